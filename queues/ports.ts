@@ -1,0 +1,27 @@
+/** The two sides of a mailbox as the rest of the system sees them: senders anywhere, one owner per shard. */
+import type { Letter } from "./envelope.ts";
+
+export interface MailboxSender {
+  /** Resolves when Redis has the letter. Sends at once when no send to that shard is in flight, else with the next batch. */
+  send(letter: Letter): Promise<void>;
+  /** Like `send`, but the letter appears in its mailbox at `dueAt` (Unix milliseconds). `key` makes a repeat a no-op. */
+  sendAt(letter: Letter, dueAt: number, key: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What an owner of shards does with them. No method may throw for a reason that concerns one letter only. */
+export interface ShardHandler {
+  /**
+   * The shard is owned from now on; called before its first envelope is fetched. `redisLost`: this Redis is not the
+   * one that the previous owner worked on, so what only Redis knew is gone.
+   */
+  open(shard: number, epoch: number, redisLost: boolean): Promise<void>;
+  /** Redis was emptied or restarted while the shard is owned. */
+  redisLost(shard: number): void;
+  /** Resolves when the letters are decided, or parked in memory; then the BullMQ job is completed. */
+  receive(shard: number, letters: readonly Letter[]): Promise<void>;
+  /** The shard is given up on purpose: nothing more is fetched; resolves when everything is saved and performed. */
+  drain(shard: number): Promise<void>;
+  /** The lease is lost: forget the shard at once, save and settle nothing more. Also follows `drain`. */
+  close(shard: number): void;
+}

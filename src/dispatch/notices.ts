@@ -1,0 +1,18 @@
+/** What the plane tells the gateway that serves an agent, over that agent's channel of the feed. */
+import type { DispatchOrder } from "../domain/effects.ts";
+import type { JobRunId, StepRunId } from "../domain/ids.ts";
+
+export type AgentNotice =
+  | { readonly type: "dispatch"; readonly order: DispatchOrder }
+  | {
+      readonly type: "revoke";
+      readonly jobId: JobRunId;
+      readonly stepRunId: StepRunId;
+      readonly token: number;
+      readonly graceMs: number;
+      readonly reason: string;
+    }
+  | { readonly type: "release"; readonly jobId: JobRunId }
+  | { readonly type: "acknowledge"; readonly stepRunId: StepRunId; readonly token: number }
+  | { readonly type: "refuse"; readonly stepRunId: StepRunId; readonly token: number }
+  | { readonly type: "refuseClaim"; readonly requestId: string };

@@ -1,0 +1,92 @@
+/**
+ * Effects: what `decide` returns besides the next state, as data. `send` and `spawn` are done within the turn, in
+ * memory; every other effect is saved as owed with the snapshot and performed after the save. Each may be performed
+ * again after a crash, so each is idempotent at its target.
+ */
+import type { EventDraft } from "./events.ts";
+import type { AgentId, CommandId, JobRunId, ProjectId, RunId, StepRunId } from "./ids.ts";
+import type { AgentSelector } from "./labels.ts";
+import type { RunStatus } from "./status.ts";
+
+/** Where a message goes within one aggregate. */
+export interface ActorRef {
+  readonly kind: string;
+  readonly id: string;
+}
+
+/** A queued job on the board: a hint that it waits; the grant is decided by the job actor. */
+export interface Offer {
+  readonly runId: RunId;
+  readonly jobId: JobRunId;
+  readonly jobIndex: number;
+  readonly projectId: ProjectId;
+  readonly selector: AgentSelector;
+  /** Larger goes first. */
+  readonly priority: number;
+  /** Unix milliseconds of the time at which the job began to wait. */
+  readonly queuedAt: number;
+}
+
+/** A granted step on its way to the agent. The agent's boot id and the token are what the actor has saved. */
+export interface DispatchOrder {
+  readonly agentId: AgentId;
+  readonly bootId: string;
+  readonly runId: RunId;
+  readonly jobId: JobRunId;
+  readonly jobIndex: number;
+  readonly jobAttempt: number;
+  readonly stepRunId: StepRunId;
+  readonly stepIndex: number;
+  readonly token: number;
+  /** The claim that this grant answers; empty for later steps of a bound job. */
+  readonly requestId: string;
+}
+
+/** What became of a stored command. `status` is the run's status after it was decided. */
+export interface Verdict {
+  readonly outcome: "accepted" | "refused";
+  readonly status: RunStatus;
+}
+
+export type OwedEffect =
+  | { readonly type: "publish"; readonly event: EventDraft }
+  | {
+      readonly type: "schedule";
+      readonly to: ActorRef;
+      readonly timer: string;
+      readonly generation: number;
+      readonly dueAt: number;
+    }
+  | { readonly type: "offer"; readonly offer: Offer }
+  | { readonly type: "withdraw"; readonly jobId: JobRunId; readonly projectId: ProjectId }
+  | { readonly type: "dispatch"; readonly order: DispatchOrder }
+  /** Ask the agent to end a step: politely, then by force after the grace. */
+  | {
+      readonly type: "revoke";
+      readonly agentId: AgentId;
+      readonly jobId: JobRunId;
+      readonly stepRunId: StepRunId;
+      readonly token: number;
+      readonly graceMs: number;
+      readonly reason: string;
+    }
+  /** The job is over at its agent: the slot is free, the workspace can go. */
+  | { readonly type: "release"; readonly agentId: AgentId; readonly jobId: JobRunId }
+  /** A final report is processed: the agent may forget it. */
+  | { readonly type: "acknowledge"; readonly agentId: AgentId; readonly stepRunId: StepRunId; readonly token: number }
+  /** The report is of a grant that is over: the agent kills that step and forgets it. */
+  | { readonly type: "refuse"; readonly agentId: AgentId; readonly stepRunId: StepRunId; readonly token: number }
+  /** The claimed job is not to be had (any more). */
+  | { readonly type: "refuseClaim"; readonly agentId: AgentId; readonly requestId: string }
+  | { readonly type: "answer"; readonly commandId: CommandId; readonly verdict: Verdict };
+
+/** An effect within the aggregate: decided in the same turn. */
+export type LocalEffect<Message, State> =
+  | { readonly type: "send"; readonly to: ActorRef; readonly message: Message }
+  | { readonly type: "spawn"; readonly actor: ActorRef; readonly state: State };
+
+/** What `decide` returns; `next` is the same object when nothing changed. */
+export interface Decision<State, Effect> {
+  readonly next: State;
+  readonly effects: readonly Effect[];
+}

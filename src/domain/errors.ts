@@ -1,0 +1,70 @@
+/**
+ * The one error table: reason word -> HTTP status, gRPC status and whether the same call may succeed later.
+ * Every error that a user can meet is a {@link MillraceError} with one of these reasons; the edges translate it
+ * in one function each.
+ */
+
+/** gRPC status numbers. Source: https://grpc.io/docs/guides/status-codes/ */
+const GRPC = {
+  INVALID_ARGUMENT: 3,
+  NOT_FOUND: 5,
+  ALREADY_EXISTS: 6,
+  PERMISSION_DENIED: 7,
+  RESOURCE_EXHAUSTED: 8,
+  FAILED_PRECONDITION: 9,
+  ABORTED: 10,
+  UNIMPLEMENTED: 12,
+  INTERNAL: 13,
+  UNAVAILABLE: 14,
+  UNAUTHENTICATED: 16,
+} as const;
+
+interface ErrorRow {
+  readonly http: number;
+  readonly grpc: number;
+  readonly retry: "never" | "later";
+}
+
+export const ERROR_TABLE = {
+  malformed_request: { http: 400, grpc: GRPC.INVALID_ARGUMENT, retry: "never" },
+  invalid_definition: { http: 400, grpc: GRPC.INVALID_ARGUMENT, retry: "never" },
+  unauthenticated: { http: 401, grpc: GRPC.UNAUTHENTICATED, retry: "never" },
+  forbidden: { http: 403, grpc: GRPC.PERMISSION_DENIED, retry: "never" },
+  not_found: { http: 404, grpc: GRPC.NOT_FOUND, retry: "never" },
+  method_not_allowed: { http: 405, grpc: GRPC.UNIMPLEMENTED, retry: "never" },
+  conflict: { http: 409, grpc: GRPC.FAILED_PRECONDITION, retry: "never" },
+  already_exists: { http: 409, grpc: GRPC.ALREADY_EXISTS, retry: "never" },
+  head_moved: { http: 409, grpc: GRPC.ABORTED, retry: "never" },
+  request_id_reused: { http: 409, grpc: GRPC.ALREADY_EXISTS, retry: "never" },
+  payload_too_large: { http: 413, grpc: GRPC.RESOURCE_EXHAUSTED, retry: "never" },
+  unsupported_media_type: { http: 415, grpc: GRPC.INVALID_ARGUMENT, retry: "never" },
+  too_large: { http: 400, grpc: GRPC.INVALID_ARGUMENT, retry: "never" },
+  internal: { http: 500, grpc: GRPC.INTERNAL, retry: "later" },
+  not_implemented: { http: 501, grpc: GRPC.UNIMPLEMENTED, retry: "never" },
+  unavailable: { http: 503, grpc: GRPC.UNAVAILABLE, retry: "later" },
+} as const satisfies Record<string, ErrorRow>;
+
+export type ErrorReason = keyof typeof ERROR_TABLE;
+
+/** One problem of a request or a definition. `line` and `column` count from 1 and are absent where there is no text. */
+export interface Problem {
+  readonly code: string;
+  /** JSON pointer (RFC 6901) into the body or the definition. */
+  readonly pointer: string;
+  readonly message: string;
+  readonly line?: number;
+  readonly column?: number;
+}
+
+/** An error that a user can meet: what is wrong, where, and what to do. */
+export class MillraceError extends Error {
+  override readonly name = "MillraceError";
+  readonly reason: ErrorReason;
+  readonly problems: readonly Problem[];
+
+  constructor(reason: ErrorReason, message: string, options: { problems?: readonly Problem[]; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.reason = reason;
+    this.problems = options.problems ?? [];
+  }
+}

@@ -1,0 +1,55 @@
+/** Events of the published vocabulary: what happened to a run, job, step or agent, numbered per run. */
+import type { JobRunId, PipelineId, RunId, StepRunId } from "./ids.ts";
+
+export const LIFECYCLES = [
+  "created",
+  "queued",
+  "started",
+  "completed",
+  "failed",
+  "cancelled",
+  "timeout",
+  "skipped",
+  "paused",
+  "resumed",
+  "retried",
+] as const;
+export type Lifecycle = (typeof LIFECYCLES)[number];
+
+export type EventObject = "pipeline" | "job" | "step";
+
+/** What an actor says; number, time and the enclosing run are added when it is saved. */
+export interface EventDraft {
+  readonly object: EventObject;
+  readonly lifecycle: Lifecycle;
+  /** Present for objects `job` and `step`. */
+  readonly jobId: JobRunId | null;
+  /** Present for object `step`. */
+  readonly stepRunId: StepRunId | null;
+  /** Status word of the object after the event. */
+  readonly status: string;
+  /** Ours alone: reason, exit code, agent, attempt; never text with secrets. */
+  readonly data: Readonly<Record<string, string | number | boolean | null>>;
+}
+
+/** One event of a run's ordered log; `runId` and `number` together are its id. */
+export interface RunEvent extends EventDraft {
+  readonly runId: RunId;
+  readonly pipelineId: PipelineId;
+  /** From 1, without gaps within a run. */
+  readonly number: number;
+  readonly timeMs: number;
+}
+
+/** `svc.step.started`: the CloudEvents type of an event. */
+export function eventType(namespace: string, event: Pick<EventDraft, "object" | "lifecycle">): string {
+  return `${namespace}.${event.object}.${event.lifecycle}`;
+}
+
+/** `pipeline:<id>:job:<id>:step:<id>`, shorter for jobs and runs. */
+export function eventSubject(event: Pick<RunEvent, "pipelineId" | "jobId" | "stepRunId">): string {
+  let subject = `pipeline:${event.pipelineId}`;
+  if (event.jobId !== null) subject += `:job:${event.jobId}`;
+  if (event.stepRunId !== null) subject += `:step:${event.stepRunId}`;
+  return subject;
+}

@@ -1,0 +1,67 @@
+/**
+ * Identifiers: prefixed ULIDs, branded so that one kind cannot stand in for another. Random ones are made at the
+ * edges; everything inside a run is derived from the run's id, so that a repeat of the same decision names the
+ * same objects.
+ */
+import { createHash } from "node:crypto";
+import { monotonicFactory } from "ulid";
+
+declare const brand: unique symbol;
+type Branded<B extends string> = string & { readonly [brand]: B };
+
+export type RunId = Branded<"run">;
+export type JobRunId = Branded<"job">;
+export type StepRunId = Branded<"step">;
+export type PipelineId = Branded<"pipeline">;
+export type ProjectId = Branded<"project">;
+export type RevisionId = Branded<"revision">;
+export type AgentId = Branded<"agent">;
+export type UserId = Branded<"user">;
+export type TokenId = Branded<"token">;
+export type CommandId = Branded<"command">;
+
+interface IdByPrefix {
+  run: RunId;
+  job: JobRunId;
+  step: StepRunId;
+  pl: PipelineId;
+  prj: ProjectId;
+  rev: RevisionId;
+  agt: AgentId;
+  usr: UserId;
+  tok: TokenId;
+  cmd: CommandId;
+}
+
+const nextUlid = monotonicFactory();
+const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const TIME_CHARS = 10;
+const RANDOM_CHARS = 16;
+
+/** A fresh id, for example `run_01JD...`; sorts by the time of its making within one process. */
+export function newId<P extends keyof IdByPrefix>(prefix: P): IdByPrefix[P] {
+  return `${prefix}_${nextUlid()}` as IdByPrefix[P];
+}
+
+/** The id of attempt `attempt` (from 1) of the job at `jobIndex` (from 0, in plan order) of a run. */
+export function jobRunId(runId: RunId, jobIndex: number, attempt: number): JobRunId {
+  return derive("job", runId, `${jobIndex}/${attempt}`);
+}
+
+/** The id of attempt `attempt` (from 1) of the step at `stepIndex` (from 0) of a job run. */
+export function stepRunId(runId: RunId, jobId: JobRunId, stepIndex: number, attempt: number): StepRunId {
+  return derive("step", runId, `${jobId}/${stepIndex}/${attempt}`);
+}
+
+/** A user-supplied string taken as an id of one kind, without a check that it exists. */
+export function asId<T extends Branded<string>>(text: string): T {
+  return text as T;
+}
+
+function derive<P extends keyof IdByPrefix>(prefix: P, runId: RunId, path: string): IdByPrefix[P] {
+  const time = runId.slice(runId.indexOf("_") + 1).slice(0, TIME_CHARS);
+  const digest = createHash("sha256").update(`${runId}/${path}`).digest();
+  let tail = "";
+  for (let i = 0; i < RANDOM_CHARS; i++) tail += CROCKFORD[digest[i]! & 31]!;
+  return `${prefix}_${time}${tail}` as IdByPrefix[P];
+}

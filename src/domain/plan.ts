@@ -1,0 +1,84 @@
+/**
+ * What the planner makes of a definition and a trigger: an immutable graph of jobs and steps, and apart from it one
+ * document per job with what an agent needs to run it. Actors read the graph; only gateways read job documents.
+ */
+import type { AgentSelector } from "./labels.ts";
+import type { PipelineId, ProjectId } from "./ids.ts";
+
+export const PLAN_SCHEMA = 1;
+
+/** A value that a matrix axis, a variable or an env entry may have. */
+export type Scalar = string | number | boolean;
+
+/** A map with names chosen by users, kept as pairs: a name may hold dots and dollar signs, which are paths to a store. */
+export type Pairs<V> = readonly (readonly [name: string, value: V])[];
+
+/** The graph of one run. Positions in `jobs` are the `index` by which ids of job runs are derived. */
+export interface RunPlan {
+  readonly schema: typeof PLAN_SCHEMA;
+  readonly pipelineId: PipelineId;
+  readonly projectId: ProjectId;
+  /** The definition's `namespace`; empty when it has none. */
+  readonly namespace: string;
+  /** Bound on the whole run, or null for none. */
+  readonly timeoutMs: number | null;
+  readonly stages: readonly { readonly name: string }[];
+  readonly jobs: readonly PlannedJob[];
+}
+
+export interface PlannedJob {
+  readonly index: number;
+  /** Unique within the run, for people: `test` or `test (node=20, os=linux)`. */
+  readonly name: string;
+  /** The job's name in the definition; cells of one matrix share it. */
+  readonly baseName: string;
+  /** Position in `stages`. A job begins only after every job of the stages before it has ended. */
+  readonly stage: number;
+  readonly matrix: Pairs<Scalar>;
+  /** Indices of jobs of the same stage that must have succeeded first. */
+  readonly needs: readonly number[];
+  /** Indices of the jobs that need this one. */
+  readonly dependents: readonly number[];
+  readonly continueOnError: boolean;
+  /** Bound on the job from its grant on, or null. */
+  readonly timeoutMs: number | null;
+  /** Bound on waiting for an agent, or null. */
+  readonly queueTimeoutMs: number | null;
+  /** Time between the polite and the forced end of a cancelled step. */
+  readonly cancelGraceMs: number;
+  /** Length of the step lease. */
+  readonly leaseMs: number;
+  /** Larger is offered first. */
+  readonly priority: number;
+  /** How many job runs in all may be made when agents are lost; at least 1. */
+  readonly lostAttempts: number;
+  readonly selector: AgentSelector;
+  readonly steps: readonly PlannedStep[];
+}
+
+export interface PlannedStep {
+  readonly name: string;
+  readonly continueOnError: boolean;
+  /** Bound on the step from its start on, or null. */
+  readonly timeoutMs: number | null;
+}
+
+/** What an agent needs to run the steps of one job; expressions are resolved. */
+export interface JobSpec {
+  readonly schema: typeof PLAN_SCHEMA;
+  readonly env: Pairs<string>;
+  readonly steps: readonly StepSpec[];
+}
+
+export interface StepSpec {
+  readonly name: string;
+  /** A builtin (`shell`) or a plugin reference `<plugin_path>@<version>`. */
+  readonly uses: string;
+  /** Empty for the plugin's default action. */
+  readonly action: string;
+  /** Arguments as JSON; strings are resolved. */
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly env: Pairs<string>;
+  /** Relative to the workspace; empty for its root. */
+  readonly workingDirectory: string;
+}

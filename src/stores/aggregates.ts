@@ -1,0 +1,160 @@
+/**
+ * Snapshots of run aggregates: the truth of the system. Only the owner of a shard saves an aggregate; anybody may read.
+ *
+ * The whole guard is `version`: a save names the version that it was decided on and answers `versionConflict` when
+ * the store holds another one. A save is atomic: all actors, the owed effects and the head, or nothing. A call that
+ * rejects may or may not have been stored: the caller loads again before it goes on.
+ */
+import type { AgentId, JobRunId, PipelineId, ProjectId, RunId, StepRunId } from "../domain/ids.ts";
+import type { Pairs } from "../domain/plan.ts";
+import type { OwedEffect } from "../domain/effects.ts";
+import type { RunStatus } from "../domain/status.ts";
+
+export const AGGREGATE_SCHEMA = 1;
+
+/** One actor as stored. `state` is JSON made by its `decide`: generated ids and numbers, no key chosen by a user. */
+export interface StoredActor {
+  readonly kind: "run" | "job" | "step";
+  readonly id: string;
+  readonly state: unknown;
+  /** What lists and look-ups need; kept in step with `state` by the same save. */
+  readonly index: ActorIndex;
+}
+
+export interface ActorIndex {
+  /** Plan position: job index for jobs, step index for steps, 0 for the run. */
+  readonly position: number;
+  /** The job run that a step belongs to; null for others. */
+  readonly jobId: JobRunId | null;
+  readonly status: string;
+  readonly attempt: number;
+  /** The agent that holds the actor now: set while a grant is live, null before and after. */
+  readonly agentId: AgentId | null;
+}
+
+/** What lists of runs show and filter by. */
+export interface RunSummary {
+  readonly pipelineId: PipelineId;
+  readonly projectId: ProjectId;
+  readonly status: RunStatus;
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+  /** True while a job of the run is bound to an agent; such runs are looked at first after a loss of Redis. */
+  readonly bound: boolean;
+}
+
+/** What is known from the trigger on and never changes. */
+export interface RunOrigin {
+  readonly trigger: { readonly kind: "manual" | "cron" | "event"; readonly ref: string };
+  readonly variables: Pairs<string>;
+  readonly triggeredBy: string;
+  /** The authenticated caller, when it acted for another. */
+  readonly actor: string;
+  readonly revisionId: string;
+  readonly commitSha: string;
+  readonly attempt: number;
+}
+
+/** The part of a snapshot that is one row whatever the number of actors. */
+export interface AggregateHead {
+  readonly rootId: RunId;
+  readonly shard: number;
+  readonly schema: number;
+  /** From 1; grows by one with each save. */
+  readonly version: number;
+  readonly final: boolean;
+  /** Final, and owes nothing. */
+  readonly settled: boolean;
+  /** Number of the newest event. */
+  readonly eventNumber: number;
+  /** Earliest timer of any actor, Unix milliseconds, or null. */
+  readonly nextDueAt: number | null;
+  readonly owed: readonly OwedRecord[];
+  readonly summary: RunSummary;
+  readonly origin: RunOrigin;
+}
+
+/** An owed effect; `event` effects carry the number that their event has. `at` is the time of the turn. */
+export interface OwedRecord {
+  readonly effect: OwedEffect;
+  readonly eventNumber: number | null;
+  readonly at: number;
+}
+
+export interface Aggregate {
+  readonly head: AggregateHead;
+  readonly actors: readonly StoredActor[];
+}
+
+/** A turn's result. `head.version` is `expectedVersion + 1`; actors not named stay as they are. */
+export interface AggregateSave {
+  readonly expectedVersion: number;
+  readonly head: AggregateHead;
+  readonly changed: readonly StoredActor[];
+}
+
+export interface RunFilter {
+  readonly pipelineId?: PipelineId;
+  readonly projectId?: ProjectId;
+  readonly status?: RunStatus;
+}
+
+export interface Page<T> {
+  readonly list: readonly T[];
+  readonly total: number;
+}
+
+export interface PageRequest {
+  /** From 1. */
+  readonly page: number;
+  /** 1 to 100. */
+  readonly pageSize: number;
+  readonly descending: boolean;
+}
+
+/** A live grant: a step that an agent has been given and that has not ended, or is next in a bound job. */
+export interface StepLocation {
+  readonly runId: RunId;
+  readonly jobId: JobRunId;
+  readonly stepRunId: StepRunId;
+  readonly actor: StoredActor;
+}
+
+export interface JobLocation {
+  readonly runId: RunId;
+  readonly jobId: JobRunId;
+  readonly actor: StoredActor;
+}
+
+export interface AggregateStore {
+  /** Stores a new aggregate with version 1; `exists` when the id is taken, and then nothing is changed. */
+  create(aggregate: Aggregate): Promise<"created" | "exists">;
+  /** The newest snapshot with all its actors in an order that is stable, or undefined. */
+  load(rootId: RunId): Promise<Aggregate | undefined>;
+  loadHead(rootId: RunId): Promise<AggregateHead | undefined>;
+  save(change: AggregateSave): Promise<"saved" | "versionConflict">;
+
+  /** Ids (ascending, after `after`) of aggregates of a shard that owe effects. */
+  pageOwing(shard: number, after: string, limit: number): Promise<readonly RunId[]>;
+  /** Ids of aggregates of a shard whose `nextDueAt` is at or before `dueAt`, earliest first. */
+  pageDue(shard: number, dueAt: number, limit: number): Promise<readonly RunId[]>;
+  /** Ids (ascending, after `after`) of unsettled aggregates of a shard, either those with bound jobs or the others. */
+  pageUnsettled(shard: number, bound: boolean, after: string, limit: number): Promise<readonly RunId[]>;
+  /** Jobs of a shard that are bound to an agent (`index.agentId` is set), ids ascending after `after`. */
+  pageBoundJobs(shard: number, after: string, limit: number): Promise<readonly JobLocation[]>;
+
+  /** Steps with `index.agentId` equal to `agentId`: what the plane believes that agent holds. */
+  stepsHeldBy(agentId: AgentId): Promise<readonly StepLocation[]>;
+  /** Jobs with `index.agentId` equal to `agentId`. */
+  jobsHeldBy(agentId: AgentId): Promise<readonly JobLocation[]>;
+  findStep(stepRunId: StepRunId): Promise<StepLocation | undefined>;
+  findJob(jobId: JobRunId): Promise<JobLocation | undefined>;
+
+  /** Heads of runs that match, by time of creation (id as tie-break). */
+  listRuns(filter: RunFilter, page: PageRequest): Promise<Page<AggregateHead>>;
+  /** The newest run of each of the pipelines that has one. */
+  newestRuns(pipelineIds: readonly PipelineId[]): Promise<ReadonlyMap<PipelineId, AggregateHead>>;
+  /** Ids of runs of a pipeline that are not final. */
+  liveRuns(pipelineId: PipelineId, limit: number): Promise<readonly RunId[]>;
+}

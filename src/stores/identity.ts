@@ -1,0 +1,67 @@
+/** Users, their tokens, and agents. Secrets are stored as hashes alone. */
+import type { AgentId, TokenId, UserId } from "../domain/ids.ts";
+import type { Labels } from "../domain/labels.ts";
+
+export const ROLES = ["owner", "admin", "maintainer", "operator", "viewer"] as const;
+export type Role = (typeof ROLES)[number];
+
+export interface User {
+  readonly userId: UserId;
+  /** Unique. */
+  readonly name: string;
+  readonly role: Role;
+  /** argon2id hash, or empty when the user has no password. */
+  readonly passwordHash: string;
+  readonly createdAt: number;
+  readonly disabled: boolean;
+}
+
+export const TOKEN_KINDS = ["personal", "registration", "agent"] as const;
+export type TokenKind = (typeof TOKEN_KINDS)[number];
+
+export interface Token {
+  readonly tokenId: TokenId;
+  readonly kind: TokenKind;
+  /** SHA-256 of the secret part, hex. Secrets are random, so a slow hash would protect nothing. */
+  readonly secretHash: string;
+  readonly name: string;
+  /** The user or agent that it speaks for; for a registration token the user who made it. */
+  readonly subject: string;
+  /** For example `act-as`. */
+  readonly scopes: readonly string[];
+  readonly createdAt: number;
+  /** Unix milliseconds, or null for never. */
+  readonly expiresAt: number | null;
+}
+
+export interface Agent {
+  readonly agentId: AgentId;
+  readonly name: string;
+  readonly labels: Labels;
+  /** How many jobs it runs at a time. */
+  readonly slots: number;
+  readonly version: string;
+  readonly createdAt: number;
+}
+
+export interface IdentityStore {
+  createUser(user: User): Promise<"created" | "nameTaken">;
+  findUser(userId: UserId): Promise<User | undefined>;
+  findUserByName(name: string): Promise<User | undefined>;
+  listUsers(): Promise<readonly User[]>;
+
+  createToken(token: Token): Promise<void>;
+  findToken(tokenId: TokenId): Promise<Token | undefined>;
+  /** Tokens of one kind that speak for `subject`, oldest first. */
+  listTokens(kind: TokenKind, subject: string): Promise<readonly Token[]>;
+  /** False when it was not there. */
+  deleteToken(tokenId: TokenId): Promise<boolean>;
+
+  /** Inserts or replaces. */
+  putAgent(agent: Agent): Promise<void>;
+  findAgent(agentId: AgentId): Promise<Agent | undefined>;
+  findAgentByName(name: string): Promise<Agent | undefined>;
+  listAgents(): Promise<readonly Agent[]>;
+  /** Removes the agent and its tokens; false when it was not there. */
+  deleteAgent(agentId: AgentId): Promise<boolean>;
+}

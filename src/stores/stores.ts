@@ -1,0 +1,27 @@
+/** The store: every port behind one handle, as an adapter opens it. */
+import type { AggregateStore } from "./aggregates.ts";
+import type { DeadLetterStore } from "./dead-letters.ts";
+import type { EventStore } from "./events.ts";
+import type { IdempotencyStore } from "./idempotency.ts";
+import type { IdentityStore } from "./identity.ts";
+import type { InboxStore } from "./inbox.ts";
+import type { LogStore } from "./logs.ts";
+import type { PipelineStore } from "./pipelines.ts";
+import type { PlanStore } from "./plans.ts";
+import type { ShardStore } from "./shards.ts";
+
+export interface Stores {
+  readonly aggregates: AggregateStore;
+  readonly plans: PlanStore;
+  readonly inbox: InboxStore;
+  readonly events: EventStore;
+  readonly logs: LogStore;
+  readonly shards: ShardStore;
+  readonly deadLetters: DeadLetterStore;
+  readonly pipelines: PipelineStore;
+  readonly identity: IdentityStore;
+  readonly idempotency: IdempotencyStore;
+  /** Resolves when the store answers; rejects when it does not. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
