@@ -1,0 +1,40 @@
+/** What a job actor is told, and by whom. */
+import type { AgentId, StepRunId } from "../../src/domain/ids.ts";
+
+/** How a step ended for its job; `lost`: its agent is gone, so nobody knows. */
+export type StepOutcome = "success" | "failed" | "timeout" | "cancelled" | "lost";
+
+export type JobMessage =
+  /** From the run: the job's stage has begun, or will never begin. */
+  | { readonly type: "stageOpened" }
+  | { readonly type: "stageClosed" }
+  /** From a job that this one needs; `passed`: it succeeded, or its failure is tolerated. */
+  | { readonly type: "needEnded"; readonly index: number; readonly passed: boolean }
+  /** From the run. */
+  | { readonly type: "cancel"; readonly reason: string }
+  | { readonly type: "pause" }
+  | { readonly type: "resume" }
+  /** From a gateway: an agent with a free slot asks for this job. */
+  | ClaimRequested
+  /** From one of its steps. */
+  | { readonly type: "stepEnded"; readonly stepRunId: StepRunId; readonly outcome: StepOutcome }
+  /** From the watcher of leases, or from a gateway to which the agent came back with another boot id. */
+  | AgentLost
+  | { readonly type: "timer"; readonly timer: "queueTimeout" | "timeout"; readonly generation: number };
+
+export interface ClaimRequested {
+  readonly type: "claimRequested";
+  readonly agentId: AgentId;
+  readonly bootId: string;
+  /** Chosen by the gateway or by a pulling agent; a repeat asks for the same answer. */
+  readonly requestId: string;
+}
+
+/** The agent, as it was with `bootId`, holds nothing any more. */
+export interface AgentLost {
+  readonly type: "agentLost";
+  readonly agentId: AgentId;
+  readonly bootId: string;
+  /** For people: why it counts as lost. */
+  readonly reason: string;
+}

@@ -1,0 +1,46 @@
+/** What a step actor remembers: one attempt of one planned step. */
+import type { JobRunId, RunId, StepRunId } from "../../src/domain/ids.ts";
+import type { StepStatus } from "../../src/domain/status.ts";
+import type { Grant } from "./messages.ts";
+
+/** `cancelling`: the agent has been asked to end it. */
+export const STEP_STATES = [
+  "pending",
+  "queued",
+  "running",
+  "cancelling",
+  "success",
+  "failed",
+  "cancelled",
+  "timeout",
+  "skipped",
+] as const;
+export type StepPhase = (typeof STEP_STATES)[number];
+
+export interface StepState {
+  readonly runId: RunId;
+  readonly jobId: JobRunId;
+  readonly stepRunId: StepRunId;
+  readonly jobIndex: number;
+  readonly jobAttempt: number;
+  /** Position in the job. */
+  readonly index: number;
+  readonly attempt: number;
+  readonly retryOf: StepRunId | null;
+  readonly state: StepPhase;
+  /** Why it ended as it did; empty when there is nothing to say. */
+  readonly reason: string;
+  readonly grant: Grant | null;
+  readonly queuedAt: number | null;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+  /** Of the process; null when there is none. */
+  readonly exitCode: number | null;
+  /** Number of the last log line, known from the final report; null before. */
+  readonly lastLine: number | null;
+}
+
+/** The status word that users see. A step that is asked to end before its agent reported the start still shows as running. */
+export function stepStatus(state: StepPhase): StepStatus {
+  return state === "cancelling" ? "running" : state;
+}

@@ -1,0 +1,30 @@
+/** What every use case works with; wired once in `src/main.ts`. */
+import type { MailboxSender } from "../../queues/ports.ts";
+import type { Board, Presence } from "../dispatch/board.ts";
+import type { Clock } from "../domain/clock.ts";
+import type { Feed } from "../feed/feed.ts";
+import type { Stores } from "../stores/stores.ts";
+
+/** A structured logger; `fields` never hold secrets. */
+export interface Logger {
+  debug(fields: Readonly<Record<string, unknown>>, message: string): void;
+  info(fields: Readonly<Record<string, unknown>>, message: string): void;
+  warn(fields: Readonly<Record<string, unknown>>, message: string): void;
+  error(fields: Readonly<Record<string, unknown>>, message: string): void;
+}
+
+export interface AppContext {
+  readonly stores: Stores;
+  readonly feed: Feed;
+  readonly mailboxes: MailboxSender;
+  readonly board: Board;
+  readonly presence: Presence;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Number of mailbox shards; fixed for a deployment. */
+  readonly shards: number;
+  /** First word of event types. */
+  readonly eventNamespace: string;
+  /** HMAC key of access tokens, at least 32 bytes. */
+  readonly signingKey: Uint8Array;
+}
