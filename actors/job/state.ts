@@ -1,18 +1,13 @@
 /** What a job actor remembers: one attempt of one planned job. */
-import type { AgentId, JobRunId, RunId } from "../../src/domain/ids.ts";
+import { type JobRunId, jobRunId, type RunId } from "../../src/domain/ids.ts";
+import type { PlannedJob } from "../../src/domain/plan.ts";
 import type { JobStatus } from "../../src/domain/status.ts";
 import type { Timer } from "../../src/domain/timer.ts";
+import type { Grant } from "../step/messages.ts";
 
 /** `cancelling`: the running step has been asked to end. */
 export const JOB_STATES = ["pending", "queued", "running", "cancelling", "success", "failed", "cancelled"] as const;
 export type JobPhase = (typeof JOB_STATES)[number];
-
-export interface JobGrant {
-  readonly agentId: AgentId;
-  readonly bootId: string;
-  readonly requestId: string;
-  readonly token: number;
-}
 
 export interface JobState {
   readonly runId: RunId;
@@ -22,6 +17,8 @@ export interface JobState {
   readonly attempt: number;
   /** The attempt before this one, or null. */
   readonly retryOf: JobRunId | null;
+  /** How long an agent that holds the job may be silent, milliseconds. */
+  readonly leaseMs: number;
   readonly state: JobPhase;
   /** Why it ended as it did: `upstream_failed`, `agent_lost`, `queue_timeout`, `timeout`, `cancelled`; else empty. */
   readonly reason: string;
@@ -32,7 +29,9 @@ export interface JobState {
   readonly queuedAt: number | null;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
-  readonly grant: JobGrant | null;
+  readonly grant: Grant | null;
+  /** The newest fencing token of this job over all its attempts; a grant takes the next one. */
+  readonly fence: number;
   /** The step that runs, or will run next. */
   readonly stepIndex: number;
   /** True while a step has been dispatched and has not ended. */
@@ -48,4 +47,52 @@ export interface JobState {
 /** The status word that users see. */
 export function jobStatus(state: JobPhase): JobStatus {
   return state === "cancelling" ? "running" : state;
+}
+
+/** The first attempt of a planned job. */
+export function newJob(runId: RunId, planned: Pick<PlannedJob, "index" | "needs" | "leaseMs">): JobState {
+  return {
+    runId,
+    jobId: jobRunId(runId, planned.index, 1),
+    index: planned.index,
+    attempt: 1,
+    retryOf: null,
+    leaseMs: planned.leaseMs,
+    state: "pending",
+    reason: "",
+    stageOpen: false,
+    openNeeds: planned.needs,
+    paused: false,
+    queuedAt: null,
+    startedAt: null,
+    endedAt: null,
+    grant: null,
+    fence: 0,
+    stepIndex: 0,
+    stepActive: false,
+    generation: 0,
+    queueTimer: null,
+    queueLeftMs: null,
+    timeoutTimer: null,
+  };
+}
+
+/** The next attempt of a job that had begun; not yet queued. */
+export function nextAttempt(job: JobState): JobState {
+  const attempt = job.attempt + 1;
+  const fresh = newJob(job.runId, { index: job.index, needs: [], leaseMs: job.leaseMs });
+  return {
+    ...fresh,
+    jobId: jobRunId(job.runId, job.index, attempt),
+    attempt,
+    retryOf: job.jobId,
+    stageOpen: true,
+    paused: job.paused,
+    fence: job.fence,
+  };
+}
+
+/** True while the job is bound to an agent. */
+export function isBound(job: JobState): boolean {
+  return job.state === "running" || job.state === "cancelling";
 }

@@ -30,6 +30,8 @@ export interface RunState {
   readonly stage: number;
   /** Jobs of the open stage that have not ended. */
   readonly remainingInStage: number;
+  /** Jobs of all stages that have not ended. */
+  readonly remaining: number;
   /** Jobs that count as failed for the run. */
   readonly failedJobs: number;
   /** Jobs that failed with `continueOnError`. */

@@ -1,5 +1,5 @@
 /** What a step actor remembers: one attempt of one planned step. */
-import type { JobRunId, RunId, StepRunId } from "../../src/domain/ids.ts";
+import { type JobRunId, type RunId, type StepRunId, stepRunId } from "../../src/domain/ids.ts";
 import type { StepStatus } from "../../src/domain/status.ts";
 import type { Grant } from "./messages.ts";
 
@@ -43,4 +43,34 @@ export interface StepState {
 /** The status word that users see. A step that is asked to end before its agent reported the start still shows as running. */
 export function stepStatus(state: StepPhase): StepStatus {
   return state === "cancelling" ? "running" : state;
+}
+
+/** The first attempt of the step at `index` of a job run. */
+export function newStep(
+  job: { runId: RunId; jobId: JobRunId; index: number; attempt: number },
+  index: number,
+): StepState {
+  return {
+    runId: job.runId,
+    jobId: job.jobId,
+    stepRunId: stepRunId(job.runId, job.jobId, index, 1),
+    jobIndex: job.index,
+    jobAttempt: job.attempt,
+    index,
+    attempt: 1,
+    retryOf: null,
+    state: "pending",
+    reason: "",
+    grant: null,
+    queuedAt: null,
+    startedAt: null,
+    endedAt: null,
+    exitCode: null,
+    lastLine: null,
+  };
+}
+
+/** True while an agent has been given the step and has not ended it. */
+export function isHeld(step: StepState): boolean {
+  return step.state === "queued" || step.state === "running" || step.state === "cancelling";
 }

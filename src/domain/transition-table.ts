@@ -11,6 +11,18 @@ export type TransitionTable<State extends string, Input extends string> = {
   readonly [I in Input]: { readonly [S in State]: Cell<State> };
 };
 
+/** The cell for an input in a state; throws {@link IllegalTransition} for `never`. */
+export function lookUp<State extends string, Input extends string>(
+  kind: string,
+  table: TransitionTable<State, Input>,
+  input: Input,
+  state: State,
+): State | "same" | "late" {
+  const cell: Cell<State> = table[input][state];
+  if (cell === "never") throw new IllegalTransition(kind, state, input);
+  return cell;
+}
+
 /** An input that no valid order of messages can bring in this state. */
 export class IllegalTransition extends Error {
   override readonly name = "IllegalTransition";

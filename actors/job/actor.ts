@@ -1,0 +1,23 @@
+/** The job as the kernel sees it. */
+import type { ActorKind } from "../kernel/actor-kind.ts";
+import { decideJob, outstandingJob } from "./decide.ts";
+import type { JobMessage } from "./messages.ts";
+import { isBound, type JobState, jobStatus } from "./state.ts";
+
+export const jobActor: ActorKind<JobState, JobMessage> = {
+  decide: decideJob,
+  index: (job) => ({
+    position: job.index,
+    jobId: null,
+    status: jobStatus(job.state),
+    attempt: job.attempt,
+    agentId: isBound(job) ? job.grant!.agentId : null,
+  }),
+  timers: (job) => [
+    ["queueTimeout", job.queueTimer],
+    ["timeout", job.timeoutTimer],
+  ],
+  outstanding: outstandingJob,
+  heldBy: (job) =>
+    isBound(job) ? { agentId: job.grant!.agentId, bootId: job.grant!.bootId, leaseMs: job.leaseMs } : null,
+};

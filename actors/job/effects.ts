@@ -1,0 +1,74 @@
+/** The effects that job decisions are made of, and their shorthand. Pure. */
+import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
+import type { Lifecycle } from "../../src/domain/events.ts";
+import { stepRunId } from "../../src/domain/ids.ts";
+import type { RunPlan } from "../../src/domain/plan.ts";
+import type { Timer } from "../../src/domain/timer.ts";
+import type { RunMessage } from "../run/messages.ts";
+import type { StepMessage } from "../step/messages.ts";
+import type { StepState } from "../step/state.ts";
+import type { JobMessage } from "./messages.ts";
+import { type JobState, jobStatus } from "./state.ts";
+
+export type JobEffect = OwedEffect | LocalEffect<RunMessage | JobMessage | StepMessage, JobState | StepState>;
+export type JobDecision = Decision<JobState, JobEffect>;
+
+export function moved(next: JobState, effects: readonly JobEffect[]): JobDecision {
+  return { cell: "moved", next, effects };
+}
+
+export function publishJob(job: JobState, lifecycle: Lifecycle): OwedEffect {
+  const { jobId, index, attempt, retryOf, reason } = job;
+  return {
+    type: "publish",
+    event: {
+      object: "job",
+      lifecycle,
+      jobId,
+      stepRunId: null,
+      status: jobStatus(job.state),
+      data: { index, attempt, retryOf, reason, agentId: job.grant?.agentId ?? null },
+    },
+  };
+}
+
+export function offer(job: JobState, plan: RunPlan): OwedEffect {
+  const { selector, priority } = plan.jobs[job.index]!;
+  return {
+    type: "offer",
+    offer: {
+      runId: job.runId,
+      jobId: job.jobId,
+      jobIndex: job.index,
+      projectId: plan.projectId,
+      selector,
+      priority,
+      queuedAt: job.queuedAt!,
+    },
+  };
+}
+
+export function withdraw(job: JobState, plan: RunPlan): OwedEffect {
+  return { type: "withdraw", jobId: job.jobId, projectId: plan.projectId };
+}
+
+export function schedule(job: JobState, timer: "queueTimeout" | "timeout", set: Timer | null): readonly OwedEffect[] {
+  if (set === null) return [];
+  return [{ type: "schedule", to: { kind: "job", id: job.jobId }, timer, ...set }];
+}
+
+export function tellStep(job: JobState, stepIndex: number, message: StepMessage): JobEffect {
+  const id = stepRunId(job.runId, job.jobId, stepIndex, 1);
+  return { type: "send", to: { kind: "step", id }, message };
+}
+
+export function tellRun(job: JobState, message: RunMessage): JobEffect {
+  return { type: "send", to: { kind: "run", id: job.runId }, message };
+}
+
+/** Only the first step of a job answers the claim; later ones are dispatched without one. */
+export function dispatchStep(job: JobState): JobEffect {
+  const granted = job.grant!;
+  const requestId = job.stepIndex === 0 ? granted.requestId : "";
+  return tellStep(job, job.stepIndex, { type: "dispatch", grant: { ...granted, requestId } });
+}

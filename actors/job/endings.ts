@@ -1,0 +1,80 @@
+/** How a job run ends: what its steps, its run and the jobs that need it are told, and when a next attempt is made. Pure. */
+import type { Lifecycle } from "../../src/domain/events.ts";
+import { jobRunId } from "../../src/domain/ids.ts";
+import type { RunPlan } from "../../src/domain/plan.ts";
+import type { JobResult } from "../run/messages.ts";
+import { newStep } from "../step/state.ts";
+import { type JobDecision, type JobEffect, moved, publishJob, tellRun, tellStep, withdraw } from "./effects.ts";
+import { enqueue } from "./queueing.ts";
+import { type JobState, nextAttempt } from "./state.ts";
+
+type EndState = "success" | "failed" | "cancelled";
+
+const LIFECYCLE_OF_END: Record<EndState, Lifecycle> = {
+  success: "completed",
+  failed: "failed",
+  cancelled: "cancelled",
+};
+
+/** Ends the job for good. */
+export function endJob(job: JobState, state: EndState, reason: string, now: number, plan: RunPlan): JobDecision {
+  const next = endAttempt(job, state, reason, now);
+  const planned = plan.jobs[job.index]!;
+  const result = resultOf(state, reason, planned.continueOnError);
+  const passed = result === "success" || result === "tolerated";
+  return moved(next, [
+    ...leave(job, next, plan),
+    ...planned.dependents.map((index): JobEffect => ({
+      type: "send",
+      to: { kind: "job", id: jobRunId(job.runId, index, 1) },
+      message: { type: "needEnded", index: job.index, passed },
+    })),
+    tellRun(job, { type: "jobEnded", index: job.index, result }),
+  ]);
+}
+
+/**
+ * Ends an attempt whose agent is lost. The workspace is gone with the agent, so the whole job begins anew under a new
+ * id, unless it has used up its attempts.
+ */
+export function retryJob(job: JobState, now: number, plan: RunPlan): JobDecision {
+  const planned = plan.jobs[job.index]!;
+  if (job.attempt >= planned.lostAttempts) return endJob(job, "failed", "agent_lost", now, plan);
+  const next = endAttempt(job, "failed", "agent_lost", now);
+  const retry = nextAttempt(job);
+  const queued = enqueue(retry, now, plan);
+  return moved(next, [
+    ...leave(job, next, plan),
+    { type: "spawn", actor: { kind: "job", id: retry.jobId }, state: queued.next },
+    ...planned.steps.map((_, index): JobEffect => {
+      const step = newStep(retry, index);
+      return { type: "spawn", actor: { kind: "step", id: step.stepRunId }, state: step };
+    }),
+    publishJob(retry, "retried"),
+    ...queued.effects,
+    tellRun(job, { type: "jobRetried", index: job.index, attempt: retry.attempt }),
+  ]);
+}
+
+function endAttempt(job: JobState, state: EndState, reason: string, now: number): JobState {
+  return { ...job, state, reason, endedAt: now, queueTimer: null, queueLeftMs: null, timeoutTimer: null };
+}
+
+/** Gives back what the attempt holds: its place on the board, its agent, and the steps that will not begin. */
+function leave(job: JobState, next: JobState, plan: RunPlan): readonly JobEffect[] {
+  const effects: JobEffect[] = [publishJob(next, LIFECYCLE_OF_END[next.state as EndState])];
+  if (job.state === "queued") effects.push(withdraw(job, plan));
+  if (job.grant !== null) effects.push({ type: "release", agentId: job.grant.agentId, jobId: job.jobId });
+  const firstUnbegun = job.stepIndex + (job.stepActive ? 1 : 0);
+  const steps = plan.jobs[job.index]!.steps.length;
+  for (let index = firstUnbegun; index < steps; index++) {
+    effects.push(tellStep(job, index, { type: "skip", reason: next.reason }));
+  }
+  return effects;
+}
+
+function resultOf(state: EndState, reason: string, continueOnError: boolean): JobResult {
+  if (state === "success") return "success";
+  if (state === "failed") return continueOnError ? "tolerated" : "failed";
+  return reason === "upstream_failed" ? "upstream_failed" : "cancelled";
+}

@@ -1,0 +1,44 @@
+/** How a job waits for an agent: on the board with a running timeout, or off it while the run is paused. Pure. */
+import type { RunPlan } from "../../src/domain/plan.ts";
+import { dispatchStep, type JobDecision, moved, offer, publishJob, schedule, withdraw } from "./effects.ts";
+import type { JobState } from "./state.ts";
+
+/** Queues a job that lacks nothing but an agent. */
+export function enqueue(job: JobState, now: number, plan: RunPlan): JobDecision {
+  const { queueTimeoutMs } = plan.jobs[job.index]!;
+  const queued: JobState = { ...job, state: "queued", queuedAt: now, queueLeftMs: queueTimeoutMs };
+  const published = publishJob(queued, "queued");
+  if (job.paused) return moved(queued, [published]);
+  const waiting = goOnBoard(queued, now, plan);
+  return moved(waiting.next, [published, ...waiting.effects]);
+}
+
+/** No new step is dispatched; the queue timeout stands still. */
+export function pause(job: JobState, now: number, plan: RunPlan): JobDecision {
+  const next: JobState = {
+    ...job,
+    paused: true,
+    queueTimer: null,
+    queueLeftMs: job.queueTimer === null ? job.queueLeftMs : Math.max(0, job.queueTimer.dueAt - now),
+  };
+  return moved(next, job.state === "queued" && !job.paused ? [withdraw(job, plan)] : []);
+}
+
+export function resume(job: JobState, now: number, plan: RunPlan): JobDecision {
+  const next: JobState = { ...job, paused: false };
+  if (job.state === "queued") return goOnBoard(next, now, plan);
+  if (job.state !== "running" || job.stepActive) return moved(next, []);
+  const active: JobState = { ...next, stepActive: true };
+  return moved(active, [dispatchStep(active)]);
+}
+
+function goOnBoard(job: JobState, now: number, plan: RunPlan): JobDecision {
+  const next = startQueueTimer(job, now);
+  return moved(next, [offer(next, plan), ...schedule(next, "queueTimeout", next.queueTimer)]);
+}
+
+function startQueueTimer(job: JobState, now: number): JobState {
+  if (job.queueLeftMs === null) return job;
+  const generation = job.generation + 1;
+  return { ...job, generation, queueTimer: { generation, dueAt: now + job.queueLeftMs } };
+}

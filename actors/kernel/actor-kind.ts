@@ -1,0 +1,48 @@
+/**
+ * What the kernel needs to know of a kind of actor, and of the aggregate that actors form. The kernel moves states and
+ * messages about without looking into them.
+ */
+import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
+import type { AgentId } from "../../src/domain/ids.ts";
+import type { RunPlan } from "../../src/domain/plan.ts";
+import type { Timer } from "../../src/domain/timer.ts";
+import type { ActorIndex, RunSummary, StoredActor } from "../../src/stores/aggregates.ts";
+import type { Command } from "../../src/stores/inbox.ts";
+
+export type Kind = StoredActor["kind"];
+export type Effect = OwedEffect | LocalEffect<unknown, unknown>;
+
+export interface ActorKind<State, Message, Next = State> {
+  /** Pure. Throws for a message that the state cannot meet; that message becomes a dead letter. */
+  decide(state: State, message: Message, now: number, plan: RunPlan): Decision<Next, Effect>;
+  index(state: State): ActorIndex;
+  /** Timers that are set; a fired one comes as `{ type: "timer", timer, generation }`. */
+  timers(state: State): readonly (readonly [name: string, timer: Timer | null])[];
+  /** Effects that Redis must know of although it has forgotten everything. Performing them again does no harm. */
+  outstanding(state: State, plan: RunPlan): readonly OwedEffect[];
+  /** The agent that must be watched while the actor is in this state, or null. */
+  heldBy(state: State): Holder | null;
+}
+
+/** An agent that holds an actor's work, as it was when the work was granted. */
+export interface Holder {
+  readonly agentId: AgentId;
+  readonly bootId: string;
+  /** How long the agent may be silent, milliseconds. */
+  readonly leaseMs: number;
+}
+
+/** Any kind, as the kernel handles it. */
+export type AnyKind = ActorKind<never, never, unknown>;
+
+/** How actors form an aggregate with one root. */
+export interface AggregateType {
+  readonly kinds: Readonly<Record<Kind, AnyKind>>;
+  /** The root's message for a stored command. */
+  commandMessage(command: Command): unknown;
+  /** From the root's state; `bound`: some actor is held by an agent. */
+  summarise(rootState: never, bound: boolean): RunSummary;
+  isFinal(rootState: never): boolean;
+  /** What an actor is told when its agent is lost. */
+  agentLostMessage(holder: Holder, reason: string): unknown;
+}

@@ -1,0 +1,54 @@
+/** What the parts of the kernel share. */
+import type { Clock } from "../../src/domain/clock.ts";
+import type { Logger } from "../../src/domain/logger.ts";
+import type { Stores } from "../../src/stores/stores.ts";
+import type { AggregateType } from "./actor-kind.ts";
+import type { PerformerPorts } from "./performer.ts";
+
+export interface KernelContext extends PerformerPorts {
+  readonly stores: Stores;
+  readonly type: AggregateType;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly counters: KernelCounters;
+  readonly timing: KernelTiming;
+}
+
+/** Totals since the start of the process, and gauges, for metrics and tests. */
+export interface KernelCounters {
+  turns: number;
+  decided: number;
+  late: number;
+  deadLetters: number;
+  conflicts: number;
+  faults: number;
+  activations: number;
+  parked: number;
+}
+
+/** Bounds of the kernel, milliseconds unless said otherwise. */
+export interface KernelTiming {
+  /** Between two sweeps of a shard for inbox entries, due timers and owed effects. */
+  readonly sweepMs: number;
+  /** An aggregate that was idle this long is dropped from memory. */
+  readonly passivateMs: number;
+  /** First and longest pause of an aggregate that met a transient fault. */
+  readonly parkMinMs: number;
+  readonly parkMaxMs: number;
+  /** Parked aggregates of a shard above which nothing more is fetched (a count). */
+  readonly parkedMax: number;
+  /** Between two looks at the presence of agents. */
+  readonly watchMs: number;
+  /** Added to a lease before its agent counts as lost. */
+  readonly lossMarginMs: number;
+}
+
+export const DEFAULT_TIMING: KernelTiming = {
+  sweepMs: 1_000,
+  passivateMs: 5_000,
+  parkMinMs: 100,
+  parkMaxMs: 5_000,
+  parkedMax: 1_000,
+  watchMs: 1_000,
+  lossMarginMs: 5_000,
+};

@@ -1,0 +1,79 @@
+/**
+ * The kernel: what the owner of shards does with them. It is the only part of the system that activates aggregates.
+ */
+import type { Letter } from "../../queues/envelope.ts";
+import type { ShardHandler } from "../../queues/ports.ts";
+import type { Presence } from "../../src/dispatch/board.ts";
+import { asId, type RunId } from "../../src/domain/ids.ts";
+import { DEFAULT_TIMING, type KernelContext, type KernelCounters, type KernelTiming } from "./kernel-context.ts";
+import { LeaseWatcher } from "./lease-watcher.ts";
+import { Shard } from "./shard.ts";
+
+export interface KernelOptions extends Omit<KernelContext, "counters" | "timing"> {
+  readonly presence: Pick<Presence, "read">;
+  /** Overrides of the default timing, for tests. */
+  readonly timing?: Partial<KernelTiming>;
+}
+
+export class Kernel implements ShardHandler {
+  readonly counters: KernelCounters = {
+    turns: 0,
+    decided: 0,
+    late: 0,
+    deadLetters: 0,
+    conflicts: 0,
+    faults: 0,
+    activations: 0,
+    parked: 0,
+  };
+  readonly #context: KernelContext;
+  readonly #watcher: LeaseWatcher;
+  readonly #shards = new Map<number, Shard>();
+
+  constructor(options: KernelOptions) {
+    const timing = { ...DEFAULT_TIMING, ...options.timing };
+    this.#context = { ...options, counters: this.counters, timing };
+    this.#watcher = new LeaseWatcher({ ...options, ...timing });
+    this.#watcher.start();
+  }
+
+  /** Ends the watch over agents; shards are drained by their owner. */
+  stop(): Promise<void> {
+    this.#watcher.stop();
+    for (const index of this.#shards.keys()) this.close(index);
+    return Promise.resolve();
+  }
+
+  async open(index: number, _epoch: number, redisLost: boolean): Promise<void> {
+    const shard = new Shard(this.#context, this.#watcher, index);
+    await shard.start();
+    this.#shards.set(index, shard);
+    if (redisLost) this.redisLost(index);
+  }
+
+  redisLost(index: number): void {
+    const { log } = this.#context;
+    log.warn({ shard: index }, "Redis has lost its memory: telling it again what waits");
+    void this.#shards.get(index)?.recover();
+  }
+
+  async receive(index: number, letters: readonly Letter[]): Promise<void> {
+    const shard = this.#shards.get(index);
+    if (shard === undefined) return;
+    await shard.room();
+    await Promise.all(
+      letters.map(({ rootId, to, message }) =>
+        shard.deliver(asId<RunId>(rootId), to === null ? null : { to, message }),
+      ),
+    );
+  }
+
+  async drain(index: number): Promise<void> {
+    await this.#shards.get(index)?.drain();
+  }
+
+  close(index: number): void {
+    this.#shards.get(index)?.close();
+    this.#shards.delete(index);
+  }
+}

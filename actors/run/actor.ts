@@ -1,0 +1,27 @@
+/** The run as the kernel sees it. */
+import type { ActorIndex, RunSummary } from "../../src/stores/aggregates.ts";
+import type { ActorKind } from "../kernel/actor-kind.ts";
+import { decideRun, outstandingRun } from "./decide.ts";
+import type { RunMessage } from "./messages.ts";
+import { type RunState, runStatus } from "./state.ts";
+
+export const runActor: ActorKind<RunState, RunMessage> = {
+  decide: decideRun,
+  index: indexRun,
+  timers: (run) => [
+    ["start", run.startTimer],
+    ["timeout", run.timeoutTimer],
+  ],
+  outstanding: outstandingRun,
+  heldBy: () => null,
+};
+
+export function indexRun(run: RunState): ActorIndex {
+  return { position: 0, jobId: null, status: runStatus(run.state), attempt: 1, agentId: null };
+}
+
+/** What lists of runs show. */
+export function summariseRun(run: RunState, bound: boolean): RunSummary {
+  const { pipelineId, projectId, createdAt, startedAt, endedAt } = run;
+  return { pipelineId, projectId, status: runStatus(run.state), createdAt, startedAt, endedAt, bound };
+}

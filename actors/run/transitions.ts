@@ -1,0 +1,48 @@
+/**
+ * The run's whole state machine.
+ *
+ *   pending ──▶ running ◀──▶ paused
+ *      │          │             │
+ *      │          ├─────────────┴──▶ success │ failed │ partial
+ *      └──────────┴──▶ stopping ──▶ cancelled │ failed (by the pipeline's timeout)
+ */
+import type { TransitionTable } from "../../src/domain/transition-table.ts";
+import type { RunPhase } from "./state.ts";
+
+/**
+ * The first nine speak of jobs: `jobEnded` when others have not, the rest when it was the last one. A command in a
+ * state that does not allow it is `late`: answered as refused, with the status that stood in its way.
+ */
+export const RUN_INPUTS = [
+  "start",
+  "jobEnded",
+  "jobRetried",
+  "allSucceeded",
+  "someFailed",
+  "onlyTolerated",
+  "stopDone",
+  "timeoutDone",
+  "stop",
+  "pause",
+  "resume",
+  "timedOut",
+  "staleTimer",
+] as const;
+export type RunInput = (typeof RUN_INPUTS)[number];
+
+// prettier-ignore
+export const RUN_TRANSITIONS = {
+  start:         { pending: "running",  running: "never",    paused: "never",    stopping: "never",     success: "never", failed: "never", cancelled: "never", partial: "never" },
+  jobEnded:      { pending: "never",    running: "running",  paused: "paused",   stopping: "stopping",  success: "never", failed: "never", cancelled: "never", partial: "never" },
+  jobRetried:    { pending: "never",    running: "running",  paused: "paused",   stopping: "never",     success: "never", failed: "never", cancelled: "never", partial: "never" },
+  allSucceeded:  { pending: "never",    running: "success",  paused: "success",  stopping: "never",     success: "never", failed: "never", cancelled: "never", partial: "never" },
+  someFailed:    { pending: "never",    running: "failed",   paused: "failed",   stopping: "never",     success: "never", failed: "never", cancelled: "never", partial: "never" },
+  onlyTolerated: { pending: "never",    running: "partial",  paused: "partial",  stopping: "never",     success: "never", failed: "never", cancelled: "never", partial: "never" },
+  stopDone:      { pending: "never",    running: "never",    paused: "never",    stopping: "cancelled", success: "never", failed: "never", cancelled: "never", partial: "never" },
+  timeoutDone:   { pending: "never",    running: "never",    paused: "never",    stopping: "failed",    success: "never", failed: "never", cancelled: "never", partial: "never" },
+  stop:          { pending: "stopping", running: "stopping", paused: "stopping", stopping: "stopping",  success: "late",  failed: "late",  cancelled: "late",  partial: "late"  },
+  pause:         { pending: "late",     running: "paused",   paused: "late",     stopping: "late",      success: "late",  failed: "late",  cancelled: "late",  partial: "late"  },
+  resume:        { pending: "late",     running: "late",     paused: "running",  stopping: "late",      success: "late",  failed: "late",  cancelled: "late",  partial: "late"  },
+  timedOut:      { pending: "never",    running: "stopping", paused: "stopping", stopping: "never",     success: "never", failed: "never", cancelled: "never", partial: "never" },
+  staleTimer:    { pending: "late",     running: "late",     paused: "late",     stopping: "late",      success: "late",  failed: "late",  cancelled: "late",  partial: "late"  },
+} as const satisfies TransitionTable<RunPhase, RunInput>;

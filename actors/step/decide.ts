@@ -1,0 +1,177 @@
+/** The step's decisions: names the situation, looks it up in the table, and says what follows from it. Pure. */
+import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
+import type { Lifecycle } from "../../src/domain/events.ts";
+import { lookUp } from "../../src/domain/transition-table.ts";
+import type { JobMessage, StepOutcome } from "../job/messages.ts";
+import type { Grant, ReportPhase, StepMessage, StepReported } from "./messages.ts";
+import { type StepPhase, type StepState, stepStatus } from "./state.ts";
+import { STEP_TRANSITIONS, type StepInput } from "./transitions.ts";
+
+export type StepEffect = OwedEffect | LocalEffect<JobMessage, never>;
+type StepDecision = Decision<StepState, StepEffect>;
+
+/** Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` for a `never` cell. */
+export function decideStep(step: StepState, message: StepMessage, now: number): StepDecision {
+  const input = inputOf(step, message);
+  const cell = lookUp("step", STEP_TRANSITIONS, input, step.state);
+  if (cell === "late") return { cell, next: step, effects: answerLate(step, message, input) };
+  if (cell === "same") return { cell, next: step, effects: repeatDispatch(step, message) };
+  switch (message.type) {
+    case "dispatch":
+      return queue(step, message.grant, now);
+    case "reported":
+      return message.phase === "started" ? start(step, cell, now) : endByReport(step, cell, message, now);
+    case "cancel":
+      return moved({ ...step, state: cell, reason: message.reason }, [revoke(step, message.reason, message.graceMs)]);
+    case "skip": {
+      const next: StepState = { ...step, state: cell, reason: message.reason, endedAt: now };
+      return moved(next, [publish(next, "skipped")]);
+    }
+    case "agentLost": {
+      const next: StepState = { ...step, state: cell, reason: "agent_lost", endedAt: now };
+      return moved(next, [publish(next, LIFECYCLE_OF_END[next.state]!), tellJob(next, "lost")]);
+    }
+  }
+}
+
+/**
+ * What the outside must know of this step although Redis has forgotten it: the dispatch, or the request to end it.
+ * `graceMs` is the job's grace before a kill.
+ */
+export function outstandingStep(step: StepState, graceMs: number): readonly OwedEffect[] {
+  if (step.grant === null) return [];
+  if (step.state === "queued") return [dispatch(step, step.grant)];
+  if (step.state === "cancelling") return [revoke(step, step.reason, graceMs)];
+  return [];
+}
+
+const INPUT_OF_PHASE: Record<ReportPhase, StepInput> = {
+  started: "started",
+  succeeded: "succeeded",
+  failed: "failed",
+  timedOut: "timedOut",
+  cancelled: "endedByCancel",
+  lost: "lost",
+};
+
+function inputOf(step: StepState, message: StepMessage): StepInput {
+  switch (message.type) {
+    case "dispatch":
+      return "dispatched";
+    case "reported":
+      return isOfGrant(step.grant, message) ? INPUT_OF_PHASE[message.phase] : "stray";
+    case "cancel":
+    case "skip":
+    case "agentLost":
+      return message.type;
+  }
+}
+
+function isOfGrant(grant: Grant | null, report: StepReported): boolean {
+  return grant !== null && grant.agentId === report.agentId && grant.token === report.token;
+}
+
+/** A stray report makes the agent kill its step; a repeated final one has been processed, so the agent may forget it. */
+function answerLate(step: StepState, message: StepMessage, input: StepInput): readonly StepEffect[] {
+  if (message.type !== "reported") return [];
+  if (input === "stray") return [answerReport("refuse", step, message)];
+  return message.phase === "started" ? [] : [answerReport("acknowledge", step, message)];
+}
+
+function answerReport(type: "refuse" | "acknowledge", step: StepState, report: StepReported): OwedEffect {
+  return { type, agentId: report.agentId, stepRunId: step.stepRunId, token: report.token };
+}
+
+/** The first dispatch may have been lost on the way; the agent knows by the token whether it has it. */
+function repeatDispatch(step: StepState, message: StepMessage): readonly StepEffect[] {
+  return message.type === "dispatch" && step.state === "queued" ? outstandingStep(step, 0) : [];
+}
+
+function queue(step: StepState, grant: Grant, now: number): StepDecision {
+  const next: StepState = { ...step, state: "queued", grant, queuedAt: now };
+  return moved(next, [publish(next, "queued"), dispatch(next, grant)]);
+}
+
+function start(step: StepState, state: StepPhase, now: number): StepDecision {
+  const next: StepState = { ...step, state, startedAt: now };
+  return moved(next, [publish(next, "started")]);
+}
+
+const OUTCOME_OF_END: Partial<Record<StepPhase, StepOutcome>> = {
+  success: "success",
+  failed: "failed",
+  timeout: "timeout",
+  cancelled: "cancelled",
+};
+
+const LIFECYCLE_OF_END: Partial<Record<StepPhase, Lifecycle>> = {
+  success: "completed",
+  failed: "failed",
+  timeout: "timeout",
+  cancelled: "cancelled",
+};
+
+function endByReport(step: StepState, state: StepPhase, report: StepReported, now: number): StepDecision {
+  const next: StepState = {
+    ...step,
+    state,
+    reason: report.phase === "lost" ? "agent_lost" : report.reason || step.reason,
+    startedAt: step.startedAt ?? now - report.durationMs,
+    endedAt: now,
+    exitCode: report.exitCode < 0 ? null : report.exitCode,
+    lastLine: report.lastLine,
+  };
+  const outcome = report.phase === "lost" ? "lost" : OUTCOME_OF_END[state]!;
+  const impliedStart = step.startedAt === null ? [publish({ ...next, state: "running" }, "started")] : [];
+  return moved(next, [
+    ...impliedStart,
+    publish(next, LIFECYCLE_OF_END[state]!),
+    answerReport("acknowledge", next, report),
+    tellJob(next, outcome),
+  ]);
+}
+
+function moved(next: StepState, effects: readonly StepEffect[]): StepDecision {
+  return { cell: "moved", next, effects };
+}
+
+function publish(step: StepState, lifecycle: Lifecycle): OwedEffect {
+  return {
+    type: "publish",
+    event: {
+      object: "step",
+      lifecycle,
+      jobId: step.jobId,
+      stepRunId: step.stepRunId,
+      status: stepStatus(step.state),
+      data: {
+        index: step.index,
+        attempt: step.attempt,
+        reason: step.reason,
+        exitCode: step.exitCode,
+        agentId: step.grant?.agentId ?? null,
+      },
+    },
+  };
+}
+
+function dispatch(step: StepState, grant: Grant): OwedEffect {
+  const { runId, jobId, jobIndex, jobAttempt, stepRunId, index: stepIndex } = step;
+  return {
+    type: "dispatch",
+    order: { ...grant, runId, jobId, jobIndex, jobAttempt, stepRunId, stepIndex },
+  };
+}
+
+function revoke(step: StepState, reason: string, graceMs: number): OwedEffect {
+  const { agentId, token } = step.grant!;
+  return { type: "revoke", agentId, jobId: step.jobId, stepRunId: step.stepRunId, token, graceMs, reason };
+}
+
+function tellJob(step: StepState, outcome: StepOutcome): StepEffect {
+  return {
+    type: "send",
+    to: { kind: "job", id: step.jobId },
+    message: { type: "stepEnded", stepRunId: step.stepRunId, outcome },
+  };
+}
