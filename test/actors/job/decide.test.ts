@@ -1,0 +1,185 @@
+import { expect } from "chai";
+import { planOf } from "../../support/plans.ts";
+import { AGENT, jobIdOf, OTHER_AGENT, SimulatedRun, typesOf } from "../../support/simulated-run.ts";
+
+const LOST = { type: "agentLost", agentId: AGENT, bootId: "boot-1", reason: "its lease ran out" } as const;
+
+describe("a job", () => {
+  it("is offered when its stage opens and nothing is needed", () => {
+    const run = new SimulatedRun(planOf([[{}]])).start();
+    expect(run.job(0).state).to.equal("queued");
+    expect(typesOf(run.effects)).to.include("offer");
+  });
+
+  it("waits for all its needs, and begins once the last one has succeeded", () => {
+    const run = new SimulatedRun(planOf([[{}, {}, { needs: [0, 1] }]])).start();
+    run.runJob(0);
+    expect(run.job(2)).to.deep.include({ state: "pending", openNeeds: [1] });
+    run.runJob(1);
+    expect(run.job(2).state).to.equal("queued");
+  });
+
+  it("ends cancelled with the cause when a need has failed, and its steps are skipped", () => {
+    const run = new SimulatedRun(planOf([[{}, { needs: [0], steps: 2 }, { needs: [1] }]])).start();
+    run.claim(0);
+    run.report(0, 0, "failed");
+    expect(run.job(1)).to.include({ state: "cancelled", reason: "upstream_failed" });
+    expect(run.job(2)).to.include({ state: "cancelled", reason: "upstream_failed" });
+    expect(run.step(1, 1)).to.include({ state: "skipped", reason: "upstream_failed" });
+    expect(run.run.state).to.equal("failed");
+  });
+
+  it("lets dependents of a failed job run when it may fail, and the run is partial", () => {
+    const run = new SimulatedRun(planOf([[{ continueOnError: true }, { needs: [0] }]])).start();
+    run.claim(0);
+    run.report(0, 0, "failed");
+    run.runJob(1);
+    expect(run.job(0).state).to.equal("failed");
+    expect(run.run.state).to.equal("partial");
+  });
+
+  it("runs its steps one after the other on the agent that it is bound to", () => {
+    const run = new SimulatedRun(planOf([[{ steps: 3 }]])).start();
+    run.claim(0);
+    expect(run.step(0, 1).state).to.equal("pending");
+    const effects = run.report(0, 0, "succeeded");
+    const dispatch = effects.find(({ type }) => type === "dispatch");
+    expect(dispatch).to.have.nested.property("order.stepRunId", run.stepId(0, 1));
+    expect(dispatch).to.have.nested.property("order.agentId", AGENT);
+  });
+
+  it("skips the steps behind a failed one, and goes on behind one that may fail", () => {
+    const strict = new SimulatedRun(planOf([[{ steps: 3 }]])).start();
+    strict.claim(0);
+    strict.report(0, 0, "failed");
+    expect(strict.steps().map(({ state }) => state)).to.deep.equal(["failed", "skipped", "skipped"]);
+    const tolerant = new SimulatedRun(planOf([[{ steps: [{ continueOnError: true }, {}] }]])).start();
+    tolerant.claim(0);
+    tolerant.report(0, 0, "timedOut");
+    tolerant.report(0, 1, "succeeded");
+    expect(tolerant.job(0).state).to.equal("success");
+    expect(tolerant.run.state).to.equal("success");
+  });
+
+  it("is granted once: a second claim is refused, the same one again is answered again", () => {
+    const run = new SimulatedRun(planOf([[{}]])).start();
+    expect(typesOf(run.claim(0))).to.include.members(["withdraw", "dispatch"]);
+    expect(typesOf(run.claim(0, 1, OTHER_AGENT, "other"))).to.deep.equal(["refuseClaim"]);
+    expect(typesOf(run.claim(0))).to.deep.equal(["dispatch"]);
+    expect(run.job(0).grant).to.include({ agentId: AGENT, token: 1 });
+  });
+
+  it("takes a higher token for each attempt", () => {
+    const run = new SimulatedRun(planOf([[{}]])).start();
+    run.claim(0);
+    run.tellJob(0, LOST);
+    run.claim(0, 2, OTHER_AGENT);
+    expect(run.job(0, 2).grant).to.include({ agentId: OTHER_AGENT, token: 2 });
+  });
+
+  it("whose agent is lost begins anew as another job run that names the one before", () => {
+    const run = new SimulatedRun(planOf([[{ steps: 2 }]])).start();
+    run.claim(0);
+    run.report(0, 0, "succeeded");
+    const effects = run.tellJob(0, LOST);
+    expect(run.job(0)).to.include({ state: "failed", reason: "agent_lost" });
+    expect(run.step(0, 0).state).to.equal("success");
+    expect(run.step(0, 1)).to.include({ state: "failed", reason: "agent_lost" });
+    expect(run.job(0, 2)).to.include({ state: "queued", attempt: 2, retryOf: jobIdOf(0) });
+    expect(run.step(0, 0, 2).state).to.equal("pending");
+    expect(typesOf(effects)).to.include.members(["offer", "release"]);
+    run.runJob(0, 2);
+    expect(run.run.state).to.equal("success");
+  });
+
+  it("fails for good when its attempts are used up", () => {
+    const run = new SimulatedRun(planOf([[{ lostAttempts: 2 }]])).start();
+    for (const attempt of [1, 2]) {
+      run.claim(0, attempt);
+      run.tellJob(0, LOST, attempt);
+    }
+    expect(run.job(0, 2)).to.include({ state: "failed", reason: "agent_lost" });
+    expect(run.run).to.include({ state: "failed", failedJobs: 1 });
+  });
+
+  it("does not care about the loss of an agent, or of a boot, that does not hold it", () => {
+    const run = new SimulatedRun(planOf([[{}]])).start();
+    run.claim(0);
+    run.tellJob(0, { ...LOST, agentId: OTHER_AGENT });
+    run.tellJob(0, { ...LOST, bootId: "boot-0" });
+    expect(run.job(0).state).to.equal("running");
+    expect(run.last!.late).to.equal(1);
+  });
+
+  it("fails by its queue timeout and leaves the board", () => {
+    const run = new SimulatedRun(planOf([[{ queueTimeoutMs: 1_000 }]])).start();
+    const { generation } = run.job(0).queueTimer!;
+    const effects = run.tellJob(0, { type: "timer", timer: "queueTimeout", generation });
+    expect(run.job(0)).to.include({ state: "failed", reason: "queue_timeout" });
+    expect(typesOf(effects)).to.include("withdraw");
+  });
+
+  it("ignores a timer of an earlier generation", () => {
+    const run = new SimulatedRun(planOf([[{ queueTimeoutMs: 1_000 }]])).start();
+    const { generation } = run.job(0).queueTimer!;
+    run.claim(0);
+    run.tellJob(0, { type: "timer", timer: "queueTimeout", generation });
+    expect(run.job(0).state).to.equal("running");
+  });
+
+  it("that runs out of time has its step ended and fails with that cause", () => {
+    const run = new SimulatedRun(planOf([[{ timeoutMs: 1_000, steps: 2 }]])).start();
+    run.claim(0);
+    run.report(0, 0, "started");
+    const effects = run.tellJob(0, {
+      type: "timer",
+      timer: "timeout",
+      generation: run.job(0).timeoutTimer!.generation,
+    });
+    expect(typesOf(effects)).to.include("revoke");
+    expect(run.job(0).state).to.equal("cancelling");
+    run.report(0, 0, "cancelled");
+    expect(run.job(0)).to.include({ state: "failed", reason: "timeout" });
+    expect(run.step(0, 1).state).to.equal("skipped");
+    expect(run.run.state).to.equal("failed");
+  });
+
+  it("stands still while the run is paused: off the board, its queue timeout kept", () => {
+    const run = new SimulatedRun(planOf([[{ queueTimeoutMs: 1_000 }]])).start();
+    run.now += 400;
+    expect(typesOf(run.command("pause"))).to.include("withdraw");
+    expect(run.job(0)).to.include({ paused: true, queueTimer: null, queueLeftMs: 600 });
+    expect(typesOf(run.claim(0))).to.deep.equal(["refuseClaim"]);
+    run.now += 60_000;
+    expect(typesOf(run.command("resume"))).to.include.members(["offer", "schedule"]);
+    expect(run.job(0).queueTimer!.dueAt).to.equal(run.now + 600);
+  });
+
+  it("dispatches no next step while paused, and goes on where it was when resumed", () => {
+    const run = new SimulatedRun(planOf([[{ steps: 2 }]])).start();
+    run.claim(0);
+    run.command("pause");
+    expect(typesOf(run.report(0, 0, "succeeded"))).to.not.include("dispatch");
+    expect(run.step(0, 1).state).to.equal("pending");
+    expect(typesOf(run.command("resume"))).to.include("dispatch");
+    run.report(0, 1, "succeeded");
+    expect(run.run.state).to.equal("success");
+  });
+
+  it("paused between two steps ends at once by a stop, and begins anew when its agent is lost", () => {
+    const between = (): SimulatedRun => {
+      const run = new SimulatedRun(planOf([[{ steps: 2 }]])).start();
+      run.claim(0);
+      run.command("pause");
+      run.report(0, 0, "succeeded");
+      return run;
+    };
+    const stopped = between();
+    stopped.command("stop");
+    expect(stopped.run.state).to.equal("cancelled");
+    expect(stopped.step(0, 1).state).to.equal("skipped");
+    const lost = between();
+    lost.tellJob(0, LOST);
+    expect(lost.job(0, 2)).to.include({ state: "queued", paused: true });
+  });
+});

@@ -1,0 +1,227 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { isBound } from "../../actors/job/state.ts";
+import { isHeld } from "../../actors/step/state.ts";
+import type { ReportPhase } from "../../actors/step/messages.ts";
+import { isFinalRunStatus } from "../../src/domain/status.ts";
+import type { RunPlan } from "../../src/domain/plan.ts";
+import { type JobSketch, planOf } from "../support/plans.ts";
+import { AGENT, OTHER_AGENT, SimulatedRun } from "../support/simulated-run.ts";
+
+/** One message as some order of deliveries, repeats and stale senders may bring it; indices are taken modulo what there is. */
+type Action =
+  | { readonly do: "start" | "stop" | "pause" | "resume" }
+  | {
+      readonly do: "claim";
+      readonly job: number;
+      readonly attempt: number;
+      readonly other: boolean;
+      readonly request: number;
+    }
+  | { readonly do: "report"; readonly step: number; readonly phase: ReportPhase; readonly staleness: number }
+  | { readonly do: "lost"; readonly job: number; readonly attempt: number; readonly other: boolean }
+  | {
+      readonly do: "timer";
+      readonly job: number;
+      readonly timer: "queueTimeout" | "timeout";
+      readonly staleness: number;
+    }
+  | { readonly do: "pass"; readonly ms: number };
+
+const small = fc.nat({ max: 7 });
+const action: fc.Arbitrary<Action> = fc.oneof(
+  fc.record({ do: fc.constantFrom("start" as const, "stop" as const, "pause" as const, "resume" as const) }),
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant("claim" as const),
+      job: small,
+      attempt: small,
+      other: fc.boolean(),
+      request: fc.nat({ max: 2 }),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant("report" as const),
+      step: fc.nat({ max: 40 }),
+      phase: fc.constantFrom<ReportPhase>(
+        "started",
+        "succeeded",
+        "succeeded",
+        "failed",
+        "cancelled",
+        "timedOut",
+        "lost",
+      ),
+      staleness: fc.constantFrom(0, 0, 0, 1),
+    }),
+  },
+  fc.record({ do: fc.constant("lost" as const), job: small, attempt: small, other: fc.boolean() }),
+  fc.record({
+    do: fc.constant("timer" as const),
+    job: small,
+    timer: fc.constantFrom("queueTimeout" as const, "timeout" as const),
+    staleness: fc.nat({ max: 1 }),
+  }),
+  fc.record({ do: fc.constant("pass" as const), ms: fc.nat({ max: 5_000 }) }),
+);
+
+const sketch: fc.Arbitrary<JobSketch> = fc.record({
+  steps: fc.integer({ min: 1, max: 3 }),
+  continueOnError: fc.boolean(),
+  timeoutMs: fc.constantFrom(null, 1_000),
+  queueTimeoutMs: fc.constantFrom(null, 1_000),
+  lostAttempts: fc.integer({ min: 1, max: 3 }),
+});
+
+/** Needs point backwards within the stage, so there is no cycle. */
+const plan: fc.Arbitrary<RunPlan> = fc
+  .array(fc.array(fc.tuple(sketch, fc.array(fc.nat({ max: 3 }), { maxLength: 2 })), { minLength: 1, maxLength: 4 }), {
+    minLength: 1,
+    maxLength: 3,
+  })
+  .map((stages) => {
+    let first = 0;
+    const sketched = stages.map((jobs) => {
+      const offset = first;
+      first += jobs.length;
+      return jobs.map(([job, needs], at) => ({
+        ...job,
+        needs: [...new Set(needs.filter((need) => need < at).map((need) => offset + need))],
+      }));
+    });
+    return planOf(sketched);
+  });
+
+function perform(run: SimulatedRun, step: Action): void {
+  const jobs = run.jobs();
+  switch (step.do) {
+    case "start":
+      if (run.run.startTimer !== null) run.start();
+      return;
+    case "stop":
+    case "pause":
+    case "resume":
+      run.command(step.do);
+      return;
+    case "claim": {
+      const job = jobs[step.job % jobs.length]!;
+      const agentId = step.other ? OTHER_AGENT : AGENT;
+      run.tell("job", job.jobId, { type: "claimRequested", agentId, bootId: "boot-1", requestId: `r${step.request}` });
+      return;
+    }
+    case "report": {
+      const states = run.steps();
+      const target = states[step.step % states.length]!;
+      run.tell("step", target.stepRunId, {
+        type: "reported",
+        agentId: target.grant?.agentId ?? AGENT,
+        token: (target.grant?.token ?? 1) - step.staleness,
+        phase: step.phase,
+        exitCode: 0,
+        reason: "",
+        lastLine: 0,
+        durationMs: 1,
+      });
+      return;
+    }
+    case "lost": {
+      const job = jobs[step.job % jobs.length]!;
+      const agentId = step.other ? OTHER_AGENT : AGENT;
+      run.tell("job", job.jobId, { type: "agentLost", agentId, bootId: "boot-1", reason: "" });
+      return;
+    }
+    case "timer": {
+      const job = jobs[step.job % jobs.length]!;
+      const timer = step.timer === "timeout" ? job.timeoutTimer : job.queueTimer;
+      const generation = (timer?.generation ?? job.generation) - step.staleness;
+      run.tell("job", job.jobId, { type: "timer", timer: step.timer, generation });
+      return;
+    }
+    case "pass":
+      run.now += step.ms;
+  }
+}
+
+function checkGuarantees(run: SimulatedRun): void {
+  expect(run.undecided, "no valid message is undecidable").to.deep.equal([]);
+  const newest = new Map(run.jobs().map((job) => [job.index, job]));
+  const open = [...newest.values()].filter(({ endedAt }) => endedAt === null).length;
+  expect(run.run.remaining, "jobs that have not ended").to.equal(open);
+  expect(isFinalRunStatus(run.run.state as never), "final exactly when no job is open").to.equal(open === 0);
+  for (const job of run.jobs()) {
+    const held = run.steps().filter((step) => step.jobId === job.jobId && isHeld(step));
+    expect(held.length, "steps of one job that are out").to.equal(isBound(job) && job.stepActive ? 1 : 0);
+    for (const step of held) expect(step.grant!.token).to.equal(job.grant!.token);
+  }
+}
+
+/** Whatever is waiting gets an agent that succeeds. */
+function letItEnd(run: SimulatedRun): void {
+  if (run.run.startTimer !== null) run.start();
+  run.command("resume");
+  for (let rounds = 0; run.run.endedAt === null && rounds < 200; rounds++) {
+    for (const job of run.jobs()) {
+      if (job.state !== "queued") continue;
+      run.tell("job", job.jobId, {
+        type: "claimRequested",
+        agentId: AGENT,
+        bootId: "boot-2",
+        requestId: `end-${job.jobId}`,
+      });
+    }
+    for (const { stepRunId, grant, state } of run.steps().filter(isHeld)) {
+      run.tell("step", stepRunId, {
+        type: "reported",
+        agentId: grant!.agentId,
+        token: grant!.token,
+        phase: state === "cancelling" ? "cancelled" : "succeeded",
+        exitCode: 0,
+        reason: "",
+        lastLine: 0,
+        durationMs: 1,
+      });
+    }
+  }
+}
+
+describe("any order of messages, with repeats and stale senders", () => {
+  it("never leaves the tables' guarantees, and the run always ends", () => {
+    fc.assert(
+      fc.property(plan, fc.array(action, { maxLength: 60 }), (planned, actions) => {
+        const run = new SimulatedRun(planned);
+        const ended = new Map<string, unknown>();
+        for (const step of actions) {
+          perform(run, step);
+          checkGuarantees(run);
+          for (const actor of run.actors.values()) {
+            if ((actor.state as { endedAt: number | null }).endedAt === null) continue;
+            if (!ended.has(actor.id)) ended.set(actor.id, actor.state);
+            expect(actor.state, "a final state stays").to.equal(ended.get(actor.id));
+          }
+        }
+        letItEnd(run);
+        checkGuarantees(run);
+        expect(run.run.endedAt).to.not.equal(null);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("decides the same messages to the same states and effects", () => {
+    fc.assert(
+      fc.property(plan, fc.array(action, { maxLength: 40 }), (planned, actions) => {
+        const [one, two] = [new SimulatedRun(planned), new SimulatedRun(planned)];
+        for (const step of actions) {
+          perform(one, step);
+          perform(two, step);
+        }
+        expect(two.effects).to.deep.equal(one.effects);
+        expect([...two.actors.values()]).to.deep.equal([...one.actors.values()]);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

@@ -1,0 +1,68 @@
+/** Plans for tests, as the planner would make them. */
+import { asId, type PipelineId, type ProjectId } from "../../src/domain/ids.ts";
+import { ANY_AGENT } from "../../src/domain/labels.ts";
+import { type JobSpec, PLAN_SCHEMA, type PlannedJob, type PlannedStep, type RunPlan } from "../../src/domain/plan.ts";
+
+export interface JobSketch extends Partial<Omit<PlannedJob, "steps" | "needs">> {
+  /** How many steps, or their peculiarities. */
+  readonly steps?: number | readonly Partial<PlannedStep>[];
+  readonly needs?: readonly number[];
+}
+
+/** A plan of one stage per inner list. */
+export function planOf(stages: readonly (readonly JobSketch[])[], timeoutMs: number | null = null): RunPlan {
+  const sketches = stages.flatMap((jobs, stage) => jobs.map((job) => ({ ...job, stage })));
+  const jobs = sketches.map((sketch, index): PlannedJob => ({
+    name: `job-${index}`,
+    baseName: `job-${index}`,
+    matrix: [],
+    continueOnError: false,
+    timeoutMs: null,
+    queueTimeoutMs: null,
+    cancelGraceMs: 10_000,
+    leaseMs: 30_000,
+    priority: 0,
+    lostAttempts: 2,
+    selector: ANY_AGENT,
+    ...sketch,
+    index,
+    needs: sketch.needs ?? [],
+    dependents: sketches.flatMap((other, at) => (other.needs?.includes(index) ? [at] : [])),
+    steps: stepsOf(sketch.steps ?? 1),
+  }));
+  return {
+    schema: PLAN_SCHEMA,
+    pipelineId: asId<PipelineId>("pl_TEST"),
+    projectId: asId<ProjectId>("default"),
+    namespace: "test",
+    timeoutMs,
+    stages: stages.map((_, stage) => ({ name: `stage-${stage}` })),
+    jobs,
+  };
+}
+
+/** One document per job that names its steps and nothing else. */
+export function jobSpecsOf(plan: RunPlan): readonly JobSpec[] {
+  return plan.jobs.map((job) => ({
+    schema: PLAN_SCHEMA,
+    env: [],
+    steps: job.steps.map(({ name }) => ({
+      name,
+      uses: "shell",
+      action: "",
+      args: { script: "true" },
+      env: [],
+      workingDirectory: "",
+    })),
+  }));
+}
+
+function stepsOf(steps: number | readonly Partial<PlannedStep>[]): readonly PlannedStep[] {
+  const sketches = typeof steps === "number" ? Array.from({ length: steps }, () => ({})) : steps;
+  return sketches.map((sketch, index) => ({
+    name: `step-${index}`,
+    continueOnError: false,
+    timeoutMs: null,
+    ...sketch,
+  }));
+}

@@ -1,0 +1,164 @@
+/** A run aggregate without a kernel: messages go in one at a time, effects are kept, time stands where it is put. */
+import { createRunAggregate } from "../../actors/run/create.ts";
+import { RUN_AGGREGATE } from "../../actors/run/aggregate.ts";
+import type { JobMessage } from "../../actors/job/messages.ts";
+import type { JobState } from "../../actors/job/state.ts";
+import type { RunMessage } from "../../actors/run/messages.ts";
+import type { RunState } from "../../actors/run/state.ts";
+import type { StepMessage, StepReported } from "../../actors/step/messages.ts";
+import type { StepState } from "../../actors/step/state.ts";
+import { decideTurn, type LiveActor, type TurnResult } from "../../actors/kernel/turn.ts";
+import type { OwedEffect } from "../../src/domain/effects.ts";
+import {
+  type AgentId,
+  asId,
+  type CommandId,
+  type JobRunId,
+  jobRunId,
+  type RunId,
+  type StepRunId,
+  stepRunId,
+} from "../../src/domain/ids.ts";
+import type { RunPlan } from "../../src/domain/plan.ts";
+
+export const RUN_ID = asId<RunId>("run_01JD0000000000000000000000");
+export const AGENT = asId<AgentId>("agt_A");
+export const OTHER_AGENT = asId<AgentId>("agt_B");
+
+export class SimulatedRun {
+  readonly plan: RunPlan;
+  readonly actors = new Map<string, LiveActor>();
+  /** Every effect since the start. */
+  readonly effects: OwedEffect[] = [];
+  readonly undecided: string[] = [];
+  now = 1_000_000;
+  last: TurnResult | undefined;
+
+  constructor(plan: RunPlan) {
+    this.plan = plan;
+    const origin = {
+      trigger: { kind: "manual" as const, ref: "" },
+      variables: [],
+      triggeredBy: "test",
+      actor: "test",
+      revisionId: "rev_TEST",
+      commitSha: "",
+      attempt: 1,
+    };
+    const { actors } = createRunAggregate({ runId: RUN_ID, shard: 0, plan, origin, now: this.now });
+    for (const { kind, id, state } of actors) this.actors.set(id, { kind, id, state });
+  }
+
+  get run(): RunState {
+    return this.actors.get(RUN_ID)!.state as RunState;
+  }
+
+  job(index: number, attempt = 1): JobState {
+    return this.actors.get(jobRunId(RUN_ID, index, attempt))!.state as JobState;
+  }
+
+  step(jobIndex: number, index: number, jobAttempt = 1): StepState {
+    return this.actors.get(this.stepId(jobIndex, index, jobAttempt))!.state as StepState;
+  }
+
+  stepId(jobIndex: number, index: number, jobAttempt = 1): StepRunId {
+    return stepRunId(RUN_ID, jobRunId(RUN_ID, jobIndex, jobAttempt), index, 1);
+  }
+
+  start(): this {
+    this.tellRun({ type: "timer", timer: "start", generation: 0 });
+    return this;
+  }
+
+  tellRun(message: RunMessage): readonly OwedEffect[] {
+    return this.tell("run", RUN_ID, message);
+  }
+
+  command(type: "stop" | "pause" | "resume", id: string = type): readonly OwedEffect[] {
+    return this.tellRun({ type, commandId: asId<CommandId>(id), reason: "", operator: "test" });
+  }
+
+  tellJob(index: number, message: JobMessage, attempt = 1): readonly OwedEffect[] {
+    return this.tell("job", jobRunId(RUN_ID, index, attempt), message);
+  }
+
+  tellStep(jobIndex: number, index: number, message: StepMessage, jobAttempt = 1): readonly OwedEffect[] {
+    return this.tell("step", this.stepId(jobIndex, index, jobAttempt), message);
+  }
+
+  claim(index: number, attempt = 1, agentId = AGENT, requestId = `claim-${index}-${attempt}`): readonly OwedEffect[] {
+    return this.tellJob(index, { type: "claimRequested", agentId, bootId: "boot-1", requestId }, attempt);
+  }
+
+  /** The agent that holds the step reports under the token that it was given. */
+  report(
+    jobIndex: number,
+    index: number,
+    phase: StepReported["phase"],
+    overrides: Partial<StepReported> & { jobAttempt?: number } = {},
+  ): readonly OwedEffect[] {
+    const { jobAttempt = 1, ...rest } = overrides;
+    const grant = this.step(jobIndex, index, jobAttempt).grant;
+    return this.tellStep(
+      jobIndex,
+      index,
+      {
+        type: "reported",
+        agentId: grant?.agentId ?? AGENT,
+        token: grant?.token ?? 1,
+        phase,
+        exitCode: phase === "succeeded" ? 0 : phase === "failed" ? 1 : -1,
+        reason: "",
+        lastLine: 0,
+        durationMs: 5,
+        ...rest,
+      },
+      jobAttempt,
+    );
+  }
+
+  /** Claims a job and lets every step of it succeed. */
+  runJob(index: number, attempt = 1): this {
+    this.claim(index, attempt);
+    this.plan.jobs[index]!.steps.forEach((_, step) => this.report(index, step, "succeeded", { jobAttempt: attempt }));
+    return this;
+  }
+
+  tell(kind: string, id: string, message: unknown): readonly OwedEffect[] {
+    const result = decideTurn(this.actors, [{ to: { kind, id }, message }], this.now, this.plan, RUN_AGGREGATE);
+    for (const actor of result.changed.values()) this.actors.set(actor.id, actor);
+    this.effects.push(...result.effects);
+    this.undecided.push(...result.undecided.map(({ reason }) => reason));
+    this.last = result;
+    return result.effects;
+  }
+
+  /** All job runs, first attempts first. */
+  jobs(): readonly JobState[] {
+    return this.#statesOf<JobState>("job");
+  }
+
+  steps(): readonly StepState[] {
+    return this.#statesOf<StepState>("step");
+  }
+
+  /** `step.started`, `job.queued` ... in order. */
+  events(): readonly string[] {
+    return this.effects.flatMap((effect) =>
+      effect.type === "publish" ? [`${effect.event.object}.${effect.event.lifecycle}`] : [],
+    );
+  }
+
+  #statesOf<State>(kind: string): readonly State[] {
+    return [...this.actors.values()].filter((actor) => actor.kind === kind).map(({ state }) => state as State);
+  }
+}
+
+/** The types of effects, for short assertions. */
+export function typesOf(effects: readonly OwedEffect[]): readonly string[] {
+  return effects.map(({ type }) => type);
+}
+
+export function jobIdOf(index: number, attempt = 1): JobRunId {
+  return jobRunId(RUN_ID, index, attempt);
+}
