@@ -1,0 +1,357 @@
+import { expect } from "chai";
+import { Kernel } from "../../../actors/kernel/kernel.ts";
+import type { KernelTiming } from "../../../actors/kernel/kernel-context.ts";
+import type { JobState } from "../../../actors/job/state.ts";
+import { RUN_AGGREGATE } from "../../../actors/run/aggregate.ts";
+import { createRunAggregate } from "../../../actors/run/create.ts";
+import type { RunState } from "../../../actors/run/state.ts";
+import type { StepState } from "../../../actors/step/state.ts";
+import { systemClock } from "../../../src/domain/clock.ts";
+import { type AgentId, asId, jobRunId, newId, type RunId, stepRunId } from "../../../src/domain/ids.ts";
+import type { RunPlan } from "../../../src/domain/plan.ts";
+import type { AggregateSave } from "../../../src/stores/aggregates.ts";
+import type { CommandKind } from "../../../src/stores/inbox.ts";
+import type { Stores } from "../../../src/stores/stores.ts";
+import { RecordingPorts, silentLog } from "../../support/kernel-ports.ts";
+import { jobSpecsOf, planOf } from "../../support/plans.ts";
+import { openTestSqlite } from "../../support/stores.ts";
+import { until } from "../../support/until.ts";
+
+const SHARD = 3;
+const AGENT = asId<AgentId>("agt_A");
+const FAST: Partial<KernelTiming> = {
+  sweepMs: 20,
+  passivateMs: 40,
+  parkMinMs: 5,
+  parkMaxMs: 20,
+  watchMs: 20,
+  lossMarginMs: 60,
+};
+
+describe("the kernel", () => {
+  let stores: Stores;
+  let close: () => Promise<void>;
+  let ports: RecordingPorts;
+  let kernel: Kernel;
+  let presence: Map<AgentId, { bootId: string; beat: string }>;
+  let presenceReadable: boolean;
+  /** Saves in order, as the store got them. */
+  let saves: AggregateSave[];
+
+  beforeEach(async () => {
+    const opened = await openTestSqlite();
+    close = opened.close;
+    saves = [];
+    stores = recordSaves(opened.stores, saves);
+    ports = new RecordingPorts();
+    presence = new Map();
+    presenceReadable = true;
+    kernel = newKernel();
+  });
+
+  afterEach(async () => {
+    await kernel.stop();
+    await close();
+  });
+
+  function newKernel(timing: Partial<KernelTiming> = FAST): Kernel {
+    return new Kernel({
+      stores,
+      feed: ports.feed,
+      board: ports.board,
+      mailboxes: ports.mailboxes,
+      presence: {
+        read: () => (presenceReadable ? Promise.resolve(presence) : Promise.reject(new Error("no Redis"))),
+      },
+      type: RUN_AGGREGATE,
+      clock: systemClock,
+      log: silentLog,
+      timing,
+    });
+  }
+
+  async function trigger(plan: RunPlan = planOf([[{}]])): Promise<RunId> {
+    const runId = newId("run");
+    const origin = {
+      trigger: { kind: "manual" as const, ref: "" },
+      variables: [],
+      triggeredBy: "test",
+      actor: "test",
+      revisionId: "rev",
+      commitSha: "",
+      attempt: 1,
+    };
+    await stores.plans.put(runId, plan, jobSpecsOf(plan));
+    await stores.aggregates.create(createRunAggregate({ runId, shard: SHARD, plan, origin, now: Date.now() }));
+    return runId;
+  }
+
+  const ring = (rootId: RunId): Promise<void> => kernel.receive(SHARD, [{ rootId, to: null, message: null }]);
+  const claimLetter = (rootId: RunId, index = 0, requestId = "r1") => ({
+    rootId,
+    to: { kind: "job", id: jobRunId(rootId, index, 1) },
+    message: { type: "claimRequested", agentId: AGENT, bootId: "boot-1", requestId },
+  });
+  const reportLetter = (rootId: RunId, phase: string, index = 0) => ({
+    rootId,
+    to: { kind: "step", id: stepRunId(rootId, jobRunId(rootId, index, 1), 0, 1) },
+    message: { type: "reported", agentId: AGENT, token: 1, phase, exitCode: 0, reason: "", lastLine: 0, durationMs: 1 },
+  });
+
+  async function stateOf<State>(rootId: RunId, id: string): Promise<State> {
+    const aggregate = await stores.aggregates.load(rootId);
+    return aggregate!.actors.find((actor) => actor.id === id)!.state as State;
+  }
+  const runOf = (rootId: RunId): Promise<RunState> => stateOf<RunState>(rootId, rootId);
+  const jobOf = (rootId: RunId, index = 0, attempt = 1): Promise<JobState> =>
+    stateOf<JobState>(rootId, jobRunId(rootId, index, attempt));
+
+  async function store(rootId: RunId, kind: CommandKind): Promise<string> {
+    const id = newId("cmd");
+    await stores.inbox.insert({
+      id,
+      rootId,
+      shard: SHARD,
+      kind,
+      reason: "",
+      operator: "test",
+      actor: "test",
+      storedAt: 0,
+    });
+    return id;
+  }
+
+  it("runs a triggered run to its end, saving before it performs", async () => {
+    await kernel.open(SHARD, 1, false);
+    const runId = await trigger();
+    await ring(runId);
+    expect(ports.offers.size).to.equal(1);
+    await kernel.receive(SHARD, [claimLetter(runId)]);
+    expect(ports.notices("dispatch")).to.have.length(1);
+    await kernel.receive(SHARD, [reportLetter(runId, "succeeded")]);
+    const head = (await stores.aggregates.loadHead(runId))!;
+    expect(head).to.include({ final: true, settled: true, nextDueAt: null });
+    expect(head.summary.status).to.equal("success");
+    const events = await stores.events.read(runId, 0, 100);
+    expect(events.map(({ number }) => number)).to.deep.equal(events.map((_, index) => index + 1));
+    expect(events.at(-1)).to.include({ object: "pipeline", lifecycle: "completed", status: "success" });
+  });
+
+  it("begins a run whose doorbell was lost", async () => {
+    await kernel.open(SHARD, 1, false);
+    await trigger();
+    await until("the sweep offers the job", () => ports.offers.size === 1, 2_000);
+  });
+
+  it("decides what waits together in one save", async () => {
+    await kernel.open(SHARD, 1, false);
+    const runId = await trigger(planOf([[{}, {}, {}, {}]]));
+    await ring(runId);
+    saves.length = 0;
+    await kernel.receive(
+      SHARD,
+      [0, 1, 2, 3].map((index) => claimLetter(runId, index, `r${index}`)),
+    );
+    expect(saves).to.have.length(1);
+    expect(ports.notices("dispatch")).to.have.length(4);
+  });
+
+  it("decides a message again when another owner has saved in between, and applies it once", async () => {
+    await kernel.open(SHARD, 1, false);
+    const runId = await trigger();
+    await ring(runId);
+    const other = (await stores.aggregates.load(runId))!;
+    const { version } = other.head;
+    expect(
+      await stores.aggregates.save({
+        expectedVersion: version,
+        head: { ...other.head, version: version + 1 },
+        changed: [],
+      }),
+    ).to.equal("saved");
+    await kernel.receive(SHARD, [claimLetter(runId)]);
+    expect(kernel.counters.conflicts).to.equal(1);
+    expect((await jobOf(runId)).state).to.equal("running");
+    expect(ports.notices("dispatch")).to.have.length(1);
+  });
+
+  it("parks an aggregate while Redis is away, and performs what is owed when it is back", async () => {
+    await kernel.open(SHARD, 1, false);
+    const runId = await trigger();
+    ports.outage = true;
+    await ring(runId);
+    expect((await runOf(runId)).state).to.equal("running");
+    expect((await stores.aggregates.loadHead(runId))!.owed).to.not.deep.equal([]);
+    expect(ports.offers.size).to.equal(0);
+    ports.outage = false;
+    await until("the offer is made", () => ports.offers.size === 1);
+  });
+
+  it("performs what a dead owner saved and did not perform", async () => {
+    const dead = newKernel({ ...FAST, parkMinMs: 60_000, parkMaxMs: 60_000 });
+    await dead.open(SHARD, 1, false);
+    const runId = await trigger();
+    ports.outage = true;
+    await dead.receive(SHARD, [{ rootId: runId, to: null, message: null }]);
+    dead.close(SHARD);
+    await dead.stop();
+    ports.outage = false;
+    await kernel.open(SHARD, 2, false);
+    await until("the new owner makes the offer", () => ports.offers.size === 1);
+    const events = await stores.events.read(runId, 0, 10);
+    expect(events.map(({ number }) => number)).to.deep.equal([1, 2, 3]);
+  });
+
+  it("saves nothing more once its shard is closed", async () => {
+    await kernel.open(SHARD, 1, false);
+    const runId = await trigger();
+    await ring(runId);
+    const { version } = (await stores.aggregates.loadHead(runId))!;
+    kernel.close(SHARD);
+    await kernel.receive(SHARD, [claimLetter(runId)]);
+    expect((await stores.aggregates.loadHead(runId))!.version).to.equal(version);
+  });
+
+  it("decides stored commands in their order and answers each, even without a doorbell", async () => {
+    await kernel.open(SHARD, 1, false);
+    const runId = await trigger();
+    await ring(runId);
+    const ids = [];
+    for (const kind of ["pause", "pause", "resume", "stop"] as const) ids.push(await store(runId, kind));
+    await until("all are answered", async () => (await stores.inbox.pending(runId)).length === 0);
+    const verdicts = await Promise.all(ids.map((id) => stores.inbox.verdict(asId(id))));
+    expect(verdicts.map((verdict) => verdict!.outcome)).to.deep.equal(["accepted", "refused", "accepted", "accepted"]);
+    expect((await runOf(runId)).state).to.equal("cancelled");
+  });
+
+  it("drops an idle aggregate from memory with nothing owed, and takes it up again", async () => {
+    await kernel.open(SHARD, 1, false);
+    const runId = await trigger();
+    await ring(runId);
+    await until("it is passivated", () => kernel.counters.activations === 0);
+    expect((await stores.aggregates.loadHead(runId))!.owed).to.deep.equal([]);
+    await kernel.receive(SHARD, [claimLetter(runId)]);
+    expect((await jobOf(runId)).state).to.equal("running");
+  });
+
+  it("fires the timer of a passivated aggregate from the store", async () => {
+    await kernel.open(SHARD, 1, false);
+    const runId = await trigger(planOf([[{ queueTimeoutMs: 150 }]]));
+    await ring(runId);
+    expect(ports.scheduled).to.have.length(1);
+    await until("the run fails by its queue timeout", async () => (await runOf(runId)).state === "failed");
+    expect((await jobOf(runId)).reason).to.equal("queue_timeout");
+  });
+
+  it("tells an emptied Redis again of every unsettled aggregate", async () => {
+    await kernel.open(SHARD, 1, false);
+    const waiting = await Promise.all(Array.from({ length: 250 }, () => trigger()));
+    await until("all are offered", () => ports.offers.size === waiting.length);
+    ports.offers.clear();
+    kernel.redisLost(SHARD);
+    await until("all are offered again", () => ports.offers.size === waiting.length);
+  });
+
+  it("keeps a message that cannot be decided as a dead letter, and the aggregate goes on", async () => {
+    await kernel.open(SHARD, 1, false);
+    const runId = await trigger();
+    await ring(runId);
+    await kernel.receive(SHARD, [
+      { rootId: runId, to: { kind: "job", id: jobRunId(runId, 0, 1) }, message: { type: "stageOpened" } },
+      claimLetter(runId),
+    ]);
+    const [letter] = await stores.deadLetters.list(10);
+    expect(letter).to.include({ rootId: runId, shard: SHARD });
+    expect(letter!.reason).to.equal("a job that is queued cannot meet ready");
+    expect((await jobOf(runId)).state).to.equal("running");
+  });
+
+  it("takes any garbage in a mailbox without harm", async () => {
+    await kernel.open(SHARD, 1, false);
+    const runId = await trigger();
+    await ring(runId);
+    await kernel.receive(SHARD, [
+      { rootId: "run_UNKNOWN", to: null, message: null },
+      { rootId: runId, to: { kind: "job", id: "job_UNKNOWN" }, message: 7 },
+      { rootId: runId, to: { kind: "run", id: runId }, message: null },
+      { rootId: runId, to: { kind: "pipeline", id: runId }, message: { type: "start" } },
+    ]);
+    expect((await stores.deadLetters.list(10)).length).to.equal(3);
+    expect((await runOf(runId)).state).to.equal("running");
+  });
+
+  describe("watching agents", () => {
+    async function running(): Promise<RunId> {
+      const base = planOf([[{ leaseMs: 100 }]]);
+      await kernel.open(SHARD, 1, false);
+      const runId = await trigger(base);
+      await ring(runId);
+      await kernel.receive(SHARD, [claimLetter(runId)]);
+      return runId;
+    }
+
+    it("makes a new attempt of a job whose agent is silent for longer than its lease", async () => {
+      presence.set(AGENT, { bootId: "boot-1", beat: "1" });
+      const runId = await running();
+      await until("the job begins anew", async () => (await jobOf(runId)).state === "failed");
+      expect((await jobOf(runId)).reason).to.equal("agent_lost");
+      expect((await jobOf(runId, 0, 2)).state).to.equal("queued");
+    });
+
+    it("leaves a job alone while the beats of its agent change", async () => {
+      let beat = 0;
+      const beating = setInterval(() => presence.set(AGENT, { bootId: "boot-1", beat: String(++beat) }), 15);
+      const runId = await running();
+      const looks = 30;
+      await until("time passes", () => beat > looks, 5_000);
+      clearInterval(beating);
+      expect((await jobOf(runId)).state).to.equal("running");
+    });
+
+    it("counts no silence while presence cannot be read", async () => {
+      presenceReadable = false;
+      const runId = await running();
+      const since = performance.now();
+      await until("more than the lease passes", () => performance.now() - since > 400);
+      expect((await jobOf(runId)).state).to.equal("running");
+      presenceReadable = true;
+      await until("the job begins anew", async () => (await jobOf(runId)).state === "failed");
+    });
+
+    it("watches what was bound before it became the owner", async () => {
+      const runId = await running();
+      await kernel.drain(SHARD);
+      kernel.close(SHARD);
+      await kernel.open(SHARD, 2, false);
+      await until("the job begins anew", async () => (await jobOf(runId)).state === "failed");
+    });
+  });
+
+  it("drains a shard: everything is saved, nothing is owed", async () => {
+    await kernel.open(SHARD, 1, false);
+    const runs = await Promise.all(Array.from({ length: 20 }, () => trigger()));
+    await Promise.all(runs.map(ring));
+    await kernel.drain(SHARD);
+    kernel.close(SHARD);
+    expect(await stores.aggregates.pageOwing(SHARD, "", 100)).to.deep.equal([]);
+    expect(kernel.counters.activations).to.equal(0);
+  });
+
+  it("keeps a step's state through garbage reports of its own agent", async () => {
+    await kernel.open(SHARD, 1, false);
+    const runId = await trigger();
+    await ring(runId);
+    await kernel.receive(SHARD, [claimLetter(runId), reportLetter(runId, "nonsense")]);
+    const step = await stateOf<StepState>(runId, stepRunId(runId, jobRunId(runId, 0, 1), 0, 1));
+    expect(step.state).to.equal("queued");
+  });
+});
+
+function recordSaves(stores: Stores, saves: AggregateSave[]): Stores {
+  const aggregates = Object.create(stores.aggregates) as Stores["aggregates"];
+  aggregates.save = (change) => {
+    saves.push(change);
+    return stores.aggregates.save(change);
+  };
+  return { ...stores, aggregates, ping: () => stores.ping(), close: () => stores.close() };
+}

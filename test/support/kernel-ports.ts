@@ -1,0 +1,55 @@
+/** Ports around the kernel that record what they are told; they can be made to fail, as a lost Redis does. */
+import type { Letter } from "../../queues/envelope.ts";
+import type { MailboxSender } from "../../queues/ports.ts";
+import type { Board } from "../../src/dispatch/board.ts";
+import type { Offer } from "../../src/domain/effects.ts";
+import type { Logger } from "../../src/domain/logger.ts";
+import type { Feed, Unsubscribe } from "../../src/feed/feed.ts";
+
+export class RecordingPorts {
+  readonly offers = new Map<string, Offer>();
+  readonly offered: string[] = [];
+  readonly published: { channel: string; payload: unknown }[] = [];
+  readonly scheduled: { letter: Letter; dueAt: number; key: string }[] = [];
+  /** Set to make every call reject. */
+  outage = false;
+
+  readonly board: Board = {
+    offer: (offer) =>
+      this.#call(() => {
+        this.offers.set(offer.jobId, offer);
+        this.offered.push(offer.jobId);
+      }),
+    withdraw: (jobId) => this.#call(() => void this.offers.delete(jobId)),
+    take: () => Promise.resolve(undefined),
+    onOffered: () => Promise.resolve(() => Promise.resolve()),
+    size: () => Promise.resolve(this.offers.size),
+  };
+
+  readonly feed: Feed = {
+    publish: (channel, payload) => this.#call(() => void this.published.push({ channel, payload })),
+    subscribe: (): Promise<Unsubscribe> => Promise.resolve(() => Promise.resolve()),
+    close: () => Promise.resolve(),
+  };
+
+  readonly mailboxes: MailboxSender = {
+    send: () => this.#call(() => undefined),
+    sendAt: (letter, dueAt, key) => this.#call(() => void this.scheduled.push({ letter, dueAt, key })),
+    close: () => Promise.resolve(),
+  };
+
+  /** Payloads of one type that were told to agents. */
+  notices(type: string): readonly Record<string, unknown>[] {
+    return this.published
+      .map(({ payload }) => payload as Record<string, unknown>)
+      .filter((payload) => payload["type"] === type);
+  }
+
+  #call(record: () => void): Promise<void> {
+    if (this.outage) return Promise.reject(new Error("Redis cannot be reached"));
+    record();
+    return Promise.resolve();
+  }
+}
+
+export const silentLog: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

@@ -1,0 +1,17 @@
+/** Waits on a condition with a deadline, for integration tests. */
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Resolves with the first truthy answer of `condition`; rejects after `deadlineMs` with what was waited for. */
+export async function until<T>(
+  what: string,
+  condition: () => T | Promise<T>,
+  deadlineMs = 10_000,
+): Promise<NonNullable<T>> {
+  const end = performance.now() + deadlineMs;
+  for (;;) {
+    const answer = await condition();
+    if (answer) return answer as NonNullable<T>;
+    if (performance.now() > end) throw new Error(`not within ${deadlineMs} ms: ${what}`);
+    await sleep(10);
+  }
+}
