@@ -1,0 +1,61 @@
+/** Log chunks in SQLite. */
+import type { StepRunId } from "../../domain/ids.ts";
+import { lastLineOf, type LogChunk, type LogLine, type LogStore } from "../logs.ts";
+import type { Database } from "./database.ts";
+
+export class SqliteLogStore implements LogStore {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  append({ stepRunId, lines }: LogChunk): Promise<number> {
+    const first = lines[0]!.line;
+    const last = lastLineOf(lines.at(-1)!);
+    return this.#db.transaction(() => {
+      const through = this.#throughNow(stepRunId);
+      // A chunk above a hole is not stored; one that brings nothing new need not be.
+      if (first > through + 1 || last <= through) return through;
+      this.#db.runNow(
+        "INSERT INTO log_chunks VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        ...[stepRunId, first, last, JSON.stringify(lines)],
+      );
+      this.#db.runNow(
+        "INSERT INTO log_heads VALUES (?, ?) ON CONFLICT (step_run_id) DO UPDATE SET through = excluded.through",
+        ...[stepRunId, last],
+      );
+      return last;
+    });
+  }
+
+  async storedThrough(stepRunId: StepRunId): Promise<number> {
+    const row = await this.#db.get("SELECT through FROM log_heads WHERE step_run_id = ?", stepRunId);
+    return (row?.["through"] ?? 0) as number;
+  }
+
+  async read(stepRunId: StepRunId, fromLine: number, limit: number): Promise<readonly LogLine[]> {
+    const found: LogLine[] = [];
+    let next = fromLine;
+    // Chunks overlap only where an agent sent again, so the chunk that holds a line is near the one before it.
+    for (;;) {
+      const row = await this.#db.get(
+        `SELECT body FROM log_chunks WHERE step_run_id = ? AND first_line <= ? AND last_line >= ?
+         ORDER BY first_line DESC, last_line DESC LIMIT 1`,
+        ...[stepRunId, next, next],
+      );
+      if (row === undefined) return found;
+      for (const line of JSON.parse(row["body"] as string) as LogLine[]) {
+        if (lastLineOf(line) < next) continue;
+        found.push(line);
+        next = lastLineOf(line) + 1;
+        if (found.length === limit) return found;
+      }
+    }
+  }
+
+  #throughNow(stepRunId: StepRunId): number {
+    const row = this.#db.getNow("SELECT through FROM log_heads WHERE step_run_id = ?", stepRunId);
+    return (row?.["through"] ?? 0) as number;
+  }
+}

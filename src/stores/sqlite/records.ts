@@ -1,0 +1,191 @@
+/** What users and agents own, in SQLite: projects, pipelines, revisions, users, tokens, agents. */
+import type { PipelineId, ProjectId, RevisionId, UserId } from "../../domain/ids.ts";
+import type { Page, PageRequest } from "../aggregates.ts";
+import type { Agent, IdentityStore, Token, User } from "../identity.ts";
+import type { Pipeline, PipelineFilter, PipelineStore, Project, Revision } from "../pipelines.ts";
+import type { Database, Row } from "./database.ts";
+
+export class SqlitePipelineStore implements PipelineStore {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  async createProject(project: Project): Promise<void> {
+    await this.#db.run(
+      "INSERT INTO projects VALUES (?, ?) ON CONFLICT DO NOTHING",
+      project.projectId,
+      JSON.stringify(project),
+    );
+  }
+
+  async findProject(projectId: ProjectId): Promise<Project | undefined> {
+    return bodyOf(await this.#db.get("SELECT body FROM projects WHERE project_id = ?", projectId));
+  }
+
+  async listProjects(): Promise<readonly Project[]> {
+    return bodiesOf(await this.#db.all("SELECT body FROM projects ORDER BY project_id"));
+  }
+
+  create(pipeline: Pipeline): Promise<"created" | "nameTaken"> {
+    const { pipelineId, projectId, name, createdAt, headRevisionId } = pipeline;
+    return this.#db.transaction(() => {
+      if (this.#isNameTaken(pipeline)) return "nameTaken";
+      this.#db.runNow(
+        "INSERT INTO pipelines VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        ...[pipelineId, projectId, name, createdAt, headRevisionId, JSON.stringify(pipeline)],
+      );
+      return "created";
+    });
+  }
+
+  update(pipeline: Pipeline): Promise<"updated" | "missing" | "nameTaken"> {
+    return this.#db.transaction(() => {
+      const stored = toPipeline(
+        this.#db.getNow("SELECT body, head_revision_id FROM pipelines WHERE pipeline_id = ?", pipeline.pipelineId),
+      );
+      if (stored === undefined) return "missing";
+      if (this.#isNameTaken(pipeline)) return "nameTaken";
+      const { createdBy, actor, createdAt } = stored;
+      this.#db.runNow(
+        "UPDATE pipelines SET project_id = ?, name = ?, body = ? WHERE pipeline_id = ?",
+        ...[pipeline.projectId, pipeline.name, JSON.stringify({ ...pipeline, createdBy, actor, createdAt })],
+        pipeline.pipelineId,
+      );
+      return "updated";
+    });
+  }
+
+  async find(pipelineId: PipelineId): Promise<Pipeline | undefined> {
+    return toPipeline(
+      await this.#db.get("SELECT body, head_revision_id FROM pipelines WHERE pipeline_id = ?", pipelineId),
+    );
+  }
+
+  async list(
+    filter: PipelineFilter,
+    { page, pageSize, descending, sort }: PageRequest & { readonly sort: "createdAt" | "name" },
+  ): Promise<Page<Pipeline>> {
+    const clauses = ["1 = 1"];
+    const values: string[] = [];
+    if (filter.projectId !== undefined) {
+      clauses.push("project_id = ?");
+      values.push(filter.projectId);
+    }
+    if (filter.name !== undefined) {
+      clauses.push("instr(lower(name), lower(?)) > 0");
+      values.push(filter.name);
+    }
+    const where = clauses.join(" AND ");
+    const direction = descending ? "DESC" : "ASC";
+    const column = sort === "name" ? "name" : "created_at";
+    const total = await this.#db.get(`SELECT count(*) AS total FROM pipelines WHERE ${where}`, ...values);
+    const rows = await this.#db.all(
+      `SELECT body, head_revision_id FROM pipelines WHERE ${where}
+       ORDER BY ${column} ${direction}, pipeline_id ${direction} LIMIT ? OFFSET ?`,
+      ...[...values, pageSize, (page - 1) * pageSize],
+    );
+    return { list: rows.map((row) => toPipeline(row)!), total: total!["total"] as number };
+  }
+
+  delete(pipelineId: PipelineId): Promise<boolean> {
+    return this.#db.transaction(() => {
+      this.#db.runNow("DELETE FROM revisions WHERE pipeline_id = ?", pipelineId);
+      return this.#db.runNow("DELETE FROM pipelines WHERE pipeline_id = ?", pipelineId) > 0;
+    });
+  }
+
+  saveRevision(revision: Revision, expectedHead: RevisionId | null): Promise<"saved" | "headMoved" | "missing"> {
+    const { revisionId, pipelineId } = revision;
+    return this.#db.transaction(() => {
+      const row = this.#db.getNow("SELECT head_revision_id FROM pipelines WHERE pipeline_id = ?", pipelineId);
+      if (row === undefined) return "missing";
+      if (row["head_revision_id"] === revisionId) return "saved";
+      if (row["head_revision_id"] !== expectedHead) return "headMoved";
+      this.#db.runNow(
+        "INSERT INTO revisions VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        ...[revisionId, pipelineId, JSON.stringify(revision)],
+      );
+      this.#db.runNow("UPDATE pipelines SET head_revision_id = ? WHERE pipeline_id = ?", revisionId, pipelineId);
+      return "saved";
+    });
+  }
+
+  async findRevision(revisionId: RevisionId): Promise<Revision | undefined> {
+    return bodyOf(await this.#db.get("SELECT body FROM revisions WHERE revision_id = ?", revisionId));
+  }
+
+  #isNameTaken({ pipelineId, projectId, name }: Pipeline): boolean {
+    return (
+      this.#db.getNow(
+        "SELECT 1 AS taken FROM pipelines WHERE project_id = ? AND name = ? AND pipeline_id <> ?",
+        ...[projectId, name, pipelineId],
+      ) !== undefined
+    );
+  }
+}
+
+export function identityStore(db: Database): IdentityStore {
+  return {
+    createUser: (user) =>
+      db.transaction(() => {
+        const other = db.getNow("SELECT 1 AS taken FROM users WHERE name = ? AND user_id <> ?", user.name, user.userId);
+        if (other !== undefined) return "nameTaken";
+        db.runNow(
+          "INSERT INTO users VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+          ...[user.userId, user.name, user.createdAt, JSON.stringify(user)],
+        );
+        return "created";
+      }),
+    findUser: async (userId: UserId) => bodyOf<User>(await db.get("SELECT body FROM users WHERE user_id = ?", userId)),
+    findUserByName: async (name) => bodyOf<User>(await db.get("SELECT body FROM users WHERE name = ?", name)),
+    listUsers: async () => bodiesOf<User>(await db.all("SELECT body FROM users ORDER BY created_at, user_id")),
+
+    async createToken(token) {
+      await db.run(
+        "INSERT INTO tokens VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        ...[token.tokenId, token.kind, token.subject, token.createdAt, JSON.stringify(token)],
+      );
+    },
+    findToken: async (tokenId) => bodyOf<Token>(await db.get("SELECT body FROM tokens WHERE token_id = ?", tokenId)),
+    listTokens: async (kind, subject) =>
+      bodiesOf<Token>(
+        await db.all(
+          "SELECT body FROM tokens WHERE kind = ? AND subject = ? ORDER BY created_at, token_id",
+          ...[kind, subject],
+        ),
+      ),
+    deleteToken: async (tokenId) => (await db.run("DELETE FROM tokens WHERE token_id = ?", tokenId)) > 0,
+
+    async putAgent(agent) {
+      await db.run(
+        `INSERT INTO agents VALUES (?, ?, ?)
+         ON CONFLICT (agent_id) DO UPDATE SET name = excluded.name, body = excluded.body`,
+        ...[agent.agentId, agent.name, JSON.stringify(agent)],
+      );
+    },
+    findAgent: async (agentId) => bodyOf<Agent>(await db.get("SELECT body FROM agents WHERE agent_id = ?", agentId)),
+    findAgentByName: async (name) => bodyOf<Agent>(await db.get("SELECT body FROM agents WHERE name = ?", name)),
+    listAgents: async () => bodiesOf<Agent>(await db.all("SELECT body FROM agents ORDER BY name")),
+    deleteAgent: (agentId) =>
+      db.transaction(() => {
+        db.runNow("DELETE FROM tokens WHERE kind = 'agent' AND subject = ?", agentId);
+        return db.runNow("DELETE FROM agents WHERE agent_id = ?", agentId) > 0;
+      }),
+  };
+}
+
+function bodyOf<T>(row: Row | undefined): T | undefined {
+  return row === undefined ? undefined : (JSON.parse(row["body"] as string) as T);
+}
+
+function bodiesOf<T>(rows: readonly Row[]): readonly T[] {
+  return rows.map((row) => bodyOf<T>(row)!);
+}
+
+/** The head revision is a column of its own: saves of definitions and of the record do not overwrite one another. */
+function toPipeline(row: Row | undefined): Pipeline | undefined {
+  const pipeline = bodyOf<Pipeline>(row);
+  return pipeline && { ...pipeline, headRevisionId: row!["head_revision_id"] as RevisionId | null };
+}

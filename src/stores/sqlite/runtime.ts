@@ -1,0 +1,140 @@
+/** What runs leave besides snapshots, in SQLite: plans, commands, events, shards, dead letters, idempotency keys. */
+import type { Verdict } from "../../domain/effects.ts";
+import type { RunEvent } from "../../domain/events.ts";
+import type { CommandId, RunId } from "../../domain/ids.ts";
+import type { JobSpec, RunPlan } from "../../domain/plan.ts";
+import type { DeadLetter, DeadLetterStore } from "../dead-letters.ts";
+import type { EventStore } from "../events.ts";
+import type { IdempotencyKey, IdempotencyStore } from "../idempotency.ts";
+import type { Command, InboxStore } from "../inbox.ts";
+import type { PlanStore } from "../plans.ts";
+import type { RedisIdentity, ShardStore } from "../shards.ts";
+import type { Database, Row } from "./database.ts";
+
+export function planStore(db: Database): PlanStore {
+  return {
+    put: (runId, plan, jobs) =>
+      db.transaction(() => {
+        db.runNow("INSERT INTO plans VALUES (?, ?) ON CONFLICT DO NOTHING", runId, JSON.stringify(plan));
+        jobs.forEach((job, index) => {
+          db.runNow("INSERT INTO job_specs VALUES (?, ?, ?) ON CONFLICT DO NOTHING", runId, index, JSON.stringify(job));
+        });
+      }),
+    loadPlan: async (runId) => bodyOf<RunPlan>(await db.get("SELECT body FROM plans WHERE run_id = ?", runId)),
+    loadJob: async (runId, jobIndex) =>
+      bodyOf<JobSpec>(await db.get("SELECT body FROM job_specs WHERE run_id = ? AND job_index = ?", runId, jobIndex)),
+  };
+}
+
+export function inboxStore(db: Database): InboxStore {
+  return {
+    async insert(command: Command) {
+      await db.run(
+        "INSERT INTO inbox (id, root_id, shard, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        ...[command.id, command.rootId, command.shard, JSON.stringify(command)],
+      );
+    },
+    async pending(rootId: RunId) {
+      const rows = await db.all("SELECT body FROM inbox WHERE root_id = ? AND verdict IS NULL ORDER BY seq", rootId);
+      return rows.map((row) => bodyOf<Command>(row)!);
+    },
+    async pageRoots(shard: number, after: string, limit: number) {
+      const rows = await db.all(
+        `SELECT DISTINCT root_id FROM inbox WHERE shard = ? AND verdict IS NULL AND root_id > ?
+         ORDER BY root_id LIMIT ?`,
+        ...[shard, after, limit],
+      );
+      return rows.map((row) => row["root_id"] as RunId);
+    },
+    async answer(id: CommandId, verdict: Verdict) {
+      await db.run("UPDATE inbox SET verdict = ? WHERE id = ? AND verdict IS NULL", JSON.stringify(verdict), id);
+    },
+    async verdict(id: CommandId) {
+      const row = await db.get("SELECT verdict FROM inbox WHERE id = ?", id);
+      if (row === undefined) return undefined;
+      return row["verdict"] === null ? null : (JSON.parse(row["verdict"] as string) as Verdict);
+    },
+  };
+}
+
+export function eventStore(db: Database): EventStore {
+  return {
+    append: (events) =>
+      db.transaction(() => {
+        for (const event of events) {
+          db.runNow(
+            "INSERT INTO events VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+            ...[event.runId, event.number, JSON.stringify(event)],
+          );
+        }
+      }),
+    async read(runId, after, limit) {
+      const rows = await db.all(
+        "SELECT body FROM events WHERE run_id = ? AND number > ? ORDER BY number LIMIT ?",
+        ...[runId, after, limit],
+      );
+      return rows.map((row) => bodyOf<RunEvent>(row)!);
+    },
+  };
+}
+
+export function shardStore(db: Database): ShardStore {
+  return {
+    takeEpoch: (shard) =>
+      db.transaction(() => {
+        db.runNow(
+          "INSERT INTO shards VALUES (?, 1, NULL) ON CONFLICT (shard) DO UPDATE SET epoch = epoch + 1",
+          shard,
+        );
+        const row = db.getNow("SELECT epoch, redis_identity FROM shards WHERE shard = ?", shard)!;
+        const identity = row["redis_identity"] as string | null;
+        return {
+          epoch: row["epoch"] as number,
+          previous: identity === null ? null : (JSON.parse(identity) as RedisIdentity),
+        };
+      }),
+    async recordRedis(shard, epoch, identity) {
+      await db.run(
+        "UPDATE shards SET redis_identity = ? WHERE shard = ? AND epoch = ?",
+        ...[JSON.stringify(identity), shard, epoch],
+      );
+    },
+    fixSetting: (name, value) =>
+      db.transaction(() => {
+        db.runNow("INSERT INTO settings VALUES (?, ?) ON CONFLICT DO NOTHING", name, value);
+        return db.getNow("SELECT value FROM settings WHERE name = ?", name)!["value"] as string;
+      }),
+  };
+}
+
+export function deadLetterStore(db: Database): DeadLetterStore {
+  return {
+    async insert(letter) {
+      await db.run(
+        "INSERT INTO dead_letters VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        ...[letter.id, letter.at, JSON.stringify(letter)],
+      );
+    },
+    async list(limit) {
+      const rows = await db.all("SELECT body FROM dead_letters ORDER BY at, id LIMIT ?", limit);
+      return rows.map((row) => bodyOf<DeadLetter>(row)!);
+    },
+    async count() {
+      return (await db.get("SELECT count(*) AS total FROM dead_letters"))!["total"] as number;
+    },
+  };
+}
+
+export function idempotencyStore(db: Database): IdempotencyStore {
+  return {
+    claim: (key) =>
+      db.transaction(() => {
+        db.runNow("INSERT INTO idempotency VALUES (?, ?) ON CONFLICT DO NOTHING", key.key, JSON.stringify(key));
+        return bodyOf<IdempotencyKey>(db.getNow("SELECT body FROM idempotency WHERE key = ?", key.key))!;
+      }),
+  };
+}
+
+function bodyOf<T>(row: Row | undefined): T | undefined {
+  return row === undefined ? undefined : (JSON.parse(row["body"] as string) as T);
+}

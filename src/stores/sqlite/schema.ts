@@ -1,0 +1,65 @@
+/** The tables of the embedded store, as a list of migrations: each is applied once, in order, and never changed again. */
+
+export const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE aggregates (
+    root_id TEXT PRIMARY KEY, shard INTEGER NOT NULL, schema INTEGER NOT NULL, version INTEGER NOT NULL,
+    final INTEGER NOT NULL, settled INTEGER NOT NULL, owes INTEGER NOT NULL, bound INTEGER NOT NULL,
+    event_number INTEGER NOT NULL, next_due_at INTEGER, owed TEXT NOT NULL,
+    pipeline_id TEXT NOT NULL, project_id TEXT NOT NULL, status TEXT NOT NULL,
+    created_at INTEGER NOT NULL, started_at INTEGER, ended_at INTEGER, origin TEXT NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX aggregates_owing ON aggregates (shard, root_id) WHERE owes = 1;
+  CREATE INDEX aggregates_due ON aggregates (shard, next_due_at) WHERE next_due_at IS NOT NULL;
+  CREATE INDEX aggregates_unsettled ON aggregates (shard, bound, root_id) WHERE settled = 0;
+  CREATE INDEX aggregates_by_pipeline ON aggregates (pipeline_id, created_at, root_id);
+  CREATE INDEX aggregates_by_time ON aggregates (created_at, root_id);
+
+  CREATE TABLE actors (
+    id TEXT PRIMARY KEY, root_id TEXT NOT NULL, shard INTEGER NOT NULL, kind TEXT NOT NULL, rank INTEGER NOT NULL,
+    position INTEGER NOT NULL, job_id TEXT, status TEXT NOT NULL, attempt INTEGER NOT NULL, agent_id TEXT,
+    state TEXT NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX actors_by_root ON actors (root_id, rank, job_id, position, attempt);
+  CREATE INDEX actors_by_agent ON actors (agent_id, kind) WHERE agent_id IS NOT NULL;
+  CREATE INDEX actors_bound ON actors (shard, id) WHERE agent_id IS NOT NULL AND kind = 'job';
+
+  CREATE TABLE plans (run_id TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE job_specs (run_id TEXT NOT NULL, job_index INTEGER NOT NULL, body TEXT NOT NULL,
+    PRIMARY KEY (run_id, job_index)) WITHOUT ROWID;
+
+  CREATE TABLE inbox (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, root_id TEXT NOT NULL, shard INTEGER NOT NULL,
+    body TEXT NOT NULL, verdict TEXT
+  );
+  CREATE INDEX inbox_pending ON inbox (shard, root_id, seq) WHERE verdict IS NULL;
+
+  CREATE TABLE events (run_id TEXT NOT NULL, number INTEGER NOT NULL, body TEXT NOT NULL,
+    PRIMARY KEY (run_id, number)) WITHOUT ROWID;
+
+  CREATE TABLE log_heads (step_run_id TEXT PRIMARY KEY, through INTEGER NOT NULL) WITHOUT ROWID;
+  CREATE TABLE log_chunks (step_run_id TEXT NOT NULL, first_line INTEGER NOT NULL, last_line INTEGER NOT NULL,
+    body TEXT NOT NULL, PRIMARY KEY (step_run_id, first_line, last_line)) WITHOUT ROWID;
+
+  CREATE TABLE shards (shard INTEGER PRIMARY KEY, epoch INTEGER NOT NULL, redis_identity TEXT);
+  CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE dead_letters (id TEXT PRIMARY KEY, at INTEGER NOT NULL, body TEXT NOT NULL) WITHOUT ROWID;
+  CREATE INDEX dead_letters_by_time ON dead_letters (at);
+
+  CREATE TABLE projects (project_id TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE pipelines (
+    pipeline_id TEXT PRIMARY KEY, project_id TEXT NOT NULL, name TEXT NOT NULL, created_at INTEGER NOT NULL,
+    head_revision_id TEXT, body TEXT NOT NULL, UNIQUE (project_id, name)
+  ) WITHOUT ROWID;
+  CREATE TABLE revisions (revision_id TEXT PRIMARY KEY, pipeline_id TEXT NOT NULL, body TEXT NOT NULL) WITHOUT ROWID;
+  CREATE INDEX revisions_by_pipeline ON revisions (pipeline_id);
+
+  CREATE TABLE users (user_id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, created_at INTEGER NOT NULL,
+    body TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE tokens (token_id TEXT PRIMARY KEY, kind TEXT NOT NULL, subject TEXT NOT NULL,
+    created_at INTEGER NOT NULL, body TEXT NOT NULL) WITHOUT ROWID;
+  CREATE INDEX tokens_by_subject ON tokens (kind, subject, created_at);
+  CREATE TABLE agents (agent_id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, body TEXT NOT NULL) WITHOUT ROWID;
+  CREATE TABLE idempotency (key TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID;
+  `,
+];

@@ -1,0 +1,115 @@
+/**
+ * Scenarios: a definition in YAML and, beside it, what must become of it. Definition, planner and actors are the real
+ * ones; in place of agents a script of each step says how it ends: `exit <n>`, `hang` (its timeout ends it) or `lose`
+ * (its agent dies the first time the job runs).
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { expect } from "chai";
+import { isHeld, stepStatus } from "../../actors/step/state.ts";
+import { jobStatus } from "../../actors/job/state.ts";
+import type { ReportPhase } from "../../actors/step/messages.ts";
+import { parseDefinition } from "../../src/definition/parse.ts";
+import { asId, type PipelineId, type ProjectId } from "../../src/domain/ids.ts";
+import type { JobSpec } from "../../src/domain/plan.ts";
+import { planRun } from "../../src/planner/plan-run.ts";
+import { AGENT, RUN_ID, SimulatedRun } from "../support/simulated-run.ts";
+
+interface Expected {
+  readonly run: string;
+  /** By name; each attempt's status in order. */
+  readonly jobs: Record<string, string | readonly string[]>;
+  /** By job name; statuses of the newest attempt's steps. */
+  readonly steps?: Record<string, readonly string[]>;
+  /** By job name; why the newest attempt ended as it did. */
+  readonly reasons?: Record<string, string>;
+  /** Job names in the order in which they began. */
+  readonly order?: readonly string[];
+}
+
+const FOLDER = new URL("./", import.meta.url);
+
+describe("scenario", () => {
+  const names = readdirSync(FOLDER).filter((name) => name.endsWith(".yaml"));
+  for (const name of names) {
+    it(name.replace(".yaml", "").replaceAll("_", " "), () => {
+      const expected = JSON.parse(readFileSync(new URL(name.replace(".yaml", ".json"), FOLDER), "utf8")) as Expected;
+      check(play(readFileSync(new URL(name, FOLDER), "utf8")), expected);
+    });
+  }
+});
+
+interface Played {
+  readonly run: SimulatedRun;
+  readonly order: readonly string[];
+}
+
+function play(text: string): Played {
+  const { definition, diagnostics } = parseDefinition(text, "yaml");
+  expect(diagnostics.filter(({ severity }) => severity === "error")).to.deep.equal([]);
+  const planned = planRun({
+    definition: definition!,
+    runId: RUN_ID,
+    attempt: 1,
+    trigger: { kind: "manual", ref: "main", fields: [["ref", "main"]] },
+    variables: [],
+    pipelineId: asId<PipelineId>("pl_TEST"),
+    pipelineName: "scenario",
+    projectId: asId<ProjectId>("default"),
+  });
+  if (!planned.ok) throw new Error(JSON.stringify(planned.problems));
+  const run = new SimulatedRun(planned.plan).start();
+  const order: string[] = [];
+  for (let rounds = 0; run.run.endedAt === null && rounds < 1_000; rounds++) playRound(run, planned.jobs, order);
+  return { run, order };
+}
+
+function playRound(run: SimulatedRun, specs: readonly JobSpec[], order: string[]): void {
+  for (const job of run.jobs()) {
+    if (job.state !== "queued") continue;
+    order.push(run.plan.jobs[job.index]!.name);
+    run.claim(job.index, job.attempt);
+  }
+  for (const step of run.steps().filter(isHeld)) {
+    const script = String(specs[step.jobIndex]!.steps[step.index]!.args["script"]);
+    if (script === "lose" && step.jobAttempt === 1) {
+      run.tellJob(step.jobIndex, { type: "agentLost", agentId: AGENT, bootId: "boot-1", reason: "" }, step.jobAttempt);
+      continue;
+    }
+    run.report(step.jobIndex, step.index, phaseOf(script), {
+      jobAttempt: step.jobAttempt,
+      exitCode: exitCodeOf(script),
+    });
+  }
+}
+
+function exitCodeOf(script: string): number {
+  return Number(/^exit (\d+)$/.exec(script)?.[1] ?? 0);
+}
+
+function phaseOf(script: string): ReportPhase {
+  if (script === "hang") return "timedOut";
+  return exitCodeOf(script) === 0 ? "succeeded" : "failed";
+}
+
+function check({ run, order }: Played, expected: Expected): void {
+  const nameOf = (index: number): string => run.plan.jobs[index]!.name;
+  const jobs: Record<string, string[]> = {};
+  for (const job of run.jobs()) (jobs[nameOf(job.index)] ??= []).push(jobStatus(job.state));
+  expect(run.undecided).to.deep.equal([]);
+  expect(jobs).to.deep.equal(
+    Object.fromEntries(Object.entries(expected.jobs).map(([name, statuses]) => [name, [statuses].flat()])),
+  );
+  for (const [name, statuses] of Object.entries(expected.steps ?? {})) {
+    const newest = run.jobs().findLast((job) => nameOf(job.index) === name)!;
+    const steps = run.steps().filter((step) => step.jobId === newest.jobId);
+    expect(
+      steps.map((step) => stepStatus(step.state)),
+      `steps of ${name}`,
+    ).to.deep.equal(statuses);
+  }
+  for (const [name, reason] of Object.entries(expected.reasons ?? {})) {
+    expect(run.jobs().findLast((job) => nameOf(job.index) === name)!.reason, name).to.equal(reason);
+  }
+  if (expected.order !== undefined) expect(order).to.deep.equal(expected.order);
+  expect(run.run.state).to.equal(expected.run);
+}
