@@ -1,0 +1,19 @@
+/** How large a run of a definition is, with every cell of every matrix. */
+import type { Definition, DefinedJob } from "./definition.ts";
+import { countCells } from "./matrix.ts";
+
+export function countJobs(definition: Definition): number {
+  return sum(definition, cellsOf);
+}
+
+export function countSteps(definition: Definition): number {
+  return sum(definition, (job) => cellsOf(job) * job.steps.length);
+}
+
+function sum(definition: Definition, amountOf: (job: DefinedJob) => number): number {
+  return definition.stages.flatMap(({ jobs }) => jobs).reduce((total, job) => total + amountOf(job), 0);
+}
+
+function cellsOf(job: DefinedJob): number {
+  return job.matrix === null ? 1 : countCells(job.matrix);
+}
