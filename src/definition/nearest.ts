@@ -3,7 +3,8 @@
 /** The nearest of `known` by edit distance, or undefined when none is near. Source: Levenshtein 1966. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
-  let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
+  // Two swapped letters are two edits.
+  let bestDistance = Math.min(word.length - 1, Math.max(2, Math.floor(word.length / 3))) + 1;
   for (const candidate of known) {
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance < bestDistance) [best, bestDistance] = [candidate, distance];

@@ -115,14 +115,36 @@ export class Source {
 
   /** JSON is read as YAML for its positions; what JSON does not allow is found by its own parser. */
   #checkJson(text: string): void {
-    try {
-      JSON.parse(text);
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      const position = Number(/position (\d+)/.exec(message)?.[1] ?? Math.max(0, text.trimEnd().length - 1));
-      this.#reportAt("syntax", "error", [], message, [position, position]);
-    }
+    const message = jsonError(text);
+    if (message === undefined) return;
+    const position = jsonErrorPosition(text);
+    const words = message.replace(/ in JSON at position.*| at position.*|, (?:"|\.{3}).* is not valid JSON/s, "");
+    this.#reportAt("syntax", "error", [], `this is not valid JSON: ${words}`, [position, position]);
   }
+}
+
+function jsonError(text: string): string | undefined {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/**
+ * Where JSON stops being valid: the end of the longest beginning that only lacks its end. The parser's own messages
+ * name the position in some cases only.
+ */
+function jsonErrorPosition(text: string): number {
+  let good = 0;
+  let bad = text.length + 1;
+  while (bad - good > 1) {
+    const middle = (good + bad) >>> 1;
+    if (/end of JSON|Unterminated string/.test(jsonError(text.slice(0, middle)) ?? "end of JSON")) good = middle;
+    else bad = middle;
+  }
+  return Math.min(good, text.length);
 }
 
 function keyOf(key: unknown): string {
