@@ -82,10 +82,7 @@ export function shardStore(db: Database): ShardStore {
   return {
     takeEpoch: (shard) =>
       db.transaction(() => {
-        db.runNow(
-          "INSERT INTO shards VALUES (?, 1, NULL) ON CONFLICT (shard) DO UPDATE SET epoch = epoch + 1",
-          shard,
-        );
+        db.runNow("INSERT INTO shards VALUES (?, 1, NULL) ON CONFLICT (shard) DO UPDATE SET epoch = epoch + 1", shard);
         const row = db.getNow("SELECT epoch, redis_identity FROM shards WHERE shard = ?", shard)!;
         const identity = row["redis_identity"] as string | null;
         return {

@@ -1,0 +1,193 @@
+/** What every aggregate store must do. Run over each engine by `stores.test.ts`. */
+import { expect } from "chai";
+import { type AgentId, asId, type JobRunId, newId, type RunId, type StepRunId } from "../../src/domain/ids.ts";
+import type { OwedRecord } from "../../src/stores/aggregates.ts";
+import type { Stores } from "../../src/stores/stores.ts";
+import { planOf } from "../support/plans.ts";
+import { actorOf, allPages, byText, sampleAggregate, saveOf, withIndex } from "./samples.ts";
+
+const OWED: OwedRecord = {
+  effect: { type: "withdraw", jobId: asId<JobRunId>("job_X"), projectId: asId("default") },
+  eventNumber: null,
+  at: 1,
+};
+
+export function aggregateStoreContract(open: () => Stores): void {
+  describe("aggregates", () => {
+    it("are loaded as they were created, actors in the order run, jobs, steps", async () => {
+      const aggregate = sampleAggregate({ plan: planOf([[{ steps: 2 }, { steps: 1 }]]) });
+      expect(await open().aggregates.create(aggregate)).to.equal("created");
+      const loaded = (await open().aggregates.load(aggregate.head.rootId))!;
+      expect(loaded.head).to.deep.equal(aggregate.head);
+      expect(loaded.actors.map(({ kind }) => kind)).to.deep.equal(["run", "job", "job", "step", "step", "step"]);
+      expect([...loaded.actors].toSorted((a, b) => (a.id < b.id ? -1 : 1))).to.deep.equal(
+        [...aggregate.actors].toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+      );
+      expect(await open().aggregates.loadHead(aggregate.head.rootId)).to.deep.equal(aggregate.head);
+      expect(await open().aggregates.load(asId<RunId>("run_NONE"))).to.equal(undefined);
+    });
+
+    it("are created once", async () => {
+      const aggregate = sampleAggregate();
+      await open().aggregates.create(aggregate);
+      const again = { ...aggregate, head: { ...aggregate.head, shard: 9 } };
+      expect(await open().aggregates.create(again)).to.equal("exists");
+      expect((await open().aggregates.loadHead(aggregate.head.rootId))!.shard).to.equal(0);
+    });
+
+    it("keep user names with dots, dollar signs and nothing at all", async () => {
+      const variables = [
+        ["a.b.c", "1"],
+        ["$set", "2"],
+        ["", "3"],
+        ["naïve ☃ \u0000 key", "4"],
+        ["__proto__", "5"],
+      ] as const;
+      const aggregate = sampleAggregate({ variables });
+      await open().aggregates.create(aggregate);
+      await open().aggregates.save(saveOf(aggregate));
+      const loaded = (await open().aggregates.load(aggregate.head.rootId))!;
+      expect(loaded.head.origin.variables).to.deep.equal(variables);
+    });
+
+    it("are saved under the version that they were decided on, and only then", async () => {
+      const aggregate = sampleAggregate();
+      await open().aggregates.create(aggregate);
+      const job = withIndex(actorOf(aggregate, "job"), { status: "queued" }, { changed: true });
+      const save = saveOf(aggregate, { owed: [OWED], nextDueAt: 77, eventNumber: 3 }, [job]);
+      expect(await open().aggregates.save(save)).to.equal("saved");
+      expect(await open().aggregates.save(save)).to.equal("versionConflict");
+      const loaded = (await open().aggregates.load(aggregate.head.rootId))!;
+      expect(loaded.head).to.deep.equal(save.head);
+      expect(loaded.actors.find(({ id }) => id === job.id)).to.deep.equal(job);
+      expect(loaded.actors).to.have.length(aggregate.actors.length);
+    });
+
+    it("take new actors with a save", async () => {
+      const aggregate = sampleAggregate();
+      await open().aggregates.create(aggregate);
+      const retry = { ...withIndex(actorOf(aggregate, "job"), { attempt: 2 }), id: "job_RETRY" };
+      await open().aggregates.save(saveOf(aggregate, {}, [retry]));
+      const { actors } = (await open().aggregates.load(aggregate.head.rootId))!;
+      expect(actors.filter(({ kind }) => kind === "job").map(({ index }) => index.attempt)).to.deep.equal([1, 2]);
+    });
+
+    it("let exactly one of many racing saves win each version", async () => {
+      const aggregate = sampleAggregate();
+      await open().aggregates.create(aggregate);
+      let { head } = aggregate;
+      for (let round = 0; round < 10; round++) {
+        const racers = Array.from({ length: 100 }, (_, racer) => saveOf({ head }, { eventNumber: racer }));
+        const outcomes = await Promise.all(racers.map((save) => open().aggregates.save(save)));
+        const winners = outcomes.flatMap((outcome, racer) => (outcome === "saved" ? [racer] : []));
+        expect(winners).to.have.length(1);
+        head = (await open().aggregates.loadHead(aggregate.head.rootId))!;
+        expect(head).to.include({ version: round + 2, eventNumber: winners[0] });
+      }
+    });
+
+    it("hold runs of 5,000 steps", async () => {
+      const aggregate = sampleAggregate({ plan: planOf([Array.from({ length: 50 }, () => ({ steps: 100 }))]) });
+      await open().aggregates.create(aggregate);
+      const changed = [0, 1, 2].map((position) => withIndex(actorOf(aggregate, "job", position), { status: "queued" }));
+      expect(await open().aggregates.save(saveOf(aggregate, {}, changed))).to.equal("saved");
+      const loaded = (await open().aggregates.load(aggregate.head.rootId))!;
+      expect(loaded.actors).to.have.length(5_051);
+      expect(loaded.actors.filter(({ index }) => index.status === "queued")).to.have.length(3);
+    }).timeout(60_000);
+
+    it("are paged by what they owe, what is due and what is not settled", async () => {
+      const shard = 5;
+      const owing: RunId[] = [];
+      const bound: RunId[] = [];
+      const loose: RunId[] = [];
+      const due: RunId[] = [];
+      for (let at = 0; at < 25; at++) {
+        const aggregate = sampleAggregate({ shard });
+        const { rootId, summary } = aggregate.head;
+        await open().aggregates.create(aggregate);
+        const settled = at % 5 === 0;
+        const owes = at % 2 === 0;
+        const isBound = at % 3 === 0;
+        await open().aggregates.save(
+          saveOf(aggregate, {
+            owed: owes ? [OWED] : [],
+            nextDueAt: at < 10 ? 1_000 - at : null,
+            final: settled,
+            settled,
+            summary: { ...summary, bound: isBound },
+          }),
+        );
+        if (owes) owing.push(rootId);
+        if (!settled) (isBound ? bound : loose).push(rootId);
+        if (at < 10) due.unshift(rootId);
+      }
+      const { aggregates } = open();
+      expect(await allPages((after) => aggregates.pageOwing(shard, after, 4))).to.deep.equal(byText(owing));
+      expect(await allPages((after) => aggregates.pageUnsettled(shard, true, after, 4))).to.deep.equal(byText(bound));
+      expect(await allPages((after) => aggregates.pageUnsettled(shard, false, after, 4))).to.deep.equal(byText(loose));
+      expect(await aggregates.pageDue(shard, 1_000, 100)).to.deep.equal(due);
+      expect(await aggregates.pageDue(shard, 995, 100)).to.deep.equal(due.slice(0, 5));
+      expect(await aggregates.pageDue(shard, 1_000, 3)).to.deep.equal(due.slice(0, 3));
+      expect(await aggregates.pageOwing(shard + 1, "", 10)).to.deep.equal([]);
+    });
+
+    it("tell which jobs and steps an agent holds, until it holds them no more", async () => {
+      const agentId = newId("agt");
+      const aggregate = sampleAggregate({ shard: 6 });
+      await open().aggregates.create(aggregate);
+      const [job, step] = [actorOf(aggregate, "job"), actorOf(aggregate, "step")];
+      const held = [withIndex(job, { agentId, status: "running" }), withIndex(step, { agentId, status: "queued" })];
+      const taken = saveOf(aggregate, {}, held);
+      await open().aggregates.save(taken);
+      const { aggregates } = open();
+      expect((await aggregates.jobsHeldBy(agentId)).map(({ jobId }) => jobId)).to.deep.equal([job.id]);
+      const [location] = await aggregates.stepsHeldBy(agentId);
+      expect(location).to.deep.equal({
+        runId: aggregate.head.rootId,
+        jobId: job.id,
+        stepRunId: step.id,
+        actor: held[1],
+      });
+      expect(await aggregates.findStep(asId<StepRunId>(step.id))).to.deep.equal(location);
+      expect((await aggregates.findJob(asId<JobRunId>(job.id)))!.actor).to.deep.equal(held[0]);
+      expect(await aggregates.findJob(asId<JobRunId>(step.id))).to.equal(undefined);
+      expect((await aggregates.pageBoundJobs(6, "", 10)).map(({ jobId }) => jobId)).to.deep.equal([job.id]);
+      expect(await aggregates.pageBoundJobs(6, job.id, 10)).to.deep.equal([]);
+      await aggregates.save(
+        saveOf(
+          taken,
+          {},
+          held.map((actor) => withIndex(actor, { agentId: null })),
+        ),
+      );
+      expect(await aggregates.jobsHeldBy(agentId)).to.deep.equal([]);
+      expect(await aggregates.stepsHeldBy(asId<AgentId>("agt_NOBODY"))).to.deep.equal([]);
+    });
+
+    it("are listed by time with a total, filtered by pipeline and status", async () => {
+      const pipelineId = newId("pl");
+      const made = [];
+      for (let at = 0; at < 7; at++) {
+        const aggregate = sampleAggregate({ pipelineId, now: 1_000 + at });
+        await open().aggregates.create(aggregate);
+        made.push(aggregate);
+      }
+      const { aggregates } = open();
+      const first = made[0]!;
+      await aggregates.save(
+        saveOf(first, { final: true, summary: { ...first.head.summary, status: "success", endedAt: 5 } }),
+      );
+      const request = { page: 2, pageSize: 3, descending: true };
+      const page = await aggregates.listRuns({ pipelineId }, request);
+      expect(page.total).to.equal(7);
+      expect(page.list.map(({ summary }) => summary.createdAt)).to.deep.equal([1_003, 1_002, 1_001]);
+      const succeeded = await aggregates.listRuns({ pipelineId, status: "success" }, { ...request, page: 1 });
+      expect(succeeded.list.map(({ rootId }) => rootId)).to.deep.equal([first.head.rootId]);
+      expect((await aggregates.newestRuns([pipelineId, newId("pl")])).get(pipelineId)!.rootId).to.equal(
+        made.at(-1)!.head.rootId,
+      );
+      expect(await aggregates.liveRuns(pipelineId, 100)).to.deep.equal(made.slice(1).map(({ head }) => head.rootId));
+    });
+  });
+}

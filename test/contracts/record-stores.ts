@@ -1,0 +1,346 @@
+/** What every store of plans, commands, events, logs, shards and records must do. Run over each engine by `stores.test.ts`. */
+import { expect } from "chai";
+import { asId, newId, type CommandId, type RunId, type StepRunId } from "../../src/domain/ids.ts";
+import type { RunEvent } from "../../src/domain/events.ts";
+import type { Command } from "../../src/stores/inbox.ts";
+import type { Pipeline, Revision } from "../../src/stores/pipelines.ts";
+import type { Token, User } from "../../src/stores/identity.ts";
+import type { Stores } from "../../src/stores/stores.ts";
+import { jobSpecsOf, planOf } from "../support/plans.ts";
+import { allPages, gap, lines } from "./samples.ts";
+
+export function recordStoresContract(open: () => Stores): void {
+  describe("plans", () => {
+    it("are written once and read by job", async () => {
+      const runId = newId("run");
+      const plan = planOf([
+        [
+          {
+            steps: 2,
+            matrix: [
+              ["a.b", 1],
+              ["$x", true],
+            ],
+          },
+          {},
+        ],
+      ]);
+      const jobs = jobSpecsOf(plan).map((job) => ({
+        ...job,
+        env: [["$PATH.x", "v"]] as const,
+        steps: job.steps.map((step) => ({ ...step, args: { "a.b": { $set: 1 } } })),
+      }));
+      await open().plans.put(runId, plan, jobs);
+      await open().plans.put(runId, { ...plan, namespace: "other" }, jobs);
+      expect(await open().plans.loadPlan(runId)).to.deep.equal(plan);
+      expect(await open().plans.loadJob(runId, 1)).to.deep.equal(jobs[1]);
+      expect(await open().plans.loadJob(runId, 2)).to.equal(undefined);
+      expect(await open().plans.loadPlan(newId("run"))).to.equal(undefined);
+    });
+  });
+
+  describe("the inbox", () => {
+    const command = (rootId: RunId, kind: Command["kind"], shard = 1): Command => ({
+      id: newId("cmd"),
+      rootId,
+      shard,
+      kind,
+      reason: "because",
+      operator: "someone",
+      actor: "someone",
+      storedAt: 1,
+    });
+
+    it("keeps the order in which commands were stored, until they are answered", async () => {
+      const rootId = newId("run");
+      const commands = (["pause", "resume", "stop"] as const).map((kind) => command(rootId, kind));
+      for (const one of commands) await open().inbox.insert(one);
+      await open().inbox.insert(commands[0]!);
+      expect(await open().inbox.pending(rootId)).to.deep.equal(commands);
+      await open().inbox.answer(commands[0]!.id, { outcome: "accepted", status: "paused" });
+      expect((await open().inbox.pending(rootId)).map(({ kind }) => kind)).to.deep.equal(["resume", "stop"]);
+    });
+
+    it("keeps the first verdict", async () => {
+      const one = command(newId("run"), "stop");
+      await open().inbox.insert(one);
+      expect(await open().inbox.verdict(one.id)).to.equal(null);
+      await open().inbox.answer(one.id, { outcome: "accepted", status: "running" });
+      await open().inbox.answer(one.id, { outcome: "refused", status: "failed" });
+      expect(await open().inbox.verdict(one.id)).to.deep.equal({ outcome: "accepted", status: "running" });
+      expect(await open().inbox.verdict(asId<CommandId>("cmd_NONE"))).to.equal(undefined);
+    });
+
+    it("pages the roots of a shard that have unanswered commands, each once", async () => {
+      const roots = Array.from({ length: 9 }, () => newId("run"));
+      for (const rootId of roots) {
+        await open().inbox.insert(command(rootId, "pause", 7));
+        await open().inbox.insert(command(rootId, "stop", 7));
+      }
+      expect(await allPages((after) => open().inbox.pageRoots(7, after, 4))).to.deep.equal(roots.toSorted());
+      expect(await open().inbox.pageRoots(8, "", 4)).to.deep.equal([]);
+    });
+  });
+
+  describe("events", () => {
+    it("are appended once by their number and read in order", async () => {
+      const runId = newId("run");
+      const event = (number: number): RunEvent => ({
+        runId,
+        pipelineId: asId("pl_1"),
+        number,
+        timeMs: number,
+        object: "step",
+        lifecycle: "started",
+        jobId: asId("job_1"),
+        stepRunId: asId("step_1"),
+        status: "running",
+        data: { reason: "", exitCode: null },
+      });
+      await open().events.append([event(2), event(1)]);
+      await open().events.append([{ ...event(2), status: "other" }, event(3)]);
+      expect(await open().events.read(runId, 0, 10)).to.deep.equal([event(1), event(2), event(3)]);
+      expect(await open().events.read(runId, 1, 1)).to.deep.equal([event(2)]);
+      await open().events.append([]);
+    });
+  });
+
+  describe("logs", () => {
+    const append = (stepRunId: StepRunId, chunk: ReturnType<typeof lines>): Promise<number> =>
+      open().logs.append({ stepRunId, agentId: "agt_1", lines: chunk });
+    const numbers = async (stepRunId: StepRunId, from: number, limit: number): Promise<readonly number[]> =>
+      (await open().logs.read(stepRunId, from, limit)).map(({ line }) => line);
+
+    it("answer up to where everything is stored, and refuse a chunk above a hole", async () => {
+      const step = newId("step");
+      expect(await open().logs.storedThrough(step)).to.equal(0);
+      expect(await append(step, lines(1, 5))).to.equal(5);
+      expect(await append(step, lines(7, 9))).to.equal(5);
+      expect(await append(step, lines(1, 3))).to.equal(5);
+      expect(await append(step, lines(4, 8))).to.equal(8);
+      expect(await numbers(step, 1, 100)).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 8]);
+    });
+
+    it("are read from any line, in pieces, each line once", async () => {
+      const step = newId("step");
+      for (const chunk of [lines(1, 10), lines(8, 14), lines(15, 15), lines(12, 30)]) await append(step, chunk);
+      expect(await numbers(step, 9, 4)).to.deep.equal([9, 10, 11, 12]);
+      expect(await numbers(step, 29, 100)).to.deep.equal([29, 30]);
+      expect(await numbers(step, 31, 100)).to.deep.equal([]);
+      expect((await open().logs.read(step, 13, 1))[0]).to.deep.equal(lines(13, 13)[0]);
+    });
+
+    it("keep the record of a gap as one entry for all its lines", async () => {
+      const step = newId("step");
+      await append(step, lines(1, 2));
+      expect(await append(step, [gap(3, 9), ...lines(10, 11)])).to.equal(11);
+      const read = await open().logs.read(step, 1, 100);
+      expect(read.map(({ line, lost }) => [line, lost])).to.deep.equal([
+        [1, 0],
+        [2, 0],
+        [3, 7],
+        [10, 0],
+        [11, 0],
+      ]);
+      expect(await numbers(step, 5, 2)).to.deep.equal([3, 10]);
+    });
+
+    it("hold 20,000 lines", async () => {
+      const step = newId("step");
+      for (let from = 1; from <= 20_000; from += 1_000) await append(step, lines(from, from + 999));
+      expect(await numbers(step, 19_998, 200)).to.deep.equal([19_998, 19_999, 20_000]);
+    }).timeout(60_000);
+  });
+
+  describe("shards", () => {
+    it("give each epoch once, also in a race", async () => {
+      const epochs = await Promise.all(Array.from({ length: 50 }, () => open().shards.takeEpoch(3)));
+      expect(epochs.map(({ epoch }) => epoch).toSorted((a, b) => a - b)).to.deep.equal(
+        Array.from({ length: 50 }, (_, index) => index + 1),
+      );
+    });
+
+    it("remember the Redis of the owner with the newest epoch alone", async () => {
+      const first = await open().shards.takeEpoch(4);
+      expect(first.previous).to.equal(null);
+      const identity = { generation: "g1", redisRunId: "r1" };
+      await open().shards.recordRedis(4, first.epoch, identity);
+      const second = await open().shards.takeEpoch(4);
+      expect(second.previous).to.deep.equal(identity);
+      await open().shards.recordRedis(4, first.epoch, { generation: "late", redisRunId: "late" });
+      expect((await open().shards.takeEpoch(4)).previous).to.deep.equal(identity);
+    });
+
+    it("fix a setting by its first value", async () => {
+      expect(await open().shards.fixSetting("X", "16")).to.equal("16");
+      expect(await open().shards.fixSetting("X", "32")).to.equal("16");
+    });
+  });
+
+  describe("dead letters and idempotency keys", () => {
+    it("are kept once, whatever a letter holds", async () => {
+      const letter = {
+        id: newId("cmd"),
+        shard: 1,
+        rootId: "run_1",
+        letter: { "a.b": { $set: 1 } },
+        reason: "r",
+        at: 1,
+      };
+      const before = await open().deadLetters.count();
+      await open().deadLetters.insert(letter);
+      await open().deadLetters.insert({ ...letter, reason: "other" });
+      expect(await open().deadLetters.count()).to.equal(before + 1);
+      expect((await open().deadLetters.list(100)).find(({ id }) => id === letter.id)).to.deep.equal(letter);
+    });
+
+    it("answer the first claim of a key, also in a race", async () => {
+      const key = newId("cmd");
+      const claims = Array.from({ length: 20 }, (_, at) => ({ key, bodyHash: "h", createdId: `id-${at}`, at }));
+      const answers = await Promise.all(claims.map((claim) => open().idempotency.claim(claim)));
+      expect(new Set(answers.map(({ createdId }) => createdId)).size).to.equal(1);
+    });
+  });
+
+  describe("pipelines", () => {
+    const pipeline = (name: string, createdAt = 1): Pipeline => ({
+      pipelineId: newId("pl"),
+      projectId: asId("default"),
+      name,
+      description: "",
+      repoUrl: "",
+      defaultBranch: "",
+      pipelineFilePath: "",
+      saveMode: "direct",
+      prTargetBranch: "",
+      metadata: [["a.b", "$c"]],
+      createdBy: "someone",
+      actor: "someone",
+      createdAt,
+      updatedAt: 1,
+      headRevisionId: null,
+    });
+    const revision = (of: Pipeline): Revision => ({
+      revisionId: newId("rev"),
+      pipelineId: of.pipelineId,
+      format: "yaml",
+      text: "jobs: []\n# é\n",
+      message: "",
+      editor: "someone",
+      actor: "someone",
+      createdAt: 1,
+    });
+
+    it("have a name of their own within the project", async () => {
+      const [one, two] = [pipeline("one"), pipeline("one")];
+      expect(await open().pipelines.create(one)).to.equal("created");
+      expect(await open().pipelines.create(one)).to.equal("created");
+      expect(await open().pipelines.create(two)).to.equal("nameTaken");
+      const other = { ...two, name: "two" };
+      expect(await open().pipelines.create(other)).to.equal("created");
+      expect(await open().pipelines.update({ ...other, name: "one" })).to.equal("nameTaken");
+      expect(await open().pipelines.update(pipeline("three"))).to.equal("missing");
+    });
+
+    it("keep head and creation through an update", async () => {
+      const one = pipeline("keeps its head");
+      await open().pipelines.create(one);
+      const head = revision(one);
+      expect(await open().pipelines.saveRevision(head, null)).to.equal("saved");
+      const changed = { ...one, description: "new", createdBy: "forged", createdAt: 99 };
+      expect(await open().pipelines.update(changed)).to.equal("updated");
+      expect(await open().pipelines.find(one.pipelineId)).to.deep.equal({
+        ...one,
+        description: "new",
+        headRevisionId: head.revisionId,
+      });
+    });
+
+    it("move their head only from the one that was expected", async () => {
+      const one = pipeline("moves its head");
+      await open().pipelines.create(one);
+      const [first, second, stale] = [revision(one), revision(one), revision(one)];
+      expect(await open().pipelines.saveRevision(first, null)).to.equal("saved");
+      expect(await open().pipelines.saveRevision(first, null)).to.equal("saved");
+      expect(await open().pipelines.saveRevision(stale, null)).to.equal("headMoved");
+      expect(await open().pipelines.saveRevision(second, first.revisionId)).to.equal("saved");
+      expect(await open().pipelines.findRevision(first.revisionId)).to.deep.equal(first);
+      expect(await open().pipelines.findRevision(stale.revisionId)).to.equal(undefined);
+      expect(await open().pipelines.saveRevision(revision(pipeline("gone")), null)).to.equal("missing");
+    });
+
+    it("are listed, searched and deleted", async () => {
+      const projectId = newId("prj");
+      const made = ["beta", "Alpha (x)", "gamma"].map((name, at) => ({ ...pipeline(name, at), projectId }));
+      for (const one of made) await open().pipelines.create(one);
+      const request = { page: 1, pageSize: 2, descending: false, sort: "createdAt" as const };
+      const page = await open().pipelines.list({ projectId }, request);
+      expect([page.total, page.list.map(({ name }) => name)]).to.deep.equal([3, ["beta", "Alpha (x)"]]);
+      const found = await open().pipelines.list({ projectId, name: "ALPHA (" }, request);
+      expect(found.list.map(({ name }) => name)).to.deep.equal(["Alpha (x)"]);
+      expect(await open().pipelines.delete(made[0]!.pipelineId)).to.equal(true);
+      expect(await open().pipelines.delete(made[0]!.pipelineId)).to.equal(false);
+    });
+  });
+
+  describe("identity", () => {
+    it("keeps users by name and tokens by subject", async () => {
+      const user: User = {
+        userId: newId("usr"),
+        name: newId("usr"),
+        role: "viewer",
+        passwordHash: "",
+        createdAt: 1,
+        disabled: false,
+      };
+      expect(await open().identity.createUser(user)).to.equal("created");
+      expect(await open().identity.createUser({ ...user, userId: newId("usr") })).to.equal("nameTaken");
+      expect(await open().identity.findUserByName(user.name)).to.deep.equal(user);
+      expect(await open().identity.findUser(user.userId)).to.deep.equal(user);
+      const token: Token = {
+        tokenId: newId("tok"),
+        kind: "personal",
+        secretHash: "h",
+        name: "t",
+        subject: user.userId,
+        scopes: ["act-as"],
+        createdAt: 1,
+        expiresAt: null,
+      };
+      await open().identity.createToken(token);
+      expect(await open().identity.findToken(token.tokenId)).to.deep.equal(token);
+      expect(await open().identity.listTokens("personal", user.userId)).to.deep.equal([token]);
+      expect(await open().identity.deleteToken(token.tokenId)).to.equal(true);
+      expect(await open().identity.deleteToken(token.tokenId)).to.equal(false);
+    });
+
+    it("keeps agents, whose tokens go with them", async () => {
+      const agentId = newId("agt");
+      const agent = {
+        agentId,
+        name: agentId,
+        labels: { "kubernetes.io/os": "linux" },
+        slots: 2,
+        version: "1",
+        createdAt: 1,
+      };
+      await open().identity.putAgent(agent);
+      await open().identity.putAgent({ ...agent, slots: 4 });
+      expect(await open().identity.findAgentByName(agentId)).to.deep.equal({ ...agent, slots: 4 });
+      const token: Token = {
+        tokenId: newId("tok"),
+        kind: "agent",
+        secretHash: "h",
+        name: "",
+        subject: agentId,
+        scopes: [],
+        createdAt: 1,
+        expiresAt: null,
+      };
+      await open().identity.createToken(token);
+      expect(await open().identity.deleteAgent(agentId)).to.equal(true);
+      expect(await open().identity.findToken(token.tokenId)).to.equal(undefined);
+      expect(await open().identity.findAgent(agentId)).to.equal(undefined);
+    });
+  });
+}

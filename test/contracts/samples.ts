@@ -1,0 +1,82 @@
+/** Aggregates and lines for the contract suites. */
+import { createRunAggregate } from "../../actors/run/create.ts";
+import { newId, type PipelineId, type RunId } from "../../src/domain/ids.ts";
+import type { Pairs, RunPlan } from "../../src/domain/plan.ts";
+import type { Aggregate, AggregateHead, AggregateSave, StoredActor } from "../../src/stores/aggregates.ts";
+import type { LogLine } from "../../src/stores/logs.ts";
+import { planOf } from "../support/plans.ts";
+
+export interface SampleOptions {
+  readonly shard?: number;
+  readonly now?: number;
+  readonly plan?: RunPlan;
+  readonly pipelineId?: PipelineId;
+  readonly variables?: Pairs<string>;
+}
+
+export function sampleAggregate(options: SampleOptions = {}): Aggregate {
+  const { shard = 0, now = 1_000, plan = planOf([[{ steps: 2 }]]), variables = [] } = options;
+  const pipelineId = options.pipelineId ?? plan.pipelineId;
+  return createRunAggregate({
+    runId: newId("run"),
+    shard,
+    plan: { ...plan, pipelineId },
+    now,
+    origin: {
+      trigger: { kind: "manual", ref: "main" },
+      variables,
+      triggeredBy: "someone",
+      actor: "someone",
+      revisionId: "rev_1",
+      commitSha: "rev_1",
+      attempt: 1,
+    },
+  });
+}
+
+/** A save on top of `aggregate` with other fields in its head. */
+export function saveOf(
+  { head }: Pick<Aggregate, "head">,
+  overrides: Partial<AggregateHead> = {},
+  changed: readonly StoredActor[] = [],
+): AggregateSave {
+  return { expectedVersion: head.version, head: { ...head, version: head.version + 1, ...overrides }, changed };
+}
+
+export function withIndex(actor: StoredActor, index: Partial<StoredActor["index"]>, state?: unknown): StoredActor {
+  return { ...actor, state: state ?? actor.state, index: { ...actor.index, ...index } };
+}
+
+export function actorOf(aggregate: Aggregate, kind: StoredActor["kind"], position = 0): StoredActor {
+  return aggregate.actors.find((actor) => actor.kind === kind && actor.index.position === position)!;
+}
+
+export function lines(from: number, to: number): readonly LogLine[] {
+  return Array.from({ length: to - from + 1 }, (_, at) => ({
+    line: from + at,
+    timeMs: 1_000,
+    stream: "stdout",
+    level: "",
+    content: `line ${from + at}`,
+    lost: 0,
+  }));
+}
+
+export function gap(from: number, to: number): LogLine {
+  return { line: from, timeMs: 1_000, stream: "stdout", level: "warn", content: "", lost: to - from + 1 };
+}
+
+/** Every page of a pager, one after the other. */
+export async function allPages<T extends string>(
+  next: (after: string) => Promise<readonly T[]>,
+): Promise<readonly T[]> {
+  const all: T[] = [];
+  for (;;) {
+    const page = await next(all.at(-1) ?? "");
+    if (page.length === 0) return all;
+    all.push(...page);
+  }
+}
+
+export const byText = (ids: Iterable<string>): readonly string[] => [...ids].toSorted();
+export type { RunId };

@@ -1,0 +1,33 @@
+import de.bwaldvogel.mongo.MongoServer;
+import de.bwaldvogel.mongo.MongoVersion;
+import de.bwaldvogel.mongo.backend.memory.MemoryBackend;
+import java.util.List;
+
+/**
+ * A MongoDB-wire server in memory, for tests. Prints its port, and ends when its standard input closes, which the death
+ * of the process that started it brings about.
+ */
+public class Launcher {
+    /** The driver refuses servers with a wire version below 9. */
+    private static final MongoVersion VERSION = new MongoVersion() {
+        @Override
+        public List<Integer> getVersionArray() {
+            return List.of(5, 0, 0);
+        }
+
+        @Override
+        public int getWireVersion() {
+            return 13;
+        }
+    };
+
+    public static void main(String[] args) throws Exception {
+        MongoServer server = new MongoServer(new MemoryBackend().version(VERSION));
+        server.bind("127.0.0.1", Integer.parseInt(args[0]));
+        System.out.println("port " + server.getLocalAddress().getPort());
+        while (System.in.read() >= 0) {
+            // Nothing is ever written: this only waits for the end.
+        }
+        Runtime.getRuntime().halt(0);
+    }
+}
