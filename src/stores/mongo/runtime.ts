@@ -64,7 +64,7 @@ export function inboxStore(connection: Connection): InboxStore & { prepare(): Pr
       });
     },
     async pending(rootId: RunId) {
-      const found = await guard(() => inbox.find({ rootId, answered: false }).sort({ seq: 1 }).toArray());
+      const found = await guard(() => inbox.find({ rootId, answered: false }).sort({ seq: 1, _id: 1 }).toArray());
       return found.map((document) => document["command"] as Command);
     },
     async pageRoots(shard: number, after: string, limit: number) {
@@ -120,17 +120,16 @@ export function shardStore(connection: Connection): ShardStore {
   const settings = connection.collection("settings");
   return {
     async takeEpoch(shard) {
-      const document = await guard(() =>
-        shards.findOneAndUpdate(
-          { _id: String(shard) },
-          { $inc: { epoch: 1 } },
-          { upsert: true, returnDocument: "after" },
-        ),
-      );
-      return {
-        epoch: document!["epoch"] as number,
-        previous: (document!["redis"] as RedisIdentity | undefined) ?? null,
-      };
+      const _id = String(shard);
+      await insertIfAbsent(shards, { _id, epoch: 0 });
+      // Compare and set rather than $inc with its answer: not every server answers with the document of its own update.
+      for (;;) {
+        const document = (await guard(() => shards.findOne({ _id })))!;
+        const epoch = (document["epoch"] as number) + 1;
+        const taken = await guard(() => shards.updateOne({ _id, epoch: epoch - 1 }, { $set: { epoch } }));
+        if (taken.matchedCount > 0)
+          return { epoch, previous: (document["redis"] as RedisIdentity | undefined) ?? null };
+      }
     },
     async recordRedis(shard, epoch, identity) {
       await guard(() => shards.updateOne({ _id: String(shard), epoch }, { $set: { redis: identity } }));
