@@ -25,3 +25,15 @@ export interface ShardHandler {
   /** The lease is lost: forget the shard at once, save and settle nothing more. Also follows `drain`. */
   close(shard: number): void;
 }
+
+/** Which Redis an owner worked on: a key that it wrote, and the server's own `run_id`. */
+export interface RedisMark {
+  readonly generation: string;
+  readonly redisRunId: string;
+}
+
+/** Where epochs come from: a store, since a counter in Redis would begin anew with an emptied Redis. */
+export interface EpochSource {
+  takeEpoch(shard: number): Promise<{ readonly epoch: number; readonly previous: RedisMark | null }>;
+  recordRedis(shard: number, epoch: number, mark: RedisMark): Promise<void>;
+}

@@ -4,7 +4,14 @@
  */
 import type { Offer } from "../domain/effects.ts";
 import type { AgentId, JobRunId, ProjectId } from "../domain/ids.ts";
-import type { Labels } from "../domain/labels.ts";
+import type { AgentSelector, Labels } from "../domain/labels.ts";
+
+/** What offers have in common that wait in one line. */
+export interface Lane {
+  readonly projectId: ProjectId;
+  readonly priority: number;
+  readonly selector: AgentSelector;
+}
 
 export interface Board {
   /** Puts an offer on the board; a repeat changes nothing but makes a taken one available again. */
@@ -16,8 +23,8 @@ export interface Board {
    * `holdMs`; undefined when none matches.
    */
   take(labels: Labels, holdMs: number): Promise<Offer | undefined>;
-  /** Calls `listener` when an offer may have become available. */
-  onOffered(listener: () => void): Promise<() => Promise<void>>;
+  /** Calls `listener` when an offer may have become available in `lane`; offers that come back by themselves are not told. */
+  onOffered(listener: (lane: Lane) => void): Promise<() => Promise<void>>;
   /** How many offers there are, taken ones included. */
   size(): Promise<number>;
 }

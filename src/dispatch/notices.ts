@@ -1,4 +1,4 @@
-/** What the plane tells the gateway that serves an agent, over that agent's channel of the feed. */
+/** What the plane, or another gateway, tells the gateway that serves an agent, over that agent's channel of the feed. */
 import type { DispatchOrder } from "../domain/effects.ts";
 import type { JobRunId, StepRunId } from "../domain/ids.ts";
 
@@ -15,4 +15,6 @@ export type AgentNotice =
   | { readonly type: "release"; readonly jobId: JobRunId }
   | { readonly type: "acknowledge"; readonly stepRunId: StepRunId; readonly token: number }
   | { readonly type: "refuse"; readonly stepRunId: StepRunId; readonly token: number }
-  | { readonly type: "refuseClaim"; readonly requestId: string };
+  | { readonly type: "refuseClaim"; readonly requestId: string }
+  /** Older streams of the agent are over: it has opened the stream `by`, or (empty) was registered anew or removed. */
+  | { readonly type: "superseded"; readonly by: string };

@@ -1,0 +1,24 @@
+/** Which node should own which shard: rendezvous hashing with a quota, so that the spread is even and few shards move. */
+import { hash32 } from "./shard-map.ts";
+
+/**
+ * The owner of each shard, by shard number. Nodes get `shards / nodes` each, rounded down or up. The same nodes give
+ * the same assignment, whatever their order. Source: Thaler and Ravishankar 1998, with bounded loads.
+ */
+export function assignShards(nodes: readonly string[], shards: number): readonly string[] {
+  if (nodes.length === 0) return [];
+  const sorted = [...nodes].toSorted();
+  const floor = Math.floor(shards / sorted.length);
+  let roundedUp = shards % sorted.length;
+  const loads = new Map(sorted.map((node) => [node, 0]));
+  return Array.from({ length: shards }, (_, shard) => {
+    const ranked = sorted
+      .map((node) => ({ node, score: hash32(`${node}/${shard}`) }))
+      .toSorted((a, b) => b.score - a.score || (a.node < b.node ? -1 : 1));
+    const { node } = ranked.find((candidate) => loads.get(candidate.node)! < floor + (roundedUp > 0 ? 1 : 0))!;
+    const load = loads.get(node)! + 1;
+    loads.set(node, load);
+    if (load > floor) roundedUp--;
+    return node;
+  });
+}

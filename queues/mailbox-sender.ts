@@ -1,0 +1,88 @@
+/**
+ * Sending to mailboxes. A letter goes at once when no send to its shard is in flight; those that come meanwhile share
+ * the next envelope, so that batches grow with the load and an idle system does not wait.
+ */
+import { Queue } from "bullmq";
+import type { RedisClient } from "../src/redis/connect.ts";
+import { ENVELOPE_SCHEMA, type Envelope, type Letter } from "./envelope.ts";
+import { LETTERS, mailboxName, mailboxOptions } from "./mailbox.ts";
+import type { MailboxSender as Port } from "./ports.ts";
+import { shardOf } from "./shard-map.ts";
+
+/** Letters in one envelope at most. */
+const BATCH_MAX = 64;
+
+interface Waiting {
+  readonly letter: Letter;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Lane {
+  readonly queue: Queue<Envelope>;
+  waiting: Waiting[];
+  sending: boolean;
+}
+
+export class MailboxSender implements Port {
+  readonly #redis: RedisClient;
+  readonly #shards: number;
+  readonly #lanes = new Map<number, Lane>();
+
+  constructor({ redis, shards }: { readonly redis: RedisClient; readonly shards: number }) {
+    this.#redis = redis;
+    this.#shards = shards;
+    // Each mailbox listens to the one connection.
+    redis.setMaxListeners(0);
+  }
+
+  send(letter: Letter): Promise<void> {
+    const lane = this.#laneOf(letter.rootId);
+    return new Promise((resolve, reject) => {
+      lane.waiting.push({ letter, resolve, reject });
+      if (!lane.sending) void this.#flush(lane);
+    });
+  }
+
+  async sendAt(letter: Letter, dueAt: number, key: string): Promise<void> {
+    const delay = Math.max(0, dueAt - Date.now());
+    const jobId = key.replaceAll(":", "_");
+    await this.#laneOf(letter.rootId).queue.add(LETTERS, envelopeOf([letter]), { delay, jobId });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#lanes.values()].map(({ queue }) => queue.close()));
+    this.#lanes.clear();
+  }
+
+  async #flush(lane: Lane): Promise<void> {
+    lane.sending = true;
+    while (lane.waiting.length > 0) {
+      const batch = lane.waiting.splice(0, BATCH_MAX);
+      try {
+        await lane.queue.add(LETTERS, envelopeOf(batch.map(({ letter }) => letter)));
+        for (const { resolve } of batch) resolve();
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+    }
+    lane.sending = false;
+  }
+
+  #laneOf(rootId: string): Lane {
+    const shard = shardOf(rootId, this.#shards);
+    let lane = this.#lanes.get(shard);
+    if (lane === undefined) {
+      const queue = new Queue<Envelope>(mailboxName(shard), mailboxOptions(this.#redis, shard));
+      // Failed commands reject where they were called; the connection reports its own outages.
+      queue.on("error", () => undefined);
+      lane = { queue, waiting: [], sending: false };
+      this.#lanes.set(shard, lane);
+    }
+    return lane;
+  }
+}
+
+function envelopeOf(letters: readonly Letter[]): Envelope {
+  return { schema: ENVELOPE_SCHEMA, letters };
+}

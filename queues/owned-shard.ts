@@ -1,0 +1,208 @@
+/**
+ * One shard in this node's hands, from the won lease to its end. The lease comes first, then an epoch from the store,
+ * then the mail that a dead owner had taken, and only then the first fetch.
+ */
+import { randomUUID } from "node:crypto";
+import { type Job, Queue, Worker } from "bullmq";
+import type { Logger } from "../src/domain/logger.ts";
+import type { RedisClient } from "../src/redis/connect.ts";
+import { ENVELOPE_SCHEMA, type Envelope } from "./envelope.ts";
+import { CANARY, mailboxName, mailboxOptions, shardTag } from "./mailbox.ts";
+import type { EpochSource, ShardHandler } from "./ports.ts";
+import { releaseLease, renewLease } from "./scripts.ts";
+
+export interface OwnedShardOptions {
+  readonly redis: RedisClient;
+  readonly shard: number;
+  /** Names this node in the lease. */
+  readonly holder: string;
+  readonly handler: ShardHandler;
+  readonly epochs: EpochSource;
+  readonly log: Logger;
+}
+
+export const LEASE_MS = 3_000;
+/** Envelopes of one shard in hand at a time. */
+const CONCURRENCY = 64;
+/** Far above any turn: what a dead owner held is given back by the next one, not by BullMQ. */
+const LOCK_MS = 300_000;
+
+export class OwnedShard {
+  readonly shard: number;
+  readonly #options: OwnedShardOptions;
+  readonly #queue: Queue<Envelope>;
+  readonly #keys: { readonly lease: string; readonly generation: string };
+  readonly #inHand = new Set<string>();
+  #suspects = new Set<string>();
+  #worker: Worker<Envelope> | undefined;
+  #generation = "";
+  #redisRunId = "";
+  #epoch = 0;
+  #renewedAt: number;
+  #ended = false;
+  #opened = false;
+  #canaryAt: number;
+
+  /** For a lease that was won at `wonAt` (monotonic milliseconds, taken before it was asked for). */
+  constructor(options: OwnedShardOptions, wonAt: number) {
+    this.#options = options;
+    this.shard = options.shard;
+    this.#renewedAt = wonAt;
+    this.#canaryAt = wonAt;
+    this.#keys = leaseKeys(options.shard);
+    this.#queue = new Queue<Envelope>(mailboxName(this.shard), mailboxOptions(options.redis, this.shard));
+    this.#queue.on("error", () => undefined);
+  }
+
+  get isOpen(): boolean {
+    return this.#opened && !this.#ended;
+  }
+
+  /** Time since the last canary came back, milliseconds. */
+  canaryAgeMs(now: number): number {
+    return now - this.#canaryAt;
+  }
+
+  /** Takes over; rejects when the store or Redis fails, and then nothing has been fetched. */
+  async open(redisRunId: string): Promise<void> {
+    const { redis, epochs, handler } = this.#options;
+    const { epoch, previous } = await epochs.takeEpoch(this.shard);
+    const found = (await redis.get(this.#keys.generation)) ?? "";
+    const redisLost = previous !== null && (previous.generation !== found || previous.redisRunId !== redisRunId);
+    this.#epoch = epoch;
+    await this.#mark(redisRunId);
+    await this.#giveBack(await this.#activeIds());
+    this.#throwIfEnded();
+    await handler.open(this.shard, epoch, redisLost);
+    if (this.#ended) handler.close(this.shard);
+    this.#throwIfEnded();
+    this.#opened = true;
+    this.#worker = this.#startWorker();
+  }
+
+  /** Renews the lease; false when it is somebody else's, or nobody's, now. */
+  async renew(redisRunId: string, now: number): Promise<boolean> {
+    const { redis, holder, handler } = this.#options;
+    const { held, generation } = await renewLease(redis, this.#keys, holder, LEASE_MS);
+    if (!held) return false;
+    this.#renewedAt = now;
+    if (!this.#opened || this.#ended || (generation === this.#generation && redisRunId === this.#redisRunId))
+      return true;
+    await this.#mark(redisRunId);
+    handler.redisLost(this.shard);
+    return true;
+  }
+
+  isExpired(now: number): boolean {
+    return now - this.#renewedAt >= LEASE_MS;
+  }
+
+  /** The lease is lost: ends at once and settles nothing. Idempotent. */
+  abandon(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    if (this.#opened) this.#options.handler.close(this.shard);
+    void this.#worker?.close(true).catch(() => undefined);
+    void this.#queue.close().catch(() => undefined);
+  }
+
+  /** Gives the shard up in good order; the lease must be renewed until this resolves. */
+  async release(): Promise<void> {
+    const { redis, handler, holder } = this.#options;
+    await this.#worker?.close();
+    await handler.drain(this.shard);
+    if (this.#ended) return;
+    this.#ended = true;
+    handler.close(this.shard);
+    await releaseLease(redis, this.#keys.lease, holder);
+    await this.#queue.close();
+  }
+
+  async sendCanary(): Promise<void> {
+    await this.#queue.add(CANARY, { schema: ENVELOPE_SCHEMA, letters: [] });
+  }
+
+  /**
+   * Gives back what is `active` without being in hand: a zombie that woke up may have fetched it. A job counts only
+   * when two calls in a row find it, since one that was just fetched is not in hand yet.
+   */
+  async reclaim(): Promise<void> {
+    const strangers = (await this.#activeIds()).filter((id) => !this.#inHand.has(id));
+    await this.#giveBack(strangers.filter((id) => this.#suspects.has(id)));
+    this.#suspects = new Set(strangers);
+  }
+
+  async depth(): Promise<number> {
+    const counts = await this.#queue.getJobCounts("wait", "prioritized", "active", "delayed");
+    return Object.values(counts).reduce((sum, count) => sum + count, 0);
+  }
+
+  /** Writes a new generation into Redis and remembers both in the store: whoever finds others knows that this Redis is not that one. */
+  async #mark(redisRunId: string): Promise<void> {
+    const { redis, epochs } = this.#options;
+    const generation = randomUUID();
+    await redis.set(this.#keys.generation, generation);
+    await epochs.recordRedis(this.shard, this.#epoch, { generation, redisRunId });
+    this.#generation = generation;
+    this.#redisRunId = redisRunId;
+  }
+
+  async #activeIds(): Promise<readonly string[]> {
+    return this.#options.redis.lrange(this.#queue.toKey("active"), 0, -1);
+  }
+
+  /** Newest first, so that the oldest is fetched first. */
+  async #giveBack(ids: readonly string[]): Promise<void> {
+    const backend = await this.#queue.getBackend();
+    for (const id of ids) await backend.moveJobFromActiveToWait(id, "0");
+  }
+
+  #startWorker(): Worker<Envelope> {
+    const { redis, log } = this.#options;
+    const worker = new Worker<Envelope>(mailboxName(this.shard), (job) => this.#receive(job), {
+      ...mailboxOptions(redis, this.shard),
+      connection: redis,
+      concurrency: CONCURRENCY,
+      lockDuration: LOCK_MS,
+      skipStalledCheck: true,
+      drainDelay: 1,
+      runRetryDelay: 500,
+      removeOnComplete: { count: 0 },
+    });
+    worker.on("error", (error) => log.debug({ shard: this.shard, error: error.message }, "a mailbox command failed"));
+    worker.on("failed", (job, error) => {
+      log.error(
+        { shard: this.shard, job: job?.id, error: error.message },
+        "an envelope could not be read; it is kept as failed",
+      );
+    });
+    return worker;
+  }
+
+  async #receive(job: Job<Envelope>): Promise<void> {
+    // An owner that has lost its lease settles nothing: BullMQ is never answered.
+    if (this.#ended) return new Promise(() => undefined);
+    if (job.name === CANARY) {
+      this.#canaryAt = performance.now();
+      return;
+    }
+    const { schema, letters } = job.data;
+    if (schema > ENVELOPE_SCHEMA)
+      throw new Error(`the envelope has schema ${schema}; this node reads up to ${ENVELOPE_SCHEMA}`);
+    this.#inHand.add(job.id!);
+    try {
+      await this.#options.handler.receive(this.shard, letters);
+    } finally {
+      this.#inHand.delete(job.id!);
+    }
+    if (this.#ended) return new Promise(() => undefined);
+  }
+
+  #throwIfEnded(): void {
+    if (this.#ended) throw new Error("the lease was lost while the shard was being opened");
+  }
+}
+
+export function leaseKeys(shard: number): { readonly lease: string; readonly generation: string } {
+  return { lease: `${shardTag(shard)}:owner`, generation: `${shardTag(shard)}:generation` };
+}

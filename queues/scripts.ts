@@ -1,0 +1,65 @@
+/** The atomic steps of ownership, as Lua. */
+import type { RedisClient } from "../src/redis/connect.ts";
+
+/*
+ * Renews a node's membership and answers who is a member.
+ *
+ * KEYS[1] sorted set of nodes by the time of their last beat
+ * ARGV[1] node id   ARGV[2] milliseconds after which a silent node is no member
+ * Answers the ids of the live nodes.
+ */
+const BEAT = `
+local time = redis.call("TIME")
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+redis.call("ZADD", KEYS[1], now, ARGV[1])
+redis.call("ZREMRANGEBYSCORE", KEYS[1], "-inf", now - ARGV[2])
+return redis.call("ZRANGE", KEYS[1], 0, -1)`;
+
+/*
+ * Renews a lease that is still held; never creates one.
+ *
+ * KEYS[1] lease   KEYS[2] generation of this Redis for the shard
+ * ARGV[1] holder   ARGV[2] lease in milliseconds
+ * Answers { 1 when renewed else 0, the generation or "" }.
+ */
+const RENEW = `
+local held = 0
+if redis.call("GET", KEYS[1]) == ARGV[1] then held = redis.call("PEXPIRE", KEYS[1], ARGV[2]) end
+return { held, redis.call("GET", KEYS[2]) or "" }`;
+
+/*
+ * Gives a lease back, when it is still the holder's.
+ *
+ * KEYS[1] lease   ARGV[1] holder
+ * Answers 1 when it was given back, else 0.
+ */
+const RELEASE = `
+if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end
+return 0`;
+
+const MEMBERS = "{millrace}:members";
+
+export async function beat(redis: RedisClient, nodeId: string, ttlMs: number): Promise<readonly string[]> {
+  return (await redis.eval(BEAT, 1, MEMBERS, nodeId, ttlMs)) as string[];
+}
+
+export async function leave(redis: RedisClient, nodeId: string): Promise<void> {
+  await redis.zrem(MEMBERS, nodeId);
+}
+
+export async function renewLease(
+  redis: RedisClient,
+  keys: { readonly lease: string; readonly generation: string },
+  holder: string,
+  ttlMs: number,
+): Promise<{ readonly held: boolean; readonly generation: string }> {
+  const [held, generation] = (await redis.eval(RENEW, 2, keys.lease, keys.generation, holder, ttlMs)) as [
+    number,
+    string,
+  ];
+  return { held: held === 1, generation };
+}
+
+export async function releaseLease(redis: RedisClient, lease: string, holder: string): Promise<void> {
+  await redis.eval(RELEASE, 1, lease, holder);
+}

@@ -1,0 +1,82 @@
+/** What gateways tell the actors on behalf of agents. Each letter may be sent again: it names the grant it speaks of. */
+import type { AgentLost, ClaimRequested } from "../../actors/job/messages.ts";
+import type { ReportPhase, StepReported } from "../../actors/step/messages.ts";
+import type { StepState } from "../../actors/step/state.ts";
+import type { Offer } from "../domain/effects.ts";
+import type { AgentId, JobRunId, RunId, StepRunId } from "../domain/ids.ts";
+import type { AppContext } from "./context.ts";
+
+/** One start of one agent. */
+export interface AgentBoot {
+  readonly agentId: AgentId;
+  readonly bootId: string;
+}
+
+export interface StepReport {
+  readonly stepRunId: StepRunId;
+  readonly token: number;
+  readonly phase: ReportPhase;
+  /** -1 when there is none. */
+  readonly exitCode: number;
+  readonly reason: string;
+  /** 0 when there is none. */
+  readonly lastLine: number;
+  readonly durationMs: number;
+}
+
+/**
+ * Asks for an offered job. The answer comes over the agent's channel, if at all: a dispatch with this `requestId`, or
+ * `refuseClaim`.
+ */
+export async function requestClaim(
+  context: AppContext,
+  { agentId, bootId }: AgentBoot,
+  offer: Pick<Offer, "runId" | "jobId">,
+  requestId: string,
+): Promise<void> {
+  const message: ClaimRequested = { type: "claimRequested", agentId, bootId, requestId };
+  await context.mailboxes.send({ rootId: offer.runId, to: { kind: "job", id: offer.jobId }, message });
+}
+
+/** Tells a job that the agent which has it, as it was with that boot, holds nothing any more. */
+export async function sendAgentLost(
+  context: AppContext,
+  job: { readonly runId: RunId; readonly jobId: JobRunId },
+  { agentId, bootId }: AgentBoot,
+  reason: string,
+): Promise<void> {
+  const message: AgentLost = { type: "agentLost", agentId, bootId, reason };
+  await context.mailboxes.send({ rootId: job.runId, to: { kind: "job", id: job.jobId }, message });
+}
+
+/** Hands a report to its step; `runId` must be known to be the step's own. */
+export async function sendReport(
+  context: AppContext,
+  agentId: AgentId,
+  runId: RunId,
+  { stepRunId, ...report }: StepReport,
+): Promise<void> {
+  const message: StepReported = { type: "reported", agentId, ...report };
+  await context.mailboxes.send({ rootId: runId, to: { kind: "step", id: stepRunId }, message });
+}
+
+/**
+ * Hands on a report of a step that the caller knows nothing of. `refused`: the agent does not hold that grant, and
+ * nobody is told. Final reports are answered over the agent's channel.
+ */
+export async function reportStep(
+  context: AppContext,
+  agentId: AgentId,
+  report: StepReport,
+): Promise<"sent" | "refused"> {
+  const location = await context.stores.aggregates.findStep(report.stepRunId);
+  if (location === undefined || !isGrantOf(location.actor.state, agentId, report.token)) return "refused";
+  await sendReport(context, agentId, location.runId, report);
+  return "sent";
+}
+
+/** True when the stored step is or was granted to the agent under this token. */
+export function isGrantOf(step: unknown, agentId: AgentId, token: number): boolean {
+  const { grant } = step as StepState;
+  return grant !== null && grant.agentId === agentId && grant.token === token;
+}

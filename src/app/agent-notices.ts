@@ -1,0 +1,22 @@
+/** How a gateway hears what the plane tells an agent. A notice may be lost: the store is read at each heartbeat. */
+import type { AgentNotice } from "../dispatch/notices.ts";
+import type { AgentId } from "../domain/ids.ts";
+import { agentChannel, type Unsubscribe } from "../feed/feed.ts";
+import type { AppContext } from "./context.ts";
+
+export type { AgentNotice } from "../dispatch/notices.ts";
+
+/** Resolves once the subscription stands: what is saved from then on is heard, so read the store after it. */
+export function listenToAgent(
+  context: AppContext,
+  agentId: AgentId,
+  listener: (notice: AgentNotice) => void,
+): Promise<Unsubscribe> {
+  return context.feed.subscribe(agentChannel(agentId), (payload) => listener(payload as AgentNotice));
+}
+
+/** Ends the agent's other streams, at whatever gateway; `by` is the one that stays, or empty. */
+export function supersedeStreams(context: AppContext, agentId: AgentId, by: string): Promise<void> {
+  const notice: AgentNotice = { type: "superseded", by };
+  return context.feed.publish(agentChannel(agentId), notice);
+}

@@ -1,0 +1,45 @@
+/** The envelopes of every HTTP answer. Source: SPEC "Response envelopes (HTTP)". */
+import { ERROR_TABLE, MillraceError, type Problem } from "../domain/errors.ts";
+
+export interface SuccessEnvelope {
+  readonly code: 0;
+  readonly msg: string;
+  readonly detail?: unknown;
+  /** Unix seconds. */
+  readonly timestamp: number;
+}
+
+export interface ErrorEnvelope {
+  /** The HTTP status. */
+  readonly code: number;
+  readonly errMsg: string;
+  readonly path: string;
+  readonly timestamp: number;
+  /** Word of the error table. */
+  readonly reason: string;
+  readonly errors: readonly Problem[];
+}
+
+/** Without `detail` for an answer that has no body. */
+export function successEnvelope(detail: unknown, nowMs: number): SuccessEnvelope {
+  const timestamp = Math.floor(nowMs / 1_000);
+  return detail === undefined ? { code: 0, msg: "success", timestamp } : { code: 0, msg: "success", detail, timestamp };
+}
+
+export function errorEnvelope(error: MillraceError, path: string, nowMs: number): ErrorEnvelope {
+  return {
+    code: ERROR_TABLE[error.reason].http,
+    errMsg: error.message,
+    path,
+    timestamp: Math.floor(nowMs / 1_000),
+    reason: error.reason,
+    errors: error.problems,
+  };
+}
+
+/** What a user may learn of any error; `onInternal` hears of those that are no {@link MillraceError}. */
+export function publicError(error: unknown, hint: string, onInternal: (error: unknown) => void): MillraceError {
+  if (error instanceof MillraceError && error.reason !== "internal") return error;
+  onInternal(error);
+  return new MillraceError("internal", `an internal error: ${hint}`);
+}

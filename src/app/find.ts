@@ -1,0 +1,32 @@
+/** Look-ups that end in `not_found` with a text for people. */
+import { MillraceError } from "../domain/errors.ts";
+import type { PipelineId, RunId } from "../domain/ids.ts";
+import type { AggregateHead } from "../stores/aggregates.ts";
+import type { Pipeline } from "../stores/pipelines.ts";
+import type { AppContext } from "./context.ts";
+
+export async function findPipeline(context: AppContext, pipelineId: PipelineId): Promise<Pipeline> {
+  const pipeline = await context.stores.pipelines.find(pipelineId);
+  if (pipeline === undefined) throw noPipeline(pipelineId);
+  return pipeline;
+}
+
+export function noPipeline(pipelineId: PipelineId): MillraceError {
+  return new MillraceError("not_found", `there is no pipeline ${JSON.stringify(pipelineId)}`);
+}
+
+/** The head of a run; with `pipelineId`, only when it is a run of that pipeline. */
+export async function findRunHead(context: AppContext, runId: RunId, pipelineId?: PipelineId): Promise<AggregateHead> {
+  const head = await context.stores.aggregates.loadHead(runId);
+  if (head === undefined || !belongsTo(head, pipelineId)) throw noRun(runId, pipelineId);
+  return head;
+}
+
+export function belongsTo(head: AggregateHead, pipelineId: PipelineId | undefined): boolean {
+  return pipelineId === undefined || head.summary.pipelineId === pipelineId;
+}
+
+export function noRun(runId: RunId, pipelineId: PipelineId | undefined): MillraceError {
+  const where = pipelineId === undefined ? "" : ` of pipeline ${JSON.stringify(pipelineId)}`;
+  return new MillraceError("not_found", `there is no run ${JSON.stringify(runId)}${where}`);
+}

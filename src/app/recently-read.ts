@@ -1,0 +1,29 @@
+/** A bounded memory of immutable documents, the least recently read of which is forgotten first. */
+export class RecentlyRead<T> {
+  readonly #capacity: number;
+  readonly #load: (key: string) => Promise<T>;
+  /** In the order of the last read. */
+  readonly #documents = new Map<string, Promise<T>>();
+
+  constructor(capacity: number, load: (key: string) => Promise<T>) {
+    this.#capacity = capacity;
+    this.#load = load;
+  }
+
+  /** Reads that come together load once; a load that fails is not remembered. */
+  read(key: string): Promise<T> {
+    const document = this.#documents.get(key) ?? this.#start(key);
+    this.#documents.delete(key);
+    this.#documents.set(key, document);
+    if (this.#documents.size > this.#capacity) this.#documents.delete(this.#documents.keys().next().value!);
+    return document;
+  }
+
+  #start(key: string): Promise<T> {
+    const document = this.#load(key);
+    document.catch(() => {
+      if (this.#documents.get(key) === document) this.#documents.delete(key);
+    });
+    return document;
+  }
+}

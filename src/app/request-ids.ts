@@ -1,0 +1,49 @@
+/** Idempotency of calls that carry a `requestId`. */
+import { createHash } from "node:crypto";
+import { MillraceError } from "../domain/errors.ts";
+import type { UserCaller } from "./access.ts";
+import type { AppContext } from "./context.ts";
+
+export interface IdentifiedRequest<Id extends string> {
+  readonly caller: UserCaller;
+  /** The operation and the object it is called on, for example `trigger/pl_01...`. */
+  readonly scope: string;
+  /** Absent or empty: the call stands for itself. */
+  readonly requestId: string | undefined;
+  /** JSON; the order of keys does not matter. */
+  readonly body: unknown;
+  readonly freshId: () => Id;
+}
+
+/**
+ * The id of what the call creates: a fresh one, or the one that an earlier call of the same caller with the same
+ * `requestId` and body chose (`repeated`; its creation may be unfinished). Throws `request_id_reused` when that call
+ * had another body.
+ */
+export async function claimRequest<Id extends string>(
+  context: AppContext,
+  { caller, scope, requestId, body, freshId }: IdentifiedRequest<Id>,
+): Promise<{ readonly id: Id; readonly repeated: boolean }> {
+  const id = freshId();
+  if (requestId === undefined || requestId === "") return { id, repeated: false };
+  const bodyHash = sha256(canonicalJson(body));
+  const key = sha256(canonicalJson([scope, caller.userId, requestId]));
+  const stored = await context.stores.idempotency.claim({ key, bodyHash, createdId: id, at: context.clock.now() });
+  if (stored.bodyHash !== bodyHash) {
+    throw new MillraceError(
+      "request_id_reused",
+      `requestId ${JSON.stringify(requestId)} was used with another body: choose a new one for a new request`,
+    );
+  }
+  return { id: stored.createdId as Id, repeated: stored.createdId !== id };
+}
+
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) =>
+    typeof part === "object" && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  );
+}
+
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");

@@ -1,0 +1,168 @@
+/** Stop, pause and resume: commands stored in the inbox of a run, and the run's verdicts on them. */
+import { z } from "zod";
+import { MillraceError } from "../domain/errors.ts";
+import type { Verdict } from "../domain/effects.ts";
+import { type CommandId, newId, type PipelineId, type RunId } from "../domain/ids.ts";
+import { RUN_STATUS_CODES, type RunStatus } from "../domain/status.ts";
+import { commandChannel } from "../feed/feed.ts";
+import type { AggregateHead } from "../stores/aggregates.ts";
+import type { CommandKind } from "../stores/inbox.ts";
+import { authoriseUser, type Caller, claimedIdentity, type UserCaller } from "./access.ts";
+import type { AppContext } from "./context.ts";
+import { ringDoorbell } from "./doorbell.ts";
+import { findRunHead } from "./find.ts";
+import { claimRequest } from "./request-ids.ts";
+import { Signal } from "./signal.ts";
+
+const VERDICT_WAIT_MS = 5_000;
+const VERDICT_POLL_MS = 200;
+
+export const commandBody = z.strictObject({
+  reason: z.string().max(2_000).optional(),
+  operator: z.string().max(200).optional(),
+  requestId: z.string().max(200).optional(),
+});
+
+export interface RunCommand extends z.output<typeof commandBody> {
+  readonly pipelineId: PipelineId;
+  readonly runId: RunId;
+}
+
+export interface CommandView {
+  readonly runId: RunId;
+  readonly pipelineId: PipelineId;
+  /** After the command was decided; for a stop, when it was stored. */
+  readonly status: RunStatus;
+  readonly statusCode: number;
+}
+
+/** Answers once the stop is stored. Throws `not_found`, and `conflict` when the run is final. */
+export async function stopRun(context: AppContext, caller: Caller, input: RunCommand): Promise<CommandView> {
+  const command = await admit(context, caller, "stop", input);
+  if (command.verdict === undefined) await store(context, command);
+  return commandView(command.head, command.head.summary.status);
+}
+
+/**
+ * Answers with the run's own decision. Throws `not_found`, `conflict` when the run is not running, and `unavailable`
+ * when there is no decision within 5 s: the call is then stored, and safe to repeat with the same `requestId`.
+ */
+export function pauseRun(context: AppContext, caller: Caller, input: RunCommand): Promise<CommandView> {
+  return decide(context, caller, "pause", input);
+}
+
+/** As {@link pauseRun}; `conflict` when the run is not paused. */
+export function resumeRun(context: AppContext, caller: Caller, input: RunCommand): Promise<CommandView> {
+  return decide(context, caller, "resume", input);
+}
+
+/** Stores a stop of a live run: part of operations that stop runs by the way and have their own authorisation. */
+export async function insertStop(
+  context: AppContext,
+  user: UserCaller,
+  head: AggregateHead,
+  reason: string,
+): Promise<void> {
+  await store(context, { id: newId("cmd"), kind: "stop", head, reason, operator: user.name, actor: user.name });
+}
+
+interface NewCommand {
+  readonly id: CommandId;
+  readonly kind: CommandKind;
+  readonly head: AggregateHead;
+  readonly reason: string;
+  readonly operator: string;
+  readonly actor: string;
+}
+
+/** `verdict` is undefined for a command that is not stored yet, null for one that is undecided. */
+type AdmittedCommand = NewCommand & { readonly verdict: Verdict | null | undefined };
+
+async function admit(
+  context: AppContext,
+  caller: Caller,
+  kind: CommandKind,
+  input: RunCommand,
+): Promise<AdmittedCommand> {
+  const user = authoriseUser(caller, "controlRun");
+  const operator = claimedIdentity(user, input.operator, "operator");
+  const head = await findRunHead(context, input.runId, input.pipelineId);
+  const { id, repeated } = await claimRequest(context, {
+    caller: user,
+    scope: `${kind}/${input.runId}`,
+    requestId: input.requestId,
+    body: input,
+    freshId: () => newId("cmd"),
+  });
+  const verdict = repeated ? await context.stores.inbox.verdict(id) : undefined;
+  // A repeat of a stored command gets that command's answer, whatever has become of the run since.
+  if (verdict === undefined && head.final) throw refused(kind, head.summary.status);
+  return { id, kind, head, reason: input.reason ?? "", operator, actor: user.name, verdict };
+}
+
+async function decide(
+  context: AppContext,
+  caller: Caller,
+  kind: "pause" | "resume",
+  input: RunCommand,
+): Promise<CommandView> {
+  const command = await admit(context, caller, kind, input);
+  const verdict = command.verdict ?? (await storeAndWait(context, command));
+  if (verdict === null) {
+    throw new MillraceError(
+      "unavailable",
+      `no worker has answered the ${kind} within 5 s, but it is stored: repeat it with the same requestId, or read the run`,
+    );
+  }
+  if (verdict.outcome === "refused") throw refused(kind, verdict.status);
+  return commandView(command.head, verdict.status);
+}
+
+/** The verdict, or null when there is none in time. */
+async function storeAndWait(context: AppContext, command: NewCommand): Promise<Verdict | null> {
+  const told = new Signal();
+  // Without the feed the verdict is found by reading alone.
+  const unsubscribe = await context.feed
+    .subscribe(commandChannel(command.id), () => told.raise())
+    .catch(() => undefined);
+  try {
+    await store(context, command);
+    const deadline = context.clock.monotonic() + VERDICT_WAIT_MS;
+    for (;;) {
+      const verdict = (await context.stores.inbox.verdict(command.id)) ?? null;
+      if (verdict !== null || context.clock.monotonic() >= deadline) return verdict;
+      await told.wait(VERDICT_POLL_MS);
+    }
+  } finally {
+    await unsubscribe?.().catch(() => {});
+  }
+}
+
+async function store(context: AppContext, { head, ...command }: NewCommand): Promise<void> {
+  const { id, kind, reason, operator, actor } = command;
+  await context.stores.inbox.insert({
+    id,
+    rootId: head.rootId,
+    shard: head.shard,
+    kind,
+    reason,
+    operator,
+    actor,
+    storedAt: context.clock.now(),
+  });
+  ringDoorbell(context, head.rootId);
+}
+
+function refused(kind: CommandKind, status: RunStatus): MillraceError {
+  const rule = { stop: "a run that has not ended", pause: "a running run", resume: "a paused run" }[kind];
+  return new MillraceError("conflict", `cannot ${kind} a run that is ${status}: only ${rule} can take it`);
+}
+
+function commandView(head: AggregateHead, status: RunStatus): CommandView {
+  return {
+    runId: head.rootId,
+    pipelineId: head.summary.pipelineId,
+    status,
+    statusCode: RUN_STATUS_CODES[status],
+  };
+}

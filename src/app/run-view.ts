@@ -1,0 +1,137 @@
+/** The shapes of runs, jobs and steps that users read, made from a snapshot and its plan. Pure. */
+import { type JobState, jobStatus } from "../../actors/job/state.ts";
+import type { RunState } from "../../actors/run/state.ts";
+import { type StepState, stepStatus } from "../../actors/step/state.ts";
+import type { PresenceRecord } from "../dispatch/board.ts";
+import type { JobRunId } from "../domain/ids.ts";
+import type { RunPlan } from "../domain/plan.ts";
+import { JOB_STATUS_CODES, RUN_STATUS_CODES, STEP_STATUS_CODES } from "../domain/status.ts";
+import type { Aggregate, AggregateHead } from "../stores/aggregates.ts";
+import { rfc3339, timing } from "./times.ts";
+import { jobWaitingFor, runWaitingFor } from "./waiting.ts";
+
+export type RunView = ReturnType<typeof runView>;
+export type RunDetail = ReturnType<typeof runDetail>;
+
+/** A run as lists show it. */
+export function runView({ rootId, summary, origin }: AggregateHead, now: number) {
+  return {
+    runId: rootId,
+    pipelineId: summary.pipelineId,
+    projectId: summary.projectId,
+    status: summary.status,
+    statusCode: RUN_STATUS_CODES[summary.status],
+    trigger: origin.trigger,
+    triggeredBy: origin.triggeredBy,
+    actor: origin.actor,
+    commitSha: origin.commitSha,
+    attempt: origin.attempt,
+    createdAt: rfc3339(summary.createdAt),
+    ...timing(summary.startedAt, summary.endedAt, now),
+  };
+}
+
+interface DetailSource {
+  readonly aggregate: Aggregate;
+  readonly plan: RunPlan;
+  /** Null when presence could not be read. */
+  readonly online: readonly PresenceRecord[] | null;
+  readonly allAttempts: boolean;
+  readonly now: number;
+}
+
+/** A run with its jobs in plan order and their steps; earlier attempts stand before later ones. */
+export function runDetail({ aggregate, plan, online, allAttempts, now }: DetailSource) {
+  const { run, jobs, steps } = takeApart(aggregate);
+  const stepsByJob = new Map<JobRunId, Linked<StepState>[]>();
+  for (const step of shown(steps, "stepRunId", allAttempts)) {
+    const siblings = stepsByJob.get(step.jobId);
+    if (siblings === undefined) stepsByJob.set(step.jobId, [step]);
+    else siblings.push(step);
+  }
+  return {
+    ...runView(aggregate.head, now),
+    variables: Object.fromEntries(aggregate.head.origin.variables),
+    reason: run?.reason ?? "",
+    waitingFor: run === undefined ? null : runWaitingFor(run.state),
+    jobs: shown(jobs, "jobId", allAttempts)
+      .sort((a, b) => a.index - b.index || a.attempt - b.attempt)
+      .map((job) => ({
+        ...jobView(job, plan, online, now),
+        steps: (stepsByJob.get(job.jobId) ?? [])
+          .sort((a, b) => a.index - b.index || a.attempt - b.attempt)
+          .map((step) => stepView(step, plan, now)),
+      })),
+  };
+}
+
+/** True when a job of the run is queued, so that the presence of agents tells why. */
+export function waitsForAgent({ actors }: Aggregate): boolean {
+  return actors.some(({ kind, index }) => kind === "job" && index.status === "queued");
+}
+
+/** An attempt with the id of the one that came after it. */
+type Linked<S> = S & { readonly retriedBy: string | null };
+
+function shown<S extends { readonly retryOf: string | null }, K extends keyof S>(
+  attempts: readonly S[],
+  id: K,
+  all: boolean,
+): Linked<S>[] {
+  const next = new Map(attempts.map((attempt) => [attempt.retryOf, attempt[id] as string]));
+  return attempts
+    .map((attempt) => ({ ...attempt, retriedBy: next.get(attempt[id] as string) ?? null }))
+    .filter(({ retriedBy }) => all || retriedBy === null);
+}
+
+function jobView(job: Linked<JobState>, plan: RunPlan, online: DetailSource["online"], now: number) {
+  const planned = plan.jobs[job.index];
+  const status = jobStatus(job.state);
+  return {
+    jobId: job.jobId,
+    name: planned?.name ?? "",
+    stage: plan.stages[planned?.stage ?? -1]?.name ?? "",
+    matrix: Object.fromEntries(planned?.matrix ?? []),
+    needs: (planned?.needs ?? []).map((index) => plan.jobs[index]?.name ?? ""),
+    status,
+    statusCode: JOB_STATUS_CODES[status],
+    attempt: job.attempt,
+    retryOf: job.retryOf,
+    retriedBy: job.retriedBy,
+    agentId: job.grant?.agentId ?? null,
+    reason: job.reason,
+    waitingFor: jobWaitingFor(job, plan, online),
+    queuedAt: rfc3339(job.queuedAt),
+    ...timing(job.startedAt, job.endedAt, now),
+  };
+}
+
+function stepView(step: Linked<StepState>, plan: RunPlan, now: number) {
+  const status = stepStatus(step.state);
+  return {
+    stepRunId: step.stepRunId,
+    name: plan.jobs[step.jobIndex]?.steps[step.index]?.name ?? "",
+    status,
+    statusCode: STEP_STATUS_CODES[status],
+    attempt: step.attempt,
+    retryOf: step.retryOf,
+    retriedBy: step.retriedBy,
+    exitCode: step.exitCode,
+    reason: step.reason,
+    lastLine: step.lastLine,
+    ...timing(step.startedAt, step.endedAt, now),
+  };
+}
+
+/** Stored states are JSON made by the actors' own `decide`. */
+function takeApart({ actors }: Aggregate) {
+  const jobs: JobState[] = [];
+  const steps: StepState[] = [];
+  let run: RunState | undefined;
+  for (const { kind, state } of actors) {
+    if (kind === "job") jobs.push(state as JobState);
+    else if (kind === "step") steps.push(state as StepState);
+    else run = state as RunState;
+  }
+  return { run, jobs, steps };
+}

@@ -1,0 +1,127 @@
+/** The trigger by hand: plans a run of a pipeline's head definition and stores it. */
+import { z } from "zod";
+import { createRunAggregate } from "../../actors/run/create.ts";
+import { shardOf } from "../../queues/shard-map.ts";
+import { MillraceError } from "../domain/errors.ts";
+import { asId, newId, type PipelineId, type RevisionId, type RunId } from "../domain/ids.ts";
+import type { Pairs, RunPlan } from "../domain/plan.ts";
+import { RUN_STATUS_CODES } from "../domain/status.ts";
+import { planRun } from "../planner/plan-run.ts";
+import type { Pipeline } from "../stores/pipelines.ts";
+import { authoriseUser, type Caller, claimedIdentity } from "./access.ts";
+import type { AppContext } from "./context.ts";
+import { invalidDefinition, requireDefinition } from "./definitions.ts";
+import { ringDoorbell } from "./doorbell.ts";
+import { findPipeline, noPipeline } from "./find.ts";
+import { claimRequest } from "./request-ids.ts";
+
+const MAX_PAYLOAD_BYTES = 1024 * 1024;
+const FIRST_ATTEMPT = 1;
+
+export const triggerBody = z.strictObject({
+  variables: z.record(z.string(), z.string({ error: "must be a string" })).default({}),
+  triggeredBy: z.string().max(200).optional(),
+  requestId: z.string().max(200).optional(),
+});
+
+export interface TriggerView {
+  readonly runId: RunId;
+  readonly pipelineId: PipelineId;
+  readonly status: "pending";
+  readonly statusCode: number;
+}
+
+/**
+ * Answers once the run is stored; it begins by itself. Throws `not_found`, `conflict` for a pipeline without a
+ * definition, `invalid_definition`, `too_large`, `request_id_reused`. A repeat of a `requestId` answers the same run,
+ * and finishes its creation when the first call was cut off.
+ */
+export async function triggerRun(
+  context: AppContext,
+  caller: Caller,
+  input: z.output<typeof triggerBody> & { readonly pipelineId: PipelineId },
+): Promise<TriggerView> {
+  const user = authoriseUser(caller, "triggerRun");
+  const triggeredBy = claimedIdentity(user, input.triggeredBy, "triggeredBy");
+  if (Buffer.byteLength(JSON.stringify(input.variables)) > MAX_PAYLOAD_BYTES) {
+    throw new MillraceError("too_large", "the variables of a trigger may have 1 MB in all: keep larger data elsewhere");
+  }
+  const pipeline = await findPipeline(context, input.pipelineId);
+  const head = pipeline.headRevisionId;
+  if (head === null) {
+    throw new MillraceError("conflict", "the pipeline has no definition: save one with POST .../spec/save first");
+  }
+  // The revision is part of what is claimed: a repeat that finishes a creation plans what the first call planned.
+  const { id: claim, repeated } = await claimRequest(context, {
+    caller: user,
+    scope: `trigger/${input.pipelineId}`,
+    requestId: input.requestId,
+    body: input,
+    freshId: () => `${newId("run")}/${head}`,
+  });
+  const [runId, revisionId] = claim.split("/") as [RunId, RevisionId];
+  if (!repeated || (await context.stores.aggregates.loadHead(runId)) === undefined) {
+    await createRun(context, {
+      runId,
+      revisionId,
+      pipeline,
+      variables: Object.entries(input.variables),
+      triggeredBy,
+      actor: user.name,
+    });
+    ringDoorbell(context, runId);
+  }
+  return { runId, pipelineId: input.pipelineId, status: "pending", statusCode: RUN_STATUS_CODES.pending };
+}
+
+interface NewRun {
+  readonly runId: RunId;
+  readonly revisionId: RevisionId;
+  readonly pipeline: Pipeline;
+  readonly variables: Pairs<string>;
+  readonly triggeredBy: string;
+  readonly actor: string;
+}
+
+/** Every part repeats harmlessly; the aggregate comes last, since it names the plan. */
+async function createRun(context: AppContext, run: NewRun): Promise<void> {
+  const { runId, revisionId, pipeline, variables } = run;
+  const ref = variables.find(([name]) => name === "ref")?.[1] ?? pipeline.defaultBranch;
+  const plan = await storePlan(context, run, ref);
+  await context.stores.aggregates.create(
+    createRunAggregate({
+      runId,
+      shard: shardOf(runId, context.shards),
+      plan,
+      origin: {
+        trigger: { kind: "manual", ref },
+        variables,
+        triggeredBy: run.triggeredBy,
+        actor: run.actor,
+        revisionId,
+        commitSha: revisionId,
+        attempt: FIRST_ATTEMPT,
+      },
+      now: context.clock.now(),
+    }),
+  );
+}
+
+async function storePlan(context: AppContext, run: NewRun, ref: string): Promise<RunPlan> {
+  const { runId, pipeline, variables } = run;
+  const revision = await context.stores.pipelines.findRevision(asId<RevisionId>(run.revisionId));
+  if (revision === undefined) throw noPipeline(pipeline.pipelineId);
+  const planned = planRun({
+    definition: requireDefinition(revision.text, revision.format),
+    runId,
+    attempt: FIRST_ATTEMPT,
+    trigger: { kind: "manual", ref, fields: [] },
+    variables,
+    pipelineId: pipeline.pipelineId,
+    pipelineName: pipeline.name,
+    projectId: pipeline.projectId,
+  });
+  if (!planned.ok) throw invalidDefinition(planned.problems);
+  await context.stores.plans.put(runId, planned.plan, planned.jobs);
+  return planned.plan;
+}

@@ -1,0 +1,88 @@
+/** Why a run or a job that is not running waits, as far as its state tells. Pure. */
+import type { JobState } from "../../actors/job/state.ts";
+import type { RunPhase } from "../../actors/run/state.ts";
+import type { PresenceRecord } from "../dispatch/board.ts";
+import { failingClause } from "../domain/labels.ts";
+import type { PlannedJob, RunPlan } from "../domain/plan.ts";
+
+export interface WaitingFor {
+  readonly reason:
+    | "worker"
+    | "paused"
+    | "stage"
+    | "needs"
+    | "no_agent_online"
+    | "no_agent_matches"
+    | "all_busy"
+    | "agent";
+  /** For people. */
+  readonly text: string;
+  /** Names of the jobs that have not ended; for `needs` alone. */
+  readonly needs?: readonly string[];
+}
+
+/** Null when the run waits for nothing of its own. */
+export function runWaitingFor(state: RunPhase): WaitingFor | null {
+  if (state === "pending") return { reason: "worker", text: "waits for a worker to begin it" };
+  return state === "paused" ? PAUSED : null;
+}
+
+/** `online` null: presence could not be read. Null for a job that runs or has ended. */
+export function jobWaitingFor(
+  job: Pick<JobState, "state" | "index" | "stageOpen" | "openNeeds" | "paused">,
+  plan: Pick<RunPlan, "jobs" | "stages">,
+  online: readonly PresenceRecord[] | null,
+): WaitingFor | null {
+  const planned = plan.jobs[job.index];
+  if (planned === undefined) return null;
+  switch (job.state) {
+    case "pending":
+      return pendingFor(job, planned, plan);
+    case "queued":
+      return job.paused ? PAUSED : agentFor(planned, online);
+    default:
+      return null;
+  }
+}
+
+const PAUSED: WaitingFor = { reason: "paused", text: "the run is paused" };
+
+function pendingFor(
+  job: Pick<JobState, "stageOpen" | "openNeeds" | "paused">,
+  planned: PlannedJob,
+  plan: Pick<RunPlan, "jobs" | "stages">,
+): WaitingFor {
+  if (!job.stageOpen) {
+    const before = plan.stages[planned.stage - 1]?.name;
+    const text = before === undefined ? "waits for the run to begin" : `waits for stage ${before} to end`;
+    return { reason: "stage", text };
+  }
+  if (job.openNeeds.length > 0) {
+    const needs = job.openNeeds.map((index) => plan.jobs[index]?.name ?? `#${index}`);
+    return { reason: "needs", text: `waits for ${needs.join(", ")}`, needs };
+  }
+  return job.paused ? PAUSED : { reason: "worker", text: "waits for a worker to queue it" };
+}
+
+function agentFor({ selector }: PlannedJob, online: readonly PresenceRecord[] | null): WaitingFor {
+  if (online === null) return { reason: "agent", text: "waits for an agent" };
+  if (online.length === 0) return { reason: "no_agent_online", text: "no agent is online" };
+  const failing = new Map<string, number>();
+  let matching = 0;
+  let free = 0;
+  for (const { labels, slots, busy } of online) {
+    const clause = failingClause(selector, labels);
+    if (clause === undefined) {
+      matching++;
+      if (busy < slots) free++;
+    } else {
+      failing.set(clause, (failing.get(clause) ?? 0) + 1);
+    }
+  }
+  if (matching === 0) {
+    const clauses = [...failing].map(([clause, agents]) => `${clause} fails on ${agents}`);
+    return { reason: "no_agent_matches", text: `no online agent matches: ${clauses.join(", ")}` };
+  }
+  if (free === 0) return { reason: "all_busy", text: `all ${matching} matching agents are busy` };
+  return { reason: "agent", text: "waits for an agent to take it" };
+}

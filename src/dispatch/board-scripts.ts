@@ -1,0 +1,145 @@
+/**
+ * The board's atomic steps. Offers wait in lanes: one lane for each (project, priority, selector), so that what nobody
+ * can run costs nothing to those who look for something else.
+ *
+ * Keys, all with the hash tag `{board}`, in this order in every script:
+ *
+ *   KEYS[1] offers   hash  job id -> lane id (22 characters) and the offer's JSON
+ *   KEYS[2] lanes    hash  lane id -> the lane's JSON
+ *   KEYS[3] version  number that grows whenever a lane is made or removed; never the same after Redis was emptied
+ *   KEYS[4] taken    zset  job id by the time at which it returns
+ *   KEYS[5] idle     zset  lane id by the time at which it is removed if it is empty then
+ *   KEYS[6] served   zset  project id by a number that grows each time a project is served
+ *   KEYS[7] prefix   of the lanes' own keys: zset of job ids by `queuedAt`
+ *
+ * Times are Redis' own, in milliseconds. A lane outlives its last offer for a while: jobs that come one by one would
+ * otherwise make and remove it each time, and every gateway would read the lanes anew.
+ */
+import { type RedisScript, redisScript } from "./redis-script.ts";
+
+export const LANE_ID_LENGTH = 22;
+
+/** Projects whose turn is remembered; one that is forgotten counts as never served. */
+const REMEMBERED_PROJECTS = 10_000;
+
+const PRELUDE = `
+local offers, lanes, version, taken, idle, served, prefix = unpack(KEYS)
+local time = redis.call("TIME")
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+
+local function laneOf(stored) return string.sub(stored, 1, ${LANE_ID_LENGTH}) end
+local function offerOf(stored) return string.sub(stored, ${LANE_ID_LENGTH + 1}) end
+
+local function lanesChanged()
+  local last = tonumber(redis.call("GET", version)) or 0
+  redis.call("SET", version, string.format("%.0f", math.max(last + 1, time[1] * 1000000 + time[2])))
+end
+
+local function putInLane(jobId, lane, queuedAt)
+  redis.call("ZADD", prefix .. lane, queuedAt, jobId)
+end
+`;
+
+/** A lane is looked at only after all that was taken from it is back, so none with a taken offer counts as empty. */
+const SWEEP = `
+local function sweep()
+  for _, jobId in ipairs(redis.call("ZRANGEBYSCORE", taken, "-inf", now)) do
+    redis.call("ZREM", taken, jobId)
+    local stored = redis.call("HGET", offers, jobId)
+    putInLane(jobId, laneOf(stored), cjson.decode(offerOf(stored)).queuedAt)
+  end
+  local removed = 0
+  for _, lane in ipairs(redis.call("ZRANGEBYSCORE", idle, "-inf", now, "LIMIT", 0, 100)) do
+    redis.call("ZREM", idle, lane)
+    if redis.call("EXISTS", prefix .. lane) == 0 then removed = removed + redis.call("HDEL", lanes, lane) end
+  end
+  if removed > 0 then lanesChanged() end
+end
+`;
+
+/**
+ * Puts an offer on the board, or makes one that is there available again.
+ *
+ *   ARGV[1] job id      ARGV[2] queuedAt, Unix milliseconds
+ *   ARGV[3] lane id     ARGV[4] lane JSON
+ *   ARGV[5] offer JSON
+ *
+ * Returns 1 when the offer has become available, 0 when it already was.
+ */
+export const OFFER: RedisScript = redisScript(`${PRELUDE}${SWEEP}
+local jobId, queuedAt, lane, description, offer = unpack(ARGV)
+sweep()
+local stored = redis.call("HGET", offers, jobId)
+if stored then
+  if redis.call("ZREM", taken, jobId) == 0 then return 0 end
+  putInLane(jobId, laneOf(stored), queuedAt)
+  return 1
+end
+if redis.call("HSETNX", lanes, lane, description) == 1 then lanesChanged() end
+redis.call("HSET", offers, jobId, lane .. offer)
+putInLane(jobId, lane, queuedAt)
+return 1
+`);
+
+/**
+ * Removes an offer, taken or not.
+ *
+ *   ARGV[1] job id
+ *   ARGV[2] how long an empty lane is kept, milliseconds
+ *
+ * Returns 1, or 0 when it was not there.
+ */
+export const WITHDRAW: RedisScript = redisScript(`${PRELUDE}
+local jobId, keepMs = unpack(ARGV)
+local stored = redis.call("HGET", offers, jobId)
+if not stored then return 0 end
+local lane = laneOf(stored)
+redis.call("HDEL", offers, jobId)
+redis.call("ZREM", prefix .. lane, jobId)
+redis.call("ZREM", taken, jobId)
+if redis.call("EXISTS", prefix .. lane) == 0 then redis.call("ZADD", idle, "GT", now + keepMs, lane) end
+return 1
+`);
+
+/**
+ * Takes the best offer of the lanes that the caller's agent matches: the highest priority, within it the project that
+ * was served least recently, within it the oldest.
+ *
+ *   ARGV[1] version of the lanes that the caller has read, or "*" to go without the newest
+ *   ARGV[2] how long the offer is held, milliseconds
+ *   ARGV[3] how long an empty lane is kept, milliseconds
+ *   ARGV[4...] triples: lane id, priority, project id; priorities descending
+ *
+ * Returns {"stale", version, lanes as a flat list} when the lanes have changed, {"taken", offer JSON}, or {"none"}.
+ */
+export const TAKE: RedisScript = redisScript(`${PRELUDE}${SWEEP}
+local known, holdMs, keepMs = ARGV[1], ARGV[2], ARGV[3]
+sweep()
+local current = redis.call("GET", version) or "0"
+if known ~= "*" and known ~= current then
+  return { "stale", current, redis.call("HGETALL", lanes) }
+end
+
+local best
+for i = 4, #ARGV, 3 do
+  local lane, priority, project = ARGV[i], ARGV[i + 1], ARGV[i + 2]
+  if best and best.priority ~= priority then break end
+  local head = redis.call("ZRANGE", prefix .. lane, 0, 0, "WITHSCORES")
+  if #head > 0 then
+    local turn = tonumber(redis.call("ZSCORE", served, project) or 0)
+    local queuedAt = tonumber(head[2])
+    if not best or turn < best.turn or (turn == best.turn and queuedAt < best.queuedAt) then
+      best = { jobId = head[1], lane = lane, priority = priority, project = project, turn = turn, queuedAt = queuedAt }
+    end
+  end
+end
+if not best then return { "none" } end
+
+redis.call("ZREM", prefix .. best.lane, best.jobId)
+redis.call("ZADD", taken, now + holdMs, best.jobId)
+redis.call("ZADD", idle, "GT", now + holdMs + keepMs, best.lane)
+local last = redis.call("ZRANGE", served, -1, -1, "WITHSCORES")
+redis.call("ZADD", served, (tonumber(last[2]) or 0) + 1, best.project)
+redis.call("ZREMRANGEBYRANK", served, 0, -${REMEMBERED_PROJECTS + 1})
+return { "taken", offerOf(redis.call("HGET", offers, best.jobId)) }
+`);

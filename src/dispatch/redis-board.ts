@@ -1,0 +1,142 @@
+/**
+ * The board on Redis. Its atomic steps are Lua scripts; which lanes an agent matches is worked out here, from a copy
+ * of the lanes that every `take` checks for age in the same round trip.
+ */
+import { createHash } from "node:crypto";
+import type { Clock } from "../domain/clock.ts";
+import type { Offer } from "../domain/effects.ts";
+import type { JobRunId } from "../domain/ids.ts";
+import { type Labels, selectorMatches } from "../domain/labels.ts";
+import type { Board, Lane } from "./board.ts";
+import { LANE_ID_LENGTH, OFFER, TAKE, WITHDRAW } from "./board-scripts.ts";
+import { type DispatchRedis, type RedisScript, runScript } from "./redis-script.ts";
+
+const KEYS = ["offers", "lanes", "version", "taken", "idle", "served", "lane:"].map((name) => `{board}:${name}`);
+const CHANNEL = "board";
+const DEFAULT_EMPTY_LANE_MS = 60_000;
+/** For how long a copy of the lanes that holds no match is believed without asking Redis. */
+const TRUST_MS = 500;
+/** Lanes may change faster than they can be read; then the newest are left to the next take. */
+const READS_PER_TAKE = 3;
+
+/** How offers are announced: any broadcast to all gateways. */
+export interface OfferBroadcast {
+  publish(channel: string, payload: unknown): Promise<void>;
+  subscribe(channel: string, listener: (payload: unknown) => void): Promise<() => Promise<void>>;
+}
+
+export interface RedisBoardOptions {
+  readonly redis: DispatchRedis;
+  readonly feed: OfferBroadcast;
+  readonly clock: Pick<Clock, "monotonic">;
+  /** How long an empty lane is kept, milliseconds; default 60,000. */
+  readonly emptyLaneMs?: number;
+}
+
+interface KnownLane extends Lane {
+  readonly laneId: string;
+}
+
+interface LaneCopy {
+  readonly version: string;
+  /** Larger priorities first. */
+  readonly lanes: readonly KnownLane[];
+  /** By the labels object, which lives as long as the agent's session. */
+  readonly matches: WeakMap<Labels, readonly KnownLane[]>;
+  checkedAt: number;
+}
+
+type TakeReply = ["stale", version: string, lanes: string[]] | ["taken", offer: string] | ["none"];
+
+export class RedisBoard implements Board {
+  readonly #redis: DispatchRedis;
+  readonly #feed: OfferBroadcast;
+  readonly #clock: Pick<Clock, "monotonic">;
+  readonly #emptyLaneMs: number;
+  #copy: LaneCopy = copyOfLanes("", [], -Infinity);
+  #listeners = 0;
+
+  constructor({ redis, feed, clock, emptyLaneMs = DEFAULT_EMPTY_LANE_MS }: RedisBoardOptions) {
+    this.#redis = redis;
+    this.#feed = feed;
+    this.#clock = clock;
+    this.#emptyLaneMs = emptyLaneMs;
+  }
+
+  async offer(offer: Offer): Promise<void> {
+    const { projectId, priority, selector } = offer;
+    const lane: Lane = { projectId, priority, selector };
+    const description = JSON.stringify(lane);
+    const values = [offer.jobId, offer.queuedAt, laneIdOf(description), description, JSON.stringify(offer)];
+    const isNew = (await this.#run(OFFER, values)) === 1;
+    this.#copy.checkedAt = -Infinity;
+    if (isNew) await this.#feed.publish(CHANNEL, lane);
+  }
+
+  async withdraw(jobId: JobRunId): Promise<void> {
+    await this.#run(WITHDRAW, [jobId, this.#emptyLaneMs]);
+  }
+
+  async take(labels: Labels, holdMs: number): Promise<Offer | undefined> {
+    if (this.#isSureOfNothing(labels)) return undefined;
+    for (let read = 0; ; read++) {
+      const version = read < READS_PER_TAKE ? this.#copy.version : "*";
+      const candidates = this.#matching(labels).flatMap((lane) => [lane.laneId, lane.priority, lane.projectId]);
+      const reply = (await this.#run(TAKE, [version, holdMs, this.#emptyLaneMs, ...candidates])) as TakeReply;
+      if (reply[0] === "taken") return JSON.parse(reply[1]) as Offer;
+      if (reply[0] === "none") {
+        this.#copy.checkedAt = this.#clock.monotonic();
+        return undefined;
+      }
+      this.#copy = copyOfLanes(reply[1], reply[2], this.#clock.monotonic());
+    }
+  }
+
+  async onOffered(listener: (lane: Lane) => void): Promise<() => Promise<void>> {
+    const unsubscribe = await this.#feed.subscribe(CHANNEL, (payload) => {
+      this.#copy.checkedAt = -Infinity;
+      listener(payload as Lane);
+    });
+    this.#listeners++;
+    let stopped = false;
+    return async () => {
+      if (stopped) return;
+      stopped = true;
+      this.#listeners--;
+      await unsubscribe();
+    };
+  }
+
+  size(): Promise<number> {
+    return this.#redis.hlen(KEYS[0]!);
+  }
+
+  /** A thousand idle agents ask every second; unless an offer was announced, one answer does for all of them. */
+  #isSureOfNothing(labels: Labels): boolean {
+    const isFresh = this.#listeners > 0 && this.#clock.monotonic() - this.#copy.checkedAt < TRUST_MS;
+    return isFresh && this.#matching(labels).length === 0;
+  }
+
+  #matching(labels: Labels): readonly KnownLane[] {
+    const { lanes, matches } = this.#copy;
+    const known = matches.get(labels) ?? lanes.filter((lane) => selectorMatches(lane.selector, labels));
+    matches.set(labels, known);
+    return known;
+  }
+
+  #run(script: RedisScript, values: readonly (string | number)[]): Promise<unknown> {
+    return runScript(this.#redis, script, KEYS, values);
+  }
+}
+
+function laneIdOf(description: string): string {
+  return createHash("sha256").update(description).digest("base64url").slice(0, LANE_ID_LENGTH);
+}
+
+function copyOfLanes(version: string, pairs: readonly string[], checkedAt: number): LaneCopy {
+  const lanes: KnownLane[] = [];
+  for (let at = 0; at < pairs.length; at += 2) {
+    lanes.push({ ...(JSON.parse(pairs[at + 1]!) as Lane), laneId: pairs[at]! });
+  }
+  return { version, lanes: lanes.sort((a, b) => b.priority - a.priority), matches: new WeakMap(), checkedAt };
+}

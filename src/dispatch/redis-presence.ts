@@ -1,0 +1,104 @@
+/** Presence on Redis: the newest sign of life of each agent, timed by Redis' own clock. */
+import type { AgentId } from "../domain/ids.ts";
+import type { Presence, PresenceRecord } from "./board.ts";
+import { type DispatchRedis, redisScript, runScript } from "./redis-script.ts";
+
+/** Records that nobody has renewed for this long are removed. */
+const FORGOTTEN_AFTER_MS = 10 * 60_000;
+
+const KEYS = ["records", "times", "beats"].map((name) => `{presence}:${name}`);
+
+/**
+ * The keys, in this order in every script:
+ *
+ *   KEYS[1] records  hash  agent id -> beat, line feed, the record's JSON
+ *   KEYS[2] times    zset  agent id by the time of its last beat, Redis milliseconds
+ *   KEYS[3] beats    number of all beats
+ */
+const PRELUDE = `
+local records, times, beats = unpack(KEYS)
+local time = redis.call("TIME")
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+`;
+
+/**
+ * Renews a record. The beat holds the time too: an emptied Redis counts beats from 1 again.
+ *
+ *   ARGV[1] agent id   ARGV[2] record JSON
+ */
+const BEAT = redisScript(`${PRELUDE}
+local beat = string.format("%s.%s-%d", time[1], time[2], redis.call("INCR", beats))
+redis.call("HSET", records, ARGV[1], beat .. "\\n" .. ARGV[2])
+redis.call("ZADD", times, now, ARGV[1])
+`);
+
+/**
+ * Removes a record unless it is another boot's.
+ *
+ *   ARGV[1] agent id   ARGV[2] boot id
+ */
+const LEAVE = redisScript(`${PRELUDE}
+local stored = redis.call("HGET", records, ARGV[1])
+if not stored then return end
+if cjson.decode(string.sub(stored, string.find(stored, "\\n", 1, true) + 1)).bootId ~= ARGV[2] then return end
+redis.call("HDEL", records, ARGV[1])
+redis.call("ZREM", times, ARGV[1])
+`);
+
+/**
+ * Lists the records that are young enough, and removes those that are long forgotten.
+ *
+ *   ARGV[1] greatest age, milliseconds   ARGV[2] age of the forgotten, milliseconds
+ *
+ * Returns the stored values.
+ */
+const ONLINE = redisScript(`${PRELUDE}
+for _, agentId in ipairs(redis.call("ZRANGEBYSCORE", times, "-inf", now - ARGV[2], "LIMIT", 0, 1000)) do
+  redis.call("HDEL", records, agentId)
+  redis.call("ZREM", times, agentId)
+end
+local found = {}
+for _, agentId in ipairs(redis.call("ZRANGEBYSCORE", times, "(" .. (now - ARGV[1]), "+inf")) do
+  found[#found + 1] = redis.call("HGET", records, agentId)
+end
+return found
+`);
+
+export class RedisPresence implements Presence {
+  readonly #redis: DispatchRedis;
+
+  constructor(redis: DispatchRedis) {
+    this.#redis = redis;
+  }
+
+  async beat(record: PresenceRecord): Promise<void> {
+    await runScript(this.#redis, BEAT, KEYS, [record.agentId, JSON.stringify(record)]);
+  }
+
+  async leave(agentId: AgentId, bootId: string): Promise<void> {
+    await runScript(this.#redis, LEAVE, KEYS, [agentId, bootId]);
+  }
+
+  async read(agentIds: readonly AgentId[]): ReturnType<Presence["read"]> {
+    if (agentIds.length === 0) return new Map();
+    const stored = await this.#redis.hmget(KEYS[0]!, ...agentIds);
+    return new Map(
+      agentIds.flatMap((agentId, at) => {
+        const value = stored[at];
+        if (!value) return [];
+        const { beat, record } = takeApart(value);
+        return [[agentId, { bootId: record.bootId, beat }] as const];
+      }),
+    );
+  }
+
+  async online(maxAgeMs: number): Promise<readonly PresenceRecord[]> {
+    const stored = (await runScript(this.#redis, ONLINE, KEYS, [maxAgeMs, FORGOTTEN_AFTER_MS])) as string[];
+    return stored.map((value) => takeApart(value).record);
+  }
+}
+
+function takeApart(stored: string): { readonly beat: string; readonly record: PresenceRecord } {
+  const end = stored.indexOf("\n");
+  return { beat: stored.slice(0, end), record: JSON.parse(stored.slice(end + 1)) as PresenceRecord };
+}

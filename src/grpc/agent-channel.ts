@@ -1,0 +1,94 @@
+/** The control channels of one gateway: at most one for each agent. */
+import type { ConnectRequest, ConnectResponse, Hello } from "../../proto/generated/agent/v1/agent.ts";
+import { callingAgent } from "../app/agent-registration.ts";
+import { MillraceError } from "../domain/errors.ts";
+import type { AgentId } from "../domain/ids.ts";
+import { AgentSession, superseded } from "./agent-session.ts";
+import type { Duplex } from "./calls.ts";
+import type { GatewayContext } from "./gateway-context.ts";
+
+const HELLO_MS = 10_000;
+
+export class AgentChannels {
+  readonly #context: GatewayContext;
+  readonly #sessions = new Map<AgentId, AgentSession>();
+
+  constructor(context: GatewayContext) {
+    this.#context = context;
+  }
+
+  /** Serves one stream until the agent ends it; rejects with the reason when this side does. */
+  async serve({ caller, requests, write, hungUp }: Duplex<ConnectRequest, ConnectResponse>): Promise<void> {
+    const agentId = callingAgent(caller);
+    const hello = await readHello(requests);
+    let end: (reason: MillraceError) => void = () => {};
+    const ended = new Promise<never>((_, reject) => (end = reject));
+    const session = new AgentSession(this.#context, { agentId, hello, write, end });
+    this.#sessions.get(agentId)?.end(superseded());
+    this.#sessions.set(agentId, session);
+    const close = (): void => session.close();
+    hungUp.addEventListener("abort", close);
+    if (hungUp.aborted) close();
+    try {
+      await Promise.race([ended, open(session, this.#context).then(() => readAll(requests, session))]);
+      if (!hungUp.aborted) await session.leave();
+    } finally {
+      session.close();
+      if (this.#sessions.get(agentId) === session) this.#sessions.delete(agentId);
+    }
+  }
+
+  /** Ends every stream, so that the agents connect to another gateway. */
+  endAll(): void {
+    for (const session of this.#sessions.values()) {
+      session.end(new MillraceError("unavailable", "this gateway is shutting down: connect again"));
+    }
+  }
+}
+
+async function readHello(requests: AsyncIterator<ConnectRequest, undefined>): Promise<Hello> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const reason = new MillraceError("malformed_request", `no hello within ${HELLO_MS / 1_000} s`);
+    timer = setTimeout(() => reject(reason), HELLO_MS);
+  });
+  try {
+    const { value } = await Promise.race([requests.next(), late]);
+    if (value?.message?.$case === "hello") return value.message.value;
+    throw new MillraceError("malformed_request", "the first message of the stream must be `hello`");
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function open(session: AgentSession, { log }: GatewayContext): Promise<void> {
+  try {
+    await session.open();
+  } catch (error) {
+    if (error instanceof MillraceError) throw error;
+    log.warn({ error: String(error) }, "an agent's stream could not be opened");
+    throw new MillraceError("unavailable", "presence or the store cannot be reached now: connect again");
+  }
+}
+
+async function readAll(requests: AsyncIterator<ConnectRequest, undefined>, session: AgentSession): Promise<void> {
+  for (let next = await requests.next(); next.done !== true; next = await requests.next()) {
+    const { message } = next.value;
+    switch (message?.$case) {
+      case "heartbeat":
+        session.heartbeat(message.value);
+        break;
+      case "report":
+        await session.report(message.value);
+        break;
+      case "drain":
+        session.drain();
+        break;
+      case "hello":
+        throw new MillraceError("malformed_request", "`hello` may come only once in a stream");
+      case undefined:
+        // A message of a newer agent: what it means to say is not known here.
+        break;
+    }
+  }
+}

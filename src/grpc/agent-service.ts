@@ -1,0 +1,89 @@
+/** agent.v1: lifecycle of agents, dispatch by push and by pull, and reports. */
+import { z } from "zod";
+import type { AgentServer, ConnectResponse } from "../../proto/generated/agent/v1/agent.ts";
+import { StepFetcher } from "../app/agent-fetch.ts";
+import { agentRegistration, callingAgent, noAgent, registerAgent, unregisterAgent } from "../app/agent-registration.ts";
+import { reportAndWait } from "../app/agent-report.ts";
+import { missedOrders } from "../app/agent-work.ts";
+import { MillraceError } from "../domain/errors.ts";
+import type { AgentChannels } from "./agent-channel.ts";
+import { chosenId, noticeMessage, readHoldings, readReport } from "./agent-messages.ts";
+import { duplex, unary } from "./calls.ts";
+import type { GatewayContext } from "./gateway-context.ts";
+import { parse } from "./status.ts";
+import { unimplementedUnary } from "./unimplemented.ts";
+
+const MAX_FETCH_WAIT_MS = 30_000;
+const MAX_REPORT_WAIT_MS = 10_000;
+/** Left of a caller's deadline for the answer to travel. */
+const ANSWER_MARGIN_MS = 200;
+
+const fetchRequest = z.object({
+  bootId: chosenId,
+  requestId: chosenId,
+  freeSlots: z.number().int().min(0),
+  waitMs: z.bigint().transform((value) => Math.min(Math.max(0, Number(value)), MAX_FETCH_WAIT_MS)),
+});
+
+export function agentService(context: GatewayContext, channels: AgentChannels): AgentServer {
+  const fetcher = new StepFetcher(context, context.desk);
+  return {
+    register: unary(context, (request, { caller }) =>
+      registerAgent(context, caller, parse(agentRegistration, request)),
+    ),
+
+    unregister: unary(context, async (_, { caller }) => {
+      await unregisterAgent(context, caller);
+      return {};
+    }),
+
+    heartbeat: unary(context, async (request, { caller }) => {
+      const agentId = callingAgent(caller);
+      const boot = { agentId, bootId: parse(chosenId, request.bootId) };
+      const holdings = readHoldings(request);
+      const [agent, present] = await Promise.all([
+        context.stores.identity.findAgent(agentId),
+        context.presence.read([agentId]),
+      ]);
+      if (agent === undefined) throw noAgent(agentId);
+      const newest = present.get(agentId)?.bootId ?? boot.bootId;
+      // A late heartbeat of a former start must not take the newer one's work away.
+      if (newest !== boot.bootId && request.sequence > 1n) {
+        throw new MillraceError("conflict", "the agent has been started again since: this boot id is over");
+      }
+      const { labels, slots } = agent;
+      await context.presence.beat({
+        ...boot,
+        gatewayId: context.gatewayId,
+        labels,
+        slots,
+        busy: holdings.jobIds.length,
+      });
+      const { notices } = await missedOrders(context, context.builder, boot, holdings);
+      const missed: ConnectResponse[] = [];
+      for (const notice of notices) missed.push((await noticeMessage(context.builder, notice))!);
+      return { sequence: request.sequence, missed };
+    }),
+
+    fetchStepRun: unary(context, async (request, { caller, hungUp, leftMs }) => {
+      const agentId = callingAgent(caller);
+      const fetch = parse(fetchRequest, request);
+      const waitMs = Math.max(0, Math.min(fetch.waitMs, leftMs - ANSWER_MARGIN_MS));
+      const orders = await fetcher.fetch({ ...fetch, agentId, waitMs }, hungUp);
+      return { dispatches: await Promise.all(orders.map((order) => context.builder.build(order))) };
+    }),
+
+    reportStepRunStatus: unary(context, async (request, { caller, hungUp, leftMs }) => {
+      const agentId = callingAgent(caller);
+      const report = readReport(request.report);
+      const waitMs = Math.min(MAX_REPORT_WAIT_MS, leftMs - ANSWER_MARGIN_MS);
+      const verdict = await reportAndWait(context, agentId, report, waitMs, hungUp);
+      return { verdict: verdict === "processed" ? "REPORT_VERDICT_PROCESSED" : "REPORT_VERDICT_REFUSED" };
+    }),
+
+    connect: duplex(context, (call) => channels.serve(call)),
+
+    cancelStepRun: unimplementedUnary("CancelStepRun", context.log),
+    updateLabels: unimplementedUnary("UpdateLabels", context.log),
+  };
+}

@@ -1,0 +1,298 @@
+/**
+ * One agent's control channel: what the plane orders goes down in order, what the agent reports goes up, and free
+ * slots are filled from the board. It keeps nothing that the store lacks: an agent that connects elsewhere misses nothing.
+ */
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { ConnectResponse, HeartbeatRequest, Hello, StepReport } from "../../proto/generated/agent/v1/agent.ts";
+import { CLAIM_WAIT_MS, type Claimant, claimNext } from "../app/agent-claim-desk.ts";
+import { type AgentBoot, reportStep, sendReport, type StepReport as Report } from "../app/agent-letters.ts";
+import { type AgentNotice, listenToAgent, supersedeStreams } from "../app/agent-notices.ts";
+import { agentFacts, refreshAgent } from "../app/agent-registration.ts";
+import { type AgentHoldings, missedOrders } from "../app/agent-work.ts";
+import { MillraceError } from "../domain/errors.ts";
+import type { AgentId, JobRunId, RunId, StepRunId } from "../domain/ids.ts";
+import type { Labels } from "../domain/labels.ts";
+import { chosenId, noticeMessage, readHoldings, readReport } from "./agent-messages.ts";
+import type { GatewayContext } from "./gateway-context.ts";
+import { Outbox } from "./outbox.ts";
+import { parse } from "./status.ts";
+
+/** Messages that may wait for an agent that reads too slowly. */
+const OUTBOX_CAPACITY = 1_000;
+const MAX_WAITING_REPORTS = 1_000;
+/** Between two tries to hand on a report that no mailbox takes. */
+const REPORT_RETRY_MS = 500;
+
+export interface AgentSessionOptions {
+  readonly agentId: AgentId;
+  readonly hello: Hello;
+  readonly write: (message: ConnectResponse) => Promise<void>;
+  /** Ends the stream; called once. */
+  readonly end: (reason: MillraceError) => void;
+}
+
+export class AgentSession implements Claimant {
+  readonly labels: Labels;
+  readonly #context: GatewayContext;
+  readonly #boot: AgentBoot;
+  readonly #hello: Hello;
+  readonly #slots: number;
+  readonly #streamId = randomUUID();
+  readonly #end: (reason: MillraceError) => void;
+  readonly #outbox: Outbox<ConnectResponse>;
+  readonly #over = new AbortController();
+  /** Jobs that take a slot, with the monotonic time at which that was last heard. */
+  readonly #bound = new Map<JobRunId, number>();
+  /** Claims that have not been answered, by request id. */
+  readonly #claims = new Map<string, NodeJS.Timeout>();
+  /** Steps dispatched over this stream: their reports need no look into the store. */
+  readonly #dispatched = new Map<StepRunId, { readonly runId: RunId; readonly token: number }>();
+  readonly #cleanups: (() => unknown)[] = [];
+  #announced = false;
+  #draining = false;
+  #woken = false;
+  #claiming = false;
+  /** Jobs that were released while the store was being read. */
+  readonly #released = new Set<JobRunId>();
+  #reports: Promise<void> = Promise.resolve();
+  #waitingReports = 0;
+  #heartbeat: HeartbeatRequest | undefined;
+  #beating = false;
+
+  /** Throws `malformed_request` for a hello that says nothing sensible. */
+  constructor(context: GatewayContext, { agentId, hello, write, end }: AgentSessionOptions) {
+    const { labels, slots } = parse(agentFacts, hello);
+    this.#context = context;
+    this.#boot = { agentId, bootId: parse(chosenId, hello.bootId) };
+    this.#hello = hello;
+    this.labels = labels;
+    this.#slots = slots;
+    this.#end = end;
+    this.#outbox = new Outbox({
+      capacity: OUTBOX_CAPACITY,
+      write,
+      onFault: (error) => this.#warn(error, "a message to the agent could not be made; the next heartbeat brings it"),
+      onOverflow: () => this.end(new MillraceError("unavailable", "the agent reads too slowly: connect again")),
+    });
+  }
+
+  /** Rejects when presence or the store cannot be reached: then the stream ends, and the agent tries again. */
+  async open(): Promise<void> {
+    const { agentId } = this.#boot;
+    const holdings = readHoldings(this.#hello);
+    await refreshAgent(this.#context, agentId, parse(agentFacts, this.#hello));
+    this.#atEnd(await listenToAgent(this.#context, agentId, (notice) => this.#hear(notice)));
+    await supersedeStreams(this.#context, agentId, this.#streamId);
+    await this.#beat(holdings);
+    const heartbeatIntervalMs = BigInt(this.#context.heartbeatIntervalMs);
+    this.#outbox.open({ message: { $case: "welcome", value: { agentId, heartbeatIntervalMs } } });
+    await this.#reconcile(holdings);
+    this.#atEnd(this.#context.desk.join(this));
+    this.wake();
+  }
+
+  /** Handles heartbeats by and by, since only the newest matters. Throws `conflict` for one of another boot. */
+  heartbeat(heartbeat: HeartbeatRequest): void {
+    if (heartbeat.bootId !== this.#boot.bootId) {
+      throw new MillraceError("conflict", "the heartbeat's boot id is not that of this stream's hello");
+    }
+    this.#heartbeat = heartbeat;
+    if (!this.#beating) void this.#answerHeartbeats();
+  }
+
+  /**
+   * Hands reports on one after the other. Resolves at once unless many wait: then when all are with their actors, so
+   * that the agent is held back. Throws `malformed_request` for what is no report.
+   */
+  async report(message: StepReport | undefined): Promise<void> {
+    const report = readReport(message);
+    this.#waitingReports++;
+    this.#reports = this.#reports.then(async () => {
+      await this.#handOn(report);
+      this.#waitingReports--;
+    });
+    if (this.#waitingReports >= MAX_WAITING_REPORTS) await this.#reports;
+  }
+
+  drain(): void {
+    this.#draining = true;
+  }
+
+  freeSlots(): number {
+    return this.#draining ? 0 : this.#slots - this.#bound.size - this.#claims.size;
+  }
+
+  wake(): void {
+    this.#woken = true;
+    if (!this.#claiming) void this.#claim();
+  }
+
+  end(reason: MillraceError): void {
+    if (this.#over.signal.aborted) return;
+    this.close();
+    this.#end(reason);
+  }
+
+  /** Stops everything; idempotent. */
+  close(): void {
+    this.#over.abort();
+    for (const timer of this.#claims.values()) clearTimeout(timer);
+    this.#claims.clear();
+    for (const cleanup of this.#cleanups.splice(0)) this.#run(cleanup);
+  }
+
+  /** The agent has said goodbye: it need not be missed first. */
+  async leave(): Promise<void> {
+    await this.#context.presence.leave(this.#boot.agentId, this.#boot.bootId);
+  }
+
+  /** The stream may have ended while something was being set up. */
+  #atEnd(cleanup: () => unknown): void {
+    if (this.#over.signal.aborted) this.#run(cleanup);
+    else this.#cleanups.push(cleanup);
+  }
+
+  #run(cleanup: () => unknown): void {
+    void Promise.resolve(cleanup()).catch((error: unknown) => this.#warn(error, "a subscription could not be ended"));
+  }
+
+  #hear(notice: AgentNotice): void {
+    switch (notice.type) {
+      case "superseded":
+        // All gateways hear these in one order: what comes after this stream's own announcement is newer.
+        if (notice.by === this.#streamId) this.#announced = true;
+        else if (this.#announced) this.end(superseded());
+        return;
+      case "dispatch":
+        if (notice.order.bootId === this.#boot.bootId) this.#tell(notice);
+        return;
+      case "refuseClaim":
+        this.#settleClaim(notice.requestId);
+        return;
+      case "revoke":
+      case "release":
+      case "acknowledge":
+      case "refuse":
+        this.#tell(notice);
+    }
+  }
+
+  #tell(notice: AgentNotice): void {
+    if (notice.type === "dispatch") {
+      const { jobId, stepRunId, runId, token, requestId } = notice.order;
+      this.#bound.set(jobId, this.#context.clock.monotonic());
+      this.#dispatched.set(stepRunId, { runId, token });
+      this.#settleClaim(requestId);
+    } else if (notice.type === "acknowledge" || notice.type === "refuse") {
+      this.#dispatched.delete(notice.stepRunId);
+    } else if (notice.type === "release") {
+      this.#bound.delete(notice.jobId);
+      this.#released.add(notice.jobId);
+      this.wake();
+    }
+    this.#outbox.push(() => noticeMessage(this.#context.builder, notice));
+  }
+
+  /** Tries until the report is in its actor's mailbox or the stream is over; then the agent sends it again. */
+  async #handOn(report: Report): Promise<void> {
+    const { stepRunId, token } = report;
+    while (!this.#over.signal.aborted) {
+      try {
+        const known = this.#dispatched.get(stepRunId);
+        if (known?.token === token) await sendReport(this.#context, this.#boot.agentId, known.runId, report);
+        else if ((await reportStep(this.#context, this.#boot.agentId, report)) === "refused") {
+          this.#tell({ type: "refuse", stepRunId, token });
+        }
+        return;
+      } catch (error) {
+        this.#warn(error, "a report could not be handed on; trying again");
+        await sleep(REPORT_RETRY_MS, undefined, { signal: this.#over.signal }).catch(() => {});
+      }
+    }
+  }
+
+  async #claim(): Promise<void> {
+    this.#claiming = true;
+    try {
+      while (this.#woken) {
+        this.#woken = false;
+        while (this.freeSlots() > 0 && (await this.#claimOne()));
+      }
+    } catch (error) {
+      this.#warn(error, "no job could be claimed; the next wake-up tries again");
+    } finally {
+      this.#claiming = false;
+    }
+  }
+
+  async #claimOne(): Promise<boolean> {
+    if (this.#over.signal.aborted) return false;
+    const requestId = randomUUID();
+    // The slot is taken before the board is asked: the answer may come before the request has returned.
+    this.#claims.set(
+      requestId,
+      setTimeout(() => this.#settleClaim(requestId), CLAIM_WAIT_MS),
+    );
+    let claimed = false;
+    try {
+      claimed = (await claimNext(this.#context, this.#boot, this.labels, requestId)) !== undefined;
+    } finally {
+      if (!claimed) this.#forgetClaim(requestId);
+    }
+    return claimed;
+  }
+
+  #settleClaim(requestId: string): void {
+    if (this.#forgetClaim(requestId)) this.wake();
+  }
+
+  #forgetClaim(requestId: string): boolean {
+    clearTimeout(this.#claims.get(requestId));
+    return this.#claims.delete(requestId);
+  }
+
+  async #answerHeartbeats(): Promise<void> {
+    this.#beating = true;
+    for (let next = this.#heartbeat; next !== undefined && !this.#over.signal.aborted; next = this.#heartbeat) {
+      this.#heartbeat = undefined;
+      const { sequence } = next;
+      try {
+        const holdings = readHoldings(next);
+        await this.#beat(holdings);
+        await this.#reconcile(holdings);
+        this.#outbox.push(() => ({ message: { $case: "heartbeatAck", value: { sequence } } }));
+      } catch (error) {
+        if (error instanceof MillraceError && error.reason === "malformed_request") this.end(error);
+        else this.#warn(error, "a heartbeat could not be recorded and is not acknowledged");
+      }
+    }
+    this.#beating = false;
+  }
+
+  #beat({ jobIds }: AgentHoldings): Promise<void> {
+    const { gatewayId, presence } = this.#context;
+    const { labels } = this;
+    return presence.beat({ ...this.#boot, gatewayId, labels, slots: this.#slots, busy: jobIds.length });
+  }
+
+  async #reconcile(holdings: AgentHoldings): Promise<void> {
+    this.#released.clear();
+    const startedAt = this.#context.clock.monotonic();
+    const { notices, boundJobIds } = await missedOrders(this.#context, this.#context.builder, this.#boot, holdings);
+    if (this.#over.signal.aborted) return;
+    const now = this.#context.clock.monotonic();
+    for (const jobId of [...boundJobIds, ...holdings.jobIds])
+      if (!this.#released.has(jobId)) this.#bound.set(jobId, now);
+    for (const [jobId, heardAt] of this.#bound) if (heardAt < startedAt) this.#bound.delete(jobId);
+    for (const notice of notices) this.#tell(notice);
+  }
+
+  #warn(error: unknown, message: string): void {
+    this.#context.log.warn({ agentId: this.#boot.agentId, error: String(error) }, message);
+  }
+}
+
+export function superseded(): MillraceError {
+  return new MillraceError("conflict", "the agent has opened a newer stream, or its token is revoked");
+}

@@ -1,0 +1,78 @@
+/** gateway.v1: what agents produce in bulk. */
+import { z } from "zod";
+import type {
+  GatewayServer,
+  LogLine as LineMessage,
+  PushLogsRequest,
+  PushLogsResponse,
+} from "../../proto/generated/gateway/v1/gateway.ts";
+import { callingAgent } from "../app/agent-registration.ts";
+import type { AppContext } from "../app/context.ts";
+import { LogIngest } from "../app/log-ingest.ts";
+import { MillraceError } from "../domain/errors.ts";
+import { asId, type StepRunId } from "../domain/ids.ts";
+import { type Duplex, duplex } from "./calls.ts";
+import { unimplementedStream } from "./unimplemented.ts";
+
+const wholeNumber = z.bigint().max(BigInt(Number.MAX_SAFE_INTEGER)).nonnegative().transform(Number);
+
+const logBatch = z.object({
+  stepRunId: z.string().min(1).max(128),
+  token: wholeNumber,
+  lines: z.array(
+    z.object({
+      line: wholeNumber,
+      timeMs: wholeNumber,
+      stream: z.string().transform((stream: string) => (stream === "LOG_STREAM_STDERR" ? "stderr" : "stdout")),
+      level: z.string().max(32),
+      content: z.string(),
+      lost: wholeNumber,
+    } satisfies Record<keyof LineMessage, z.ZodType>),
+  ),
+});
+
+export function gatewayService(context: AppContext): GatewayServer {
+  return {
+    pushLogs: duplex(context, (call) => pushLogs(context, call)),
+    pushEvents: unimplementedStream("PushEvents", context.log),
+  };
+}
+
+/** One batch after the other: while the store is slow, the agent is held back. Ends the stream when the store is out. */
+async function pushLogs(
+  context: AppContext,
+  { caller, requests, write, hungUp }: Duplex<PushLogsRequest, PushLogsResponse>,
+): Promise<void> {
+  const ingest = new LogIngest(context, callingAgent(caller));
+  for (let next = await requests.next(); next.done !== true; next = await requests.next()) {
+    const response = await answer(context, ingest, next.value);
+    if (hungUp.aborted) return;
+    await write(response);
+  }
+}
+
+async function answer(context: AppContext, ingest: LogIngest, request: PushLogsRequest): Promise<PushLogsResponse> {
+  const { stepRunId, token } = request;
+  const batch = logBatch.safeParse(request);
+  if (!batch.success) return { stepRunId, token, verdict: "PUSH_LOGS_VERDICT_INVALID", storedThrough: 0n };
+  const { lines } = batch.data;
+  try {
+    const verdict = await ingest.push({ stepRunId: asId<StepRunId>(stepRunId), token: batch.data.token, lines });
+    switch (verdict.verdict) {
+      case "stored":
+        return {
+          stepRunId,
+          token,
+          verdict: "PUSH_LOGS_VERDICT_STORED",
+          storedThrough: BigInt(verdict.storedThrough),
+        };
+      case "refused":
+        return { stepRunId, token, verdict: "PUSH_LOGS_VERDICT_REFUSED", storedThrough: 0n };
+      case "invalid":
+        return { stepRunId, token, verdict: "PUSH_LOGS_VERDICT_INVALID", storedThrough: 0n };
+    }
+  } catch (error) {
+    context.log.warn({ stepRunId, error: String(error) }, "log lines could not be stored");
+    throw new MillraceError("unavailable", "log lines cannot be stored now: connect again and send them again");
+  }
+}

@@ -1,0 +1,124 @@
+/** Connections to Redis: one place that knows how each kind of use must behave while Redis is away. */
+import { Cluster, Redis, type ClusterNode, type RedisOptions } from "ioredis";
+import { MillraceError } from "../domain/errors.ts";
+import type { Logger } from "../domain/logger.ts";
+
+/** `url`: `redis://`, `rediss://`, `redis+unix:///path/to/socket`, or the path of a socket. */
+export type RedisTarget = { readonly url: string } | { readonly cluster: readonly ClusterNode[] };
+
+export type RedisClient = Redis | Cluster;
+
+/** ioredis options that say where a server is and how to get in. */
+export type RedisAddress = Pick<RedisOptions, "host" | "port" | "path" | "db" | "username" | "password" | "tls">;
+
+/**
+ * - `consumer`: commands wait for Redis as long as it takes; for owners of shards.
+ * - `blocking`: like `consumer`, for one blocking command at a time.
+ * - `subscriber`: keeps its subscriptions across an outage; a new one fails after about two seconds.
+ * - `edge`: a command fails after about two seconds, so that a request does not hang with Redis.
+ */
+export type RedisRole = "consumer" | "edge" | "subscriber" | "blocking";
+
+const EDGE_TIMEOUT_MS = 2_000;
+const SILENT_SOCKET_MS = 10_000;
+const RECONNECT_MS = { least: 50, most: 1_000 };
+
+const ROLE_OPTIONS = {
+  consumer: { maxRetriesPerRequest: null, socketTimeout: SILENT_SOCKET_MS },
+  blocking: { maxRetriesPerRequest: null },
+  subscriber: { maxRetriesPerRequest: null, commandTimeout: EDGE_TIMEOUT_MS },
+  edge: { maxRetriesPerRequest: 3, commandTimeout: EDGE_TIMEOUT_MS, socketTimeout: SILENT_SOCKET_MS },
+} satisfies Record<RedisRole, RedisOptions>;
+
+/** A client that connects at once and for ever; an outage is logged once at its begin and once at its end. */
+export function connectRedis(target: RedisTarget, options: { role: RedisRole; log: Logger }): RedisClient {
+  const shared = { ...ROLE_OPTIONS[options.role], connectTimeout: 5_000, keepAlive: 10_000 };
+  const client =
+    "cluster" in target
+      ? new Cluster([...target.cluster], { redisOptions: shared, clusterRetryStrategy: reconnectDelay })
+      : new Redis({ ...parseRedisUrl(target.url), ...shared, retryStrategy: reconnectDelay, reconnectOnError });
+  logOutages(client, options.role, options.log);
+  return client;
+}
+
+/** The ioredis form of a Redis URL, for those who make clients of their own. `malformed_request` for any other text. */
+export function parseRedisUrl(url: string): RedisAddress {
+  if (url.startsWith("/")) return { path: url };
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed?.protocol === "redis+unix:") {
+    return { path: decodeURIComponent(parsed.pathname), ...credentials(parsed) };
+  }
+  if (parsed?.protocol !== "redis:" && parsed?.protocol !== "rediss:") {
+    throw new MillraceError("malformed_request", "the Redis URL must begin with redis://, rediss:// or redis+unix://");
+  }
+  const database = Number(parsed.pathname.slice(1) || "0");
+  if (!Number.isInteger(database)) {
+    throw new MillraceError("malformed_request", "the path of the Redis URL must be empty or a database number");
+  }
+  return {
+    host: parsed.hostname.replace(/^\[(.*)\]$/, "$1") || "127.0.0.1",
+    port: Number(parsed.port || "6379"),
+    db: database,
+    ...credentials(parsed),
+    ...(parsed.protocol === "rediss:" ? { tls: {} } : {}),
+  };
+}
+
+/**
+ * Refuses a Redis that may drop keys when its memory is full: waiting work would vanish. Warns when the server
+ * forbids the question, as hosted ones do. `unavailable` with what to change.
+ */
+export async function checkRedis(client: RedisClient, log: Logger): Promise<void> {
+  const servers = client instanceof Cluster ? client.nodes("master") : [client];
+  for (const server of servers) {
+    let policy: string | undefined;
+    try {
+      policy = ((await server.config("GET", "maxmemory-policy")) as string[])[1];
+    } catch (error) {
+      if (!/NOPERM|unknown command|disabled|not allowed/i.test((error as Error).message)) throw error;
+    }
+    if (policy === undefined) {
+      log.warn(
+        {},
+        "Redis does not tell its maxmemory-policy; make sure that it is noeviction, or waiting work may vanish",
+      );
+    } else if (policy !== "noeviction") {
+      throw new MillraceError(
+        "unavailable",
+        `Redis has maxmemory-policy ${policy} and would drop waiting work when its memory is full; ` +
+          "set it to noeviction (CONFIG SET maxmemory-policy noeviction, and in redis.conf)",
+      );
+    }
+  }
+}
+
+function credentials(url: URL): RedisAddress {
+  return {
+    ...(url.username === "" ? {} : { username: decodeURIComponent(url.username) }),
+    ...(url.password === "" ? {} : { password: decodeURIComponent(url.password) }),
+  };
+}
+
+function reconnectDelay(attempt: number): number {
+  const delay = Math.min(RECONNECT_MS.most, RECONNECT_MS.least * 2 ** Math.min(attempt, 8));
+  return delay * (0.75 + Math.random() / 4);
+}
+
+/** A replica that was a master answers READONLY: look the master up again and repeat the command there. */
+function reconnectOnError(error: Error): 2 | false {
+  return error.message.startsWith("READONLY") ? 2 : false;
+}
+
+function logOutages(client: RedisClient, role: RedisRole, log: Logger): void {
+  let since: number | undefined;
+  client.on("error", (error: Error & { code?: string }) => {
+    if (since !== undefined) return;
+    since = performance.now();
+    log.warn({ role, error: error.message || error.code }, "Redis cannot be reached; trying again until it can");
+  });
+  client.on("ready", () => {
+    if (since === undefined) return;
+    log.info({ role, outageMs: Math.round(performance.now() - since) }, "Redis can be reached again");
+    since = undefined;
+  });
+}

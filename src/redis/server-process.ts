@@ -1,0 +1,157 @@
+/** One private Redis server as a child process: its address, its configuration, and the questions one can ask it. */
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { readFile, readlink } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { Redis } from "ioredis";
+import { MillraceError } from "../domain/errors.ts";
+import { parseRedisUrl } from "./connect.ts";
+
+/** Where the server listens: a socket in its own folder, or a loopback port with a password. */
+export type ServerAddress =
+  | { readonly socket: string }
+  | { readonly host: "127.0.0.1"; readonly port: number; readonly password: string };
+
+/** Name of the connection that the millrace process which started or adopted the server keeps open. */
+export const OWNER_NAME = "millrace-owner";
+
+/** `sun_path` holds 104 bytes on macOS and 108 on Linux, with the final zero. */
+const SOCKET_PATH_BYTES = 103;
+const POLL_MS = 20;
+const ANSWER_MS = 2_000;
+
+/** The address to try first, then the one that works where sockets do not. */
+export async function possibleAddresses(folder: string): Promise<ServerAddress[]> {
+  const socket = join(folder, "redis.sock");
+  const port: ServerAddress = { host: "127.0.0.1", port: await freePort(), password: randomBytes(24).toString("hex") };
+  return Buffer.byteLength(socket) <= SOCKET_PATH_BYTES ? [{ socket }, port] : [port];
+}
+
+export function serverUrl(address: ServerAddress): string {
+  return "socket" in address
+    ? `redis+unix://${address.socket.split("/").map(encodeURIComponent).join("/")}`
+    : `redis://:${address.password}@${address.host}:${address.port}`;
+}
+
+/**
+ * Starts a server on the data in `folder` and answers its process id once it has loaded them. The server has a
+ * session of its own, so that Ctrl-C in the terminal ends it only through us. `unavailable` with the end of its log.
+ */
+export async function launchServer(binary: string, folder: string, address: ServerAddress): Promise<number> {
+  const child = spawn(binary, ["-"], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
+  let failure: string | undefined;
+  child.once("error", (error) => (failure = error.message));
+  child.once("exit", (code, signal) => (failure ??= `it ended with ${signal ?? `code ${code}`}`));
+  child.stdin.on("error", () => {}); // A server that ends before it has read all is reported by its exit.
+  // Through standard input: a command line would show the password to every user of the machine.
+  child.stdin.end(configuration(folder, address));
+  child.unref();
+  while (failure === undefined) {
+    const answer = await askServer(address);
+    if (answer !== "absent" && answer !== "silent" && !answer.loading && answer.pid === child.pid) return answer.pid;
+    await pause(POLL_MS);
+  }
+  const tail = (await readFile(logFile(folder), "utf8").catch(() => "")).trim().split("\n").slice(-3).join("; ");
+  throw new MillraceError(
+    "unavailable",
+    `the embedded Redis (${binary}) did not start: ${failure}. Its log ends: ${tail}`,
+  );
+}
+
+export interface ServerAnswer {
+  readonly pid: number;
+  /** Its data folder. */
+  readonly folder: string;
+  /** It still reads its data. */
+  readonly loading: boolean;
+  /** A millrace process that started or adopted it is connected. */
+  readonly owned: boolean;
+}
+
+/** Who listens at an address: nobody, somebody who does not answer (or not to us), or a server. */
+export async function askServer(address: ServerAddress): Promise<"absent" | "silent" | ServerAnswer> {
+  const client = new Redis({
+    ...parseRedisUrl(serverUrl(address)),
+    lazyConnect: true,
+    enableReadyCheck: false,
+    retryStrategy: () => null,
+    connectTimeout: ANSWER_MS,
+    commandTimeout: ANSWER_MS,
+    maxRetriesPerRequest: 0,
+  });
+  client.on("error", () => {}); // Each command rejects with the reason.
+  try {
+    await client.connect();
+  } catch {
+    client.disconnect();
+    return "absent";
+  }
+  try {
+    const info = await client.info();
+    const [, folder = ""] = (await client.config("GET", "dir")) as string[];
+    const clients = String(await client.client("LIST"));
+    return {
+      pid: Number(/^process_id:(\d+)/m.exec(info)?.[1]),
+      loading: /^loading:1/m.test(info),
+      folder,
+      owned: clients.includes(` name=${OWNER_NAME} `),
+    };
+  } catch {
+    return "silent";
+  } finally {
+    client.disconnect();
+  }
+}
+
+/**
+ * True while the process lives and, where the system can tell, works in `folder` (the server changes into its data
+ * folder). A zombie that nobody reaps does not count.
+ */
+export async function runsIn(pid: number, folder: string): Promise<boolean> {
+  try {
+    process.kill(pid, 0);
+    if (process.platform !== "linux") return true;
+    return (await readlink(`/proc/${pid}/cwd`)) === folder;
+  } catch {
+    return false;
+  }
+}
+
+export function logFile(folder: string): string {
+  return join(folder, "redis.log");
+}
+
+function configuration(folder: string, address: ServerAddress): string {
+  const listen =
+    "socket" in address
+      ? ["port 0", `unixsocket ${quoted(address.socket)}`, "unixsocketperm 700"]
+      : [`port ${address.port}`, `bind ${address.host}`, `requirepass ${address.password}`];
+  return [
+    ...listen,
+    "protected-mode yes",
+    "daemonize no",
+    `dir ${quoted(folder)}`,
+    `logfile ${quoted(logFile(folder))}`,
+    "appendonly yes",
+    "appendfsync everysec",
+    'save ""',
+    "maxmemory-policy noeviction",
+    // Delayed jobs fire on the server's own beat: 10 ms late at most instead of 100.
+    "hz 100",
+    "",
+  ].join("\n");
+}
+
+function quoted(text: string): string {
+  return `"${text.replace(/["\\]/g, "\\$&")}"`;
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve, reject) => probe.once("error", reject).listen(0, "127.0.0.1", resolve));
+  const { port } = probe.address() as { port: number };
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}

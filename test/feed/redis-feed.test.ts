@@ -1,0 +1,93 @@
+import { expect } from "chai";
+import { RedisFeed } from "../../src/feed/redis-feed.ts";
+import { connectRedis, type RedisClient } from "../../src/redis/connect.ts";
+import { startTestRedis, type TestRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
+
+describe("the feed over Redis", () => {
+  const log = { debug() {}, info() {}, warn() {}, error() {} };
+  let server: TestRedis;
+  let publisher: RedisClient;
+  let feed: RedisFeed;
+
+  before(async () => {
+    server = await startTestRedis();
+  });
+  beforeEach(() => {
+    publisher = connectRedis({ url: server.url }, { role: "edge", log });
+    feed = new RedisFeed({
+      publisher,
+      subscriber: connectRedis({ url: server.url }, { role: "subscriber", log }),
+      log,
+    });
+  });
+  afterEach(async () => {
+    await feed.close();
+    publisher.disconnect();
+  });
+  after(() => server.stop());
+
+  const subscriptions = async (channel: string): Promise<unknown> =>
+    ((await publisher.pubsub("NUMSUB", `feed:${channel}`)) as unknown[])[1];
+
+  it("carries JSON to every listener of a channel, in the order of one publisher, and to no other channel", async () => {
+    const heard: unknown[][] = [[], [], []];
+    await feed.subscribe("a", (payload) => heard[0]!.push(payload));
+    await feed.subscribe("a", (payload) => heard[1]!.push(payload));
+    await feed.subscribe("b", (payload) => heard[2]!.push(payload));
+    for (let n = 0; n < 100; n++) await feed.publish("a", { n });
+    const all = Array.from({ length: 100 }, (_, n) => ({ n }));
+    await until("all messages are heard", () => heard[1]!.length === 100);
+    expect(heard).to.deep.equal([all, all, []]);
+  });
+
+  it("stops one listener without stopping another, and unsubscribes with the last", async () => {
+    const heard: string[] = [];
+    const first = await feed.subscribe("a", () => heard.push("first"));
+    const second = await feed.subscribe("a", () => heard.push("second"));
+    await first();
+    await first();
+    await feed.publish("a", 1);
+    await until("the second hears", () => heard.length > 0);
+    expect(heard).to.deep.equal(["second"]);
+    expect(await subscriptions("a")).to.equal(1);
+    await second();
+    await until("nobody is subscribed", async () => (await subscriptions("a")) === 0);
+  });
+
+  it("keeps a subscription that is made while the last one ends", async () => {
+    const leave = await feed.subscribe("a", () => {});
+    const heard: unknown[] = [];
+    await Promise.all([leave(), feed.subscribe("a", (payload) => heard.push(payload))]);
+    await feed.publish("a", "here");
+    await until("it hears", () => heard.length === 1);
+  });
+
+  it("goes on when a listener throws", async () => {
+    const heard: unknown[] = [];
+    await feed.subscribe("a", () => {
+      throw new Error("broken listener");
+    });
+    await feed.subscribe("a", (payload) => heard.push(payload));
+    await feed.publish("a", 1);
+    await feed.publish("a", 2);
+    await until("the sound listener hears both", () => heard.length === 2);
+  });
+
+  it("hears again by itself after Redis was restarted; meanwhile publishing and subscribing fail", async () => {
+    const heard: unknown[] = [];
+    await feed.subscribe("a", (payload) => heard.push(payload));
+    await server.kill();
+    const refusals = await Promise.allSettled([feed.publish("a", "lost"), feed.subscribe("b", () => {})]);
+    expect(refusals.map((each) => each.status)).to.deep.equal(["rejected", "rejected"]);
+    await server.restart();
+    await until("a message is heard", async () => {
+      await feed.publish("a", "after").catch(() => {});
+      return heard.includes("after");
+    });
+    const late: unknown[] = [];
+    await feed.subscribe("b", (payload) => late.push(payload));
+    await feed.publish("b", "late");
+    await until("the repeated subscription hears", () => late.length === 1);
+  });
+});

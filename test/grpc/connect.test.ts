@@ -1,0 +1,358 @@
+import { status } from "@grpc/grpc-js";
+import { expect } from "chai";
+import type { AgentNotice } from "../../src/dispatch/notices.ts";
+import type { AgentId } from "../../src/domain/ids.ts";
+import { until } from "../support/until.ts";
+import { Channel, Gateway, invoke, reasonOf, type TestAgent } from "./gateway.ts";
+import { StoredRun } from "./stored-run.ts";
+
+const REPORT = {
+  runId: "",
+  jobId: "",
+  exitCode: 0,
+  reason: "",
+  lastLine: 4n,
+  startedAtMs: 1_000n,
+  endedAtMs: 1_250n,
+} as const;
+
+describe("an agent's control channel", () => {
+  let gateway: Gateway;
+  let agents = 0;
+  before(async () => (gateway = await Gateway.start()));
+  beforeEach(async () => {
+    gateway.letters.length = 0;
+    await gateway.redis.flushall();
+  });
+  const stopLater: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    await gateway.hangUp();
+    for (const stop of stopLater.splice(0)) await stop();
+  });
+  after(() => gateway.stop());
+
+  const newAgent = (labels = {}): Promise<TestAgent> => gateway.register(`agent-${++agents}`, 2, labels);
+  const grantOf = (agent: TestAgent, requestId = "", bootId = "boot-1") => ({
+    agentId: agent.agentId,
+    bootId,
+    requestId,
+    token: 1,
+  });
+
+  it("welcomes the agent, shows it as present and takes over what it says of itself", async () => {
+    const agent = await newAgent();
+    const channel = await Channel.open(gateway, agent, { labels: { os: "linux" }, slots: 4, version: "2" });
+    const welcome = await channel.next("welcome");
+    expect(welcome).to.deep.equal({ agentId: agent.agentId, heartbeatIntervalMs: 1_000n });
+    expect(channel.kinds()[0]).to.equal("welcome");
+    const [present] = await gateway.context.presence.online(60_000);
+    expect(present).to.include({ agentId: agent.agentId, bootId: "boot-1", slots: 4, busy: 0 });
+    const stored = await gateway.stores.identity.findAgent(agent.agentId);
+    expect(stored).to.deep.include({ slots: 4, version: "2", labels: { os: "linux" } });
+  });
+
+  it("acknowledges a heartbeat after it has changed the agent's beat", async () => {
+    const agent = await newAgent();
+    const channel = await Channel.open(gateway, agent);
+    const before = (await gateway.context.presence.read([agent.agentId])).get(agent.agentId)!.beat;
+    await channel.beat({ heldJobIds: ["job_unknown"] });
+    const after = (await gateway.context.presence.read([agent.agentId])).get(agent.agentId)!.beat;
+    expect(after).to.not.equal(before);
+    expect((await gateway.context.presence.online(60_000))[0]).to.include({ busy: 1 });
+  });
+
+  it("does not acknowledge what it cannot record, keeps the stream, and goes on afterwards", async function () {
+    this.timeout(30_000);
+    const agent = await newAgent();
+    const channel = await Channel.open(gateway, agent);
+    await gateway.testRedis.kill();
+    const lost = channel.heartbeat();
+    await until("Redis is missed", async () => (await gateway.redis.ping().catch(() => "")) === "");
+    await gateway.testRedis.restart();
+    await until("Redis is back", async () => (await gateway.redis.ping().catch(() => "")) === "PONG");
+    await channel.beat();
+    expect(channel.all("heartbeatAck").map(({ sequence }) => sequence)).to.not.include(lost);
+    expect(channel.status).to.equal(undefined);
+  });
+
+  it("ends streams that begin wrongly, and says why", async () => {
+    const agent = await newAgent();
+    const early = new Channel(gateway, agent);
+    early.heartbeat();
+    expect(await early.ended()).to.include({ code: status.INVALID_ARGUMENT });
+    const odd = new Channel(gateway, agent);
+    odd.hello({ bootId: "", slots: 0 });
+    expect(await odd.ended()).to.include({ code: status.INVALID_ARGUMENT });
+    const twice = await Channel.open(gateway, agent);
+    twice.hello();
+    expect(await twice.ended()).to.include({ code: status.INVALID_ARGUMENT });
+    const stranger = await Channel.open(gateway, agent);
+    stranger.heartbeat({ bootId: "another" });
+    expect(reasonOf(await stranger.ended())).to.equal("conflict");
+  });
+
+  it("ends the older stream when the agent opens another, also at another gateway", async () => {
+    const agent = await newAgent();
+    const first = await Channel.open(gateway, agent);
+    const second = await Channel.open(gateway, agent);
+    expect(reasonOf(await first.ended())).to.equal("conflict");
+    // As another gateway tells it.
+    await gateway.notify(agent, { type: "superseded", by: "a stream elsewhere" });
+    expect(reasonOf(await second.ended())).to.equal("conflict");
+  });
+
+  it("shows an agent that says goodbye as absent at once", async () => {
+    const agent = await newAgent();
+    const channel = await Channel.open(gateway, agent);
+    channel.end();
+    expect(await channel.ended()).to.include({ code: status.OK });
+    expect(await gateway.context.presence.online(60_000)).to.deep.equal([]);
+  });
+
+  it("dispatches when the grant is told, with everything that the agent needs, and not before", async () => {
+    const agent = await newAgent();
+    const channel = await Channel.open(gateway, agent);
+    const run = await StoredRun.create(gateway.stores, [{ steps: [{ timeoutMs: 60_000 }], cancelGraceMs: 7_000 }], {
+      env: [["A", "job"]],
+      steps: [
+        {
+          name: "compile",
+          uses: "shell",
+          action: "",
+          args: { script: "echo hi" },
+          env: [["A", "step"]],
+          workingDirectory: "src",
+        },
+      ],
+    });
+    await gateway.context.board.offer(run.offer());
+    const claim = await until("the claim", () => gateway.messages("claimRequested")[0]);
+    expect(claim).to.include({ agentId: agent.agentId, bootId: "boot-1" });
+    expect(gateway.letters[0]).to.deep.include({ rootId: run.runId, to: { kind: "job", id: run.jobId() } });
+    expect(channel.all("dispatch"), "before the grant").to.deep.equal([]);
+    await run.grant(grantOf(agent, claim["requestId"] as string));
+    await gateway.notify(agent, { type: "dispatch", order: run.order() });
+    const dispatch = await channel.next("dispatch");
+    const { env, ...rest } = dispatch;
+    expect(rest).to.deep.equal({
+      runId: run.runId,
+      jobId: run.jobId(),
+      stepRunId: run.stepRunId(),
+      token: 1n,
+      pipelineId: "pl_TEST",
+      jobName: "job-0",
+      stepName: "compile",
+      uses: "shell",
+      action: "",
+      argsJson: '{"script":"echo hi"}',
+      workingDirectory: "src",
+      timeoutMs: 60_000n,
+      cancelGraceMs: 7_000n,
+      leaseMs: 30_000n,
+      stepIndex: 0,
+      requestId: claim["requestId"],
+      jobAttempt: 1,
+    });
+    expect(env.slice(0, 2)).to.deep.equal([
+      { name: "A", value: "job" },
+      { name: "A", value: "step" },
+    ]);
+    expect(env).to.deep.include({ name: "MILLRACE_REF", value: "main" });
+    expect(env).to.deep.include({ name: "MILLRACE_PIPELINE_ID", value: "pl_TEST" });
+  });
+
+  it("keeps a dispatch for another boot of the agent to itself", async () => {
+    const agent = await newAgent();
+    const channel = await Channel.open(gateway, agent);
+    const run = await StoredRun.create(gateway.stores);
+    await run.grant(grantOf(agent));
+    await gateway.notify(agent, { type: "dispatch", order: { ...run.order(), bootId: "boot-2" } });
+    await channel.beat({ held: [held(run)], heldJobIds: [run.jobId()] });
+    expect(channel.all("dispatch")).to.deep.equal([]);
+  });
+
+  it("passes on revocations, releases, acknowledgements and refusals in the order in which they came", async () => {
+    const agent = await newAgent();
+    const channel = await Channel.open(gateway, agent);
+    const run = await StoredRun.create(gateway.stores);
+    const [jobId, stepRunId] = [run.jobId(), run.stepRunId()];
+    await run.grant(grantOf(agent));
+    const notices: AgentNotice[] = [
+      { type: "dispatch", order: run.order() },
+      { type: "revoke", jobId, stepRunId, token: 1, graceMs: 500, reason: "cancelled" },
+      { type: "acknowledge", stepRunId, token: 1 },
+      { type: "refuse", stepRunId, token: 1 },
+      { type: "release", jobId },
+    ];
+    for (const notice of notices) await gateway.notify(agent, notice);
+    await channel.next("release");
+    expect(channel.kinds()).to.deep.equal(["welcome", ...notices.map(({ type }) => type)]);
+    expect(await channel.next("revoke")).to.include({ graceMs: 500n, reason: "cancelled", token: 1n });
+  });
+
+  it("asks for as many jobs as the agent has slots, and for another when one is released", async () => {
+    const agent = await newAgent();
+    const channel = await Channel.open(gateway, agent, { slots: 2 });
+    const run = await StoredRun.create(gateway.stores, [{}, {}, {}, {}]);
+    for (const job of [0, 1, 2, 3]) await gateway.context.board.offer(run.offer(job, { queuedAt: job }));
+    await until("two claims", () => claims().length === 2);
+    for (const job of [0, 1]) {
+      await run.grant(grantOf(agent, claims()[job]!), "queued", job);
+      await gateway.context.board.withdraw(run.jobId(job), run.offer().projectId);
+      await gateway.notify(agent, { type: "dispatch", order: run.order(job) });
+    }
+    await channel.next("dispatch", 2);
+    await channel.beat({ held: [held(run, 0), held(run, 1)], heldJobIds: [run.jobId(0), run.jobId(1)] });
+    expect(claims(), "while both slots are taken").to.have.length(2);
+    await run.change({ job: 0, state: { state: "success" } }, { job: 0, step: 0, state: { state: "success" } });
+    await gateway.notify(agent, { type: "release", jobId: run.jobId(0) });
+    await until("a third claim", () => claims().length === 3);
+    expect(gateway.letters.at(-1)!.to).to.deep.equal({ kind: "job", id: run.jobId(2) });
+  });
+
+  it("asks for the next job when a claim is refused", async () => {
+    const agent = await newAgent();
+    await Channel.open(gateway, agent, { slots: 1 });
+    const run = await StoredRun.create(gateway.stores, [{}, {}]);
+    for (const job of [0, 1]) await gateway.context.board.offer(run.offer(job, { queuedAt: job }));
+    await until("a claim", () => claims().length === 1);
+    await gateway.notify(agent, { type: "refuseClaim", requestId: claims()[0]! });
+    await until("the next claim", () => claims().length === 2);
+    expect(gateway.letters[1]!.to).to.deep.equal({ kind: "job", id: run.jobId(1) });
+  });
+
+  it("frees the slot of a claim that nobody answers", async () => {
+    const agent = await newAgent();
+    await Channel.open(gateway, agent, { slots: 1 });
+    const run = await StoredRun.create(gateway.stores);
+    await gateway.context.board.offer(run.offer());
+    await until("the job is claimed again", () => claims().length === 2);
+    expect(new Set(claims())).to.have.length(2);
+  });
+
+  it("wakes one agent for one offer, and only one whose labels match", async () => {
+    for (const os of ["windows", "linux", "linux", "linux"]) {
+      await Channel.open(gateway, await newAgent({ os }), { labels: { os }, slots: 1 });
+    }
+    const run = await StoredRun.create(gateway.stores, [{}, {}]);
+    const selector = { matchLabels: [["os", "linux"] as const], matchExpressions: [] };
+    for (const job of [0, 1]) await gateway.context.board.offer(run.offer(job, { selector }));
+    await until("two claims", () => claims().length === 2);
+    const askers = gateway.messages("claimRequested").map(({ agentId }) => agentId);
+    expect(new Set(askers)).to.have.length(2);
+    for (const asker of askers) {
+      expect((await gateway.stores.identity.findAgent(asker as AgentId))!.labels["os"]).to.equal("linux");
+    }
+  });
+
+  it("asks for nothing while the agent drains", async () => {
+    const agent = await newAgent();
+    const channel = await Channel.open(gateway, agent);
+    channel.send({ message: { $case: "drain", value: {} } });
+    await channel.beat();
+    const run = await StoredRun.create(gateway.stores);
+    await gateway.context.board.offer(run.offer());
+    await channel.beat();
+    expect(claims()).to.deep.equal([]);
+    expect((await gateway.context.board.take({}, 1))?.jobId).to.equal(run.jobId());
+  });
+
+  it("hands reports to the step, in words of the actors", async () => {
+    const agent = await newAgent();
+    const channel = await Channel.open(gateway, agent);
+    const run = await StoredRun.create(gateway.stores);
+    await run.grant(grantOf(agent));
+    const report = { ...REPORT, stepRunId: run.stepRunId(), token: 1n, phase: "STEP_PHASE_SUCCEEDED" } as const;
+    channel.send({ message: { $case: "report", value: report } });
+    await until("the letter", () => gateway.letters.length === 1);
+    expect(gateway.letters[0]).to.deep.equal({
+      rootId: run.runId,
+      to: { kind: "step", id: run.stepRunId() },
+      message: {
+        type: "reported",
+        agentId: agent.agentId,
+        token: 1,
+        phase: "succeeded",
+        exitCode: 0,
+        reason: "",
+        lastLine: 4,
+        durationMs: 250,
+      },
+    });
+  });
+
+  it("refuses reports of what another agent holds, of stale tokens and of unknown steps, and tells no actor", async () => {
+    const [owner, thief] = [await newAgent(), await newAgent()];
+    const channel = await Channel.open(gateway, thief);
+    const run = await StoredRun.create(gateway.stores, [{}, {}]);
+    await run.grant(grantOf(owner), "running", 0);
+    await run.grant({ ...grantOf(thief), token: 7 }, "running", 1);
+    const forged: [string, bigint][] = [
+      [run.stepRunId(0), 1n],
+      [run.stepRunId(1), 6n],
+      ["step_unknown", 1n],
+    ];
+    for (const [stepRunId, token] of forged) {
+      const report = { ...REPORT, stepRunId, token, phase: "STEP_PHASE_FAILED" } as const;
+      channel.send({ message: { $case: "report", value: report } });
+    }
+    await channel.next("refuse", 3);
+    expect(channel.all("refuse").map(({ stepRunId, token }) => [stepRunId, token])).to.deep.equal(forged);
+    expect(gateway.letters).to.deep.equal([]);
+  });
+
+  it("hands on a report as soon as the mailbox can be reached again", async () => {
+    const agent = await newAgent();
+    const channel = await Channel.open(gateway, agent);
+    const run = await StoredRun.create(gateway.stores);
+    await run.grant(grantOf(agent));
+    gateway.mailboxOutage = true;
+    const report = { ...REPORT, stepRunId: run.stepRunId(), token: 1n, phase: "STEP_PHASE_STARTED" } as const;
+    channel.send({ message: { $case: "report", value: report } });
+    await channel.beat({ held: [held(run)], heldJobIds: [run.jobId()] }).finally(() => (gateway.mailboxOutage = false));
+    await until("the letter", () => gateway.messages("reported").length === 1);
+  });
+
+  it("ends a stream whose agent reads nothing, instead of holding everything for it", async () => {
+    const agent = await newAgent();
+    const channel = await Channel.open(gateway, agent);
+    channel.pause();
+    const run = await StoredRun.create(gateway.stores);
+    const notice = { type: "revoke", jobId: run.jobId(), stepRunId: run.stepRunId(), token: 1, graceMs: 1 } as const;
+    const reason = "x".repeat(4_000);
+    await until(
+      "the gateway gives up",
+      async () => {
+        await Promise.all(Array.from({ length: 200 }, () => gateway.notify(agent, { ...notice, reason })));
+        const subscribers = await gateway.redis.pubsub("NUMSUB", `feed:agent:${agent.agentId}`);
+        return subscribers[1] === 0;
+      },
+      15_000,
+    );
+  });
+
+  it("tells agents to go elsewhere when the gateway stops, and leaves nothing open", async () => {
+    const other = await Gateway.start();
+    stopLater.push(() => other.stop());
+    const agent = await other.register("guest");
+    const channel = await Channel.open(other, agent);
+    const client = other.agents();
+    const request = { bootId: "boot-1", requestId: "r", freeSlots: 0, waitMs: 500n };
+    const fetch = invoke(client, "fetchStepRun", request, agent.metadata);
+    // On the same connection: the fetch has arrived when this is answered.
+    const beat = { bootId: "boot-1", sequence: 1n, held: [], heldJobIds: [] };
+    await invoke(client, "heartbeat", beat, agent.metadata);
+    await other.server.stop(2_000);
+    expect(await channel.ended()).to.include({ code: status.UNAVAILABLE });
+    expect((await fetch).dispatches).to.deep.equal([]);
+    expect(await other.redis.pubsub("CHANNELS", "*")).to.deep.equal([]);
+  });
+
+  function claims(): string[] {
+    return gateway.messages("claimRequested").map(({ requestId }) => requestId as string);
+  }
+});
+
+function held(run: StoredRun, job = 0) {
+  return { runId: run.runId, jobId: run.jobId(job), stepRunId: run.stepRunId(job), token: 1n };
+}

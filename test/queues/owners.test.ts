@@ -1,0 +1,244 @@
+import { randomUUID } from "node:crypto";
+import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import type { Letter } from "../../queues/envelope.ts";
+import { MailboxSender } from "../../queues/mailbox-sender.ts";
+import type { ShardHandler } from "../../queues/ports.ts";
+import { ShardOwner } from "../../queues/shard-owner.ts";
+import { connectRedis, type RedisClient } from "../../src/redis/connect.ts";
+import type { Stores } from "../../src/stores/stores.ts";
+import { silentLog } from "../support/kernel-ports.ts";
+import { startTestRedis } from "../support/redis.ts";
+import { openTestSqlite } from "../support/stores.ts";
+import { until } from "../support/until.ts";
+
+const SHARDS = 4;
+
+/** Who holds which shard, over all owners of a test: two at a time would be the end of every promise. */
+class Holdings {
+  readonly holders = new Map<number, string>();
+  readonly violations: string[] = [];
+}
+
+class RecordingHandler implements ShardHandler {
+  readonly name = randomUUID();
+  readonly received: Letter[] = [];
+  readonly opened: { shard: number; epoch: number; redisLost: boolean }[] = [];
+  readonly lost: number[] = [];
+  readonly #holdings: Holdings;
+  /** Letters wait here while it is set. */
+  gate: Promise<void> | undefined;
+
+  constructor(holdings: Holdings) {
+    this.#holdings = holdings;
+  }
+
+  async open(shard: number, epoch: number, redisLost: boolean): Promise<void> {
+    const { holders, violations } = this.#holdings;
+    if (holders.has(shard)) violations.push(`shard ${shard} has two owners`);
+    holders.set(shard, this.name);
+    this.opened.push({ shard, epoch, redisLost });
+  }
+
+  redisLost(shard: number): void {
+    this.lost.push(shard);
+  }
+
+  async receive(shard: number, letters: readonly Letter[]): Promise<void> {
+    if (this.#holdings.holders.get(shard) !== this.name)
+      this.#holdings.violations.push(`mail of shard ${shard} went astray`);
+    this.received.push(...letters);
+    await this.gate;
+  }
+
+  drain(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  close(shard: number): void {
+    if (this.#holdings.holders.get(shard) === this.name) this.#holdings.holders.delete(shard);
+  }
+}
+
+describe("owners of shards", function () {
+  this.timeout(60_000);
+  let redis: Awaited<ReturnType<typeof startTestRedis>>;
+  let client: RedisClient;
+  let sender: MailboxSender;
+  let stores: Stores;
+  let closeStores: () => Promise<void>;
+  let holdings: Holdings;
+  let owners: ShardOwner[];
+  let children: ChildProcess[];
+  let storePath: string;
+
+  beforeEach(async () => {
+    redis = await startTestRedis({ appendonly: true });
+    client = connectRedis({ url: redis.url }, { role: "edge", log: silentLog });
+    sender = new MailboxSender({ redis: client, shards: SHARDS });
+    const opened = await openTestSqlite();
+    ({ stores } = opened);
+    closeStores = opened.close;
+    storePath = opened.path;
+    children = [];
+    holdings = new Holdings();
+    owners = [];
+  });
+
+  afterEach(async () => {
+    for (const child of children) child.kill("SIGKILL");
+    await Promise.all(owners.map((owner) => owner.stop()));
+    await sender.close();
+    client.disconnect();
+    await redis.stop();
+    await closeStores();
+    expect(holdings.violations).to.deep.equal([]);
+  });
+
+  async function own(): Promise<{ owner: ShardOwner; handler: RecordingHandler }> {
+    const handler = new RecordingHandler(holdings);
+    const owner = new ShardOwner({
+      redis: { url: redis.url },
+      nodeId: randomUUID(),
+      shards: SHARDS,
+      handler,
+      epochs: stores.shards,
+      log: silentLog,
+    });
+    owners.push(owner);
+    await owner.start();
+    return { owner, handler };
+  }
+
+  async function ownInProcess(): Promise<{ child: ChildProcess; said(word: string): readonly string[] }> {
+    const script = fileURLToPath(new URL("owner-process.ts", import.meta.url));
+    const child = spawn(process.execPath, ["--import", "tsx", script, redis.url, storePath, String(SHARDS)], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    children.push(child);
+    const lines: string[] = [];
+    createInterface(child.stdout).on("line", (line) => lines.push(line));
+    const said = (word: string): readonly string[] => lines.filter((line) => line.startsWith(word));
+    await until("the process owns all", () => said("opened").length >= SHARDS, 15_000);
+    return { child, said };
+  }
+
+  const letterTo = (rootId: string): Letter => ({ rootId, to: null, message: null });
+  const rootsOf = (count: number): readonly string[] => Array.from({ length: count }, () => `run_${randomUUID()}`);
+  const receivedBy = (...handlers: readonly RecordingHandler[]): Set<string> =>
+    new Set(handlers.flatMap(({ received }) => received.map(({ rootId }) => rootId)));
+
+  it("take all shards when alone, and get every letter, whoever sends together", async () => {
+    const { owner, handler } = await own();
+    await until("all are owned", () => owner.owned().length === SHARDS);
+    const roots = rootsOf(500);
+    await Promise.all(roots.map((rootId) => sender.send(letterTo(rootId))));
+    await until("all letters are there", () => receivedBy(handler).size === roots.length);
+    expect(handler.received).to.have.length(roots.length);
+  });
+
+  it("get a letter for later when it is due, and a repeat of it not at all", async () => {
+    const { handler } = await own();
+    const dueAt = Date.now() + 400;
+    const letter = letterTo("run_timer");
+    await sender.sendAt(letter, dueAt, "job_1.timeout:1");
+    await sender.sendAt(letter, dueAt, "job_1.timeout:1");
+    await until("it fires", () => handler.received.length > 0);
+    expect(Date.now()).to.be.within(dueAt - 20, dueAt + 1_500);
+    await sender.send(letterTo("run_other"));
+    await until("the next letter is there", () => receivedBy(handler).has("run_other"));
+    expect(handler.received).to.have.length(2);
+  });
+
+  it("share when a second one comes, and hand over in good order when one leaves", async () => {
+    const first = await own();
+    await until("all are owned", () => first.owner.owned().length === SHARDS);
+    const second = await own();
+    await until("they share", () => first.owner.owned().length === 2 && second.owner.owned().length === 2);
+    const roots = rootsOf(200);
+    const sending = Promise.all(roots.map((rootId) => sender.send(letterTo(rootId))));
+    await first.owner.stop();
+    await sending;
+    await until("all letters are there", () => receivedBy(first.handler, second.handler).size === roots.length);
+    await until("the second owns all", () => second.owner.owned().length === SHARDS, 2_000);
+  });
+
+  it("take over from a dead one within 5 s, with the mail that it had in hand", async () => {
+    const dead = await ownInProcess();
+    const roots = rootsOf(100);
+    for (const rootId of roots) await sender.send(letterTo(rootId));
+    await until("it has mail in hand", () => dead.said("received").length >= 50);
+    const living = await own();
+    dead.child.kill("SIGKILL");
+    const since = performance.now();
+    await until("everything is delivered again", () => receivedBy(living.handler).size === roots.length, 10_000);
+    expect(performance.now() - since).to.be.below(5_000);
+    expect(living.owner.owned()).to.have.length(SHARDS);
+  });
+
+  it("give way when they come back from a long sleep, and their mail is not lost", async () => {
+    const zombie = await ownInProcess();
+    const roots = rootsOf(60);
+    for (const rootId of roots) await sender.send(letterTo(rootId));
+    await until("it has mail in hand", () => zombie.said("received").length >= 40);
+    zombie.child.kill("SIGSTOP");
+    const living = await own();
+    await until("all is taken over", () => living.owner.owned().length === SHARDS, 10_000);
+    const before = zombie.said("received").length;
+    zombie.child.kill("SIGCONT");
+    await until("the zombie closes what it had", () => zombie.said("closed").length >= SHARDS, 5_000);
+    // It is a member again then, and shards come back to it with their mail.
+    const again = (): readonly string[] =>
+      zombie
+        .said("received")
+        .slice(before)
+        .map((line) => line.split(" ")[1]!);
+    await until(
+      "all mail is delivered again",
+      () => new Set([...receivedBy(living.handler), ...again()]).size === roots.length,
+      15_000,
+    );
+  });
+
+  it("are told when Redis was emptied, and mail goes on", async () => {
+    const { owner, handler } = await own();
+    await until("all are owned", () => owner.owned().length === SHARDS);
+    handler.opened.length = 0;
+    await client.flushall();
+    await until(
+      "each shard knows",
+      () => handler.lost.length + handler.opened.filter(({ redisLost }) => redisLost).length >= SHARDS,
+    );
+    await sender.send(letterTo("run_after"));
+    await until("mail flows", () => receivedBy(handler).has("run_after"));
+  });
+
+  it("go on by themselves after Redis was gone for 15 s", async () => {
+    const { owner, handler } = await own();
+    await until("all are owned", () => owner.owned().length === SHARDS);
+    handler.opened.length = 0;
+    await redis.kill();
+    await until("the leases have run out", () => owner.owned().length === 0);
+    const since = performance.now();
+    await until("15 s pass", () => performance.now() - since > 12_000, 20_000);
+    await redis.restart();
+    await until("all are owned again", () => owner.owned().length === SHARDS, 10_000);
+    expect(handler.opened.every(({ redisLost }) => redisLost)).to.equal(true);
+    await until("the edge can send again", () =>
+      sender.send(letterTo("run_after")).then(
+        () => true,
+        () => false,
+      ),
+    );
+    await until("mail flows", () => receivedBy(handler).has("run_after"));
+  });
+
+  it("say by a canary that mail gets through", async () => {
+    const { owner } = await own();
+    await until("all are owned", () => owner.owned().length === SHARDS);
+    expect(owner.health().every(({ ok }) => ok)).to.equal(true);
+    await until("canaries come back", () => owner.health().every(({ lastCanaryMs }) => lastCanaryMs < 9_000), 25_000);
+  });
+});

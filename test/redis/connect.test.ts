@@ -1,0 +1,102 @@
+import { expect } from "chai";
+import { MillraceError } from "../../src/domain/errors.ts";
+import { checkRedis, connectRedis, parseRedisUrl, type RedisClient, type RedisRole } from "../../src/redis/connect.ts";
+import { startTestRedis, type TestRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
+
+describe("a Redis URL", () => {
+  it("names a server, a database and credentials", () => {
+    expect(parseRedisUrl("redis://user:p%40ss@example.test:7000/3")).to.deep.equal({
+      host: "example.test",
+      port: 7000,
+      db: 3,
+      username: "user",
+      password: "p@ss",
+    });
+    expect(parseRedisUrl("redis://[::1]")).to.deep.equal({ host: "::1", port: 6379, db: 0 });
+  });
+
+  it("asks for TLS with rediss", () => {
+    expect(parseRedisUrl("rediss://example.test")).to.have.property("tls");
+  });
+
+  it("names a socket as a path or as redis+unix, with any character in it", () => {
+    expect(parseRedisUrl("/run/redis.sock")).to.deep.equal({ path: "/run/redis.sock" });
+    expect(parseRedisUrl("redis+unix:///run/a%20b%23c/redis.sock")).to.deep.equal({ path: "/run/a b#c/redis.sock" });
+  });
+
+  it("is refused, without being repeated in the message, when it is something else", () => {
+    for (const url of ["http://:secret@example.test", "secret", "redis://example.test/secret"]) {
+      expect(() => parseRedisUrl(url))
+        .to.throw(MillraceError)
+        .that.satisfies((error: MillraceError) => !error.message.includes("secret"));
+    }
+  });
+});
+
+describe("a connection to Redis", () => {
+  let server: TestRedis;
+  const clients: RedisClient[] = [];
+  const lines: string[] = [];
+  const note = (_: unknown, message: string): void => void lines.push(message);
+  const log = { debug: note, info: note, warn: note, error: note };
+
+  const connect = (role: RedisRole): RedisClient => {
+    const client = connectRedis({ url: server.url }, { role, log });
+    clients.push(client);
+    return client;
+  };
+
+  before(async () => {
+    server = await startTestRedis({ appendonly: true });
+  });
+  afterEach(() => {
+    for (const client of clients.splice(0)) client.disconnect();
+    lines.length = 0;
+  });
+  after(() => server.stop());
+
+  it("of an edge fails within three seconds while Redis is away; a consumer's command waits for it", async () => {
+    const [edge, consumer] = [connect("edge"), connect("consumer")];
+    await Promise.all([edge.ping(), consumer.ping()]);
+    await server.kill();
+    const begun = performance.now();
+    const waiting = consumer.set("waited", "yes");
+    const refusal = await edge.get("waited").catch((error: unknown) => error);
+    expect(refusal).to.be.instanceOf(Error);
+    expect(performance.now() - begun).to.be.below(3_000);
+    await server.restart();
+    expect(await waiting).to.equal("OK");
+    await until("the edge works again", () => edge.get("waited").catch(() => null));
+  });
+
+  it("logs an outage once when it begins and once when it ends", async () => {
+    const client = connect("consumer");
+    await client.ping();
+    await server.kill();
+    let attempts = 0;
+    client.on("close", () => attempts++);
+    await until("several attempts have failed", () => attempts > 4);
+    await server.restart();
+    await client.ping();
+    expect(lines).to.deep.equal(["Redis cannot be reached; trying again until it can", "Redis can be reached again"]);
+  });
+
+  it("is refused when the server may drop keys, and says what to set", async () => {
+    const client = connect("consumer");
+    await checkRedis(client, log);
+    await client.config("SET", "maxmemory-policy", "allkeys-lru");
+    const refusal = await checkRedis(client, log).catch((error: unknown) => error);
+    await client.config("SET", "maxmemory-policy", "noeviction");
+    expect(refusal).to.be.instanceOf(MillraceError).with.property("message").that.includes("noeviction");
+  });
+
+  it("is used with a warning when the server forbids the question", async () => {
+    const admin = connect("consumer");
+    await admin.acl("SETUSER", "guest", "on", ">guest", "~*", "+@all", "-config");
+    const guest = connectRedis({ url: server.url.replace("//", "//guest:guest@") }, { role: "consumer", log });
+    clients.push(guest);
+    await checkRedis(guest, log);
+    expect(lines.join()).to.include("maxmemory-policy");
+  });
+});

@@ -1,0 +1,77 @@
+/** Runs as the API answers them, sketched for tests of what shows them. */
+import type { RunDetail } from "../../src/app/run-view.ts";
+import {
+  asId,
+  type AgentId,
+  type JobRunId,
+  type PipelineId,
+  type ProjectId,
+  type RunId,
+  type StepRunId,
+} from "../../src/domain/ids.ts";
+
+type Job = RunDetail["jobs"][number];
+type Step = Job["steps"][number];
+
+export interface JobSketch extends Partial<Omit<Job, "steps">> {
+  readonly steps?: readonly Partial<Step>[];
+}
+
+export function runDetailOf(overrides: Partial<Omit<RunDetail, "jobs">>, jobs: readonly JobSketch[]): RunDetail {
+  return {
+    runId: asId<RunId>("run_1"),
+    pipelineId: asId<PipelineId>("pl_1"),
+    projectId: asId<ProjectId>("default"),
+    status: "running",
+    statusCode: 2,
+    trigger: { kind: "manual", ref: "" },
+    triggeredBy: "admin",
+    actor: "admin",
+    commitSha: "rev_1",
+    attempt: 1,
+    createdAt: "2026-11-21T00:00:00.000Z",
+    startTime: "2026-11-21T00:00:00.000Z",
+    endTime: null,
+    duration: 1_000,
+    variables: {},
+    reason: "",
+    waitingFor: null,
+    ...overrides,
+    jobs: jobs.map((job, index) => ({
+      jobId: asId<JobRunId>(`job_${index}`),
+      name: `job-${index}`,
+      stage: "build",
+      matrix: {},
+      needs: [],
+      status: "running",
+      statusCode: 3,
+      attempt: 1,
+      retryOf: null,
+      retriedBy: null,
+      agentId: asId<AgentId>("agt_1"),
+      reason: "",
+      waitingFor: null,
+      queuedAt: null,
+      startTime: "2026-11-21T00:00:00.000Z",
+      endTime: null,
+      duration: 500,
+      ...job,
+      steps: (job.steps ?? []).map((step, at) => ({
+        stepRunId: asId<StepRunId>(`step_${index}_${at}`),
+        name: `step-${at}`,
+        status: "running",
+        statusCode: 3,
+        attempt: 1,
+        retryOf: null,
+        retriedBy: null,
+        exitCode: null,
+        reason: "",
+        lastLine: null,
+        startTime: "2026-11-21T00:00:00.000Z",
+        endTime: null,
+        duration: 250,
+        ...step,
+      })),
+    })),
+  };
+}
