@@ -1,0 +1,31 @@
+/** What an agent is started with; whoever starts it (the command line, a test) has read it from somewhere. */
+import type { Labels } from "../domain/labels.ts";
+import type { Logger } from "../domain/logger.ts";
+
+export interface AgentOptions {
+  /** `host:port` of a gateway, or of what stands before several. */
+  readonly address: string;
+  /** Only one agent at a time may use it; made when it is missing. */
+  readonly dataDir: string;
+  /** Unique among the agents of the control plane. */
+  readonly name: string;
+  /** Added to the agent's own facts `os`, `arch` and `hostname`, which they override. */
+  readonly labels: Labels;
+  /** Jobs at a time, 1 to 1000. */
+  readonly slots: number;
+  /** Needed on the first start, and again when the agent's own token is revoked. */
+  readonly registrationToken?: string;
+  /** Encrypts the connection; `caFile` (PEM) replaces the system's authorities. */
+  readonly tls?: { readonly caFile?: string };
+  /** Allows an unencrypted connection to a host that is not this machine. */
+  readonly insecure?: boolean;
+  /** Shown to operators. */
+  readonly version?: string;
+  readonly log: Logger;
+  /** How long running jobs may go on once the agent is asked to end, milliseconds. */
+  readonly drainTimeoutMs: number;
+  /** Ends the drain at once: running steps are killed and reported as lost. */
+  readonly killSignal?: AbortSignal;
+  /** Called once, when the control plane has first welcomed this agent. */
+  readonly onReady?: (agent: { readonly agentId: string }) => void;
+}

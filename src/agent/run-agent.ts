@@ -1,0 +1,203 @@
+/** The agent as a whole: identity, connection, work, and an end in good order. */
+import { randomUUID } from "node:crypto";
+import { arch, hostname, platform } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
+import { status } from "@grpc/grpc-js";
+import { systemClock } from "../domain/clock.ts";
+import { MillraceError } from "../domain/errors.ts";
+import { Backoff } from "./backoff.ts";
+import { ControlStream } from "./control-stream.ts";
+import { type AgentDataDir, claimDataDir } from "./data-dir.ts";
+import { FifoPool } from "./fifo-pool.ts";
+import { type AgentIdentity, readIdentity, writeIdentity } from "./identity.ts";
+import { Journal } from "./journal.ts";
+import { LogShipper } from "./log-shipper.ts";
+import type { AgentOptions } from "./options.ts";
+import { bearer, openPlaneClients, type PlaneClients } from "./plane-clients.ts";
+import { register } from "./registration.ts";
+import { Workload } from "./workload.ts";
+
+/** How long the end of the agent waits for the plane to take the last reports and log lines. */
+const FAREWELL_MS = 2_000;
+/** A connection that lasted so long was a good one: the next attempt comes soon. */
+const STEADY_MS = 5_000;
+
+/**
+ * Runs the agent until `signal` is aborted and its jobs have ended: it takes no more jobs, waits up to `drainTimeoutMs`
+ * for those that it has, then kills what runs and reports it as lost. Rejects with `conflict` when another agent has the
+ * data directory, `unauthenticated` when neither its own token nor a registration token is accepted, and
+ * `malformed_request` for options that cannot work.
+ */
+export async function runAgent(options: AgentOptions, signal: AbortSignal): Promise<void> {
+  checkOptions(options);
+  const clients = await openPlaneClients(options);
+  try {
+    const dataDir = await claimDataDir(options.dataDir);
+    try {
+      await new Agent(options, clients, dataDir).run(signal);
+    } finally {
+      dataDir.release();
+    }
+  } finally {
+    clients.close();
+  }
+}
+
+class Agent {
+  readonly #options: AgentOptions;
+  readonly #clients: PlaneClients;
+  readonly #dataDir: AgentDataDir;
+  readonly #labels: Record<string, string>;
+  readonly #bootId = randomUUID();
+  readonly #journal: Journal;
+  readonly #shipper: LogShipper;
+  readonly #workload: Workload;
+  /** Aborted when nothing is left to be said to the plane. */
+  readonly #ending = new AbortController();
+  #identity: AgentIdentity | undefined;
+  #stream: ControlStream | undefined;
+  #sequence = 0n;
+  #isDraining = false;
+  #wasReady = false;
+
+  constructor(options: AgentOptions, clients: PlaneClients, dataDir: AgentDataDir) {
+    const { log } = options;
+    this.#options = options;
+    this.#clients = clients;
+    this.#dataDir = dataDir;
+    this.#labels = { os: platform(), arch: arch(), hostname: hostname(), ...options.labels };
+    const pipes = new FifoPool(dataDir.scratchDir);
+    this.#journal = new Journal(dataDir.journalFile, log);
+    this.#shipper = new LogShipper({
+      client: clients.gateway,
+      metadata: () => (this.#identity === undefined ? undefined : bearer(this.#identity.agentToken)),
+      log,
+    });
+    this.#workload = new Workload({
+      ...dataDir,
+      pipes,
+      journal: this.#journal,
+      shipper: this.#shipper,
+      clock: systemClock,
+      log,
+      report: (report) => this.#openStream?.send({ $case: "report", value: report }),
+    });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const stop = () => void this.#stop();
+    signal.addEventListener("abort", stop, { once: true });
+    try {
+      if (signal.aborted) return;
+      this.#identity = await readIdentity(this.#dataDir.identityFile);
+      await this.#keepConnected();
+    } finally {
+      signal.removeEventListener("abort", stop);
+      // Also when the connection is given up: nothing may run that nobody answers for.
+      this.#workload.killAll("the agent has stopped");
+      await this.#workload.whenWithoutSteps();
+      this.#workload.close();
+      this.#shipper.close();
+      this.#journal.close();
+    }
+  }
+
+  async #keepConnected(): Promise<void> {
+    const { log, registrationToken, name } = this.#options;
+    const backoff = new Backoff();
+    while (!this.#ending.signal.aborted) {
+      const isKnown = this.#identity !== undefined && (this.#identity.name === name || registrationToken === undefined);
+      const identity = isKnown ? this.#identity! : await this.#register("this agent is not registered yet");
+      if (identity === undefined) return;
+      const end = await this.#connect(identity);
+      if (this.#ending.signal.aborted) return;
+      if (end.welcomeMs > STEADY_MS) backoff.reset();
+      if (end.code === status.UNAUTHENTICATED) {
+        log.warn({ details: end.details }, "the control plane refuses this agent's token");
+        await this.#register("the control plane refuses this agent's token");
+      } else {
+        log.warn({ code: status[end.code], details: end.details }, "the connection has ended; trying again");
+      }
+      await backoff.wait(this.#ending.signal);
+    }
+  }
+
+  async #register(why: string): Promise<AgentIdentity | undefined> {
+    const { registrationToken, name, slots, version = "", log } = this.#options;
+    if (registrationToken === undefined) {
+      throw new MillraceError("unauthenticated", `${why}, and there is no registration token: start it with one`);
+    }
+    const request = { name, labels: this.#labels, slots, version };
+    const identity = await register(this.#clients.agent, registrationToken, request, log, this.#ending.signal);
+    if (identity !== undefined) await writeIdentity(this.#dataDir.identityFile, identity);
+    this.#identity = identity;
+    return identity;
+  }
+
+  /** One connection, from hello to its end. */
+  async #connect(identity: AgentIdentity) {
+    const { slots, version = "" } = this.#options;
+    const stream = new ControlStream({
+      client: this.#clients.agent,
+      metadata: bearer(identity.agentToken),
+      clock: systemClock,
+      bootId: this.#bootId,
+      labels: this.#labels,
+      slots,
+      version,
+      nextSequence: () => ++this.#sequence,
+      held: () => ({ held: this.#workload.heldStepRuns(), heldJobIds: this.#workload.heldJobIds() }),
+      onContact: (sentAt) => this.#workload.renewLeases(sentAt),
+      onWelcome: (agentId) => this.#welcomed(agentId),
+      onOrder: (order) => this.#workload.obey(order),
+    });
+    this.#stream = stream;
+    const close = () => stream.close();
+    this.#ending.signal.addEventListener("abort", close, { once: true });
+    const end = await stream.ended;
+    this.#ending.signal.removeEventListener("abort", close);
+    this.#stream = undefined;
+    return end;
+  }
+
+  #welcomed(agentId: string): void {
+    if (this.#isDraining) this.#openStream?.send({ $case: "drain", value: {} });
+    this.#workload.reportAll();
+    if (this.#wasReady) return;
+    this.#wasReady = true;
+    this.#options.log.info({ agentId, bootId: this.#bootId }, "the control plane welcomes this agent");
+    this.#options.onReady?.({ agentId });
+  }
+
+  get #openStream(): ControlStream | undefined {
+    return this.#stream?.isOpen === true ? this.#stream : undefined;
+  }
+
+  /** From the wish to end to the end of the connection. */
+  async #stop(): Promise<void> {
+    const { drainTimeoutMs, killSignal, log } = this.#options;
+    log.info({ drainTimeoutMs, jobs: this.#workload.heldJobIds().length }, "the agent takes no more jobs");
+    this.#isDraining = true;
+    this.#workload.drain();
+    this.#openStream?.send({ $case: "drain", value: {} });
+    await within(drainTimeoutMs, this.#workload.whenWithoutJobs(), killSignal);
+    this.#workload.killAll("the agent was stopped before the step had ended");
+    await this.#workload.whenWithoutSteps();
+    await within(FAREWELL_MS, Promise.all([this.#workload.whenSettled(), this.#shipper.whenStored()]));
+    this.#ending.abort();
+  }
+}
+
+/** Resolves with `condition`, after `ms`, or when `signal` is aborted, whichever comes first. */
+async function within(ms: number, condition: Promise<unknown>, signal?: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  const either = signal === undefined ? over.signal : AbortSignal.any([over.signal, signal]);
+  await Promise.race([condition, sleep(ms, undefined, { signal: either }).catch(() => {})]);
+  over.abort();
+}
+
+function checkOptions({ name, slots }: AgentOptions): void {
+  if (name === "") throw new MillraceError("malformed_request", "an agent needs a name");
+  if (Number.isInteger(slots) && slots >= 1 && slots <= 1_000) return;
+  throw new MillraceError("malformed_request", `an agent has 1 to 1000 slots, not ${slots}`);
+}

@@ -1,0 +1,75 @@
+/** The builtin `shell`: what a step's arguments ask for, and the command that does it. */
+import { randomUUID } from "node:crypto";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { MillraceError } from "../domain/errors.ts";
+
+const DEFAULT_SHELL = "sh -e";
+
+type Command = [program: string, ...args: string[]];
+
+/** A command, and what is to be removed after it. */
+export interface PreparedCommand {
+  readonly command: Command;
+  dispose(): Promise<void>;
+}
+
+/**
+ * Prepares the command of a step. Either `script`, a text for `shell` (default `sh -e`; a program and its flags, split at
+ * spaces), or `command` with `args`, without any shell. The script is a file in `scratchDir`, given to the shell as it is.
+ * `malformed_request` for other arguments, `not_implemented` for another `uses`.
+ */
+export async function prepareCommand(
+  step: { readonly uses: string; readonly action: string; readonly argsJson: string },
+  scratchDir: string,
+): Promise<PreparedCommand> {
+  if (!/^shell(?:@v1)?$/.test(step.uses)) {
+    throw new MillraceError("not_implemented", `this agent cannot run steps that use "${step.uses}"; it knows "shell"`);
+  }
+  if (step.action !== "") throw new MillraceError("malformed_request", `shell has no action "${step.action}"`);
+  const args = parseArgs(step.argsJson);
+  if (args.script === undefined) return { command: args.command, dispose: () => Promise.resolve() };
+
+  const file = join(scratchDir, `script-${randomUUID()}`);
+  await writeFile(file, args.script, { mode: 0o600, flag: "wx" });
+  return {
+    command: [...args.shell, file],
+    dispose: () => rm(file, { force: true }),
+  };
+}
+
+type ShellArgs =
+  | { readonly script: string; readonly shell: Command }
+  | { readonly script?: never; readonly command: Command };
+
+function parseArgs(json: string): ShellArgs {
+  const { script, shell = DEFAULT_SHELL, command, args = [], ...others } = parseObject(json);
+  const unknown = Object.keys(others)[0];
+  if (unknown !== undefined) throw wrong(`does not know "${unknown}"`);
+  if ((script === undefined) === (command === undefined)) throw wrong("takes either a script or a command");
+  if (script !== undefined) {
+    if (typeof script !== "string") throw wrong("takes a text as script");
+    const words = typeof shell === "string" ? shell.split(" ") : [];
+    const [program, ...flags] = words.filter((word) => word !== "");
+    if (program === undefined) throw wrong('takes a program and its flags as shell, such as "bash -e"');
+    return { script, shell: [program, ...flags] };
+  }
+  if (typeof command !== "string" || command === "") throw wrong("takes the name of a program as command");
+  if (!Array.isArray(args) || args.some((arg) => typeof arg === "object")) throw wrong("takes a list of texts as args");
+  return { command: [command, ...args.map(String)] };
+}
+
+function parseObject(json: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(json === "" ? "{}" : json);
+  } catch (error) {
+    throw new MillraceError("malformed_request", "the step's arguments are not JSON", { cause: error });
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw wrong("takes named arguments");
+  return value as Record<string, unknown>;
+}
+
+function wrong(what: string): MillraceError {
+  return new MillraceError("malformed_request", `shell ${what}`);
+}

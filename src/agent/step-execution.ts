@@ -1,0 +1,135 @@
+/** One step run that runs: its process, its bounds in time, its output, and what is to be said of its end. */
+import { type Dispatch, StepPhase } from "../../proto/generated/agent/v1/agent.ts";
+import type { FifoPool } from "./fifo-pool.ts";
+import { OutputCapture, type OutputTarget } from "./output-capture.ts";
+import { prepareCommand } from "./shell-step.ts";
+import { stepEnvironment } from "./step-environment.ts";
+import { type ProcessExit, SupervisedProcess } from "./supervisor.ts";
+import { openWorkspace, resolveWorkingDirectory } from "./workspace.ts";
+
+/** Beyond it `setTimeout` fires at once; 24 days. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+export interface StepEnd {
+  readonly phase: StepPhase;
+  /** -1 when there is none. */
+  readonly exitCode: number;
+  /** For people; empty on success. */
+  readonly reason: string;
+  readonly lastLine: bigint;
+  /** Unix milliseconds; 0 when the process did not start. */
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+}
+
+/** Why a step is ended before its time; the first one counts. */
+type Cause = { readonly phase: StepPhase; readonly reason: string };
+
+export interface StepSurroundings {
+  readonly workDir: string;
+  readonly scratchDir: string;
+  readonly pipes: FifoPool;
+  readonly output: OutputTarget;
+  /** Called when the process runs. */
+  readonly onStarted: (startedAtMs: number) => void;
+}
+
+export class StepExecution {
+  /** Resolves when nothing of the step is left; never rejects. */
+  readonly ended: Promise<StepEnd>;
+  readonly #dispatch: Dispatch;
+  #process: SupervisedProcess | undefined;
+  #cause: Cause | undefined;
+  #graceTimer: NodeJS.Timeout | undefined;
+
+  /** Starts the step. */
+  constructor(dispatch: Dispatch, surroundings: StepSurroundings) {
+    this.#dispatch = dispatch;
+    const { shipper, log } = surroundings.output;
+    this.ended = this.#run(surroundings)
+      .catch((error: Error) => this.#endOf(StepPhase.STEP_PHASE_FAILED, -1, error.message, log.lastLine, 0))
+      .finally(() => shipper.finish(log));
+  }
+
+  /** Asks the step to end as cancelled, and makes it after `graceMs`. */
+  cancel(reason: string, graceMs: number): void {
+    this.#end({ phase: StepPhase.STEP_PHASE_CANCELLED, reason }, graceMs);
+  }
+
+  /** Ends the step at once; it counts as lost unless it was already being ended. */
+  kill(reason: string): void {
+    this.#end({ phase: StepPhase.STEP_PHASE_LOST, reason }, 0);
+  }
+
+  async #run({ workDir, scratchDir, pipes, output, onStarted }: StepSurroundings): Promise<StepEnd> {
+    const dispatch = this.#dispatch;
+    const workspace = await openWorkspace(workDir, dispatch.jobId);
+    const cwd = await resolveWorkingDirectory(workspace, dispatch.workingDirectory);
+    const env = stepEnvironment(dispatch, workspace);
+    const prepared = await prepareCommand(dispatch, scratchDir);
+    try {
+      if (this.#cause !== undefined) return this.#endOf(this.#cause.phase, -1, this.#cause.reason, 0n, 0);
+      const mark = `${dispatch.stepRunId}-${dispatch.token}`;
+      const supervised = await SupervisedProcess.start({ command: prepared.command, cwd, env, mark }, pipes);
+      return await this.#attend(supervised, output, onStarted);
+    } finally {
+      await prepared.dispose();
+    }
+  }
+
+  async #attend(
+    supervised: SupervisedProcess,
+    output: OutputTarget,
+    onStarted: (startedAtMs: number) => void,
+  ): Promise<StepEnd> {
+    const startedAtMs = Date.now();
+    const capture = new OutputCapture(supervised.stdout, supervised.stderr, output);
+    this.#process = supervised;
+    // It may have been ended while its process was made.
+    if (this.#cause === undefined) onStarted(startedAtMs);
+    else void supervised.sweep();
+    const timeoutMs = Number(this.#dispatch.timeoutMs);
+    const timeout =
+      timeoutMs > 0 ? setTimeout(() => this.#timeOut(), Math.min(timeoutMs, LONGEST_TIMER_MS)) : undefined;
+
+    const exit = await supervised.exited;
+    clearTimeout(timeout);
+    clearTimeout(this.#graceTimer);
+    // What the process itself made of it counts; what comes after its end does not.
+    const cause = this.#cause;
+    this.#cause ??= { phase: StepPhase.STEP_PHASE_UNSPECIFIED, reason: "" };
+    await supervised.sweep();
+    const lastLine = await capture.drain();
+    if (cause !== undefined) return this.#endOf(cause.phase, exit.code ?? -1, cause.reason, lastLine, startedAtMs);
+    const phase = exit.code === 0 ? StepPhase.STEP_PHASE_SUCCEEDED : StepPhase.STEP_PHASE_FAILED;
+    return this.#endOf(phase, exit.code ?? -1, describe(exit), lastLine, startedAtMs);
+  }
+
+  #timeOut(): void {
+    const { timeoutMs, cancelGraceMs } = this.#dispatch;
+    const reason = `the step took longer than its timeout of ${timeoutMs} ms`;
+    this.#end({ phase: StepPhase.STEP_PHASE_TIMED_OUT, reason }, Number(cancelGraceMs));
+  }
+
+  #end(cause: Cause, graceMs: number): void {
+    const isFirst = this.#cause === undefined;
+    this.#cause ??= cause;
+    const running = this.#process;
+    if (running === undefined) return; // Whoever makes it looks at the cause.
+    if (graceMs <= 0) {
+      void running.sweep();
+    } else if (isFirst) {
+      running.signal("SIGTERM");
+      this.#graceTimer = setTimeout(() => void running.sweep(), Math.min(graceMs, LONGEST_TIMER_MS));
+    }
+  }
+
+  #endOf(phase: StepPhase, exitCode: number, reason: string, lastLine: bigint, startedAtMs: number): StepEnd {
+    return { phase, exitCode, reason, lastLine, startedAtMs, endedAtMs: startedAtMs === 0 ? 0 : Date.now() };
+  }
+}
+
+function describe({ code, signal }: ProcessExit): string {
+  if (signal !== null) return `ended by ${signal}`;
+  return code === 0 ? "" : `exit code ${code}`;
+}

@@ -1,0 +1,321 @@
+/**
+ * What this agent has to do: the jobs whose slot and workspace it holds, the step runs that run, and the ends that the
+ * control plane does not know yet. Orders come in any order and more than once; each names its grant.
+ */
+import {
+  type Dispatch,
+  type HeldStepRun,
+  type Revoke,
+  StepPhase,
+  type StepReport,
+} from "../../proto/generated/agent/v1/agent.ts";
+import type { Clock } from "../domain/clock.ts";
+import type { Logger } from "../domain/logger.ts";
+import type { Order } from "./control-stream.ts";
+import type { FifoPool } from "./fifo-pool.ts";
+import { type Journal, lostReport } from "./journal.ts";
+import type { LogShipper } from "./log-shipper.ts";
+import { StepExecution, type StepEnd } from "./step-execution.ts";
+import { removeWorkspace } from "./workspace.ts";
+
+/** How often an end is reported again that the plane has not acknowledged. */
+const REPORT_AGAIN_MS = 5_000;
+/** How many orders that came before or after their time are remembered. */
+const REMEMBERED = 1_000;
+
+export interface WorkloadOptions {
+  readonly workDir: string;
+  readonly scratchDir: string;
+  readonly pipes: FifoPool;
+  readonly journal: Journal;
+  readonly shipper: LogShipper;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Sends a report when there is a connection; what is lost is asked for again, or sent again. */
+  readonly report: (report: StepReport) => void;
+}
+
+interface RunningStep {
+  readonly held: HeldStepRun;
+  readonly execution: StepExecution;
+  /** 0 until its process runs. */
+  startedAtMs: number;
+  /** True when the plane wants to hear nothing more of it. */
+  refused: boolean;
+}
+
+export class Workload {
+  readonly #options: WorkloadOptions;
+  readonly #running = new Map<string, RunningStep>();
+  readonly #jobs = new Set<string>();
+  /** Why grants were revoked before their dispatch came. */
+  readonly #revokedEarly = new Map<string, string>();
+  /** Jobs that are over; no dispatch that comes late begins them again. */
+  readonly #released = new Map<string, true>();
+  readonly #waiting: (() => void)[] = [];
+  #reportTimer: NodeJS.Timeout | undefined;
+  /** By the monotonic clock: when the last acknowledged sign of life was sent. */
+  #contact = Number.NEGATIVE_INFINITY;
+  #draining = false;
+
+  constructor(options: WorkloadOptions) {
+    this.#options = options;
+  }
+
+  /** Step runs that run, or whose end the plane has not acknowledged. */
+  heldStepRuns(): HeldStepRun[] {
+    return this.#options.journal
+      .unsettled()
+      .map(({ runId, jobId, stepRunId, token }) => ({ runId, jobId, stepRunId, token }));
+  }
+
+  heldJobIds(): string[] {
+    return [...this.#jobs];
+  }
+
+  /** The plane has acknowledged a sign of life that was sent at `sentAt` (monotonic): leases count from there. */
+  renewLeases(sentAt: number): void {
+    this.#contact = Math.max(this.#contact, sentAt);
+  }
+
+  /** Tells the plane all that it may have missed: what runs, and what has ended. */
+  reportAll(): void {
+    for (const step of this.#running.values()) this.#reportStarted(step);
+    this.#reportEnds();
+  }
+
+  obey(order: Order): void {
+    const { journal } = this.#options;
+    switch (order.$case) {
+      case "dispatch":
+        return this.#dispatch(order.value);
+      case "revoke":
+        return this.#revoke(order.value);
+      case "release":
+        return void this.#release(order.value.jobId);
+      case "acknowledge":
+        journal.settle(order.value.stepRunId, order.value.token);
+        return this.#checkIdle();
+      case "refuse":
+        return this.#refuse(order.value.stepRunId, order.value.token);
+    }
+  }
+
+  /** Begins no more jobs; a dispatch for one that was on its way is answered as lost, so that it begins elsewhere. */
+  drain(): void {
+    this.#draining = true;
+  }
+
+  /** Kills all steps; they are reported as lost. */
+  killAll(reason: string): void {
+    for (const { execution } of this.#running.values()) execution.kill(reason);
+  }
+
+  /** Resolves when the agent holds no job. */
+  async whenWithoutJobs(): Promise<void> {
+    while (this.#jobs.size > 0) await this.#nextChange();
+  }
+
+  /** Resolves when no step runs. */
+  async whenWithoutSteps(): Promise<void> {
+    while (this.#running.size > 0) await this.#nextChange();
+  }
+
+  /** Resolves when the plane knows every end. */
+  async whenSettled(): Promise<void> {
+    while (this.#options.journal.unsettled().length > 0) await this.#nextChange();
+  }
+
+  close(): void {
+    clearTimeout(this.#reportTimer);
+  }
+
+  #dispatch(dispatch: Dispatch): void {
+    const { journal, log, report } = this.#options;
+    const { stepRunId, token, jobId } = dispatch;
+    const key = keyOf(stepRunId, token);
+    const known = journal.find(stepRunId, token);
+    if (known !== undefined) {
+      log.debug({ stepRunId, token: String(token) }, "a dispatch came again");
+      const running = this.#running.get(key);
+      if (running !== undefined) this.#reportStarted(running);
+      else if (known.report !== undefined) report(known.report);
+      return;
+    }
+    try {
+      journal.begin(dispatch);
+    } catch (error) {
+      // Without a journal entry it could be started twice. The plane asks again while it finds the step not held.
+      return log.error(
+        { stepRunId, error: (error as Error).message },
+        "cannot write the journal; the step is not started",
+      );
+    }
+    const revoked = this.#revokedEarly.get(key);
+    if (revoked !== undefined) {
+      return this.#ended({ ...lostReport(dispatch, revoked), phase: StepPhase.STEP_PHASE_CANCELLED });
+    }
+    const obstacle = this.#obstacleTo(dispatch);
+    if (obstacle !== undefined) return this.#ended(lostReport(dispatch, obstacle));
+    this.#jobs.add(jobId);
+    this.#start(key, dispatch);
+  }
+
+  /** Why a new step run is not started, or undefined. */
+  #obstacleTo({ jobId, leaseMs }: Dispatch): string | undefined {
+    if (this.#released.has(jobId)) return "the job was released before this step arrived";
+    if (this.#draining && !this.#jobs.has(jobId)) return "the agent begins no more jobs: it is about to stop";
+    if (this.#leaseLeft(leaseMs) <= 0) return "the step's lease had run out when it arrived";
+    return undefined;
+  }
+
+  #start(key: string, dispatch: Dispatch): void {
+    const { workDir, scratchDir, pipes, shipper, log } = this.#options;
+    const { runId, jobId, stepRunId, token } = dispatch;
+    const held = { runId, jobId, stepRunId, token };
+    const execution = new StepExecution(dispatch, {
+      workDir,
+      scratchDir,
+      pipes,
+      output: { shipper, log: shipper.open(held), maskValues: [] },
+      onStarted: (startedAtMs) => {
+        step.startedAtMs = startedAtMs;
+        this.#reportStarted(step);
+      },
+    });
+    const step: RunningStep = { held, execution, startedAtMs: 0, refused: false };
+    this.#running.set(key, step);
+    log.info({ runId, jobId, stepRunId, step: dispatch.stepName }, "a step run begins");
+    const stopWatch = this.#watchLease(execution, dispatch.leaseMs);
+    void execution.ended.then((end) => {
+      stopWatch();
+      this.#running.delete(key);
+      log.info({ runId, jobId, stepRunId, phase: end.phase, reason: end.reason }, "a step run has ended");
+      this.#ended(reportOf(held, end), step.refused);
+    });
+  }
+
+  /** Kills the step when its lease runs out. The timer runs to the end that was known when it was set, and looks again. */
+  #watchLease(execution: StepExecution, leaseMs: bigint): () => void {
+    let timer: NodeJS.Timeout;
+    const watch = () => {
+      const leftMs = this.#leaseLeft(leaseMs);
+      if (leftMs > 0) timer = setTimeout(watch, Math.ceil(leftMs));
+      else execution.kill(`the control plane has acknowledged no heartbeat within the step's lease of ${leaseMs} ms`);
+    };
+    watch();
+    return () => clearTimeout(timer);
+  }
+
+  #leaseLeft(leaseMs: bigint): number {
+    return this.#contact + Number(leaseMs) - this.#options.clock.monotonic();
+  }
+
+  #revoke({ stepRunId, token, graceMs, reason }: Revoke): void {
+    const key = keyOf(stepRunId, token);
+    const running = this.#running.get(key);
+    const known = this.#options.journal.find(stepRunId, token);
+    if (running !== undefined) running.execution.cancel(reason, Number(graceMs));
+    else if (known?.report !== undefined) this.#options.report(known.report);
+    else remember(this.#revokedEarly, key, reason);
+  }
+
+  #refuse(stepRunId: string, token: bigint): void {
+    this.#options.shipper.abandon({ stepRunId, token });
+    const running = this.#running.get(keyOf(stepRunId, token));
+    if (running === undefined) {
+      this.#options.journal.settle(stepRunId, token);
+      return this.#checkIdle();
+    }
+    running.refused = true;
+    running.execution.kill("the control plane has given the step up");
+  }
+
+  /** Frees the slot and removes the workspace, once nothing of the job runs any more. */
+  async #release(jobId: string): Promise<void> {
+    const { journal, workDir, log } = this.#options;
+    remember(this.#released, jobId, true);
+    if (!this.#jobs.has(jobId)) return;
+    const steps = [...this.#running.values()].filter(({ held }) => held.jobId === jobId);
+    for (const step of steps) {
+      step.refused = true;
+      step.execution.kill("the job is over");
+    }
+    await Promise.all(steps.map(({ execution }) => execution.ended));
+    try {
+      await removeWorkspace(workDir, jobId);
+    } catch (error) {
+      log.warn({ jobId, error: (error as Error).message }, "cannot remove the workspace of a job");
+    }
+    for (const entry of journal.unsettled()) {
+      if (entry.jobId === jobId) journal.settle(entry.stepRunId, entry.token);
+    }
+    this.#jobs.delete(jobId);
+    this.#checkIdle();
+  }
+
+  /** The step run is over. What the plane does not want to hear is settled at once. */
+  #ended(report: StepReport, refused = false): void {
+    const { journal } = this.#options;
+    journal.end(report);
+    if (refused) journal.settle(report.stepRunId, report.token);
+    else this.#options.report(report);
+    this.#checkIdle();
+    this.#reportAgain();
+  }
+
+  #reportStarted({ held, startedAtMs }: RunningStep): void {
+    if (startedAtMs === 0) return;
+    this.#options.report({
+      ...lostReport(held, ""),
+      phase: StepPhase.STEP_PHASE_STARTED,
+      startedAtMs: BigInt(startedAtMs),
+    });
+  }
+
+  #reportEnds(): void {
+    for (const { report } of this.#options.journal.unsettled()) {
+      if (report === undefined) continue;
+      this.#options.report(report);
+      this.#reportAgain();
+    }
+  }
+
+  #reportAgain(): void {
+    this.#reportTimer ??= setTimeout(() => {
+      this.#reportTimer = undefined;
+      this.#reportEnds();
+    }, REPORT_AGAIN_MS);
+  }
+
+  #nextChange(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #checkIdle(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}
+
+function reportOf(held: HeldStepRun, end: StepEnd): StepReport {
+  return {
+    ...held,
+    phase: end.phase,
+    exitCode: end.exitCode,
+    reason: end.reason,
+    lastLine: end.lastLine,
+    startedAtMs: BigInt(end.startedAtMs),
+    endedAtMs: BigInt(end.endedAtMs),
+  };
+}
+
+/** Adds to a map of bounded size; its oldest entry goes. */
+function remember<V>(map: Map<string, V>, key: string, value: V): void {
+  map.delete(key);
+  if (map.size >= REMEMBERED) map.delete(map.keys().next().value!);
+  map.set(key, value);
+}
+
+function keyOf(stepRunId: string, token: bigint): string {
+  return `${stepRunId}/${token}`;
+}

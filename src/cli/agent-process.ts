@@ -1,0 +1,81 @@
+/** The one agent of a local installation: a child process in a session of its own, which Ctrl-C cannot reach. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "../domain/logger.ts";
+import { killAtExit, killGroup } from "./kill-at-exit.ts";
+import { MAIN_FILE } from "./package-root.ts";
+
+const RESTART_MS = 500;
+/** Steps get this long to end by themselves before the agent is killed, and they with it. */
+const STOP_MS = 12_000;
+
+export interface AgentProcessOptions {
+  /** Replaces this process's own. */
+  readonly environment: NodeJS.ProcessEnv;
+  /** Where its log goes, appended; null for our stderr. */
+  readonly logFile: string | null;
+  readonly log: Logger;
+}
+
+export interface AgentProcess {
+  /** Asks the agent to end and resolves when it has; kills it when it takes longer than 12 s. Idempotent. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the agent, and starts it again whenever it ends. It holds a pipe from us as its stdin and ends when that
+ * closes, which also a SIGKILL of this process does.
+ */
+export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
+  const stopping = new AbortController();
+  let child: ChildProcess | undefined;
+
+  const supervise = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      child = spawnAgent(options);
+      const ending = await endOf(child);
+      if (stopping.signal.aborted) return;
+      options.log.warn({ ending }, "the agent has ended; starting it again");
+      await sleep(RESTART_MS, undefined, { signal: stopping.signal }).catch(() => {});
+    }
+  };
+
+  const supervision = supervise();
+  const stop = async (): Promise<void> => {
+    stopping.abort();
+    const running = child;
+    if (running?.pid === undefined) return supervision;
+    running.kill("SIGTERM");
+    const killer = setTimeout(() => killGroup(running.pid!, "SIGKILL"), STOP_MS);
+    await supervision;
+    clearTimeout(killer);
+  };
+  let stopped: Promise<void> | undefined;
+  return { stop: () => (stopped ??= stop()) };
+}
+
+function spawnAgent({ environment, logFile }: AgentProcessOptions): ChildProcess {
+  const output = logFile === null ? 2 : openSync(logFile, "a", 0o600);
+  try {
+    return spawn(process.execPath, [...process.execArgv, MAIN_FILE, "agent", "--lifeline"], {
+      env: environment,
+      stdio: ["pipe", output, output],
+      detached: true,
+    });
+  } finally {
+    if (logFile !== null) closeSync(output);
+  }
+}
+
+function endOf(child: ChildProcess): Promise<string> {
+  const release = child.pid === undefined ? () => {} : killAtExit(child.pid);
+  return new Promise((resolve) => {
+    const end = (how: string) => {
+      release();
+      resolve(how);
+    };
+    child.once("error", (error) => end(error.message));
+    child.once("exit", (code, signal) => end(signal ?? `exit ${code}`));
+  });
+}

@@ -1,0 +1,62 @@
+/** What every command works with, so that one can be run whole in a test or as the program. */
+import { MillraceError } from "../domain/errors.ts";
+import { EXIT } from "./exit-codes.ts";
+import { Interrupted, type Interruption, listenForInterruption } from "./interruption.ts";
+
+const ENDING_MS = 30_000;
+
+/** Raised by a command whose value on the command line or in the environment is wrong. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+/**
+ * Runs a command until it answers its exit status; an error is printed to stderr. Signals abort the command, which
+ * then has 30 s to end what it started. `asked`: being ended by SIGTERM is what the command is for, no failure.
+ */
+export async function runCommand(
+  command: (signal: AbortSignal) => Promise<number>,
+  options: { readonly asked: boolean } = { asked: false },
+): Promise<number> {
+  const interruption = listenForInterruption();
+  try {
+    return await command(boundEnding(interruption));
+  } catch (error) {
+    if (error instanceof Interrupted) {
+      return options.asked && error.signal === "SIGTERM" ? EXIT.ok : error.exitCode;
+    }
+    process.stderr.write(`${describeError(error)}\n`);
+    return error instanceof UsageError ? EXIT.usage : EXIT.failure;
+  } finally {
+    interruption.dispose();
+  }
+}
+
+/** A command that hangs in its ending is ended by force, and with it whatever is killed at exit. */
+function boundEnding({ signal }: Interruption): AbortSignal {
+  signal.addEventListener("abort", () => {
+    setTimeout(() => {
+      process.stderr.write(`not everything ended within ${ENDING_MS / 1_000} s: giving up\n`);
+      process.exit(EXIT.failure);
+    }, ENDING_MS).unref();
+  });
+  return signal;
+}
+
+/** The text for people, with every problem on a line of its own. */
+function describeError(error: unknown): string {
+  if (error instanceof UsageError) return `error: ${error.message}`;
+  if (!(error instanceof MillraceError)) return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  const known = error.problems.filter(({ message }) => !error.message.includes(message));
+  return [`error: ${error.message}`, ...known.map(({ pointer, message }) => `  ${pointer} ${message}`)].join("\n");
+}
+
+/** Reads settings; a problem of theirs is one of usage. */
+export function readSettings<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof MillraceError) throw new UsageError(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,61 @@
+/** The data directory of an embedded control plane: where it lies, and the right to be the only one that works on it. */
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
+import Database from "libsql";
+import { MillraceError } from "../domain/errors.ts";
+
+const LOCK_FILE = "lock.db";
+const OWNER_FILE = "owner.pid";
+
+/** `$XDG_DATA_HOME/millrace`, or `~/.local/share/millrace`. */
+export function defaultDataDir(environment: NodeJS.ProcessEnv = process.env): string {
+  const home = environment["XDG_DATA_HOME"] ?? "";
+  // The XDG specification lets relative paths be ignored.
+  return join(isAbsolute(home) ? home : join(homedir(), ".local", "share"), "millrace");
+}
+
+/** Makes the directory, for this user alone. Throws `unavailable` when that cannot be. */
+export async function makeDataDir(dataDir: string): Promise<void> {
+  try {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new MillraceError(
+      "unavailable",
+      `cannot make the data directory ${dataDir} (${code}): choose another with --data-dir or MILLRACE_DATA_DIR`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * Takes the directory for this process; throws `conflict`, naming the other's pid, when a living process has it. The
+ * answer gives it back. The lock is SQLite's own: the system drops it with the process, so that no kill leaves it behind.
+ */
+export async function claimDataDir(dataDir: string): Promise<() => void> {
+  await makeDataDir(dataDir);
+  let lock: Database.Database | undefined;
+  try {
+    lock = new Database(join(dataDir, LOCK_FILE));
+    // Nothing is ever written, so there is nothing that a journal file could roll back.
+    lock.exec("PRAGMA journal_mode=MEMORY");
+    lock.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    lock?.close();
+    if ((error as { code?: string }).code !== "SQLITE_BUSY") throw unusable(dataDir, error);
+    const owner = await readFile(join(dataDir, OWNER_FILE), "utf8").catch(() => "unknown");
+    throw new MillraceError("conflict", `already running (pid ${owner.trim()}) on ${dataDir}`);
+  }
+  await writeFile(join(dataDir, OWNER_FILE), `${process.pid}\n`);
+  return () => lock.close();
+}
+
+function unusable(dataDir: string, cause: unknown): MillraceError {
+  return new MillraceError(
+    "unavailable",
+    `cannot use the data directory ${dataDir} (${String((cause as { code?: string }).code ?? cause)}): ` +
+      "make it writable, or choose another with --data-dir or MILLRACE_DATA_DIR",
+    { cause },
+  );
+}

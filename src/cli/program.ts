@@ -1,0 +1,80 @@
+/** The command line: commands, their options, and exit statuses (0 ok, 1 failure, 2 usage, 130 after Ctrl-C). */
+import { Command, CommanderError, Option } from "commander";
+import { agent, type AgentOptions } from "./agent.ts";
+import { runCommand } from "./command-line.ts";
+import { EXIT } from "./exit-codes.ts";
+import { packageVersion } from "./package-root.ts";
+import { run, type RunOptions } from "./run.ts";
+import { serve, type ServeOptions } from "./serve.ts";
+import { start, type StartOptions } from "./start.ts";
+
+/** Runs the program with `argv` (without the interpreter and the script) and answers its exit status. */
+export async function runProgram(argv: readonly string[]): Promise<number> {
+  let status: number = EXIT.ok;
+  const program = buildProgram((answer) => (status = answer));
+  try {
+    await program.parseAsync(argv, { from: "user" });
+    return status;
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    const answered = error.code === "commander.helpDisplayed" || error.code === "commander.version";
+    return answered ? EXIT.ok : EXIT.usage;
+  }
+}
+
+function buildProgram(setStatus: (status: number) => void): Command {
+  const program = new Command("millrace")
+    .description("Runs pipelines on agents: control plane, agent and local runs in one program.")
+    .version(packageVersion())
+    .exitOverride()
+    .showHelpAfterError("(--help tells more)");
+
+  program
+    .command("start")
+    .description("run a whole installation on this machine: Redis, control plane, one agent, and a sample pipeline")
+    .option("--once", "end after a run of the sample; exit status 0 when it succeeded")
+    .option("--data-dir <dir>", "where everything is kept (MILLRACE_DATA_DIR)")
+    .option("--new-token", "make and show a further administrator token")
+    .action(async (options: StartOptions) => setStatus(await runCommand((signal) => start(options, signal))));
+
+  program
+    .command("run")
+    .description("run one pipeline definition on this machine and leave nothing behind")
+    .argument("<file>", "the definition, YAML or JSON")
+    .option("--var <name=value>", "a variable of the run; `checkout` is the current directory", collect, [])
+    .option("--verbose", "show every log line")
+    .action(async (file: string, options: RunOptions) =>
+      setStatus(await runCommand((signal) => run(file, options, signal))),
+    );
+
+  program
+    .command("serve")
+    .description("run a node of the control plane until SIGTERM; settings come from the environment")
+    .option("--roles <roles>", "edge, gateway and worker, separated by commas; default all (MILLRACE_ROLES)")
+    .option("--data-dir <dir>", "where an embedded Redis and SQLite keep their data (MILLRACE_DATA_DIR)")
+    .action(async (options: ServeOptions) =>
+      setStatus(await runCommand((signal) => serve(options, signal), { asked: true })),
+    );
+
+  program
+    .command("agent")
+    .description("run an agent until SIGTERM; settings come from the environment")
+    .option("--gateway <host:port>", "the control plane's gateway (MILLRACE_GATEWAY)")
+    .option(
+      "--security <kind>",
+      "tls or plaintext; default plaintext to this machine alone (MILLRACE_GATEWAY_SECURITY)",
+    )
+    .option("--ca <file>", "authorities to trust for tls, PEM (MILLRACE_GATEWAY_CA_FILE)")
+    .option("--name <name>", "default: the host's name (MILLRACE_AGENT_NAME)")
+    .option("--slots <n>", "jobs at a time (MILLRACE_AGENT_SLOTS)")
+    .option("--labels <k=v,...>", "what jobs select agents by (MILLRACE_AGENT_LABELS)")
+    .option("--data-dir <dir>", "workspaces and identity (MILLRACE_DATA_DIR)")
+    .addOption(new Option("--lifeline", "end at once when stdin closes").hideHelp())
+    .action(async (options: AgentOptions) =>
+      setStatus(await runCommand((signal) => agent(options, signal), { asked: true })),
+    );
+
+  return program;
+}
+
+const collect = (value: string, values: readonly string[]) => [...values, value];

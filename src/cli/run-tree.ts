@@ -1,0 +1,71 @@
+/** The progress of a run as lines of text: stages, jobs and steps, each with its status and time. Pure. */
+import type { RunDetail } from "../app/run-view.ts";
+import { formatDuration } from "../domain/durations.ts";
+
+export type Job = RunDetail["jobs"][number];
+export type Step = Job["steps"][number];
+export type Status = RunDetail["status"] | Job["status"] | Step["status"];
+
+/** One line; `status` chooses its symbol and colour, null for a stage's heading. */
+export interface TreeLine {
+  readonly indent: number;
+  readonly status: Status | null;
+  readonly text: string;
+}
+
+/** `steps`: which jobs are shown with their steps. */
+export interface TreeOptions {
+  readonly name: string;
+  readonly steps: "all" | "running";
+}
+
+/** Lines of the whole run. Stages follow each other in plan order. */
+export function renderTree(run: RunDetail, { name, steps }: TreeOptions): readonly TreeLine[] {
+  const lines: TreeLine[] = [{ indent: 0, status: run.status, text: `${name}  ${describe(run)}` }];
+  let stage: string | undefined;
+  for (const job of run.jobs) {
+    if (job.stage !== stage) {
+      stage = job.stage;
+      lines.push({ indent: 1, status: null, text: stage });
+    }
+    lines.push({ indent: 2, status: job.status, text: `${job.name}  ${describe(job)}` });
+    if (steps === "running" && job.status !== "running") continue;
+    for (const step of job.steps)
+      lines.push({ indent: 3, status: step.status, text: `${step.name}  ${describe(step)}` });
+  }
+  return lines;
+}
+
+/** The tree in at most `rows` lines: steps of jobs that do not run are left out first, then whatever comes last. */
+export function fitTree(run: RunDetail, name: string, rows: number): readonly TreeLine[] {
+  const whole = renderTree(run, { name, steps: "all" });
+  if (whole.length <= rows) return whole;
+  const short = renderTree(run, { name, steps: "running" });
+  if (short.length <= rows) return short;
+  const kept = short.slice(0, Math.max(rows - 1, 1));
+  return [...kept, { indent: 1, status: null, text: `... ${short.length - kept.length} more` }];
+}
+
+export const SYMBOLS: Readonly<Record<Status, string>> = {
+  pending: "○",
+  queued: "○",
+  running: "●",
+  paused: "‖",
+  success: "✔",
+  partial: "✔",
+  failed: "✘",
+  timeout: "✘",
+  cancelled: "⊘",
+  skipped: "–",
+};
+
+/** Status and time for people, with the reason where there is one. */
+export function describe(part: RunDetail | Job | Step): string {
+  const words: string[] = [part.status];
+  if ("attempt" in part && part.attempt > 1) words.push(`(attempt ${part.attempt})`);
+  if (part.startTime !== null) words.push(formatDuration(part.duration));
+  if ("exitCode" in part && part.exitCode !== null && part.exitCode > 0) words.push(`exit ${part.exitCode}`);
+  if (part.reason !== "") words.push(part.reason);
+  if ("waitingFor" in part && part.waitingFor !== null) words.push(part.waitingFor.text);
+  return words.join("  ");
+}

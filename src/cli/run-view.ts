@@ -1,0 +1,69 @@
+/** A run as it goes on, shown to a person: a tree that is drawn anew on a terminal, lines of what changes elsewhere. */
+import type { RunDetail } from "../app/run-view.ts";
+import { describe, fitTree, type Job, type Status, type Step, SYMBOLS } from "./run-tree.ts";
+import { type Paint, printable, type Screen } from "./screen.ts";
+
+/** A line of a step's log, as the WebSocket brings it. */
+export interface LogEntry {
+  readonly line_number: number;
+  readonly content: string;
+  readonly stream: string;
+}
+
+export interface RunViewOptions {
+  /** The pipeline's name. */
+  readonly name: string;
+}
+
+export class RunView {
+  readonly #screen: Screen;
+  readonly #name: string;
+  /** Status of each part as last told, by id. */
+  readonly #told = new Map<string, Status>();
+
+  constructor(screen: Screen, { name }: RunViewOptions) {
+    this.#screen = screen;
+    this.#name = name;
+  }
+
+  update(run: RunDetail): void {
+    if (this.#screen.live) {
+      this.#screen.draw(fitTree(run, this.#name, this.#screen.rows));
+      return;
+    }
+    for (const job of run.jobs) {
+      for (const step of job.steps) this.#tellChange(step.stepRunId, stepTitle(job, step), step);
+      this.#tellChange(job.jobId, jobTitle(job), job);
+    }
+    this.#tellChange(run.runId, this.#name, run);
+  }
+
+  log(job: Job, step: Step, entry: LogEntry): void {
+    this.#screen.print(logLine(this.#screen.paint, job, step, entry));
+  }
+
+  /** The last state stays on the screen. */
+  end(run: RunDetail): void {
+    this.update(run);
+    this.#screen.settle();
+  }
+
+  #tellChange(id: string, title: string, part: RunDetail | Job | Step): void {
+    const before = this.#told.get(id);
+    if (before === part.status) return;
+    this.#told.set(id, part.status);
+    // Waiting is the rule at first: only what has begun, or will never begin, is news.
+    const waits = part.status === "pending" || part.status === "queued";
+    if (!waits) this.#screen.print(`${SYMBOLS[part.status]} ${printable(`${title}  ${describe(part)}`)}`);
+  }
+}
+
+/** One log line with the step that wrote it. */
+export function logLine(paint: Paint, job: Job, step: Step, { content, stream }: LogEntry): string {
+  const prefix = paint("gray", `${printable(stepTitle(job, step))} |`);
+  const text = printable(content);
+  return `${prefix} ${stream === "stderr" ? paint("yellow", text) : text}`;
+}
+
+export const jobTitle = ({ stage, name }: Job) => `${stage}/${name}`;
+export const stepTitle = (job: Job, { name }: Step) => `${jobTitle(job)}/${name}`;

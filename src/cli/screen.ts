@@ -1,0 +1,97 @@
+/** What a command shows: lines that stay, and on a terminal a block below them that is drawn anew as things change. */
+import { stripVTControlCharacters, styleText } from "node:util";
+import { SYMBOLS, type Status, type TreeLine } from "./run-tree.ts";
+
+/** A stream to show things on; `columns` and `rows` are there on terminals alone. */
+export interface Output {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+}
+
+export type Colour = "green" | "red" | "yellow" | "cyan" | "gray" | "bold";
+export type Paint = (colour: Colour, text: string) => string;
+
+const STATUS_COLOURS: Readonly<Record<Status, Colour>> = {
+  pending: "gray",
+  queued: "gray",
+  running: "cyan",
+  paused: "yellow",
+  success: "green",
+  partial: "yellow",
+  failed: "red",
+  timeout: "red",
+  cancelled: "yellow",
+  skipped: "gray",
+};
+
+/** Colours on a terminal, unless NO_COLOR is set (https://no-color.org) or the terminal is dumb. */
+export function paintFor(output: Output, environment: NodeJS.ProcessEnv = process.env): Paint {
+  const colours = output.isTTY === true && !environment["NO_COLOR"] && environment["TERM"] !== "dumb";
+  return colours ? (colour, text) => styleText(colour, text, { validateStream: false }) : (_, text) => text;
+}
+
+export class Screen {
+  readonly paint: Paint;
+  /** True when a block can be drawn. */
+  readonly live: boolean;
+  readonly #output: Output;
+  #block: readonly string[] = [];
+
+  constructor(output: Output, environment: NodeJS.ProcessEnv = process.env) {
+    this.#output = output;
+    this.paint = paintFor(output, environment);
+    this.live = output.isTTY === true && environment["TERM"] !== "dumb";
+  }
+
+  /** Lines that a block may have and still be drawn over: one is left for the cursor. */
+  get rows(): number {
+    return Math.max((this.#output.rows ?? 24) - 1, 1);
+  }
+
+  /** Prints lines that stay, above the block. */
+  print(...lines: readonly string[]): void {
+    this.#output.write(`${this.#eraseBlock()}${toText(lines)}${toText(this.#block)}`);
+  }
+
+  /** Draws the block anew. Without a terminal nothing happens. */
+  draw(lines: readonly TreeLine[]): void {
+    if (!this.live) return;
+    const erase = this.#eraseBlock();
+    this.#block = lines.map((line) => this.#renderLine(line));
+    this.#output.write(`${erase}${toText(this.#block)}`);
+  }
+
+  /** Leaves the block as it stands; what is printed next comes below it. */
+  settle(): void {
+    this.#block = [];
+  }
+
+  #renderLine({ indent, status, text }: TreeLine): string {
+    const margin = "  ".repeat(indent);
+    // A line that wraps would be counted as one and drawn over by halves.
+    const room = Math.max((this.#output.columns ?? 80) - 1 - margin.length - (status === null ? 0 : 2), 1);
+    const shown = cut(printable(text), room);
+    if (status === null) return `${margin}${this.paint("bold", shown)}`;
+    return `${margin}${this.paint(STATUS_COLOURS[status], SYMBOLS[status])} ${shown}`;
+  }
+
+  #eraseBlock(): string {
+    // To the first column, up to the block's first line, and clear from there to the end of the screen.
+    return this.#block.length === 0 ? "" : `\r\u001b[${this.#block.length}A\u001b[J`;
+  }
+}
+
+/** Text that others wrote, without what would move the cursor or change the terminal. */
+export function printable(text: string): string {
+  // eslint-disable-next-line no-control-regex
+  return stripVTControlCharacters(text).replace(/[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/g, "");
+}
+
+function cut(text: string, room: number): string {
+  const characters = Array.from(text);
+  return characters.length <= room ? text : `${characters.slice(0, room - 1).join("")}…`;
+}
+
+const toText = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join("");

@@ -1,0 +1,63 @@
+/** Routes of users, tokens and agents. */
+import type { AppContext } from "../app/context.ts";
+import { listAgents } from "../app/inventory.ts";
+import {
+  createPersonalToken,
+  createRegistrationToken,
+  createRegistrationTokenBody,
+  createTokenBody,
+  deletePersonalToken,
+  listPersonalTokens,
+} from "../app/personal-tokens.ts";
+import { createUser, createUserBody, listUsers, login, loginBody } from "../app/users.ts";
+import { asId, type TokenId } from "../domain/ids.ts";
+import { answer } from "./answer.ts";
+import { parseBody } from "./parse.ts";
+import type { ApiRouter } from "./state.ts";
+
+export function addIdentityRoutes(router: ApiRouter, context: AppContext): void {
+  router.post(
+    "/auth/login",
+    answer(context, async (ctx) => login(context, await parseBody(ctx, loginBody))),
+  );
+
+  router.post(
+    "/users",
+    answer(context, async (ctx) => createUser(context, ctx.state.caller, await parseBody(ctx, createUserBody))),
+  );
+  router.get(
+    "/users",
+    answer(context, (ctx) => listUsers(context, ctx.state.caller)),
+  );
+  router.post(
+    "/users/:userId/tokens",
+    answer(context, async (ctx) => {
+      const body = await parseBody(ctx, createTokenBody);
+      return createPersonalToken(context, ctx.state.caller, { ...body, userId: ctx.params["userId"]! });
+    }),
+  );
+  router.get(
+    "/users/:userId/tokens",
+    answer(context, (ctx) => listPersonalTokens(context, ctx.state.caller, { userId: ctx.params["userId"]! })),
+  );
+  router.delete(
+    "/users/:userId/tokens/:tokenId",
+    answer(context, (ctx) =>
+      deletePersonalToken(context, ctx.state.caller, {
+        userId: ctx.params["userId"]!,
+        tokenId: asId<TokenId>(ctx.params["tokenId"]!),
+      }),
+    ),
+  );
+
+  router.post(
+    "/agents/registration-tokens",
+    answer(context, async (ctx) =>
+      createRegistrationToken(context, ctx.state.caller, await parseBody(ctx, createRegistrationTokenBody)),
+    ),
+  );
+  router.get(
+    "/agents",
+    answer(context, (ctx) => listAgents(context, ctx.state.caller)),
+  );
+}

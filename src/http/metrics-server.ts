@@ -1,0 +1,17 @@
+/** The listener of `/metrics`: apart from the API, since it asks for no bearer; meant for loopback. */
+import { createServer, type Server } from "node:http";
+import type { Registry } from "prom-client";
+
+/** Answers GET `/metrics` in the text format of Prometheus; everything else is 404. The caller listens and closes. */
+export function createMetricsServer(registry: Registry): Server {
+  return createServer((request, response) => {
+    if (request.method !== "GET" || request.url !== "/metrics") {
+      response.writeHead(404, { "Content-Type": "text/plain" }).end("only GET /metrics\n");
+      return;
+    }
+    registry.metrics().then(
+      (text) => response.writeHead(200, { "Content-Type": registry.contentType }).end(text),
+      () => response.writeHead(500, { "Content-Type": "text/plain" }).end("a metric could not be read\n"),
+    );
+  });
+}

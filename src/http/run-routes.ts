@@ -1,0 +1,50 @@
+/** Routes of runs and their control. */
+import { z } from "zod";
+import type { AppContext } from "../app/context.ts";
+import { commandBody, pauseRun, resumeRun, stopRun } from "../app/run-commands.ts";
+import { getRun, listRuns, listRunsQuery } from "../app/runs.ts";
+import { asId, type PipelineId, type RunId } from "../domain/ids.ts";
+import { answer } from "./answer.ts";
+import { parseBody, parseQuery } from "./parse.ts";
+import type { ApiRouter, RouteContext } from "./state.ts";
+
+const runQuery = z.strictObject({ attempts: z.enum(["newest", "all"]).default("newest") });
+
+export function addRunRoutes(router: ApiRouter, context: AppContext): void {
+  const pipelineOf = (ctx: RouteContext) => asId<PipelineId>(ctx.params["pipelineId"]!);
+  const runOf = (ctx: RouteContext) => asId<RunId>(ctx.params["runId"]!);
+
+  router.get(
+    "/pipelines/:pipelineId/runs",
+    answer(context, (ctx) =>
+      listRuns(context, ctx.state.caller, { ...parseQuery(ctx, listRunsQuery), pipelineId: pipelineOf(ctx) }),
+    ),
+  );
+  router.get(
+    "/pipelines/runs/:runId",
+    answer(context, (ctx) => {
+      const allAttempts = parseQuery(ctx, runQuery).attempts === "all";
+      return getRun(context, ctx.state.caller, { runId: runOf(ctx), allAttempts });
+    }),
+  );
+  router.get(
+    "/pipelines/:pipelineId/runs/:runId",
+    answer(context, (ctx) => {
+      const allAttempts = parseQuery(ctx, runQuery).attempts === "all";
+      return getRun(context, ctx.state.caller, { runId: runOf(ctx), pipelineId: pipelineOf(ctx), allAttempts });
+    }),
+  );
+  for (const [word, command] of [
+    ["stop", stopRun],
+    ["pause", pauseRun],
+    ["resume", resumeRun],
+  ] as const) {
+    router.post(
+      `/pipelines/:pipelineId/runs/:runId/${word}`,
+      answer(context, async (ctx) => {
+        const body = await parseBody(ctx, commandBody);
+        return command(context, ctx.state.caller, { ...body, pipelineId: pipelineOf(ctx), runId: runOf(ctx) });
+      }),
+    );
+  }
+}

@@ -1,0 +1,78 @@
+/** The HTTP edge: one Koa application over the use cases of `src/app`. */
+import { createServer, type Server } from "node:http";
+import Router from "@koa/router";
+import Koa, { type Middleware } from "koa";
+import type { Registry } from "prom-client";
+import { authenticate } from "../app/access.ts";
+import type { AppContext } from "../app/context.ts";
+import { MillraceError } from "../domain/errors.ts";
+import { refuseUnmatched, translateErrors } from "./errors.ts";
+import { addHealthRoutes, type ReadinessChecks } from "./health.ts";
+import { addIdentityRoutes } from "./identity-routes.ts";
+import { boundRequests, observeRequests, secureAnswers } from "./observe.ts";
+import { addPipelineRoutes } from "./pipeline-routes.ts";
+import { addRunRoutes } from "./run-routes.ts";
+import type { RequestState } from "./state.ts";
+
+export interface HttpServerOptions {
+  readonly registry: Registry;
+  /** Besides the store, which is always checked. */
+  readonly readiness: ReadinessChecks;
+}
+
+export interface HttpEdge {
+  /** Not listening yet; the caller listens and closes. */
+  readonly server: Server;
+  /** For the WebSocket gateway, which shares the listener. */
+  readonly app: Koa<RequestState>;
+}
+
+const API = "/api/v1";
+const PUBLIC_PATHS: readonly string[] = [`${API}/auth/login`];
+const RECEIVE_WITHIN_MS = 60_000;
+const HEAD_WITHIN_MS = 15_000;
+
+export function createHttpServer(context: AppContext, options: HttpServerOptions): HttpEdge {
+  const app = new Koa<RequestState>();
+  app.on("error", (error: unknown) => context.log.debug({ error: String(error) }, "a connection failed"));
+
+  const health = new Router<RequestState>();
+  addHealthRoutes(health, context, options.readiness);
+  const api = new Router<RequestState>({ prefix: API });
+  addIdentityRoutes(api, context);
+  addRunRoutes(api, context);
+  addPipelineRoutes(api, context);
+  api.get("/ws", () => {
+    throw new MillraceError("malformed_request", "this address speaks WebSocket: send an upgrade request");
+  });
+
+  app.use(observeRequests(context, options.registry));
+  app.use(secureAnswers());
+  app.use(translateErrors(context));
+  app.use(boundRequests());
+  app.use(health.routes());
+  app.use(requireBearer(context));
+  app.use(api.routes());
+  app.use(refuseUnmatched());
+
+  const handle = app.callback();
+  const server = createServer(
+    { requestTimeout: RECEIVE_WITHIN_MS, headersTimeout: HEAD_WITHIN_MS },
+    (request, response) => {
+      void handle(request, response);
+    },
+  );
+  return { server, app };
+}
+
+/** Before any route below `/api/v1`: nobody learns without a token which paths there are. */
+function requireBearer(context: AppContext): Middleware<RequestState> {
+  return async (ctx, next) => {
+    const needed = (ctx.path === API || ctx.path.startsWith(`${API}/`)) && !PUBLIC_PATHS.includes(ctx.path);
+    if (needed) {
+      const bearer = /^Bearer +(\S+) *$/i.exec(ctx.get("authorization"))?.[1] ?? "";
+      ctx.state.caller = await authenticate(context, bearer);
+    }
+    await next();
+  };
+}

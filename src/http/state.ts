@@ -1,0 +1,16 @@
+/** What the middleware puts on a request. */
+import type Router from "@koa/router";
+import type { ParameterizedContext } from "koa";
+import type { Caller } from "../app/access.ts";
+
+export interface RequestState {
+  /** Echoed as `x-request-id`; names the request in the log. */
+  requestId: string;
+  /** Set for every route below `/api/v1` that needs a bearer. */
+  caller: Caller;
+}
+
+export type ApiRouter = Router<RequestState>;
+export type ApiContext = ParameterizedContext<RequestState>;
+/** A request that has met its route. */
+export type RouteContext = ApiContext & { readonly params: Readonly<Record<string, string>> };

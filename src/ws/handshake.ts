@@ -1,0 +1,54 @@
+/** Who may open a socket: checked before the upgrade, so that a refusal is an HTTP answer with the error envelope. */
+import type { IncomingMessage } from "node:http";
+import { authenticate, type Caller } from "../app/access.ts";
+import type { AppContext } from "../app/context.ts";
+import { errorEnvelope, publicError } from "../app/envelope.ts";
+import { MillraceError } from "../domain/errors.ts";
+
+const PATH = "/api/v1/ws";
+/** What browsers offer beside `bearer.<token>`, and what is answered: never the token. */
+const PROTOCOL = "millrace.v1";
+const TOKEN_PREFIX = "bearer.";
+
+/** Answers the caller of an upgrade request; throws what it is refused with. */
+export async function admit(context: AppContext, request: IncomingMessage): Promise<Caller> {
+  const { origin, host, authorization } = request.headers;
+  if (pathOf(request) !== PATH) throw new MillraceError("not_found", `no WebSocket is at ${pathOf(request)}`);
+  // Browsers name the page that asks; a page from elsewhere has no business here, as the HTTP API answers none either.
+  if (origin !== undefined && hostOf(origin) !== host) {
+    throw new MillraceError("forbidden", `pages from ${origin} may not open a WebSocket here`);
+  }
+  const offered = offeredProtocols(request);
+  const inProtocol = offered.find((protocol) => protocol.startsWith(TOKEN_PREFIX))?.slice(TOKEN_PREFIX.length);
+  if (inProtocol !== undefined && !offered.includes(PROTOCOL)) {
+    throw new MillraceError("malformed_request", `offer the sub-protocol ${PROTOCOL} beside ${TOKEN_PREFIX}<token>`);
+  }
+  const inHeader = /^Bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
+  return authenticate(context, inHeader ?? inProtocol ?? "");
+}
+
+/** The sub-protocol to answer, false for none. */
+export function chooseProtocol(offered: ReadonlySet<string>): string | false {
+  return offered.has(PROTOCOL) ? PROTOCOL : false;
+}
+
+/** Status, body and headers of a refused upgrade. */
+export function refusal(context: AppContext, request: IncomingMessage, thrown: unknown) {
+  const error = publicError(thrown, "try again, or tell an administrator the time", (internal) =>
+    context.log.error({ error: String(internal) }, "a WebSocket handshake failed"),
+  );
+  const envelope = errorEnvelope(error, pathOf(request), context.clock.now());
+  return { status: envelope.code, body: JSON.stringify(envelope), headers: { "Content-Type": "application/json" } };
+}
+
+function pathOf({ url }: IncomingMessage): string {
+  return (url ?? "").split("?", 1)[0]!;
+}
+
+function offeredProtocols(request: IncomingMessage): string[] {
+  return (request.headers["sec-websocket-protocol"] ?? "").split(",").map((protocol) => protocol.trim());
+}
+
+function hostOf(origin: string): string | undefined {
+  return URL.canParse(origin) ? new URL(origin).host : undefined;
+}

@@ -1,0 +1,68 @@
+/** The sending side of one viewer's socket: never more than a bounded amount waits in memory for a slow reader. */
+import type { WebSocket } from "ws";
+import type { Logger } from "../domain/logger.ts";
+import type { ServerMessage } from "./messages.ts";
+
+const HIGH_WATER_BYTES = 1024 * 1024;
+const POLICY_VIOLATION = 1008;
+const LAST_WORDS_MS = 1_000;
+
+export class Outlet {
+  readonly #socket: WebSocket;
+  readonly #stallMs: number;
+  readonly #log: Logger;
+  readonly #waiting = new Set<() => void>();
+  #stall: NodeJS.Timeout | undefined;
+
+  /** `stallMs`: a reader that takes nothing for so long while something waits for it is dropped. */
+  constructor(socket: WebSocket, stallMs: number, log: Logger) {
+    this.#socket = socket;
+    this.#stallMs = stallMs;
+    this.#log = log;
+    socket.on("close", () => this.#release());
+  }
+
+  /** Sends or, once the socket is closing, does nothing. */
+  send(message: ServerMessage): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    this.#socket.send(JSON.stringify(message), () => this.#written());
+  }
+
+  /** Resolves when there is room for more, or when the socket closes or `abort` fires. */
+  async room(abort: AbortSignal): Promise<void> {
+    if (this.#socket.readyState !== this.#socket.OPEN || abort.aborted) return;
+    if (this.#socket.bufferedAmount <= HIGH_WATER_BYTES) return;
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        this.#waiting.delete(done);
+        abort.removeEventListener("abort", done);
+        resolve();
+      };
+      this.#waiting.add(done);
+      abort.addEventListener("abort", done);
+      this.#stall ??= setTimeout(() => this.#drop(), this.#stallMs);
+    });
+  }
+
+  /** Something was taken by the reader's side. */
+  #written(): void {
+    if (this.#socket.bufferedAmount <= HIGH_WATER_BYTES) this.#release();
+    else this.#stall?.refresh();
+  }
+
+  #release(): void {
+    clearTimeout(this.#stall);
+    this.#stall = undefined;
+    for (const done of this.#waiting) done();
+  }
+
+  #drop(): void {
+    this.#stall = undefined;
+    // Everybody who waited has given up: their subscriptions ended by themselves.
+    if (this.#waiting.size === 0) return;
+    this.#log.warn({ waitingBytes: this.#socket.bufferedAmount }, "a viewer that does not read is dropped");
+    this.#socket.close(POLICY_VIOLATION, "nothing was read for too long");
+    setTimeout(() => this.#socket.terminate(), LAST_WORDS_MS).unref();
+    this.#release();
+  }
+}

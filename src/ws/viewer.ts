@@ -1,0 +1,153 @@
+/** One viewer's connection: its subscriptions and what flows into them. */
+import type { RawData, WebSocket } from "ws";
+import type { Caller } from "../app/access.ts";
+import type { AppContext } from "../app/context.ts";
+import { publicError } from "../app/envelope.ts";
+import { followLog, type LogNews } from "../app/follow-log.ts";
+import { followStatus, type StatusNews } from "../app/follow-status.ts";
+import { locateStepRun, type LocatedStepRun } from "../app/step-runs.ts";
+import { MillraceError } from "../domain/errors.ts";
+import { type ClientMessage, type Echo, logEntry, readMessage, statusEvent } from "./messages.ts";
+import { Outlet } from "./outlet.ts";
+
+const MAX_SUBSCRIPTIONS = 200;
+/** Requests that may wait to be handled before the socket is no longer read. */
+const MAX_WAITING_REQUESTS = 16;
+
+interface Subscription {
+  readonly abort: AbortController;
+  readonly ended: Promise<void>;
+}
+
+export class Viewer {
+  readonly #context: AppContext;
+  readonly #caller: Caller;
+  readonly #socket: WebSocket;
+  readonly #outlet: Outlet;
+  readonly #subscriptions = new Map<string, Subscription>();
+  #handled: Promise<void> = Promise.resolve();
+  #waitingRequests = 0;
+
+  constructor(context: AppContext, caller: Caller, socket: WebSocket, stallMs: number) {
+    this.#context = context;
+    this.#caller = caller;
+    this.#socket = socket;
+    this.#outlet = new Outlet(socket, stallMs, context.log);
+    socket.on("message", (data, isBinary) => this.#receive(data, isBinary));
+    socket.on("close", () => {
+      for (const { abort } of this.#subscriptions.values()) abort.abort();
+    });
+  }
+
+  /** How many subscriptions are live. */
+  get size(): number {
+    return this.#subscriptions.size;
+  }
+
+  /** Requests are handled one after the other, so that an unsubscribe cannot overtake its subscribe. */
+  #receive(data: RawData, isBinary: boolean): void {
+    const text = isBinary ? "" : data.toString();
+    if (++this.#waitingRequests >= MAX_WAITING_REQUESTS) this.#socket.pause();
+    this.#handled = this.#handled.then(async () => {
+      await this.#handle(text);
+      if (--this.#waitingRequests < MAX_WAITING_REQUESTS) this.#socket.resume();
+    });
+  }
+
+  async #handle(text: string): Promise<void> {
+    const { echo, message } = readMessage(text);
+    try {
+      if (message instanceof MillraceError) throw message;
+      if (message.action === "unsubscribe") await this.#unsubscribe(message, echo);
+      else await this.#subscribe(message, echo);
+    } catch (error) {
+      this.#sendError(echo, error);
+    }
+  }
+
+  /** A second subscription to the same thing replaces the first. */
+  async #subscribe(message: ClientMessage, echo: Echo): Promise<void> {
+    const key = keyOf(message);
+    await this.#end(key);
+    if (this.#subscriptions.size >= MAX_SUBSCRIPTIONS) {
+      throw new MillraceError(
+        "too_large",
+        `a connection may have ${MAX_SUBSCRIPTIONS} subscriptions: open another one`,
+      );
+    }
+    const operation = message.channel === "channel_log" ? "readLogs" : "readEvents";
+    const located = await locateStepRun(this.#context, this.#caller, operation, message.name);
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    const abort = new AbortController();
+    const flow =
+      message.channel === "channel_log"
+        ? this.#flowLog(message, echo, located, abort.signal)
+        : this.#flowStatus(message, echo, located, abort.signal);
+    const subscription: Subscription = {
+      abort,
+      ended: flow
+        .catch((error: unknown) => this.#sendError(echo, error))
+        .finally(() => {
+          if (this.#subscriptions.get(key) === subscription) this.#subscriptions.delete(key);
+        }),
+    };
+    this.#subscriptions.set(key, subscription);
+  }
+
+  async #unsubscribe(message: ClientMessage, echo: Echo): Promise<void> {
+    await this.#end(keyOf(message));
+    this.#outlet.send({ ...echo, type: "unsubscribed", data: null });
+  }
+
+  /** After this nothing of the subscription is sent any more. */
+  async #end(key: string): Promise<void> {
+    const subscription = this.#subscriptions.get(key);
+    subscription?.abort.abort();
+    await subscription?.ended;
+  }
+
+  async #flowLog(message: ClientMessage, echo: Echo, { uses }: LocatedStepRun, abort: AbortSignal): Promise<void> {
+    const { stepRunId } = message.name;
+    this.#outlet.send({ ...echo, type: "subscribed", data: null });
+    for await (const news of followLog(this.#context, { stepRunId, fromLine: message.fromLine, abort })) {
+      if (abort.aborted) return;
+      this.#sendLog(news, echo, (agentId) => ({ stepRunId, agentId, uses }));
+      await this.#outlet.room(abort);
+    }
+  }
+
+  #sendLog(news: LogNews, echo: Echo, source: (agentId: string) => Parameters<typeof logEntry>[1]): void {
+    if (news.type === "historyDone") {
+      this.#outlet.send({ ...echo, type: "history_done", data: null });
+      return;
+    }
+    const entries = news.lines.map((line) => logEntry(line, source(news.agentId)));
+    if (news.type === "history") this.#outlet.send({ ...echo, type: "log_chunk", data: entries });
+    else for (const data of entries) this.#outlet.send({ ...echo, type: "log", data });
+  }
+
+  async #flowStatus(message: ClientMessage, echo: Echo, { runId }: LocatedStepRun, abort: AbortSignal): Promise<void> {
+    const { stepRunId } = message.name;
+    for await (const news of followStatus(this.#context, { runId, stepRunId, abort })) {
+      if (abort.aborted) return;
+      this.#sendStatus(news, echo);
+      await this.#outlet.room(abort);
+    }
+  }
+
+  #sendStatus(news: StatusNews, echo: Echo): void {
+    if (news.type === "snapshot") this.#outlet.send({ ...echo, type: "status_snapshot", data: news.snapshot });
+    else this.#outlet.send({ ...echo, type: "status", data: statusEvent(news.event, this.#context.eventNamespace) });
+  }
+
+  #sendError(echo: Echo, thrown: unknown): void {
+    const { message } = publicError(thrown, "try again, or tell an administrator the time", (internal) =>
+      this.#context.log.error({ ...echo, error: String(internal) }, "a viewer's request failed"),
+    );
+    this.#outlet.send({ ...echo, type: "error", data: null, error: message });
+  }
+}
+
+function keyOf({ channel, name }: ClientMessage): string {
+  return `${channel}/${name.stepRunId}`;
+}

@@ -1,0 +1,21 @@
+/** The agent as a process of its own: `agent-main.ts ADDRESS DATA_DIR`, ended by SIGTERM. */
+import { runAgent } from "../../src/agent/run-agent.ts";
+import { SILENT } from "./test-agent.ts";
+import { REGISTRATION_TOKEN } from "./test-plane.ts";
+
+const [address = "", dataDir = ""] = process.argv.slice(2);
+const stop = new AbortController();
+process.once("SIGTERM", () => stop.abort());
+await runAgent(
+  {
+    address,
+    dataDir,
+    name: "tester",
+    labels: {},
+    slots: 2,
+    registrationToken: REGISTRATION_TOKEN,
+    log: SILENT,
+    drainTimeoutMs: 1_000,
+  },
+  stop.signal,
+);

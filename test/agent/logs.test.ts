@@ -1,0 +1,103 @@
+/** Log lines from a step's output to the plane's store. */
+import { expect } from "chai";
+import type { LogLine } from "../../proto/generated/gateway/v1/gateway.ts";
+import { until } from "../support/until.ts";
+import { AgentBench, processesWith } from "./test-agent.ts";
+
+describe("the log of a step on an agent", () => {
+  let bench: AgentBench;
+  beforeEach(async () => {
+    bench = await new AgentBench().open();
+    await bench.start();
+  });
+  afterEach(() => bench.end());
+
+  const numbersOf = (lines: readonly LogLine[]) => lines.map(({ line }) => Number(line));
+  const oneTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+
+  it("has every line of a long output, once and in order, in batches within their limits", async () => {
+    bench.plane.dispatch({ script: "seq -f 'line %.0f with some text to make it as long as lines are' 50000" });
+    const end = await bench.plane.endOf();
+    expect(end).to.include({ phase: "STEP_PHASE_SUCCEEDED", lastLine: 50_000n });
+    const lines = await bench.plane.logOf(50_000n);
+    expect(numbersOf(lines)).to.deep.equal(oneTo(50_000));
+    const text = (n: number) => `line ${n} with some text to make it as long as lines are`;
+    expect(lines.findIndex(({ content }, index) => content !== text(index + 1))).to.equal(-1);
+    expect(Math.max(...bench.plane.pushes.map((push) => push.lines.length))).to.be.at.most(1_000);
+    expect(bench.plane.pushes.every(({ runId, token }) => runId === "run_1" && token === 1n)).to.equal(true);
+  });
+
+  it("numbers standard output and standard error together and names the stream of each line", async () => {
+    bench.plane.dispatch({ script: "for i in 1 2 3; do echo out; sleep 0.03; echo err >&2; sleep 0.03; done" });
+    const lines = await bench.plane.logOf((await bench.plane.endOf()).lastLine);
+    expect(lines.map(({ line, stream, content }) => `${line} ${stream} ${content}`)).to.deep.equal([
+      "1 LOG_STREAM_STDOUT out",
+      "2 LOG_STREAM_STDERR err",
+      "3 LOG_STREAM_STDOUT out",
+      "4 LOG_STREAM_STDERR err",
+      "5 LOG_STREAM_STDOUT out",
+      "6 LOG_STREAM_STDERR err",
+    ]);
+    expect(lines.every(({ timeMs }) => Math.abs(Number(timeMs) - Date.now()) < 60_000)).to.equal(true);
+  });
+
+  it("survives binary garbage", async () => {
+    bench.plane.dispatch({ script: "head -c 3000000 /dev/urandom; printf '\\nwhole at the end'" });
+    const { lastLine, phase } = await bench.plane.endOf();
+    expect(phase).to.equal("STEP_PHASE_SUCCEEDED");
+    const lines = await bench.plane.logOf(lastLine);
+    expect(numbersOf(lines)).to.deep.equal(oneTo(Number(lastLine)));
+    expect(lines.at(-1)!.content).to.equal("whole at the end");
+  });
+
+  it("arrives while the step runs", async () => {
+    bench.plane.dispatch({ script: "echo early; sleep 73" });
+    expect((await bench.plane.logOf(1n))[0]!.content).to.equal("early");
+    expect(bench.plane.reports.map(({ phase }) => phase)).to.deep.equal(["STEP_PHASE_STARTED"]);
+  });
+
+  it("loses and doubles nothing over a restart of the gateway in the middle", async () => {
+    bench.plane.dispatch({ script: "for i in $(seq 300); do echo $i; sleep 0.005; done" });
+    await bench.plane.logOf(50n);
+    bench.plane.stop();
+    await bench.plane.start();
+    await bench.plane.logOf(150n);
+    bench.plane.stop();
+    await bench.plane.start();
+    const { lastLine } = await bench.plane.endOf();
+    const lines = await bench.plane.logOf(lastLine);
+    expect(lines.map(({ content }) => Number(content))).to.deep.equal(oneTo(300));
+    expect(numbersOf(lines)).to.deep.equal(oneTo(300));
+  });
+
+  it("has a gap record for what did not fit while the plane stored nothing, and the step ends all the same", async () => {
+    bench.plane.storesLogs = false;
+    bench.plane.dispatch({ script: "seq -f '%.0f of a great many lines that nobody stores for now' 400000" });
+    const { lastLine, phase } = await bench.plane.endOf();
+    expect([phase, lastLine]).to.deep.equal(["STEP_PHASE_SUCCEEDED", 400_000n]);
+    bench.plane.storeLogsAgain();
+    const lines = await bench.plane.logOf(lastLine);
+    const gaps = lines.filter(({ lost }) => lost > 0n);
+    expect(gaps).to.have.length.within(1, 3);
+    let next = 1n;
+    for (const { line, lost, content } of lines) {
+      expect(line).to.equal(next);
+      if (lost === 0n) expect(content).to.match(new RegExp(`^${line} of a great many`));
+      next = line + (lost || 1n);
+    }
+    expect(next).to.equal(400_001n);
+    // What is kept fills the buffer, and no more.
+    expect(lines.length).to.be.within(30_000, 80_000);
+  });
+
+  it("is dropped, and no longer sent, when the plane refuses it", async () => {
+    bench.plane.storesLogs = false;
+    bench.plane.dispatch({ script: "echo one; sleep 0.2; echo two; sleep 74" });
+    await until("the first push", () => bench.plane.pushes.length === 1);
+    bench.plane.order({ $case: "refuse", value: { stepRunId: "step_1", token: 1n } });
+    await until("the end of the step", async () => (await processesWith("sleep 74")).length === 0);
+    bench.plane.dispatch({ script: "echo of another", stepRunId: "step_2" });
+    await until("the push of another step", () => bench.plane.pushes.at(-1)?.stepRunId === "step_2");
+    expect(bench.plane.pushes.filter(({ stepRunId }) => stepRunId === "step_1")).to.have.length(1);
+  });
+});

@@ -1,0 +1,273 @@
+/** Steps from dispatch to report, by a real agent and real processes. */
+import { mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "chai";
+import { until } from "../support/until.ts";
+import { AgentBench, processesWith } from "./test-agent.ts";
+
+describe("a step on an agent", () => {
+  let bench: AgentBench;
+  beforeEach(async () => {
+    bench = await new AgentBench().open();
+    await bench.start();
+  });
+  afterEach(() => bench.end());
+
+  const textOf = async (lastLine: bigint, stepRunId?: string) =>
+    (await bench.plane.logOf(lastLine, stepRunId)).map((line) => line.content);
+
+  it("is reported as started, then as succeeded with its last line", async () => {
+    bench.plane.dispatch({ script: "echo one\necho two" });
+    const end = await bench.plane.endOf();
+    expect(end).to.include({ phase: "STEP_PHASE_SUCCEEDED", exitCode: 0, reason: "", lastLine: 2n, token: 1n });
+    expect(end.endedAtMs >= end.startedAtMs && end.startedAtMs > 0n).to.equal(true);
+    expect(bench.plane.reports.map((report) => report.phase)).to.deep.equal([
+      "STEP_PHASE_STARTED",
+      "STEP_PHASE_SUCCEEDED",
+    ]);
+    expect(await textOf(2n)).to.deep.equal(["one", "two"]);
+  });
+
+  it("fails with its exact exit code", async () => {
+    for (const code of [1, 7, 126, 127, 255]) {
+      bench.plane.dispatch({ script: `exit ${code}`, stepRunId: `step_${code}` });
+      const end = await bench.plane.endOf(`step_${code}`);
+      expect(end).to.include({ phase: "STEP_PHASE_FAILED", exitCode: code, reason: `exit code ${code}` });
+    }
+  });
+
+  it("fails with the signal that ended it", async () => {
+    for (const signal of ["KILL", "SEGV", "TERM"]) {
+      bench.plane.dispatch({ script: `kill -${signal} $$`, stepRunId: `step_${signal}` });
+      const end = await bench.plane.endOf(`step_${signal}`);
+      expect(end).to.include({ phase: "STEP_PHASE_FAILED", exitCode: -1, reason: `ended by SIG${signal}` });
+    }
+  });
+
+  it("stops at the first failing command of a script, and runs under the shell that it names", async () => {
+    bench.plane.dispatch({ script: "false\necho not reached" });
+    expect(await bench.plane.endOf()).to.include({ exitCode: 1, lastLine: 0n });
+    const args = { script: 'false | true\necho "$BASH_VERSION"', shell: "bash  -e -o pipefail" };
+    bench.plane.dispatch({ argsJson: JSON.stringify(args), stepRunId: "step_2" });
+    expect(await bench.plane.endOf("step_2")).to.include({ exitCode: 1, lastLine: 0n });
+  });
+
+  it("runs a command without a shell", async () => {
+    const args = { command: "printf", args: ["%s|", "a b", "$HOME", "*", "-n", 3] };
+    bench.plane.dispatch({ argsJson: JSON.stringify(args) });
+    expect((await bench.plane.endOf()).exitCode).to.equal(0);
+    expect(await textOf(1n)).to.deep.equal(["a b|$HOME|*|-n|3|"]);
+  });
+
+  it("keeps a script's text out of every command line and environment", async () => {
+    bench.plane.dispatch({ script: `echo 'it'"'"'s $(exact) \`text\`'; sleep 60 # "needle-in-script"` });
+    await bench.plane.reportOf("STEP_PHASE_STARTED");
+    expect(await textOf(1n)).to.deep.equal(["it's $(exact) `text`"]);
+    expect(await processesWith("needle-in-script")).to.deep.equal([]);
+  });
+
+  it("sees the dispatch's environment and its ids, and nothing of the agent's own", async () => {
+    process.env["MILLRACE_TEST_SECRET"] = "of the agent";
+    try {
+      const env = [
+        { name: "GREETING", value: "hello\nworld; $(x)" },
+        { name: "GREETING", value: "last wins" },
+        { name: "CI", value: "overridden" },
+        { name: "mark", value: "mine" },
+      ];
+      bench.plane.dispatch({ script: "env", env, jobAttempt: 3 });
+      const end = await bench.plane.endOf();
+      const seen = new Map((await textOf(end.lastLine)).map((line) => line.split("=", 2) as [string, string]));
+      expect(Object.fromEntries(seen)).to.include({
+        GREETING: "last wins",
+        CI: "true",
+        mark: "mine",
+        MILLRACE_RUN_ID: "run_1",
+        MILLRACE_JOB_ID: "job_1",
+        MILLRACE_JOB_NAME: "build",
+        MILLRACE_JOB_ATTEMPT: "3",
+        MILLRACE_STEP_RUN_ID: "step_1",
+        MILLRACE_STEP_NAME: "compile",
+        MILLRACE_WORKSPACE: join(bench.dataDir, "work", "job_1"),
+        PWD: join(bench.dataDir, "work", "job_1"),
+      });
+      expect(seen.has("MILLRACE_TEST_SECRET")).to.equal(false);
+    } finally {
+      delete process.env["MILLRACE_TEST_SECRET"];
+    }
+  });
+
+  it("cannot be started with what the agent does not understand, and says why", async () => {
+    const cases: [fields: Parameters<typeof bench.plane.dispatch>[0], reason: RegExp][] = [
+      [{ uses: "acme/deploy@2" }, /cannot run steps that use "acme\/deploy@2"/],
+      [{ argsJson: "{" }, /not JSON/],
+      [{ argsJson: "{}" }, /either a script or a command/],
+      [{ argsJson: '{"script":"true","command":"true"}' }, /either a script or a command/],
+      [{ argsJson: '{"script":"true","shell":" "}' }, /takes a program and its flags/],
+      [{ argsJson: '{"script":"true","sheell":"bash"}' }, /does not know "sheell"/],
+      [{ script: "true", env: [{ name: "A B", value: "" }] }, /"A B" cannot be the name/],
+      [{ script: "true", env: [{ name: "NUL", value: "\0" }] }, /null bytes/],
+      [{ script: "true", workingDirectory: "../.." }, /leads out of the workspace/],
+      [{ script: "true", workingDirectory: "missing" }, /is no folder of the workspace/],
+      [{ script: "true", jobId: "../job" }, /cannot name a workspace/],
+      [{ argsJson: JSON.stringify({ command: "true", args: ["x".repeat(4_000_000)] }) }, /E2BIG/],
+    ];
+    for (const [index, [fields, reason]] of cases.entries()) {
+      bench.plane.dispatch({ ...fields, stepRunId: `step_${index}` });
+      const end = await bench.plane.endOf(`step_${index}`);
+      expect(end).to.include({ phase: "STEP_PHASE_FAILED", exitCode: -1, startedAtMs: 0n });
+      expect(end.reason).to.match(reason);
+    }
+    bench.plane.dispatch({ argsJson: '{"command":"no-such-program"}', stepRunId: "step_x" });
+    expect(await bench.plane.endOf("step_x")).to.include({ phase: "STEP_PHASE_FAILED", exitCode: 127 });
+  });
+
+  it("shares its job's workspace with the steps before it, and runs in the folder that it names", async () => {
+    bench.plane.dispatch({ script: "mkdir -p deep/down && echo kept > deep/file" });
+    await bench.plane.endOf();
+    bench.plane.dispatch({ script: "cat ../file; pwd", workingDirectory: "deep/down", stepRunId: "step_2" });
+    const end = await bench.plane.endOf("step_2");
+    const folder = join(bench.dataDir, "work", "job_1", "deep", "down");
+    expect(await textOf(end.lastLine, "step_2")).to.deep.equal(["kept", folder]);
+  });
+
+  it("does not follow a link out of the workspace to its working directory", async () => {
+    bench.plane.dispatch({ script: "ln -s / way-out" });
+    await bench.plane.endOf();
+    bench.plane.dispatch({ script: "true", workingDirectory: "way-out/tmp", stepRunId: "step_2" });
+    expect((await bench.plane.endOf("step_2")).reason).to.match(/leads out of the workspace/);
+  });
+
+  it("may write to /dev/stdout and /dev/stderr", async () => {
+    bench.plane.dispatch({ script: "echo out > /dev/stdout; echo err > /dev/stderr; echo both | tee /dev/stderr" });
+    const end = await bench.plane.endOf();
+    expect(end).to.include({ exitCode: 0 });
+    expect((await textOf(end.lastLine)).sort()).to.deep.equal(["both", "both", "err", "out"]);
+  });
+
+  it("finds no child that it did not make, and no end of its lifeline", async () => {
+    const command = "bash";
+    const args = ["-c", 'readlink /proc/$$/fd/* | tr "\\n" " "; echo; cat /proc/$$/task/$$/children; echo'];
+    bench.plane.dispatch({ argsJson: JSON.stringify({ command, args }) });
+    const end = await bench.plane.endOf();
+    const [descriptors, children] = await textOf(end.lastLine);
+    expect(descriptors).to.include("/dev/null").and.not.include("socket:");
+    // That is `cat` itself.
+    expect(children!.trim().split(" ")).to.have.length(1);
+  });
+
+  it("is killed when it takes longer than its timeout, also when it ignores the request", async () => {
+    bench.plane.dispatch({ script: "trap '' TERM; echo deaf; sleep 61", timeoutMs: 150n, cancelGraceMs: 100n });
+    const end = await bench.plane.endOf();
+    expect(end).to.include({ phase: "STEP_PHASE_TIMED_OUT", exitCode: -1, lastLine: 1n });
+    expect(end.reason).to.include("150 ms");
+    expect(await processesWith("sleep 61")).to.deep.equal([]);
+  });
+
+  it("may end by itself when it is asked to, and counts as cancelled", async () => {
+    bench.plane.dispatch({ script: "trap 'echo bye; exit 3' TERM; echo up; while :; do sleep 0.05; done" });
+    await bench.plane.logOf(1n);
+    const value = { jobId: "job_1", stepRunId: "step_1", token: 1n, graceMs: 10_000n, reason: "stopped by ada" };
+    bench.plane.order({ $case: "revoke", value });
+    const end = await bench.plane.endOf();
+    expect(end).to.include({ phase: "STEP_PHASE_CANCELLED", exitCode: 3, reason: "stopped by ada" });
+    expect((await textOf(2n)).at(-1)).to.equal("bye");
+  });
+
+  it("is killed when it ignores its cancellation beyond the grace", async () => {
+    bench.plane.dispatch({ script: "trap '' TERM; (trap '' TERM; sleep 62) & echo up; sleep 62" });
+    await bench.plane.logOf(1n);
+    const value = { jobId: "job_1", stepRunId: "step_1", token: 1n, graceMs: 100n, reason: "" };
+    bench.plane.order({ $case: "revoke", value });
+    expect(await bench.plane.endOf()).to.include({ phase: "STEP_PHASE_CANCELLED", exitCode: -1 });
+    expect(await processesWith("sleep 62")).to.deep.equal([]);
+  });
+
+  it("is cancelled without being started when the revocation came first", async () => {
+    const value = { jobId: "job_1", stepRunId: "step_1", token: 1n, graceMs: 0n, reason: "too late" };
+    bench.plane.order({ $case: "revoke", value });
+    bench.plane.dispatch({ script: "echo started" });
+    expect(await bench.plane.endOf()).to.include({
+      phase: "STEP_PHASE_CANCELLED",
+      reason: "too late",
+      startedAtMs: 0n,
+    });
+  });
+
+  it("takes its children along when it ends, those that left its group too", async () => {
+    bench.plane.dispatch({ script: "sleep 63 & setsid sleep 63 & echo done" });
+    const end = await bench.plane.endOf();
+    expect(end).to.include({ phase: "STEP_PHASE_SUCCEEDED", exitCode: 0 });
+    expect(await processesWith("sleep 63")).to.deep.equal([]);
+    expect(await processesWith("millrace-step")).to.deep.equal([]);
+  });
+
+  it("is over when its process has ended, although something still holds its output", async () => {
+    // Without the environment nobody can know whose it is.
+    bench.plane.dispatch({ script: "env -i setsid sleep 3.14 & echo done" });
+    const end = await bench.plane.endOf();
+    expect(end).to.include({ phase: "STEP_PHASE_SUCCEEDED", lastLine: 1n });
+  });
+
+  it("goes on after it has closed its output", async () => {
+    bench.plane.dispatch({ script: "exec >&- 2>&-; sleep 0.2; exit 5" });
+    expect(await bench.plane.endOf()).to.include({ phase: "STEP_PHASE_FAILED", exitCode: 5 });
+  });
+
+  it("ends when it has killed its supervisor", async () => {
+    bench.plane.dispatch({ script: `pkill -KILL -g $$ -f 'millrace-step step_1-1;'; sleep 64` });
+    expect(await bench.plane.endOf()).to.include({ phase: "STEP_PHASE_FAILED", reason: "ended by SIGKILL" });
+    expect(await processesWith("sleep 64")).to.deep.equal([]);
+  });
+
+  it("is not started twice, however often it is dispatched", async () => {
+    const fields = { script: "echo begun >> count; sleep 0.3" };
+    bench.plane.dispatch(fields);
+    await bench.plane.reportOf("STEP_PHASE_STARTED");
+    bench.plane.dispatch(fields);
+    await until("a second report of the start", () => bench.plane.reports.length === 2);
+    expect(bench.plane.reports[1]!.phase).to.equal("STEP_PHASE_STARTED");
+    await bench.plane.endOf();
+    const reports = bench.plane.reports.length;
+    bench.plane.dispatch(fields);
+    await until("the end again", () => bench.plane.reports.length > reports);
+    expect(bench.plane.reports.at(-1)).to.include({ phase: "STEP_PHASE_SUCCEEDED", exitCode: 0 });
+    expect(await readFile(join(bench.dataDir, "work", "job_1", "count"), "utf8")).to.equal("begun\n");
+  });
+
+  it("is killed without a report when the plane refuses its grant", async () => {
+    bench.plane.dispatch({ script: "echo up; sleep 65" });
+    await bench.plane.logOf(1n);
+    bench.plane.order({ $case: "refuse", value: { stepRunId: "step_1", token: 1n } });
+    await until("a heartbeat without it", () => bench.plane.heartbeats.at(-1)?.held.length === 0);
+    expect(bench.plane.reports.map((report) => report.phase)).to.deep.equal(["STEP_PHASE_STARTED"]);
+    expect(await processesWith("sleep 65")).to.deep.equal([]);
+  });
+
+  it("keeps its workspace and slot until the job is released, and links in it are not followed", async () => {
+    const outside = join(bench.dataDir, "outside");
+    await mkdir(outside);
+    await writeFile(join(outside, "precious"), "kept");
+    bench.plane.dispatch({
+      script: `ln -s ${outside} link; mkdir -p locked/in && touch locked/in/file && chmod 555 locked/in`,
+    });
+    await bench.plane.endOf();
+    await until("a heartbeat with the job", () => bench.plane.heartbeats.at(-1)?.heldJobIds.includes("job_1"));
+    const workspace = join(bench.dataDir, "work", "job_1");
+    await symlink(outside, join(workspace, "second-link"));
+    bench.plane.order({ $case: "release", value: { jobId: "job_1" } });
+    await until("a heartbeat without the job", () => bench.plane.heartbeats.at(-1)?.heldJobIds.length === 0);
+    expect(await stat(workspace).catch((error: NodeJS.ErrnoException) => error.code)).to.equal("ENOENT");
+    expect(await readFile(join(outside, "precious"), "utf8")).to.equal("kept");
+  });
+
+  it("dies with its job's release, and none begins after it", async () => {
+    bench.plane.dispatch({ script: "echo up; sleep 66" });
+    await bench.plane.logOf(1n);
+    bench.plane.order({ $case: "release", value: { jobId: "job_1" } });
+    await until("a heartbeat without the job", () => bench.plane.heartbeats.at(-1)?.heldJobIds.length === 0);
+    expect(await processesWith("sleep 66")).to.deep.equal([]);
+    bench.plane.dispatch({ script: "echo again", stepRunId: "step_2" });
+    expect(await bench.plane.endOf("step_2")).to.include({ phase: "STEP_PHASE_LOST", startedAtMs: 0n });
+  });
+});

@@ -1,0 +1,107 @@
+/** Starts agents for tests: in this process, or as a process of its own that a test can kill. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Logger } from "../../src/domain/logger.ts";
+import type { AgentOptions } from "../../src/agent/options.ts";
+import { runAgent } from "../../src/agent/run-agent.ts";
+import { until } from "../support/until.ts";
+import { REGISTRATION_TOKEN, TestPlane } from "./test-plane.ts";
+
+const silent = () => {};
+export const SILENT: Logger = { debug: silent, info: silent, warn: silent, error: silent };
+
+/** A plane, a data directory, and whatever agents a test starts; `end` leaves nothing of them. */
+export class AgentBench {
+  readonly plane = new TestPlane();
+  dataDir = "";
+  readonly #ends: (() => unknown)[] = [];
+
+  async open(): Promise<this> {
+    await this.plane.start();
+    this.dataDir = await mkdtemp(join(tmpdir(), "millrace-agent-"));
+    return this;
+  }
+
+  /** Starts an agent in this process and waits for its hello. */
+  async start(options: Partial<AgentOptions> = {}): Promise<TestAgent> {
+    const agent = new TestAgent(this.options(options));
+    this.#ends.push(() => agent.kill());
+    await agent.ready;
+    return agent;
+  }
+
+  /** Starts an agent as a process of its own, in a group of its own. */
+  async spawn(): Promise<ChildProcess> {
+    const hellos = this.plane.hellos.length;
+    const main = fileURLToPath(new URL("agent-main.ts", import.meta.url));
+    const child = spawn(process.execPath, ["--import", "tsx", main, this.plane.address, this.dataDir], {
+      stdio: ["ignore", "ignore", "inherit"],
+      detached: true,
+    });
+    this.#ends.push(() => child.kill("SIGKILL"));
+    await until("the hello of the agent's process", () => this.plane.hellos.length > hellos);
+    return child;
+  }
+
+  options(options: Partial<AgentOptions> = {}): AgentOptions {
+    return {
+      address: this.plane.address,
+      dataDir: this.dataDir,
+      name: "tester",
+      labels: { team: "test" },
+      slots: 2,
+      registrationToken: REGISTRATION_TOKEN,
+      log: SILENT,
+      drainTimeoutMs: 5_000,
+      ...options,
+    };
+  }
+
+  async end(): Promise<void> {
+    for (const end of this.#ends.splice(0)) await end();
+    this.plane.stop();
+    await rm(this.dataDir, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+export class TestAgent {
+  readonly ready: Promise<void>;
+  /** Settles as `runAgent` does. */
+  readonly ended: Promise<void>;
+  readonly #stop = new AbortController();
+  readonly #kill = new AbortController();
+
+  constructor(options: AgentOptions) {
+    let isReady = silent;
+    const welcomed = new Promise<void>((resolve) => (isReady = resolve));
+    this.ended = runAgent({ ...options, onReady: () => isReady(), killSignal: this.#kill.signal }, this.#stop.signal);
+    this.ready = Promise.race([welcomed, this.ended]);
+    this.ended.catch(() => {});
+  }
+
+  /** Asks it to end; resolves when it has. */
+  stop(): Promise<void> {
+    this.#stop.abort();
+    return this.ended;
+  }
+
+  async kill(): Promise<void> {
+    this.#kill.abort();
+    await this.stop().catch(() => {});
+  }
+}
+
+/** Process ids whose command line holds `text`. */
+export async function processesWith(text: string): Promise<number[]> {
+  const ps = spawn("ps", ["-eo", "pid=,stat=,args="], { stdio: ["ignore", "pipe", "inherit"] });
+  let output = "";
+  for await (const chunk of ps.stdout) output += String(chunk);
+  return output
+    .split("\n")
+    .map((line) => /^\s*(\d+)\s+(\S+)\s+(.*)$/.exec(line))
+    .filter((row) => row !== null && !row[2]!.startsWith("Z") && row[3]!.includes(text))
+    .map((row) => Number(row![1]));
+}

@@ -1,0 +1,221 @@
+/** The control plane's side of the agent contract over a real gRPC server, played by a test. */
+import { Server, ServerCredentials, type ServerDuplexStream, status } from "@grpc/grpc-js";
+import {
+  type AgentServer,
+  AgentService,
+  type ConnectRequest,
+  type ConnectResponse,
+  Dispatch,
+  type HeartbeatRequest,
+  type Hello,
+  type RegisterRequest,
+  type StepPhase,
+  type StepReport,
+} from "../../proto/generated/agent/v1/agent.ts";
+import {
+  type GatewayServer,
+  GatewayService,
+  type LogLine,
+  type PushLogsRequest,
+  type PushLogsResponse,
+  PushLogsVerdict,
+} from "../../proto/generated/gateway/v1/gateway.ts";
+import { until } from "../support/until.ts";
+
+type Control = ServerDuplexStream<ConnectRequest, ConnectResponse>;
+type Order = NonNullable<ConnectResponse["message"]>;
+
+export const REGISTRATION_TOKEN = "registration-token";
+
+export class TestPlane {
+  readonly registrations: RegisterRequest[] = [];
+  readonly hellos: Hello[] = [];
+  readonly heartbeats: HeartbeatRequest[] = [];
+  readonly reports: StepReport[] = [];
+  /** Messages of the agent in their order. */
+  readonly received: string[] = [];
+  /** Lines as a store would keep them: contiguous, the first of each number. */
+  readonly lines = new Map<string, LogLine[]>();
+  readonly pushes: PushLogsRequest[] = [];
+  heartbeatMs = 50;
+  acknowledgesHeartbeats = true;
+  acknowledgesReports = true;
+  storesLogs = true;
+  port = 0;
+  #tokens = new Set<string>();
+  #server = new Server();
+  #streams = new Set<Control>();
+  #waitingLogs: (() => void)[] = [];
+
+  async start(): Promise<this> {
+    this.#server = new Server();
+    const agentService: AgentServer = {
+      register: (call, callback) => {
+        if (bearerOf(call.metadata) !== REGISTRATION_TOKEN) {
+          return callback({ code: status.UNAUTHENTICATED, details: "unknown registration token" });
+        }
+        this.registrations.push(call.request);
+        const agentToken = `agent-token-${this.registrations.length}`;
+        this.#tokens = new Set([agentToken]);
+        callback(null, { agentId: "agt_1", agentToken });
+      },
+      unregister: (_call, callback) => callback(null, {}),
+      heartbeat: (_call, callback) => callback({ code: status.UNIMPLEMENTED }),
+      fetchStepRun: (_call, callback) => callback({ code: status.UNIMPLEMENTED }),
+      reportStepRunStatus: (_call, callback) => callback({ code: status.UNIMPLEMENTED }),
+      cancelStepRun: (_call, callback) => callback({ code: status.UNIMPLEMENTED }),
+      updateLabels: (_call, callback) => callback({ code: status.UNIMPLEMENTED }),
+      connect: (stream) => this.#connected(stream),
+    };
+    const gatewayService: GatewayServer = {
+      pushLogs: (stream) => {
+        stream.on("error", () => {});
+        stream.on("end", () => stream.end());
+        stream.on("data", (push: PushLogsRequest) => {
+          this.pushes.push(push);
+          const answer = () => void stream.write(this.#store(push));
+          if (this.storesLogs) answer();
+          else this.#waitingLogs.push(answer);
+        });
+      },
+      pushEvents: (stream) => void stream.end(),
+    };
+    this.#server.addService(AgentService, agentService);
+    this.#server.addService(GatewayService, gatewayService);
+    this.port = await new Promise<number>((resolve, reject) =>
+      this.#server.bindAsync(`127.0.0.1:${this.port}`, ServerCredentials.createInsecure(), (error, port) =>
+        error === null ? resolve(port) : reject(error),
+      ),
+    );
+    return this;
+  }
+
+  get address(): string {
+    return `127.0.0.1:${this.port}`;
+  }
+
+  /** Ends the server with all its streams, as a crash does; `start` brings it back on the same port. */
+  stop(): void {
+    this.#streams.clear();
+    this.#server.forceShutdown();
+  }
+
+  /** Takes back every agent token. */
+  revokeTokens(): void {
+    this.#tokens.clear();
+  }
+
+  /** Ends the Connect streams alone. */
+  disconnect(code = status.UNAVAILABLE): void {
+    for (const stream of this.#streams) stream.emit("error", { code, details: "the test ends this stream" });
+    this.#streams.clear();
+  }
+
+  /** Stores what has waited while `storesLogs` was false. */
+  storeLogsAgain(): void {
+    this.storesLogs = true;
+    for (const answer of this.#waitingLogs.splice(0)) answer();
+  }
+
+  order(order: Order): void {
+    for (const stream of this.#streams) stream.write({ message: order });
+  }
+
+  dispatch(fields: Partial<Dispatch> & { script?: string }): Dispatch {
+    const { script, ...others } = fields;
+    const dispatch = Dispatch.create({
+      runId: "run_1",
+      jobId: "job_1",
+      stepRunId: "step_1",
+      token: 1n,
+      pipelineId: "pl_1",
+      jobName: "build",
+      stepName: "compile",
+      uses: "shell",
+      argsJson: script === undefined ? "" : JSON.stringify({ script }),
+      cancelGraceMs: 10_000n,
+      leaseMs: 30_000n,
+      jobAttempt: 1,
+      ...others,
+    });
+    this.order({ $case: "dispatch", value: dispatch });
+    return dispatch;
+  }
+
+  /** The first report of a step run in this phase. */
+  reportOf(phase: StepPhase, stepRunId = "step_1"): Promise<StepReport> {
+    return until(`${phase} of ${stepRunId}; reported: ${this.reports.map((report) => report.phase).join()}`, () =>
+      this.reports.find((report) => report.phase === phase && report.stepRunId === stepRunId),
+    );
+  }
+
+  /** The first report of a step run that is not of its start. */
+  endOf(stepRunId = "step_1"): Promise<StepReport> {
+    return until(`the end of ${stepRunId}`, () =>
+      this.reports.find((report) => report.stepRunId === stepRunId && report.phase !== "STEP_PHASE_STARTED"),
+    );
+  }
+
+  /** The lines of a step run, once everything up to `lastLine` is stored. */
+  async logOf(lastLine: bigint, stepRunId = "step_1"): Promise<LogLine[]> {
+    if (lastLine > 0n) {
+      await until(`line ${lastLine} of ${stepRunId}`, () => this.#storedThrough(stepRunId) >= lastLine);
+    }
+    return this.lines.get(stepRunId) ?? [];
+  }
+
+  #connected(stream: Control): void {
+    if (!this.#tokens.has(bearerOf(stream.metadata))) {
+      return void stream.emit("error", { code: status.UNAUTHENTICATED, details: "unknown agent token" });
+    }
+    this.#streams.add(stream);
+    stream.on("error", () => this.#streams.delete(stream));
+    stream.on("cancelled", () => this.#streams.delete(stream));
+    stream.on("end", () => stream.end());
+    stream.on("data", ({ message }: ConnectRequest) => this.#receive(stream, message!));
+  }
+
+  #receive(stream: Control, message: NonNullable<ConnectRequest["message"]>): void {
+    const answer = (order: Order) => void stream.write({ message: order });
+    this.received.push(message.$case);
+    switch (message.$case) {
+      case "hello":
+        this.hellos.push(message.value);
+        return answer({
+          $case: "welcome",
+          value: { agentId: "agt_1", heartbeatIntervalMs: BigInt(this.heartbeatMs) },
+        });
+      case "heartbeat":
+        this.heartbeats.push(message.value);
+        if (!this.acknowledgesHeartbeats) return;
+        return answer({ $case: "heartbeatAck", value: { sequence: message.value.sequence } });
+      case "report": {
+        const { stepRunId, token, phase } = message.value;
+        this.reports.push(message.value);
+        if (!this.acknowledgesReports || phase === "STEP_PHASE_STARTED") return;
+        return answer({ $case: "acknowledge", value: { stepRunId, token } });
+      }
+      case "drain":
+        return;
+    }
+  }
+
+  #store({ stepRunId, token, lines }: PushLogsRequest): PushLogsResponse {
+    const stored = this.lines.get(stepRunId) ?? [];
+    this.lines.set(stepRunId, stored);
+    for (const line of lines) {
+      if (line.line === this.#storedThrough(stepRunId) + 1n) stored.push(line);
+    }
+    const storedThrough = this.#storedThrough(stepRunId);
+    return { stepRunId, token, verdict: PushLogsVerdict.PUSH_LOGS_VERDICT_STORED, storedThrough };
+  }
+
+  #storedThrough(stepRunId: string): bigint {
+    const last = this.lines.get(stepRunId)?.at(-1);
+    return last === undefined ? 0n : last.line + (last.lost > 0n ? last.lost - 1n : 0n);
+  }
+}
+
+function bearerOf(metadata: { get(name: string): unknown[] }): string {
+  return String(metadata.get("authorization")[0]).replace(/^Bearer /, "");
+}

@@ -1,0 +1,76 @@
+import { expect } from "chai";
+import { fitTree, renderTree } from "../../src/cli/run-tree.ts";
+import { runDetailOf } from "../support/run-details.ts";
+
+const texts = (lines: readonly { indent: number; text: string }[]) =>
+  lines.map(({ indent, text }) => `${"  ".repeat(indent)}${text}`);
+
+describe("the tree of a run", () => {
+  it("shows stages, jobs and steps with status and time", () => {
+    const run = runDetailOf({ duration: 3_200 }, [
+      {
+        name: "compile",
+        status: "success",
+        duration: 1_250,
+        steps: [{ name: "copy", status: "success", duration: 40 }],
+      },
+      {
+        name: "unit",
+        stage: "test",
+        status: "pending",
+        startTime: null,
+        waitingFor: { reason: "stage", text: "waits for stage build to end" },
+      },
+    ]);
+    expect(texts(renderTree(run, { name: "hello", steps: "all" }))).to.deep.equal([
+      "hello  running  3.2s",
+      "  build",
+      "    compile  success  1.3s",
+      "      copy  success  40ms",
+      "  test",
+      "    unit  pending  waits for stage build to end",
+    ]);
+  });
+
+  it("says why a step failed and which attempt it is", () => {
+    const run = runDetailOf({ status: "failed" }, [
+      {
+        status: "failed",
+        attempt: 2,
+        steps: [
+          { status: "failed", exitCode: 3 },
+          { status: "timeout", reason: "timeout" },
+          { status: "skipped", startTime: null, reason: "upstream_failed" },
+        ],
+      },
+    ]);
+    expect(texts(renderTree(run, { name: "p", steps: "all" })).slice(2)).to.deep.equal([
+      "    job-0  failed  (attempt 2)  500ms",
+      "      step-0  failed  250ms  exit 3",
+      "      step-1  timeout  250ms  timeout",
+      "      step-2  skipped  upstream_failed",
+    ]);
+  });
+
+  it("leaves out the steps of jobs that do not run when there is little room", () => {
+    const steps = [{}, {}, {}];
+    const run = runDetailOf({}, [
+      { name: "over", status: "success", steps },
+      { name: "on", status: "running", steps },
+    ]);
+    expect(fitTree(run, "p", 100)).to.have.length(10);
+    const short = texts(fitTree(run, "p", 7));
+    expect(short).to.have.length(7);
+    expect(short.filter((line) => line.includes("step-"))).to.have.length(3);
+  });
+
+  it("never has more lines than there is room, and says how many are missing", () => {
+    const run = runDetailOf(
+      {},
+      Array.from({ length: 50 }, () => ({ status: "pending" as const })),
+    );
+    const lines = fitTree(run, "p", 10);
+    expect(lines).to.have.length(10);
+    expect(lines.at(-1)?.text).to.equal("... 43 more");
+  });
+});

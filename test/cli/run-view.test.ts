@@ -1,0 +1,43 @@
+import { expect } from "chai";
+import { RunView } from "../../src/cli/run-view.ts";
+import { Screen } from "../../src/cli/screen.ts";
+import { runDetailOf } from "../support/run-details.ts";
+
+function plainView() {
+  const lines: string[] = [];
+  const screen = new Screen({ write: (text: string) => lines.push(...text.split("\n").slice(0, -1)) }, {});
+  return { lines, view: new RunView(screen, { name: "hello" }) };
+}
+
+describe("the view of a run without a terminal", () => {
+  it("tells each change once, and nothing of what waits", () => {
+    const { lines, view } = plainView();
+    const waiting = { status: "pending", startTime: null } as const;
+    view.update(
+      runDetailOf({}, [
+        { name: "compile", steps: [{ name: "copy" }] },
+        { name: "later", ...waiting },
+      ]),
+    );
+    view.update(
+      runDetailOf({}, [
+        { name: "compile", steps: [{ name: "copy" }] },
+        { name: "later", ...waiting },
+      ]),
+    );
+    view.update(runDetailOf({}, [{ name: "compile", steps: [{ name: "copy", status: "failed", exitCode: 2 }] }]));
+    expect(lines).to.deep.equal([
+      "● build/compile/copy  running  250ms",
+      "● build/compile  running  500ms",
+      "● hello  running  1.0s",
+      "✘ build/compile/copy  failed  250ms  exit 2",
+    ]);
+  });
+
+  it("prefixes log lines with their step and strips what would change the terminal", () => {
+    const { lines, view } = plainView();
+    const job = runDetailOf({}, [{ name: "compile", steps: [{ name: "copy" }] }]).jobs[0]!;
+    view.log(job, job.steps[0]!, { line_number: 1, content: "\u001b[31mred\u001b[0m\u0007", stream: "stdout" });
+    expect(lines).to.deep.equal(["build/compile/copy | red"]);
+  });
+});

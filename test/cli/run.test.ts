@@ -1,0 +1,79 @@
+import { expect } from "chai";
+import { readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ProcessWorld, type StartedProcess } from "../support/processes.ts";
+import { until } from "../support/until.ts";
+
+describe("run", function () {
+  this.timeout(90_000);
+  let world: ProcessWorld;
+  beforeEach(async () => {
+    world = await ProcessWorld.create();
+  });
+  afterEach(() => world.end());
+
+  async function run(definition: string, ...args: readonly string[]): Promise<StartedProcess> {
+    const file = join(world.folder, "pipeline.yaml");
+    await writeFile(file, definition);
+    return world.start(["run", file, ...args], { cwd: world.folder });
+  }
+
+  const leftOvers = async () => (await readdir(world.folder)).filter((name) => name.startsWith("millrace-run-"));
+
+  it("exits with 0 when the run succeeds, with its variables and the checkout, and leaves nothing", async () => {
+    const started = await run(
+      `jobs:
+  - name: greet
+    env: { WHO: "\${{ variables.who }}", WHERE: "\${{ variables.checkout }}" }
+    steps:
+      - name: say
+        uses: shell
+        args: { script: 'echo "hello $WHO at $WHERE"' }
+`,
+      "--verbose",
+      "--var",
+      "who=you=me",
+    );
+    expect((await started.exited).code, started.stdout + started.stderr).to.equal(0);
+    expect(started.stdout).to.contain(`greet/say | hello you=me at ${world.folder}`);
+    expect(started.stdout).to.contain("✔ pipeline.yaml  success");
+    expect(await world.alive()).to.deep.equal([]);
+    expect(await leftOvers()).to.deep.equal([]);
+  });
+
+  it("exits with 1 when a step fails, and shows the end of that step's log alone", async () => {
+    const started = await run(`jobs:
+  - name: build
+    steps:
+      - name: fine
+        uses: shell
+        args: { script: 'echo not shown' }
+      - name: breaks
+        uses: shell
+        args: { script: 'seq 1 60; echo oh no >&2; exit 3' }
+`);
+    expect((await started.exited).code, started.stdout + started.stderr).to.equal(1);
+    const { stdout } = started;
+    expect(stdout).to.match(/✘ \S+build\/breaks {2}failed .*exit 3/);
+    expect(stdout).to.match(/breaks, last 50 of 61 lines \(all with --verbose\)/);
+    expect(stdout).to.contain("breaks | oh no").and.to.contain("breaks | 12\n").and.not.to.contain("breaks | 11\n");
+    expect(stdout).not.to.contain("not shown");
+  });
+
+  it("stops the run on Ctrl-C, ends its processes and exits with 130", async () => {
+    const started = await run(`jobs:
+  - name: long
+    cancelGrace: 1s
+    steps:
+      - name: sleep
+        uses: shell
+        args: { script: 'sleep 300' }
+`);
+    await started.prints("● default/long/sleep");
+    started.pressCtrlC();
+    expect((await started.exited).code, started.stdout + started.stderr).to.equal(130);
+    expect(started.stdout).to.match(/pipeline\.yaml {2}cancelled/);
+    await until("nothing was left", async () => (await world.alive()).length === 0);
+    expect(await leftOvers()).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,87 @@
+import { expect } from "chai";
+import { createServer, type AddressInfo } from "node:net";
+import { once } from "node:events";
+import { join } from "node:path";
+import { ProcessWorld } from "../support/processes.ts";
+import { until } from "../support/until.ts";
+
+describe("serve", function () {
+  this.timeout(90_000);
+  let world: ProcessWorld;
+  beforeEach(async () => {
+    world = await ProcessWorld.create();
+  });
+  afterEach(() => world.end());
+
+  it("starts all roles, is ready, and leaves nothing behind when it is asked to end", async () => {
+    const node = await world.serve("edge,gateway,worker");
+    expect((await fetch(`http://${node.http}/readyz`)).status).to.equal(200);
+    expect((await fetch(`http://${node.metrics}/metrics`)).status).to.equal(200);
+    expect(node.process.stdout).to.match(/administrator token \(shown only now\): mrt_\S+\n/);
+    node.kill("SIGTERM");
+    expect(await node.exited).to.deep.equal({ code: 0, signal: null });
+    expect(await world.alive()).to.deep.equal([]);
+  });
+
+  it("shows a token at the first start alone", async () => {
+    for (const shown of [true, false]) {
+      const node = await world.serve("edge,gateway,worker");
+      expect(node.process.stdout.includes("administrator token")).to.equal(shown);
+      node.kill("SIGTERM");
+      await node.exited;
+    }
+  });
+
+  it("says which port is in use and how to choose another, and ends what it had started", async () => {
+    const holder = createServer().listen(0, "127.0.0.1");
+    await once(holder, "listening");
+    try {
+      for (const variable of ["MILLRACE_HTTP_ADDRESS", "MILLRACE_GRPC_ADDRESS", "MILLRACE_METRICS_ADDRESS"]) {
+        const { port } = holder.address() as AddressInfo;
+        const refused = world.start(["serve"], {
+          env: {
+            MILLRACE_HTTP_ADDRESS: "127.0.0.1:0",
+            MILLRACE_GRPC_ADDRESS: "127.0.0.1:0",
+            MILLRACE_METRICS_ADDRESS: "127.0.0.1:0",
+            MILLRACE_DATA_DIR: join(world.folder, "data"),
+            [variable]: `127.0.0.1:${port}`,
+          },
+        });
+        expect((await refused.exited).code, variable).to.equal(1);
+        expect(refused.stderr).to.contain(String(port)).and.to.contain(variable);
+        expect(await world.alive()).to.deep.equal([]);
+      }
+    } finally {
+      holder.close();
+    }
+  });
+
+  it("refuses another number of shards than the deployment was made with", async () => {
+    const node = await world.serve("worker");
+    node.kill("SIGTERM");
+    await node.exited;
+    const other = world.start(["serve", "--roles", "worker"], {
+      env: {
+        MAILBOX_SHARDS: "8",
+        MILLRACE_METRICS_ADDRESS: "127.0.0.1:0",
+        MILLRACE_DATA_DIR: join(world.folder, "data"),
+      },
+    });
+    expect((await other.exited).code).to.equal(1);
+    expect(other.stderr).to.contain("MAILBOX_SHARDS is 8, but this deployment was made with 16");
+  });
+
+  it("lets one process alone work with an embedded Redis on a data directory", async () => {
+    const node = await world.serve("edge,gateway,worker");
+    const second = world.start(["serve"], { env: { MILLRACE_DATA_DIR: join(world.folder, "data") } });
+    expect((await second.exited).code).to.equal(1);
+    expect(second.stderr).to.contain(`already running (pid ${node.pid}) on ${join(world.folder, "data")}`);
+  });
+
+  it("takes its Redis with it when it is killed", async () => {
+    const node = await world.serve("edge,gateway,worker");
+    node.kill("SIGKILL");
+    await node.exited;
+    await until("Redis ended", async () => (await world.alive()).length === 0);
+  });
+});

@@ -1,0 +1,105 @@
+import { expect } from "chai";
+import { join } from "node:path";
+import { ProcessWorld, type StartedProcess } from "../support/processes.ts";
+import { until } from "../support/until.ts";
+
+const FREE_PORTS = {
+  MILLRACE_HTTP_ADDRESS: "127.0.0.1:0",
+  MILLRACE_GRPC_ADDRESS: "127.0.0.1:0",
+  MILLRACE_METRICS_ADDRESS: "127.0.0.1:0",
+};
+
+describe("start", function () {
+  this.timeout(120_000);
+  let world: ProcessWorld;
+  let dataDir: string;
+  beforeEach(async () => {
+    world = await ProcessWorld.create();
+    dataDir = join(world.folder, "data");
+  });
+  afterEach(() => world.end());
+
+  const start = (...args: readonly string[]): StartedProcess =>
+    world.start(["start", "--data-dir", dataDir, ...args], { env: FREE_PORTS });
+  const nothingIsLeft = () => until("nothing was left", async () => (await world.alive()).length === 0);
+
+  it("--once runs the sample on a fresh data directory, exits with 0 and leaves no process", async () => {
+    const once = start("--once");
+    expect((await once.exited).code, once.stdout + once.stderr).to.equal(0);
+    for (const part of ["Redis", "store", "worker", "gateway", "edge", "agent"])
+      expect(once.stdout).to.contain(`✔ ${part}`);
+    expect(once.stdout)
+      .to.match(/Token {2}mrt_\S+/)
+      .and.to.contain(dataDir)
+      .and.to.contain("✔ hello  success");
+    expect(once.stdout).to.match(/^\S+\/\S+ \| /m);
+    expect(once.stderr).to.equal("");
+    expect(await world.alive()).to.deep.equal([]);
+
+    const again = start("--once");
+    expect((await again.exited).code, again.stdout + again.stderr).to.equal(0);
+    expect(again.stdout).not.to.match(/Token {2}mrt_/);
+    expect(again.stdout).to.contain("✔ hello  success");
+  });
+
+  it("refuses a data directory on which another one runs, and leaves that one alone", async () => {
+    const first = start();
+    await first.prints("Serving.");
+    const second = start();
+    expect((await second.exited).code).to.equal(1);
+    expect(second.stderr).to.equal(`error: already running (pid ${first.pid}) on ${dataDir}\n`);
+    const [, url] = /URL {4}(\S+)/.exec(first.stdout)!;
+    expect((await fetch(`${url}/readyz`)).status).to.equal(200);
+  });
+
+  it("ends everything that it started on Ctrl-C, and a second start serves what there was", async () => {
+    const first = start();
+    await first.prints("Serving.");
+    first.pressCtrlC();
+    expect((await first.exited).code, first.stdout + first.stderr).to.equal(130);
+    await nothingIsLeft();
+
+    const second = start("--new-token");
+    await second.prints("Serving.");
+    const [, url] = /URL {4}(\S+)/.exec(second.stdout)!;
+    const [, token] = /Token {2}(\S+)/.exec(second.stdout)!;
+    const answer = await fetch(`${url}/api/v1/pipelines`, { headers: { authorization: `Bearer ${token}` } });
+    const { detail } = (await answer.json()) as { detail: { list: readonly { name: string; status: string }[] } };
+    expect(detail.list.map(({ name, status }) => ({ name, status }))).to.deep.equal([
+      { name: "hello", status: "success" },
+    ]);
+  });
+
+  it("cleans up when Ctrl-C comes during the set-up", async () => {
+    const started = start();
+    await started.prints("✔ Redis");
+    started.pressCtrlC();
+    expect((await started.exited).code).to.equal(130);
+    await nothingIsLeft();
+  });
+
+  it("takes the agent and Redis with it when it is killed, and the next start finishes the run", async () => {
+    const first = start();
+    await first.prints(/● \S+\/\S+\/\S+ {2}running/);
+    first.kill("SIGKILL");
+    await first.exited;
+    await nothingIsLeft();
+
+    const second = start();
+    const output = await second.prints("Serving.", 60_000);
+    expect(output).to.contain("✔ hello  success");
+  });
+
+  it("says which port is in use, exits with 1 and ends what it had started", async () => {
+    const first = start();
+    await first.prints("✔ edge");
+    const [, port] = /edge +listens on 127\.0\.0\.1:(\d+)/.exec(first.stdout)!;
+    const second = world.start(["start", "--data-dir", join(world.folder, "other")], {
+      env: { ...FREE_PORTS, MILLRACE_HTTP_ADDRESS: `127.0.0.1:${port}` },
+    });
+    expect((await second.exited).code).to.equal(1);
+    expect(second.stderr).to.contain(`port ${port} on 127.0.0.1 is in use`).and.to.contain("MILLRACE_HTTP_ADDRESS");
+    const others = (await world.alive()).filter(({ command }) => command.includes(join(world.folder, "other")));
+    expect(others).to.deep.equal([]);
+  });
+});

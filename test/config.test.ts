@@ -1,0 +1,134 @@
+import { expect } from "chai";
+import { KNOWN_VARIABLES, readAgentConfig, readControlPlaneConfig } from "../src/config.ts";
+import { MillraceError } from "../src/domain/errors.ts";
+
+const KEY = "0123456789abcdef0123456789abcdef";
+
+function refusal(read: () => unknown): MillraceError {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof MillraceError) return error;
+    throw error;
+  }
+  throw new Error("nothing was refused");
+}
+
+describe("the environment", () => {
+  it("without any variable is the embedded engine on loopback", () => {
+    expect(readControlPlaneConfig({})).to.deep.equal({
+      roles: ["edge", "gateway", "worker"],
+      redis: null,
+      mongodb: null,
+      http: { host: "127.0.0.1", port: 8080 },
+      grpc: { host: "127.0.0.1", port: 9090 },
+      metrics: { host: "127.0.0.1", port: 9464 },
+      dataDir: null,
+      shards: 16,
+      eventNamespace: "svc",
+      signingKey: null,
+      bootstrapToken: null,
+      registrationToken: null,
+      logLevel: null,
+    });
+  });
+
+  it("listens on every interface once an engine of its own is named", () => {
+    const config = readControlPlaneConfig({ REDIS_URL: "redis://cache:6379" });
+    expect(config.http).to.deep.equal({ host: "", port: 8080 });
+    expect(config.redis).to.deep.equal({ url: "redis://cache:6379" });
+  });
+
+  it("takes empty text for unset, as compose files pass it", () => {
+    expect(readControlPlaneConfig({ REDIS_URL: "", MAILBOX_SHARDS: "" })).to.include({ redis: null, shards: 16 });
+  });
+
+  it("reads addresses with names, IPv6 and no host", () => {
+    const config = readControlPlaneConfig({
+      MILLRACE_HTTP_ADDRESS: ":80",
+      MILLRACE_GRPC_ADDRESS: "[::1]:9091",
+      MILLRACE_METRICS_ADDRESS: "metrics.internal:0",
+    });
+    expect(config.http).to.deep.equal({ host: "", port: 80 });
+    expect(config.grpc).to.deep.equal({ host: "::1", port: 9091 });
+    expect(config.metrics).to.deep.equal({ host: "metrics.internal", port: 0 });
+  });
+
+  it("reads the nodes of a Redis Cluster", () => {
+    expect(readControlPlaneConfig({ REDIS_CLUSTER_NODES: "a:7000, b:7001" }).redis).to.deep.equal({
+      cluster: [
+        { host: "a", port: 7000 },
+        { host: "b", port: 7001 },
+      ],
+    });
+  });
+
+  it("names every problem at once, with its variable and without its value", () => {
+    const error = refusal(() =>
+      readControlPlaneConfig({
+        MILLRACE_ROLES: "edge,cook",
+        REDIS_URL: "http://user:hunter2@cache",
+        MILLRACE_HTTP_ADDRESS: "8080",
+        MAILBOX_SHARDS: "0",
+        EVENT_NAMESPACE: "Svc.",
+        MILLRACE_SIGNING_KEY: "hunter2",
+        MILLRACE_BOOTSTRAP_TOKEN: "hunter2",
+        LOG_LEVEL: "loud",
+      }),
+    );
+    expect(error.reason).to.equal("malformed_request");
+    expect(error.problems.map(({ pointer }) => pointer)).to.have.members([
+      "/MILLRACE_ROLES",
+      "/REDIS_URL",
+      "/MILLRACE_HTTP_ADDRESS",
+      "/MAILBOX_SHARDS",
+      "/EVENT_NAMESPACE",
+      "/MILLRACE_SIGNING_KEY",
+      "/MILLRACE_BOOTSTRAP_TOKEN",
+      "/LOG_LEVEL",
+    ]);
+    for (const { pointer } of error.problems) expect(error.message).to.include(pointer.slice(1));
+    expect(error.message).not.to.include("hunter2");
+  });
+
+  it("refuses ports that do not exist", () => {
+    expect(refusal(() => readControlPlaneConfig({ MILLRACE_HTTP_ADDRESS: ":65536" })).message).to.include("65535");
+  });
+
+  it("refuses two kinds of Redis at once", () => {
+    const error = refusal(() => readControlPlaneConfig({ REDIS_URL: "redis://a", REDIS_CLUSTER_NODES: "a:1" }));
+    expect(error.message).to.include("REDIS_CLUSTER_NODES and REDIS_URL exclude each other");
+  });
+
+  it("asks for a signing key wherever several nodes must agree on one", () => {
+    const scaled = { MONGODB_URL: "mongodb://db/" };
+    expect(refusal(() => readControlPlaneConfig(scaled)).message).to.include("MILLRACE_SIGNING_KEY");
+    expect(readControlPlaneConfig({ ...scaled, MILLRACE_ROLES: "worker" }).signingKey).to.equal(null);
+    const config = readControlPlaneConfig({ ...scaled, MILLRACE_SIGNING_KEY: KEY });
+    expect(config.signingKey).to.have.length(32);
+    expect(config.mongodb).to.deep.equal({ url: "mongodb://db/", database: "millrace" });
+  });
+
+  it("reads an agent's labels, also with empty values and equals signs", () => {
+    expect(readAgentConfig({ MILLRACE_AGENT_LABELS: "os=linux, expr=a=b,gpu=" }).labels).to.deep.equal({
+      os: "linux",
+      expr: "a=b",
+      gpu: "",
+    });
+    expect(refusal(() => readAgentConfig({ MILLRACE_AGENT_LABELS: "linux" })).message).to.include("key=value");
+  });
+
+  it("bounds an agent's slots", () => {
+    expect(readAgentConfig({ MILLRACE_AGENT_SLOTS: "1000" }).slots).to.equal(1_000);
+    expect(refusal(() => readAgentConfig({ MILLRACE_AGENT_SLOTS: "1001" })).message).to.include("MILLRACE_AGENT_SLOTS");
+  });
+
+  it("tells the names of all variables that it reads", () => {
+    expect(KNOWN_VARIABLES).to.include.members([
+      "MILLRACE_ROLES",
+      "MILLRACE_GATEWAY",
+      "REDIS_CLUSTER_NODES",
+      "LOG_LEVEL",
+    ]);
+  });
+});

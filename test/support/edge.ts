@@ -1,0 +1,147 @@
+/** The user-facing edges over real engines: SQLite, Redis, HTTP and WebSocket on a loopback port. No worker runs. */
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { Registry } from "prom-client";
+import type { Letter } from "../../queues/envelope.ts";
+import type { AppContext } from "../../src/app/context.ts";
+import { ensureBootstrap } from "../../src/app/bootstrap.ts";
+import { issueToken } from "../../src/app/tokens.ts";
+import { RedisBoard } from "../../src/dispatch/redis-board.ts";
+import { RedisPresence } from "../../src/dispatch/redis-presence.ts";
+import { newId } from "../../src/domain/ids.ts";
+import { RedisFeed } from "../../src/feed/redis-feed.ts";
+import type { ReadinessChecks } from "../../src/http/health.ts";
+import { createHttpServer } from "../../src/http/server.ts";
+import { connectRedis } from "../../src/redis/connect.ts";
+import type { Role } from "../../src/stores/identity.ts";
+import { attachWebSocketGateway } from "../../src/ws/gateway.ts";
+import { silentLog } from "./kernel-ports.ts";
+import { startTestRedis, type TestRedis } from "./redis.ts";
+import { openTestSqlite } from "./stores.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever is answered
+  readonly body: any;
+}
+
+export interface CallOptions {
+  readonly token?: string | null;
+  readonly body?: unknown;
+  /** Sent as it is, in place of `body`. */
+  readonly raw?: string | Uint8Array;
+  readonly headers?: Record<string, string>;
+}
+
+export interface TestEdge {
+  readonly context: AppContext;
+  readonly redis: TestRedis;
+  readonly registry: Registry;
+  readonly port: number;
+  readonly origin: string;
+  /** Of the user `admin`, with the scope `act-as`. */
+  readonly adminToken: string;
+  /** Letters that were sent to mailboxes. */
+  readonly letters: Letter[];
+  /** Moves the clock of the edge, milliseconds. */
+  skewMs: number;
+  /** Set to let every letter fail, as with a lost Redis. */
+  mailboxesFail: boolean;
+  readonly readiness: { checks: ReadinessChecks };
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  /** A new user of that role and a personal token of theirs. */
+  userWithRole(role: Role): Promise<{ readonly name: string; readonly token: string }>;
+  close(): Promise<void>;
+}
+
+export async function openTestEdge(limits: { pingMs?: number; stallMs?: number } = {}): Promise<TestEdge> {
+  const redis = await startTestRedis();
+  const store = await openTestSqlite();
+  const log = silentLog;
+  const target = { url: redis.url };
+  const client = connectRedis(target, { role: "edge", log });
+  const feed = new RedisFeed({ publisher: client, subscriber: connectRedis(target, { role: "subscriber", log }), log });
+  const registry = new Registry();
+  const letters: Letter[] = [];
+  const edge = { skewMs: 0, mailboxesFail: false, readiness: { checks: {} as ReadinessChecks } };
+  const clock = { now: () => Date.now() + edge.skewMs, monotonic: () => performance.now() };
+  const context: AppContext = {
+    stores: store.stores,
+    feed,
+    mailboxes: {
+      async send(letter) {
+        if (edge.mailboxesFail) throw new Error("Redis cannot be reached");
+        letters.push(letter);
+      },
+      sendAt: () => Promise.resolve(),
+      close: () => Promise.resolve(),
+    },
+    board: new RedisBoard({ redis: client, feed, clock }),
+    presence: new RedisPresence(client),
+    clock,
+    log,
+    shards: 16,
+    eventNamespace: "svc",
+    signingKey: new TextEncoder().encode("k".repeat(32)),
+  };
+  const { adminToken } = await ensureBootstrap(context);
+  const { server, app } = createHttpServer(context, {
+    registry,
+    readiness: {
+      others: async () => void (await Promise.all(Object.values(edge.readiness.checks).map((check) => check()))),
+    },
+  });
+  const gateway = attachWebSocketGateway(context, { app, server, registry, ...limits });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const origin = `http://127.0.0.1:${port}`;
+
+  return Object.assign(edge, {
+    context,
+    redis,
+    registry,
+    port,
+    origin,
+    adminToken: adminToken!,
+    letters,
+    async call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
+      const token = options.token === undefined ? adminToken : options.token;
+      const payload = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
+      const response = await fetch(origin + path, {
+        method,
+        headers: {
+          ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+          ...(payload === undefined ? {} : { "content-type": "application/json" }),
+          ...options.headers,
+        },
+        ...(payload === undefined ? {} : { body: payload }),
+      });
+      const text = await response.text();
+      return { status: response.status, headers: response.headers, body: text === "" ? undefined : JSON.parse(text) };
+    },
+    async userWithRole(role: Role) {
+      const userId = newId("usr");
+      const name = `${role}-${userId.slice(-6)}`;
+      await store.stores.identity.createUser({
+        userId,
+        name,
+        role,
+        passwordHash: "",
+        createdAt: 0,
+        disabled: false,
+      });
+      return { name, token: await issueToken(context, { kind: "personal", subject: userId, name: "test" }) };
+    },
+    async close() {
+      await gateway.close();
+      server.closeAllConnections();
+      server.close();
+      await feed.close();
+      client.disconnect();
+      await store.close();
+      await redis.stop();
+    },
+  });
+}

@@ -1,0 +1,138 @@
+/** Runs written straight into the store, as an owner of their shard would save them. */
+import { createRunAggregate } from "../../actors/run/create.ts";
+import { type JobState, type JobPhase, jobStatus } from "../../actors/job/state.ts";
+import { type RunPhase, type RunState, runStatus } from "../../actors/run/state.ts";
+import { type StepPhase, type StepState, stepStatus } from "../../actors/step/state.ts";
+import type { AppContext } from "../../src/app/context.ts";
+import type { EventDraft, RunEvent } from "../../src/domain/events.ts";
+import {
+  asId,
+  type AgentId,
+  type JobRunId,
+  newId,
+  type PipelineId,
+  type RunId,
+  type StepRunId,
+} from "../../src/domain/ids.ts";
+import type { RunPlan } from "../../src/domain/plan.ts";
+import { isFinalRunStatus } from "../../src/domain/status.ts";
+import { runChannel } from "../../src/feed/feed.ts";
+import type { AggregateHead, StoredActor } from "../../src/stores/aggregates.ts";
+import { jobSpecsOf } from "./plans.ts";
+
+export interface StoredRun {
+  readonly runId: RunId;
+  readonly pipelineId: PipelineId;
+  readonly jobIds: readonly JobRunId[];
+  /** By job. */
+  readonly stepIds: readonly (readonly StepRunId[])[];
+}
+
+export const AGENT_ID = asId<AgentId>("agt_TEST");
+
+/** Stores a pending run of `plan`. */
+export async function storeRun(context: AppContext, plan: RunPlan): Promise<StoredRun> {
+  const runId = newId("run");
+  await context.stores.plans.put(runId, plan, jobSpecsOf(plan));
+  const aggregate = createRunAggregate({
+    runId,
+    shard: 0,
+    plan,
+    origin: {
+      trigger: { kind: "manual", ref: "main" },
+      variables: [["ref", "main"]],
+      triggeredBy: "admin",
+      actor: "admin",
+      revisionId: "rev_1",
+      commitSha: "rev_1",
+      attempt: 1,
+    },
+    now: context.clock.now(),
+  });
+  await context.stores.aggregates.create(aggregate);
+  const jobs = aggregate.actors.filter(({ kind }) => kind === "job").map(({ state }) => state as JobState);
+  const steps = aggregate.actors.filter(({ kind }) => kind === "step").map(({ state }) => state as StepState);
+  return {
+    runId,
+    pipelineId: plan.pipelineId,
+    jobIds: jobs.map(({ jobId }) => jobId),
+    stepIds: jobs.map((job) => steps.filter(({ jobId }) => jobId === job.jobId).map(({ stepRunId }) => stepRunId)),
+  };
+}
+
+export interface Turn {
+  readonly run?: Partial<RunState> & { readonly state: RunPhase };
+  readonly jobs?: readonly (Partial<JobState> & { readonly jobId: JobRunId; readonly state: JobPhase })[];
+  readonly steps?: readonly (Partial<StepState> & { readonly stepRunId: StepRunId; readonly state: StepPhase })[];
+  readonly events?: readonly EventDraft[];
+  /** False keeps the events from the feed, as a lost message. */
+  readonly published?: boolean;
+}
+
+/** Saves changed states with their events, then stores and publishes the events. */
+export async function saveTurn(context: AppContext, { runId }: StoredRun, turn: Turn): Promise<readonly RunEvent[]> {
+  const aggregate = (await context.stores.aggregates.load(runId))!;
+  const changed = aggregate.actors.flatMap((actor): StoredActor[] => {
+    const patch = patchOf(actor, turn);
+    if (patch === undefined) return [];
+    const state = { ...(actor.state as object), ...patch };
+    return [{ ...actor, state, index: { ...actor.index, status: statusOf(actor.kind, patch.state) } }];
+  });
+  const { head } = aggregate;
+  const events = (turn.events ?? []).map((draft, at): RunEvent => ({
+    ...draft,
+    runId,
+    pipelineId: head.summary.pipelineId,
+    number: head.eventNumber + 1 + at,
+    timeMs: context.clock.now(),
+  }));
+  const saved = await context.stores.aggregates.save({
+    expectedVersion: head.version,
+    head: nextHead(head, turn, events.length),
+    changed,
+  });
+  if (saved !== "saved") throw new Error("somebody else saved the run");
+  await context.stores.events.append(events);
+  if (turn.published !== false) for (const event of events) await context.feed.publish(runChannel(runId), event);
+  return events;
+}
+
+/** What an actor says when a step changes. */
+export function stepEvent(
+  run: StoredRun,
+  lifecycle: EventDraft["lifecycle"],
+  status: string,
+  stepRunId: StepRunId = run.stepIds[0]![0]!,
+): EventDraft {
+  return { object: "step", lifecycle, jobId: run.jobIds[0]!, stepRunId, status, data: {} };
+}
+
+export const GRANT = { agentId: AGENT_ID, bootId: "boot", requestId: "", token: 1 };
+
+function patchOf(actor: StoredActor, turn: Turn) {
+  if (actor.kind === "run") return turn.run;
+  if (actor.kind === "job") return turn.jobs?.find(({ jobId }) => jobId === actor.id);
+  return turn.steps?.find(({ stepRunId }) => stepRunId === actor.id);
+}
+
+function statusOf(kind: StoredActor["kind"], state: string): string {
+  if (kind === "run") return runStatus(state as RunPhase);
+  return kind === "job" ? jobStatus(state as JobPhase) : stepStatus(state as StepPhase);
+}
+
+function nextHead(head: AggregateHead, { run }: Turn, events: number): AggregateHead {
+  const status = run === undefined ? head.summary.status : runStatus(run.state);
+  return {
+    ...head,
+    version: head.version + 1,
+    eventNumber: head.eventNumber + events,
+    final: isFinalRunStatus(status),
+    settled: isFinalRunStatus(status),
+    summary: {
+      ...head.summary,
+      status,
+      startedAt: run?.startedAt ?? head.summary.startedAt,
+      endedAt: run?.endedAt ?? head.summary.endedAt,
+    },
+  };
+}
