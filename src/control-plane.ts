@@ -33,6 +33,7 @@ import { startEmbeddedRedis } from "./redis/embedded.ts";
 import { openMongoStores } from "./stores/mongo/open.ts";
 import { openSqliteStores } from "./stores/sqlite/open.ts";
 import type { Stores } from "./stores/stores.ts";
+import { attachWebSocketGateway } from "./ws/gateway.ts";
 
 const HTTP_GRACE_MS = 5_000;
 const GRPC_GRACE_MS = 3_000;
@@ -212,9 +213,14 @@ async function startEdge(
   options: { readonly registry: Registry; readonly readiness: ReadinessChecks },
   teardown: Teardown,
 ): Promise<string> {
-  const { server } = createHttpServer(context, options);
+  const { server, app } = createHttpServer(context, options);
   const address = await listen(server, config.http, "MILLRACE_HTTP_ADDRESS");
-  teardown.add("the edge", () => closeServer(server, HTTP_GRACE_MS));
+  // Only now: it would take a port in use for an error of its own. Nothing is accepted before this turn ends.
+  const viewers = attachWebSocketGateway(context, { server, app, registry: options.registry });
+  teardown.add("the edge", async () => {
+    // Together: the server counts viewers among its connections.
+    await Promise.all([closeServer(server, HTTP_GRACE_MS), viewers.close()]);
+  });
   return address;
 }
 

@@ -19,7 +19,8 @@ interface Tail {
   /** Number of the next line to come. */
   next: number;
   historyDone: boolean;
-  left: boolean;
+  /** `refused`: the server had no room for it, or could not read. */
+  state: "wanted" | "refused" | "left";
 }
 
 interface ServerMessage {
@@ -39,10 +40,12 @@ export class LogTail {
     this.#api = api;
   }
 
-  /** Calls `listener` with each line from the first on; a repeat for the same step is ignored. */
+  /** Calls `listener` with each line from the first on; a repeat for the same step asks again if it was refused. */
   follow(step: StepName, listener: (entry: LogEntry) => void): void {
-    if (this.#tails.has(step.stepRunId)) return;
-    const tail = { step, listener, next: 1, historyDone: false, left: false };
+    const known = this.#tails.get(step.stepRunId);
+    if (known !== undefined && known.state !== "refused") return;
+    const tail: Tail = known ?? { step, listener, next: 1, historyDone: false, state: "wanted" };
+    tail.state = "wanted";
     this.#tails.set(step.stepRunId, tail);
     if (this.#socket === undefined) void this.#connect();
     else this.#tell("subscribe", tail);
@@ -57,8 +60,8 @@ export class LogTail {
   /** Nothing more is wanted of the step. */
   leave(stepRunId: string): void {
     const tail = this.#tails.get(stepRunId);
-    if (tail === undefined || tail.left) return;
-    tail.left = true;
+    if (tail === undefined || tail.state === "left") return;
+    tail.state = "left";
     this.#tell("unsubscribe", tail);
   }
 
@@ -94,7 +97,7 @@ export class LogTail {
       this.#socket = undefined;
       void this.#connect();
     });
-    for (const tail of this.#tails.values()) if (!tail.left) this.#tell("subscribe", tail);
+    for (const tail of this.#tails.values()) if (tail.state === "wanted") this.#tell("subscribe", tail);
   }
 
   #tell(action: "subscribe" | "unsubscribe", { step, next }: Tail): void {
@@ -106,6 +109,7 @@ export class LogTail {
     const tail = this.#tails.get(params?.stepRunId ?? "");
     if (tail === undefined) return;
     if (type === "history_done") tail.historyDone = true;
+    if (type === "error") tail.state = "refused";
     const entries = type === "log_chunk" ? (data as readonly LogEntry[]) : type === "log" ? [data as LogEntry] : [];
     for (const entry of entries) {
       if (entry.line_number < tail.next) continue;

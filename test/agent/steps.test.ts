@@ -199,7 +199,7 @@ describe("a step on an agent", () => {
     const end = await bench.plane.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_SUCCEEDED", exitCode: 0 });
     expect(await processesWith("sleep 63")).to.deep.equal([]);
-    expect(await processesWith("millrace-step")).to.deep.equal([]);
+    expect(await processesWith("millrace-step step_1-1;")).to.deep.equal([]);
   });
 
   it("is over when its process has ended, although something still holds its output", async () => {
