@@ -6,11 +6,11 @@ export async function until<T>(
   what: string,
   condition: () => T | Promise<T>,
   deadlineMs = 10_000,
-): Promise<NonNullable<T>> {
+): Promise<Exclude<T, false | null | undefined>> {
   const end = performance.now() + deadlineMs;
   for (;;) {
     const answer = await condition();
-    if (answer) return answer as NonNullable<T>;
+    if (answer) return answer as Exclude<T, false | null | undefined>;
     if (performance.now() > end) throw new Error(`not within ${deadlineMs} ms: ${what}`);
     await sleep(10);
   }
