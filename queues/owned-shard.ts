@@ -153,7 +153,7 @@ export class OwnedShard {
 
   /** Newest first, so that the oldest is fetched first. */
   async #giveBack(ids: readonly string[]): Promise<void> {
-    const backend = await this.#queue.getBackend();
+    const backend = this.#queue.getBackend();
     for (const id of ids) await backend.moveJobFromActiveToWait(id, "0");
   }
 

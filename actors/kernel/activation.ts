@@ -52,7 +52,7 @@ export class Activation {
     context: KernelContext,
     shard: number,
     rootId: RunId,
-    hooks: { isOpen(): boolean; onSaved(actor: LiveActor): void },
+    hooks: { readonly isOpen: () => boolean; readonly onSaved: (actor: LiveActor) => void },
   ) {
     this.#context = context;
     this.shard = shard;

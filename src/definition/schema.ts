@@ -94,8 +94,16 @@ export type RawStep = z.output<typeof stepSchema>;
 export const LATER_KEYS = {
   pipeline: [
     "concurrency",
-    ...["source", "approval", "target", "notify", "triggers"],
-    ...["Source", "Approval", "Target", "Notify", "Triggers"],
+    "source",
+    "approval",
+    "target",
+    "notify",
+    "triggers",
+    "Source",
+    "Approval",
+    "Target",
+    "Notify",
+    "Triggers",
   ],
   stage: ["when", "approval"],
   job: ["when", "retry", "concurrency", "approval", "source", "target", "notify", "outputs", "image"],

@@ -10,6 +10,11 @@ function found(text: string, format: "yaml" | "json" = "yaml"): readonly string[
   return parseDefinition(text, format).diagnostics.map(({ code, line, column }) => `${code} ${line}:${column}`);
 }
 
+/** `0, 1, 2 ...`: the values of an axis. */
+function numbers(count: number): string {
+  return Array.from({ length: count }, (_, index) => index).join(", ");
+}
+
 function messages(text: string, format: "yaml" | "json" = "yaml"): string {
   return parseDefinition(text, format)
     .diagnostics.map(({ message }) => message)
@@ -147,9 +152,7 @@ describe("a bad definition", () => {
     ["a matrix without a cell", job("    matrix: {}\n"), ["invalid-matrix 4:13"]],
     [
       "a matrix that is too large",
-      job(
-        `    matrix: { axes: { a: [${Array.from({ length: 40 }, (_, i) => i)}], b: [${Array.from({ length: 40 }, (_, i) => i)}] } }\n`,
-      ),
+      job(`    matrix: { axes: { a: [${numbers(40)}], b: [${numbers(40)}] } }\n`),
       ["matrix-limit 4:13"],
     ],
     [
@@ -220,7 +223,7 @@ describe("a bad definition", () => {
   it("cannot grow by aliases, nesting or size", () => {
     const laughs = ["a: &a [x, x, x, x, x, x, x, x, x]"];
     for (const [from, to] of ["ab", "bc", "cd", "de", "ef"])
-      laughs.push(`${to}: &${to} [${Array(9).fill(`*${from}`)}]`);
+      laughs.push(`${to}: &${to} [${Array.from({ length: 9 }, () => `*${from}`).join(", ")}]`);
     expect(found(laughs.join("\n"))[0]).to.match(/^alias-limit/);
     expect(found(`jobs: ${"[".repeat(5_000)}${"]".repeat(5_000)}`)[0]).to.match(/^(depth-limit|syntax)/);
     expect(found(`description: ${"x".repeat(1_100_000)}`)).to.deep.equal(["size-limit 1:1"]);
@@ -228,7 +231,7 @@ describe("a bad definition", () => {
 
   it("with too many steps after the matrix is refused with the number", () => {
     const steps = Array.from({ length: 6 }, (_, i) => `{ name: s${i}, uses: shell, args: { script: x } }`).join(", ");
-    const axis = Array.from({ length: 1_000 }, (_, i) => i);
+    const axis = numbers(1_000);
     expect(messages(`jobs:\n  - name: a\n    matrix: { axes: { n: [${axis}] } }\n    steps: [${steps}]\n`)).to.include(
       "6000",
     );

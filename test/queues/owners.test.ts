@@ -80,7 +80,7 @@ describe("owners of shards", function () {
     sender = new MailboxSender({ redis: client, shards: SHARDS });
     const opened = await openTestSqlite();
     ({ stores } = opened);
-    closeStores = opened.close;
+    closeStores = () => opened.close();
     storePath = opened.path;
     children = [];
     holdings = new Holdings();

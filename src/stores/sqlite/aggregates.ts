@@ -43,10 +43,24 @@ export class SqliteAggregateStore implements AggregateStore {
     return this.#db.transaction(() => {
       const inserted = this.#db.runNow(
         INSERT_HEAD,
-        ...[rootId, shard, schema, version, Number(head.final), Number(head.settled), Number(head.owed.length > 0)],
-        ...[Number(summary.bound), eventNumber, nextDueAt, JSON.stringify(head.owed)],
-        ...[summary.pipelineId, summary.projectId, summary.status, summary.createdAt, summary.startedAt],
-        ...[summary.endedAt, JSON.stringify(head.origin)],
+        rootId,
+        shard,
+        schema,
+        version,
+        Number(head.final),
+        Number(head.settled),
+        Number(head.owed.length > 0),
+        Number(summary.bound),
+        eventNumber,
+        nextDueAt,
+        JSON.stringify(head.owed),
+        summary.pipelineId,
+        summary.projectId,
+        summary.status,
+        summary.createdAt,
+        summary.startedAt,
+        summary.endedAt,
+        JSON.stringify(head.origin),
       );
       if (inserted === 0) return "exists";
       for (const actor of actors) this.#putActor(rootId, shard, actor);
@@ -59,9 +73,20 @@ export class SqliteAggregateStore implements AggregateStore {
     return this.#db.transaction(() => {
       const updated = this.#db.runNow(
         UPDATE_HEAD,
-        ...[head.schema, head.version, Number(head.final), Number(head.settled), Number(head.owed.length > 0)],
-        ...[Number(summary.bound), head.eventNumber, head.nextDueAt, JSON.stringify(head.owed)],
-        ...[summary.status, summary.startedAt, summary.endedAt, head.rootId, expectedVersion],
+        head.schema,
+        head.version,
+        Number(head.final),
+        Number(head.settled),
+        Number(head.owed.length > 0),
+        Number(summary.bound),
+        head.eventNumber,
+        head.nextDueAt,
+        JSON.stringify(head.owed),
+        summary.status,
+        summary.startedAt,
+        summary.endedAt,
+        head.rootId,
+        expectedVersion,
       );
       if (updated === 0) return "versionConflict";
       for (const actor of changed) this.#putActor(head.rootId, head.shard, actor);
@@ -91,7 +116,9 @@ export class SqliteAggregateStore implements AggregateStore {
     return toRootIds(
       await this.#db.all(
         "SELECT root_id FROM aggregates WHERE shard = ? AND owes = 1 AND root_id > ? ORDER BY root_id LIMIT ?",
-        ...[shard, after, limit],
+        shard,
+        after,
+        limit,
       ),
     );
   }
@@ -100,7 +127,9 @@ export class SqliteAggregateStore implements AggregateStore {
     return toRootIds(
       await this.#db.all(
         "SELECT root_id FROM aggregates WHERE shard = ? AND next_due_at <= ? ORDER BY next_due_at LIMIT ?",
-        ...[shard, dueAt, limit],
+        shard,
+        dueAt,
+        limit,
       ),
     );
   }
@@ -110,7 +139,10 @@ export class SqliteAggregateStore implements AggregateStore {
       await this.#db.all(
         `SELECT root_id FROM aggregates WHERE shard = ? AND bound = ? AND settled = 0 AND root_id > ?
          ORDER BY root_id LIMIT ?`,
-        ...[shard, Number(bound), after, limit],
+        shard,
+        Number(bound),
+        after,
+        limit,
       ),
     );
   }
@@ -118,7 +150,9 @@ export class SqliteAggregateStore implements AggregateStore {
   async pageBoundJobs(shard: number, after: string, limit: number): Promise<readonly JobLocation[]> {
     const rows = await this.#db.all(
       "SELECT * FROM actors WHERE shard = ? AND kind = 'job' AND agent_id IS NOT NULL AND id > ? ORDER BY id LIMIT ?",
-      ...[shard, after, limit],
+      shard,
+      after,
+      limit,
     );
     return rows.map(toJobLocation);
   }
@@ -160,7 +194,9 @@ export class SqliteAggregateStore implements AggregateStore {
     const total = await this.#db.get(`SELECT count(*) AS total FROM aggregates ${where}`, ...values);
     const rows = await this.#db.all(
       `SELECT * FROM aggregates ${where} ORDER BY created_at ${order}, root_id ${order} LIMIT ? OFFSET ?`,
-      ...[...values, pageSize, (page - 1) * pageSize],
+      ...values,
+      pageSize,
+      (page - 1) * pageSize,
     );
     return { list: rows.map(toHead), total: total!["total"] as number };
   }
@@ -182,7 +218,8 @@ export class SqliteAggregateStore implements AggregateStore {
       await this.#db.all(
         `SELECT root_id FROM aggregates WHERE pipeline_id = ? AND status NOT IN (${FINAL})
          ORDER BY created_at, root_id LIMIT ?`,
-        ...[pipelineId, limit],
+        pipelineId,
+        limit,
       ),
     );
   }
@@ -191,7 +228,17 @@ export class SqliteAggregateStore implements AggregateStore {
     const { position, jobId, status, attempt, agentId } = index;
     this.#db.runNow(
       UPSERT_ACTOR,
-      ...[id, rootId, shard, kind, RANK[kind], position, jobId, status, attempt, agentId, JSON.stringify(state)],
+      id,
+      rootId,
+      shard,
+      kind,
+      RANK[kind],
+      position,
+      jobId,
+      status,
+      attempt,
+      agentId,
+      JSON.stringify(state),
     );
   }
 }

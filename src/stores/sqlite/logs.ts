@@ -19,11 +19,15 @@ export class SqliteLogStore implements LogStore {
       if (first > through + 1 || last <= through) return through;
       this.#db.runNow(
         "INSERT INTO log_chunks VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        ...[stepRunId, first, last, JSON.stringify(lines)],
+        stepRunId,
+        first,
+        last,
+        JSON.stringify(lines),
       );
       this.#db.runNow(
         "INSERT INTO log_heads VALUES (?, ?) ON CONFLICT (step_run_id) DO UPDATE SET through = excluded.through",
-        ...[stepRunId, last],
+        stepRunId,
+        last,
       );
       return last;
     });
@@ -42,7 +46,9 @@ export class SqliteLogStore implements LogStore {
       const row = await this.#db.get(
         `SELECT body FROM log_chunks WHERE step_run_id = ? AND first_line <= ? AND last_line >= ?
          ORDER BY first_line DESC, last_line DESC LIMIT 1`,
-        ...[stepRunId, next, next],
+        stepRunId,
+        next,
+        next,
       );
       if (row === undefined) return found;
       for (const line of JSON.parse(row["body"] as string) as LogLine[]) {

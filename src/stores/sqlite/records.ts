@@ -34,7 +34,12 @@ export class SqlitePipelineStore implements PipelineStore {
       if (this.#isNameTaken(pipeline)) return "nameTaken";
       this.#db.runNow(
         "INSERT INTO pipelines VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        ...[pipelineId, projectId, name, createdAt, headRevisionId, JSON.stringify(pipeline)],
+        pipelineId,
+        projectId,
+        name,
+        createdAt,
+        headRevisionId,
+        JSON.stringify(pipeline),
       );
       return "created";
     });
@@ -50,7 +55,9 @@ export class SqlitePipelineStore implements PipelineStore {
       const { createdBy, actor, createdAt } = stored;
       this.#db.runNow(
         "UPDATE pipelines SET project_id = ?, name = ?, body = ? WHERE pipeline_id = ?",
-        ...[pipeline.projectId, pipeline.name, JSON.stringify({ ...pipeline, createdBy, actor, createdAt })],
+        pipeline.projectId,
+        pipeline.name,
+        JSON.stringify({ ...pipeline, createdBy, actor, createdAt }),
         pipeline.pipelineId,
       );
       return "updated";
@@ -84,7 +91,9 @@ export class SqlitePipelineStore implements PipelineStore {
     const rows = await this.#db.all(
       `SELECT body, head_revision_id FROM pipelines WHERE ${where}
        ORDER BY ${column} ${direction}, pipeline_id ${direction} LIMIT ? OFFSET ?`,
-      ...[...values, pageSize, (page - 1) * pageSize],
+      ...values,
+      pageSize,
+      (page - 1) * pageSize,
     );
     return { list: rows.map((row) => toPipeline(row)!), total: total!["total"] as number };
   }
@@ -105,7 +114,9 @@ export class SqlitePipelineStore implements PipelineStore {
       if (row["head_revision_id"] !== expectedHead) return "headMoved";
       this.#db.runNow(
         "INSERT INTO revisions VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-        ...[revisionId, pipelineId, JSON.stringify(revision)],
+        revisionId,
+        pipelineId,
+        JSON.stringify(revision),
       );
       this.#db.runNow("UPDATE pipelines SET head_revision_id = ? WHERE pipeline_id = ?", revisionId, pipelineId);
       return "saved";
@@ -120,7 +131,9 @@ export class SqlitePipelineStore implements PipelineStore {
     return (
       this.#db.getNow(
         "SELECT 1 AS taken FROM pipelines WHERE project_id = ? AND name = ? AND pipeline_id <> ?",
-        ...[projectId, name, pipelineId],
+        projectId,
+        name,
+        pipelineId,
       ) !== undefined
     );
   }
@@ -134,7 +147,10 @@ export function identityStore(db: Database): IdentityStore {
         if (other !== undefined) return "nameTaken";
         db.runNow(
           "INSERT INTO users VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-          ...[user.userId, user.name, user.createdAt, JSON.stringify(user)],
+          user.userId,
+          user.name,
+          user.createdAt,
+          JSON.stringify(user),
         );
         return "created";
       }),
@@ -145,7 +161,11 @@ export function identityStore(db: Database): IdentityStore {
     async createToken(token) {
       await db.run(
         "INSERT INTO tokens VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        ...[token.tokenId, token.kind, token.subject, token.createdAt, JSON.stringify(token)],
+        token.tokenId,
+        token.kind,
+        token.subject,
+        token.createdAt,
+        JSON.stringify(token),
       );
     },
     findToken: async (tokenId) => bodyOf<Token>(await db.get("SELECT body FROM tokens WHERE token_id = ?", tokenId)),
@@ -153,7 +173,8 @@ export function identityStore(db: Database): IdentityStore {
       bodiesOf<Token>(
         await db.all(
           "SELECT body FROM tokens WHERE kind = ? AND subject = ? ORDER BY created_at, token_id",
-          ...[kind, subject],
+          kind,
+          subject,
         ),
       ),
     deleteToken: async (tokenId) => (await db.run("DELETE FROM tokens WHERE token_id = ?", tokenId)) > 0,
@@ -162,7 +183,9 @@ export function identityStore(db: Database): IdentityStore {
       await db.run(
         `INSERT INTO agents VALUES (?, ?, ?)
          ON CONFLICT (agent_id) DO UPDATE SET name = excluded.name, body = excluded.body`,
-        ...[agent.agentId, agent.name, JSON.stringify(agent)],
+        agent.agentId,
+        agent.name,
+        JSON.stringify(agent),
       );
     },
     findAgent: async (agentId) => bodyOf<Agent>(await db.get("SELECT body FROM agents WHERE agent_id = ?", agentId)),

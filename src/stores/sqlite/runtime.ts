@@ -31,7 +31,10 @@ export function inboxStore(db: Database): InboxStore {
     async insert(command: Command) {
       await db.run(
         "INSERT INTO inbox (id, root_id, shard, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        ...[command.id, command.rootId, command.shard, JSON.stringify(command)],
+        command.id,
+        command.rootId,
+        command.shard,
+        JSON.stringify(command),
       );
     },
     async pending(rootId: RunId) {
@@ -42,7 +45,9 @@ export function inboxStore(db: Database): InboxStore {
       const rows = await db.all(
         `SELECT DISTINCT root_id FROM inbox WHERE shard = ? AND verdict IS NULL AND root_id > ?
          ORDER BY root_id LIMIT ?`,
-        ...[shard, after, limit],
+        shard,
+        after,
+        limit,
       );
       return rows.map((row) => row["root_id"] as RunId);
     },
@@ -64,14 +69,18 @@ export function eventStore(db: Database): EventStore {
         for (const event of events) {
           db.runNow(
             "INSERT INTO events VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-            ...[event.runId, event.number, JSON.stringify(event)],
+            event.runId,
+            event.number,
+            JSON.stringify(event),
           );
         }
       }),
     async read(runId, after, limit) {
       const rows = await db.all(
         "SELECT body FROM events WHERE run_id = ? AND number > ? ORDER BY number LIMIT ?",
-        ...[runId, after, limit],
+        runId,
+        after,
+        limit,
       );
       return rows.map((row) => bodyOf<RunEvent>(row)!);
     },
@@ -93,7 +102,9 @@ export function shardStore(db: Database): ShardStore {
     async recordRedis(shard, epoch, identity) {
       await db.run(
         "UPDATE shards SET redis_identity = ? WHERE shard = ? AND epoch = ?",
-        ...[JSON.stringify(identity), shard, epoch],
+        JSON.stringify(identity),
+        shard,
+        epoch,
       );
     },
     fixSetting: (name, value) =>
@@ -109,7 +120,9 @@ export function deadLetterStore(db: Database): DeadLetterStore {
     async insert(letter) {
       await db.run(
         "INSERT INTO dead_letters VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-        ...[letter.id, letter.at, JSON.stringify(letter)],
+        letter.id,
+        letter.at,
+        JSON.stringify(letter),
       );
     },
     async list(limit) {

@@ -40,7 +40,7 @@ describe("the kernel", () => {
 
   beforeEach(async () => {
     const opened = await openTestSqlite();
-    close = opened.close;
+    close = () => opened.close();
     saves = [];
     stores = opened.stores;
     recordSaves(stores, saves);
