@@ -1,8 +1,9 @@
 /** Signals that ask a command to end: the first one politely, a second one at once. */
 
+const ENDING_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 /** Exit statuses as shells number them. */
-const ENDING_SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
-type EndingSignal = keyof typeof ENDING_SIGNALS;
+const STATUSES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129, SIGPIPE: 141 } as const;
+type EndingSignal = keyof typeof STATUSES;
 
 // npm forwards a Ctrl-C that the terminal has delivered to the whole process group already.
 const REPEAT_MS = 500;
@@ -16,7 +17,7 @@ export class Interrupted extends Error {
   constructor(signal: EndingSignal) {
     super(`ended by ${signal}`);
     this.signal = signal;
-    this.exitCode = ENDING_SIGNALS[signal];
+    this.exitCode = STATUSES[signal];
   }
 }
 
@@ -27,26 +28,32 @@ export interface Interruption {
   dispose(): void;
 }
 
-/** Listens from now on. A second signal exits the process at once; what must die with it is killed by `exit` listeners. */
+/** Listens from now on, also for a reader of stdout that has gone. A second signal exits the process at once; what must die with it is killed by `exit` listeners. */
 export function listenForInterruption(): Interruption {
   const controller = new AbortController();
   let firstAt = 0;
-  const listeners = (Object.keys(ENDING_SIGNALS) as EndingSignal[]).map((name) => {
+  const listeners = ENDING_SIGNALS.map((name) => {
     const listener = () => {
       if (!controller.signal.aborted) {
         firstAt = performance.now();
         controller.abort(new Interrupted(name));
       } else if (performance.now() - firstAt > REPEAT_MS) {
-        process.exit(ENDING_SIGNALS[name]);
+        process.exit(STATUSES[name]);
       }
     };
     process.on(name, listener);
     return [name, listener] as const;
   });
+  const lostOutput = (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    if (!controller.signal.aborted) controller.abort(new Interrupted("SIGPIPE"));
+  };
+  process.stdout.on("error", lostOutput);
   return {
     signal: controller.signal,
     dispose() {
       for (const [name, listener] of listeners) process.off(name, listener);
+      process.stdout.off("error", lostOutput);
     },
   };
 }

@@ -64,7 +64,6 @@ export function describe(part: RunDetail | Job | Step): string {
   const words: string[] = [part.status];
   if ("attempt" in part && part.attempt > 1) words.push(`(attempt ${part.attempt})`);
   if (part.startTime !== null) words.push(formatDuration(part.duration));
-  if ("exitCode" in part && part.exitCode !== null && part.exitCode > 0) words.push(`exit ${part.exitCode}`);
   if (part.reason !== "") words.push(part.reason);
   if ("waitingFor" in part && part.waitingFor !== null) words.push(part.waitingFor.text);
   return words.join("  ");

@@ -71,7 +71,7 @@ export class RedisFeed implements Feed {
       this.#log.warn({ channel: key }, "a message on the feed is no JSON; dropped");
       return;
     }
-    for (const { call } of [...channel.listeners]) {
+    for (const { call } of Array.from(channel.listeners)) {
       try {
         call(payload);
       } catch (error) {

@@ -38,7 +38,7 @@ describe("the tree of a run", () => {
         status: "failed",
         attempt: 2,
         steps: [
-          { status: "failed", exitCode: 3 },
+          { status: "failed", exitCode: 3, reason: "exit code 3" },
           { status: "timeout", reason: "timeout" },
           { status: "skipped", startTime: null, reason: "upstream_failed" },
         ],
@@ -46,7 +46,7 @@ describe("the tree of a run", () => {
     ]);
     expect(texts(renderTree(run, { name: "p", steps: "all" })).slice(2)).to.deep.equal([
       "    job-0  failed  (attempt 2)  500ms",
-      "      step-0  failed  250ms  exit 3",
+      "      step-0  failed  250ms  exit code 3",
       "      step-1  timeout  250ms  timeout",
       "      step-2  skipped  upstream_failed",
     ]);

@@ -25,12 +25,14 @@ describe("the view of a run without a terminal", () => {
         { name: "later", ...waiting },
       ]),
     );
-    view.update(runDetailOf({}, [{ name: "compile", steps: [{ name: "copy", status: "failed", exitCode: 2 }] }]));
+    view.update(
+      runDetailOf({}, [{ name: "compile", steps: [{ name: "copy", status: "failed", reason: "exit code 2" }] }]),
+    );
     expect(lines).to.deep.equal([
       "● build/compile/copy  running  250ms",
       "● build/compile  running  500ms",
       "● hello  running  1.0s",
-      "✘ build/compile/copy  failed  250ms  exit 2",
+      "✘ build/compile/copy  failed  250ms  exit code 2",
     ]);
   });
 

@@ -54,7 +54,7 @@ describe("run", function () {
 `);
     expect((await started.exited).code, started.stdout + started.stderr).to.equal(1);
     const { stdout } = started;
-    expect(stdout).to.match(/✘ \S+build\/breaks {2}failed .*exit 3/);
+    expect(stdout).to.match(/✘ \S+build\/breaks {2}failed .*exit code 3/);
     expect(stdout).to.match(/breaks, last 50 of 61 lines \(all with --verbose\)/);
     expect(stdout).to.contain("breaks | oh no").and.to.contain("breaks | 12\n").and.not.to.contain("breaks | 11\n");
     expect(stdout).not.to.contain("not shown");

@@ -1,5 +1,7 @@
 import { expect } from "chai";
 import { join } from "node:path";
+import { ApiClient } from "../../src/cli/api-client.ts";
+import { isFinalRunStatus } from "../../src/domain/status.ts";
 import { ProcessWorld, type StartedProcess } from "../support/processes.ts";
 import { until } from "../support/until.ts";
 
@@ -8,6 +10,8 @@ const FREE_PORTS = {
   MILLRACE_GRPC_ADDRESS: "127.0.0.1:0",
   MILLRACE_METRICS_ADDRESS: "127.0.0.1:0",
 };
+
+const urlOf = ({ stdout }: StartedProcess) => /URL {4}(\S+)/.exec(stdout)![1]!;
 
 describe("start", function () {
   this.timeout(120_000);
@@ -32,7 +36,7 @@ describe("start", function () {
       .to.match(/Token {2}mrt_\S+/)
       .and.to.contain(dataDir)
       .and.to.contain("✔ hello  success");
-    expect(once.stdout).to.match(/^\S+\/\S+ \| /m);
+    expect(once.stdout).to.match(/^build\/check\/copy the sources \| /m);
     expect(once.stderr).to.equal("");
     expect(await world.alive()).to.deep.equal([]);
 
@@ -48,8 +52,7 @@ describe("start", function () {
     const second = start();
     expect((await second.exited).code).to.equal(1);
     expect(second.stderr).to.equal(`error: already running (pid ${first.pid}) on ${dataDir}\n`);
-    const [, url] = /URL {4}(\S+)/.exec(first.stdout)!;
-    expect((await fetch(`${url}/readyz`)).status).to.equal(200);
+    expect((await fetch(`${urlOf(first)}/readyz`)).status).to.equal(200);
   });
 
   it("ends everything that it started on Ctrl-C, and a second start serves what there was", async () => {
@@ -61,9 +64,8 @@ describe("start", function () {
 
     const second = start("--new-token");
     await second.prints("Serving.");
-    const [, url] = /URL {4}(\S+)/.exec(second.stdout)!;
     const [, token] = /Token {2}(\S+)/.exec(second.stdout)!;
-    const answer = await fetch(`${url}/api/v1/pipelines`, { headers: { authorization: `Bearer ${token}` } });
+    const answer = await fetch(`${urlOf(second)}/api/v1/pipelines`, { headers: { authorization: `Bearer ${token}` } });
     const { detail } = (await answer.json()) as { detail: { list: readonly { name: string; status: string }[] } };
     expect(detail.list.map(({ name, status }) => ({ name, status }))).to.deep.equal([
       { name: "hello", status: "success" },
@@ -80,14 +82,31 @@ describe("start", function () {
 
   it("takes the agent and Redis with it when it is killed, and the next start finishes the run", async () => {
     const first = start();
-    await first.prints(/● \S+\/\S+\/\S+ {2}running/);
+    await first.prints("Serving.");
+    const [, token = ""] = /Token {2}(\S+)/.exec(first.stdout)!;
+    let api = new ApiClient({ baseUrl: urlOf(first), token: () => Promise.resolve(token) });
+    const { pipelineId } = await api.createPipeline("slow", "");
+    const steps = [{ uses: "shell", args: { script: "sleep 2" } }];
+    await api.saveSpec(pipelineId, { jobs: [{ name: "wait", steps }] });
+    const { runId } = await api.trigger(pipelineId, {});
+    await until("the step runs", async () => (await api.run(runId)).jobs[0]?.steps[0]?.status === "running");
     first.kill("SIGKILL");
     await first.exited;
     await nothingIsLeft();
 
     const second = start();
-    const output = await second.prints("Serving.", 60_000);
-    expect(output).to.contain("✔ hello  success");
+    await second.prints("Serving.");
+    api = new ApiClient({ baseUrl: urlOf(second), token: () => Promise.resolve(token) });
+    const run = await until(
+      "the run ended",
+      async () => {
+        const found = await api.run(runId);
+        return isFinalRunStatus(found.status) && found;
+      },
+      30_000,
+    );
+    expect(run.status).to.equal("success");
+    expect(run.jobs.map(({ attempt }) => attempt)).to.deep.equal([2]);
   });
 
   it("says which port is in use, exits with 1 and ends what it had started", async () => {

@@ -1,0 +1,130 @@
+import { expect } from "chai";
+import { asId, type AgentId } from "../../src/domain/ids.ts";
+import { authenticate } from "../../src/app/access.ts";
+import { openTestEdge, type TestEdge } from "../support/edge.ts";
+
+const PASSWORD = "correct horse battery";
+
+describe("users, tokens and agents over HTTP", () => {
+  let edge: TestEdge;
+  before(async () => {
+    edge = await openTestEdge();
+  });
+  after(() => edge.close());
+
+  it("creates users who log in with their password and work with the answered token", async () => {
+    const created = await edge.call("POST", "/api/v1/users", {
+      body: { name: "ann", role: "operator", password: PASSWORD },
+    });
+    expect(created.body.detail).to.include({ name: "ann", role: "operator", hasPassword: true, disabled: false });
+    expect(JSON.stringify(created.body)).not.to.include("argon2").and.not.to.include(PASSWORD);
+    const answer = await edge.call("POST", "/api/v1/auth/login", {
+      token: null,
+      body: { name: "ann", password: PASSWORD },
+    });
+    expect(answer.body.detail).to.deep.include({ expiresIn: 900, user: created.body.detail });
+    const token = answer.body.detail.accessToken;
+    expect((await edge.call("GET", "/api/v1/pipelines", { token })).status).to.equal(200);
+    expect((await edge.call("GET", "/api/v1/users", { token })).status).to.equal(403);
+    edge.skewMs = 901_000;
+    const expired = await edge.call("GET", "/api/v1/pipelines", { token });
+    edge.skewMs = 0;
+    expect(expired.body.errMsg).to.include("expired");
+  });
+
+  it("says the same for a wrong password, an unknown name and a user without a password", async () => {
+    await edge.call("POST", "/api/v1/users", { body: { name: "bob", role: "viewer", password: PASSWORD } });
+    const texts = new Set<string>();
+    for (const name of ["bob", "nobody", "admin"]) {
+      const answer = await edge.call("POST", "/api/v1/auth/login", { token: null, body: { name, password: "wrong" } });
+      expect(answer.body).to.include({ code: 401, reason: "unauthenticated" });
+      texts.add(answer.body.errMsg);
+    }
+    expect(texts.size).to.equal(1);
+  });
+
+  it("refuses bad users, names that are taken, and roles above the maker's own", async () => {
+    const bad = await edge.call("POST", "/api/v1/users", { body: { name: "a b", role: "king", password: "short" } });
+    const pointers = bad.body.errors.map(({ pointer }: { pointer: string }) => pointer);
+    expect(pointers).to.have.members(["/name", "/role", "/password"]);
+    const taken = await edge.call("POST", "/api/v1/users", { body: { name: "admin", role: "viewer" } });
+    expect(taken.body).to.include({ code: 409, reason: "already_exists" });
+    const { token } = await edge.userWithRole("admin");
+    const above = await edge.call("POST", "/api/v1/users", { token, body: { name: "boss", role: "owner" } });
+    expect(above.body).to.include({ code: 403, reason: "forbidden" });
+    const names = (await edge.call("GET", "/api/v1/users")).body.detail.list.map(({ name }: { name: string }) => name);
+    expect(names).to.include("admin").and.not.to.include("boss");
+  });
+
+  it("lets users make, list and revoke their own tokens", async () => {
+    const { token } = await edge.userWithRole("viewer");
+    const made = await edge.call("POST", "/api/v1/users/me/tokens", { token, body: { name: "ci", expiresIn: "1h" } });
+    const { tokenId, token: ci } = made.body.detail;
+    expect((await edge.call("GET", "/api/v1/pipelines", { token: ci })).status).to.equal(200);
+    const listed = await edge.call("GET", "/api/v1/users/me/tokens", { token });
+    expect(listed.body.detail.total).to.equal(2);
+    expect(JSON.stringify(listed.body)).not.to.include(ci);
+    edge.skewMs = 3_601_000;
+    expect((await edge.call("GET", "/api/v1/pipelines", { token: ci })).status).to.equal(401);
+    edge.skewMs = 0;
+    expect((await edge.call("DELETE", `/api/v1/users/me/tokens/${tokenId}`, { token })).status).to.equal(200);
+    expect((await edge.call("GET", "/api/v1/pipelines", { token: ci })).status).to.equal(401);
+    expect((await edge.call("DELETE", `/api/v1/users/me/tokens/${tokenId}`, { token })).status).to.equal(404);
+  });
+
+  it("lets administrators reach the tokens of others, but of nobody above them", async () => {
+    const users = (await edge.call("GET", "/api/v1/users")).body.detail.list;
+    const owner = users.find(({ name }: { name: string }) => name === "admin").userId;
+    const [admin, viewer] = [await edge.userWithRole("admin"), await edge.userWithRole("viewer")];
+    const path = `/api/v1/users/${owner}/tokens`;
+    expect((await edge.call("GET", path, { token: viewer.token })).status).to.equal(403);
+    expect((await edge.call("POST", path, { token: admin.token, body: { name: "steal" } })).status).to.equal(403);
+    const someone = (await edge.call("GET", "/api/v1/users")).body.detail.list.find(
+      ({ name }: { name: string }) => name === viewer.name,
+    ).userId;
+    const made = await edge.call("POST", `/api/v1/users/${someone}/tokens`, {
+      token: admin.token,
+      body: { name: "t" },
+    });
+    expect(made.status).to.equal(200);
+    expect((await edge.call("GET", "/api/v1/users/usr_none/tokens")).status).to.equal(404);
+  });
+
+  it("gives the scope act-as to administrators alone, and knows no other", async () => {
+    const { token } = await edge.userWithRole("maintainer");
+    const body = { name: "t", scopes: ["act-as"] };
+    expect((await edge.call("POST", "/api/v1/users/me/tokens", { token, body })).status).to.equal(403);
+    expect((await edge.call("POST", "/api/v1/users/me/tokens", { body })).status).to.equal(200);
+    for (const bad of [{ scopes: ["root"] }, { expiresIn: "soon" }, { expiresIn: "0s" }, { name: "" }]) {
+      const answer = await edge.call("POST", "/api/v1/users/me/tokens", { body: { name: "t", ...bad } });
+      expect(answer.body).to.include({ code: 400, reason: "malformed_request" });
+    }
+  });
+
+  it("makes registration tokens that reach no operation of users", async () => {
+    const made = await edge.call("POST", "/api/v1/agents/registration-tokens", { body: { name: "fleet" } });
+    const { token } = made.body.detail;
+    expect(await authenticate(edge.context, token)).to.include({ kind: "registration" });
+    expect((await edge.call("GET", "/api/v1/pipelines", { token })).body).to.include({
+      code: 403,
+      reason: "forbidden",
+    });
+  });
+
+  it("lists agents with what their signs of life say", async () => {
+    const agentId = asId<AgentId>("agt_1");
+    await edge.context.stores.identity.putAgent({
+      agentId,
+      name: "one",
+      labels: { os: "linux" },
+      slots: 2,
+      version: "1",
+      createdAt: 0,
+    });
+    const agent = async () => (await edge.call("GET", "/api/v1/agents")).body.detail.list[0];
+    expect(await agent()).to.deep.include({ name: "one", online: false, busy: 0, slots: 2, labels: { os: "linux" } });
+    const labels = { os: "linux", gpu: "yes" };
+    await edge.context.presence.beat({ agentId, bootId: "b", gatewayId: "g", labels, slots: 4, busy: 3 });
+    expect(await agent()).to.deep.include({ online: true, busy: 3, slots: 4, labels });
+  });
+});
