@@ -96,12 +96,15 @@ export class Activation {
   }
 
   async #turn(): Promise<TurnOutcome> {
-    const loaded = this.#loaded ?? (await this.#load());
-    if (loaded === null) {
+    const found = this.#loaded ?? (await this.#load());
+    if (found === null) {
       this.#doorbell = this.#refresh = false;
       return "missing";
     }
-    await this.#perform(loaded);
+    await this.#perform(found);
+    // Performing may have saved once more, or found that another owner has.
+    const loaded = this.#loaded;
+    if (loaded === null) return "conflict";
     if (this.#refresh) await this.#performOutstanding(loaded);
 
     const taken = this.#waiting.splice(0, MAX_BATCH);

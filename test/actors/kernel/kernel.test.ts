@@ -138,6 +138,25 @@ describe("the kernel", () => {
     expect(events.at(-1)).to.include({ object: "pipeline", lifecycle: "completed", status: "success" });
   });
 
+  it("settles a final run that a dead owner left owing, and answers a late report in the same breath", async () => {
+    await kernel.open(SHARD, 1, false);
+    const runId = await trigger();
+    await ring(runId);
+    await kernel.receive(SHARD, [claimLetter(runId)]);
+    ports.outage = true;
+    await kernel.receive(SHARD, [reportLetter(runId, "succeeded")]);
+    kernel.close(SHARD);
+    expect(await stores.aggregates.loadHead(runId)).to.include({ final: true, settled: false });
+    ports.outage = false;
+    const next = newKernel({ ...FAST, sweepMs: 60_000 });
+    await next.open(SHARD, 2, false);
+    await next.receive(SHARD, [reportLetter(runId, "succeeded")]);
+    expect(await stores.aggregates.loadHead(runId)).to.include({ final: true, settled: true });
+    expect(next.counters).to.include({ conflicts: 0, late: 1 });
+    expect(ports.notices("acknowledge").length).to.be.above(0);
+    await next.stop();
+  });
+
   it("begins a run whose doorbell was lost", async () => {
     await kernel.open(SHARD, 1, false);
     await trigger();
