@@ -2,16 +2,9 @@
 import type { MailboxSender } from "../../queues/ports.ts";
 import type { Board, Presence } from "../dispatch/board.ts";
 import type { Clock } from "../domain/clock.ts";
+import type { Logger } from "../domain/logger.ts";
 import type { Feed } from "../feed/feed.ts";
 import type { Stores } from "../stores/stores.ts";
-
-/** A structured logger; `fields` never hold secrets. */
-export interface Logger {
-  debug(fields: Readonly<Record<string, unknown>>, message: string): void;
-  info(fields: Readonly<Record<string, unknown>>, message: string): void;
-  warn(fields: Readonly<Record<string, unknown>>, message: string): void;
-  error(fields: Readonly<Record<string, unknown>>, message: string): void;
-}
 
 export interface AppContext {
   readonly stores: Stores;

@@ -74,7 +74,7 @@ export async function* followLog(context: AppContext, following: LogFollowing): 
         }
       } catch (error) {
         if (!(error instanceof MillraceError && error.reason === "unavailable")) throw error;
-        context.log.debug({ stepRunId, error: String(error) }, "a log is followed without the store");
+        context.log.debug({ stepRunId, error: error.message }, "a log is followed without the store");
       }
       await feed.changed.wait(REREAD_MS, abort);
     }

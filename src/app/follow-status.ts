@@ -143,7 +143,7 @@ async function readEvents(context: AppContext, runId: RunId, last: number): Prom
     return await context.stores.events.read(runId, last, EVENTS_AT_ONCE);
   } catch (error) {
     if (!(error instanceof MillraceError && error.reason === "unavailable")) throw error;
-    context.log.debug({ runId, error: String(error) }, "a status is followed without the store");
+    context.log.debug({ runId, error: error.message }, "a status is followed without the store");
     return [];
   }
 }

@@ -6,7 +6,7 @@ const TOKEN =
 
 type Expected = "value" | "valueOrEnd" | "key" | "keyOrEnd" | "colon" | "commaOrEnd" | "nothing";
 
-/** Offset of the first character that cannot stand where it stands; the length of a text that ends too early. */
+/** Offset of the first token that cannot stand where it stands or is not whole; the length of a text that ends too early. */
 export function jsonErrorOffset(text: string): number {
   const open: ("{" | "[")[] = [];
   let expected: Expected = "value";

@@ -1,4 +1,5 @@
 /** Users, their tokens, and agents. Secrets are stored as hashes alone. */
+import { MillraceError } from "../domain/errors.ts";
 import type { AgentId, TokenId, UserId } from "../domain/ids.ts";
 import type { Labels } from "../domain/labels.ts";
 
@@ -36,6 +37,7 @@ export interface Token {
 
 export interface Agent {
   readonly agentId: AgentId;
+  /** Unique. */
   readonly name: string;
   readonly labels: Labels;
   /** How many jobs it runs at a time. */
@@ -57,11 +59,19 @@ export interface IdentityStore {
   /** False when it was not there. */
   deleteToken(tokenId: TokenId): Promise<boolean>;
 
-  /** Inserts or replaces. */
+  /** Inserts or replaces; rejects with `already_exists` when another agent has the name. */
   putAgent(agent: Agent): Promise<void>;
   findAgent(agentId: AgentId): Promise<Agent | undefined>;
   findAgentByName(name: string): Promise<Agent | undefined>;
   listAgents(): Promise<readonly Agent[]>;
   /** Removes the agent and its tokens; false when it was not there. */
   deleteAgent(agentId: AgentId): Promise<boolean>;
+}
+
+/** What `putAgent` rejects with when another agent has the name, as when two register under it at the same time. */
+export function agentNameTaken(name: string): MillraceError {
+  return new MillraceError(
+    "already_exists",
+    `another agent is named ${name}: register again to take it over, or choose another name`,
+  );
 }

@@ -3,7 +3,6 @@ import { z } from "zod";
 import { MillraceError } from "../domain/errors.ts";
 import { eventSubject, eventType, type RunEvent } from "../domain/events.ts";
 import { asId, type JobRunId, type PipelineId, type StepRunId } from "../domain/ids.ts";
-import { lastLineOf, type LogLine } from "../stores/logs.ts";
 import type { StepRunName } from "../app/step-runs.ts";
 
 export const CHANNELS = ["channel_log", "channel_status"] as const;
@@ -58,21 +57,6 @@ export function readMessage(text: string): { readonly echo: Echo; readonly messa
     stepRunId: asId<StepRunId>(params.stepRunId),
   };
   return { echo, message: { channel, action, name, fromLine: params.fromLine } };
-}
-
-/** A `Log` as viewers get it; a gap record says in words which lines are lost. */
-export function logEntry(line: LogLine, source: { stepRunId: StepRunId; agentId: string; uses: string }) {
-  const gap = line.lost > 0;
-  return {
-    step_run_id: source.stepRunId,
-    timestamp: Math.floor(line.timeMs / 1_000),
-    line_number: line.line,
-    level: gap ? "warn" : line.level,
-    content: gap ? `lines ${line.line}-${lastLineOf(line)} lost` : line.content,
-    stream: line.stream,
-    plugin_name: source.uses,
-    agent_id: source.agentId,
-  };
 }
 
 /** A live status event; `raw` is the event as other readers of the log of events get it. */

@@ -24,24 +24,29 @@ export class Outlet {
 
   /** Sends or, once the socket is closing, does nothing. */
   send(message: ServerMessage): void {
-    if (this.#socket.readyState !== this.#socket.OPEN) return;
+    if (!this.#isOpen()) return;
     this.#socket.send(JSON.stringify(message), () => this.#written());
   }
 
-  /** Resolves when there is room for more, or when the socket closes or `abort` fires. */
-  async room(abort: AbortSignal): Promise<void> {
-    if (this.#socket.readyState !== this.#socket.OPEN || abort.aborted) return;
-    if (this.#socket.bufferedAmount <= HIGH_WATER_BYTES) return;
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        this.#waiting.delete(done);
-        abort.removeEventListener("abort", done);
-        resolve();
-      };
-      this.#waiting.add(done);
-      abort.addEventListener("abort", done);
-      this.#stall ??= setTimeout(() => this.#drop(), this.#stallMs);
-    });
+  /** Resolves when there is room for more: true, or false when the socket closes or `abort` fires. */
+  async room(abort: AbortSignal): Promise<boolean> {
+    if (this.#isOpen() && !abort.aborted && this.#socket.bufferedAmount > HIGH_WATER_BYTES) {
+      await new Promise<void>((resolve) => {
+        const done = () => {
+          this.#waiting.delete(done);
+          abort.removeEventListener("abort", done);
+          resolve();
+        };
+        this.#waiting.add(done);
+        abort.addEventListener("abort", done);
+        this.#stall ??= setTimeout(() => this.#drop(), this.#stallMs);
+      });
+    }
+    return this.#isOpen() && !abort.aborted;
+  }
+
+  #isOpen(): boolean {
+    return this.#socket.readyState === this.#socket.OPEN;
   }
 
   /** Something was taken by the reader's side. */

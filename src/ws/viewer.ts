@@ -5,9 +5,10 @@ import type { AppContext } from "../app/context.ts";
 import { publicError } from "../app/envelope.ts";
 import { followLog, type LogNews } from "../app/follow-log.ts";
 import { followStatus, type StatusNews } from "../app/follow-status.ts";
+import { logEntry, type LogSource } from "../app/log-entry.ts";
 import { locateStepRun, type LocatedStepRun } from "../app/step-runs.ts";
 import { MillraceError } from "../domain/errors.ts";
-import { type ClientMessage, type Echo, logEntry, readMessage, statusEvent } from "./messages.ts";
+import { type ClientMessage, type Echo, readMessage, statusEvent } from "./messages.ts";
 import { Outlet } from "./outlet.ts";
 
 const MAX_SUBSCRIPTIONS = 200;
@@ -112,11 +113,11 @@ export class Viewer {
     for await (const news of followLog(this.#context, { stepRunId, fromLine: message.fromLine, abort })) {
       if (abort.aborted) return;
       this.#sendLog(news, echo, (agentId) => ({ stepRunId, agentId, uses }));
-      await this.#outlet.room(abort);
+      if (!(await this.#outlet.room(abort))) return;
     }
   }
 
-  #sendLog(news: LogNews, echo: Echo, source: (agentId: string) => Parameters<typeof logEntry>[1]): void {
+  #sendLog(news: LogNews, echo: Echo, source: (agentId: string) => LogSource): void {
     if (news.type === "historyDone") {
       this.#outlet.send({ ...echo, type: "history_done", data: null });
       return;
@@ -131,7 +132,7 @@ export class Viewer {
     for await (const news of followStatus(this.#context, { runId, stepRunId, abort })) {
       if (abort.aborted) return;
       this.#sendStatus(news, echo);
-      await this.#outlet.room(abort);
+      if (!(await this.#outlet.room(abort))) return;
     }
   }
 

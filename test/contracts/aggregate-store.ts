@@ -35,6 +35,15 @@ export function aggregateStoreContract(open: () => Stores): void {
       expect((await open().aggregates.loadHead(aggregate.head.rootId))!.shard).to.equal(0);
     });
 
+    it("are created by one of many that race", async () => {
+      const aggregate = sampleAggregate();
+      const racers = Array.from({ length: 20 }, (_, shard) => ({ ...aggregate, head: { ...aggregate.head, shard } }));
+      const outcomes = await Promise.all(racers.map((racer) => open().aggregates.create(racer)));
+      expect(outcomes.filter((outcome) => outcome === "created")).to.have.length(1);
+      const winner = outcomes.indexOf("created");
+      expect((await open().aggregates.load(aggregate.head.rootId))!.head.shard).to.equal(winner);
+    });
+
     it("keep user names with dots, dollar signs and nothing at all", async () => {
       const variables = [
         ["a.b.c", "1"],
@@ -163,6 +172,21 @@ export function aggregateStoreContract(open: () => Stores): void {
       );
       expect(await aggregates.jobsHeldBy(agentId)).to.deep.equal([]);
       expect(await aggregates.stepsHeldBy(asId<AgentId>("agt_NOBODY"))).to.deep.equal([]);
+    });
+
+    it("are paged by the jobs that are bound to an agent", async () => {
+      const [shard, agentId] = [8, newId("agt")];
+      const bound: string[] = [];
+      for (let at = 0; at < 3; at++) {
+        const aggregate = sampleAggregate({ shard, plan: planOf([[{}, {}, {}, {}]]) });
+        await open().aggregates.create(aggregate);
+        const jobs = [0, 2, 3].map((position) => withIndex(actorOf(aggregate, "job", position), { agentId }));
+        await open().aggregates.save(saveOf(aggregate, {}, jobs));
+        bound.push(...jobs.map(({ id }) => id));
+      }
+      const page = async (after: string): Promise<readonly string[]> =>
+        (await open().aggregates.pageBoundJobs(shard, after, 2)).map(({ jobId }) => jobId);
+      expect(await allPages(page)).to.deep.equal(byText(bound));
     });
 
     it("are listed by time with a total, filtered by pipeline and status", async () => {

@@ -1,5 +1,6 @@
 /** What every store of plans, commands, events, logs, shards and records must do. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
+import { MillraceError } from "../../src/domain/errors.ts";
 import { asId, newId, type CommandId, type RunId, type StepRunId } from "../../src/domain/ids.ts";
 import type { RunEvent } from "../../src/domain/events.ts";
 import type { Command } from "../../src/stores/inbox.ts";
@@ -59,6 +60,14 @@ export function recordStoresContract(open: () => Stores): void {
       expect(await open().inbox.pending(rootId)).to.deep.equal(commands);
       await open().inbox.answer(commands[0]!.id, { outcome: "accepted", status: "paused" });
       expect((await open().inbox.pending(rootId)).map(({ kind }) => kind)).to.deep.equal(["resume", "stop"]);
+    });
+
+    it("loses none of many commands that come at the same time", async () => {
+      const rootId = newId("run");
+      const commands = Array.from({ length: 30 }, () => command(rootId, "pause"));
+      await Promise.all(commands.map((one) => open().inbox.insert(one)));
+      const pending = await open().inbox.pending(rootId);
+      expect(pending.map(({ id }) => id).toSorted()).to.deep.equal(commands.map(({ id }) => id).toSorted());
     });
 
     it("keeps the first verdict", async () => {
@@ -145,10 +154,38 @@ export function recordStoresContract(open: () => Stores): void {
       expect(await numbers(step, 5, 2)).to.deep.equal([3, 10]);
     });
 
-    it("hold 20,000 lines", async () => {
+    it("are read without a hole when a chunk spans several that came before it", async () => {
       const step = newId("step");
-      for (let from = 1; from <= 20_000; from += 1_000) await append(step, lines(from, from + 999));
-      expect(await numbers(step, 19_998, 200)).to.deep.equal([19_998, 19_999, 20_000]);
+      for (const chunk of [lines(1, 4), lines(5, 6), lines(1, 8), lines(7, 9)]) await append(step, chunk);
+      for (let from = 1; from <= 9; from++) {
+        const rest = Array.from({ length: 10 - from }, (_, at) => from + at);
+        expect(await numbers(step, from, 100), `from ${from}`).to.deep.equal(rest);
+      }
+    });
+
+    it("let chunks that race leave neither a hole nor a repeat", async () => {
+      const step = newId("step");
+      const chunks = Array.from({ length: 20 }, (_, at) => lines(1 + at, 10 + 2 * at));
+      await Promise.all(chunks.map((chunk) => append(step, chunk)));
+      const through = await open().logs.storedThrough(step);
+      expect(through).to.be.at.least(10);
+      expect((await numbers(step, 1, 1_000)).slice(0, through)).to.deep.equal(
+        Array.from({ length: through }, (_, at) => 1 + at),
+      );
+    });
+
+    it("hold 100,000 lines, each read once", async () => {
+      const step = newId("step");
+      for (let from = 1; from <= 100_000; from += 1_000) {
+        expect(await append(step, lines(from, from + 999))).to.equal(from + 999);
+      }
+      let next = 1;
+      for (;;) {
+        const page = await open().logs.read(step, next, 999);
+        if (page.length === 0) break;
+        for (const { line } of page) if (line !== next++) expect.fail(`line ${line} in place of ${next - 1}`);
+      }
+      expect(next).to.equal(100_001);
     }).timeout(60_000);
   });
 
@@ -269,15 +306,49 @@ export function recordStoresContract(open: () => Stores): void {
       expect(await open().pipelines.saveRevision(revision(pipeline("gone")), null)).to.equal("missing");
     });
 
+    it("keep a revision that was the head, also when its save is repeated too late", async () => {
+      const one = pipeline("repeats a save");
+      await open().pipelines.create(one);
+      const [first, second] = [revision(one), revision(one)];
+      await open().pipelines.saveRevision(first, null);
+      await open().pipelines.saveRevision(second, first.revisionId);
+      expect(await open().pipelines.saveRevision(first, null)).to.equal("headMoved");
+      expect(await open().pipelines.findRevision(first.revisionId)).to.deep.equal(first);
+      expect(await open().pipelines.findRevision(second.revisionId)).to.deep.equal(second);
+    });
+
+    it("take one of many revisions that race for the head, and keep nothing of the others", async () => {
+      const one = pipeline("races for its head");
+      await open().pipelines.create(one);
+      const racers = Array.from({ length: 20 }, () => revision(one));
+      const outcomes = await Promise.all(racers.map((racer) => open().pipelines.saveRevision(racer, null)));
+      const [winner, ...others] = racers.filter((_, at) => outcomes[at] === "saved");
+      expect(others).to.deep.equal([]);
+      expect((await open().pipelines.find(one.pipelineId))!.headRevisionId).to.equal(winner!.revisionId);
+      const found = await Promise.all(racers.map((racer) => open().pipelines.findRevision(racer.revisionId)));
+      expect(found.filter((racer) => racer !== undefined)).to.deep.equal([winner]);
+    });
+
+    it("take their revisions with them", async () => {
+      const one = pipeline("goes away");
+      await open().pipelines.create(one);
+      const [first, second] = [revision(one), revision(one)];
+      await open().pipelines.saveRevision(first, null);
+      await open().pipelines.saveRevision(second, first.revisionId);
+      await open().pipelines.delete(one.pipelineId);
+      expect(await open().pipelines.findRevision(first.revisionId)).to.equal(undefined);
+      expect(await open().pipelines.findRevision(second.revisionId)).to.equal(undefined);
+    });
+
     it("are listed, searched and deleted", async () => {
       const projectId = newId("prj");
-      const made = ["beta", "Alpha (x)", "gamma"].map((name, at) => ({ ...pipeline(name, at), projectId }));
+      const made = ["beta", "Alpha (É)", "gamma"].map((name, at) => ({ ...pipeline(name, at), projectId }));
       for (const one of made) await open().pipelines.create(one);
       const request = { page: 1, pageSize: 2, descending: false, sort: "createdAt" as const };
       const page = await open().pipelines.list({ projectId }, request);
-      expect([page.total, page.list.map(({ name }) => name)]).to.deep.equal([3, ["beta", "Alpha (x)"]]);
-      const found = await open().pipelines.list({ projectId, name: "ALPHA (" }, request);
-      expect(found.list.map(({ name }) => name)).to.deep.equal(["Alpha (x)"]);
+      expect([page.total, page.list.map(({ name }) => name)]).to.deep.equal([3, ["beta", "Alpha (É)"]]);
+      const found = await open().pipelines.list({ projectId, name: "ALPHA (é" }, request);
+      expect(found.list.map(({ name }) => name)).to.deep.equal(["Alpha (É)"]);
       expect(await open().pipelines.delete(made[0]!.pipelineId)).to.equal(true);
       expect(await open().pipelines.delete(made[0]!.pipelineId)).to.equal(false);
     });
@@ -319,7 +390,7 @@ export function recordStoresContract(open: () => Stores): void {
       const agent = {
         agentId,
         name: agentId,
-        labels: { "kubernetes.io/os": "linux" },
+        labels: { "kubernetes.io/os": "linux", $set: "a.b", "__proto__.x": "" },
         slots: 2,
         version: "1",
         createdAt: 1,
@@ -327,6 +398,12 @@ export function recordStoresContract(open: () => Stores): void {
       await open().identity.putAgent(agent);
       await open().identity.putAgent({ ...agent, slots: 4 });
       expect(await open().identity.findAgentByName(agentId)).to.deep.equal({ ...agent, slots: 4 });
+      const namesake = { ...agent, agentId: newId("agt") };
+      const refusal = await open()
+        .identity.putAgent(namesake)
+        .catch((error: unknown) => error);
+      expect(refusal).to.be.instanceOf(MillraceError).with.property("reason", "already_exists");
+      expect(await open().identity.findAgent(namesake.agentId)).to.equal(undefined);
       const token: Token = {
         tokenId: newId("tok"),
         kind: "agent",

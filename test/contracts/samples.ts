@@ -1,6 +1,6 @@
 /** Aggregates and lines for the contract suites. */
 import { createRunAggregate } from "../../actors/run/create.ts";
-import { newId, type PipelineId, type RunId } from "../../src/domain/ids.ts";
+import { newId, type PipelineId } from "../../src/domain/ids.ts";
 import type { Pairs, RunPlan } from "../../src/domain/plan.ts";
 import type { Aggregate, AggregateHead, AggregateSave, StoredActor } from "../../src/stores/aggregates.ts";
 import type { LogLine } from "../../src/stores/logs.ts";
@@ -79,4 +79,3 @@ export async function allPages<T extends string>(
 }
 
 export const byText = (ids: Iterable<string>): readonly string[] => [...ids].toSorted();
-export type { RunId };

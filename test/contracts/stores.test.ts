@@ -1,15 +1,23 @@
+import { once } from "node:events";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { inspect } from "node:util";
 import { expect } from "chai";
+import Libsql from "libsql";
 import { MongoClient } from "mongodb";
 import { MillraceError } from "../../src/domain/errors.ts";
-import { asId, newId, type StepRunId } from "../../src/domain/ids.ts";
+import { asId, type JobRunId, newId, type StepRunId } from "../../src/domain/ids.ts";
+import { Connection } from "../../src/stores/mongo/connection.ts";
 import { openMongoStores } from "../../src/stores/mongo/open.ts";
+import { ReadModels } from "../../src/stores/mongo/read-models.ts";
 import { openSqliteStores } from "../../src/stores/sqlite/open.ts";
 import type { Stores } from "../../src/stores/stores.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
+import { jobSpecsOf, planOf } from "../support/plans.ts";
 import { openTestSqlite } from "../support/stores.ts";
+import { until } from "../support/until.ts";
 import { aggregateStoreContract } from "./aggregate-store.ts";
 import { recordStoresContract } from "./record-stores.ts";
 import { actorOf, sampleAggregate, saveOf, withIndex } from "./samples.ts";
@@ -33,6 +41,17 @@ describe("the store on SQLite", () => {
     expect([one, two].toSorted()).to.deep.equal(["saved", "versionConflict"]);
     expect((await other.aggregates.loadHead(aggregate.head.rootId))!.version).to.equal(2);
     await other.close();
+  });
+
+  it("refuses a file that a newer version has written", async () => {
+    const newer = await openTestSqlite();
+    await newer.stores.close();
+    const file = new Libsql(newer.path);
+    file.pragma("user_version = 99");
+    file.close();
+    const error = await openSqliteStores({ path: newer.path }).catch((caught: unknown) => caught);
+    expect(error).to.be.instanceOf(MillraceError).with.property("message").that.includes("newer version");
+    await newer.close();
   });
 
   it("says what is wrong with a path that cannot hold it", async () => {
@@ -60,11 +79,17 @@ describe("the store on MongoDB", function () {
   const database = freshDatabase();
   let stores: Stores;
   let url: string;
+  let client: MongoClient;
   before(async () => {
     ({ url } = await startTestMongo());
     stores = await openMongoStores({ url, database });
+    client = await MongoClient.connect(url);
   });
-  after(() => stores?.close());
+  after(async () => {
+    await client?.close();
+    await stores?.close();
+  });
+  const documents = (name: string) => client.db(database).collection<{ _id: string }>(name);
 
   aggregateStoreContract(() => stores);
   recordStoresContract(() => stores);
@@ -74,35 +99,127 @@ describe("the store on MongoDB", function () {
     const aggregate = sampleAggregate();
     await stores.aggregates.create(aggregate);
     const step = withIndex(actorOf(aggregate, "step"), { agentId, status: "running" });
-    const client = await MongoClient.connect(url);
-    await client
-      .db(database)
-      .collection<{ _id: string }>("aggregates")
-      .updateOne(
-        { _id: aggregate.head.rootId },
-        { $set: { version: 2, lastChanged: [step.id], [`actors.${step.id}`]: step } },
-      );
-    await client.close();
+    await documents("aggregates").updateOne(
+      { _id: aggregate.head.rootId },
+      { $set: { version: 2, changed: [step.id], [`actors.${step.id}`]: step } },
+    );
     expect(await stores.aggregates.stepsHeldBy(agentId)).to.deep.equal([]);
     await stores.aggregates.load(aggregate.head.rootId);
     expect((await stores.aggregates.stepsHeldBy(agentId)).map(({ stepRunId }) => stepRunId)).to.deep.equal([step.id]);
+  });
+
+  it("brings look-ups up to a creation that ended before it wrote them all", async () => {
+    const aggregate = sampleAggregate();
+    await stores.aggregates.create(aggregate);
+    const [job, step] = [actorOf(aggregate, "job"), actorOf(aggregate, "step", 1)];
+    await documents("job_runs").deleteOne({ _id: job.id });
+    await documents("step_runs").deleteOne({ _id: step.id });
+    await stores.aggregates.load(aggregate.head.rootId);
+    expect((await stores.aggregates.findJob(asId<JobRunId>(job.id)))!.actor).to.deep.equal(job);
+    expect((await stores.aggregates.findStep(asId<StepRunId>(step.id)))!.actor).to.deep.equal(step);
   });
 
   it("does not let the look-ups of an older save replace those of a newer one", async () => {
     const aggregate = sampleAggregate();
     await stores.aggregates.create(aggregate);
     const step = actorOf(aggregate, "step");
-    const first = saveOf(aggregate, {}, [withIndex(step, { status: "queued" })]);
-    const second = saveOf(first, {}, [withIndex(step, { status: "running" })]);
-    await stores.aggregates.save(first);
-    await stores.aggregates.save(second);
-    await stores.aggregates.save(first);
+    const queued = saveOf(aggregate, {}, [withIndex(step, { status: "queued" })]);
+    const running = saveOf(queued, {}, [withIndex(step, { status: "running" })]);
+    await stores.aggregates.save(queued);
+    await stores.aggregates.save(running);
+    const connection = await Connection.open({ url, database });
+    await new ReadModels(connection).write(queued.head, queued.changed);
+    await connection.close();
     const found = await stores.aggregates.findStep(asId<StepRunId>(step.id));
     expect(found!.actor.index.status).to.equal("running");
   });
 
-  it("says what to do when it cannot be reached", async () => {
-    const error = await openMongoStores({ url: "mongodb://127.0.0.1:9" }).catch((caught: unknown) => caught);
-    expect(error).to.be.instanceOf(MillraceError).with.property("message").that.includes("MONGODB_URL");
+  it("keeps everything when it is opened again", async () => {
+    const aggregate = sampleAggregate();
+    await stores.aggregates.create(aggregate);
+    const other = await openMongoStores({ url, database });
+    expect((await other.aggregates.load(aggregate.head.rootId))!.head).to.deep.equal(aggregate.head);
+    await other.close();
+  });
+
+  it("refuses a database that a newer version has written", async () => {
+    const newer = freshDatabase();
+    await client
+      .db(newer)
+      .collection<{ _id: string }>("settings")
+      .insertOne({ _id: "STORE_SCHEMA", value: "2" } as never);
+    const error = await openMongoStores({ url, database: newer }).catch((caught: unknown) => caught);
+    expect(error).to.be.instanceOf(MillraceError).with.property("message").that.includes("newer version");
+  });
+
+  it("refuses a plan that is larger than a document can be", async () => {
+    const plan = { ...planOf([[{}]]), namespace: "n".repeat(16 * 1024 * 1024) };
+    const error = await stores.plans.put(newId("run"), plan, jobSpecsOf(plan)).catch((caught: unknown) => caught);
+    expect(error).to.be.instanceOf(MillraceError).with.property("reason", "too_large");
+  });
+
+  it("says what to do when it cannot be reached, and never a password", async () => {
+    for (const unusable of ["mongodb://127.0.0.1:9", "mongodb://user:hush@[::1", "mongodb://user:hush@host:99999999"]) {
+      const error = await openMongoStores({ url: unusable }).catch((caught: unknown) => caught);
+      expect(error, unusable).to.be.instanceOf(MillraceError).with.property("message").that.includes("MONGODB_URL");
+      expect(inspect(error), unusable).not.to.include("hush");
+    }
+  });
+
+  it("gives up on a server that hangs, and goes on when it is back", async () => {
+    const link = await openLink(Number(new URL(url).port));
+    const behind = await openMongoStores({ url: link.url, database });
+    try {
+      const rootId = newId("run");
+      link.freeze();
+      const error = await behind.aggregates.loadHead(rootId).catch((caught: unknown) => caught);
+      expect(error).to.be.instanceOf(MillraceError).with.property("reason", "unavailable");
+      link.thaw();
+      await until("an answer", () =>
+        behind.ping().then(
+          () => true,
+          () => false,
+        ),
+      );
+      expect(await behind.aggregates.loadHead(rootId)).to.equal(undefined);
+    } finally {
+      await behind.close();
+      await link.close();
+    }
   });
 });
+
+/** A way to a server on loopback that can be made to carry nothing. */
+async function openLink(port: number) {
+  const sockets = new Set<Socket>();
+  let frozen = false;
+  const server = createServer((near) => {
+    const far = connect(port, "127.0.0.1");
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from);
+      from.on("data", (bytes) => frozen || to.write(bytes));
+      from.on("error", () => {});
+      from.on("close", () => to.destroy());
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const drop = (): void => sockets.forEach((socket) => socket.destroy());
+  return {
+    url: `mongodb://127.0.0.1:${(server.address() as { port: number }).port}`,
+    freeze: (): void => void (frozen = true),
+    /** What was swallowed is gone, so the connections go too. */
+    thaw: (): void => {
+      frozen = false;
+      drop();
+    },
+    close: async (): Promise<void> => {
+      drop();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}

@@ -107,7 +107,7 @@ describe("runs over HTTP", () => {
       const { aggregates } = edge.context.stores;
       const aggregate = (await aggregates.load(run.runId))!;
       const lost = { ...newJob(run.runId, plan().jobs[1]!), state: "failed" as const, reason: "agent_lost" };
-      const again = nextAttempt(lost, plan().jobs[1]!);
+      const again = nextAttempt(lost);
       const step = newStep(again, 0);
       const index = { position: 1, jobId: null, attempt: 1, agentId: null };
       await aggregates.save({

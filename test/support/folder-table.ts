@@ -1,4 +1,4 @@
-/** The table of folders in README.md: which folder may import what, and the linter's patterns that say the same. */
+/** README.md's table of folders: which folder may import what, and the linter's rules that say the same. */
 import { builtinModules } from "node:module";
 import { posix } from "node:path";
 
@@ -18,11 +18,11 @@ const EVERYTHING = "everything";
 export class FolderTable {
   readonly #rows: readonly Row[];
 
-  /** Throws when a row allows a folder that has no row itself. */
+  /** Throws when there is no table, or a row allows a folder that has no row itself. */
   constructor(readme: string) {
-    const cells = readme
-      .slice(readme.indexOf("\n| Folder |"))
-      .split("\n\n", 1)[0]!
+    const table = /^\| Folder .*\n(?:\|.*\n)+/m.exec(readme)?.[0];
+    if (table === undefined) throw new Error("README.md has no table of folders");
+    const cells = table
       .trim()
       .split("\n")
       .slice(2)
@@ -59,8 +59,19 @@ export class FolderTable {
     return isOwn || allowed.includes(target) || (folder !== undefined && allowed.includes(folder));
   }
 
-  /** The `no-restricted-imports` patterns of the linter for a place, as ignore globs; null when it may import everything. */
-  lintGroup(place: string): readonly string[] | null {
+  /** The linter's overrides that hold every place to its row. */
+  lintOverrides(): readonly object[] {
+    return this.places.flatMap((place) => {
+      const group = this.#lintGroup(place);
+      if (group === null) return [];
+      const message = "README.md's table of folders does not allow it.";
+      const rules = { "no-restricted-imports": ["error", { patterns: [{ group, message }] }] };
+      return [{ files: [place.endsWith("/") ? `${place}**` : place], rules }];
+    });
+  }
+
+  /** What a place may not import, as ignore globs; null when it may import everything. */
+  #lintGroup(place: string): readonly string[] | null {
     const { allowed } = this.#rows.find((row) => row.places.includes(place))!;
     if (allowed === null) return null;
     const from = folderOf(place);
@@ -71,7 +82,8 @@ export class FolderTable {
     });
     // What has a row of its own below an allowed folder needs a permission of its own.
     const refused = this.places.filter(
-      (other) => !allowed.includes(other) && other !== place && [...own, ...allowed].some((each) => isBelow(other, each)),
+      (other) =>
+        !allowed.includes(other) && other !== place && [...own, ...allowed].some((each) => isBelow(other, each)),
     );
     return ["**", ...globs.map((glob) => `!${glob}`), ...refused.map((other) => globOf(from, other))];
   }
@@ -103,7 +115,9 @@ function isBelow(place: string, folder: string): boolean {
 /** As an import in `from` would write it; a folder stands for all that is in it. */
 function globOf(from: string, place: string): string {
   const path = posix.relative(from, place) || ".";
-  return `${path.startsWith(".") ? path : `./${path}`}${place.endsWith("/") ? "/**" : ""}`;
+  // To the linter `../**` holds `../../x` too, and `./*` everything.
+  const all = path.endsWith("..") ? "/*" : "/**";
+  return `${path.startsWith(".") ? path : `./${path}`}${place.endsWith("/") ? all : ""}`;
 }
 
 function folderOf(place: string): string {

@@ -1,35 +1,42 @@
 /**
- * A MongoDB-wire server for tests, one for the whole test process: MONGODB_TEST_URL, `mongod` on PATH, one that
- * `mongodb-memory-server` can download, else mongo-java-server. Fails when none can be had: tests never skip.
+ * A MongoDB-wire server for tests, one for the whole test process: MONGODB_TEST_URL, `mongod` on PATH, the `mongod` that
+ * `mongodb-memory-server` downloads, else mongo-java-server. Fails when none can be had: tests never skip.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { lookup } from "node:dns/promises";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { mkdtemp, mkdir, rename, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { MongoClient } from "mongodb";
 
 export interface TestMongo {
   readonly url: string;
+  /** Ends the server, which other test files of this process use too. Idempotent. */
   stop(): Promise<void>;
 }
 
 const run = promisify(execFile);
-const HERE = fileURLToPath(new URL("./mongo/", import.meta.url));
-const JARS = fileURLToPath(new URL("../../node_modules/.cache/millrace/mongo-java-server/", import.meta.url));
-const DOWNLOAD_HOST = "fastdl.mongodb.org";
+const SOURCES = fileURLToPath(new URL("./mongo/", import.meta.url));
+const JARS = fileURLToPath(new URL("../../node_modules/.cache/millrace/mongo-java-server-1.47.0/", import.meta.url));
 const DOWNLOAD_TIMEOUT_MS = 15_000;
+const START_TIMEOUT_MS = 20_000;
+
+/**
+ * The shell holds the server's life line: when the pipe on its standard input closes, which the system does even when
+ * the test process is killed, it kills the server.
+ */
+const LIFE_LINE = '"$@" >/dev/null 2>&1 </dev/null & cat >/dev/null; kill -9 $!; wait';
 
 let shared: Promise<TestMongo> | undefined;
 
-/** Starts the server once; later calls answer the same one. */
+/** Starts the server at the first call; later calls answer the same one. Slow on a machine that has to fetch it first. */
 export function startTestMongo(): Promise<TestMongo> {
   shared ??= start();
   return shared;
@@ -40,124 +47,112 @@ export function freshDatabase(): string {
   return `millrace_${randomBytes(6).toString("hex")}`;
 }
 
-/** Ends the shared server, if one was started. */
+/** Ends the shared server, if one was started: the root hook after the last test of all files. */
 export async function stopTestMongo(): Promise<void> {
-  const mongo = await shared?.catch(() => undefined);
+  const started = shared;
   shared = undefined;
-  await mongo?.stop();
+  await (await started?.catch(() => undefined))?.stop();
 }
 
 async function start(): Promise<TestMongo> {
   const given = process.env["MONGODB_TEST_URL"];
-  if (given !== undefined) return { url: given, stop: () => Promise.resolve() };
+  if (given) return { url: given, stop: () => Promise.resolve() };
   const tried: string[] = [];
   for (const [name, attempt] of [
-    ["mongod on PATH", startMongod],
-    ["mongodb-memory-server", startDownloaded],
+    ["mongod on PATH", () => startMongod("mongod")],
+    ["mongodb-memory-server", async () => startMongod(await downloadedMongod())],
     ["mongo-java-server", startJava],
   ] as const) {
     try {
       return await attempt();
     } catch (error) {
-      tried.push(`${name}: ${error instanceof Error ? error.message.split("\n")[0] : String(error)}`);
+      tried.push(`  - ${name}: ${explain(error)}`);
     }
   }
-  throw new Error(`no MongoDB-wire server could be started; set MONGODB_TEST_URL\n  ${tried.join("\n  ")}`);
+  throw new Error(
+    `no MongoDB-wire server could be started; set MONGODB_TEST_URL, or install mongod. Tried:\n${tried.join("\n")}`,
+  );
 }
 
-async function startMongod(): Promise<TestMongo> {
-  await run("mongod", ["--version"]);
+async function startMongod(binary: string): Promise<TestMongo> {
+  await run(binary, ["--version"]);
   const folder = await mkdtemp(join(tmpdir(), "millrace-mongod-"));
   const port = await freePort();
-  const child = spawn("mongod", ["--dbpath", folder, "--port", String(port), "--bind_ip", "127.0.0.1"], {
-    stdio: ["ignore", "ignore", "ignore"],
-  });
-  const endWithUs = (): void => void child.kill("SIGKILL");
-  process.once("exit", endWithUs);
-  const url = `mongodb://127.0.0.1:${port}`;
-  await answers(url, child);
-  return {
-    url,
-    async stop() {
-      process.off("exit", endWithUs);
-      await end(child);
-      await rm(folder, { recursive: true, force: true });
-    },
+  const args = ["--dbpath", folder, "--port", `${port}`, "--bind_ip", "127.0.0.1"];
+  const child = spawn("sh", ["-c", LIFE_LINE, "sh", binary, ...args], { stdio: ["pipe", "ignore", "ignore"] });
+  const stop = async (): Promise<void> => {
+    await end(child);
+    await rm(folder, { recursive: true, force: true });
   };
+  return answering(`mongodb://127.0.0.1:${port}`, child, stop);
 }
 
-async function startDownloaded(): Promise<TestMongo> {
-  // Asked for first, since the package retries for long and prints each failure.
-  await lookup(DOWNLOAD_HOST);
-  const { MongoMemoryServer } = await import("mongodb-memory-server");
-  const created = MongoMemoryServer.create();
-  const late = new Promise<never>((_, reject) => {
-    setTimeout(() => reject(new Error("the download takes too long")), DOWNLOAD_TIMEOUT_MS).unref();
+/** Only the binary: a server that the package itself starts would leave its folder behind when the download fails. */
+async function downloadedMongod(): Promise<string> {
+  const { MongoBinary } = await import("mongodb-memory-server");
+  const late = sleep(DOWNLOAD_TIMEOUT_MS, undefined, { ref: false }).then(() => {
+    throw new Error(`no download within ${DOWNLOAD_TIMEOUT_MS} ms`);
   });
-  const server = await Promise.race([created, late]);
-  return { url: server.getUri(), stop: async () => void (await server.stop()) };
+  return Promise.race([MongoBinary.getPath(), late]);
 }
 
 async function startJava(): Promise<TestMongo> {
   if (!existsSync(JARS)) await fetchJars();
-  const child = spawn("java", ["-cp", `${JARS}*`, join(HERE, "Launcher.java"), "0"], {
+  const child = spawn("java", ["-cp", `${JARS}*`, join(SOURCES, "Launcher.java"), "0"], {
     stdio: ["pipe", "pipe", "ignore"],
   });
-  child.on("error", () => undefined);
-  for await (const line of createInterface(child.stdout)) {
-    const port = /^port (\d+)$/.exec(line)?.[1];
-    if (port === undefined) continue;
-    const url = `mongodb://127.0.0.1:${port}`;
-    await answers(url, child);
-    child.unref();
-    return { url, stop: () => end(child) };
-  }
-  throw new Error(`java ended with ${String(child.exitCode)}`);
+  const failed = once(child, "close").then(([code]) => Promise.reject(new Error(`java ended with ${String(code)}`)));
+  const [line] = (await Promise.race([once(createInterface(child.stdout), "line"), failed])) as [string];
+  return answering(`mongodb://127.0.0.1:${line}`, child, () => end(child));
 }
 
-/** Fetches into a folder of its own and renames it, so that an interrupted or doubled fetch leaves nothing half-done. */
+/** Fetches into a folder of its own and renames it: an interrupted fetch, or two at a time, leave nothing half-done. */
 async function fetchJars(): Promise<void> {
   const fetched = `${JARS.slice(0, -1)}.${process.pid}`;
   await mkdir(fetched, { recursive: true });
-  await run("mvn", [
-    "-q",
-    "-B",
-    "-f",
-    join(HERE, "pom.xml"),
-    "dependency:copy-dependencies",
-    `-DoutputDirectory=${fetched}`,
-  ]);
-  await rename(fetched, JARS).catch(async (error: unknown) => {
+  const goal = ["dependency:copy-dependencies", `-DoutputDirectory=${fetched}`];
+  try {
+    await run("mvn", ["-q", "-B", "-f", join(SOURCES, "pom.xml"), ...goal]);
+    await rename(fetched, JARS);
+  } catch (error) {
     await rm(fetched, { recursive: true, force: true });
     if (!existsSync(JARS)) throw error;
-  });
+  }
 }
 
-async function answers(url: string, child: ChildProcess): Promise<void> {
-  const client = new MongoClient(url, { serverSelectionTimeoutMS: 20_000 });
+async function answering(url: string, child: ChildProcess, stop: () => Promise<void>): Promise<TestMongo> {
+  const client = new MongoClient(url, { serverSelectionTimeoutMS: START_TIMEOUT_MS });
   try {
-    await Promise.race([
-      client.db("admin").command({ ping: 1 }),
-      once(child, "exit").then(() => Promise.reject(new Error("the server ended at once"))),
-    ]);
+    const ended = once(child, "exit").then(() => Promise.reject(new Error("the server ended at once")));
+    await Promise.race([client.db("admin").command({ ping: 1 }), ended]);
+    return { url, stop };
+  } catch (error) {
+    await stop();
+    throw error;
   } finally {
     await client.close();
   }
 }
 
+/** Closes the life line. */
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, "exit");
-  child.kill("SIGTERM");
-  const timer = setTimeout(() => child.kill("SIGKILL"), 5_000);
+  child.stdin?.end();
   await ended;
-  clearTimeout(timer);
 }
 
 async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
-  server.close();
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address() as { port: number };
+  probe.close();
+  await once(probe, "close");
   return port;
+}
+
+/** Its first line, and what a command wrote. */
+function explain(error: unknown): string {
+  const { message, stdout } = error as Error & { readonly stdout?: string };
+  return [message.split("\n")[0], stdout?.trim().split("\n")[0]].filter(Boolean).join(": ");
 }

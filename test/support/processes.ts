@@ -74,12 +74,13 @@ export class StartedProcess {
   /** Resolves when stdout and stderr together hold `text`; rejects with all output when the process ends before. */
   async prints(text: string | RegExp, deadlineMs = READY_MS): Promise<string> {
     const output = () => `${this.#stdout}\n${this.#stderr}`;
+    const wanted = typeof text === "string" ? text : text.source;
     const found = () => (typeof text === "string" ? output().includes(text) : text.test(output()));
     await until(
-      `${String(text)} in the output`,
+      `${wanted} in the output`,
       () => {
         if (found()) return true;
-        if (!this.running) throw new Error(`ended before it printed ${String(text)}:\n${output()}`);
+        if (!this.running) throw new Error(`ended before it printed ${wanted}:\n${output()}`);
         return false;
       },
       deadlineMs,

@@ -2,54 +2,58 @@
 import type { Collection } from "mongodb";
 import type { StepRunId } from "../../domain/ids.ts";
 import { lastLineOf, type LogChunk, type LogLine, type LogStore } from "../logs.ts";
-import { type Connection, guard, insertIfAbsent, type Keyed } from "./connection.ts";
+import { type Connection, insertIfAbsent } from "./connection.ts";
+
+interface Chunk {
+  readonly _id: string;
+  readonly stepRunId: StepRunId;
+  readonly first: number;
+  readonly last: number;
+  readonly lines: readonly LogLine[];
+}
+
+/** Chunks of one round trip; each holds up to 64 kB. */
+const CHUNKS_AT_ONCE = 8;
 
 export class MongoLogStore implements LogStore {
-  readonly #chunks: Collection<Keyed>;
-  readonly #heads: Collection<Keyed>;
+  readonly #chunks: Collection<Chunk>;
+  readonly #heads: Collection<{ _id: StepRunId; through: number }>;
 
   constructor(connection: Connection) {
     this.#chunks = connection.collection("log_chunks");
     this.#heads = connection.collection("log_heads");
   }
 
-  /** Makes the indexes; idempotent. */
-  async prepare(): Promise<void> {
-    await guard(() => this.#chunks.createIndexes([{ key: { stepRunId: 1, first: 1, last: 1 } }]));
-  }
-
   async append({ stepRunId, lines }: LogChunk): Promise<number> {
     const first = lines[0]!.line;
     const last = lastLineOf(lines.at(-1)!);
     const through = await this.storedThrough(stepRunId);
+    // A chunk above a hole is not stored; one that brings nothing new need not be.
     if (first > through + 1 || last <= through) return through;
     // The chunk before the head: a head never speaks of lines that are not there.
     await insertIfAbsent(this.#chunks, { _id: `${stepRunId}:${first}:${last}`, stepRunId, first, last, lines });
-    await guard(() => this.#heads.updateOne({ _id: stepRunId }, { $max: { through: last } }, { upsert: true }));
+    await this.#heads.updateOne({ _id: stepRunId }, { $max: { through: last } }, { upsert: true });
     return this.storedThrough(stepRunId);
   }
 
   async storedThrough(stepRunId: StepRunId): Promise<number> {
-    const head = await guard(() => this.#heads.findOne({ _id: stepRunId }));
-    return (head?.["through"] ?? 0) as number;
+    return (await this.#heads.findOne({ _id: stepRunId }))?.through ?? 0;
   }
 
   async read(stepRunId: StepRunId, fromLine: number, limit: number): Promise<readonly LogLine[]> {
+    // Each stored chunk begins at most one line above those that end before it, so by their ends they leave no hole.
+    const chunks = this.#chunks
+      .find({ stepRunId, last: { $gte: fromLine } })
+      .sort({ last: 1, first: 1 })
+      .batchSize(CHUNKS_AT_ONCE);
     const found: LogLine[] = [];
     let next = fromLine;
-    while (found.length < limit) {
-      const chunk = await guard(() =>
-        this.#chunks
-          .find({ stepRunId, first: { $lte: next }, last: { $gte: next } })
-          .sort({ first: -1, last: -1 })
-          .limit(1)
-          .next(),
-      );
-      if (chunk === null) break;
-      for (const line of chunk["lines"] as LogLine[]) {
-        if (lastLineOf(line) < next || found.length === limit) continue;
+    for await (const { lines } of chunks) {
+      for (const line of lines) {
+        if (lastLineOf(line) < next) continue;
         found.push(line);
         next = lastLineOf(line) + 1;
+        if (found.length === limit) return found;
       }
     }
     return found;

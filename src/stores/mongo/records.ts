@@ -1,15 +1,37 @@
 /** What users and agents own, in MongoDB: projects, pipelines, revisions, users, tokens, agents. */
 import type { Collection, Filter } from "mongodb";
-import type { AgentId, PipelineId, ProjectId, RevisionId } from "../../domain/ids.ts";
+import type { PipelineId, ProjectId, RevisionId } from "../../domain/ids.ts";
 import type { Page, PageRequest } from "../aggregates.ts";
-import type { Agent, IdentityStore, Token, User } from "../identity.ts";
+import { type Agent, agentNameTaken, type IdentityStore, type Token, type User } from "../identity.ts";
 import type { Pipeline, PipelineFilter, PipelineStore, Project, Revision } from "../pipelines.ts";
-import { type Connection, guard, insertIfAbsent, isDuplicateKey, type Keyed } from "./connection.ts";
+import { type Connection, insertIfAbsent, isDuplicateKey, type Keyed } from "./connection.ts";
+
+interface PipelineDocument {
+  readonly _id: PipelineId;
+  readonly projectId: ProjectId;
+  readonly name: string;
+  readonly searchName: string;
+  readonly createdAt: number;
+  readonly body: Pipeline;
+  /** Apart from the body: saves of definitions and of the record do not overwrite one another. */
+  readonly headRevisionId: RevisionId | null;
+  /** In full, so that one update stores a revision and makes it the head. */
+  readonly head: Revision | null;
+}
+
+interface RevisionDocument {
+  readonly _id: RevisionId;
+  readonly pipelineId: PipelineId;
+  readonly body: Revision;
+}
+
+const WITHOUT_HEAD = { head: 0 } as const;
 
 export class MongoPipelineStore implements PipelineStore {
   readonly #projects: Collection<Keyed>;
-  readonly #pipelines: Collection<Keyed>;
-  readonly #revisions: Collection<Keyed>;
+  readonly #pipelines: Collection<PipelineDocument>;
+  /** Those that are no longer the head. */
+  readonly #revisions: Collection<RevisionDocument>;
 
   constructor(connection: Connection) {
     this.#projects = connection.collection("projects");
@@ -17,35 +39,31 @@ export class MongoPipelineStore implements PipelineStore {
     this.#revisions = connection.collection("revisions");
   }
 
-  /** Makes the indexes; idempotent. */
-  async prepare(): Promise<void> {
-    await guard(async () => {
-      await this.#pipelines.createIndexes([
-        { key: { projectId: 1, name: 1 }, unique: true },
-        { key: { createdAt: 1, _id: 1 } },
-        { key: { name: 1, _id: 1 } },
-      ]);
-      await this.#revisions.createIndexes([{ key: { pipelineId: 1 } }]);
-    });
-  }
-
   async createProject(project: Project): Promise<void> {
     await insertIfAbsent(this.#projects, { _id: project.projectId, body: project });
   }
 
   async findProject(projectId: ProjectId): Promise<Project | undefined> {
-    return bodyOf(await guard(() => this.#projects.findOne({ _id: projectId })));
+    return bodyOf(await this.#projects.findOne({ _id: projectId }));
   }
 
   async listProjects(): Promise<readonly Project[]> {
-    return bodiesOf(await guard(() => this.#projects.find().sort({ _id: 1 }).toArray()));
+    return bodiesOf(await this.#projects.find().sort({ _id: 1 }).toArray());
   }
 
   async create(pipeline: Pipeline): Promise<"created" | "nameTaken"> {
-    const { pipelineId, projectId, name, createdAt, headRevisionId } = pipeline;
-    const document = { _id: pipelineId, projectId, name, searchName: name.toLowerCase(), createdAt, headRevisionId };
-    if (await insertIfAbsent(this.#pipelines, { ...document, body: pipeline })) return "created";
-    return (await this.find(pipelineId)) === undefined ? "nameTaken" : "created";
+    const { pipelineId, projectId, name, createdAt } = pipeline;
+    const inserted = await insertIfAbsent<PipelineDocument>(this.#pipelines, {
+      _id: pipelineId,
+      projectId,
+      name,
+      searchName: name.toLowerCase(),
+      createdAt,
+      body: pipeline,
+      headRevisionId: null,
+      head: null,
+    });
+    return inserted || (await this.find(pipelineId)) !== undefined ? "created" : "nameTaken";
   }
 
   async update(pipeline: Pipeline): Promise<"updated" | "missing" | "nameTaken"> {
@@ -54,125 +72,122 @@ export class MongoPipelineStore implements PipelineStore {
     if (stored === undefined) return "missing";
     const { createdBy, actor, createdAt } = stored;
     const body = { ...pipeline, createdBy, actor, createdAt };
-    return guard(async () => {
-      try {
-        const set = { projectId, name, searchName: name.toLowerCase(), body };
-        const result = await this.#pipelines.updateOne({ _id: pipelineId }, { $set: set });
-        return result.matchedCount === 0 ? "missing" : "updated";
-      } catch (error) {
-        if (isDuplicateKey(error)) return "nameTaken";
-        throw error;
-      }
-    });
+    const set = { projectId, name, searchName: name.toLowerCase(), body };
+    try {
+      const { matchedCount } = await this.#pipelines.updateOne({ _id: pipelineId }, { $set: set });
+      return matchedCount === 0 ? "missing" : "updated";
+    } catch (error) {
+      if (isDuplicateKey(error)) return "nameTaken";
+      throw error;
+    }
   }
 
   async find(pipelineId: PipelineId): Promise<Pipeline | undefined> {
-    return toPipeline(await guard(() => this.#pipelines.findOne({ _id: pipelineId })));
+    const document = await this.#pipelines.findOne({ _id: pipelineId }, { projection: WITHOUT_HEAD });
+    return document === null ? undefined : toPipeline(document);
   }
 
   async list(
     filter: PipelineFilter,
     { page, pageSize, descending, sort }: PageRequest & { readonly sort: "createdAt" | "name" },
   ): Promise<Page<Pipeline>> {
-    const query: Filter<Keyed> = {};
-    if (filter.projectId !== undefined) query["projectId"] = filter.projectId;
-    if (filter.name !== undefined) query["searchName"] = { $regex: escapeRegex(filter.name.toLowerCase()) };
+    const query: Filter<PipelineDocument> = {
+      ...(filter.projectId === undefined ? {} : { projectId: filter.projectId }),
+      ...(filter.name === undefined ? {} : { searchName: { $regex: escapeRegex(filter.name.toLowerCase()) } }),
+    };
     const direction = descending ? -1 : 1;
-    return guard(async () => {
-      const total = await this.#pipelines.countDocuments(query);
-      const list = await this.#pipelines
-        .find(query)
+    const [total, list] = await Promise.all([
+      this.#pipelines.countDocuments(query),
+      this.#pipelines
+        .find(query, { projection: WITHOUT_HEAD })
         .sort({ [sort]: direction, _id: direction })
         .skip((page - 1) * pageSize)
         .limit(pageSize)
-        .toArray();
-      return { list: list.map((document) => toPipeline(document)!), total };
-    });
+        .toArray(),
+    ]);
+    return { list: list.map(toPipeline), total };
   }
 
   async delete(pipelineId: PipelineId): Promise<boolean> {
-    const result = await guard(() => this.#pipelines.deleteOne({ _id: pipelineId }));
-    await guard(() => this.#revisions.deleteMany({ pipelineId }));
-    return result.deletedCount > 0;
+    const { deletedCount } = await this.#pipelines.deleteOne({ _id: pipelineId });
+    await this.#revisions.deleteMany({ pipelineId });
+    return deletedCount > 0;
   }
 
   async saveRevision(revision: Revision, expectedHead: RevisionId | null): Promise<"saved" | "headMoved" | "missing"> {
     const { revisionId, pipelineId } = revision;
-    // The revision before the head: a head never names a revision that is not there.
-    await insertIfAbsent(this.#revisions, { _id: revisionId, pipelineId, body: revision });
-    const result = await guard(() =>
-      this.#pipelines.updateOne(
-        { _id: pipelineId, headRevisionId: expectedHead },
-        { $set: { headRevisionId: revisionId } },
-      ),
+    const stored = await this.#pipelines.findOne({ _id: pipelineId });
+    if (stored === null) return "missing";
+    if (stored.headRevisionId === revisionId) return "saved";
+    if (stored.headRevisionId !== expectedHead) return "headMoved";
+    // The old head is kept before it is replaced: a revision that was saved can be found at any time.
+    const { head } = stored;
+    if (head !== null) await insertIfAbsent(this.#revisions, { _id: head.revisionId, pipelineId, body: head });
+    const { matchedCount } = await this.#pipelines.updateOne(
+      { _id: pipelineId, headRevisionId: expectedHead },
+      { $set: { headRevisionId: revisionId, head: revision } },
     );
-    if (result.matchedCount > 0) return "saved";
-    const pipeline = await this.find(pipelineId);
-    if (pipeline?.headRevisionId === revisionId) return "saved";
-    await guard(() => this.#revisions.deleteOne({ _id: revisionId }));
-    return pipeline === undefined ? "missing" : "headMoved";
+    // Somebody else was faster: the head is another one now, or this very revision.
+    return matchedCount > 0 ? "saved" : this.saveRevision(revision, expectedHead);
   }
 
   async findRevision(revisionId: RevisionId): Promise<Revision | undefined> {
-    return bodyOf(await guard(() => this.#revisions.findOne({ _id: revisionId })));
+    // Heads first: one that is replaced after this look is among the others by then.
+    const pipeline = await this.#pipelines.findOne({ headRevisionId: revisionId }, { projection: { head: 1 } });
+    return pipeline?.head ?? (await this.#revisions.findOne({ _id: revisionId }))?.body;
   }
 }
 
-export function identityStore(connection: Connection): IdentityStore & { prepare(): Promise<void> } {
+export function identityStore(connection: Connection): IdentityStore {
   const users = connection.collection("users");
   const tokens = connection.collection("tokens");
   const agents = connection.collection("agents");
   return {
-    async prepare() {
-      await guard(async () => {
-        await users.createIndexes([{ key: { name: 1 }, unique: true }]);
-        await tokens.createIndexes([{ key: { kind: 1, subject: 1, createdAt: 1 } }]);
-        await agents.createIndexes([{ key: { name: 1 }, unique: true }]);
-      });
-    },
     async createUser(user) {
       const { userId, name, createdAt } = user;
-      if (await insertIfAbsent(users, { _id: userId, name, createdAt, body: user })) return "created";
-      return (await guard(() => users.findOne({ _id: userId }))) === null ? "nameTaken" : "created";
+      const inserted = await insertIfAbsent(users, { _id: userId, name, createdAt, body: user });
+      return inserted || (await users.findOne({ _id: userId })) !== null ? "created" : "nameTaken";
     },
-    findUser: async (userId) => bodyOf<User>(await guard(() => users.findOne({ _id: userId }))),
-    findUserByName: async (name) => bodyOf<User>(await guard(() => users.findOne({ name }))),
-    listUsers: async () => bodiesOf<User>(await guard(() => users.find().sort({ createdAt: 1, _id: 1 }).toArray())),
+    findUser: async (userId) => bodyOf<User>(await users.findOne({ _id: userId })),
+    findUserByName: async (name) => bodyOf<User>(await users.findOne({ name })),
+    listUsers: async () => bodiesOf<User>(await users.find().sort({ createdAt: 1, _id: 1 }).toArray()),
 
     async createToken(token) {
       const { tokenId, kind, subject, createdAt } = token;
       await insertIfAbsent(tokens, { _id: tokenId, kind, subject, createdAt, body: token });
     },
-    findToken: async (tokenId) => bodyOf<Token>(await guard(() => tokens.findOne({ _id: tokenId }))),
+    findToken: async (tokenId) => bodyOf<Token>(await tokens.findOne({ _id: tokenId })),
     listTokens: async (kind, subject) =>
-      bodiesOf<Token>(await guard(() => tokens.find({ kind, subject }).sort({ createdAt: 1, _id: 1 }).toArray())),
-    deleteToken: async (tokenId) => (await guard(() => tokens.deleteOne({ _id: tokenId }))).deletedCount > 0,
+      bodiesOf<Token>(await tokens.find({ kind, subject }).sort({ createdAt: 1, _id: 1 }).toArray()),
+    deleteToken: async (tokenId) => (await tokens.deleteOne({ _id: tokenId })).deletedCount > 0,
 
     async putAgent(agent) {
       const { agentId, name } = agent;
       // Labels have keys such as `kubernetes.io/os`: an agent is kept as text.
-      const text = JSON.stringify(agent);
-      await guard(() => agents.updateOne({ _id: agentId }, { $set: { name, text } }, { upsert: true }));
+      const update = { $set: { name, text: JSON.stringify(agent) } };
+      try {
+        await agents.updateOne({ _id: agentId }, update, { upsert: true });
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error;
+        throw agentNameTaken(name);
+      }
     },
-    findAgent: async (agentId) => toAgent(await guard(() => agents.findOne({ _id: agentId }))),
-    findAgentByName: async (name) => toAgent(await guard(() => agents.findOne({ name }))),
-    listAgents: async () =>
-      (await guard(() => agents.find().sort({ name: 1 }).toArray())).map((document) => toAgent(document)!),
-    async deleteAgent(agentId: AgentId) {
-      await guard(() => tokens.deleteMany({ kind: "agent", subject: agentId }));
-      return (await guard(() => agents.deleteOne({ _id: agentId }))).deletedCount > 0;
+    findAgent: async (agentId) => toAgent(await agents.findOne({ _id: agentId })),
+    findAgentByName: async (name) => toAgent(await agents.findOne({ name })),
+    listAgents: async () => (await agents.find().sort({ name: 1 }).toArray()).map((document) => toAgent(document)!),
+    async deleteAgent(agentId) {
+      await tokens.deleteMany({ kind: "agent", subject: agentId });
+      return (await agents.deleteOne({ _id: agentId })).deletedCount > 0;
     },
   };
 }
 
-/** The head revision is a field of its own: saves of definitions and of the record do not overwrite one another. */
-function toPipeline(document: Keyed | null): Pipeline | undefined {
-  const pipeline = bodyOf<Pipeline>(document);
-  return pipeline && { ...pipeline, headRevisionId: document!["headRevisionId"] as RevisionId | null };
-}
-
 function toAgent(document: Keyed | null): Agent | undefined {
   return document === null ? undefined : (JSON.parse(document["text"] as string) as Agent);
+}
+
+function toPipeline({ body, headRevisionId }: Pick<PipelineDocument, "body" | "headRevisionId">): Pipeline {
+  return { ...body, headRevisionId };
 }
 
 function bodyOf<T>(document: Keyed | null): T | undefined {

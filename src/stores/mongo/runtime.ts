@@ -1,7 +1,8 @@
 /** What runs leave besides snapshots, in MongoDB: plans, commands, events, shards, dead letters, idempotency keys. */
+import { MillraceError } from "../../domain/errors.ts";
 import type { Verdict } from "../../domain/effects.ts";
 import type { RunEvent } from "../../domain/events.ts";
-import type { RunId } from "../../domain/ids.ts";
+import type { CommandId, RunId } from "../../domain/ids.ts";
 import type { JobSpec, RunPlan } from "../../domain/plan.ts";
 import type { DeadLetter, DeadLetterStore } from "../dead-letters.ts";
 import type { EventStore } from "../events.ts";
@@ -9,182 +10,166 @@ import type { IdempotencyKey, IdempotencyStore } from "../idempotency.ts";
 import type { Command, InboxStore } from "../inbox.ts";
 import type { PlanStore } from "../plans.ts";
 import type { RedisIdentity, ShardStore } from "../shards.ts";
-import { type Connection, guard, insertIfAbsent, isDuplicateKey, type Keyed } from "./connection.ts";
+import { type Connection, insertAbsent, insertIfAbsent, type Keyed } from "./connection.ts";
 
+/** A document holds at most 16 MiB; the rest is for its id. */
+const MAX_TEXT_BYTES = 16 * 1024 * 1024 - 1024;
+
+/** Plans and jobs are kept as text: arguments may have any keys, dots and dollar signs among them. */
 export function planStore(connection: Connection): PlanStore {
   const plans = connection.collection("plans");
   const specs = connection.collection("job_specs");
   return {
     async put(runId, plan, jobs) {
+      const graph = textOf(plan, "the plan");
       await insertAbsent(
         specs,
-        // Arguments may have any keys, dots and dollar signs among them: a job is kept as text.
-        jobs.map((job, index) => ({ _id: `${runId}:${index}`, text: JSON.stringify(job) })),
+        jobs.map((job, index) => ({ _id: `${runId}:${index}`, text: textOf(job, `job ${index} of the plan`) })),
       );
-      await insertIfAbsent(plans, { _id: runId, body: plan });
+      // Last: a plan that is there has all its jobs.
+      await insertIfAbsent(plans, { _id: runId, text: graph });
     },
-    loadPlan: async (runId) => bodyOf<RunPlan>(await guard(() => plans.findOne({ _id: runId }))),
-    async loadJob(runId, jobIndex) {
-      const document = await guard(() => specs.findOne({ _id: `${runId}:${jobIndex}` }));
-      return document === null ? undefined : (JSON.parse(document["text"] as string) as JobSpec);
-    },
+    loadPlan: async (runId) => parsed<RunPlan>(await plans.findOne({ _id: runId })),
+    loadJob: async (runId, jobIndex) => parsed<JobSpec>(await specs.findOne({ _id: `${runId}:${jobIndex}` })),
   };
 }
 
-export function inboxStore(connection: Connection): InboxStore & { prepare(): Promise<void> } {
-  const inbox = connection.collection("inbox");
-  const counters = connection.collection("inbox_counters");
+interface CommandDocument {
+  readonly _id: CommandId;
+  readonly rootId: RunId;
+  readonly shard: number;
+  readonly seq: number;
+  readonly answered: boolean;
+  readonly command: Command;
+  readonly verdict: Verdict | null;
+}
+
+export function inboxStore(connection: Connection): InboxStore {
+  const inbox = connection.collection<CommandDocument>("inbox");
+  const counters = connection.collection<{ _id: RunId; seq: number }>("inbox_counters");
   return {
-    async prepare() {
-      await guard(() =>
-        inbox.createIndexes([
-          { key: { shard: 1, answered: 1, rootId: 1 } },
-          { key: { rootId: 1, answered: 1, seq: 1 } },
-        ]),
-      );
-    },
-    async insert(command: Command) {
+    async insert(command) {
+      const { id, rootId, shard } = command;
       // A number that is taken and not used leaves a hole, which changes no order.
-      const counter = await guard(() =>
-        counters.findOneAndUpdate(
-          { _id: command.rootId },
-          { $inc: { seq: 1 } },
-          { upsert: true, returnDocument: "after" },
-        ),
+      const counter = await counters.findOneAndUpdate(
+        { _id: rootId },
+        { $inc: { seq: 1 } },
+        { upsert: true, returnDocument: "after" },
       );
-      const { rootId, shard } = command;
-      await insertIfAbsent(inbox, {
-        _id: command.id,
-        rootId,
-        shard,
-        seq: counter!["seq"] as number,
-        answered: false,
-        command,
-        verdict: null,
-      });
+      const { seq } = counter!;
+      await insertIfAbsent(inbox, { _id: id, rootId, shard, seq, answered: false, command, verdict: null });
     },
-    async pending(rootId: RunId) {
-      const found = await guard(() => inbox.find({ rootId, answered: false }).sort({ seq: 1, _id: 1 }).toArray());
-      return found.map((document) => document["command"] as Command);
-    },
-    async pageRoots(shard: number, after: string, limit: number) {
-      const found = await guard(() =>
-        inbox
-          .aggregate<{ _id: RunId }>([
-            { $match: { shard, answered: false, rootId: { $gt: after } } },
-            { $group: { _id: "$rootId" } },
-            { $sort: { _id: 1 } },
-            { $limit: limit },
-          ])
-          .toArray(),
-      );
-      return found.map(({ _id }) => _id);
+    pending: (rootId) =>
+      inbox
+        .find({ rootId, answered: false })
+        .sort({ seq: 1, _id: 1 })
+        .map(({ command }) => command)
+        .toArray(),
+    async pageRoots(shard, after, limit) {
+      const roots = inbox.aggregate<{ _id: RunId }>([
+        { $match: { shard, answered: false, rootId: { $gt: after } } },
+        { $group: { _id: "$rootId" } },
+        { $sort: { _id: 1 } },
+        { $limit: limit },
+      ]);
+      return roots.map(({ _id }) => _id).toArray();
     },
     async answer(id, verdict) {
-      await guard(() => inbox.updateOne({ _id: id, answered: false }, { $set: { answered: true, verdict } }));
+      await inbox.updateOne({ _id: id, answered: false }, { $set: { answered: true, verdict } });
     },
-    async verdict(id) {
-      const document = await guard(() => inbox.findOne({ _id: id }));
-      return document === null ? undefined : (document["verdict"] as Verdict | null);
-    },
+    verdict: async (id) => (await inbox.findOne({ _id: id }))?.verdict,
   };
 }
 
-export function eventStore(connection: Connection): EventStore & { prepare(): Promise<void> } {
+export function eventStore(connection: Connection): EventStore {
   const events = connection.collection("events");
   return {
-    async prepare() {
-      await guard(() => events.createIndexes([{ key: { runId: 1, number: 1 } }]));
-    },
-    async append(list) {
-      await insertAbsent(
+    append: (list) =>
+      insertAbsent(
         events,
         list.map((body) => ({ _id: `${body.runId}:${body.number}`, runId: body.runId, number: body.number, body })),
-      );
-    },
-    async read(runId, after, limit) {
-      const found = await guard(() =>
-        events
-          .find({ runId, number: { $gt: after } })
-          .sort({ number: 1 })
-          .limit(limit)
-          .toArray(),
-      );
-      return found.map((document) => bodyOf<RunEvent>(document)!);
-    },
+      ),
+    read: (runId, after, limit) =>
+      events
+        .find({ runId, number: { $gt: after } })
+        .sort({ number: 1 })
+        .limit(limit)
+        .map(({ body }) => body as RunEvent)
+        .toArray(),
   };
+}
+
+interface ShardDocument {
+  readonly _id: string;
+  readonly epoch: number;
+  readonly redis: RedisIdentity | null;
 }
 
 export function shardStore(connection: Connection): ShardStore {
-  const shards = connection.collection("shards");
-  const settings = connection.collection("settings");
+  const shards = connection.collection<ShardDocument>("shards");
+  const settings = connection.collection<{ _id: string; value: string }>("settings");
   return {
     async takeEpoch(shard) {
       const _id = String(shard);
-      await insertIfAbsent(shards, { _id, epoch: 0 });
+      await insertIfAbsent(shards, { _id, epoch: 0, redis: null });
       // Compare and set rather than $inc with its answer: not every server answers with the document of its own update.
       for (;;) {
-        const document = (await guard(() => shards.findOne({ _id })))!;
-        const epoch = (document["epoch"] as number) + 1;
-        const taken = await guard(() => shards.updateOne({ _id, epoch: epoch - 1 }, { $set: { epoch } }));
-        if (taken.matchedCount > 0)
-          return { epoch, previous: (document["redis"] as RedisIdentity | undefined) ?? null };
+        const { epoch } = (await shards.findOne({ _id }))!;
+        const { matchedCount } = await shards.updateOne({ _id, epoch }, { $set: { epoch: epoch + 1 } });
+        if (matchedCount === 0) continue;
+        // Read now, since the previous owner can record nothing any more.
+        return { epoch: epoch + 1, previous: (await shards.findOne({ _id }))!.redis };
       }
     },
     async recordRedis(shard, epoch, identity) {
-      await guard(() => shards.updateOne({ _id: String(shard), epoch }, { $set: { redis: identity } }));
+      await shards.updateOne({ _id: String(shard), epoch }, { $set: { redis: identity } });
     },
     async fixSetting(name, value) {
       await insertIfAbsent(settings, { _id: name, value });
-      const document = await guard(() => settings.findOne({ _id: name }));
-      return document!["value"] as string;
+      return (await settings.findOne({ _id: name }))!.value;
     },
   };
 }
 
-export function deadLetterStore(connection: Connection): DeadLetterStore & { prepare(): Promise<void> } {
+/** Letters are kept as text: they may have any keys. */
+export function deadLetterStore(connection: Connection): DeadLetterStore {
   const letters = connection.collection("dead_letters");
   return {
-    async prepare() {
-      await guard(() => letters.createIndexes([{ key: { at: 1 } }]));
-    },
     async insert(letter) {
-      // A letter may hold any keys, dots and dollar signs among them: it is kept as text.
       await insertIfAbsent(letters, { _id: letter.id, at: letter.at, text: JSON.stringify(letter) });
     },
-    async list(limit) {
-      const found = await guard(() => letters.find().sort({ at: 1, _id: 1 }).limit(limit).toArray());
-      return found.map((document) => JSON.parse(document["text"] as string) as DeadLetter);
-    },
-    count: () => guard(() => letters.countDocuments()),
+    list: (limit) =>
+      letters
+        .find()
+        .sort({ at: 1, _id: 1 })
+        .limit(limit)
+        .map((document) => parsed<DeadLetter>(document)!)
+        .toArray(),
+    count: () => letters.countDocuments(),
   };
 }
 
 export function idempotencyStore(connection: Connection): IdempotencyStore {
-  const keys = connection.collection("idempotency");
+  const keys = connection.collection<{ _id: string; body: IdempotencyKey }>("idempotency");
   return {
     async claim(key) {
       await insertIfAbsent(keys, { _id: key.key, body: key });
-      return bodyOf<IdempotencyKey>(await guard(() => keys.findOne({ _id: key.key })))!;
+      return (await keys.findOne({ _id: key.key }))!.body;
     },
   };
 }
 
-/** Inserts those documents whose ids are not taken. */
-async function insertAbsent(
-  collection: ReturnType<Connection["collection"]>,
-  documents: readonly Keyed[],
-): Promise<void> {
-  if (documents.length === 0) return;
-  await guard(async () => {
-    try {
-      await collection.insertMany([...documents], { ordered: false });
-    } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
-    }
-  });
+function textOf(value: unknown, what: string): string {
+  const text = JSON.stringify(value);
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= MAX_TEXT_BYTES) return text;
+  throw new MillraceError(
+    "too_large",
+    `${what} has ${bytes} bytes, and the store holds at most ${MAX_TEXT_BYTES} in one piece: ` +
+      "split the pipeline, or move long scripts and arguments into the repository",
+  );
 }
 
-function bodyOf<T>(document: Keyed | null): T | undefined {
-  return document === null ? undefined : (document["body"] as T);
+function parsed<T>(document: Keyed | null): T | undefined {
+  return document === null ? undefined : (JSON.parse(document["text"] as string) as T);
 }

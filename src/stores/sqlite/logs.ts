@@ -41,13 +41,12 @@ export class SqliteLogStore implements LogStore {
   async read(stepRunId: StepRunId, fromLine: number, limit: number): Promise<readonly LogLine[]> {
     const found: LogLine[] = [];
     let next = fromLine;
-    // Chunks overlap only where an agent sent again, so the chunk that holds a line is near the one before it.
+    // Each stored chunk begins at most one line above those that end before it, so by their ends they leave no hole.
     for (;;) {
       const row = await this.#db.get(
-        `SELECT body FROM log_chunks WHERE step_run_id = ? AND first_line <= ? AND last_line >= ?
-         ORDER BY first_line DESC, last_line DESC LIMIT 1`,
+        `SELECT body FROM log_chunks WHERE step_run_id = ? AND last_line >= ?
+         ORDER BY last_line, first_line LIMIT 1`,
         stepRunId,
-        next,
         next,
       );
       if (row === undefined) return found;

@@ -1,7 +1,7 @@
 /** What users and agents own, in SQLite: projects, pipelines, revisions, users, tokens, agents. */
 import type { PipelineId, ProjectId, RevisionId, UserId } from "../../domain/ids.ts";
 import type { Page, PageRequest } from "../aggregates.ts";
-import type { Agent, IdentityStore, Token, User } from "../identity.ts";
+import { type Agent, agentNameTaken, type IdentityStore, type Token, type User } from "../identity.ts";
 import type { Pipeline, PipelineFilter, PipelineStore, Project, Revision } from "../pipelines.ts";
 import type { Database, Row } from "./database.ts";
 
@@ -33,10 +33,11 @@ export class SqlitePipelineStore implements PipelineStore {
     return this.#db.transaction(() => {
       if (this.#isNameTaken(pipeline)) return "nameTaken";
       this.#db.runNow(
-        "INSERT INTO pipelines VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        "INSERT INTO pipelines VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
         pipelineId,
         projectId,
         name,
+        name.toLowerCase(),
         createdAt,
         headRevisionId,
         JSON.stringify(pipeline),
@@ -54,9 +55,10 @@ export class SqlitePipelineStore implements PipelineStore {
       if (this.#isNameTaken(pipeline)) return "nameTaken";
       const { createdBy, actor, createdAt } = stored;
       this.#db.runNow(
-        "UPDATE pipelines SET project_id = ?, name = ?, body = ? WHERE pipeline_id = ?",
+        "UPDATE pipelines SET project_id = ?, name = ?, search_name = ?, body = ? WHERE pipeline_id = ?",
         pipeline.projectId,
         pipeline.name,
+        pipeline.name.toLowerCase(),
         JSON.stringify({ ...pipeline, createdBy, actor, createdAt }),
         pipeline.pipelineId,
       );
@@ -81,8 +83,8 @@ export class SqlitePipelineStore implements PipelineStore {
       values.push(filter.projectId);
     }
     if (filter.name !== undefined) {
-      clauses.push("instr(lower(name), lower(?)) > 0");
-      values.push(filter.name);
+      clauses.push("instr(search_name, ?) > 0");
+      values.push(filter.name.toLowerCase());
     }
     const where = clauses.join(" AND ");
     const direction = descending ? "DESC" : "ASC";
@@ -179,15 +181,19 @@ export function identityStore(db: Database): IdentityStore {
       ),
     deleteToken: async (tokenId) => (await db.run("DELETE FROM tokens WHERE token_id = ?", tokenId)) > 0,
 
-    async putAgent(agent) {
-      await db.run(
-        `INSERT INTO agents VALUES (?, ?, ?)
-         ON CONFLICT (agent_id) DO UPDATE SET name = excluded.name, body = excluded.body`,
-        agent.agentId,
-        agent.name,
-        JSON.stringify(agent),
-      );
-    },
+    putAgent: (agent) =>
+      db.transaction(() => {
+        const { agentId, name } = agent;
+        const other = db.getNow("SELECT 1 AS taken FROM agents WHERE name = ? AND agent_id <> ?", name, agentId);
+        if (other !== undefined) throw agentNameTaken(name);
+        db.runNow(
+          `INSERT INTO agents VALUES (?, ?, ?)
+           ON CONFLICT (agent_id) DO UPDATE SET name = excluded.name, body = excluded.body`,
+          agentId,
+          name,
+          JSON.stringify(agent),
+        );
+      }),
     findAgent: async (agentId) => bodyOf<Agent>(await db.get("SELECT body FROM agents WHERE agent_id = ?", agentId)),
     findAgentByName: async (name) => bodyOf<Agent>(await db.get("SELECT body FROM agents WHERE name = ?", name)),
     listAgents: async () => bodiesOf<Agent>(await db.all("SELECT body FROM agents ORDER BY name")),

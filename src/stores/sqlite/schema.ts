@@ -39,7 +39,7 @@ export const MIGRATIONS: readonly string[] = [
 
   CREATE TABLE log_heads (step_run_id TEXT PRIMARY KEY, through INTEGER NOT NULL) WITHOUT ROWID;
   CREATE TABLE log_chunks (step_run_id TEXT NOT NULL, first_line INTEGER NOT NULL, last_line INTEGER NOT NULL,
-    body TEXT NOT NULL, PRIMARY KEY (step_run_id, first_line, last_line)) WITHOUT ROWID;
+    body TEXT NOT NULL, PRIMARY KEY (step_run_id, last_line, first_line)) WITHOUT ROWID;
 
   CREATE TABLE shards (shard INTEGER PRIMARY KEY, epoch INTEGER NOT NULL, redis_identity TEXT);
   CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -48,8 +48,8 @@ export const MIGRATIONS: readonly string[] = [
 
   CREATE TABLE projects (project_id TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE pipelines (
-    pipeline_id TEXT PRIMARY KEY, project_id TEXT NOT NULL, name TEXT NOT NULL, created_at INTEGER NOT NULL,
-    head_revision_id TEXT, body TEXT NOT NULL, UNIQUE (project_id, name)
+    pipeline_id TEXT PRIMARY KEY, project_id TEXT NOT NULL, name TEXT NOT NULL, search_name TEXT NOT NULL,
+    created_at INTEGER NOT NULL, head_revision_id TEXT, body TEXT NOT NULL, UNIQUE (project_id, name)
   ) WITHOUT ROWID;
   CREATE TABLE revisions (revision_id TEXT PRIMARY KEY, pipeline_id TEXT NOT NULL, body TEXT NOT NULL) WITHOUT ROWID;
   CREATE INDEX revisions_by_pipeline ON revisions (pipeline_id);

@@ -24,7 +24,7 @@ public class Launcher {
     public static void main(String[] args) throws Exception {
         MongoServer server = new MongoServer(new MemoryBackend().version(VERSION));
         server.bind("127.0.0.1", Integer.parseInt(args[0]));
-        System.out.println("port " + server.getLocalAddress().getPort());
+        System.out.println(server.getLocalAddress().getPort());
         while (System.in.read() >= 0) {
             // Nothing is ever written: this only waits for the end.
         }

@@ -1,0 +1,124 @@
+/**
+ * Job and step runs as documents of their own, for look-ups by id and by agent: projections of what aggregates hold,
+ * written after the save and guarded by its version.
+ */
+import type { AnyBulkWriteOperation, Collection } from "mongodb";
+import type { AgentId, JobRunId, RunId, StepRunId } from "../../domain/ids.ts";
+import type { ActorIndex, AggregateHead, JobLocation, StepLocation, StoredActor } from "../aggregates.ts";
+import { type Connection, isDuplicateKey } from "./connection.ts";
+
+interface Row extends ActorIndex {
+  readonly _id: string;
+  readonly rootId: RunId;
+  readonly shard: number;
+  /** Version of the aggregate by which the actor was changed last. */
+  readonly version: number;
+  readonly bound: boolean;
+  readonly state: unknown;
+}
+
+type Version = Pick<AggregateHead, "rootId" | "shard" | "version">;
+
+/** Rows of one round trip. */
+const ROWS_AT_ONCE = 1_000;
+
+export class ReadModels {
+  readonly #jobs: Collection<Row>;
+  readonly #steps: Collection<Row>;
+
+  constructor(connection: Connection) {
+    this.#jobs = connection.collection("job_runs");
+    this.#steps = connection.collection("step_runs");
+  }
+
+  /** Brings the rows of actors to a version; those of the same or a newer one stay as they are. Idempotent. */
+  async write(version: Version, actors: readonly StoredActor[]): Promise<void> {
+    for (const [rows, kind] of this.#byKind) {
+      const ofKind = actors.filter((actor) => actor.kind === kind);
+      for (let start = 0; start < ofKind.length; start += ROWS_AT_ONCE) {
+        await writeRows(rows, version, ofKind.slice(start, start + ROWS_AT_ONCE));
+      }
+    }
+  }
+
+  /** Writes those rows of actors that are behind a version, of which there are none unless its save ended half-way. */
+  async repair(version: Version, actors: readonly StoredActor[]): Promise<void> {
+    const current = new Set<string>();
+    for (const [rows, kind] of this.#byKind) {
+      const ids = actors.flatMap((actor) => (actor.kind === kind ? [actor.id] : []));
+      if (ids.length === 0) continue;
+      const found = rows.find({ _id: { $in: ids }, version: { $gte: version.version } }, { projection: { _id: 1 } });
+      for await (const { _id } of found) current.add(_id);
+    }
+    await this.write(
+      version,
+      actors.filter(({ id }) => !current.has(id)),
+    );
+  }
+
+  async findJob(jobId: JobRunId): Promise<JobLocation | undefined> {
+    const row = await this.#jobs.findOne({ _id: jobId });
+    return row === null ? undefined : toJobLocation(row);
+  }
+
+  async findStep(stepRunId: StepRunId): Promise<StepLocation | undefined> {
+    const row = await this.#steps.findOne({ _id: stepRunId });
+    return row === null ? undefined : toStepLocation(row);
+  }
+
+  async jobsHeldBy(agentId: AgentId): Promise<readonly JobLocation[]> {
+    return this.#jobs.find({ agentId }).sort({ _id: 1 }).map(toJobLocation).toArray();
+  }
+
+  async stepsHeldBy(agentId: AgentId): Promise<readonly StepLocation[]> {
+    return this.#steps.find({ agentId }).sort({ _id: 1 }).map(toStepLocation).toArray();
+  }
+
+  async pageBoundJobs(shard: number, after: string, limit: number): Promise<readonly JobLocation[]> {
+    const page = this.#jobs.find({ shard, bound: true, _id: { $gt: after } }).sort({ _id: 1 });
+    return page.limit(limit).map(toJobLocation).toArray();
+  }
+
+  get #byKind(): readonly (readonly [Collection<Row>, "job" | "step"])[] {
+    return [
+      [this.#jobs, "job"],
+      [this.#steps, "step"],
+    ];
+  }
+}
+
+async function writeRows(
+  rows: Collection<Row>,
+  { rootId, shard, version }: Version,
+  actors: readonly StoredActor[],
+): Promise<void> {
+  const operations = (upsert: boolean): AnyBulkWriteOperation<Row>[] =>
+    actors.map(({ id, state, index }) => ({
+      updateOne: {
+        filter: { _id: id, version: { $lt: version } },
+        update: { $set: { rootId, shard, version, ...index, bound: index.agentId !== null, state } },
+        upsert,
+      },
+    }));
+  try {
+    await rows.bulkWrite(operations(true), { ordered: false });
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+    // An upsert that finds no older row inserts one, and meets the row that is there: mostly of this or a newer version,
+    // but an older one when it came into being in between.
+    await rows.bulkWrite(operations(false), { ordered: false });
+  }
+}
+
+function toJobLocation(row: Row): JobLocation {
+  return { runId: row.rootId, jobId: row._id as JobRunId, actor: toActor("job", row) };
+}
+
+function toStepLocation(row: Row): StepLocation {
+  return { runId: row.rootId, jobId: row.jobId!, stepRunId: row._id as StepRunId, actor: toActor("step", row) };
+}
+
+function toActor(kind: StoredActor["kind"], row: Row): StoredActor {
+  const { _id, position, jobId, status, attempt, agentId, state } = row;
+  return { kind, id: _id, state, index: { position, jobId, status, attempt, agentId } };
+}

@@ -1,0 +1,32 @@
+/** The indexes of each collection; made when the store is opened, which is idempotent. */
+import type { IndexDescription } from "mongodb";
+
+/** Version of the documents that this program writes; a newer one in the store refuses to open. */
+export const STORE_SCHEMA = 1;
+
+export const INDEXES: Readonly<Record<string, readonly IndexDescription[]>> = {
+  aggregates: [
+    { key: { shard: 1, owes: 1, _id: 1 } },
+    { key: { shard: 1, nextDueAt: 1, _id: 1 } },
+    { key: { shard: 1, settled: 1, "summary.bound": 1, _id: 1 } },
+    // With all that lists filter by, so that documents with many actors are read for the page alone.
+    { key: { "summary.pipelineId": 1, "summary.createdAt": 1, _id: 1, "summary.status": 1 } },
+    { key: { "summary.createdAt": 1, _id: 1, "summary.projectId": 1, "summary.status": 1 } },
+  ],
+  job_runs: [{ key: { agentId: 1, _id: 1 } }, { key: { shard: 1, bound: 1, _id: 1 } }],
+  step_runs: [{ key: { agentId: 1, _id: 1 } }],
+  inbox: [{ key: { shard: 1, answered: 1, rootId: 1 } }, { key: { rootId: 1, answered: 1, seq: 1 } }],
+  events: [{ key: { runId: 1, number: 1 } }],
+  log_chunks: [{ key: { stepRunId: 1, last: 1, first: 1 } }],
+  dead_letters: [{ key: { at: 1, _id: 1 } }],
+  pipelines: [
+    { key: { projectId: 1, name: 1 }, unique: true },
+    { key: { headRevisionId: 1 } },
+    { key: { createdAt: 1, _id: 1 } },
+    { key: { name: 1, _id: 1 } },
+  ],
+  revisions: [{ key: { pipelineId: 1 } }],
+  users: [{ key: { name: 1 }, unique: true }],
+  tokens: [{ key: { kind: 1, subject: 1, createdAt: 1, _id: 1 } }],
+  agents: [{ key: { name: 1 }, unique: true }],
+};

@@ -1,0 +1,262 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import { logChannel } from "../../src/feed/feed.ts";
+import type { LogLine } from "../../src/stores/logs.ts";
+import { openTestEdge, type TestEdge } from "../support/edge.ts";
+import { planOf } from "../support/plans.ts";
+import { AGENT_ID, GRANT, saveTurn, type StoredRun, storeRun } from "../support/stored-runs.ts";
+import { until } from "../support/until.ts";
+import { TestViewer } from "../support/viewer.ts";
+
+const line = (number: number): LogLine => ({
+  line: number,
+  timeMs: 1_700_000_000_900 - number,
+  stream: number % 2 === 0 ? "stdout" : "stderr",
+  level: "info",
+  content: `line ${number}`,
+  lost: 0,
+});
+const lines = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, at) => line(first + at));
+const numbers = (first: number, last: number) => lines(first, last).map((entry) => entry.line);
+
+describe("the log channel", () => {
+  let edge: TestEdge;
+  let run: StoredRun;
+  const viewers: TestViewer[] = [];
+  before(async () => {
+    edge = await openTestEdge({ stallMs: 300 });
+  });
+  after(() => edge.close());
+  beforeEach(async () => {
+    run = await storeRun(edge.context, planOf([[{ steps: 1 }]]));
+    const [stepRunId] = run.stepIds[0]!;
+    await saveTurn(edge.context, run, { steps: [{ stepRunId: stepRunId!, state: "running", grant: GRANT }] });
+  });
+  afterEach(async () => {
+    edge.skewMs = 0;
+    await Promise.all(viewers.splice(0).map((viewer) => viewer.close()));
+  });
+
+  const step = () => run.stepIds[0]![0]!;
+  const params = (extra: object = {}) => ({
+    pipelineId: run.pipelineId,
+    jobId: run.jobIds[0],
+    stepRunId: step(),
+    ...extra,
+  });
+  const append = (entries: readonly LogLine[]) =>
+    edge.context.stores.logs.append({ stepRunId: step(), agentId: AGENT_ID, lines: entries });
+  const publish = (entries: readonly LogLine[]) => edge.context.feed.publish(logChannel(step()), entries);
+  const end = (lastLine: number | null, endedAt = Date.now()) =>
+    saveTurn(edge.context, run, { steps: [{ stepRunId: step(), state: "success", lastLine, endedAt }] });
+
+  async function subscribe(extra: object = {}): Promise<TestViewer> {
+    const viewer = await TestViewer.open(edge);
+    viewers.push(viewer);
+    viewer.send({ channel: "channel_log", params: params(extra) });
+    return viewer;
+  }
+  const seen = (viewer: TestViewer) => viewer.entries.map((entry) => entry.line_number);
+  const subscriptionsEnd = () =>
+    until("the end of every subscription", async () =>
+      /^millrace_viewer_subscriptions 0$/m.test(await edge.registry.metrics()),
+    );
+
+  it("gives history in chunks of at most 200, then says so, then live lines", async () => {
+    await append(lines(1, 450));
+    const viewer = await subscribe();
+    await viewer.next("history_done");
+    expect(viewer.told.map(({ type }) => type)).to.deep.equal([
+      "subscribed",
+      "log_chunk",
+      "log_chunk",
+      "log_chunk",
+      "history_done",
+    ]);
+    expect(viewer.ofType("log_chunk").map(({ data }) => data.length)).to.deep.equal([200, 200, 50]);
+    for (const told of viewer.told) expect(told).to.deep.include({ channel: "channel_log", params: params() });
+    await append([line(451)]);
+    await publish([line(451)]);
+    expect((await viewer.next("log")).data).to.deep.equal({
+      step_run_id: step(),
+      timestamp: 1_700_000_000,
+      line_number: 451,
+      level: "info",
+      content: "line 451",
+      stream: "stderr",
+      plugin_name: "shell",
+      agent_id: AGENT_ID,
+    });
+  });
+
+  it("of a finished step is its history alone, and the subscription is over", async () => {
+    await append(lines(1, 10));
+    await end(10);
+    const viewer = await subscribe();
+    await viewer.next("history_done");
+    expect(seen(viewer)).to.deep.equal(numbers(1, 10));
+    await subscriptionsEnd();
+    expect(viewer.ofType("error")).to.have.length(0);
+  });
+
+  it("of a step that never ran is empty and over", async () => {
+    await saveTurn(edge.context, run, {
+      steps: [{ stepRunId: step(), state: "skipped", grant: null, endedAt: Date.now() }],
+    });
+    const viewer = await subscribe();
+    await viewer.next("history_done");
+    await subscriptionsEnd();
+    expect(viewer.entries).to.have.length(0);
+  });
+
+  it("begins at fromLine, inclusive", async () => {
+    await append(lines(1, 300));
+    const viewer = await subscribe({ fromLine: 250 });
+    await viewer.next("history_done");
+    expect(seen(viewer)).to.deep.equal(numbers(250, 300));
+    const ahead = await subscribe({ fromLine: 302 });
+    await ahead.next("history_done");
+    await append(lines(301, 303));
+    await publish(lines(301, 303));
+    await until("line 303", () => seen(ahead).includes(303));
+    expect(seen(ahead)).to.deep.equal([302, 303]);
+  });
+
+  it("gives each of 10,000 lines once and in order to viewers who come at any moment", async () => {
+    const total = 10_000;
+    const comers = (async () => {
+      const come: TestViewer[] = [];
+      for (let viewer = 0; viewer < 6; viewer++) {
+        come.push(await subscribe());
+        await sleep(15);
+      }
+      return come;
+    })();
+    for (let first = 1; first <= total; first += 50) {
+      const batch = lines(first, first + 49);
+      await append(batch);
+      await publish(batch);
+      // Agents send again what was not acknowledged: repeats and overlaps must not show.
+      if (first % 500 === 1) await publish(lines(Math.max(1, first - 120), first + 49));
+      if (first % 1_000 === 1) await sleep(2);
+    }
+    await end(total);
+    for (const viewer of await comers) {
+      await until("all lines", () => seen(viewer).length >= total);
+      expect(seen(viewer)).to.deep.equal(numbers(1, total));
+    }
+    await subscriptionsEnd();
+    for (const viewer of await comers) expect(seen(viewer)).to.have.length(total);
+  });
+
+  it("needs no feed at all: the store is read every second", async () => {
+    const viewer = await subscribe();
+    await viewer.next("history_done");
+    await append(lines(1, 5));
+    await until("five lines", () => seen(viewer).length === 5);
+    await append(lines(6, 450));
+    await end(450);
+    await until("all lines", () => seen(viewer).length === 450);
+    expect(seen(viewer)).to.deep.equal(numbers(1, 450));
+    await subscriptionsEnd();
+  });
+
+  it("fills a gap of the feed from the store", async () => {
+    const viewer = await subscribe();
+    await viewer.next("history_done");
+    await append(lines(1, 30));
+    await publish(lines(21, 30));
+    await until("all lines", () => seen(viewer).length === 30);
+    expect(seen(viewer)).to.deep.equal(numbers(1, 30));
+  });
+
+  it("shows a gap record with the first of the lines that are lost", async () => {
+    const gap: LogLine = { ...line(812), lost: 29 };
+    await append([...lines(1, 811), gap, line(841)]);
+    const viewer = await subscribe();
+    await viewer.next("history_done");
+    expect(seen(viewer)).to.deep.equal([...numbers(1, 812), 841]);
+    expect(viewer.entries[811]).to.include({ line_number: 812, level: "warn", content: "lines 812-840 lost" });
+    const middle = await subscribe({ fromLine: 830 });
+    await middle.next("history_done");
+    expect(middle.entries[0]).to.include({ line_number: 830, content: "lines 830-840 lost" });
+  });
+
+  it("waits after the end of a step for the lines that its report names", async () => {
+    const viewer = await subscribe();
+    await viewer.next("history_done");
+    await append(lines(1, 5));
+    await end(8);
+    await until("five lines", () => seen(viewer).length === 5);
+    await append(lines(6, 8));
+    await until("eight lines", () => seen(viewer).length === 8);
+    await subscriptionsEnd();
+    expect(seen(viewer)).to.deep.equal(numbers(1, 8));
+  });
+
+  it("ends 30 s after the step with a record of what never came", async () => {
+    const viewer = await subscribe();
+    await viewer.next("history_done");
+    await append(lines(1, 5));
+    await end(8);
+    await until("five lines", () => seen(viewer).length === 5);
+    edge.skewMs = 31_000;
+    await until("the gap", () => seen(viewer).length === 6);
+    expect(viewer.entries[5]).to.include({ line_number: 6, level: "warn", content: "lines 6-8 lost" });
+    await subscriptionsEnd();
+    const late = await subscribe();
+    await late.next("history_done");
+    expect(seen(late)).to.deep.equal(numbers(1, 6));
+    expect(late.ofType("log")).to.have.length(0);
+  });
+
+  it("goes on by itself after the store was away", async () => {
+    const viewer = await subscribe();
+    await viewer.next("history_done");
+    const { logs } = edge.context.stores;
+    const { read } = logs;
+    const { MillraceError } = await import("../../src/domain/errors.ts");
+    let refused = 0;
+    logs.read = () => {
+      refused++;
+      return Promise.reject(new MillraceError("unavailable", "away"));
+    };
+    await append(lines(1, 3));
+    await until("a refused read", () => refused > 0);
+    logs.read = read;
+    await until("three lines", () => seen(viewer).length === 3);
+    expect(viewer.ofType("error")).to.have.length(0);
+  });
+
+  it("sends nothing after it has acknowledged an unsubscribe", async () => {
+    await append(lines(1, 2_000));
+    const viewer = await subscribe();
+    viewer.send({ channel: "channel_log", action: "unsubscribe", params: params() });
+    await viewer.next("unsubscribed");
+    await append([line(2_001)]);
+    await publish([line(2_001)]);
+    await subscriptionsEnd();
+    expect(viewer.told.at(-1)!.type).to.equal("unsubscribed");
+  });
+
+  it("holds little for a viewer that does not read, and drops it with an error", async () => {
+    const large = (first: number) =>
+      lines(first, first + 99).map((entry) => ({ ...entry, content: "x".repeat(10_000) }));
+    for (let first = 1; first <= 5_000; first += 100) await append(large(first));
+    const { logs } = edge.context.stores;
+    const { read } = logs;
+    let reads = 0;
+    logs.read = (...args) => {
+      reads++;
+      return read.apply(logs, args);
+    };
+    const viewer = await TestViewer.open(edge);
+    viewers.push(viewer);
+    viewer.socket.pause();
+    viewer.send({ channel: "channel_log", params: params() });
+    await until("the drop", async () => /^millrace_viewers 0$/m.test(await edge.registry.metrics()));
+    logs.read = read;
+    // 50 MB wait in the store; a socket's buffers and one chunk more were read of them.
+    expect(reads).to.be.within(1, 10);
+  });
+});
