@@ -2,8 +2,9 @@
 import { parseDuration } from "../domain/durations.ts";
 import type { AgentSelector } from "../domain/labels.ts";
 import type { Pairs, Scalar } from "../domain/plan.ts";
-import { toMatrix } from "./matrix.ts";
-import type { RawJob, RawPipeline, RawStep } from "./schema.ts";
+import type { Matrix } from "./matrix.ts";
+import type { RawJob, RawMatrix, RawPipeline, RawStep } from "./schema.ts";
+import type { Path, Source } from "./source.ts";
 
 export interface Definition {
   readonly namespace: string;
@@ -13,6 +14,8 @@ export interface Definition {
   readonly env: Pairs<Scalar>;
   readonly timeoutMs: number | null;
   readonly stages: readonly DefinedStage[];
+  /** Gives its place in the text to what is found later. */
+  readonly source: Pick<Source, "locate">;
 }
 
 export interface DefinedStage {
@@ -21,6 +24,8 @@ export interface DefinedStage {
 }
 
 export interface DefinedJob {
+  /** Where it stands in the definition as written. */
+  readonly path: Path;
   readonly name: string;
   readonly needs: readonly string[];
   readonly matrix: Matrix | null;
@@ -33,12 +38,6 @@ export interface DefinedJob {
   readonly continueOnError: boolean;
   readonly selector: AgentSelector;
   readonly steps: readonly DefinedStep[];
-}
-
-export interface Matrix {
-  readonly axes: Pairs<readonly Scalar[]>;
-  readonly include: readonly Pairs<Scalar>[];
-  readonly exclude: readonly Pairs<Scalar>[];
 }
 
 export interface DefinedStep {
@@ -57,8 +56,10 @@ export const DEFAULT_STAGE = "default";
 const DEFAULT_CANCEL_GRACE_MS = 10_000;
 const DEFAULT_LEASE_MS = 30_000;
 
-export function toDefinition(raw: RawPipeline): Definition {
+/** The definition that a text without errors holds. */
+export function toDefinition(raw: RawPipeline, source: Source): Definition {
   const stages = raw.stages ?? [{ name: DEFAULT_STAGE, jobs: raw.jobs ?? [] }];
+  const jobsPath = (stage: number): Path => (raw.stages === undefined ? ["jobs"] : ["stages", stage, "jobs"]);
   return {
     namespace: raw.namespace ?? "",
     version: raw.version ?? "",
@@ -66,13 +67,23 @@ export function toDefinition(raw: RawPipeline): Definition {
     variables: pairs(raw.variables),
     env: pairs(raw.env),
     timeoutMs: toMs(raw.timeout),
-    stages: stages.map(({ name, jobs }) => ({ name, jobs: jobs.map(toJob) })),
+    stages: stages.map(({ name, jobs }, stage) => ({
+      name,
+      jobs: jobs.map((job, index) => toJob(job, [...jobsPath(stage), index])),
+    })),
+    source,
   };
 }
 
-function toJob(raw: RawJob): DefinedJob {
+/** A matrix of the right shape, its maps as pairs. */
+export function toMatrix({ axes, include, exclude }: RawMatrix): Matrix {
+  return { axes: pairs(axes), include: (include ?? []).map(pairs), exclude: (exclude ?? []).map(pairs) };
+}
+
+function toJob(raw: RawJob, path: Path): DefinedJob {
   const { matchLabels, matchExpressions } = raw.agentSelector ?? {};
   return {
+    path,
     name: raw.name,
     needs: raw.needs ?? [],
     matrix: raw.matrix === undefined ? null : toMatrix(raw.matrix),

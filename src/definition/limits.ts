@@ -6,8 +6,24 @@ export const LIMITS = {
   depth: 32,
   /** Uses of anchors. */
   aliases: 100,
+  /** Maps, lists and scalars, with every use of an anchor written out. */
+  values: 100_000,
+  /** Errors that are told at once, and as many warnings. */
+  diagnostics: 200,
+  /** Characters of a name and of a matrix value. */
+  nameChars: 200,
+  /** Fields of a matrix cell. */
+  matrixFields: 16,
+  /** Entries of `include` and of `exclude`. */
+  matrixEntries: 1_024,
   /** Cells of one matrix. */
   matrixCells: 1_024,
   /** Steps of a run, with every cell of every matrix. */
   steps: 5_000,
+  /** Pairs of jobs of which one needs the other, with every cell of every matrix. */
+  needs: 250_000,
+  /** Characters of a run's resolved texts in all. */
+  planTextChars: 33_554_432,
+  /** Characters of a run's graph, which every load of the run reads. */
+  planGraphChars: 8_388_608,
 } as const;

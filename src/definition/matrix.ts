@@ -1,8 +1,12 @@
 /** Expanding a matrix into its cells: the product of the axes, less `exclude`, and what `include` adds. */
 import type { Pairs, Scalar } from "../domain/plan.ts";
-import type { Matrix } from "./definition.ts";
 
-type Cell = ReadonlyMap<string, Scalar>;
+/** Axes with their values, and the cells that are added to or left out of their product. */
+export interface Matrix {
+  readonly axes: Pairs<readonly Scalar[]>;
+  readonly include: readonly Pairs<Scalar>[];
+  readonly exclude: readonly Pairs<Scalar>[];
+}
 
 /** Above this many the product is not built, only counted. */
 const BUILD_MAX = 20_000;
@@ -14,8 +18,8 @@ const BUILD_MAX = 20_000;
  * its own when there is none. Source: GitHub Actions, "Expanding or adding matrix configurations".
  */
 export function expandMatrix({ axes, include, exclude }: Matrix): readonly Pairs<Scalar>[] {
-  const names = axes.map(([name]) => name);
-  const product = axes.reduce<Cell[]>(
+  const names = new Set(axes.map(([name]) => name));
+  const product = axes.reduce<ReadonlyMap<string, Scalar>[]>(
     (cells, [name, values]) => cells.flatMap((cell) => values.map((value) => new Map([...cell, [name, value]]))),
     axes.length === 0 ? [] : [new Map()],
   );
@@ -23,10 +27,10 @@ export function expandMatrix({ axes, include, exclude }: Matrix): readonly Pairs
     (cell) => !exclude.some((entry) => entry.every(([key, value]) => cell.get(key) === value)),
   );
   const cells = kept.map((cell) => ({ axes: cell, all: new Map(cell) }));
-  const added: Map<string, Scalar>[] = [];
+  const added: ReadonlyMap<string, Scalar>[] = [];
   for (const entry of include) {
     const fitting = cells.filter((cell) =>
-      entry.every(([key, value]) => !names.includes(key) || cell.axes.get(key) === value),
+      entry.every(([key, value]) => !names.has(key) || cell.axes.get(key) === value),
     );
     for (const cell of fitting) for (const [key, value] of entry) cell.all.set(key, value);
     if (fitting.length === 0) added.push(new Map(entry));
@@ -40,18 +44,12 @@ export function countCells(matrix: Matrix): number {
   return product > BUILD_MAX ? product : expandMatrix(matrix).length;
 }
 
-/** Reads a matrix that has not been validated; what has no sense is left out. */
-export function toMatrix(raw: Readonly<Record<string, unknown>>): Matrix {
-  const axes = Object.entries(raw["axes"] ?? {}).flatMap(([name, values]): [string, Scalar[]][] =>
-    Array.isArray(values) ? [[name, values.filter(isScalar)]] : [],
-  );
-  const cells = (list: unknown): Pairs<Scalar>[] =>
-    (Array.isArray(list) ? list : []).map((cell) =>
-      Object.entries((cell ?? {}) as object).filter((entry): entry is [string, Scalar] => isScalar(entry[1])),
-    );
-  return { axes, include: cells(raw["include"]), exclude: cells(raw["exclude"]) };
+/** Names that `matrix` has in some cell. */
+export function matrixFields({ axes, include }: Matrix): readonly string[] {
+  return [...new Set([...axes, ...include.flat()].map(([name]) => name))];
 }
 
-function isScalar(value: unknown): value is Scalar {
-  return typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+/** The name of a job's cell: `test (node=20, os=linux)`. */
+export function cellName(jobName: string, cell: Pairs<Scalar>): string {
+  return cell.length === 0 ? jobName : `${jobName} (${cell.map(([key, value]) => `${key}=${value}`).join(", ")})`;
 }

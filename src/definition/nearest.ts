@@ -1,7 +1,12 @@
 /** The known word that a misspelt one most likely stands for. */
 
+/** Bounds on the search: a distance costs the product of both lengths. */
+const WORD_CHARS = 64;
+const KNOWN_MAX = 1_000;
+
 /** The nearest of `known` by edit distance, or undefined when none is near. Source: Levenshtein 1966. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
+  if (word.length > WORD_CHARS || known.length > KNOWN_MAX) return undefined;
   let best: string | undefined;
   // Two swapped letters are two edits.
   let bestDistance = Math.min(word.length - 1, Math.max(2, Math.floor(word.length / 3))) + 1;

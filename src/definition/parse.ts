@@ -2,9 +2,10 @@
 import { checkDefinition } from "./checks.ts";
 import { type Definition, toDefinition } from "./definition.ts";
 import type { Diagnostic } from "./diagnostics.ts";
-import { pipelineSchema } from "./schema.ts";
+import type { Format } from "./read-text.ts";
+import { pipelineSchema, type RawPipeline } from "./schema.ts";
 import { reportIssues } from "./shape.ts";
-import { type Format, Source } from "./source.ts";
+import { Source } from "./source.ts";
 
 export interface ParsedDefinition {
   /** Present exactly when no diagnostic is an error. */
@@ -17,12 +18,23 @@ export interface ParsedDefinition {
 export function parseDefinition(text: string, format: Format): ParsedDefinition {
   const source = new Source(text, format);
   if (source.hasErrors) return { definition: undefined, diagnostics: source.diagnostics };
-  const parsed = pipelineSchema.safeParse(source.value, { reportInput: true });
-  if (!parsed.success && isMap(source.value)) reportIssues(source, parsed.error.issues);
+  const raw = checkShape(source);
   checkDefinition(source);
-  const diagnostics = source.diagnostics.toSorted((a, b) => a.line - b.line || a.column - b.column);
-  const isValid = parsed.success && !source.hasErrors;
-  return { definition: isValid ? toDefinition(parsed.data) : undefined, diagnostics };
+  const definition = raw === undefined || source.hasErrors ? undefined : toDefinition(raw, source);
+  return { definition, diagnostics: source.diagnostics };
+}
+
+function checkShape(source: Source): RawPipeline | undefined {
+  try {
+    const { data, error } = pipelineSchema.safeParse(source.value, { reportInput: true });
+    if (error !== undefined && isMap(source.value)) reportIssues(source, error.issues);
+    return data;
+  } catch (error) {
+    // The library hands issues on as arguments of a call, of which there may be some 100,000.
+    if (!(error instanceof RangeError)) throw error;
+    source.report("diagnostic-limit", [], "this has too many problems to tell them: is it a definition?");
+    return undefined;
+  }
 }
 
 function isMap(value: unknown): boolean {

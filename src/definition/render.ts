@@ -1,6 +1,6 @@
 /** Between the structured `spec` of the API and the text that is committed. */
 import { parse, stringify } from "yaml";
-import type { Format } from "./source.ts";
+import type { Format } from "./read-text.ts";
 
 /** The text of a structured definition; parsing it gives the same value again. */
 export function renderSpec(spec: unknown, format: Format): string {

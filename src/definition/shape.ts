@@ -1,8 +1,9 @@
 /** What the schema finds, as diagnostics with positions and the nearest key. */
 import type { z } from "zod";
-import { LATER_KEYS, jobSchema, matrixSchema, pipelineSchema, stageSchema, stepSchema } from "./schema.ts";
-import { selectorSchema } from "./schema.ts";
+import { DIAGNOSTIC_CODES, type DiagnosticCode } from "./diagnostics.ts";
 import { didYouMean } from "./nearest.ts";
+import { clip } from "./read-text.ts";
+import { PLACES } from "./schema.ts";
 import type { Path, Source } from "./source.ts";
 
 type Issue = z.core.$ZodIssue;
@@ -18,18 +19,20 @@ function reportIssue(source: Source, issue: Issue, path: Path): void {
       for (const key of issue.keys) reportKey(source, path, key);
       return;
     case "invalid_union": {
-      // The branch that got furthest says most; a plain message speaks for all where none did.
+      // The branch that got furthest says most; the words for all speak where none did.
       const [best] = issue.errors.toSorted((a, b) => deepest(b) - deepest(a));
       if (best !== undefined && deepest(best) > 0) reportIssues(source, best, path);
       else source.report("invalid-type", path, `${nameOf(path)} ${unionMessage(issue)}`);
       return;
     }
     case "invalid_type":
-      if (issue.input === undefined && isMissing(issue)) {
+      // A text has no undefined values: only a key that is not there reads as one.
+      if (issue.input === undefined) {
         source.report("missing-key", path.slice(0, -1), `${nameOf(path)} is required here`, { spot: "key" });
-      } else {
-        source.report("invalid-type", path, `${nameOf(path)} must be ${withArticle(issue.expected)}`);
-      }
+      } else reportType(source, path, issue.expected, issue.input);
+      return;
+    case "invalid_key":
+      reportIssues(source, issue.issues, path);
       return;
     case "too_small":
       source.report("invalid-value", path, `${nameOf(path)} ${sizeMessage(issue.origin, "at least", issue.minimum)}`);
@@ -40,62 +43,70 @@ function reportIssue(source: Source, issue: Issue, path: Path): void {
     case "invalid_value":
       source.report("invalid-value", path, `${nameOf(path)} must be one of ${issue.values.map(String).join(", ")}`);
       return;
+    case "custom":
+      source.report(codeOf(issue), path, `${nameOf(path)} ${issue.message}`);
+      return;
     default:
-      source.report(
-        issue.message.includes("duration") || issue.message.includes("15m") ? "invalid-duration" : "invalid-value",
-        path,
-        `${nameOf(path)} ${issue.message}`,
-      );
+      source.report("invalid-value", path, `${nameOf(path)} ${issue.message}`);
   }
+}
+
+function reportType(source: Source, path: Path, expected: string, input: unknown): void {
+  const isPlain = typeof input === "number" || typeof input === "boolean";
+  const empty = input === null ? "; it is empty" : "";
+  const message = `${nameOf(path)} must be ${withArticle(expected)}${empty}`;
+  source.report("invalid-type", path, message, expected === "string" && isPlain ? { hint: "put it in quotes" } : {});
 }
 
 function reportKey(source: Source, path: Path, key: string): void {
-  const place = placeOf(path);
+  const { words, keys, later } = PLACES[placeOf(path)];
   const at = [...path, key];
-  if ((LATER_KEYS[place.kind] as readonly string[]).includes(key)) {
+  if ((later as readonly string[]).includes(key)) {
     source.report("not-supported-yet", at, `\`${key}\` is not supported yet`, { spot: "key" });
     return;
   }
-  source.report("unknown-key", at, `unknown key "${key}" in ${place.words}${didYouMean(key, place.keys)}`, {
+  source.report("unknown-key", at, `unknown key "${clip(key)}" in ${words}${didYouMean(key, keys)}`, {
     spot: "key",
-    hint: `known keys: ${place.keys.join(", ")}`,
+    hint: `known keys: ${keys.join(", ")}`,
   });
 }
 
-interface Place {
-  readonly kind: keyof typeof LATER_KEYS;
-  readonly words: string;
-  readonly keys: readonly string[];
-}
-
-/** Which map of the language a path leads to. */
-function placeOf(path: Path): Place {
-  const names = path.filter((part) => typeof part === "string");
-  const last = names.at(-1);
-  const keysOf = (schema: { readonly shape: object }): readonly string[] => Object.keys(schema.shape);
-  if (last === "steps") return { kind: "step", words: "a step", keys: keysOf(stepSchema) };
-  if (last === "jobs") return { kind: "job", words: "a job", keys: keysOf(jobSchema) };
-  if (last === "stages") return { kind: "stage", words: "a stage", keys: keysOf(stageSchema) };
-  if (last === "matrix") return { kind: "matrix", words: "a matrix", keys: keysOf(matrixSchema) };
-  if (last === "agentSelector") return { kind: "matrix", words: "an agent selector", keys: keysOf(selectorSchema) };
-  if (last === "matchExpressions") {
-    return { kind: "matrix", words: "a label expression", keys: ["key", "operator", "values"] };
+/** Which kind of map a path leads to. */
+function placeOf(path: Path): keyof typeof PLACES {
+  switch (path.findLast((part) => typeof part === "string")) {
+    case "stages":
+      return "stage";
+    case "jobs":
+      return "job";
+    case "steps":
+      return "step";
+    case "matrix":
+      return "matrix";
+    case "agentSelector":
+      return "selector";
+    case "matchExpressions":
+      return "labelExpression";
+    default:
+      return "pipeline";
   }
-  return { kind: "pipeline", words: "a pipeline", keys: keysOf(pipelineSchema) };
 }
 
-function isMissing(issue: Issue): boolean {
-  return issue.message.includes("received undefined");
+function codeOf(issue: z.core.$ZodIssueCustom): DiagnosticCode {
+  return DIAGNOSTIC_CODES.find((code) => code === issue.params?.["code"]) ?? "invalid-value";
 }
 
 function nameOf(path: Path): string {
   const last = path.at(-1);
   if (last === undefined) return "the definition";
-  return typeof last === "number" ? `item ${last + 1} of \`${String(path.at(-2) ?? "")}\`` : `\`${String(last)}\``;
+  if (typeof last === "number") return `item ${last + 1} of \`${String(path.at(-2) ?? "")}\``;
+  return `\`${clip(String(last))}\``;
 }
 
 function deepest(issues: readonly Issue[]): number {
-  return Math.max(0, ...issues.map(({ path, code }) => path.length + (code === "unrecognized_keys" ? 1 : 0)));
+  // An issue of the value itself counts when it says more than that the type is another.
+  const depthOf = ({ path, code }: Issue): number =>
+    path.length + (code === "unrecognized_keys" || code === "custom" ? 1 : 0);
+  return issues.reduce((depth, issue) => Math.max(depth, depthOf(issue)), 0);
 }
 
 function unionMessage(issue: Issue): string {

@@ -1,85 +1,104 @@
 /** The text of a definition: from characters to a plain value, and back from a path in that value to line and column. */
-import { Alias, isMap, isNode, isPair, isScalar, LineCounter, type Node, parseDocument, type Range } from "yaml";
+import { isMap, isNode, isScalar, LineCounter, type Node, type Range } from "yaml";
+import type { TextSpan } from "../expressions/template.ts";
 import { type Diagnostic, type DiagnosticCode, toPointer } from "./diagnostics.ts";
 import { LIMITS } from "./limits.ts";
+import { findDuplicateKeys, findInexactNumbers, measure } from "./node-checks.ts";
+import { type Finding, type Format, readText } from "./read-text.ts";
 
-export type Format = "yaml" | "json";
 export type Path = readonly PropertyKey[];
 
-/** Where a diagnostic points: the value at the path, or the key that leads to it. */
-export type Spot = "value" | "key";
+/** A part of the text that is a value, after the `mark` by which it is found in the source. */
+export interface TextSpot extends TextSpan {
+  readonly text: string;
+  readonly mark: string;
+}
+
+/** Where a diagnostic points: the value at the path, the key that leads to it, or a part of the value's text. */
+export type Spot = "value" | "key" | TextSpot;
+
+interface ReportOptions {
+  readonly severity?: "error" | "warning";
+  readonly spot?: Spot;
+  readonly hint?: string;
+}
 
 export class Source {
   /** The text as a plain value; undefined when it could not be read. */
   readonly value: unknown;
-  readonly diagnostics: Diagnostic[] = [];
+  readonly #text: string;
   readonly #lines = new LineCounter();
   readonly #root: Node | null;
+  readonly #found = { error: [] as Diagnostic[], warning: [] as Diagnostic[] };
+  #isCut = false;
 
   constructor(text: string, format: Format) {
-    if (Buffer.byteLength(text) > LIMITS.textBytes) {
-      this.#root = null;
-      this.report("size-limit", [], `a definition may have ${LIMITS.textBytes} bytes; this one is larger`);
-      return;
-    }
-    const document = parseDocument(text, {
-      lineCounter: this.#lines,
-      prettyErrors: false,
-      version: "1.2",
-      schema: "core",
-      merge: false,
-      uniqueKeys: true,
-      stringKeys: true,
-    });
-    this.#root = document.contents;
-    if (format === "json") this.#checkJson(text);
-    for (const { code, message, pos } of document.errors) {
-      if (format === "json" && this.diagnostics.length > 0) break;
-      this.#reportAt(code === "DUPLICATE_KEY" ? "duplicate-key" : "syntax", "error", [], message, pos);
-    }
-    if (this.diagnostics.length > 0) return;
-    if (depthOf(this.#root) > LIMITS.depth) {
-      this.report("depth-limit", [], `maps and lists may be nested ${LIMITS.depth} deep; these are deeper`);
-      return;
-    }
-    try {
-      this.value = document.toJS({ maxAliasCount: LIMITS.aliases });
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      const isLimit = message.includes("Excessive alias count");
-      this.report(
-        isLimit ? "alias-limit" : "syntax",
-        [],
-        isLimit ? `anchors may be used ${LIMITS.aliases} times in all` : message,
-      );
-    }
+    this.#text = text;
+    const { root, value, findings } = readText(text, format, this.#lines);
+    this.#root = root;
+    this.#addAll("error", findings);
+    if (this.hasErrors) return;
+    this.#addAll("error", findDuplicateKeys(root));
+    this.#addAll("warning", findInexactNumbers(root));
+    const excess = measure(value);
+    if (excess !== undefined) this.report(excess.code, [], excess.message);
+    else this.value = value;
   }
 
   get hasErrors(): boolean {
-    return this.diagnostics.some(({ severity }) => severity === "error");
+    return this.#found.error.length > 0;
   }
 
-  report(
+  /** What was reported, by position; where there was more than may be told, the last one says so. */
+  get diagnostics(): readonly Diagnostic[] {
+    const all = [...this.#found.error, ...this.#found.warning].toSorted(
+      (a, b) => a.line - b.line || a.column - b.column,
+    );
+    if (!this.#isCut) return all;
+    const message = `only the first ${LIMITS.diagnostics} problems are told; there are more`;
+    return [...all, this.#diagnose("diagnostic-limit", "error", [], message, [0, 0])];
+  }
+
+  report(code: DiagnosticCode, path: Path, message: string, options: ReportOptions = {}): void {
+    const { severity = "error", spot = "value", hint } = options;
+    // Finding a place costs a search: not for what will not be told.
+    if (this.#isFull(severity)) this.#isCut ||= severity === "error";
+    else this.#found[severity].push(this.#diagnose(code, severity, path, message, this.#rangeOf(path, spot), hint));
+  }
+
+  /** A diagnostic of this text that is not kept: for what is only found when a run is planned. */
+  locate(
     code: DiagnosticCode,
+    severity: "error" | "warning",
     path: Path,
     message: string,
-    options: { severity?: "error" | "warning"; spot?: Spot; hint?: string } = {},
-  ): void {
-    const { severity = "error", spot = "value", hint } = options;
-    this.#reportAt(code, severity, path, message, this.#rangeOf(path, spot), hint);
+    spot: Spot = "value",
+  ): Diagnostic {
+    return this.#diagnose(code, severity, path, message, this.#rangeOf(path, spot));
   }
 
-  #reportAt(
+  #addAll(severity: "error" | "warning", findings: readonly Finding[]): void {
+    for (const { code, message, range, path, hint } of findings) {
+      if (this.#isFull(severity)) this.#isCut ||= severity === "error";
+      else this.#found[severity].push(this.#diagnose(code, severity, path, message, range, hint));
+    }
+  }
+
+  #isFull(severity: "error" | "warning"): boolean {
+    return this.#found[severity].length >= LIMITS.diagnostics;
+  }
+
+  #diagnose(
     code: DiagnosticCode,
     severity: "error" | "warning",
     path: Path,
     message: string,
     [start, end]: readonly [number, number],
     hint?: string,
-  ): void {
+  ): Diagnostic {
     const from = this.#position(start);
     const to = this.#position(Math.max(start, end));
-    this.diagnostics.push({
+    return {
       code,
       severity,
       message,
@@ -89,7 +108,7 @@ export class Source {
       endLine: to.line,
       endColumn: to.col,
       ...(hint === undefined ? {} : { hint }),
-    });
+    };
   }
 
   #position(offset: number): { line: number; col: number } {
@@ -110,41 +129,26 @@ export class Source {
       if (found === undefined) return range;
       range = found;
     }
-    return range;
+    return typeof spot === "object" ? this.#rangeWithin(range, spot) : range;
   }
 
-  /** JSON is read as YAML for its positions; what JSON does not allow is found by its own parser. */
-  #checkJson(text: string): void {
-    const message = jsonError(text);
-    if (message === undefined) return;
-    const position = jsonErrorPosition(text);
-    const words = message.replace(/ in JSON at position.*| at position.*|, (?:"|\.{3}).* is not valid JSON/s, "");
-    this.#reportAt("syntax", "error", [], `this is not valid JSON: ${words}`, [position, position]);
+  /**
+   * Quotes, escapes and indents shift what a text holds against its source, but the nth mark of the one is the nth
+   * mark of the other.
+   */
+  #rangeWithin([start, end]: readonly [number, number], spot: TextSpot): readonly [number, number] {
+    const { text, mark, offset, length } = spot;
+    const raw = this.#text.slice(start, end);
+    const anchor = text.lastIndexOf(mark, offset);
+    let at = raw.indexOf(mark);
+    for (let seen = text.indexOf(mark); seen < anchor && at >= 0; seen = text.indexOf(mark, seen + mark.length)) {
+      at = raw.indexOf(mark, at + mark.length);
+    }
+    if (anchor < 0 || at < 0) return [start, end];
+    const isVerbatim = raw.startsWith(text.slice(anchor, offset + length), at);
+    const from = start + at + (isVerbatim ? offset - anchor : 0);
+    return [from, from + (isVerbatim ? length : mark.length)];
   }
-}
-
-function jsonError(text: string): string | undefined {
-  try {
-    JSON.parse(text);
-    return undefined;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-}
-
-/**
- * Where JSON stops being valid: the end of the longest beginning that only lacks its end. The parser's own messages
- * name the position in some cases only.
- */
-function jsonErrorPosition(text: string): number {
-  let good = 0;
-  let bad = text.length + 1;
-  while (bad - good > 1) {
-    const middle = (good + bad) >>> 1;
-    if (/end of JSON|Unterminated string/.test(jsonError(text.slice(0, middle)) ?? "end of JSON")) good = middle;
-    else bad = middle;
-  }
-  return Math.min(good, text.length);
 }
 
 function keyOf(key: unknown): string {
@@ -159,14 +163,4 @@ function childAt(node: unknown, part: PropertyKey): unknown {
 function rangeOf(node: unknown): readonly [number, number] | undefined {
   const range: Range | null | undefined = isNode(node) ? node.range : undefined;
   return range ? [range[0], range[1]] : undefined;
-}
-
-/** Depth of maps and lists; counts at most two levels above the limit, whatever the text holds. */
-function depthOf(node: unknown, depth = 0): number {
-  if (depth > LIMITS.depth + 1) return depth;
-  if (isPair(node)) return Math.max(depthOf(node.key, depth), depthOf(node.value, depth));
-  if (typeof node !== "object" || node === null || node instanceof Alias || !("items" in node)) return depth;
-  let deepest = depth + 1;
-  for (const item of node.items as readonly unknown[]) deepest = Math.max(deepest, depthOf(item, depth + 1));
-  return deepest;
 }

@@ -1,6 +1,7 @@
 /** What `uses` may name, and the arguments of the builtins. */
-import type { Path, Source } from "./source.ts";
 import { didYouMean } from "./nearest.ts";
+import { clip } from "./read-text.ts";
+import type { Path, Source } from "./source.ts";
 
 /** Builtins of the language; those that run today. */
 const BUILTINS = ["shell", "checkout", "artifact", "http"] as const;
@@ -20,34 +21,43 @@ export function checkUses(source: Source, path: Path, step: Readonly<Record<stri
   if (typeof uses !== "string" || uses === "") return;
   const builtin = builtinOf(uses);
   const at = [...path, "uses"];
-  if (builtin === "shell") return checkShell(source, path, step["args"] ?? {});
+  if (builtin === "shell") return checkShell(source, path, step);
   if (builtin !== undefined) {
     source.report("not-supported-yet", at, `the builtin \`${builtin}\` is not supported yet`, {
       hint: `supported now: ${SUPPORTED.join(", ")}`,
     });
   } else if (PLUGIN.test(uses)) {
-    source.report("not-supported-yet", at, `plugins are not supported yet: ${uses}`, {
+    source.report("not-supported-yet", at, `plugins are not supported yet: ${clip(uses)}`, {
       hint: `supported now: ${SUPPORTED.join(", ")}`,
     });
   } else {
     source.report(
       "invalid-uses",
       at,
-      `"${uses}" is neither a builtin nor <plugin_path>@<version>${didYouMean(uses, BUILTINS)}`,
+      `"${clip(uses)}" is neither a builtin nor <plugin_path>@<version>${didYouMean(uses, BUILTINS)}`,
     );
   }
 }
 
-function checkShell(source: Source, path: Path, args: unknown): void {
+function checkShell(source: Source, path: Path, step: Readonly<Record<string, unknown>>): void {
+  const { action, args = {} } = step;
   const at = [...path, "args"];
+  if (typeof action === "string" && action !== "") {
+    source.report("invalid-args", [...path, "action"], "`shell` has no actions");
+  }
   if (typeof args !== "object" || args === null || Array.isArray(args)) return;
   const given = args as Readonly<Record<string, unknown>>;
   const invalid = (key: string, message: string): void => source.report("invalid-args", [...at, key], message);
   for (const key of Object.keys(given)) {
     if (SHELL_KEYS.includes(key)) continue;
-    source.report("invalid-args", [...at, key], `\`shell\` has no argument "${key}"${didYouMean(key, SHELL_KEYS)}`, {
-      spot: "key",
-    });
+    source.report(
+      "invalid-args",
+      [...at, key],
+      `\`shell\` has no argument "${clip(key)}"${didYouMean(key, SHELL_KEYS)}`,
+      {
+        spot: "key",
+      },
+    );
   }
   const { script, shell, command, args: words } = given;
   if (script === undefined && command === undefined) {

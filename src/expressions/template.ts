@@ -2,24 +2,32 @@
  * Templates: texts with `${{ ... }}` in them. The evaluator is `@actions/expressions`; the rest of the project sees
  * only what is here. Values that are put into a text are never parsed again, so data cannot become an expression.
  */
-import { data, Evaluator, ExpressionError, Lexer, Parser } from "@actions/expressions";
+import { type data, Evaluator, ExpressionError, Lexer, Parser } from "@actions/expressions";
 import { ContextAccess, type Expr, FunctionCall, IndexAccess, Literal } from "@actions/expressions/ast";
+import { ErrorType } from "@actions/expressions/errors";
+import { ExactDictionary, fromData, type Json, type Scope } from "./context-data.ts";
+import { BOUNDED_FUNCTIONS, FUNCTIONS, requireTextLength } from "./functions.ts";
 
-export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+export const OPEN = "${{";
+const CLOSE = "}}";
 
-/** A field that an expression reads: `trigger.ref` is `{ context: "trigger", field: "ref" }`; `field` is null when it is computed. */
-export interface Reference {
+/** Where in the text, from 0, in UTF-16 units. */
+export interface TextSpan {
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** What an expression reads: `trigger.ref` is `{ context: "trigger", field: "ref" }`; `field` is null when it is computed. */
+export interface Reference extends TextSpan {
   readonly context: string;
   readonly field: string | null;
 }
 
-export interface TemplateProblem {
+export interface TemplateProblem extends TextSpan {
   readonly kind: "syntax" | "unknown-context" | "unknown-function";
   /** The name that is not known, or empty. */
   readonly name: string;
   readonly message: string;
-  /** Where in the text, from 0. */
-  readonly offset: number;
 }
 
 interface Expression {
@@ -29,53 +37,56 @@ interface Expression {
 export interface Template {
   readonly parts: readonly (string | Expression)[];
   readonly references: readonly Reference[];
+  /** Only a template without problems may be evaluated. */
   readonly problems: readonly TemplateProblem[];
 }
 
-const OPEN = "${{";
-const CLOSE = "}}";
-/** Functions beyond those that the evaluator brings; none can be called from a template yet. */
-const UNKNOWN_CONTEXT = 8;
-const UNKNOWN_FUNCTION = 9;
+interface Token {
+  readonly lexeme: string;
+}
 
-/** Parses a text; `contexts` are the names that its expressions may read. Never throws. */
+/** Where the tokens of one expression stand in the whole text. */
+type Spans = ReadonlyMap<Token, TextSpan>;
+
+/** Parses a text; `contexts` are the names, case and all, that its expressions may read. Never throws. */
 export function parseTemplate(text: string, contexts: readonly string[]): Template {
   const parts: (string | Expression)[] = [];
   const references: Reference[] = [];
   const problems: TemplateProblem[] = [];
   let position = 0;
-  for (;;) {
-    const open = text.indexOf(OPEN, position);
-    if (open < 0) break;
+  for (let open = text.indexOf(OPEN); open >= 0; open = text.indexOf(OPEN, position)) {
     if (open > position) parts.push(text.slice(position, open));
-    const close = findClose(text, open + OPEN.length);
+    const start = open + OPEN.length;
+    const close = findClose(text, start);
     if (close < 0) {
-      problems.push({ kind: "syntax", name: "", message: "this expression has no closing `}}`", offset: open });
+      const message = "this expression has no closing `}}`";
+      problems.push({ kind: "syntax", name: "", message, offset: open, length: OPEN.length });
       return { parts, references, problems };
     }
-    const source = text.slice(open + OPEN.length, close);
-    const parsed = parseExpression(source, contexts);
-    if ("tree" in parsed) {
-      parts.push(parsed);
-      collectReferences(parsed.tree, references);
-    } else {
-      problems.push({ ...parsed, offset: open + OPEN.length + parsed.offset });
-    }
+    const tree = parseExpression(text.slice(start, close), start, contexts, references, problems);
+    if (tree !== undefined) parts.push({ tree });
     position = close + CLOSE.length;
   }
   if (position < text.length) parts.push(text.slice(position));
   return { parts, references, problems };
 }
 
-/** The value of a text that is one expression and nothing else, else the text with the values put in. */
-export function evaluateTemplate(template: Template, contexts: Readonly<Record<string, Json>>): Json {
-  const scope = toDictionary(contexts);
-  const values = template.parts.map((part) =>
-    typeof part === "string" ? part : new Evaluator(part.tree, scope).evaluate(),
-  );
-  const [only] = values;
-  if (values.length === 1 && typeof only === "object") return fromData(only);
-  return values.map((value) => (typeof value === "string" ? value : value.coerceString())).join("");
+/**
+ * The value of a text that is one expression and nothing else, else the text with the values put in. Throws what the
+ * functions throw (`fromJSON` of what is no JSON), and a RangeError for a text above the bound of `functions.ts`.
+ */
+export function evaluateTemplate(template: Template, scope: Scope): Json {
+  const contexts = new ExactDictionary(scope);
+  const evaluate = ({ tree }: Expression): data.ExpressionData =>
+    new Evaluator(tree, contexts, BOUNDED_FUNCTIONS).evaluate();
+  const [only] = template.parts;
+  if (template.parts.length === 1 && typeof only === "object") return fromData(evaluate(only));
+  let text = "";
+  for (const part of template.parts) {
+    text += typeof part === "string" ? part : evaluate(part).coerceString();
+    requireTextLength(text.length);
+  }
+  return text;
 }
 
 /** A value as it stands in an environment variable or a script. */
@@ -94,63 +105,98 @@ function findClose(text: string, from: number): number {
   return -1;
 }
 
-function parseExpression(source: string, contexts: readonly string[]): Expression | TemplateProblem {
+function parseExpression(
+  source: string,
+  start: number,
+  contexts: readonly string[],
+  references: Reference[],
+  problems: TemplateProblem[],
+): Expr | undefined {
+  const whole: TextSpan = { offset: start, length: source.length };
   if (source.trim() === "") {
-    return { kind: "syntax", name: "", message: "this expression is empty", offset: 0 };
+    problems.push({ kind: "syntax", name: "", message: "this expression is empty", ...whole });
+    return undefined;
   }
+  let spans: Spans = new Map();
   try {
-    return { tree: new Parser(new Lexer(source).lex().tokens, [...contexts], []).parse() };
+    const { tokens } = new Lexer(source).lex();
+    spans = locate(tokens, source, start);
+    const tree = new Parser(tokens, [...contexts], []).parse();
+    collectReferences(tree, contexts, spans, references, problems);
+    return tree;
   } catch (error) {
-    return toProblem(error, source);
+    problems.push(toProblem(error, whole, spans));
+    return undefined;
   }
 }
 
-function toProblem(error: unknown, source: string): TemplateProblem {
-  const message = error instanceof Error ? error.message : String(error);
+/** The lexer's own columns are wrong behind a string of several lines. */
+function locate(tokens: readonly Token[], source: string, start: number): Spans {
+  const spans = new Map<Token, TextSpan>();
+  let from = 0;
+  for (const token of tokens) {
+    const at = token.lexeme === "" ? source.length : source.indexOf(token.lexeme, from);
+    spans.set(token, { offset: start + at, length: token.lexeme.length });
+    from = at + token.lexeme.length;
+  }
+  return spans;
+}
+
+function toProblem(error: unknown, whole: TextSpan, spans: Spans): TemplateProblem {
+  const raw = error instanceof Error ? error.message : String(error);
   if (!(error instanceof ExpressionError)) {
-    const position = /position (\d+)/.exec(message)?.[1];
-    return { kind: "syntax", name: "", message, offset: position === undefined ? 0 : Number(position) - 1 };
+    const [, words, position] = /^(.*)\. Located at position (\d+) within expression/s.exec(raw) ?? [];
+    if (words === undefined) {
+      const isTooLarge = raw === "ErrorExceededMaxLength" || error instanceof RangeError;
+      return { kind: "syntax", name: "", message: isTooLarge ? "this expression is too long" : raw, ...whole };
+    }
+    return { kind: "syntax", name: "", message: words, offset: whole.offset + Number(position) - 1, length: 1 };
   }
-  const { typ, tok, pos } = error as unknown as {
-    typ: number;
-    tok: { lexeme: string };
-    pos: { line: number; column: number };
+  const { typ, tok } = error as unknown as { readonly typ: ErrorType; readonly tok: Token };
+  const span = spans.get(tok) ?? whole;
+  if (typ === ErrorType.ErrorUnrecognizedContext) return unknown("unknown-context", tok.lexeme, span);
+  if (typ === ErrorType.ErrorUnrecognizedFunction) return unknown("unknown-function", tok.lexeme, span);
+  return { kind: "syntax", name: "", message: raw, ...span };
+}
+
+function unknown(kind: "unknown-context" | "unknown-function", name: string, span: TextSpan): TemplateProblem {
+  return { kind, name, message: `unknown ${kind === "unknown-context" ? "context" : "function"} "${name}"`, ...span };
+}
+
+function collectReferences(
+  node: Expr,
+  contexts: readonly string[],
+  spans: Spans,
+  references: Reference[],
+  problems: TemplateProblem[],
+): void {
+  const visit = (child: Expr): void => collectReferences(child, contexts, spans, references, problems);
+  const read = ({ name }: ContextAccess, field: Literal | null): void => {
+    const from = spans.get(name)!;
+    // The parser ignores the case of contexts; maps do not.
+    if (!contexts.includes(name.lexeme)) problems.push(unknown("unknown-context", name.lexeme, from));
+    const to = (field === null ? undefined : spans.get(field.token)) ?? from;
+    references.push({
+      context: name.lexeme,
+      field: field === null ? null : field.literal.coerceString(),
+      offset: from.offset,
+      length: to.offset + to.length - from.offset,
+    });
   };
-  const lineStart = source.split("\n").slice(0, pos.line).join("\n").length + (pos.line > 0 ? 1 : 0);
-  const kind = typ === UNKNOWN_CONTEXT ? "unknown-context" : typ === UNKNOWN_FUNCTION ? "unknown-function" : "syntax";
-  return { kind, name: kind === "syntax" ? "" : tok.lexeme, message, offset: lineStart + pos.column };
+  if (node instanceof ContextAccess) read(node, null);
+  else if (node instanceof IndexAccess && node.expr instanceof ContextAccess && node.index instanceof Literal) {
+    read(node.expr, node.index);
+  } else if (node instanceof FunctionCall) {
+    const { lexeme } = node.functionName;
+    // The parser also takes `constructor()` for a function, since it looks names up in an ordinary object.
+    if (!FUNCTIONS.some((name) => name.toLowerCase() === lexeme.toLowerCase())) {
+      problems.push(unknown("unknown-function", lexeme, spans.get(node.functionName)!));
+    }
+    node.args.forEach(visit);
+  } else childrenOf(node).forEach(visit);
 }
 
-function collectReferences(node: Expr, into: Reference[]): void {
-  if (node instanceof IndexAccess && node.expr instanceof ContextAccess) {
-    const field = node.index instanceof Literal ? node.index.literal.coerceString() : null;
-    into.push({ context: node.expr.name.lexeme, field });
-    if (field === null) collectReferences(node.index, into);
-    return;
-  }
-  if (node instanceof ContextAccess) into.push({ context: node.name.lexeme, field: null });
-  else if (node instanceof FunctionCall) for (const arg of node.args) collectReferences(arg, into);
-  else for (const child of Object.values(node)) collectChildren(child, into);
-}
-
-function collectChildren(child: unknown, into: Reference[]): void {
-  if (Array.isArray(child)) for (const item of child) collectChildren(item, into);
-  else if (typeof child === "object" && child !== null && "accept" in child) collectReferences(child as Expr, into);
-}
-
-function toDictionary(values: Readonly<Record<string, Json>>): data.Dictionary {
-  return new data.Dictionary(...Object.entries(values).map(([key, value]) => ({ key, value: toData(value) })));
-}
-
-function toData(value: Json): data.ExpressionData {
-  if (value === null) return new data.Null();
-  if (typeof value === "string") return new data.StringData(value);
-  if (typeof value === "number") return new data.NumberData(value);
-  if (typeof value === "boolean") return new data.BooleanData(value);
-  if (Array.isArray(value)) return new data.Array(...value.map(toData));
-  return toDictionary(value as Readonly<Record<string, Json>>);
-}
-
-function fromData(value: data.ExpressionData): Json {
-  return JSON.parse(JSON.stringify(value, data.replacer)) as Json;
+function childrenOf(node: Expr): readonly Expr[] {
+  const isExpr = (value: unknown): value is Expr => typeof value === "object" && value !== null && "accept" in value;
+  return Object.values(node).flat().filter(isExpr);
 }

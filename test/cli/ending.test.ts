@@ -88,4 +88,26 @@ describe("ending", () => {
     expect((await exit)[0]).to.equal(3);
     await until("the process ended", () => !isAlive(pid));
   });
+
+  it("is polite at the first signal, takes its echo for the same one, and is immediate at a later one", async () => {
+    const ours = runScript(`
+      import { listenForInterruption } from ${source("interruption.ts")};
+      const { signal } = listenForInterruption();
+      signal.addEventListener("abort", () => process.stdout.write(signal.reason.message));
+      process.stdout.write("listening");
+      setInterval(() => {}, 1000);
+    `);
+    const exit = once(ours, "exit");
+    await once(ours.stdout!, "data");
+    ours.kill("SIGINT");
+    const [text] = (await once(ours.stdout!, "data")) as [Buffer];
+    expect(text.toString()).to.equal("ended by SIGINT");
+    const askedAt = performance.now();
+    await until("the process ended", () => {
+      ours.kill("SIGINT");
+      return ours.exitCode !== null;
+    });
+    expect((await exit)[0]).to.equal(130);
+    expect(performance.now() - askedAt).to.be.greaterThan(300);
+  });
 });

@@ -129,7 +129,7 @@ describe("a bad definition", () => {
       "jobs:\n  - name: a\n    steps:\n      - { name: s, uses: shell, args: { script: x } }\n      - { name: s, uses: shell, args: { script: x } }\n",
       ["duplicate-name 5:17"],
     ],
-    ["an unknown need", job("    needs: [b]\n"), ["unknown-job 4:12"]],
+    ["an unknown need", job("    needs: [b]\n"), ["unknown-job 4:13"]],
     ["a job that needs itself", job("    needs: a\n"), ["cyclic-needs 4:12"]],
     [
       "a cycle",
@@ -181,16 +181,16 @@ describe("a bad definition", () => {
       "jobs:\n  - name: a\n    steps: [{ uses: shell, args: { script: x }, workingDirectory: a/../../b }]\n",
       ["invalid-path 3:67"],
     ],
-    ["an unclosed expression", job("env: { A: '${{ trigger.ref' }\n"), ["expression-syntax 4:11"]],
-    ["an unknown context", job("env: { A: '${{ triger.ref }}' }\n"), ["unknown-context 4:11"]],
-    ["a context of later", job("env: { A: '${{ secrets.key }}' }\n"), ["not-supported-yet 4:11"]],
-    ["an unknown function", job("env: { A: '${{ shout(trigger.ref) }}' }\n"), ["unknown-function 4:11"]],
-    ["a matrix value that is not there", job("    env: { A: '${{ matrix.node }}' }\n"), ["unknown-context 4:15"]],
+    ["an unclosed expression", job("env: { A: '${{ trigger.ref' }\n"), ["expression-syntax 4:12"]],
+    ["an unknown context", job("env: { A: '${{ triger.ref }}' }\n"), ["unknown-context 4:16"]],
+    ["a context of later", job("env: { A: '${{ secrets.key }}' }\n"), ["not-supported-yet 4:16"]],
+    ["an unknown function", job("env: { A: '${{ shout(trigger.ref) }}' }\n"), ["unknown-function 4:16"]],
+    ["a matrix value that is not there", job("    env: { A: '${{ matrix.node }}' }\n"), ["unknown-context 4:20"]],
     ["a name that no variable can have", job("env: { 'A-B': x }\n"), ["invalid-value 4:8"]],
     [
       "a trigger value in a script",
       "jobs:\n  - name: a\n    steps: [{ uses: shell, args: { script: 'echo ${{ trigger.ref }}' } }]\n",
-      ["script-injection 3:44"],
+      ["script-injection 3:54"],
     ],
   ];
   for (const [what, text, expected] of cases) {
@@ -202,7 +202,7 @@ describe("a bad definition", () => {
   it("is told all its problems at once, in the order of the text", () => {
     expect(
       found("vresion: x\njobs:\n  - name: a\n    timeout: soon\n    needs: [zz]\n    steps: [{ uses: shel }]\n"),
-    ).to.deep.equal(["unknown-key 1:1", "invalid-duration 4:14", "unknown-job 5:12", "invalid-uses 6:21"]);
+    ).to.deep.equal(["unknown-key 1:1", "invalid-duration 4:14", "unknown-job 5:13", "invalid-uses 6:21"]);
   });
 
   it("is told the nearest known word", () => {

@@ -80,7 +80,7 @@ describe("the planner", () => {
       pipelineName: "p",
       projectId: asId<ProjectId>("default"),
     });
-    expect(planned).to.have.nested.property("problems[0].pointer", "/jobs/a/steps/step 1/env/A");
+    expect(planned).to.have.nested.property("problems[0].pointer", "/jobs/0/steps/0/env/A");
   });
 
   it("links needs and dependents over matrix cells, within their stage", () => {

@@ -1,0 +1,155 @@
+/**
+ * From characters to nodes and a plain value, with bounds on what a text can cost: the library composes nodes by
+ * recursion, looks every alias up in the whole document and every key among all keys of its map.
+ */
+import { Composer, CST, type Document, Lexer, type LineCounter, type Node, Parser } from "yaml";
+import type { DiagnosticCode } from "./diagnostics.ts";
+import { LIMITS } from "./limits.ts";
+
+export type Format = "yaml" | "json";
+
+/** A problem with its place as offsets into the text. */
+export interface Finding {
+  readonly code: DiagnosticCode;
+  readonly message: string;
+  readonly range: readonly [start: number, end: number];
+  readonly path: readonly PropertyKey[];
+  readonly hint?: string;
+}
+
+export interface ReadText {
+  readonly root: Node | null;
+  /** Meaningless when there are findings. */
+  readonly value: unknown;
+  readonly findings: readonly Finding[];
+}
+
+/** Reads a text of either format. Never throws; `lines` learns where the lines begin. */
+export function readText(text: string, format: Format, lines: LineCounter): ReadText {
+  if (Buffer.byteLength(text) > LIMITS.textBytes) {
+    const message = `a definition may have ${LIMITS.textBytes} bytes; this one is larger`;
+    return { root: null, value: undefined, findings: [finding("size-limit", message, 0)] };
+  }
+  const excess: Finding[] = [];
+  // JSON is read as YAML for its positions; what JSON does not allow is found by its own parser.
+  const composer = new Composer({
+    version: "1.2",
+    schema: "core",
+    merge: false,
+    uniqueKeys: false,
+    stringKeys: true,
+    resolveKnownTags: false,
+  });
+  const documents = [...composer.compose(boundedTokens(text, lines, excess), true, text.length)];
+  if (excess.length > 0) return { root: null, value: undefined, findings: excess };
+  const root = documents[0]?.contents ?? null;
+  if (format === "json") {
+    const problem = findJsonError(text);
+    return problem === undefined
+      ? { root, value: JSON.parse(text), findings: [] }
+      : { root, value: undefined, findings: [problem] };
+  }
+  const findings = findSyntaxErrors(documents);
+  return { root, value: findings.length === 0 ? toPlain(documents[0]!, findings) : undefined, findings };
+}
+
+/** A text as it may stand in a message. */
+export function clip(text: string): string {
+  return text.length > 80 ? `${text.slice(0, 80)}...` : text;
+}
+
+/** Ends early where the text nests too deep, uses too many anchors or is more errors than text. */
+function* boundedTokens(text: string, lines: LineCounter, excess: Finding[]): Generator<CST.Token> {
+  const parser = new Parser(lines.addNewLine);
+  lines.addNewLine(0);
+  let aliases = 0;
+  let errors = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    const start = parser.offset;
+    if (CST.tokenType(lexeme) === "alias" && ++aliases > LIMITS.aliases) {
+      excess.push(finding("alias-limit", `anchors may be used ${LIMITS.aliases} times in all`, start, lexeme.length));
+      return;
+    }
+    for (const token of parser.next(lexeme)) {
+      yield token;
+      if (token.type === "error" && ++errors > LIMITS.diagnostics) return;
+    }
+    // The stack also holds the document and the scalar at hand.
+    if (parser.stack.length > LIMITS.depth && parser.stack.filter(CST.isCollection).length > LIMITS.depth) {
+      const message = `maps and lists may be nested ${LIMITS.depth} deep; these are deeper`;
+      excess.push(finding("depth-limit", message, start, lexeme.length));
+      return;
+    }
+  }
+  yield* parser.end();
+}
+
+function findSyntaxErrors([first, second]: readonly Document.Parsed[]): Finding[] {
+  const findings = [...first!.errors, ...first!.warnings].map(({ code, message, pos: [start, end] }) =>
+    finding(
+      "syntax",
+      code === "TAG_RESOLVE_FAILED" ? "tags other than those of JSON's types are not known here" : message,
+      start,
+      end - start,
+    ),
+  );
+  if (second !== undefined) {
+    findings.push(finding("syntax", "a definition is one document; these are several", second.range[0]));
+  }
+  return findings;
+}
+
+function toPlain(document: Document.Parsed, findings: Finding[]): unknown {
+  try {
+    return document.toJS({ maxAliasCount: LIMITS.aliases });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    findings.push(
+      message.includes("Excessive alias count")
+        ? finding("alias-limit", "anchors that use anchors grow too large here", 0)
+        : finding("syntax", message, 0),
+    );
+    return undefined;
+  }
+}
+
+function findJsonError(text: string): Finding | undefined {
+  const raw = parseError(text);
+  if (raw === undefined) return undefined;
+  const words = raw.replace(/ in JSON at position.*| at position.*|, (?:"|\.{3}).* is not valid JSON/s, "");
+  return finding("syntax", `this is not valid JSON: ${words}`, jsonErrorOffset(text));
+}
+
+/**
+ * Where JSON stops being valid: the end of the longest beginning that only lacks its end. The parser's own messages
+ * name the position in some cases only.
+ */
+function jsonErrorOffset(text: string): number {
+  let good = 0;
+  let bad = text.length + 1;
+  while (bad - good > 1) {
+    const middle = (good + bad) >>> 1;
+    if (lacksOnlyItsEnd(text.slice(0, middle))) good = middle;
+    else bad = middle;
+  }
+  return Math.min(good, text.length);
+}
+
+function lacksOnlyItsEnd(text: string): boolean {
+  const message = parseError(text);
+  if (message === undefined || /end of JSON|Unterminated string/.test(message)) return true;
+  return Number(/at position (\d+)/.exec(message)?.[1] ?? -1) === text.length;
+}
+
+function parseError(text: string): string | undefined {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function finding(code: DiagnosticCode, message: string, start: number, length = 0): Finding {
+  return { code, message, range: [start, start + length], path: [] };
+}
