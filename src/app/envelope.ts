@@ -40,6 +40,16 @@ export function errorEnvelope(error: MillraceError, path: string, nowMs: number)
 /** What a user may learn of any error; `onInternal` hears of those that are no {@link MillraceError}. */
 export function publicError(error: unknown, hint: string, onInternal: (error: unknown) => void): MillraceError {
   if (error instanceof MillraceError && error.reason !== "internal") return error;
+  if (isRedisAway(error)) {
+    return new MillraceError("unavailable", "Redis cannot be reached: nothing is lost; try again in a moment");
+  }
   onInternal(error);
   return new MillraceError("internal", `an internal error: ${hint}`);
+}
+
+/** How ioredis says that a command was given up because of the connection; its errors have no codes of their own. */
+const REDIS_AWAY = /^(?:Command timed out|Connection is closed|Reached the max retries per request limit)/;
+
+function isRedisAway(error: unknown): boolean {
+  return error instanceof Error && REDIS_AWAY.test(error.message);
 }

@@ -1,0 +1,33 @@
+import { expect } from "chai";
+import { publicError } from "../../src/app/envelope.ts";
+import { connectRedis } from "../../src/redis/connect.ts";
+import { silentLog } from "../support/kernel-ports.ts";
+import { startTestRedis } from "../support/redis.ts";
+
+describe("what a user learns of an error", () => {
+  it("is that Redis is away, and that trying again helps, however long it has been away", async () => {
+    const redis = await startTestRedis();
+    const client = connectRedis({ url: redis.url }, { role: "edge", log: silentLog });
+    await client.ping();
+    await redis.kill();
+    const internal: unknown[] = [];
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const refusal: unknown = await client.ping().catch((error: unknown) => error);
+      expect(publicError(refusal, "", (error) => internal.push(error)).reason).to.equal("unavailable");
+    }
+    client.disconnect();
+    const closed: unknown = await client.ping().catch((error: unknown) => error);
+    expect(publicError(closed, "", (error) => internal.push(error)).reason).to.equal("unavailable");
+    expect(internal).to.deep.equal([]);
+    await redis.stop();
+  });
+
+  it("is nothing of what is inside, which goes to the log", () => {
+    const internal: unknown[] = [];
+    const cause = new Error("the secret is 42");
+    const shown = publicError(cause, "tell an administrator", (error) => internal.push(error));
+    expect(shown.reason).to.equal("internal");
+    expect(shown.message).to.not.include("42");
+    expect(internal).to.deep.equal([cause]);
+  });
+});
