@@ -8,7 +8,7 @@ import type { Logger } from "../src/domain/logger.ts";
 import type { RedisClient } from "../src/redis/connect.ts";
 import { ENVELOPE_SCHEMA, type Envelope } from "./envelope.ts";
 import { CANARY, mailboxName, mailboxOptions, shardTag } from "./mailbox.ts";
-import type { EpochSource, ShardHandler } from "./ports.ts";
+import type { EpochSource, RedisMark, ShardHandler } from "./ports.ts";
 import { releaseLease, renewLease } from "./scripts.ts";
 
 export interface OwnedShardOptions {
@@ -35,8 +35,9 @@ export class OwnedShard {
   readonly #inHand = new Set<string>();
   #suspects = new Set<string>();
   #worker: Worker<Envelope> | undefined;
-  #generation = "";
-  #redisRunId = "";
+  /** The Redis that has been told everything. */
+  #mark: RedisMark = { generation: "", redisRunId: "" };
+  #recovering = false;
   #epoch = 0;
   #renewedAt: number;
   #ended = false;
@@ -70,26 +71,26 @@ export class OwnedShard {
     const found = (await redis.get(this.#keys.generation)) ?? "";
     const redisLost = previous !== null && (previous.generation !== found || previous.redisRunId !== redisRunId);
     this.#epoch = epoch;
-    await this.#mark(redisRunId);
+    this.#mark = { generation: found, redisRunId };
     await this.#giveBack(await this.#activeIds());
     this.#throwIfEnded();
-    await handler.open(this.shard, epoch, redisLost);
+    await handler.open(this.shard, epoch);
     if (this.#ended) handler.close(this.shard);
     this.#throwIfEnded();
     this.#opened = true;
     this.#worker = this.#startWorker();
+    if (previous === null) await this.#record(await this.#newGeneration(), redisRunId);
+    else if (redisLost) void this.#recover(redisRunId);
   }
 
   /** Renews the lease; false when it is somebody else's, or nobody's, now. */
   async renew(redisRunId: string, now: number): Promise<boolean> {
-    const { redis, holder, handler } = this.#options;
+    const { redis, holder } = this.#options;
     const { held, generation } = await renewLease(redis, this.#keys, holder, LEASE_MS);
     if (!held) return false;
     this.#renewedAt = now;
-    if (!this.#opened || this.#ended || (generation === this.#generation && redisRunId === this.#redisRunId))
-      return true;
-    await this.#mark(redisRunId);
-    handler.redisLost(this.shard);
+    const isSame = generation === this.#mark.generation && redisRunId === this.#mark.redisRunId;
+    if (this.isOpen && !isSame) void this.#recover(redisRunId);
     return true;
   }
 
@@ -137,14 +138,38 @@ export class OwnedShard {
     return Object.values(counts).reduce((sum, count) => sum + count, 0);
   }
 
-  /** Writes a new generation into Redis and remembers both in the store: whoever finds others knows that this Redis is not that one. */
-  async #mark(redisRunId: string): Promise<void> {
-    const { redis, epochs } = this.#options;
+  /**
+   * Has Redis told everything again. The new generation is in Redis from the beginning, so that another loss meanwhile
+   * shows at the end; the store learns of it only then, so that whoever follows a dead owner begins anew.
+   */
+  async #recover(redisRunId: string): Promise<void> {
+    if (this.#recovering) return;
+    this.#recovering = true;
+    const { redis, handler, log } = this.#options;
+    try {
+      const generation = await this.#newGeneration();
+      await handler.redisLost(this.shard);
+      const isStill = (await redis.get(this.#keys.generation)) === generation;
+      if (isStill && !this.#ended) await this.#record(generation, redisRunId);
+    } catch (error) {
+      log.warn(
+        { shard: this.shard, error: String(error) },
+        "recovery of a shard failed; the next round begins it anew",
+      );
+    } finally {
+      this.#recovering = false;
+    }
+  }
+
+  async #newGeneration(): Promise<string> {
     const generation = randomUUID();
-    await redis.set(this.#keys.generation, generation);
-    await epochs.recordRedis(this.shard, this.#epoch, { generation, redisRunId });
-    this.#generation = generation;
-    this.#redisRunId = redisRunId;
+    await this.#options.redis.set(this.#keys.generation, generation);
+    return generation;
+  }
+
+  async #record(generation: string, redisRunId: string): Promise<void> {
+    await this.#options.epochs.recordRedis(this.shard, this.#epoch, { generation, redisRunId });
+    this.#mark = { generation, redisRunId };
   }
 
   async #activeIds(): Promise<readonly string[]> {

@@ -11,13 +11,14 @@ export interface MailboxSender {
 
 /** What an owner of shards does with them. No method may throw for a reason that concerns one letter only. */
 export interface ShardHandler {
+  /** The shard is owned from now on; called before its first envelope is fetched. */
+  open(shard: number, epoch: number): Promise<void>;
   /**
-   * The shard is owned from now on; called before its first envelope is fetched. `redisLost`: this Redis is not the
-   * one that the previous owner worked on, so what only Redis knew is gone.
+   * The shard's Redis was emptied or restarted, while it is owned or since its previous owner looked: what only Redis
+   * knew is gone. Resolves when Redis has been told everything again. Until then the store remembers the old Redis, so
+   * that an owner which dies half-way leaves the rest to the next one.
    */
-  open(shard: number, epoch: number, redisLost: boolean): Promise<void>;
-  /** Redis was emptied or restarted while the shard is owned. */
-  redisLost(shard: number): void;
+  redisLost(shard: number): Promise<void>;
   /** Resolves when the letters are decided, or parked in memory; then the BullMQ job is completed. */
   receive(shard: number, letters: readonly Letter[]): Promise<void>;
   /** The shard is given up on purpose: nothing more is fetched; resolves when everything is saved and performed. */

@@ -44,17 +44,16 @@ export class Kernel implements ShardHandler {
     return Promise.resolve();
   }
 
-  async open(index: number, _epoch: number, redisLost: boolean): Promise<void> {
+  async open(index: number): Promise<void> {
     const shard = new Shard(this.#context, this.#watcher, index);
     await shard.start();
     this.#shards.set(index, shard);
-    if (redisLost) this.redisLost(index);
   }
 
-  redisLost(index: number): void {
+  async redisLost(index: number): Promise<void> {
     const { log } = this.#context;
     log.warn({ shard: index }, "Redis has lost its memory: telling it again what waits");
-    void this.#shards.get(index)?.recover();
+    await this.#shards.get(index)?.recover();
   }
 
   async receive(index: number, letters: readonly Letter[]): Promise<void> {

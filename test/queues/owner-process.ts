@@ -13,7 +13,7 @@ const owner = new ShardOwner({
   shards: Number(shards),
   handler: {
     open: (shard) => Promise.resolve(say(`opened ${shard}`)),
-    redisLost: () => undefined,
+    redisLost: () => Promise.resolve(),
     receive: (_, letters) => {
       for (const { rootId } of letters) say(`received ${rootId}`);
       return new Promise(() => undefined);

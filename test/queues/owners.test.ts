@@ -25,25 +25,26 @@ class Holdings {
 class RecordingHandler implements ShardHandler {
   readonly name = randomUUID();
   readonly received: Letter[] = [];
-  readonly opened: { shard: number; epoch: number; redisLost: boolean }[] = [];
   readonly lost: number[] = [];
   readonly #holdings: Holdings;
   /** Letters wait here while it is set. */
   gate: Promise<void> | undefined;
+  /** A recovery ends with it while it is set. */
+  recovery: Promise<void> | undefined;
 
   constructor(holdings: Holdings) {
     this.#holdings = holdings;
   }
 
-  async open(shard: number, epoch: number, redisLost: boolean): Promise<void> {
+  async open(shard: number): Promise<void> {
     const { holders, violations } = this.#holdings;
     if (holders.has(shard)) violations.push(`shard ${shard} has two owners`);
     holders.set(shard, this.name);
-    this.opened.push({ shard, epoch, redisLost });
   }
 
-  redisLost(shard: number): void {
+  async redisLost(shard: number): Promise<void> {
     this.lost.push(shard);
+    await this.recovery;
   }
 
   async receive(shard: number, letters: readonly Letter[]): Promise<void> {
@@ -205,27 +206,37 @@ describe("owners of shards", function () {
   it("are told when Redis was emptied, and mail goes on", async () => {
     const { owner, handler } = await own();
     await until("all are owned", () => owner.owned().length === SHARDS);
-    handler.opened.length = 0;
     await client.flushall();
-    await until(
-      "each shard knows",
-      () => handler.lost.length + handler.opened.filter(({ redisLost }) => redisLost).length >= SHARDS,
-    );
+    await until("each shard knows", () => new Set(handler.lost).size === SHARDS);
     await sender.send(letterTo("run_after"));
     await until("mail flows", () => receivedBy(handler).has("run_after"));
+  });
+
+  it("leave a recovery that they did not finish to the next owner", async () => {
+    const first = await own();
+    await until("all are owned", () => first.owner.owned().length === SHARDS);
+    first.handler.recovery = new Promise(() => undefined);
+    await client.flushall();
+    await until("it has begun", () => new Set(first.handler.lost).size === SHARDS);
+    await first.owner.stop();
+    const second = await own();
+    await until("the next one begins anew", () => new Set(second.handler.lost).size === SHARDS);
+    await second.owner.stop();
+    const third = await own();
+    await until("all are owned", () => third.owner.owned().length === SHARDS);
+    expect(third.handler.lost, "what was finished is not done again").to.deep.equal([]);
   });
 
   it("go on by themselves after Redis was gone for 15 s", async () => {
     const { owner, handler } = await own();
     await until("all are owned", () => owner.owned().length === SHARDS);
-    handler.opened.length = 0;
     await redis.kill();
     await until("the leases have run out", () => owner.owned().length === 0);
     const since = performance.now();
     await until("15 s pass", () => performance.now() - since > 12_000, 20_000);
     await redis.restart();
     await until("all are owned again", () => owner.owned().length === SHARDS, 10_000);
-    expect(handler.opened.every(({ redisLost }) => redisLost)).to.equal(true);
+    await until("each shard knows", () => new Set(handler.lost).size === SHARDS);
     await until("the edge can send again", () =>
       sender.send(letterTo("run_after")).then(
         () => true,
