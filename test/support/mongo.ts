@@ -7,7 +7,6 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdtemp, mkdir, rename, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -15,6 +14,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { MongoClient } from "mongodb";
+import { freePort } from "./ports.ts";
 
 export interface TestMongo {
   readonly url: string;
@@ -140,15 +140,6 @@ async function end(child: ChildProcess): Promise<void> {
   const ended = once(child, "exit");
   child.stdin?.end();
   await ended;
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as { port: number };
-  probe.close();
-  await once(probe, "close");
-  return port;
 }
 
 /** Its first line, and what a command wrote. */

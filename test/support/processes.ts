@@ -25,6 +25,8 @@ export interface StartOptions {
   /** Added to a small environment without any of our own variables. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** A file of the sources to run instead of the program. */
+  readonly program?: string;
 }
 
 /** A started process; it leads a process group of its own, as under a shell with job control. */
@@ -98,23 +100,30 @@ export interface ServeNode extends Pick<StartedProcess, "pid" | "kill" | "exited
   readonly metrics: string | null;
 }
 
+const sourcesOf = (file: string): readonly string[] => ["--import", TSX, join(ROOT, file)];
+
 export class ProcessWorld {
   /** A temporary folder, removed at the end; the place for data directories. */
   readonly folder: string;
+  readonly #program: readonly string[];
   readonly #started: StartedProcess[] = [];
 
-  private constructor(folder: string) {
+  private constructor(folder: string, program: readonly string[]) {
     this.folder = folder;
+    this.#program = program;
   }
 
-  static async create(): Promise<ProcessWorld> {
-    return new ProcessWorld(await mkdtemp(join(tmpdir(), "millrace-world-")));
+  /** `compiled`: runs what the build has made, which starts sooner than the sources. */
+  static async create(options: { readonly compiled?: boolean } = {}): Promise<ProcessWorld> {
+    const folder = await mkdtemp(join(tmpdir(), "millrace-world-"));
+    const compiled = join(ROOT, "dist/src/main.js");
+    return new ProcessWorld(folder, options.compiled ? [compiled] : sourcesOf("src/main.ts"));
   }
 
-  /** Starts the program from its sources. */
-  start(args: readonly string[], { env = {}, cwd = ROOT }: StartOptions = {}): StartedProcess {
+  /** Starts the program. */
+  start(args: readonly string[], { env = {}, cwd = ROOT, program }: StartOptions = {}): StartedProcess {
     const { PATH = "", HOME = "", REDIS_BINARY } = process.env;
-    const child = spawn(process.execPath, ["--import", TSX, join(ROOT, "src/main.ts"), ...args], {
+    const child = spawn(process.execPath, [...(program === undefined ? this.#program : sourcesOf(program)), ...args], {
       cwd,
       env: {
         PATH,

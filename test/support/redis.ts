@@ -2,11 +2,11 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { findRedisBinary } from "../../src/redis/binary.ts";
+import { freePort } from "./ports.ts";
 
 export interface TestRedis {
   readonly url: string;
@@ -26,7 +26,9 @@ export interface TestRedis {
  */
 const LIFE_LINE = '"$@" >/dev/null 2>&1 </dev/null & cat >/dev/null; kill -9 $!; wait';
 
-export async function startTestRedis(options: { readonly appendonly?: boolean } = {}): Promise<TestRedis> {
+export async function startTestRedis(
+  options: { readonly appendonly?: boolean; readonly fsync?: "always" | "everysec" } = {},
+): Promise<TestRedis> {
   const binary = await findRedisBinary();
   const folder = await mkdtemp(join(tmpdir(), "millrace-redis-"));
   const port = await freePort();
@@ -34,7 +36,7 @@ export async function startTestRedis(options: { readonly appendonly?: boolean } 
 
   async function start(): Promise<void> {
     const settings = ["--port", `${port}`, "--bind", "127.0.0.1", "--dir", folder, "--save", "", "--hz", "100"];
-    const durable = ["--appendonly", options.appendonly ? "yes" : "no", "--appendfsync", "always"];
+    const durable = ["--appendonly", options.appendonly ? "yes" : "no", "--appendfsync", options.fsync ?? "always"];
     shell = spawn("sh", ["-c", LIFE_LINE, "sh", binary, ...settings, ...durable], {
       stdio: ["pipe", "ignore", "ignore"],
     });
@@ -72,13 +74,4 @@ async function answers(port: number): Promise<void> {
   } finally {
     client.disconnect();
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as { port: number };
-  probe.close();
-  await once(probe, "close");
-  return port;
 }

@@ -175,7 +175,13 @@ function isOutage(error: MongoError): boolean {
     error instanceof MongoNetworkError ||
     error instanceof MongoNotConnectedError ||
     error instanceof MongoWriteConcernError ||
+    isCutBulkWrite(error) ||
     error.hasErrorLabel(MongoErrorLabel.RetryableWriteError) ||
     NO_PRIMARY_NOW.includes(Number(error.code))
   );
+}
+
+/** The driver reports what befalls the connection of a bulk write as an error of the bulk, without the class it had. */
+function isCutBulkWrite(error: MongoError): boolean {
+  return error instanceof MongoBulkWriteError && error.code === undefined && [error.writeErrors].flat().length === 0;
 }

@@ -1,0 +1,47 @@
+import { expect } from "chai";
+import { MillraceError } from "../../src/domain/errors.ts";
+import { newId } from "../../src/domain/ids.ts";
+import { openMongoStores } from "../../src/stores/mongo/open.ts";
+import type { Stores } from "../../src/stores/stores.ts";
+import { lines, sampleAggregate, saveOf } from "../contracts/samples.ts";
+import { freshDatabase, startTestMongo } from "../support/mongo.ts";
+import { jobSpecsOf, planOf } from "../support/plans.ts";
+import { TcpProxy } from "../support/tcp-proxy.ts";
+
+describe("MongoDB whose connections are cut in the middle of calls", function () {
+  this.timeout(60_000);
+  let proxy: TcpProxy;
+  let stores: Stores;
+
+  before(async () => {
+    proxy = await TcpProxy.start(Number(new URL((await startTestMongo()).url).port));
+    stores = await openMongoStores({ url: `mongodb://127.0.0.1:${proxy.port}`, database: freshDatabase() });
+  });
+
+  after(async () => {
+    await stores?.close();
+    await proxy?.close();
+  });
+
+  const plan = planOf([[{ steps: 2 }], [{ steps: 1 }]]);
+  const stored = sampleAggregate({ plan });
+  const calls: Record<string, () => Promise<unknown>> = {
+    "storing a plan": () => stores.plans.put(newId("run"), plan, jobSpecsOf(plan)),
+    "creating a run": () => stores.aggregates.create(sampleAggregate({ plan })),
+    "saving a turn": () => stores.aggregates.save(saveOf(stored, {}, stored.actors)),
+    "storing a log": () =>
+      stores.logs.append({ stepRunId: newId("step"), agentId: newId("agt"), lines: lines(1, 3) }),
+    "reading a run": () => stores.aggregates.load(stored.head.rootId),
+  };
+
+  for (const [what, call] of Object.entries(calls)) {
+    it(`answers unavailable when that befalls ${what}, and goes on when it is over`, async () => {
+      await stores.aggregates.create(stored);
+      proxy.cutEvery(1);
+      const error = await call().catch((caught: unknown) => caught);
+      proxy.cutEvery(0);
+      expect(error).to.be.instanceOf(MillraceError).with.property("reason", "unavailable");
+      await call();
+    });
+  }
+});

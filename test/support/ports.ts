@@ -1,0 +1,13 @@
+/** Ports of this machine that nobody uses. */
+import { once } from "node:events";
+import { createServer } from "node:net";
+
+/** A loopback port that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address() as { port: number };
+  probe.close();
+  await once(probe, "close");
+  return port;
+}
