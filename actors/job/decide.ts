@@ -24,7 +24,7 @@ export function decideJob(job: JobState, message: JobMessage, now: number, plan:
   const input = inputOf(job, message, plan);
   const cell = lookUp("job", JOB_TRANSITIONS, input, job.state);
   if (cell === "late") return { cell, next: job, effects: refuseClaim(message) };
-  if (cell === "same") return { cell, next: job, effects: input === "claimedAgain" ? [dispatchStep(job)] : [] };
+  if (cell === "same") return { cell, next: job, effects: input === "claimedAgain" ? repeatDispatch(job) : [] };
   switch (input) {
     case "held":
       return moved(meetNeed(job, message), []);
@@ -121,6 +121,11 @@ function timerInput(job: JobState, message: JobMessage & { type: "timer" }): Job
   if (timer?.generation !== message.generation) return "staleTimer";
   if (message.timer === "queueTimeout") return "queueTimedOut";
   return job.stepActive ? "timedOut" : "timedOutBetweenSteps";
+}
+
+/** Between two steps nothing is dispatched, and while the run is paused nothing new is. */
+function repeatDispatch(job: JobState): readonly JobEffect[] {
+  return job.stepActive ? [dispatchStep(job)] : [];
 }
 
 function refuseClaim(message: JobMessage): readonly JobEffect[] {

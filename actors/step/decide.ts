@@ -59,7 +59,9 @@ function inputOf(step: StepState, message: StepMessage): StepInput {
     case "dispatch":
       return "dispatched";
     case "reported":
-      return isOfGrant(step.grant, message) ? INPUT_OF_PHASE[message.phase] : "stray";
+      if (!isOfGrant(step.grant, message)) return "stray";
+      if (message.phase === "started" && step.startedAt !== null) return "startedAgain";
+      return INPUT_OF_PHASE[message.phase];
     case "cancel":
     case "skip":
     case "agentLost":

@@ -12,11 +12,13 @@ import type { StepPhase } from "./state.ts";
 
 /**
  * `stray` is a report of a grant that is not (or no longer) this step's. `lost` is the agent's own word that it
- * cannot say what became of the step; `agentLost` is the plane's.
+ * cannot say what became of the step; `agentLost` is the plane's. A start is known from the first report or implied
+ * by the last one; `startedAgain` is any report of it after that.
  */
 export const STEP_INPUTS = [
   "dispatched",
   "started",
+  "startedAgain",
   "succeeded",
   "failed",
   "timedOut",
@@ -32,7 +34,8 @@ export type StepInput = (typeof STEP_INPUTS)[number];
 // prettier-ignore
 export const STEP_TRANSITIONS = {
   dispatched:    { pending: "queued",  queued: "same",       running: "same",       cancelling: "same",       success: "late",  failed: "late",  cancelled: "late",  timeout: "late",  skipped: "never" },
-  started:       { pending: "never",   queued: "running",    running: "same",       cancelling: "cancelling", success: "late",  failed: "late",  cancelled: "late",  timeout: "late",  skipped: "never" },
+  started:       { pending: "never",   queued: "running",    running: "never",      cancelling: "cancelling", success: "late",  failed: "late",  cancelled: "late",  timeout: "late",  skipped: "never" },
+  startedAgain:  { pending: "never",   queued: "never",      running: "same",       cancelling: "same",       success: "late",  failed: "late",  cancelled: "late",  timeout: "late",  skipped: "never" },
   succeeded:     { pending: "never",   queued: "success",    running: "success",    cancelling: "success",    success: "late",  failed: "late",  cancelled: "late",  timeout: "late",  skipped: "never" },
   failed:        { pending: "never",   queued: "failed",     running: "failed",     cancelling: "failed",     success: "late",  failed: "late",  cancelled: "late",  timeout: "late",  skipped: "never" },
   timedOut:      { pending: "never",   queued: "timeout",    running: "timeout",    cancelling: "timeout",    success: "late",  failed: "late",  cancelled: "late",  timeout: "late",  skipped: "never" },

@@ -1,10 +1,13 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { isBound } from "../../actors/job/state.ts";
-import { isHeld } from "../../actors/step/state.ts";
+import { isBound, jobStatus } from "../../actors/job/state.ts";
+import { runStatus } from "../../actors/run/state.ts";
+import { isHeld, stepStatus } from "../../actors/step/state.ts";
 import type { ReportPhase } from "../../actors/step/messages.ts";
 import { isFinalRunStatus } from "../../src/domain/status.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
+import type { RunEvidence } from "../chaos/check/evidence.ts";
+import { checkTransitions } from "../chaos/check/transitions.ts";
 import { type JobSketch, planOf } from "../support/plans.ts";
 import { AGENT, OTHER_AGENT, SimulatedRun } from "../support/simulated-run.ts";
 
@@ -47,6 +50,8 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       do: fc.constant("report" as const),
       step: fc.nat({ max: 40 }),
       phase: fc.constantFrom<ReportPhase>(
+        "started",
+        "started",
         "started",
         "succeeded",
         "succeeded",
@@ -113,7 +118,9 @@ function perform(run: SimulatedRun, step: Action): void {
       return;
     }
     case "report": {
-      const states = run.steps();
+      // Mostly of steps that an agent has, where a report can do most.
+      const held = run.steps().filter(isHeld);
+      const states = step.step % 4 > 0 && held.length > 0 ? held : run.steps();
       const target = states[step.step % states.length]!;
       run.tell("step", target.stepRunId, {
         type: "reported",
@@ -158,6 +165,34 @@ function checkGuarantees(run: SimulatedRun): void {
   }
 }
 
+/** The published events as the store would number them, and the states as it would hold them. */
+function evidenceOf(run: SimulatedRun): RunEvidence {
+  const published = run.effects.flatMap((effect) => (effect.type === "publish" ? [effect.event] : []));
+  return {
+    runId: run.run.runId,
+    status: runStatus(run.run.state),
+    settled: true,
+    eventNumber: published.length,
+    events: published.map((event, at) => ({ ...event, number: at + 1, timeMs: at })),
+    jobs: run.jobs().map(({ jobId, index, attempt, state, reason }) => ({
+      jobId,
+      index,
+      attempt,
+      status: jobStatus(state),
+      reason,
+      steps: run
+        .steps()
+        .filter((step) => step.jobId === jobId)
+        .map((step) => ({
+          stepRunId: step.stepRunId,
+          index: step.index,
+          status: stepStatus(step.state),
+          reason: step.reason,
+        })),
+    })),
+  };
+}
+
 /** Whatever is waiting gets an agent that succeeds. */
 function letItEnd(run: SimulatedRun): void {
   if (run.run.startTimer !== null) run.start();
@@ -190,8 +225,9 @@ function letItEnd(run: SimulatedRun): void {
 describe("any order of messages, with repeats and stale senders", () => {
   it("never leaves the tables' guarantees, and the run always ends", () => {
     fc.assert(
-      fc.property(plan, fc.array(action, { maxLength: 60 }), (planned, actions) => {
+      fc.property(plan, fc.boolean(), fc.array(action, { maxLength: 60, size: "max" }), (planned, isLate, actions) => {
         const run = new SimulatedRun(planned);
+        if (!isLate) run.start();
         const ended = new Map<string, unknown>();
         for (const step of actions) {
           perform(run, step);
@@ -205,6 +241,7 @@ describe("any order of messages, with repeats and stale senders", () => {
         letItEnd(run);
         checkGuarantees(run);
         expect(run.run.endedAt).to.not.equal(null);
+        expect(checkTransitions(evidenceOf(run)), "the ledger tells the life of every actor").to.deep.equal([]);
       }),
       { numRuns: 500 },
     );
@@ -212,7 +249,7 @@ describe("any order of messages, with repeats and stale senders", () => {
 
   it("decides the same messages to the same states and effects", () => {
     fc.assert(
-      fc.property(plan, fc.array(action, { maxLength: 40 }), (planned, actions) => {
+      fc.property(plan, fc.array(action, { maxLength: 40, size: "max" }), (planned, actions) => {
         const [one, two] = [new SimulatedRun(planned), new SimulatedRun(planned)];
         for (const step of actions) {
           perform(one, step);

@@ -5,6 +5,15 @@ import { AGENT, jobIdOf, OTHER_AGENT, SimulatedRun, typesOf } from "../../suppor
 const LOST = { type: "agentLost", agentId: AGENT, bootId: "boot-1", reason: "its lease ran out" } as const;
 
 describe("a job", () => {
+  it("dispatches nothing while paused between two steps, also when the claim is repeated", () => {
+    const run = new SimulatedRun(planOf([[{ steps: 2 }]])).start();
+    run.claim(0);
+    run.command("pause");
+    run.report(0, 0, "succeeded");
+    expect(typesOf(run.claim(0))).to.deep.equal([]);
+    expect(run.step(0, 1).state).to.equal("pending");
+  });
+
   it("is offered when its stage opens and nothing is needed", () => {
     const run = new SimulatedRun(planOf([[{}]])).start();
     expect(run.job(0).state).to.equal("queued");

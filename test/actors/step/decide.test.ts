@@ -27,6 +27,16 @@ describe("a step", () => {
     expect(run.step(0, 0)).to.include({ state: "running", startedAt });
   });
 
+  it("starts once, also when the report of it is repeated after the request to end", () => {
+    const run = granted();
+    run.report(0, 0, "started");
+    run.command("stop");
+    const asked = run.step(0, 0);
+    expect(typesOf(run.report(0, 0, "started"))).to.deep.equal([]);
+    expect(run.step(0, 0)).to.equal(asked);
+    expect(run.events().filter((event) => event === "step.started")).to.have.length(1);
+  });
+
   it("takes a final report in queued as start and end, by the agent's own duration", () => {
     const run = granted();
     run.now += 100;

@@ -1,0 +1,82 @@
+/** Gathers the evidence of a scenario from the store and from the file that the steps wrote. */
+import { readFile } from "node:fs/promises";
+import type { JobState } from "../../../actors/job/state.ts";
+import { jobStatus } from "../../../actors/job/state.ts";
+import { type StepState, stepStatus } from "../../../actors/step/state.ts";
+import { asId, type PipelineId, type RunId } from "../../../src/domain/ids.ts";
+import type { Stores } from "../../../src/stores/stores.ts";
+import type { Mark, RunEvidence } from "./evidence.ts";
+
+const PAGE = 100;
+
+/** Every run of the pipelines with its attempts and its ledger. */
+export async function collectRuns(stores: Stores, pipelineIds: readonly string[]): Promise<readonly RunEvidence[]> {
+  const runs: RunEvidence[] = [];
+  for (const pipelineId of pipelineIds) {
+    for (let page = 1; ; page++) {
+      const filter = { pipelineId: asId<PipelineId>(pipelineId) };
+      const { list, total } = await stores.aggregates.listRuns(filter, { page, pageSize: PAGE, descending: false });
+      for (const { rootId } of list) runs.push(await collectRun(stores, rootId));
+      if (page * PAGE >= total) break;
+    }
+  }
+  return runs;
+}
+
+/** Ids of runs that have not ended, or owe something. */
+export async function unsettledRuns(stores: Stores, shards: number): Promise<readonly string[]> {
+  const pages = await Promise.all(
+    Array.from({ length: shards }, async (_, shard) => [
+      ...(await stores.aggregates.pageUnsettled(shard, true, "", PAGE)),
+      ...(await stores.aggregates.pageUnsettled(shard, false, "", PAGE)),
+    ]),
+  );
+  return pages.flat();
+}
+
+async function collectRun(stores: Stores, runId: RunId): Promise<RunEvidence> {
+  const aggregate = (await stores.aggregates.load(runId))!;
+  const jobs = aggregate.actors.flatMap(({ kind, state }) => (kind === "job" ? [state as JobState] : []));
+  const steps = aggregate.actors.flatMap(({ kind, state }) => (kind === "step" ? [state as StepState] : []));
+  const events: RunEvidence["events"][number][] = [];
+  for (let after = 0; ;) {
+    const read = await stores.events.read(runId, after, 1_000);
+    events.push(...read);
+    if (read.length === 0) break;
+    after = read.at(-1)!.number;
+  }
+  return {
+    runId,
+    status: aggregate.head.summary.status,
+    settled: aggregate.head.settled,
+    eventNumber: aggregate.head.eventNumber,
+    events,
+    jobs: jobs.map(({ jobId, index, attempt, state, reason }) => ({
+      jobId,
+      index,
+      attempt,
+      status: jobStatus(state),
+      reason,
+      steps: steps
+        .filter((step) => step.jobId === jobId)
+        .map((step) => ({
+          stepRunId: step.stepRunId,
+          index: step.index,
+          status: stepStatus(step.state),
+          reason: step.reason,
+        })),
+    })),
+  };
+}
+
+/** The marks in the file, which does not exist before the first step has run. */
+export async function readMarks(ledger: string): Promise<readonly Mark[]> {
+  const text = await readFile(ledger, "utf8").catch(() => "");
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line): Mark => {
+      const [word, stepRunId, jobId, at] = line.split(" ");
+      return { word: word as Mark["word"], stepRunId: stepRunId!, jobId: jobId!, at: Number(at) };
+    });
+}

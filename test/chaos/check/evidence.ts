@@ -1,0 +1,95 @@
+/**
+ * What the checker is given after a scenario: what clients were promised, what the store holds, what the steps
+ * themselves wrote, and what viewers saw. None of it is taken from the code that is under test but the stored words.
+ */
+import type { EventObject, Lifecycle } from "../../../src/domain/events.ts";
+import type { JobStatus, RunStatus, StepStatus } from "../../../src/domain/status.ts";
+
+export interface Evidence {
+  /** Triggers whose answer a client has read. */
+  readonly acknowledged: readonly AcknowledgedTrigger[];
+  /** Every run of the scenario's pipelines in the store. */
+  readonly runs: readonly RunEvidence[];
+  /** What the steps wrote, in the order of the file. */
+  readonly marks: readonly Mark[];
+  readonly logs: readonly LogEvidence[];
+  /** Messages that no owner could decide. */
+  readonly deadLetters: readonly string[];
+}
+
+export interface AcknowledgedTrigger {
+  readonly requestId: string;
+  readonly runId: string;
+  /** The ends that this run may have; an end by the loss of agents is allowed besides. */
+  readonly ends: readonly RunStatus[];
+}
+
+export interface RunEvidence {
+  readonly runId: string;
+  readonly status: RunStatus;
+  readonly settled: boolean;
+  /** How many events the snapshot says that there are. */
+  readonly eventNumber: number;
+  readonly jobs: readonly JobEvidence[];
+  /** In the order of the ledger. */
+  readonly events: readonly Transition[];
+}
+
+/** One attempt of one planned job. */
+export interface JobEvidence {
+  readonly jobId: string;
+  readonly index: number;
+  readonly attempt: number;
+  readonly status: JobStatus;
+  readonly reason: string;
+  readonly steps: readonly StepEvidence[];
+}
+
+export interface StepEvidence {
+  readonly stepRunId: string;
+  readonly index: number;
+  readonly status: StepStatus;
+  readonly reason: string;
+}
+
+/** A line of the ledger of transitions: an event as it was published. */
+export interface Transition {
+  readonly number: number;
+  readonly object: EventObject;
+  readonly lifecycle: Lifecycle;
+  readonly jobId: string | null;
+  readonly stepRunId: string | null;
+  readonly status: string;
+  readonly timeMs: number;
+}
+
+/** `start` and `end` stand at the ends of a step's process, beats between them. */
+export interface Mark {
+  readonly word: "start" | "beat" | "end";
+  readonly stepRunId: string;
+  readonly jobId: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
+/** Lines of one step as a viewer saw them, over all its connections. */
+export interface LogEvidence {
+  readonly stepRunId: string;
+  /** Lines that the step writes: `line 1` to `line N`. */
+  readonly written: number;
+  readonly seen: readonly { readonly number: number; readonly text: string }[];
+}
+
+/**
+ * - `lost`: a transition, an acknowledged trigger or a line is missing
+ * - `doubled`: something that may happen once happened twice, or two agents ran one step at a time
+ * - `reordered`: a transition or a line stands before what it follows from
+ * - `stuck`: a run did not end, or still owes something
+ * - `wrong`: a run or a step ended otherwise than its definition says, or a message could not be decided
+ */
+export type ViolationKind = "lost" | "doubled" | "reordered" | "stuck" | "wrong";
+
+export interface Violation {
+  readonly kind: ViolationKind;
+  readonly text: string;
+}

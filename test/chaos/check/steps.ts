@@ -1,0 +1,74 @@
+/** What the steps wrote against what the store says of them: each at most once, and never on two agents at a time. Pure. */
+import type { JobEvidence, Mark, RunEvidence, StepEvidence, Violation } from "./evidence.ts";
+
+/** A step that is over may still be seen writing for this long: its last mark and the event are made by two clocks' looks. */
+const AFTERLIFE_MS = 250;
+
+export function checkSteps(runs: readonly RunEvidence[], marks: readonly Mark[]): readonly Violation[] {
+  const byStep = grouped(marks, ({ stepRunId }) => stepRunId);
+  const known = new Set(runs.flatMap(({ jobs }) => jobs.flatMap(({ steps }) => steps.map((step) => step.stepRunId))));
+  const strangers = [...byStep.keys()].filter((id) => !known.has(id));
+  return [
+    ...strangers.map((id): Violation => ({ kind: "lost", text: `step ${id} ran, but the store does not know it` })),
+    ...runs.flatMap((run) => [
+      ...run.jobs.flatMap(({ steps }) =>
+        steps.flatMap((step) => checkStep(run, step, byStep.get(step.stepRunId) ?? [])),
+      ),
+      ...checkAttempts(run, byStep),
+    ]),
+  ];
+}
+
+function checkStep(run: RunEvidence, step: StepEvidence, marks: readonly Mark[]): readonly Violation[] {
+  const found: Violation[] = [];
+  const say = (kind: Violation["kind"], text: string) =>
+    found.push({ kind, text: `step ${step.stepRunId} of run ${run.runId} (${step.status}): ${text}` });
+  const starts = marks.filter(({ word }) => word === "start").length;
+  const ends = marks.filter(({ word }) => word === "end").length;
+  if (starts > 1) say("doubled", `it was started ${starts} times`);
+  if (ends > 1) say("doubled", `it came to its end ${ends} times`);
+  const ranToItsEnd = step.status === "success" || (step.status === "failed" && step.reason !== "agent_lost");
+  if (ranToItsEnd && (starts === 0 || ends === 0)) say("lost", "it left no mark of its whole run");
+  if (step.status === "timeout" && starts === 0) say("lost", "it ran out of time without having been started");
+  if ((step.status === "skipped" || step.status === "pending") && marks.length > 0) say("wrong", "it ran all the same");
+  const endedAt = run.events.findLast(({ stepRunId }) => stepRunId === step.stepRunId)?.timeMs;
+  const lastAt = marks.at(-1)?.at;
+  if (endedAt !== undefined && lastAt !== undefined && lastAt > endedAt + AFTERLIFE_MS)
+    say("doubled", `it was still running ${Math.round(lastAt - endedAt)} ms after the store had ended it`);
+  return found;
+}
+
+/** The attempts of a job follow one another: the next one begins when nothing of the one before runs any more. */
+function checkAttempts(run: RunEvidence, byStep: ReadonlyMap<string, readonly Mark[]>): readonly Violation[] {
+  return [...grouped(run.jobs, ({ index }) => index).values()].flatMap((attempts) => {
+    const spans = attempts
+      .toSorted((a, b) => a.attempt - b.attempt)
+      .map((job) => ({ job, span: spanOf(job, byStep) }))
+      .filter(({ span }) => span !== null);
+    return spans.slice(1).flatMap(({ job, span }, at): readonly Violation[] => {
+      const before = spans[at]!;
+      if (before.span!.last < span!.first) return [];
+      const text = `job ${job.jobId} of run ${run.runId} ran on two agents: attempt ${before.job.attempt} until ${before.span!.last}, attempt ${job.attempt} from ${span!.first}`;
+      return [{ kind: "doubled", text }];
+    });
+  });
+}
+
+function spanOf(
+  job: JobEvidence,
+  byStep: ReadonlyMap<string, readonly Mark[]>,
+): { readonly first: number; readonly last: number } | null {
+  const times = job.steps.flatMap(({ stepRunId }) => byStep.get(stepRunId) ?? []).map(({ at }) => at);
+  if (times.length === 0) return null;
+  return { first: Math.min(...times), last: Math.max(...times) };
+}
+
+function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): ReadonlyMap<K, readonly T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group === undefined) groups.set(keyOf(item), [item]);
+    else group.push(item);
+  }
+  return groups;
+}

@@ -1,0 +1,117 @@
+/** The ledger of one run against the life of its objects, and against the snapshot that the store holds. Pure. */
+import type { EventObject, Lifecycle } from "../../../src/domain/events.ts";
+import type { RunEvidence, Transition, Violation, ViolationKind } from "./evidence.ts";
+
+/** The place of a transition in the life of its object; what has no place of its own cannot come about. */
+const PLACES: Record<EventObject, Partial<Record<Lifecycle, number>>> = {
+  pipeline: { created: 0, started: 1, paused: 2, resumed: 2, completed: 3, failed: 3, cancelled: 3 },
+  job: { retried: 0, queued: 1, started: 2, completed: 3, failed: 3, cancelled: 3 },
+  step: { queued: 1, started: 2, completed: 3, failed: 3, cancelled: 3, timeout: 3, skipped: 3 },
+};
+
+/** What must have come before; a transition that is not named here may be the first of its object. */
+const NEEDS: Record<EventObject, Partial<Record<Lifecycle, Lifecycle>>> = {
+  pipeline: { started: "created", paused: "started", resumed: "paused", completed: "started", failed: "started" },
+  job: { started: "queued", completed: "started" },
+  step: { started: "queued", completed: "started", timeout: "started", cancelled: "queued", failed: "queued" },
+};
+
+export function checkTransitions(run: RunEvidence): readonly Violation[] {
+  return [...checkNumbers(run), ...checkLives(run), ...checkSnapshot(run), ...checkEnd(run)];
+}
+
+/** From 1 to the number that the snapshot names, each once, in order of time. */
+function checkNumbers({ runId, eventNumber, events }: RunEvidence): readonly Violation[] {
+  const found: Violation[] = [];
+  const say = (kind: ViolationKind, text: string) => found.push({ kind, text: `run ${runId}: ${text}` });
+  const seen = new Set<number>();
+  let previous: Transition | undefined;
+  for (const event of events) {
+    if (seen.has(event.number)) say("doubled", `transition ${event.number} stands twice in the ledger`);
+    else if (previous !== undefined && event.number < previous.number)
+      say("reordered", `transition ${event.number} stands behind ${previous.number}`);
+    else if (previous !== undefined && event.timeMs < previous.timeMs)
+      say("reordered", `transition ${event.number} was made before ${previous.number}`);
+    seen.add(event.number);
+    previous = event;
+  }
+  const highest = Math.max(eventNumber, ...seen);
+  for (let number = 1; number <= highest; number++) {
+    if (!seen.has(number)) say("lost", `transition ${number} of ${highest} is missing`);
+  }
+  if (highest > eventNumber) say("lost", `the snapshot knows ${eventNumber} transitions, the ledger ${highest}`);
+  return found;
+}
+
+/** Every object lives through its places in order, once. */
+function checkLives(run: RunEvidence): readonly Violation[] {
+  return [...livesOf(run)].flatMap(([id, life]) => {
+    const found: Violation[] = [];
+    const say = (kind: ViolationKind, text: string) => found.push({ kind, text: `${id} of run ${run.runId}: ${text}` });
+    const before = new Set<Lifecycle>();
+    let last: Transition | undefined;
+    for (const event of life) {
+      const { object, lifecycle } = event;
+      const place = PLACES[object][lifecycle];
+      const lastPlace = last === undefined ? -1 : PLACES[object][last.lifecycle]!;
+      if (place === undefined) {
+        say("wrong", `it cannot be ${lifecycle}`);
+        continue;
+      }
+      if (last?.lifecycle === lifecycle) say("doubled", `${lifecycle} twice in a row`);
+      else if (place < lastPlace) say("reordered", `${lifecycle} after ${last!.lifecycle}`);
+      else if (place === lastPlace && place === 3) say("doubled", `it ended twice: ${last!.lifecycle}, ${lifecycle}`);
+      const needed = NEEDS[object][lifecycle];
+      if (needed !== undefined && !before.has(needed)) {
+        const later = life.some((other) => other.lifecycle === needed);
+        say(later ? "reordered" : "lost", `${lifecycle} ${later ? "stands before" : "without"} ${needed}`);
+      }
+      before.add(lifecycle);
+      last = event;
+    }
+    return found;
+  });
+}
+
+/** What the snapshot says of an object is what its last transition said. */
+function checkSnapshot(run: RunEvidence): readonly Violation[] {
+  const lives = livesOf(run);
+  const objects = [
+    { id: "the run", status: run.status as string },
+    ...run.jobs.map(({ jobId, status }) => ({ id: jobId, status: status as string })),
+    ...run.jobs.flatMap(({ steps }) => steps.map(({ stepRunId, status }) => ({ id: stepRunId, status }))),
+  ];
+  const known = new Set(objects.map(({ id }) => id));
+  const strangers = [...lives.keys()].filter((id) => !known.has(id));
+  return [
+    ...strangers.map((id): Violation => ({ kind: "lost", text: `${id} of run ${run.runId} is not in the snapshot` })),
+    ...objects.flatMap(({ id, status }): readonly Violation[] => {
+      const last = lives.get(id)?.at(-1)?.status ?? "pending";
+      if (last === status) return [];
+      return [{ kind: "lost", text: `${id} of run ${run.runId} is ${status}, but its ledger ends with ${last}` }];
+    }),
+  ];
+}
+
+/** A run's end is its last transition, and only ended objects stand behind it. */
+function checkEnd(run: RunEvidence): readonly Violation[] {
+  const end = run.events.findIndex(
+    ({ object, lifecycle }) => object === "pipeline" && PLACES.pipeline[lifecycle] === 3,
+  );
+  if (end < 0 || end === run.events.length - 1) return [];
+  const after = run.events[end + 1]!;
+  return [
+    { kind: "reordered", text: `run ${run.runId}: ${after.object} ${after.lifecycle} stands behind the run's end` },
+  ];
+}
+
+function livesOf({ events }: RunEvidence): ReadonlyMap<string, readonly Transition[]> {
+  const lives = new Map<string, Transition[]>();
+  for (const event of events) {
+    const id = event.stepRunId ?? event.jobId ?? "the run";
+    const life = lives.get(id);
+    if (life === undefined) lives.set(id, [event]);
+    else life.push(event);
+  }
+  return lives;
+}

@@ -1,0 +1,222 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { check } from "./check/checker.ts";
+import type { Evidence, Mark, RunEvidence, StepEvidence, Transition, ViolationKind } from "./check/evidence.ts";
+
+const T0 = 1_700_000_000_000;
+
+/** A run of two jobs: the first loses its agent once and begins anew, the second fails and skips its last step. */
+function honest(): Evidence {
+  const events: Transition[] = [];
+  const tell = (subject: Partial<Transition>, lifecycle: Transition["lifecycle"], status: string): void => {
+    const number = events.length + 1;
+    const blank = { object: "pipeline", jobId: null, stepRunId: null } as const;
+    events.push({ ...blank, ...subject, lifecycle, status, number, timeMs: T0 + number * 1_000 });
+  };
+  const run = {} as const;
+  const job = (jobId: string) => ({ object: "job", jobId }) as const;
+  const step = (jobId: string, stepRunId: string) => ({ object: "step", jobId, stepRunId }) as const;
+  tell(run, "created", "pending");
+  tell(run, "started", "running");
+  tell(job("a1"), "queued", "queued");
+  tell(job("a1"), "started", "running");
+  tell(step("a1", "a1-0"), "queued", "queued");
+  tell(step("a1", "a1-0"), "started", "running");
+  tell(run, "paused", "paused");
+  tell(run, "resumed", "running");
+  tell(step("a1", "a1-0"), "failed", "failed");
+  tell(job("a1"), "failed", "failed");
+  tell(job("a2"), "retried", "pending");
+  tell(job("a2"), "queued", "queued");
+  tell(job("a2"), "started", "running");
+  tell(step("a2", "a2-0"), "queued", "queued");
+  tell(step("a2", "a2-0"), "started", "running");
+  tell(step("a2", "a2-0"), "completed", "success");
+  tell(job("a2"), "completed", "success");
+  tell(job("b1"), "queued", "queued");
+  tell(job("b1"), "started", "running");
+  tell(step("b1", "b1-0"), "queued", "queued");
+  tell(step("b1", "b1-0"), "started", "running");
+  tell(step("b1", "b1-0"), "failed", "failed");
+  tell(job("b1"), "failed", "failed");
+  tell(step("b1", "b1-1"), "skipped", "skipped");
+  tell(run, "failed", "failed");
+
+  const mark = (word: Mark["word"], jobId: string, stepRunId: string, second: number): Mark => {
+    return { word, jobId, stepRunId, at: T0 + second * 1_000 - 500 };
+  };
+  const failed: StepEvidence = { stepRunId: "b1-0", index: 0, status: "failed", reason: "exit" };
+  return {
+    acknowledged: [{ requestId: "r-1", runId: "run-1", ends: ["failed"] }],
+    runs: [
+      {
+        runId: "run-1",
+        status: "failed",
+        settled: true,
+        eventNumber: events.length,
+        events,
+        jobs: [
+          attempt("a1", 0, 1, "failed", "agent_lost", [
+            { stepRunId: "a1-0", index: 0, status: "failed", reason: "agent_lost" },
+          ]),
+          attempt("a2", 0, 2, "success", "", [{ stepRunId: "a2-0", index: 0, status: "success", reason: "" }]),
+          attempt("b1", 1, 1, "failed", "", [failed, { ...failed, stepRunId: "b1-1", index: 1, status: "skipped" }]),
+        ],
+      },
+    ],
+    marks: [
+      mark("start", "a1", "a1-0", 6),
+      mark("beat", "a1", "a1-0", 7),
+      mark("start", "a2", "a2-0", 15),
+      mark("end", "a2", "a2-0", 16),
+      mark("start", "b1", "b1-0", 21),
+      mark("end", "b1", "b1-0", 22),
+    ],
+    logs: [{ stepRunId: "a2-0", written: 3, seen: [1, 2, 3].map((number) => ({ number, text: `line ${number}` })) }],
+    deadLetters: [],
+  };
+}
+
+function attempt(
+  jobId: string,
+  index: number,
+  number: number,
+  status: "failed" | "success",
+  reason: string,
+  steps: readonly StepEvidence[],
+): RunEvidence["jobs"][number] {
+  return { jobId, index, attempt: number, status, reason, steps };
+}
+
+function withRun(change: Partial<RunEvidence>): Evidence {
+  const evidence = honest();
+  return { ...evidence, runs: [{ ...evidence.runs[0]!, ...change }] };
+}
+
+function withEvents(change: (events: Transition[]) => Transition[]): Evidence {
+  return withRun({ events: change([...honest().runs[0]!.events]) });
+}
+
+/** As if the store had numbered them so itself. */
+function renumbered(events: readonly Transition[]): Evidence {
+  const numbered = events.map((event, at) => ({ ...event, number: at + 1, timeMs: T0 + (at + 1) * 1_000 }));
+  return withRun({ events: numbered, eventNumber: numbered.length });
+}
+
+const kinds = (evidence: Evidence): readonly ViolationKind[] => check(evidence).map(({ kind }) => kind);
+const anyEvent = fc.nat(honest().runs[0]!.events.length - 1);
+
+describe("the checker of the kill tests", () => {
+  it("finds nothing in an honest ledger", () => {
+    expect(check(honest())).to.deep.equal([]);
+  });
+
+  it("finds any transition that the ledger has lost", () => {
+    fc.assert(fc.property(anyEvent, (at) => kinds(withEvents((events) => events.toSpliced(at, 1))).includes("lost")));
+  });
+
+  it("finds a lost transition when the ones behind it have been numbered as if it had never been", () => {
+    const events = honest().runs[0]!.events;
+    // A pause that was never written, or the retry's own word, leaves nothing that contradicts it but its partner.
+    const silent = ["resumed", "retried"];
+    const telling = events.flatMap(({ lifecycle }, at) => (silent.includes(lifecycle) ? [] : [at]));
+    for (const at of telling) {
+      expect(check(renumbered(events.toSpliced(at, 1))), `without ${events[at]!.lifecycle}`).not.to.deep.equal([]);
+    }
+  });
+
+  it("finds any transition that stands twice, under its own number or under a new one", () => {
+    fc.assert(
+      fc.property(anyEvent, (at) => {
+        const events = honest().runs[0]!.events;
+        const twice = events.toSpliced(at, 0, events[at]!);
+        return kinds(withEvents(() => twice)).includes("doubled") && kinds(renumbered(twice)).includes("doubled");
+      }),
+    );
+  });
+
+  it("finds any two transitions of one object that have changed places", () => {
+    const events = honest().runs[0]!.events;
+    const idOf = ({ jobId, stepRunId }: Transition) => stepRunId ?? jobId ?? "run";
+    for (const [at, event] of events.entries()) {
+      const next = events.findIndex((other, index) => index > at && idOf(other) === idOf(event));
+      if (next < 0 || event.lifecycle === "paused") continue;
+      const swapped = events.with(at, events[next]!).with(next, event);
+      expect(check(renumbered(swapped)), `${event.lifecycle} and ${events[next]!.lifecycle}`).not.to.deep.equal([]);
+      expect(kinds(withEvents(() => swapped))).to.include("reordered");
+    }
+  });
+
+  it("finds a snapshot that is behind its ledger, or ahead of it", () => {
+    const events = honest().runs[0]!.events;
+    expect(kinds(withRun({ eventNumber: events.length - 1 }))).to.include("lost");
+    expect(kinds(withRun({ eventNumber: events.length + 1 }))).to.include("lost");
+    expect(kinds(withRun({ status: "cancelled" }))).to.include("lost");
+  });
+
+  it("finds a run that did not end, and one that still owes something", () => {
+    expect(kinds(withRun({ status: "running" }))).to.include("stuck");
+    expect(kinds(withRun({ settled: false }))).to.deep.equal(["stuck"]);
+  });
+
+  it("finds an acknowledged trigger without a run, two that share one, and a run that nobody asked for", () => {
+    const { acknowledged, ...rest } = honest();
+    const [one] = acknowledged;
+    expect(kinds({ ...rest, acknowledged: [one!, { ...one!, requestId: "r-2", runId: "run-2" }] })).to.deep.equal([
+      "lost",
+    ]);
+    expect(kinds({ ...rest, acknowledged: [one!, { ...one!, requestId: "r-2" }] })).to.deep.equal(["lost"]);
+    expect(kinds({ ...rest, acknowledged: [] })).to.deep.equal(["doubled"]);
+  });
+
+  it("finds a run that ended otherwise than it should", () => {
+    const { acknowledged, ...rest } = honest();
+    expect(kinds({ ...rest, acknowledged: [{ ...acknowledged[0]!, ends: ["success"] }] })).to.deep.equal(["wrong"]);
+  });
+
+  it("finds a step that was started twice, and one that left no mark", () => {
+    const { marks, ...rest } = honest();
+    expect(kinds({ ...rest, marks: marks.toSpliced(2, 0, marks[2]!) })).to.deep.equal(["doubled"]);
+    expect(kinds({ ...rest, marks: marks.filter(({ stepRunId }) => stepRunId !== "a2-0") })).to.deep.equal(["lost"]);
+  });
+
+  it("finds two attempts that run at once, and a step that outlives its end", () => {
+    const { marks, ...rest } = honest();
+    const late: Mark = { ...marks[1]!, at: T0 + 14_900 };
+    expect(kinds({ ...rest, marks: marks.with(1, late) })).to.deep.equal(["doubled", "doubled"]);
+  });
+
+  it("finds a step that ran without the store's knowledge, and one that ran although it was skipped", () => {
+    const { marks, ...rest } = honest();
+    const stray = (stepRunId: string): Mark => ({ ...marks[4]!, stepRunId });
+    expect(kinds({ ...rest, marks: [...marks, stray("x-0")] })).to.deep.equal(["lost"]);
+    expect(kinds({ ...rest, marks: [...marks, stray("b1-1")] })).to.deep.equal(["wrong"]);
+  });
+
+  it("finds lines that a viewer missed, saw twice, or saw out of order", () => {
+    const { logs, ...rest } = honest();
+    const seen = (...numbers: readonly number[]) => ({
+      ...rest,
+      logs: [{ ...logs[0]!, seen: numbers.map((number) => ({ number, text: `line ${number}` })) }],
+    });
+    expect(kinds(seen(1, 3))).to.deep.equal(["lost"]);
+    expect(kinds(seen(1, 2))).to.deep.equal(["lost"]);
+    expect(kinds(seen(1, 2, 2, 3))).to.deep.equal(["doubled"]);
+    expect(kinds(seen(1, 3, 2))).to.include.members(["lost", "reordered"]);
+    expect(kinds({ ...rest, logs: [{ ...logs[0]!, seen: [{ number: 1, text: "line 2" }] }] })).to.include("wrong");
+  });
+
+  it("allows a run to fail whose job lost two agents, and nothing else", () => {
+    const evidence = withRun({});
+    const [run] = evidence.runs;
+    const [a1, a2, b1] = run!.jobs;
+    const lost = { ...a2!, status: "failed" as const, reason: "agent_lost" };
+    const wanted = { ...evidence, acknowledged: [{ ...evidence.acknowledged[0]!, ends: ["success"] as const }] };
+    expect(kinds(wanted)).to.include("wrong");
+    expect(kinds({ ...wanted, runs: [{ ...run!, jobs: [a1!, lost, b1!] }] })).not.to.include("wrong");
+  });
+
+  it("reports every dead letter", () => {
+    expect(kinds({ ...honest(), deadLetters: ["a message of no state"] })).to.deep.equal(["wrong"]);
+  });
+});
