@@ -4,13 +4,20 @@
  */
 import { Queue } from "bullmq";
 import type { RedisClient } from "../src/redis/connect.ts";
-import { ENVELOPE_SCHEMA, type Envelope, type Letter } from "./envelope.ts";
+import { type Envelope, FIRST_FORMAT, type Letter, type LetterFormat } from "./envelope.ts";
 import { LETTERS, mailboxName, mailboxOptions } from "./mailbox.ts";
 import type { MailboxSender as Port } from "./ports.ts";
 import { shardOf } from "./shard-map.ts";
 
 /** Letters in one envelope at most. */
 const BATCH_MAX = 64;
+
+export interface MailboxSenderOptions {
+  readonly redis: RedisClient;
+  readonly shards: number;
+  /** Without one, letters are sent as they are. */
+  readonly format?: LetterFormat;
+}
 
 interface Waiting {
   readonly letter: Letter;
@@ -27,11 +34,13 @@ interface Lane {
 export class MailboxSender implements Port {
   readonly #redis: RedisClient;
   readonly #shards: number;
+  readonly #format: LetterFormat;
   readonly #lanes = new Map<number, Lane>();
 
-  constructor({ redis, shards }: { readonly redis: RedisClient; readonly shards: number }) {
+  constructor({ redis, shards, format = FIRST_FORMAT }: MailboxSenderOptions) {
     this.#redis = redis;
     this.#shards = shards;
+    this.#format = format;
     // Each mailbox listens to the one connection.
     redis.setMaxListeners(0);
   }
@@ -47,7 +56,7 @@ export class MailboxSender implements Port {
   async sendAt(letter: Letter, dueAt: number, key: string): Promise<void> {
     const delay = Math.max(0, dueAt - Date.now());
     const jobId = key.replaceAll(":", "_");
-    await this.#laneOf(letter.rootId).queue.add(LETTERS, envelopeOf([letter]), { delay, jobId });
+    await this.#laneOf(letter.rootId).queue.add(LETTERS, this.#envelopeOf([letter]), { delay, jobId });
   }
 
   async close(): Promise<void> {
@@ -60,13 +69,18 @@ export class MailboxSender implements Port {
     while (lane.waiting.length > 0) {
       const batch = lane.waiting.splice(0, BATCH_MAX);
       try {
-        await lane.queue.add(LETTERS, envelopeOf(batch.map(({ letter }) => letter)));
+        await lane.queue.add(LETTERS, this.#envelopeOf(batch.map(({ letter }) => letter)));
         for (const { resolve } of batch) resolve();
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }
     }
     lane.sending = false;
+  }
+
+  #envelopeOf(letters: readonly Letter[]): Envelope {
+    const schema = this.#format.writes();
+    return { schema, letters: letters.map((letter) => this.#format.write(letter, schema)) };
   }
 
   #laneOf(rootId: string): Lane {
@@ -81,8 +95,4 @@ export class MailboxSender implements Port {
     }
     return lane;
   }
-}
-
-function envelopeOf(letters: readonly Letter[]): Envelope {
-  return { schema: ENVELOPE_SCHEMA, letters };
 }

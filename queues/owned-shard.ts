@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { type Job, Queue, Worker } from "bullmq";
 import type { Logger } from "../src/domain/logger.ts";
 import type { RedisClient } from "../src/redis/connect.ts";
-import { ENVELOPE_SCHEMA, type Envelope } from "./envelope.ts";
+import { ENVELOPE_SCHEMA, type Envelope, type LetterFormat } from "./envelope.ts";
 import { CANARY, mailboxName, mailboxOptions, shardTag } from "./mailbox.ts";
 import type { EpochSource, RedisMark, ShardHandler } from "./ports.ts";
 import { releaseLease, renewLease } from "./scripts.ts";
@@ -18,6 +18,7 @@ export interface OwnedShardOptions {
   readonly holder: string;
   readonly handler: ShardHandler;
   readonly epochs: EpochSource;
+  readonly format: LetterFormat;
   readonly log: Logger;
 }
 
@@ -73,6 +74,8 @@ export class OwnedShard {
     this.#epoch = epoch;
     this.#mark = { generation: found, redisRunId };
     await this.#giveBack(await this.#activeIds());
+    // What an owner could not read, since a newer node had written it, this one may; else it fails again, once.
+    await this.#queue.retryJobs({ state: "failed" });
     this.#throwIfEnded();
     await handler.open(this.shard, epoch);
     if (this.#ended) handler.close(this.shard);
@@ -131,11 +134,6 @@ export class OwnedShard {
     const strangers = (await this.#activeIds()).filter((id) => !this.#inHand.has(id));
     await this.#giveBack(strangers.filter((id) => this.#suspects.has(id)));
     this.#suspects = new Set(strangers);
-  }
-
-  async depth(): Promise<number> {
-    const counts = await this.#queue.getJobCounts("wait", "prioritized", "active", "delayed");
-    return Object.values(counts).reduce((sum, count) => sum + count, 0);
   }
 
   /**
@@ -198,7 +196,7 @@ export class OwnedShard {
     worker.on("failed", (job, error) => {
       log.error(
         { shard: this.shard, job: job?.id, error: error.message },
-        "an envelope could not be read; it is kept as failed",
+        "an envelope could not be read; it is kept as failed until the shard has another owner",
       );
     });
     return worker;
@@ -211,12 +209,17 @@ export class OwnedShard {
       this.#canaryAt = performance.now();
       return;
     }
+    const { handler, format } = this.#options;
     const { schema, letters } = job.data;
-    if (schema > ENVELOPE_SCHEMA)
-      throw new Error(`the envelope has schema ${schema}; this node reads up to ${ENVELOPE_SCHEMA}`);
+    if (schema > format.schema) {
+      throw new Error(
+        `the envelope has schema ${schema}, and this node reads up to ${format.schema}: upgrade this node`,
+      );
+    }
     this.#inHand.add(job.id!);
     try {
-      await this.#options.handler.receive(this.shard, letters);
+      const read = letters.map((letter) => format.read(letter, schema));
+      await handler.receive(this.shard, read);
     } finally {
       this.#inHand.delete(job.id!);
     }

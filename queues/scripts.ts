@@ -4,11 +4,11 @@ import type { RedisClient } from "../src/redis/connect.ts";
 /*
  * Renews a node's membership and answers who is a member.
  *
- * KEYS[1] sorted set of nodes by the time of their last beat
- * ARGV[1] node id   ARGV[2] milliseconds after which a silent node is no member
- * Answers the ids of the live nodes.
+ * KEYS[1] sorted set of members by the time of their last beat
+ * ARGV[1] member   ARGV[2] milliseconds after which a silent one is no member
+ * Answers the live members.
  */
-const BEAT = `
+export const BEAT = `
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call("ZADD", KEYS[1], now, ARGV[1])

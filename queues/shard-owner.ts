@@ -5,6 +5,7 @@
 import type { Logger } from "../src/domain/logger.ts";
 import { connectRedis, type RedisClient, type RedisTarget } from "../src/redis/connect.ts";
 import { assignShards } from "./assignment.ts";
+import { FIRST_FORMAT, type LetterFormat } from "./envelope.ts";
 import { LEASE_MS, leaseKeys, OwnedShard } from "./owned-shard.ts";
 import type { EpochSource, ShardHandler } from "./ports.ts";
 import { beat, leave } from "./scripts.ts";
@@ -16,6 +17,8 @@ export interface ShardOwnerOptions {
   readonly shards: number;
   readonly handler: ShardHandler;
   readonly epochs: EpochSource;
+  /** Without one, letters are taken as they are. */
+  readonly format?: LetterFormat;
   readonly log: Logger;
 }
 
@@ -92,12 +95,6 @@ export class ShardOwner {
     });
   }
 
-  depths(): Promise<readonly { readonly shard: number; readonly depth: number }[]> {
-    return Promise.all(
-      [...this.#owned.values()].map(async (owned) => ({ shard: owned.shard, depth: await owned.depth() })),
-    );
-  }
-
   #schedule(): void {
     this.#tickTimer = setTimeout(() => {
       this.#ticking = this.#tick().finally(() => {
@@ -128,11 +125,11 @@ export class ShardOwner {
   }
 
   async #acquire(shard: number, redisRunId: string): Promise<void> {
-    const { nodeId, handler, epochs, log } = this.#options;
+    const { nodeId, handler, epochs, format = FIRST_FORMAT, log } = this.#options;
     const askedAt = performance.now();
     const won = await this.#redis.set(leaseKeys(shard).lease, nodeId, "PX", LEASE_MS, "NX");
     if (won === null || this.#leaving) return;
-    const owned = new OwnedShard({ redis: this.#redis, shard, holder: nodeId, handler, epochs, log }, askedAt);
+    const owned = new OwnedShard({ redis: this.#redis, shard, holder: nodeId, handler, epochs, format, log }, askedAt);
     this.#owned.set(shard, owned);
     // Opening may take longer than a round: the rounds go on and renew the lease meanwhile.
     void owned.open(redisRunId).catch((error: unknown) => {

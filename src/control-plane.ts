@@ -3,24 +3,30 @@
  */
 import { randomBytes, randomUUID } from "node:crypto";
 import type { Server } from "node:http";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { Registry } from "prom-client";
 import { Kernel } from "../actors/kernel/kernel.ts";
 import { RUN_AGGREGATE } from "../actors/run/aggregate.ts";
+import type { LetterFormat } from "../queues/envelope.ts";
+import { MailboxInspection } from "../queues/mailbox-inspection.ts";
 import { MailboxSender } from "../queues/mailbox-sender.ts";
+import { type NodeRecord, NodeRegistry } from "../queues/node-registry.ts";
 import { ShardOwner } from "../queues/shard-owner.ts";
 import { ensureBootstrap } from "./app/bootstrap.ts";
+import type { ClusterContext } from "./app/cluster.ts";
 import type { AppContext } from "./app/context.ts";
 import { killAtExit } from "./cli/kill-at-exit.ts";
 import { endWithUs } from "./cli/lifeline.ts";
 import { bindingAddress, listen, reachableAddress } from "./cli/listen.ts";
-import { registerWorkerMetrics } from "./cli/plane-metrics.ts";
+import { packageVersion } from "./cli/package-root.ts";
+import { registerClusterMetrics, registerWorkerMetrics } from "./cli/plane-metrics.ts";
 import { keptSigningKey } from "./cli/signing-key.ts";
 import { Teardown } from "./cli/teardown.ts";
 import type { ControlPlaneConfig } from "./config.ts";
 import { RedisBoard } from "./dispatch/redis-board.ts";
 import { RedisPresence } from "./dispatch/redis-presence.ts";
-import { systemClock } from "./domain/clock.ts";
+import { type Clock, systemClock } from "./domain/clock.ts";
 import { MillraceError } from "./domain/errors.ts";
 import type { Logger } from "./domain/logger.ts";
 import { RedisFeed } from "./feed/redis-feed.ts";
@@ -31,8 +37,12 @@ import { createHttpServer } from "./http/server.ts";
 import { checkRedis, connectRedis, type RedisTarget } from "./redis/connect.ts";
 import { startEmbeddedRedis } from "./redis/embedded.ts";
 import { openMongoStores } from "./stores/mongo/open.ts";
+import { SchemaSwitch } from "./stores/schema-switch.ts";
 import { openSqliteStores } from "./stores/sqlite/open.ts";
+import { STORED_FORMAT, type StoredFormat } from "./stores/stored-format.ts";
 import type { Stores } from "./stores/stores.ts";
+import { versionedAggregates } from "./stores/versioned-aggregates.ts";
+import { versionedPlans } from "./stores/versioned-plans.ts";
 import { attachWebSocketGateway } from "./ws/gateway.ts";
 
 const HTTP_GRACE_MS = 5_000;
@@ -45,6 +55,8 @@ export interface ControlPlaneOptions {
   /** Told of each part as it becomes ready. */
   readonly onReady: (part: string, how: string) => void;
   readonly signal: AbortSignal;
+  /** Stands for that of another release, in tests of upgrades. */
+  readonly format?: StoredFormat;
 }
 
 export interface ControlPlane {
@@ -61,8 +73,8 @@ export interface ControlPlane {
 
 /**
  * Starts the roles of `config`. When a part fails, or `signal` is aborted, it ends what it has started and rejects: with
- * the signal's reason, `conflict` for a port in use or another number of shards than the deployment's, `unavailable`
- * for a store or a Redis that cannot be used.
+ * the signal's reason, `conflict` for a port in use, another number of shards than the deployment's or a
+ * deployment of versions that do not go with this one, `unavailable` for a store or a Redis that cannot be used.
  */
 export async function startControlPlane(
   config: ControlPlaneConfig,
@@ -79,7 +91,7 @@ export async function startControlPlane(
 
 async function startParts(
   config: ControlPlaneConfig,
-  { dataDir, log, onReady, signal }: ControlPlaneOptions,
+  { dataDir, log, onReady, signal, format = STORED_FORMAT }: ControlPlaneOptions,
   teardown: Teardown,
 ): Promise<ControlPlane> {
   const ready = (part: string, how: string) => {
@@ -88,9 +100,9 @@ async function startParts(
   };
   const has = (role: (typeof config.roles)[number]) => config.roles.includes(role);
 
-  const stores = await openStores(config, dataDir);
-  teardown.add("the store", () => stores.close());
-  await fixShards(stores, config.shards);
+  const adapters = await openStores(config, dataDir);
+  teardown.add("the store", () => adapters.close());
+  await fixShards(adapters, config.shards);
   ready("store", config.mongodb === null ? "ready (SQLite)" : "ready (MongoDB)");
 
   const target = config.redis ?? (await startRedis(dataDir, log, teardown));
@@ -100,18 +112,38 @@ async function startParts(
   ready("Redis", config.redis === null ? "ready (private server)" : "ready");
 
   const clock = systemClock;
+  const nodeId = randomUUID();
+  const nodes = new NodeRegistry({ redis, record: nodeRecord(nodeId, config, clock, format), log });
+  // Withdrawn when all roles have ended: until then this node counts for the others.
+  teardown.add("the registry of nodes", () => nodes.stop());
+  await nodes.start();
+  const readers = async () => (await nodes.list()).map(({ schema }) => schema);
+  const { shards } = adapters;
+  const schemaSwitch = await SchemaSwitch.join({ schema: format.schema, readers, shards, log });
+  teardown.add("the switch of schemas", () => schemaSwitch.stop());
+  const { writes } = schemaSwitch;
+  const stores: Stores = {
+    ...adapters,
+    aggregates: versionedAggregates(adapters.aggregates, format, writes),
+    plans: versionedPlans(adapters.plans, format, writes),
+  };
+  const letters = letterFormat(format, writes);
   const feed = new RedisFeed({ publisher: redis, subscriber: connectRedis(target, { role: "subscriber", log }), log });
   teardown.add("the feed", () => feed.close());
-  const mailboxes = new MailboxSender({ redis, shards: config.shards });
+  const mailboxes = new MailboxSender({ redis, shards: config.shards, format: letters });
   teardown.add("the mailbox sender", () => mailboxes.close());
+  const inspection = new MailboxInspection({ redis, shards: config.shards });
+  teardown.add("the inspection of mailboxes", () => inspection.close());
   const board = new RedisBoard({ redis, feed, clock });
   const presence = new RedisPresence(redis);
-  const context: AppContext = {
+  const context: ClusterContext = {
     stores,
     feed,
     mailboxes,
     board,
     presence,
+    nodes,
+    inspection,
     clock,
     log,
     shards: config.shards,
@@ -124,13 +156,14 @@ async function startParts(
   });
 
   const registry = new Registry();
+  registerClusterMetrics(registry, context);
   const readiness: Record<string, () => Promise<void>> = { redis: () => redis.ping().then(() => {}) };
   const metricsServer = createMetricsServer(registry);
   const metrics = await listen(metricsServer, config.metrics, "MILLRACE_METRICS_ADDRESS");
   teardown.add("the metrics listener", () => closeServer(metricsServer, 0));
 
   if (has("worker")) {
-    const owner = await startWorker(config, context, target, registry, teardown);
+    const owner = await startWorker(config, context, { nodeId, redis: target, registry, letters }, teardown);
     readiness["mailboxes"] = () => healthy(owner);
     ready("worker", "ready");
   }
@@ -140,6 +173,19 @@ async function startParts(
   if (http !== null) ready("edge", `listens on ${http}`);
 
   return { context, http, grpc, metrics, adminToken, stop: () => teardown.end() };
+}
+
+function nodeRecord(nodeId: string, { roles }: ControlPlaneConfig, clock: Clock, { schema }: StoredFormat): NodeRecord {
+  const version = packageVersion();
+  return {
+    nodeId,
+    roles,
+    version,
+    host: hostname(),
+    pid: process.pid,
+    startedAt: clock.now(),
+    schema,
+  };
 }
 
 function openStores(config: ControlPlaneConfig, dataDir: string): Promise<Stores> {
@@ -175,11 +221,26 @@ async function startRedis(dataDir: string, log: Logger, teardown: Teardown): Pro
   return { url: server.url };
 }
 
+function letterFormat(format: StoredFormat, writes: () => number): LetterFormat {
+  return {
+    schema: format.schema,
+    writes,
+    read: (letter, schema) => format.read("letter", letter, schema),
+    write: (letter, schema) => format.write("letter", letter, schema),
+  };
+}
+
+interface WorkerParts {
+  readonly nodeId: string;
+  readonly redis: RedisTarget;
+  readonly registry: Registry;
+  readonly letters: LetterFormat;
+}
+
 async function startWorker(
   config: ControlPlaneConfig,
   context: AppContext,
-  redis: RedisTarget,
-  registry: Registry,
+  { nodeId, redis, registry, letters }: WorkerParts,
   teardown: Teardown,
 ): Promise<ShardOwner> {
   const { stores, log } = context;
@@ -187,15 +248,16 @@ async function startWorker(
   teardown.add("the kernel", () => kernel.stop());
   const owner = new ShardOwner({
     redis,
-    nodeId: randomUUID(),
+    nodeId,
     shards: config.shards,
     handler: kernel,
     epochs: stores.shards,
+    format: letters,
     log,
   });
   await owner.start();
   teardown.add("the owner of shards", () => owner.stop());
-  registerWorkerMetrics(registry, { counters: kernel.counters, depths: () => owner.depths() });
+  registerWorkerMetrics(registry, { counters: kernel.counters, owned: () => owner.owned() });
   return owner;
 }
 
@@ -209,7 +271,7 @@ async function startGateway(config: ControlPlaneConfig, context: AppContext, tea
 
 async function startEdge(
   config: ControlPlaneConfig,
-  context: AppContext,
+  context: ClusterContext,
   options: { readonly registry: Registry; readonly readiness: ReadinessChecks },
   teardown: Teardown,
 ): Promise<string> {

@@ -9,12 +9,7 @@ import { createHash } from "node:crypto";
 import type { OwedEffect } from "../../src/domain/effects.ts";
 import type { RunId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
-import {
-  type AggregateHead,
-  AGGREGATE_SCHEMA,
-  type OwedRecord,
-  type StoredActor,
-} from "../../src/stores/aggregates.ts";
+import type { AggregateHead, OwedRecord, StoredActor } from "../../src/stores/aggregates.ts";
 import type { KernelContext } from "./kernel-context.ts";
 import { performOwed } from "./performer.ts";
 import { decideTurn, type Delivery, type LiveActor, type TurnResult, type UndecidedLetter } from "./turn.ts";
@@ -130,9 +125,6 @@ export class Activation {
       stores.plans.loadPlan(this.rootId),
     ]);
     if (aggregate === undefined || aggregate.head.shard !== this.shard) return null;
-    if (aggregate.head.schema > AGGREGATE_SCHEMA) {
-      throw new Error(`the snapshot has schema ${aggregate.head.schema}; this node reads up to ${AGGREGATE_SCHEMA}`);
-    }
     if (plan === undefined) throw new Error("the plan of this run is not in the store");
     const loaded: Loaded = {
       head: aggregate.head,
@@ -205,7 +197,6 @@ export class Activation {
     const root = (result.changed.get(this.rootId) ?? loaded.actors.get(this.rootId))!.state as never;
     const head: AggregateHead = {
       ...loaded.head,
-      schema: AGGREGATE_SCHEMA,
       eventNumber,
       owed,
       final: type.isFinal(root),

@@ -24,6 +24,8 @@ export interface KernelCounters {
   faults: number;
   activations: number;
   parked: number;
+  /** Aggregates of owned shards that only a newer version can read. */
+  unreadable: number;
 }
 
 /** Bounds of the kernel, milliseconds unless said otherwise. */

@@ -25,6 +25,7 @@ export class Kernel implements ShardHandler {
     faults: 0,
     activations: 0,
     parked: 0,
+    unreadable: 0,
   };
   readonly #context: KernelContext;
   readonly #watcher: LeaseWatcher;

@@ -3,6 +3,8 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunId } from "../../src/domain/ids.ts";
+import type { DueAggregate } from "../../src/stores/aggregates.ts";
+import { NewerSchemaError } from "../../src/stores/stored-format.ts";
 import { Activation } from "./activation.ts";
 import type { Holder } from "./actor-kind.ts";
 import type { KernelContext } from "./kernel-context.ts";
@@ -27,6 +29,8 @@ export class Shard {
   readonly #watcher: LeaseWatcher;
   readonly #index: number;
   readonly #entries = new Map<RunId, Entry>();
+  /** Aggregates that a newer version has stored. They are left alone: a newer node finds them when it owns the shard. */
+  readonly #unreadable = new Set<RunId>();
   #open = true;
   #draining = false;
   #sweepTimer: NodeJS.Timeout | undefined;
@@ -57,10 +61,10 @@ export class Shard {
 
   /**
    * Hands messages to an aggregate; `null` is a doorbell alone. Resolves when they are decided, or the aggregate is
-   * parked with them in memory.
+   * parked with them in memory, or they are dropped since this node cannot read the aggregate.
    */
   async deliver(rootId: RunId, delivery: Delivery | null): Promise<void> {
-    if (!this.#open) return;
+    if (!this.#open || this.#unreadable.has(rootId)) return;
     const entry = this.#entryOf(rootId);
     entry.activation.add(delivery);
     return this.#decided(entry);
@@ -107,6 +111,8 @@ export class Shard {
     }
     this.#context.counters.activations -= this.#entries.size;
     this.#entries.clear();
+    this.#context.counters.unreadable -= this.#unreadable.size;
+    this.#unreadable.clear();
     this.#wakeRoom();
   }
 
@@ -134,7 +140,7 @@ export class Shard {
     if (entry.running !== null || entry.parkTimer !== undefined) return;
     entry.running = this.#loop(entry).finally(() => {
       entry.running = null;
-      if (!this.#open) return;
+      if (!this.#open || this.#unreadable.has(entry.activation.rootId)) return;
       if (entry.activation.hasWork) this.#kick(entry);
       else if (entry.activation.isSettled) this.#forget(entry);
     });
@@ -146,7 +152,8 @@ export class Shard {
       await entry.activation.work();
       entry.faults = 0;
     } catch (error) {
-      if (this.#open) {
+      if (this.#open && error instanceof NewerSchemaError) this.#setAside(entry, error);
+      else if (this.#open) {
         counters.faults++;
         entry.faults++;
         log.warn(
@@ -164,6 +171,18 @@ export class Shard {
     const waiters = entry.waiters;
     entry.waiters = [];
     for (const resolve of waiters) resolve();
+  }
+
+  /** What waits is dropped, and neither memory nor the room for parked ones is spent: time alone mends nothing here. */
+  #setAside(entry: Entry, error: NewerSchemaError): void {
+    const { counters, log } = this.#context;
+    this.#unreadable.add(entry.activation.rootId);
+    counters.unreadable++;
+    this.#forget(entry);
+    log.error(
+      { runId: entry.activation.rootId, shard: this.#index, error: error.message },
+      "an aggregate was stored by a newer version: it waits until a newer node owns its shard",
+    );
   }
 
   #park(entry: Entry): void {
@@ -205,6 +224,7 @@ export class Shard {
   }
 
   async #refresh(rootId: RunId): Promise<void> {
+    if (this.#unreadable.has(rootId)) return;
     const wasActive = this.#entries.has(rootId);
     const entry = this.#entryOf(rootId);
     entry.activation.refresh();
@@ -232,7 +252,7 @@ export class Shard {
       // An aggregate in memory performs what it owes by itself.
       (rootId) => !this.#entries.has(rootId),
     );
-    await this.#ringDue(() => aggregates.pageDue(this.#index, clock.now(), PAGE));
+    await this.#ringDue(clock.now());
     await this.#passivateIdle();
   }
 
@@ -248,14 +268,13 @@ export class Shard {
     }
   }
 
-  /** Aggregates leave this list when their timers have been decided; one that stays is parked, and is not waited for. */
-  async #ringDue(nextPage: () => Promise<readonly RunId[]>): Promise<void> {
-    let last: RunId | undefined;
-    while (this.#open && !this.#draining) {
-      const page = await nextPage();
-      await Promise.all(page.map((rootId) => this.deliver(rootId, null)));
-      if (page.length < PAGE || page[0] === last) return;
-      last = page[0];
+  async #ringDue(now: number): Promise<void> {
+    const { aggregates } = this.#context.stores;
+    for (let after: DueAggregate | null = null; this.#open && !this.#draining;) {
+      const page: readonly DueAggregate[] = await aggregates.pageDue(this.#index, now, after, PAGE);
+      await Promise.all(page.map(({ rootId }) => this.deliver(rootId, null)));
+      if (page.length < PAGE) return;
+      after = page.at(-1)!;
     }
   }
 

@@ -1,7 +1,8 @@
 /** The first snapshot of a run: every job and step of the plan, waiting. */
 import type { RunId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
-import { type Aggregate, AGGREGATE_SCHEMA, type RunOrigin, type StoredActor } from "../../src/stores/aggregates.ts";
+import type { Aggregate, RunOrigin, StoredActor } from "../../src/stores/aggregates.ts";
+import { STORED_FORMAT } from "../../src/stores/stored-format.ts";
 import { jobActor } from "../job/actor.ts";
 import { newJob } from "../job/state.ts";
 import { stepActor } from "../step/actor.ts";
@@ -57,7 +58,7 @@ export function createRunAggregate({ runId, shard, plan, origin, now }: RunCreat
     head: {
       rootId: runId,
       shard,
-      schema: AGGREGATE_SCHEMA,
+      schema: STORED_FORMAT.schema,
       version: 1,
       final: false,
       settled: false,

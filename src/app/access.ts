@@ -49,6 +49,8 @@ const USER_OPERATIONS = {
   manageUsers: "admin",
   manageOthersTokens: "admin",
   manageAgents: "admin",
+  readCluster: "admin",
+  redriveDeadLetters: "admin",
 } as const satisfies Record<string, Role>;
 
 /** Each operation of agents with the kind of token that it is for. */

@@ -5,8 +5,6 @@
 import type { AgentSelector } from "./labels.ts";
 import type { PipelineId, ProjectId } from "./ids.ts";
 
-export const PLAN_SCHEMA = 1;
-
 /** A value that a matrix axis, a variable or an env entry may have. */
 export type Scalar = string | number | boolean;
 
@@ -15,7 +13,6 @@ export type Pairs<V> = readonly (readonly [name: string, value: V])[];
 
 /** The graph of one run. Positions in `jobs` are the `index` by which ids of job runs are derived. */
 export interface RunPlan {
-  readonly schema: typeof PLAN_SCHEMA;
   readonly pipelineId: PipelineId;
   readonly projectId: ProjectId;
   /** The definition's `namespace`; empty when it has none. */
@@ -65,7 +62,6 @@ export interface PlannedStep {
 
 /** What an agent needs to run the steps of one job; expressions are resolved. */
 export interface JobSpec {
-  readonly schema: typeof PLAN_SCHEMA;
   readonly env: Pairs<string>;
   readonly steps: readonly StepSpec[];
 }

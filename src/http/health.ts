@@ -2,6 +2,7 @@
 import type { AppContext } from "../app/context.ts";
 import { successEnvelope } from "../app/envelope.ts";
 import { MillraceError } from "../domain/errors.ts";
+import { within } from "../domain/within.ts";
 import type { ApiRouter } from "./state.ts";
 
 /** What must answer for the node to be of use, by name; each resolves when all is well. */
@@ -36,17 +37,11 @@ export function addHealthRoutes(router: ApiRouter, context: AppContext, checks: 
 }
 
 async function passes(context: AppContext, name: string, check: () => Promise<void>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(reject, CHECK_WITHIN_MS, new Error(`no answer within ${CHECK_WITHIN_MS} ms`));
-  });
   try {
-    await Promise.race([check(), late]);
+    await within(CHECK_WITHIN_MS, name, check());
     return true;
   } catch (error) {
     context.log.warn({ check: name, error: String(error) }, "a readiness check failed");
     return false;
-  } finally {
-    clearTimeout(timer);
   }
 }

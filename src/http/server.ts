@@ -4,8 +4,10 @@ import Router from "@koa/router";
 import Koa, { type Middleware } from "koa";
 import type { Registry } from "prom-client";
 import { authenticate } from "../app/access.ts";
+import type { ClusterContext } from "../app/cluster.ts";
 import type { AppContext } from "../app/context.ts";
 import { MillraceError } from "../domain/errors.ts";
+import { addClusterRoutes } from "./cluster-routes.ts";
 import { refuseUnmatched, translateErrors } from "./errors.ts";
 import { addHealthRoutes, type ReadinessChecks } from "./health.ts";
 import { addIdentityRoutes } from "./identity-routes.ts";
@@ -32,7 +34,7 @@ const PUBLIC_PATHS: readonly string[] = [`${API}/auth/login`];
 const RECEIVE_WITHIN_MS = 60_000;
 const HEAD_WITHIN_MS = 15_000;
 
-export function createHttpServer(context: AppContext, options: HttpServerOptions): HttpEdge {
+export function createHttpServer(context: ClusterContext, options: HttpServerOptions): HttpEdge {
   const app = new Koa<RequestState>();
   app.on("error", (error: unknown) => context.log.debug({ error: String(error) }, "a connection failed"));
 
@@ -42,6 +44,7 @@ export function createHttpServer(context: AppContext, options: HttpServerOptions
   addIdentityRoutes(api, context);
   addRunRoutes(api, context);
   addPipelineRoutes(api, context);
+  addClusterRoutes(api, context);
   api.get("/ws", () => {
     throw new MillraceError("malformed_request", "this address speaks WebSocket: send an upgrade request");
   });

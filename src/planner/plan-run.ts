@@ -5,7 +5,7 @@ import { LIMITS } from "../definition/limits.ts";
 import { cellName, expandMatrix } from "../definition/matrix.ts";
 import type { Problem } from "../domain/errors.ts";
 import type { PipelineId, ProjectId, RunId } from "../domain/ids.ts";
-import { type JobSpec, type Pairs, PLAN_SCHEMA, type PlannedJob, type RunPlan, type Scalar } from "../domain/plan.ts";
+import { type JobSpec, type Pairs, type PlannedJob, type RunPlan, type Scalar } from "../domain/plan.ts";
 import { TextResolver } from "./text-resolver.ts";
 
 /** What started the run. `fields` are what `${{ trigger.<field> }}` reads, besides `kind` and `ref`. */
@@ -73,7 +73,6 @@ export function planRun(input: PlanInput): PlanResult {
     if (resolver.isFull) return { ok: false, problems: resolver.problems };
   }
   const plan: RunPlan = {
-    schema: PLAN_SCHEMA,
     pipelineId: input.pipelineId,
     projectId: input.projectId,
     namespace: definition.namespace,

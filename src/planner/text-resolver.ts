@@ -6,7 +6,7 @@ import type { Path } from "../definition/source.ts";
 import { CONTEXTS, spotIn } from "../definition/texts.ts";
 import { builtinOf } from "../definition/uses.ts";
 import type { Problem } from "../domain/errors.ts";
-import { type JobSpec, type Pairs, PLAN_SCHEMA, type Scalar, type StepSpec } from "../domain/plan.ts";
+import { type JobSpec, type Pairs, type Scalar, type StepSpec } from "../domain/plan.ts";
 import { hasField, type Json, type Scope, toScope } from "../expressions/context-data.ts";
 import { asText, evaluateTemplate, OPEN, parseTemplate, type Template } from "../expressions/template.ts";
 
@@ -49,7 +49,7 @@ export class TextResolver {
       ...this.#resolveEnv(job.env, [...job.path, "env"], scope),
     ]);
     const steps = job.steps.map((step, index) => this.#resolveStep(step, index, [...job.path, "steps", index], scope));
-    return { schema: PLAN_SCHEMA, env: [...merged], steps };
+    return { env: [...merged], steps };
   }
 
   #resolveStep(step: DefinedStep, index: number, path: Path, scope: Scope): StepSpec {

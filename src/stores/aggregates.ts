@@ -10,8 +10,6 @@ import type { Pairs } from "../domain/plan.ts";
 import type { OwedEffect } from "../domain/effects.ts";
 import type { RunStatus } from "../domain/status.ts";
 
-export const AGGREGATE_SCHEMA = 1;
-
 /** One actor as stored. `state` is JSON made by its `decide`: generated ids and numbers, no key chosen by a user. */
 export interface StoredActor {
   readonly kind: "run" | "job" | "step";
@@ -60,6 +58,7 @@ export interface RunOrigin {
 export interface AggregateHead {
   readonly rootId: RunId;
   readonly shard: number;
+  /** The newest schema of what the aggregate consists of (stored-format.ts); whoever creates one need not know. */
   readonly schema: number;
   /** From 1; grows by one with each save. */
   readonly version: number;
@@ -127,6 +126,11 @@ export interface JobLocation {
   readonly actor: StoredActor;
 }
 
+export interface DueAggregate {
+  readonly rootId: RunId;
+  readonly nextDueAt: number;
+}
+
 export interface AggregateStore {
   /** Stores a new aggregate with version 1; `exists` when the id is taken, and then nothing is changed. */
   create(aggregate: Aggregate): Promise<"created" | "exists">;
@@ -137,8 +141,8 @@ export interface AggregateStore {
 
   /** Ids (ascending, after `after`) of aggregates of a shard that owe effects. */
   pageOwing(shard: number, after: string, limit: number): Promise<readonly RunId[]>;
-  /** Ids of aggregates of a shard whose `nextDueAt` is at or before `dueAt`, earliest first. */
-  pageDue(shard: number, dueAt: number, limit: number): Promise<readonly RunId[]>;
+  /** Aggregates of a shard whose `nextDueAt` is at or before `dueAt`, earliest first (id as tie-break), after `after`. */
+  pageDue(shard: number, dueAt: number, after: DueAggregate | null, limit: number): Promise<readonly DueAggregate[]>;
   /** Ids (ascending, after `after`) of unsettled aggregates of a shard, either those with bound jobs or the others. */
   pageUnsettled(shard: number, bound: boolean, after: string, limit: number): Promise<readonly RunId[]>;
   /** Jobs of a shard that are bound to an agent (`index.agentId` is set), ids ascending after `after`. */

@@ -11,6 +11,10 @@ export interface ShardStore {
   takeEpoch(shard: number): Promise<{ readonly epoch: number; readonly previous: RedisIdentity | null }>;
   /** Records the Redis that the owner with `epoch` works on; ignored when a later epoch has been issued. */
   recordRedis(shard: number, epoch: number, identity: RedisIdentity): Promise<void>;
+  /** The newest epoch of each shard that ever had an owner. */
+  epochs(): Promise<ReadonlyMap<number, number>>;
   /** Stores the setting on first use; answers the stored value, which is another one when deployments differ. */
   fixSetting(name: string, value: string): Promise<string>;
+  /** Raises a setting that is a number to `least`, unless it is there already; answers the stored value, which never falls. */
+  raiseSetting(name: string, least: number): Promise<number>;
 }

@@ -178,6 +178,8 @@ describe("access", () => {
       manageUsers: "admin",
       manageOthersTokens: "admin",
       manageAgents: "admin",
+      readCluster: "admin",
+      redriveDeadLetters: "admin",
     };
     const RISING: readonly Role[] = ["viewer", "operator", "maintainer", "admin", "owner"];
 

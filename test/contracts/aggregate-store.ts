@@ -1,7 +1,7 @@
 /** What every aggregate store must do. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { type AgentId, asId, type JobRunId, newId, type RunId, type StepRunId } from "../../src/domain/ids.ts";
-import type { OwedRecord } from "../../src/stores/aggregates.ts";
+import type { DueAggregate, OwedRecord } from "../../src/stores/aggregates.ts";
 import type { Stores } from "../../src/stores/stores.ts";
 import { planOf } from "../support/plans.ts";
 import { actorOf, allPages, byText, sampleAggregate, saveOf, withIndex } from "./samples.ts";
@@ -135,10 +135,31 @@ export function aggregateStoreContract(open: () => Stores): void {
       expect(await allPages((after) => aggregates.pageOwing(shard, after, 4))).to.deep.equal(byText(owing));
       expect(await allPages((after) => aggregates.pageUnsettled(shard, true, after, 4))).to.deep.equal(byText(bound));
       expect(await allPages((after) => aggregates.pageUnsettled(shard, false, after, 4))).to.deep.equal(byText(loose));
-      expect(await aggregates.pageDue(shard, 1_000, 100)).to.deep.equal(due);
-      expect(await aggregates.pageDue(shard, 995, 100)).to.deep.equal(due.slice(0, 5));
-      expect(await aggregates.pageDue(shard, 1_000, 3)).to.deep.equal(due.slice(0, 3));
+      const dueIds = async (at: number, limit: number): Promise<readonly string[]> =>
+        (await aggregates.pageDue(shard, at, null, limit)).map(({ rootId }) => rootId);
+      expect(await dueIds(1_000, 100)).to.deep.equal(due);
+      expect(await dueIds(995, 100)).to.deep.equal(due.slice(0, 5));
+      expect(await dueIds(1_000, 3)).to.deep.equal(due.slice(0, 3));
       expect(await aggregates.pageOwing(shard + 1, "", 10)).to.deep.equal([]);
+    });
+
+    it("are paged by the time at which they are due, many at the same time among them", async () => {
+      const shard = 8;
+      const expected: DueAggregate[] = [];
+      for (const nextDueAt of [0, 7, 7, 7, 7, 7, 9, 9, 12]) {
+        const aggregate = sampleAggregate({ shard });
+        const { rootId } = aggregate.head;
+        await open().aggregates.create({ ...aggregate, head: { ...aggregate.head, nextDueAt } });
+        if (nextDueAt <= 9) expected.push({ rootId, nextDueAt });
+      }
+      expected.sort((a, b) => a.nextDueAt - b.nextDueAt || (a.rootId < b.rootId ? -1 : 1));
+      const found: DueAggregate[] = [];
+      for (;;) {
+        const page = await open().aggregates.pageDue(shard, 9, found.at(-1) ?? null, 3);
+        found.push(...page);
+        if (page.length < 3) break;
+      }
+      expect(found).to.deep.equal(expected);
     });
 
     it("tell which jobs and steps an agent holds, until it holds them no more", async () => {

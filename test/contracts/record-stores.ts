@@ -1,4 +1,4 @@
-/** What every store of plans, commands, events, logs, shards and records must do. Run over each engine by `stores.test.ts`. */
+/** What every store of plans, commands, events, logs and records must do. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { MillraceError } from "../../src/domain/errors.ts";
 import { asId, newId, type CommandId, type RunId, type StepRunId } from "../../src/domain/ids.ts";
@@ -187,56 +187,6 @@ export function recordStoresContract(open: () => Stores): void {
       }
       expect(next).to.equal(100_001);
     }).timeout(60_000);
-  });
-
-  describe("shards", () => {
-    it("give each epoch once, also in a race", async () => {
-      const epochs = await Promise.all(Array.from({ length: 50 }, () => open().shards.takeEpoch(3)));
-      expect(epochs.map(({ epoch }) => epoch).toSorted((a, b) => a - b)).to.deep.equal(
-        Array.from({ length: 50 }, (_, index) => index + 1),
-      );
-    });
-
-    it("remember the Redis of the owner with the newest epoch alone", async () => {
-      const first = await open().shards.takeEpoch(4);
-      expect(first.previous).to.equal(null);
-      const identity = { generation: "g1", redisRunId: "r1" };
-      await open().shards.recordRedis(4, first.epoch, identity);
-      const second = await open().shards.takeEpoch(4);
-      expect(second.previous).to.deep.equal(identity);
-      await open().shards.recordRedis(4, first.epoch, { generation: "late", redisRunId: "late" });
-      expect((await open().shards.takeEpoch(4)).previous).to.deep.equal(identity);
-    });
-
-    it("fix a setting by its first value", async () => {
-      expect(await open().shards.fixSetting("X", "16")).to.equal("16");
-      expect(await open().shards.fixSetting("X", "32")).to.equal("16");
-    });
-  });
-
-  describe("dead letters and idempotency keys", () => {
-    it("are kept once, whatever a letter holds", async () => {
-      const letter = {
-        id: newId("cmd"),
-        shard: 1,
-        rootId: "run_1",
-        letter: { "a.b": { $set: 1 } },
-        reason: "r",
-        at: 1,
-      };
-      const before = await open().deadLetters.count();
-      await open().deadLetters.insert(letter);
-      await open().deadLetters.insert({ ...letter, reason: "other" });
-      expect(await open().deadLetters.count()).to.equal(before + 1);
-      expect((await open().deadLetters.list(100)).find(({ id }) => id === letter.id)).to.deep.equal(letter);
-    });
-
-    it("answer the first claim of a key, also in a race", async () => {
-      const key = newId("cmd");
-      const claims = Array.from({ length: 20 }, (_, at) => ({ key, bodyHash: "h", createdId: `id-${at}`, at }));
-      const answers = await Promise.all(claims.map((claim) => open().idempotency.claim(claim)));
-      expect(new Set(answers.map(({ createdId }) => createdId)).size).to.equal(1);
-    });
   });
 
   describe("pipelines", () => {

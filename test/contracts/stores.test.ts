@@ -19,6 +19,7 @@ import { jobSpecsOf, planOf } from "../support/plans.ts";
 import { openTestSqlite } from "../support/stores.ts";
 import { until } from "../support/until.ts";
 import { aggregateStoreContract } from "./aggregate-store.ts";
+import { operationStoresContract } from "./operation-stores.ts";
 import { recordStoresContract } from "./record-stores.ts";
 import { actorOf, sampleAggregate, saveOf, withIndex } from "./samples.ts";
 
@@ -29,6 +30,7 @@ describe("the store on SQLite", () => {
 
   aggregateStoreContract(() => opened.stores);
   recordStoresContract(() => opened.stores);
+  operationStoresContract(() => opened.stores);
 
   it("keeps everything when it is opened again, also by two at a time", async () => {
     const aggregate = sampleAggregate();
@@ -93,6 +95,7 @@ describe("the store on MongoDB", function () {
 
   aggregateStoreContract(() => stores);
   recordStoresContract(() => stores);
+  operationStoresContract(() => stores);
 
   it("brings look-ups up to a save that ended before it wrote them", async () => {
     const agentId = newId("agt");

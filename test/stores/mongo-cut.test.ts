@@ -29,8 +29,7 @@ describe("MongoDB whose connections are cut in the middle of calls", function ()
     "storing a plan": () => stores.plans.put(newId("run"), plan, jobSpecsOf(plan)),
     "creating a run": () => stores.aggregates.create(sampleAggregate({ plan })),
     "saving a turn": () => stores.aggregates.save(saveOf(stored, {}, stored.actors)),
-    "storing a log": () =>
-      stores.logs.append({ stepRunId: newId("step"), agentId: newId("agt"), lines: lines(1, 3) }),
+    "storing a log": () => stores.logs.append({ stepRunId: newId("step"), agentId: newId("agt"), lines: lines(1, 3) }),
     "reading a run": () => stores.aggregates.load(stored.head.rootId),
   };
 

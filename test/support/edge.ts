@@ -3,7 +3,9 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { Registry } from "prom-client";
 import type { Letter } from "../../queues/envelope.ts";
-import type { AppContext } from "../../src/app/context.ts";
+import { MailboxInspection } from "../../queues/mailbox-inspection.ts";
+import { type NodeRecord, NodeRegistry } from "../../queues/node-registry.ts";
+import type { ClusterContext } from "../../src/app/cluster.ts";
 import { ensureBootstrap } from "../../src/app/bootstrap.ts";
 import { issueToken } from "../../src/app/tokens.ts";
 import { RedisBoard } from "../../src/dispatch/redis-board.ts";
@@ -35,7 +37,7 @@ export interface CallOptions {
 }
 
 export interface TestEdge {
-  readonly context: AppContext;
+  readonly context: ClusterContext;
   readonly redis: TestRedis;
   readonly registry: Registry;
   readonly port: number;
@@ -55,6 +57,10 @@ export interface TestEdge {
   close(): Promise<void>;
 }
 
+const SHARDS = 16;
+/** Never announced: this edge reads who lives, and is no node itself. */
+const EDGE_NODE: NodeRecord = { nodeId: "", roles: [], version: "", host: "", pid: 0, startedAt: 0, schema: 0 };
+
 export async function openTestEdge(limits: { pingMs?: number; stallMs?: number } = {}): Promise<TestEdge> {
   const redis = await startTestRedis();
   const store = await openTestSqlite();
@@ -62,11 +68,12 @@ export async function openTestEdge(limits: { pingMs?: number; stallMs?: number }
   const target = { url: redis.url };
   const client = connectRedis(target, { role: "edge", log });
   const feed = new RedisFeed({ publisher: client, subscriber: connectRedis(target, { role: "subscriber", log }), log });
+  const inspection = new MailboxInspection({ redis: client, shards: SHARDS });
   const registry = new Registry();
   const letters: Letter[] = [];
   const edge = { skewMs: 0, mailboxesFail: false, readiness: { checks: {} as ReadinessChecks } };
   const clock = { now: () => Date.now() + edge.skewMs, monotonic: () => performance.now() };
-  const context: AppContext = {
+  const context: ClusterContext = {
     stores: store.stores,
     feed,
     mailboxes: {
@@ -79,9 +86,11 @@ export async function openTestEdge(limits: { pingMs?: number; stallMs?: number }
     },
     board: new RedisBoard({ redis: client, feed, clock }),
     presence: new RedisPresence(client),
+    nodes: new NodeRegistry({ redis: client, record: EDGE_NODE, log }),
+    inspection,
     clock,
     log,
-    shards: 16,
+    shards: SHARDS,
     eventNamespace: "svc",
     signingKey: new TextEncoder().encode("k".repeat(32)),
   };
@@ -139,6 +148,7 @@ export async function openTestEdge(limits: { pingMs?: number; stallMs?: number }
       server.closeAllConnections();
       server.close();
       await feed.close();
+      await inspection.close();
       client.disconnect();
       await store.close();
       await redis.stop();

@@ -1,7 +1,7 @@
 /** Plans for tests, as the planner would make them. */
 import { asId, type PipelineId, type ProjectId } from "../../src/domain/ids.ts";
 import { ANY_AGENT } from "../../src/domain/labels.ts";
-import { type JobSpec, PLAN_SCHEMA, type PlannedJob, type PlannedStep, type RunPlan } from "../../src/domain/plan.ts";
+import type { JobSpec, PlannedJob, PlannedStep, RunPlan } from "../../src/domain/plan.ts";
 
 export interface JobSketch extends Partial<Omit<PlannedJob, "steps" | "needs">> {
   /** How many steps, or their peculiarities. */
@@ -31,7 +31,6 @@ export function planOf(stages: readonly (readonly JobSketch[])[], timeoutMs: num
     steps: stepsOf(sketch.steps ?? 1),
   }));
   return {
-    schema: PLAN_SCHEMA,
     pipelineId: asId<PipelineId>("pl_TEST"),
     projectId: asId<ProjectId>("default"),
     namespace: "test",
@@ -44,7 +43,6 @@ export function planOf(stages: readonly (readonly JobSketch[])[], timeoutMs: num
 /** One document per job that names its steps and nothing else. */
 export function jobSpecsOf(plan: RunPlan): readonly JobSpec[] {
   return plan.jobs.map((job) => ({
-    schema: PLAN_SCHEMA,
     env: [],
     steps: job.steps.map(({ name }) => ({
       name,

@@ -11,6 +11,7 @@ import type {
   AggregateHead,
   AggregateSave,
   AggregateStore,
+  DueAggregate,
   JobLocation,
   Page,
   PageRequest,
@@ -89,8 +90,22 @@ export class MongoAggregateStore implements AggregateStore {
     return this.#pageIds({ shard, owes: true, _id: { $gt: after as RunId } }, { _id: 1 }, limit);
   }
 
-  async pageDue(shard: number, dueAt: number, limit: number): Promise<readonly RunId[]> {
-    return this.#pageIds({ shard, nextDueAt: { $ne: null, $lte: dueAt } }, { nextDueAt: 1, _id: 1 }, limit);
+  async pageDue(
+    shard: number,
+    dueAt: number,
+    after: DueAggregate | null,
+    limit: number,
+  ): Promise<readonly DueAggregate[]> {
+    const due: Filter<AggregateDocument> = { shard, nextDueAt: { $ne: null, $lte: dueAt } };
+    const rest = after && [
+      { nextDueAt: after.nextDueAt, _id: { $gt: after.rootId } },
+      { nextDueAt: { $gt: after.nextDueAt } },
+    ];
+    const page = this.#aggregates
+      .find<{ _id: RunId; nextDueAt: number }>(rest ? { ...due, $or: rest } : due, { projection: { nextDueAt: 1 } })
+      .sort({ nextDueAt: 1, _id: 1 })
+      .limit(limit);
+    return page.map(({ _id, nextDueAt }) => ({ rootId: _id, nextDueAt })).toArray();
   }
 
   async pageUnsettled(shard: number, bound: boolean, after: string, limit: number): Promise<readonly RunId[]> {

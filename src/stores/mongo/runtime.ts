@@ -4,7 +4,7 @@ import type { Verdict } from "../../domain/effects.ts";
 import type { RunEvent } from "../../domain/events.ts";
 import type { CommandId, RunId } from "../../domain/ids.ts";
 import type { JobSpec, RunPlan } from "../../domain/plan.ts";
-import type { DeadLetter, DeadLetterStore } from "../dead-letters.ts";
+import type { DeadLetter, DeadLetterStore, KeptDeadLetter } from "../dead-letters.ts";
 import type { EventStore } from "../events.ts";
 import type { IdempotencyKey, IdempotencyStore } from "../idempotency.ts";
 import type { Command, InboxStore } from "../inbox.ts";
@@ -124,27 +124,60 @@ export function shardStore(connection: Connection): ShardStore {
     async recordRedis(shard, epoch, identity) {
       await shards.updateOne({ _id: String(shard), epoch }, { $set: { redis: identity } });
     },
+    async epochs() {
+      const found = await shards.find().toArray();
+      return new Map(found.map(({ _id, epoch }) => [Number(_id), epoch]));
+    },
     async fixSetting(name, value) {
       await insertIfAbsent(settings, { _id: name, value });
       return (await settings.findOne({ _id: name }))!.value;
     },
+    async raiseSetting(name, least) {
+      await insertIfAbsent(settings, { _id: name, value: String(least) });
+      for (;;) {
+        const { value } = (await settings.findOne({ _id: name }))!;
+        if (Number(value) >= least) return Number(value);
+        await settings.updateOne({ _id: name, value }, { $set: { value: String(least) } });
+      }
+    },
   };
 }
 
-/** Letters are kept as text: they may have any keys. */
+interface DeadLetterDocument {
+  readonly _id: string;
+  readonly at: number;
+  readonly times: number;
+  /** Text, since a letter may have any keys. */
+  readonly text: string;
+}
+
 export function deadLetterStore(connection: Connection): DeadLetterStore {
-  const letters = connection.collection("dead_letters");
+  const letters = connection.collection<DeadLetterDocument>("dead_letters");
+  const keptLetter = ({ text, times }: DeadLetterDocument): KeptDeadLetter => {
+    return { ...(JSON.parse(text) as DeadLetter), times };
+  };
   return {
     async insert(letter) {
-      await insertIfAbsent(letters, { _id: letter.id, at: letter.at, text: JSON.stringify(letter) });
+      const { id: _id, at } = letter;
+      const text = JSON.stringify(letter);
+      // Again, when it is removed between the two.
+      for (;;) {
+        if (await insertIfAbsent(letters, { _id, at, times: 1, text })) return;
+        const { matchedCount } = await letters.updateOne({ _id }, { $set: { at, text }, $inc: { times: 1 } });
+        if (matchedCount > 0) return;
+      }
     },
-    list: (limit) =>
-      letters
-        .find()
-        .sort({ at: 1, _id: 1 })
-        .limit(limit)
-        .map((document) => parsed<DeadLetter>(document)!)
-        .toArray(),
+    async find(id) {
+      const found = await letters.findOne({ _id: id });
+      return found === null ? undefined : keptLetter(found);
+    },
+    async remove(id, times) {
+      await letters.deleteOne({ _id: id, times });
+    },
+    list({ offset, limit, descending }) {
+      const order = descending ? -1 : 1;
+      return letters.find().sort({ at: order, _id: order }).skip(offset).limit(limit).map(keptLetter).toArray();
+    },
     count: () => letters.countDocuments(),
   };
 }

@@ -6,6 +6,7 @@ import type {
   AggregateHead,
   AggregateSave,
   AggregateStore,
+  DueAggregate,
   JobLocation,
   Page,
   PageRequest,
@@ -123,15 +124,24 @@ export class SqliteAggregateStore implements AggregateStore {
     );
   }
 
-  async pageDue(shard: number, dueAt: number, limit: number): Promise<readonly RunId[]> {
-    return toRootIds(
-      await this.#db.all(
-        "SELECT root_id FROM aggregates WHERE shard = ? AND next_due_at <= ? ORDER BY next_due_at LIMIT ?",
-        shard,
-        dueAt,
-        limit,
-      ),
+  async pageDue(
+    shard: number,
+    dueAt: number,
+    after: DueAggregate | null,
+    limit: number,
+  ): Promise<readonly DueAggregate[]> {
+    const rows = await this.#db.all(
+      `SELECT root_id, next_due_at FROM aggregates
+       WHERE shard = ? AND next_due_at BETWEEN ? AND ? AND (next_due_at, root_id) > (?, ?)
+       ORDER BY next_due_at, root_id LIMIT ?`,
+      shard,
+      after?.nextDueAt ?? Number.MIN_SAFE_INTEGER,
+      dueAt,
+      after?.nextDueAt ?? Number.MIN_SAFE_INTEGER,
+      after?.rootId ?? "",
+      limit,
     );
+    return rows.map((row) => ({ rootId: row["root_id"] as RunId, nextDueAt: row["next_due_at"] as number }));
   }
 
   async pageUnsettled(shard: number, bound: boolean, after: string, limit: number): Promise<readonly RunId[]> {

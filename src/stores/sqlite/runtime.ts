@@ -3,7 +3,7 @@ import type { Verdict } from "../../domain/effects.ts";
 import type { RunEvent } from "../../domain/events.ts";
 import type { CommandId, RunId } from "../../domain/ids.ts";
 import type { JobSpec, RunPlan } from "../../domain/plan.ts";
-import type { DeadLetter, DeadLetterStore } from "../dead-letters.ts";
+import type { DeadLetterStore, KeptDeadLetter } from "../dead-letters.ts";
 import type { EventStore } from "../events.ts";
 import type { IdempotencyKey, IdempotencyStore } from "../idempotency.ts";
 import type { Command, InboxStore } from "../inbox.ts";
@@ -107,27 +107,48 @@ export function shardStore(db: Database): ShardStore {
         epoch,
       );
     },
+    async epochs() {
+      const rows = await db.all("SELECT shard, epoch FROM shards");
+      return new Map(rows.map((row) => [row["shard"] as number, row["epoch"] as number]));
+    },
     fixSetting: (name, value) =>
       db.transaction(() => {
         db.runNow("INSERT INTO settings VALUES (?, ?) ON CONFLICT DO NOTHING", name, value);
         return db.getNow("SELECT value FROM settings WHERE name = ?", name)!["value"] as string;
+      }),
+    raiseSetting: (name, least) =>
+      db.transaction(() => {
+        db.runNow(
+          `INSERT INTO settings VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value
+           WHERE CAST(value AS INTEGER) < CAST(excluded.value AS INTEGER)`,
+          name,
+          String(least),
+        );
+        return Number(db.getNow("SELECT value FROM settings WHERE name = ?", name)!["value"]);
       }),
   };
 }
 
 export function deadLetterStore(db: Database): DeadLetterStore {
   return {
-    async insert(letter) {
-      await db.run(
-        "INSERT INTO dead_letters VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-        letter.id,
-        letter.at,
-        JSON.stringify(letter),
-      );
+    insert: (letter) =>
+      db.transaction(() => {
+        const kept = bodyOf<KeptDeadLetter>(db.getNow("SELECT body FROM dead_letters WHERE id = ?", letter.id));
+        const body: KeptDeadLetter = { ...letter, times: (kept?.times ?? 0) + 1 };
+        db.runNow("REPLACE INTO dead_letters VALUES (?, ?, ?)", letter.id, letter.at, JSON.stringify(body));
+      }),
+    find: async (id) => bodyOf<KeptDeadLetter>(await db.get("SELECT body FROM dead_letters WHERE id = ?", id)),
+    async remove(id, times) {
+      await db.run("DELETE FROM dead_letters WHERE id = ? AND json_extract(body, '$.times') = ?", id, times);
     },
-    async list(limit) {
-      const rows = await db.all("SELECT body FROM dead_letters ORDER BY at, id LIMIT ?", limit);
-      return rows.map((row) => bodyOf<DeadLetter>(row)!);
+    async list({ offset, limit, descending }) {
+      const order = descending ? "DESC" : "ASC";
+      const rows = await db.all(
+        `SELECT body FROM dead_letters ORDER BY at ${order}, id ${order} LIMIT ? OFFSET ?`,
+        limit,
+        offset,
+      );
+      return rows.map((row) => bodyOf<KeptDeadLetter>(row)!);
     },
     async count() {
       return (await db.get("SELECT count(*) AS total FROM dead_letters"))!["total"] as number;

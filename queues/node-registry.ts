@@ -1,0 +1,98 @@
+/**
+ * Which nodes of the control plane live, whatever their roles: each announces itself in Redis again and again. It is what
+ * operators see and what a rolling upgrade goes by; who owns a shard is decided by leases alone.
+ */
+import type { Logger } from "../src/domain/logger.ts";
+import type { RedisClient } from "../src/redis/connect.ts";
+import { BEAT } from "./scripts.ts";
+
+/** A node as it announces itself; the same for the whole life of its process. */
+export interface NodeRecord {
+  /** New with each start of the process; a worker's is the holder named in its leases. */
+  readonly nodeId: string;
+  readonly roles: readonly string[];
+  /** Of the package. */
+  readonly version: string;
+  readonly host: string;
+  readonly pid: number;
+  /** Unix milliseconds by the node's own clock. */
+  readonly startedAt: number;
+  /** The newest schema of snapshots that this node reads. */
+  readonly schema: number;
+}
+
+export interface NodeRegistryOptions {
+  readonly redis: RedisClient;
+  readonly record: NodeRecord;
+  readonly log: Logger;
+}
+
+/** Records, as JSON, by the time of their last announcement. */
+const NODES = "{millrace}:nodes";
+const ANNOUNCE_MS = 1_000;
+/** A node that has not announced itself for so long counts as gone. */
+const GONE_MS = 5_000;
+
+/*
+ * Lists those who are alive by Redis' own clock.
+ *
+ * KEYS[1] sorted set of members by the time of their last beat
+ * ARGV[1] milliseconds after which a silent member counts as gone
+ * Answers the live members.
+ */
+const ALIVE = `
+local time = redis.call("TIME")
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+return redis.call("ZRANGEBYSCORE", KEYS[1], "(" .. (now - ARGV[1]), "+inf")`;
+
+export class NodeRegistry {
+  readonly #redis: RedisClient;
+  readonly #log: Logger;
+  readonly #member: string;
+  #announcing: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  constructor({ redis, record, log }: NodeRegistryOptions) {
+    this.#redis = redis;
+    this.#log = log;
+    this.#member = JSON.stringify(record);
+  }
+
+  /** Resolves after the first announcement, and rejects when that fails; later ones outlast any outage of Redis. */
+  async start(): Promise<void> {
+    await this.#announce();
+    this.#schedule();
+  }
+
+  /** The live nodes, oldest first; at most 5 s behind a node that was killed. Rejects while Redis cannot be read. */
+  async list(): Promise<readonly NodeRecord[]> {
+    const members = (await this.#redis.eval(ALIVE, 1, NODES, GONE_MS)) as string[];
+    return members
+      .map((member) => JSON.parse(member) as NodeRecord)
+      .toSorted((a, b) => a.startedAt - b.startedAt || (a.nodeId < b.nodeId ? -1 : 1));
+  }
+
+  /** Withdraws the record, unless Redis is away: then it counts as gone after 5 s. Idempotent; never rejects. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    await this.#announcing;
+    await this.#redis.zrem(NODES, this.#member).catch(() => undefined);
+  }
+
+  async #announce(): Promise<void> {
+    await this.#redis.eval(BEAT, 1, NODES, this.#member, GONE_MS);
+  }
+
+  #schedule(): void {
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => {
+      this.#announcing = this.#announce()
+        .catch((error: unknown) => {
+          this.#log.debug({ error: String(error) }, "this node could not announce itself; it tries again");
+        })
+        .finally(() => this.#schedule());
+    }, ANNOUNCE_MS);
+  }
+}

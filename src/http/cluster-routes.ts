@@ -1,0 +1,30 @@
+/** Routes of operators: the cluster and its dead letters. */
+import { z } from "zod";
+import { type ClusterContext, readCluster } from "../app/cluster.ts";
+import { listDeadLetters, listDeadLettersQuery, redriveDeadLetter } from "../app/dead-letters.ts";
+import { answer } from "./answer.ts";
+import { parseBody, parseQuery } from "./parse.ts";
+import type { ApiRouter } from "./state.ts";
+
+const nothing = z.strictObject({});
+
+export function addClusterRoutes(router: ApiRouter, context: ClusterContext): void {
+  router.get(
+    "/cluster",
+    answer(context, (ctx) => {
+      parseQuery(ctx, nothing);
+      return readCluster(context, ctx.state.caller);
+    }),
+  );
+  router.get(
+    "/cluster/dead-letters",
+    answer(context, (ctx) => listDeadLetters(context, ctx.state.caller, parseQuery(ctx, listDeadLettersQuery))),
+  );
+  router.post(
+    "/cluster/dead-letters/:id/redrive",
+    answer(context, async (ctx) => {
+      await parseBody(ctx, nothing);
+      return redriveDeadLetter(context, ctx.state.caller, { id: ctx.params["id"]! });
+    }),
+  );
+}

@@ -1,0 +1,120 @@
+import { expect } from "chai";
+import { Kernel } from "../../../actors/kernel/kernel.ts";
+import { RUN_AGGREGATE } from "../../../actors/run/aggregate.ts";
+import { createRunAggregate } from "../../../actors/run/create.ts";
+import { systemClock } from "../../../src/domain/clock.ts";
+import { jobRunId, newId, type RunId } from "../../../src/domain/ids.ts";
+import { STORED_FORMAT, type StoredFormat } from "../../../src/stores/stored-format.ts";
+import type { Stores } from "../../../src/stores/stores.ts";
+import { versionedAggregates } from "../../../src/stores/versioned-aggregates.ts";
+import { versionedPlans } from "../../../src/stores/versioned-plans.ts";
+import { sampleAggregate } from "../../contracts/samples.ts";
+import { RecordingPorts, silentLog } from "../../support/kernel-ports.ts";
+import { NEXT_FORMAT } from "../../support/next-format.ts";
+import { jobSpecsOf, planOf } from "../../support/plans.ts";
+import { openTestSqlite } from "../../support/stores.ts";
+import { until } from "../../support/until.ts";
+
+const SHARD = 3;
+/** More than a page of a sweep, and far more than may be parked. */
+const NEWER = 250;
+const TIMING = { sweepMs: 20, parkMinMs: 5, parkMaxMs: 20, parkedMax: 5 };
+const PLAN = planOf([[{}]]);
+
+describe("the kernel of an old node among what a newer one has stored", () => {
+  let raw: Stores;
+  let close: () => Promise<void>;
+  let ports: RecordingPorts;
+  let kernels: Kernel[];
+  let alarms: string[];
+  /** How often each run was loaded by the old node. */
+  let loads: Map<string, number>;
+
+  beforeEach(async () => {
+    const opened = await openTestSqlite();
+    close = () => opened.close();
+    raw = opened.stores;
+    ports = new RecordingPorts();
+    kernels = [];
+    alarms = [];
+    loads = new Map();
+  });
+
+  afterEach(async () => {
+    for (const kernel of kernels) await kernel.stop();
+    await close();
+  });
+
+  function storesOf(format: StoredFormat): Stores {
+    const writes = () => format.schema;
+    return {
+      ...raw,
+      aggregates: versionedAggregates(raw.aggregates, format, writes),
+      plans: versionedPlans(raw.plans, format, writes),
+    };
+  }
+
+  async function trigger(format: StoredFormat): Promise<RunId> {
+    const { aggregates, plans } = storesOf(format);
+    const runId = newId("run");
+    const { origin } = sampleAggregate().head;
+    await plans.put(runId, PLAN, jobSpecsOf(PLAN));
+    await aggregates.create(createRunAggregate({ runId, shard: SHARD, plan: PLAN, origin, now: Date.now() }));
+    return runId;
+  }
+
+  function kernelOf(format: StoredFormat): Kernel {
+    const stores = storesOf(format);
+    const aggregates: Stores["aggregates"] = {
+      ...stores.aggregates,
+      load(rootId) {
+        if (format === STORED_FORMAT) loads.set(rootId, (loads.get(rootId) ?? 0) + 1);
+        return stores.aggregates.load(rootId);
+      },
+    };
+    const kernel = new Kernel({
+      stores: { ...stores, aggregates },
+      feed: ports.feed,
+      board: ports.board,
+      mailboxes: ports.mailboxes,
+      presence: { read: () => Promise.resolve(new Map()) },
+      type: RUN_AGGREGATE,
+      clock: systemClock,
+      log: { ...silentLog, error: (fields) => void alarms.push(String(fields["runId"])) },
+      timing: TIMING,
+    });
+    kernels.push(kernel);
+    return kernel;
+  }
+
+  const claim = (runId: RunId) => ({
+    rootId: runId,
+    to: { kind: "job", id: jobRunId(runId, 0, 1) },
+    message: { type: "claimRequested", agentId: newId("agt"), bootId: "boot", requestId: "r1" },
+  });
+  const isOffered = (runId: RunId) => ports.offers.has(jobRunId(runId, 0, 1));
+
+  it("goes on with the rest of its shard, looks at each once, and leaves them to a newer node", async () => {
+    const newer: RunId[] = [];
+    for (let at = 0; at < NEWER; at++) newer.push(await trigger(NEXT_FORMAT));
+    const readable = await trigger(STORED_FORMAT);
+    const old = kernelOf(STORED_FORMAT);
+    await old.open(SHARD);
+
+    // Without an envelope: the run stands behind all the others in the list of what is due.
+    await until("the readable run begins", () => isOffered(readable));
+    expect(old.counters).to.include({ unreadable: NEWER, parked: 0, faults: 0 });
+    await old.receive(SHARD, newer.slice(0, 20).map(claim));
+    await old.redisLost(SHARD);
+    const second = await trigger(STORED_FORMAT);
+    await until("sweeps go on", () => isOffered(second));
+    expect(alarms.toSorted(), "one alarm for each").to.deep.equal(newer);
+    expect(newer.every((runId) => loads.get(runId) === 1)).to.equal(true);
+    expect(newer.some(isOffered)).to.equal(false);
+
+    old.close(SHARD);
+    expect(old.counters).to.include({ unreadable: 0, activations: 0 });
+    await kernelOf(NEXT_FORMAT).open(SHARD);
+    await until("the newer node takes them up", () => newer.every(isOffered));
+  });
+});

@@ -1,0 +1,102 @@
+/** What every store of shards, dead letters and idempotency keys must do. Run over each engine by `stores.test.ts`. */
+import { expect } from "chai";
+import { newId } from "../../src/domain/ids.ts";
+import type { DeadLetter } from "../../src/stores/dead-letters.ts";
+import type { Stores } from "../../src/stores/stores.ts";
+
+export function operationStoresContract(open: () => Stores): void {
+  describe("shards", () => {
+    it("give each epoch once, also in a race", async () => {
+      const epochs = await Promise.all(Array.from({ length: 50 }, () => open().shards.takeEpoch(3)));
+      expect(epochs.map(({ epoch }) => epoch).toSorted((a, b) => a - b)).to.deep.equal(
+        Array.from({ length: 50 }, (_, index) => index + 1),
+      );
+    });
+
+    it("remember the Redis of the owner with the newest epoch alone", async () => {
+      const first = await open().shards.takeEpoch(4);
+      expect(first.previous).to.equal(null);
+      const identity = { generation: "g1", redisRunId: "r1" };
+      await open().shards.recordRedis(4, first.epoch, identity);
+      const second = await open().shards.takeEpoch(4);
+      expect(second.previous).to.deep.equal(identity);
+      await open().shards.recordRedis(4, first.epoch, { generation: "late", redisRunId: "late" });
+      expect((await open().shards.takeEpoch(4)).previous).to.deep.equal(identity);
+    });
+
+    it("tell the newest epochs of all that had an owner", async () => {
+      const before = await open().shards.epochs();
+      expect(before.has(5)).to.equal(false);
+      await open().shards.takeEpoch(5);
+      await open().shards.takeEpoch(5);
+      expect(await open().shards.epochs()).to.deep.equal(new Map([...before, [5, 2]]));
+    });
+
+    it("fix a setting by its first value", async () => {
+      expect(await open().shards.fixSetting("X", "16")).to.equal("16");
+      expect(await open().shards.fixSetting("X", "32")).to.equal("16");
+    });
+
+    it("raise a setting and never lower it, also in a race", async () => {
+      const { shards } = open();
+      expect(await shards.raiseSetting("Y", 2)).to.equal(2);
+      expect(await shards.raiseSetting("Y", 1)).to.equal(2);
+      const answers = await Promise.all(Array.from({ length: 12 }, (_, at) => shards.raiseSetting("Y", at)));
+      expect(answers.every((answer, at) => answer >= at)).to.equal(true);
+      expect(await shards.raiseSetting("Y", 10)).to.equal(11);
+      expect(await shards.fixSetting("Y", "1")).to.equal("11");
+    });
+  });
+
+  describe("dead letters", () => {
+    const letter = (at: number, message: unknown = {}): DeadLetter => ({
+      id: newId("cmd"),
+      shard: 1,
+      rootId: "run_1",
+      letter: { to: { kind: "job", id: "job_1" }, message },
+      reason: "r",
+      at,
+    });
+
+    it("are kept once, whatever a message holds, with the newest failure", async () => {
+      const dead = letter(1, { "a.b": { $set: 1 } });
+      const before = await open().deadLetters.count();
+      await Promise.all(Array.from({ length: 10 }, () => open().deadLetters.insert(dead)));
+      expect(await open().deadLetters.count()).to.equal(before + 1);
+      expect(await open().deadLetters.find(dead.id)).to.deep.equal({ ...dead, times: 10 });
+      await open().deadLetters.insert({ ...dead, reason: "newer", at: 2 });
+      expect(await open().deadLetters.find(dead.id)).to.deep.equal({ ...dead, reason: "newer", at: 2, times: 11 });
+    });
+
+    it("are listed by time, either way and from any place", async () => {
+      const dead = [letter(-3), letter(-1), letter(-2)];
+      for (const each of dead) await open().deadLetters.insert(each);
+      const times = async (offset: number, limit: number, descending: boolean): Promise<readonly number[]> =>
+        (await open().deadLetters.list({ offset, limit, descending })).map(({ at }) => at);
+      expect(await times(0, 2, false)).to.deep.equal([-3, -2]);
+      expect(await times(1, 2, false)).to.deep.equal([-2, -1]);
+      const all = await open().deadLetters.count();
+      expect(await times(all - 2, 10, true)).to.deep.equal([-2, -3]);
+    });
+
+    it("are removed, unless they have come again since", async () => {
+      const dead = letter(1);
+      await open().deadLetters.insert(dead);
+      await open().deadLetters.insert(dead);
+      await open().deadLetters.remove(dead.id, 1);
+      expect(await open().deadLetters.find(dead.id)).to.include({ times: 2 });
+      await open().deadLetters.remove(dead.id, 2);
+      await open().deadLetters.remove(dead.id, 2);
+      expect(await open().deadLetters.find(dead.id)).to.equal(undefined);
+    });
+  });
+
+  describe("idempotency keys", () => {
+    it("answer the first claim of a key, also in a race", async () => {
+      const key = newId("cmd");
+      const claims = Array.from({ length: 20 }, (_, at) => ({ key, bodyHash: "h", createdId: `id-${at}`, at }));
+      const answers = await Promise.all(claims.map((claim) => open().idempotency.claim(claim)));
+      expect(new Set(answers.map(({ createdId }) => createdId)).size).to.equal(1);
+    });
+  });
+}

@@ -1,0 +1,135 @@
+import { randomUUID } from "node:crypto";
+import { Queue } from "bullmq";
+import { expect } from "chai";
+import { FIRST_FORMAT, type Letter, type LetterFormat } from "../../queues/envelope.ts";
+import { mailboxName, mailboxOptions } from "../../queues/mailbox.ts";
+import { MailboxSender } from "../../queues/mailbox-sender.ts";
+import { ShardOwner } from "../../queues/shard-owner.ts";
+import { connectRedis, type RedisClient } from "../../src/redis/connect.ts";
+import type { Stores } from "../../src/stores/stores.ts";
+import { silentLog } from "../support/kernel-ports.ts";
+import { startTestRedis, type TestRedis } from "../support/redis.ts";
+import { openTestSqlite } from "../support/stores.ts";
+import { until } from "../support/until.ts";
+
+/** Of a release that wraps messages. */
+const nextFormat = (writes: number): LetterFormat => ({
+  schema: 2,
+  writes: () => writes,
+  read: (letter, schema) =>
+    schema === 1 ? letter : { ...letter, message: (letter.message as { wrapped: unknown }).wrapped },
+  write: (letter, schema) => (schema === 1 ? letter : { ...letter, message: { wrapped: letter.message } }),
+});
+
+describe("mailboxes between two releases", () => {
+  let redis: TestRedis;
+  let clients: RedisClient[];
+  let stores: Stores;
+  let closeStores: () => Promise<void>;
+  let owners: ShardOwner[];
+  let senders: MailboxSender[];
+  let alarms: string[];
+
+  beforeEach(async () => {
+    redis = await startTestRedis();
+    clients = [];
+    const opened = await openTestSqlite();
+    stores = opened.stores;
+    closeStores = () => opened.close();
+    owners = [];
+    senders = [];
+    alarms = [];
+  });
+
+  afterEach(async () => {
+    await Promise.all(owners.map((owner) => owner.stop()));
+    await Promise.all(senders.map((sender) => sender.close()));
+    for (const client of clients) client.disconnect();
+    await redis.stop();
+    await closeStores();
+  });
+
+  function connect(): RedisClient {
+    const client = connectRedis({ url: redis.url }, { role: "edge", log: silentLog });
+    clients.push(client);
+    return client;
+  }
+
+  function senderOf(format: LetterFormat): MailboxSender {
+    const sender = new MailboxSender({ redis: connect(), shards: 1, format });
+    senders.push(sender);
+    return sender;
+  }
+
+  async function own(format: LetterFormat): Promise<{ owner: ShardOwner; received: Letter[] }> {
+    const received: Letter[] = [];
+    const owner = new ShardOwner({
+      redis: { url: redis.url },
+      nodeId: randomUUID(),
+      shards: 1,
+      handler: {
+        open: () => Promise.resolve(),
+        redisLost: () => Promise.resolve(),
+        receive: async (_shard, letters) => void received.push(...letters),
+        drain: () => Promise.resolve(),
+        close: () => {},
+      },
+      epochs: stores.shards,
+      format,
+      log: { ...silentLog, error: (fields) => void alarms.push(String(fields["error"])) },
+    });
+    owners.push(owner);
+    await owner.start();
+    await until("the shard is owned", () => owner.owned().length === 1);
+    return { owner, received };
+  }
+
+  const letter = (message: unknown): Letter => ({ rootId: "run_1", to: { kind: "run", id: "run_1" }, message });
+
+  it("carry letters of both, either way, while the newer one writes the old schema", async () => {
+    const { owner, received } = await own(FIRST_FORMAT);
+    await senderOf(nextFormat(1)).send(letter("to the old"));
+    await until("it is there", () => received.length === 1);
+    await owner.stop();
+    const next = await own(nextFormat(1));
+    await senderOf(FIRST_FORMAT).send(letter("from the old"));
+    await senderOf(nextFormat(2)).send(letter("from the new"));
+    await until("both are there", () => next.received.length === 2);
+    expect([...received, ...next.received].map(({ message }) => message)).to.deep.equal([
+      "to the old",
+      "from the old",
+      "from the new",
+    ]);
+  });
+
+  it("keep what an old owner cannot read, with an alarm, and hand it to the newer one that follows", async () => {
+    const old = await own(FIRST_FORMAT);
+    const sender = senderOf(nextFormat(2));
+    for (let at = 0; at < 30; at++) await sender.send(letter(at));
+    await senderOf(FIRST_FORMAT).send(letter("readable"));
+    await until("the rest is taken", () => old.received.length === 1);
+    await until("an alarm for each", () => alarms.length === 30);
+    expect(alarms[0]).to.equal("the envelope has schema 2, and this node reads up to 1: upgrade this node");
+    const queue = new Queue(mailboxName(0), mailboxOptions(connect(), 0));
+    try {
+      expect(await queue.getJobCountByTypes("failed")).to.equal(30);
+      await old.owner.stop();
+
+      const another = await own(FIRST_FORMAT);
+      await until("another old one fails on each once more", () => alarms.length === 60);
+      expect(await queue.getJobCountByTypes("failed", "wait", "active")).to.equal(30);
+      await another.owner.stop();
+
+      const next = await own(nextFormat(2));
+      await until("the newer one has all", () => next.received.length === 30);
+      expect(next.received.map(({ message }) => message)).to.have.members(Array.from({ length: 30 }, (_, at) => at));
+      await until(
+        "the mailbox is empty",
+        async () => (await queue.getJobCountByTypes("failed", "wait", "active")) === 0,
+      );
+      expect(alarms).to.have.length(60);
+    } finally {
+      await queue.close();
+    }
+  });
+});

@@ -1,0 +1,83 @@
+import { expect } from "chai";
+import { NodeRegistry, type NodeRecord } from "../../queues/node-registry.ts";
+import { connectRedis, type RedisClient } from "../../src/redis/connect.ts";
+import { silentLog } from "../support/kernel-ports.ts";
+import { startTestRedis, type TestRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
+
+describe("the registry of nodes", function () {
+  this.timeout(30_000);
+  let redis: TestRedis;
+  let client: RedisClient;
+  let registries: NodeRegistry[];
+
+  beforeEach(async () => {
+    redis = await startTestRedis();
+    client = connectRedis({ url: redis.url }, { role: "edge", log: silentLog });
+    registries = [];
+  });
+  afterEach(async () => {
+    await Promise.all(registries.map((registry) => registry.stop()));
+    client.disconnect();
+    await redis.stop();
+  });
+
+  const record = (nodeId: string, startedAt: number): NodeRecord => ({
+    nodeId,
+    roles: ["worker"],
+    version: "1.2.3",
+    host: "there",
+    pid: 7,
+    startedAt,
+    schema: 1,
+  });
+
+  function registryOf(nodeRecord: NodeRecord, connection = client): NodeRegistry {
+    const registry = new NodeRegistry({ redis: connection, record: nodeRecord, log: silentLog });
+    registries.push(registry);
+    return registry;
+  }
+
+  const idsOf = async (registry: NodeRegistry): Promise<readonly string[]> =>
+    (await registry.list()).map(({ nodeId }) => nodeId);
+
+  it("lists who has announced itself, oldest first, until it leaves", async () => {
+    const [young, old] = [registryOf(record("young", 2)), registryOf(record("old", 1))];
+    await young.start();
+    await old.start();
+    expect(await young.list()).to.deep.equal([record("old", 1), record("young", 2)]);
+    await old.stop();
+    expect(await idsOf(young)).to.deep.equal(["young"]);
+  });
+
+  it("counts a node that falls silent as gone after 5 s, and forgets it", async () => {
+    const connection = connectRedis({ url: redis.url }, { role: "edge", log: silentLog });
+    await registryOf(record("dead", 1), connection).start();
+    const reader = registryOf(record("reader", 2));
+    const silentSince = performance.now();
+    connection.disconnect();
+    expect(await idsOf(reader)).to.deep.equal(["dead"]);
+    await until("the dead one is gone", async () => (await reader.list()).length === 0);
+    expect(performance.now() - silentSince).to.be.within(4_500, 6_500);
+    await reader.start();
+    expect(await client.zcard("{millrace}:nodes")).to.equal(1);
+  });
+
+  it("announces itself again after Redis was lost with all that it held, and says meanwhile that it cannot tell", async () => {
+    const registry = registryOf(record("survivor", 1));
+    await registry.start();
+    await redis.kill();
+    const failure = await registry.list().catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(Error);
+    await redis.restart();
+    await until("it is there again", async () => (await idsOf(registry)).includes("survivor"));
+  });
+
+  it("rejects a start without Redis, and leaves nothing running", async () => {
+    await redis.kill();
+    const failure = await registryOf(record("early", 1))
+      .start()
+      .catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(Error);
+  });
+});

@@ -1,0 +1,163 @@
+import { expect } from "chai";
+import type { JobState } from "../../actors/job/state.ts";
+import { type AgentId, asId } from "../../src/domain/ids.ts";
+import type { Aggregate, AggregateStore } from "../../src/stores/aggregates.ts";
+import { openMongoStores } from "../../src/stores/mongo/open.ts";
+import { NewerSchemaError, STORED_FORMAT } from "../../src/stores/stored-format.ts";
+import type { Stores } from "../../src/stores/stores.ts";
+import { versionedAggregates } from "../../src/stores/versioned-aggregates.ts";
+import { versionedPlans } from "../../src/stores/versioned-plans.ts";
+import { actorOf, sampleAggregate, saveOf, withIndex } from "../contracts/samples.ts";
+import { NEXT_FORMAT } from "../support/next-format.ts";
+import { freshDatabase, startTestMongo } from "../support/mongo.ts";
+import { jobSpecsOf, planOf } from "../support/plans.ts";
+import { openTestSqlite } from "../support/stores.ts";
+
+const AGENT = asId<AgentId>("agt_A");
+const OWED = [
+  { effect: { type: "acknowledge", agentId: AGENT, stepRunId: "step_1", token: 1 }, eventNumber: null, at: 5 },
+] as never;
+
+async function openTestMongo(): Promise<{ stores: Stores; close(): Promise<void> }> {
+  const { url } = await startTestMongo();
+  const stores = await openMongoStores({ url, database: freshDatabase() });
+  return { stores, close: () => stores.close() };
+}
+
+for (const [engine, open] of [
+  ["SQLite", openTestSqlite],
+  ["MongoDB", openTestMongo],
+] as const) {
+  describe(`stores of two versions on one ${engine}`, function () {
+    this.timeout(60_000);
+    let raw: Stores;
+    let close: () => Promise<void>;
+    /** Of a node that reads schema 1 alone. */
+    let old: AggregateStore;
+    /** Of a node that reads both and writes what it is told to. */
+    let next: AggregateStore;
+    let nextWrites: number;
+
+    before(async () => {
+      const opened = await open();
+      raw = opened.stores;
+      close = () => opened.close();
+      old = versionedAggregates(raw.aggregates, STORED_FORMAT, () => 1);
+      next = versionedAggregates(raw.aggregates, NEXT_FORMAT, () => nextWrites);
+    });
+    beforeEach(() => (nextWrites = 1));
+    after(() => close());
+
+    const bound = (aggregate: Aggregate, position: number) =>
+      withIndex(actorOf(aggregate, "job", position), { agentId: AGENT, status: "running" });
+    const schemaOf = (state: unknown) => (state as { schema: number }).schema;
+    const schemasOf = ({ head, actors }: Aggregate) => ({
+      head: head.schema,
+      states: [...new Set(actors.map(({ state }) => schemaOf(state)))].toSorted((a, b) => a - b),
+    });
+    const refusal = (call: Promise<unknown>) =>
+      call.then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+
+    it("understand each other while the next one writes the old schema", async () => {
+      const aggregate = sampleAggregate({ variables: [["a", "1"]] });
+      await old.create(aggregate);
+      expect(await next.load(aggregate.head.rootId)).to.deep.equal(await old.load(aggregate.head.rootId));
+      await next.save(saveOf(aggregate, { owed: OWED }, [bound(aggregate, 0)]));
+      const found = (await old.load(aggregate.head.rootId))!;
+      expect(found).to.deep.equal(await next.load(aggregate.head.rootId));
+      expect(found.head.owed).to.deep.equal(OWED);
+      expect(schemasOf((await raw.aggregates.load(aggregate.head.rootId))!)).to.deep.equal({ head: 1, states: [1] });
+    });
+
+    it("leave nothing unreadable when a save after the switch changes a part of an aggregate", async () => {
+      const plan = planOf([[{}, {}]]);
+      const aggregate = sampleAggregate({ plan });
+      await old.create(aggregate);
+      nextWrites = 2;
+      const changed = bound(aggregate, 1);
+      await next.save(saveOf(aggregate, { owed: OWED }, [changed]));
+      const { rootId } = aggregate.head;
+      const stored = (await raw.aggregates.load(rootId))!;
+      expect(schemasOf(stored)).to.deep.equal({ head: 2, states: [1, 2] });
+      expect(stored.actors.find(({ id }) => id === changed.id)!.state)
+        .to.include({ phase: "pending" })
+        .and.not.have.property("state");
+      expect(stored.head.owed[0]).to.have.keys("promise", "eventNumber", "timeMs");
+
+      const found = (await next.load(rootId))!;
+      expect(found.head).to.deep.include({ owed: OWED, origin: aggregate.head.origin });
+      expect(found.actors.map(({ state }) => state)).to.have.deep.members(aggregate.actors.map(({ state }) => state));
+      expect((await next.findJob(changed.id as never))!.actor.state).to.deep.equal(changed.state);
+      expect((await next.jobsHeldBy(AGENT)).at(-1)!.actor.state).to.deep.equal(changed.state);
+      expect((await next.loadHead(rootId))!.owed).to.deep.equal(OWED);
+    });
+
+    it("never take an aggregate back to an older schema", async () => {
+      nextWrites = 2;
+      const aggregate = sampleAggregate();
+      await next.create(aggregate);
+      nextWrites = 1;
+      const found = (await next.load(aggregate.head.rootId))!;
+      await next.save(saveOf(found, { owed: OWED }, [bound(found, 0)]));
+      expect(schemasOf((await raw.aggregates.load(aggregate.head.rootId))!)).to.deep.equal({ head: 2, states: [2] });
+    });
+
+    it("refuse what is newer in every read, but for the jobs that an owner would watch", async () => {
+      const shard = 9;
+      const [first, newer, last] = [sampleAggregate({ shard }), sampleAggregate({ shard }), sampleAggregate({ shard })];
+      for (const aggregate of [first, newer, last]) {
+        nextWrites = aggregate === newer ? 2 : 1;
+        await next.create(aggregate);
+        await next.save(saveOf(aggregate, {}, [bound(aggregate, 0)]));
+      }
+      const { rootId, summary } = newer.head;
+      const jobId = (actorOf(newer, "job").state as JobState).jobId;
+      for (const call of [
+        () => old.load(rootId),
+        () => old.loadHead(rootId),
+        () => old.findJob(jobId),
+        () => old.findStep(actorOf(newer, "step").id as never),
+        () => old.jobsHeldBy(AGENT),
+        () => old.listRuns({ pipelineId: summary.pipelineId }, { page: 1, pageSize: 100, descending: false }),
+      ]) {
+        expect(await refusal(call()))
+          .to.be.instanceOf(NewerSchemaError)
+          .with.property("message")
+          .that.includes("upgrade this node");
+      }
+      const ids = (jobs: readonly { runId: string }[]) => jobs.map(({ runId }) => runId);
+      const others = [first.head.rootId, last.head.rootId];
+      expect(ids(await old.pageBoundJobs(shard, "", 2)), "a page is as full as it can be").to.have.members(others);
+      expect(ids(await old.pageBoundJobs(shard, "", 10))).to.have.members(others);
+      expect(ids(await next.pageBoundJobs(shard, "", 10))).to.have.members([...others, rootId]);
+    });
+
+    it("share plans and jobs as they share aggregates", async () => {
+      const plan = planOf([[{ steps: 2 }]]);
+      const jobs = jobSpecsOf(plan);
+      const [oldPlans, nextPlans] = [
+        versionedPlans(raw.plans, STORED_FORMAT, () => 1),
+        versionedPlans(raw.plans, NEXT_FORMAT, () => nextWrites),
+      ];
+      const { rootId: before } = sampleAggregate().head;
+      await nextPlans.put(before, plan, jobs);
+      nextWrites = 2;
+      const { rootId: after } = sampleAggregate().head;
+      await nextPlans.put(after, plan, jobs);
+      for (const runId of [before, after]) {
+        expect(await nextPlans.loadPlan(runId)).to.deep.equal(plan);
+        expect(await nextPlans.loadJob(runId, 0)).to.deep.equal(jobs[0]);
+      }
+      expect(await oldPlans.loadPlan(before)).to.deep.equal(plan);
+      expect(await oldPlans.loadJob(before, 0)).to.deep.equal(jobs[0]);
+      expect(await refusal(oldPlans.loadPlan(after))).to.be.instanceOf(NewerSchemaError);
+      expect(await refusal(oldPlans.loadJob(after, 0))).to.be.instanceOf(NewerSchemaError);
+      expect(await raw.plans.loadPlan(after))
+        .to.include({ schema: 2 })
+        .and.have.property("graph");
+    });
+  });
+}
