@@ -1,0 +1,64 @@
+/** Whether mail gets through: an empty envelope for each mailbox, and the time until its owner has taken it. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { Queue } from "bullmq";
+import { Redis } from "ioredis";
+import { ENVELOPE_SCHEMA, type Envelope } from "../../../queues/envelope.ts";
+import { CANARY, mailboxName, mailboxOptions } from "../../../queues/mailbox.ts";
+import { leaseKeys } from "../../../queues/owned-shard.ts";
+import { type RedisAddress } from "../../../src/redis/connect.ts";
+import { SHARDS } from "../world/installation.ts";
+
+const LOOK_MS = 20;
+
+export class MailProbe {
+  readonly #redis: Redis;
+  readonly #queues: readonly Queue<Envelope>[];
+
+  constructor(address: RedisAddress) {
+    this.#redis = new Redis({ ...address, maxRetriesPerRequest: null, retryStrategy: () => 50 });
+    this.#redis.on("error", () => {});
+    this.#redis.setMaxListeners(0);
+    this.#queues = Array.from({ length: SHARDS }, (_, shard) => {
+      const queue = new Queue<Envelope>(mailboxName(shard), mailboxOptions(this.#redis, shard));
+      queue.on("error", () => {});
+      return queue;
+    });
+  }
+
+  get redis(): Redis {
+    return this.#redis;
+  }
+
+  queueOf(shard: number): Queue<Envelope> {
+    return this.#queues[shard]!;
+  }
+
+  /** Sends one envelope to each mailbox; resolves when all have been taken, with the longest wait in milliseconds. */
+  async carriesMail(): Promise<number> {
+    const waits = await Promise.all(this.#queues.map((queue) => this.#send(queue)));
+    return Math.max(...waits);
+  }
+
+  /** The holder of each shard's lease by the number of the shard; null where there is none. */
+  async owners(): Promise<readonly (string | null)[]> {
+    return this.#redis.mget(Array.from({ length: SHARDS }, (_, shard) => leaseKeys(shard).lease));
+  }
+
+  /** Jobs that no mailbox could make sense of. */
+  async failed(): Promise<number> {
+    const counts = await Promise.all(this.#queues.map((queue) => queue.getFailedCount()));
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#queues.map((queue) => queue.close()));
+    this.#redis.disconnect();
+  }
+
+  async #send(queue: Queue<Envelope>): Promise<number> {
+    const sentAt = performance.now();
+    const job = await queue.add(CANARY, { schema: ENVELOPE_SCHEMA, letters: [] });
+    while (await this.#redis.exists(queue.toKey(job.id!))) await sleep(LOOK_MS);
+    return performance.now() - sentAt;
+  }
+}

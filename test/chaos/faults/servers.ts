@@ -1,0 +1,133 @@
+/** Faults of what the nodes stand on: Redis, the store, the mail itself. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Job, Worker } from "bullmq";
+import { Redis } from "ioredis";
+import type { Envelope } from "../../../queues/envelope.ts";
+import { LETTERS, mailboxName, mailboxOptions } from "../../../queues/mailbox.ts";
+import { SHARDS } from "../world/installation.ts";
+import { type Fault, type FaultContext, worksAgain } from "./fault.ts";
+
+const OUTAGE_MS = 15_000;
+const OUTAGE_BOUND_MS = 10_000;
+const SLOW_CALL_MS = 200;
+const CUT_EVERY = 25;
+const CUTTING_MS = 10_000;
+const MEDDLING_MS = 12_000;
+const LATE_MS = 1_500;
+
+/** Comes back with its append-only file; a second of it may be missing. */
+export const restartRedis: Fault = {
+  name: "SIGKILL of Redis",
+  lastsMs: 5_000,
+  async strike(context) {
+    const { redis } = context.installation;
+    context.struck("Redis");
+    await redis!.kill();
+    await redis!.restart();
+    await measure(context, "Redis restarted");
+  },
+};
+
+export const redisOutage: Fault = {
+  name: "Redis down for 15 s",
+  lastsMs: 20_000,
+  async strike(context) {
+    const { redis } = context.installation;
+    context.struck("Redis");
+    await redis!.kill();
+    await sleep(OUTAGE_MS);
+    await redis!.restart();
+    await measure(context, "Redis back");
+  },
+};
+
+export const flushRedis: Fault = {
+  name: "FLUSHALL",
+  lastsMs: 6_000,
+  async strike(context) {
+    context.struck("Redis' memory");
+    await context.probe!.redis.flushall();
+    await measure(context, "Redis emptied");
+  },
+};
+
+export const storeOutage: Fault = {
+  name: "MongoDB down for 15 s",
+  lastsMs: 20_000,
+  async strike(context) {
+    const { mongo } = context.installation;
+    context.struck("MongoDB");
+    await mongo!.goDown();
+    await sleep(OUTAGE_MS);
+    await mongo!.comeUp();
+    await measure(context, "MongoDB back");
+  },
+};
+
+export const slowStore: Fault = {
+  name: "MongoDB takes 200 ms a call",
+  lastsMs: 18_000,
+  async strike(context) {
+    const { mongo } = context.installation;
+    context.struck("MongoDB's speed");
+    mongo!.slowDown(SLOW_CALL_MS);
+    await sleep(OUTAGE_MS);
+    context.installation.calmStore();
+    await measure(context, "MongoDB fast again");
+  },
+};
+
+/** The server does what it was asked to, but whoever asked does not learn of it. */
+export const cutStore: Fault = {
+  name: "MongoDB's connections cut in the middle of calls",
+  lastsMs: 14_000,
+  async strike(context) {
+    const { mongo } = context.installation;
+    context.struck("MongoDB's connections");
+    mongo!.cutEvery(CUT_EVERY);
+    await sleep(CUTTING_MS);
+    mongo!.cutEvery(0);
+    await measure(context, "MongoDB's connections whole");
+  },
+};
+
+/**
+ * A stranger takes a share of the envelopes out of the mailboxes and puts each back twice, later and in another order.
+ */
+export const meddleWithMail: Fault = {
+  name: "envelopes doubled, delayed and reordered",
+  lastsMs: 15_000,
+  async strike(context) {
+    const { random, installation, probe } = context;
+    const redis = new Redis({ ...installation.redisAddress, maxRetriesPerRequest: null });
+    redis.setMaxListeners(0);
+    context.struck("the mail");
+    let meddled = 0;
+    const strangers = Array.from({ length: SHARDS }, (_, shard) => {
+      const queue = probe!.queueOf(shard);
+      const putBackTwice = async (job: Job<Envelope>): Promise<void> => {
+        if (job.name !== LETTERS) return;
+        const { schema, letters } = job.data;
+        const reversed = { schema, letters: letters.toReversed() };
+        await queue.add(LETTERS, reversed, { delay: random.between(1, LATE_MS) });
+        await queue.add(LETTERS, job.data, { delay: random.between(1, LATE_MS) });
+        meddled++;
+      };
+      const options = { ...mailboxOptions(redis, shard), connection: redis, skipStalledCheck: true, drainDelay: 1 };
+      const worker = new Worker<Envelope>(mailboxName(shard), putBackTwice, options);
+      worker.on("error", () => {});
+      return worker;
+    });
+    await sleep(MEDDLING_MS);
+    await Promise.all(strangers.map((stranger) => stranger.close()));
+    redis.disconnect();
+    if (meddled === 0) context.violated("no envelope was meddled with: the scenario showed nothing");
+    await measure(context, "mail untouched");
+  },
+};
+
+async function measure(context: FaultContext, what: string): Promise<void> {
+  const since = performance.now();
+  await worksAgain(context);
+  context.recovered(what, performance.now() - since, OUTAGE_BOUND_MS);
+}

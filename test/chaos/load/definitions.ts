@@ -1,0 +1,115 @@
+/** The pipelines of the load. Every step writes marks into the ledger: at its start, every 100 ms, and at its end. */
+import type { RunStatus } from "../../../src/domain/status.ts";
+
+export const LOAD_KINDS = [
+  "sequential",
+  "fanOut",
+  "matrix",
+  "failing",
+  "timedOut",
+  "stopped",
+  "paused",
+  "talking",
+] as const;
+export type LoadKind = (typeof LOAD_KINDS)[number];
+
+/** Of 16 runs so many are of each kind. */
+export const SHARES: Record<LoadKind, number> = {
+  sequential: 4,
+  fanOut: 2,
+  matrix: 2,
+  failing: 2,
+  timedOut: 1,
+  stopped: 1,
+  paused: 1,
+  talking: 3,
+};
+
+/** How a run of each kind may end. */
+export const ENDS: Record<LoadKind, readonly RunStatus[]> = {
+  sequential: ["success"],
+  fanOut: ["success"],
+  matrix: ["success"],
+  failing: ["failed"],
+  timedOut: ["failed"],
+  stopped: ["cancelled"],
+  paused: ["success"],
+  talking: ["success"],
+};
+
+/** Lines of a talking run's step. */
+export const TALK_LINES = 60;
+
+export interface StepOptions {
+  /** Of 100 ms each. */
+  readonly beats?: number;
+  readonly exitCode?: number;
+  readonly timeout?: string;
+  readonly talks?: boolean;
+}
+
+interface Job {
+  readonly name: string;
+  readonly needs?: readonly string[];
+  readonly steps: readonly unknown[];
+  readonly matrix?: unknown;
+  readonly agentSelector?: unknown;
+}
+
+const MARKS = `
+mark() { echo "$1 $MILLRACE_STEP_RUN_ID $MILLRACE_JOB_ID $(date +%s%3N)" >> "$LEDGER"; }
+mark start
+beat=0
+while [ "$beat" -lt "$BEATS" ]; do sleep 0.1; mark beat; beat=$((beat + 1)); done
+line=0
+while [ "$line" -lt "$LINES_TO_SAY" ]; do line=$((line + 1)); echo "line $line"; sleep 0.04; done
+mark end
+exit "$EXIT_CODE"`;
+
+/** A step that writes its marks to the file `ledger`. */
+export function step(ledger: string, name: string, options: StepOptions = {}): unknown {
+  const { beats = 1, exitCode = 0, timeout, talks = false } = options;
+  return {
+    name,
+    uses: "shell",
+    args: { script: MARKS },
+    env: { LEDGER: ledger, BEATS: beats, EXIT_CODE: exitCode, LINES_TO_SAY: talks ? TALK_LINES : 0 },
+    ...(timeout === undefined ? {} : { timeout }),
+  };
+}
+
+/** The definition of each kind of run. */
+export function definitionsOf(ledger: string): Record<LoadKind, { readonly jobs: readonly Job[] }> {
+  const one = (name: string, options?: StepOptions) => step(ledger, name, options);
+  const leaves = ["leaf-1", "leaf-2", "leaf-3"];
+  return {
+    sequential: {
+      jobs: [
+        { name: "build", steps: [one("compile"), one("link")] },
+        { name: "deploy", needs: ["build"], steps: [one("copy"), one("switch")] },
+      ],
+    },
+    fanOut: {
+      jobs: [
+        { name: "root", steps: [one("prepare")] },
+        ...leaves.map((name) => ({ name, needs: ["root"], steps: [one("work", { beats: 3 })] })),
+        { name: "join", needs: leaves, steps: [one("collect")] },
+      ],
+    },
+    matrix: {
+      jobs: [
+        { name: "cell", matrix: { axes: { os: ["a", "b"], version: [1, 2] } }, steps: [one("test", { beats: 2 })] },
+      ],
+    },
+    failing: {
+      jobs: [
+        { name: "breaks", steps: [one("works"), one("fails", { exitCode: 3 }), one("never")] },
+        { name: "after", needs: ["breaks"], steps: [one("never")] },
+      ],
+    },
+    timedOut: { jobs: [{ name: "hangs", steps: [one("sleeps", { beats: 600, timeout: "1s" })] }] },
+    stopped: { jobs: [{ name: "long", steps: [one("works", { beats: 600 })] }] },
+    paused: { jobs: [{ name: "halting", steps: [one("first", { beats: 8 }), one("second"), one("third")] }] },
+    talking: { jobs: [{ name: "talker", steps: [one("talks", { talks: true })] }] },
+  };
+}

@@ -1,0 +1,132 @@
+/** The mixed load of a scenario: triggers runs, stops, pauses and watches some of them, and keeps what was promised. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { RunDetail } from "../../../src/app/run-view.ts";
+import type { RunStatus } from "../../../src/domain/status.ts";
+import type { AcknowledgedTrigger, LogEvidence } from "../check/evidence.ts";
+import type { Random } from "../world/random.ts";
+import { type Client, Refusal } from "./client.ts";
+import { definitionsOf, ENDS, LOAD_KINDS, type LoadKind, SHARES, TALK_LINES } from "./definitions.ts";
+import { LogFollower } from "./log-follower.ts";
+
+const LOOK_MS = 250;
+const PAUSE_MS = 1_200;
+const FINAL: readonly RunStatus[] = ["success", "failed", "cancelled", "partial"];
+
+export class Load {
+  readonly acknowledged: AcknowledgedTrigger[] = [];
+  readonly logs: LogEvidence[] = [];
+  readonly #client: Client;
+  readonly #ledger: string;
+  readonly #random: Random;
+  readonly #pipelines = new Map<string, string>();
+  readonly #flows: Promise<void>[] = [];
+  #count = 0;
+
+  constructor(client: Client, ledger: string, random: Random) {
+    this.#client = client;
+    this.#ledger = ledger;
+    this.#random = random;
+  }
+
+  /** Ids of all its pipelines. */
+  get pipelineIds(): readonly string[] {
+    return [...this.#pipelines.values()];
+  }
+
+  /** Saves the definition of every kind. */
+  async prepare(): Promise<void> {
+    const definitions = definitionsOf(this.#ledger);
+    for (const kind of LOAD_KINDS) await this.addPipeline(kind, definitions[kind]);
+  }
+
+  /** Creates a pipeline under a name of this load's own. */
+  async addPipeline(name: string, spec: unknown): Promise<void> {
+    const { pipelineId } = await this.#client.call<{ pipelineId: string }>("POST", "/pipelines", { name });
+    this.#pipelines.set(name, pipelineId);
+    await this.#client.call("POST", `/pipelines/${pipelineId}/spec/save`, {
+      spec,
+      format: "yaml",
+      commitMessage: name,
+    });
+  }
+
+  /** Triggers a run once, however often the call has to be repeated; answers its id when that has been acknowledged. */
+  async trigger(pipeline: string, ends: readonly RunStatus[]): Promise<string> {
+    const requestId = `${pipeline}-${++this.#count}`;
+    const path = `/pipelines/${this.#pipelines.get(pipeline)!}/trigger`;
+    const { runId } = await this.#client.call<{ runId: string }>("POST", path, { requestId });
+    this.acknowledged.push({ requestId, runId, ends });
+    return runId;
+  }
+
+  run(runId: string): Promise<RunDetail> {
+    return this.#client.call("GET", `/pipelines/runs/${runId}?attempts=all`);
+  }
+
+  /** Begins one run, of a kind by chance; it goes on by itself. */
+  begin(): void {
+    const deck = LOAD_KINDS.flatMap((kind) => Array.from({ length: SHARES[kind] }, () => kind));
+    this.#flows.push(this.#flow(this.#random.pick(deck)));
+  }
+
+  /** Resolves when nothing more is to be done about any run, which may still run; rejects when a client gave up. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#flows);
+  }
+
+  async #flow(kind: LoadKind): Promise<void> {
+    const random = this.#random.fork(`${kind}-${this.#count}`);
+    const runId = await this.trigger(kind, ENDS[kind]);
+    if (kind === "stopped") await this.#stop(runId, random);
+    else if (kind === "paused") await this.#pauseAndResume(runId);
+    else if (kind === "talking") await this.#watch(runId, random);
+  }
+
+  async #stop(runId: string, random: Random): Promise<void> {
+    await sleep(random.between(0, 3_000));
+    await this.#command("stopped", runId, "stop");
+  }
+
+  /** A pause that comes before the start or after the end is refused, and that is right. */
+  async #pauseAndResume(runId: string): Promise<void> {
+    while (!(await this.#command("paused", runId, "pause"))) {
+      if (FINAL.includes((await this.run(runId)).status)) return;
+      await sleep(LOOK_MS);
+    }
+    await sleep(PAUSE_MS);
+    await this.#command("paused", runId, "resume");
+  }
+
+  /** False when it was refused with a conflict. */
+  async #command(kind: LoadKind, runId: string, word: "stop" | "pause" | "resume"): Promise<boolean> {
+    const path = `/pipelines/${this.#pipelines.get(kind)!}/runs/${runId}/${word}`;
+    try {
+      await this.#client.call("POST", path, { requestId: `${word}-${runId}-${++this.#count}` });
+      return true;
+    } catch (error) {
+      if (error instanceof Refusal && error.status === 409) return false;
+      throw error;
+    }
+  }
+
+  /** Follows the log of every attempt. */
+  async #watch(runId: string, random: Random): Promise<void> {
+    const followers = new Map<string, LogFollower>();
+    for (;;) {
+      const { pipelineId, jobs, status } = await this.run(runId);
+      const steps = jobs.flatMap((job) => job.steps.map((own) => ({ ...own, jobId: job.jobId })));
+      for (const { jobId, stepRunId, status: stepStatus } of steps) {
+        if (stepStatus === "pending" || followers.has(stepRunId)) continue;
+        const name = { pipelineId, jobId, stepRunId };
+        followers.set(stepRunId, new LogFollower(this.#client, name, TALK_LINES, random.fork(stepRunId)));
+      }
+      if (FINAL.includes(status)) {
+        const lastLineOf = (id: string) => steps.find(({ stepRunId }) => stepRunId === id)?.lastLine ?? null;
+        const logs = [...followers].map(([stepRunId, follower]) => follower.finish(lastLineOf(stepRunId)));
+        this.logs.push(...(await Promise.all(logs)));
+        return;
+      }
+      await sleep(LOOK_MS);
+    }
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * `npm run chaos`: kills the parts of real installations and checks that nothing was lost. Exit status 0 when every
+ * promise was kept, 1 when one was broken, 2 for a wrong command line.
+ */
+import { spawn } from "node:child_process";
+import { openSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { stopTestMongo } from "../support/mongo.ts";
+import { readReport, type Report, reportOf, type ScenarioReport, tableOf, writeReport } from "./report.ts";
+import { playScenario } from "./run-scenario.ts";
+import { type Scenario, SCENARIOS, SHORT_SCENARIOS } from "./scenarios.ts";
+
+const USAGE = `npm run chaos -- [options]
+
+  --scenario all|NAME,...  which scenarios; default all
+  --runs N                 runs a scenario begins at least; default 120
+  --seed N                 repeats an order of faults; default by chance, and shown
+  --json FILE              writes the results there after every scenario
+  --from NAME              goes on with this scenario; with --json and the same --seed, the results before it are kept
+  --background FILE        goes on in the background and writes everything to FILE
+
+Scenarios:
+${SCENARIOS.map(({ name, about }) => `  ${name.padEnd(24)} ${about}`).join("\n")}
+`;
+
+interface Settings {
+  readonly scenarios: readonly Scenario[];
+  readonly seed: number;
+  readonly runs: number;
+  readonly json: string | null;
+  readonly from: string | null;
+}
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(argv: readonly string[]): Promise<number> {
+  let settings: Settings;
+  try {
+    const { values } = parseArgs({
+      args: [...argv],
+      options: {
+        scenario: { type: "string", default: "all" },
+        runs: { type: "string", default: "120" },
+        seed: { type: "string" },
+        json: { type: "string" },
+        from: { type: "string" },
+        background: { type: "string" },
+        help: { type: "boolean", default: false },
+      },
+    });
+    if (values.help) {
+      process.stdout.write(USAGE);
+      return 0;
+    }
+    settings = readSettings(values);
+    if (values.background !== undefined) return goToBackground(argv, settings.seed, values.background);
+  } catch (error) {
+    process.stderr.write(`error: ${(error as Error).message}\n\n${USAGE}`);
+    return 2;
+  }
+  return playAll(settings);
+}
+
+async function playAll({ scenarios, seed, runs, json, from }: Settings): Promise<number> {
+  const begin = from === null ? 0 : scenarios.findIndex(({ name }) => name === from);
+  const before = new Set(scenarios.slice(0, begin).map(({ name }) => name));
+  const kept = json === null ? [] : (await readReport(json, seed)).filter(({ name }) => before.has(name));
+  const report: Report & { scenarios: ScenarioReport[] } = { seed, scenarios: [...kept] };
+  const logFolder = join(tmpdir(), `millrace-chaos-${seed}`);
+  for (const scenario of scenarios.slice(begin)) {
+    say(`${scenario.name}: ${scenario.about} (seed ${seed})`);
+    const outcome = await playScenario(scenario, { seed, runs, logFolder, say });
+    report.scenarios.push(reportOf(outcome));
+    for (const text of outcome.violations) say(`  VIOLATION ${text}`);
+    if (outcome.violations.length > 0) say(`  the logs of all processes are in ${join(logFolder, scenario.name)}`);
+    if (json !== null) await writeReport(json, report);
+  }
+  await stopTestMongo();
+  process.stdout.write(`\n${tableOf(report)}\n`);
+  const broken = report.scenarios.filter(({ violations }) => violations.length > 0);
+  process.stdout.write(
+    broken.length === 0
+      ? "\nevery promise was kept\n"
+      : `\npromises were broken in ${broken.map(({ name }) => name).join(", ")}\n`,
+  );
+  return broken.length === 0 ? 0 : 1;
+}
+
+/** The same command, detached from this terminal, with a seed that is known from now on. */
+function goToBackground(argv: readonly string[], seed: number, file: string): number {
+  const at = argv.findIndex((word) => word === "--background" || word.startsWith("--background="));
+  const rest = argv.toSpliced(at, argv[at] === "--background" ? 2 : 1);
+  const seeded = rest.some((word) => word.startsWith("--seed")) ? rest : [...rest, "--seed", String(seed)];
+  const log = openSync(file, "a");
+  const child = spawn(process.execPath, [...process.execArgv, fileURLToPath(import.meta.url), ...seeded], {
+    detached: true,
+    stdio: ["ignore", log, log],
+  });
+  child.unref();
+  process.stdout.write(`process ${child.pid} goes on with seed ${seed}; its log is ${resolve(file)}\n`);
+  return 0;
+}
+
+function readSettings(values: {
+  readonly scenario: string;
+  readonly runs: string;
+  readonly seed?: string;
+  readonly json?: string;
+  readonly from?: string;
+}): Settings {
+  const known = [...SCENARIOS, ...SHORT_SCENARIOS];
+  const names = values.scenario === "all" ? SCENARIOS.map(({ name }) => name) : values.scenario.split(",");
+  const scenarios = names.map((name) => {
+    const found = known.find((scenario) => scenario.name === name);
+    if (found === undefined) throw new Error(`there is no scenario ${name}`);
+    return found;
+  });
+  const from = values.from ?? null;
+  if (from !== null && !names.includes(from)) throw new Error(`--from ${from} is none of the chosen scenarios`);
+  return {
+    scenarios,
+    from,
+    seed: values.seed === undefined ? Math.floor(Math.random() * 1_000_000) : wholeNumber("--seed", values.seed),
+    runs: wholeNumber("--runs", values.runs),
+    json: values.json ?? null,
+  };
+}
+
+function wholeNumber(option: string, text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new Error(`${option} must be a whole number from 1`);
+  return Number(text);
+}
+
+function say(text: string): void {
+  process.stdout.write(`${new Date().toISOString().slice(11, 23)} ${text}\n`);
+}

@@ -1,0 +1,81 @@
+import { spawnSync } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import { TSX } from "../support/processes.ts";
+import { readReport, reportOf, tableOf, writeReport } from "./report.ts";
+import type { Outcome } from "./run-scenario.ts";
+
+const outcome: Outcome = {
+  name: "kill-worker",
+  runs: 40,
+  kills: 3,
+  counts: { lost: 1, doubled: 2, reordered: 1, stuck: 0, wrong: 0 },
+  violations: ["lost: a", "doubled: b", "doubled: c", "reordered: d"],
+  recoveries: [
+    { what: "takeover", tookMs: 3_000.4 },
+    { what: "takeover", tookMs: 1_000 },
+    { what: "spread", tookMs: 200 },
+  ],
+  looked: { transitions: 100, steps: 30, lines: 20 },
+};
+
+describe("the report of the kill tests", () => {
+  let folder: string;
+  before(async () => void (folder = await mkdtemp(join(tmpdir(), "millrace-report-"))));
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  it("holds what was lost, doubled and stuck, and how long recovery took", () => {
+    expect(reportOf(outcome)).to.deep.include({
+      name: "kill-worker",
+      runs: 40,
+      kills: 3,
+      lost: 1,
+      doubled: 2,
+      stuck: 0,
+      recoveryMs: { p50: 1_000, max: 3_000 },
+      recoveries: { takeover: { p50: 1_000, max: 3_000 }, spread: { p50: 200, max: 200 } },
+    });
+  });
+
+  it("shows one line for each scenario and each kind of recovery", () => {
+    const lines = tableOf({ seed: 7, scenarios: [reportOf(outcome)] }).split("\n");
+    expect(lines[0]).to.equal("seed 7");
+    expect(lines[2]!.trim().split(/\s+/)).to.deep.equal("kill-worker 40 100 30 20 3 1 2 0 1 1000 3000".split(" "));
+    expect(lines[3]!.trim().split(/\s+/)).to.deep.equal(["takeover", "1000", "3000"]);
+    expect(lines).to.have.length(5);
+  });
+
+  it("is read again by the command that goes on, unless it was of another seed", async () => {
+    const file = join(folder, "results.json");
+    const scenarios = [reportOf(outcome)];
+    await writeReport(file, { seed: 7, scenarios });
+    expect(await readReport(file, 7)).to.deep.equal(scenarios);
+    expect(await readReport(file, 8)).to.deep.equal([]);
+    expect(await readReport(join(folder, "missing.json"), 7)).to.deep.equal([]);
+    await writeFile(file, "{}");
+    expect(await readReport(file, 7)).to.deep.equal([]);
+  });
+});
+
+describe("the command of the kill tests", () => {
+  const run = (...args: readonly string[]) =>
+    spawnSync(process.execPath, ["--import", TSX, fileURLToPath(new URL("main.ts", import.meta.url)), ...args], {
+      encoding: "utf8",
+    });
+
+  it("refuses what it does not understand, and says what it knows", () => {
+    for (const [args, words] of [
+      [["--scenario", "earthquake"], "there is no scenario earthquake"],
+      [["--scenario", "redis", "--from", "store"], "--from store is none of the chosen scenarios"],
+      [["--runs", "many"], "--runs must be a whole number from 1"],
+      [["--sead", "1"], "--sead"],
+    ] as const) {
+      const { status, stderr } = run(...args);
+      expect(stderr).to.include(words).and.to.include("kill-worker");
+      expect(status).to.equal(2);
+    }
+  });
+});

@@ -1,0 +1,182 @@
+/** Plays one scenario: an installation, its load, the faults, and the judgement of what is left. */
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { check } from "./check/checker.ts";
+import { collectRuns, readMarks, unsettledRuns } from "./check/collect.ts";
+import type { Evidence, Violation, ViolationKind } from "./check/evidence.ts";
+import { type FaultContext, PROBE_PIPELINE } from "./faults/fault.ts";
+import { MailProbe } from "./faults/mail-probe.ts";
+import { Client } from "./load/client.ts";
+import { step } from "./load/definitions.ts";
+import { Load } from "./load/load.ts";
+import type { Scenario } from "./scenarios.ts";
+import { ADMIN_TOKEN, Installation, SHARDS } from "./world/installation.ts";
+import { seeded } from "./world/random.ts";
+
+/** What a scenario showed; times in milliseconds. */
+export interface Outcome {
+  readonly name: string;
+  readonly runs: number;
+  /** Processes killed and servers taken away. */
+  readonly kills: number;
+  /** Violations of the promises by kind. */
+  readonly counts: Record<ViolationKind, number>;
+  readonly violations: readonly string[];
+  readonly recoveries: readonly Recovery[];
+  /** How much evidence there was. */
+  readonly looked: { readonly transitions: number; readonly steps: number; readonly lines: number };
+}
+
+export interface Recovery {
+  readonly what: string;
+  readonly tookMs: number;
+}
+
+export interface PlayOptions {
+  readonly seed: number;
+  /** At least so many runs; a scenario whose faults take longer than that goes on with more. */
+  readonly runs: number;
+  /** Where the logs of the processes are written after a violation. */
+  readonly logFolder: string;
+  readonly say: (text: string) => void;
+}
+
+const BREATH_MS = { least: 500, most: 2_000 };
+const SETTLE_MS = 180_000;
+
+export async function playScenario(scenario: Scenario, options: PlayOptions): Promise<Outcome> {
+  const { say } = options;
+  const random = seeded(options.seed).fork(scenario.name);
+  const violations: Violation[] = [];
+  const recoveries: Recovery[] = [];
+  let kills = 0;
+  const violated = (kind: ViolationKind, text: string) => violations.push({ kind, text });
+
+  const installation = await Installation.start(scenario.shape);
+  const probe = installation.redis === null ? null : new MailProbe(installation.redisAddress);
+  try {
+    const client = new Client(installation.urls, ADMIN_TOKEN, random.fork("client"));
+    const load = new Load(client, installation.ledger, random.fork("load"));
+    await load.prepare();
+    const nothing = { name: "answers", steps: [step(installation.ledger, "answers", { beats: 0 })] };
+    await load.addPipeline(PROBE_PIPELINE, { jobs: [nothing] });
+    const context: FaultContext = {
+      installation,
+      load,
+      random: random.fork("faults"),
+      probe,
+      struck(what) {
+        kills++;
+        say(`  ${what} is struck`);
+      },
+      recovered(what, tookMs, boundMs = Infinity) {
+        recoveries.push({ what, tookMs });
+        say(`  ${what}: ${Math.round(tookMs)} ms`);
+        if (tookMs > boundMs) violated("stuck", `${what} took ${Math.round(tookMs)} ms, more than ${boundMs}`);
+      },
+      violated: (text) => violated("wrong", text),
+    };
+
+    const faults = scenario.faults(random.fork("order"));
+    const lastsMs = faults.reduce((sum, fault) => sum + fault.lastsMs, 0);
+    const loading = beginEvenly(load, options.runs, lastsMs);
+    for (const fault of faults) {
+      await sleep(context.random.between(BREATH_MS.least, BREATH_MS.most));
+      say(fault.name);
+      await fault.strike(context).catch((error: unknown) => violated("stuck", `${fault.name}: ${String(error)}`));
+    }
+    await loading.enough();
+    say("the load runs out");
+    await inTime(load.settled()).catch((error: unknown) => violated("stuck", `a client gave up: ${String(error)}`));
+    await settle(installation);
+
+    for (const { name, isRunning } of installation.nodes) {
+      if (!isRunning && !name.startsWith("guest")) violated("wrong", `${name} has ended by itself`);
+    }
+    for (const text of client.improper) violated("wrong", text);
+    const evidence = await collect(installation, load);
+    violations.push(...check(evidence));
+    const unreadable = (await probe?.failed()) ?? 0;
+    if (unreadable > 0) violated("wrong", `${unreadable} envelopes could not be read by their owners`);
+    const looked = amountOf(evidence);
+    if (Object.values(looked).includes(0)) violated("lost", `there is no evidence: ${JSON.stringify(looked)}`);
+    if (violations.length > 0) await keepLogs(installation, join(options.logFolder, scenario.name), violations);
+    return {
+      name: scenario.name,
+      runs: evidence.runs.length,
+      kills,
+      counts: countByKind(violations),
+      violations: violations.map(({ kind, text }) => `${kind}: ${text}`),
+      recoveries,
+      looked,
+    };
+  } finally {
+    await probe?.close();
+    await installation.end();
+  }
+}
+
+/** Begins runs at an even pace until `enough` is called, and at least `runs` of them. */
+function beginEvenly(load: Load, runs: number, overMs: number): { readonly enough: () => Promise<void> } {
+  const paceMs = overMs / runs;
+  let begun = 0;
+  let isEnough = false;
+  const beginning = (async () => {
+    for (const since = performance.now(); !isEnough || begun < runs;) {
+      load.begin();
+      begun++;
+      await sleep(isEnough ? paceMs / 4 : Math.max(0, begun * paceMs - (performance.now() - since)));
+    }
+  })();
+  return {
+    enough: () => {
+      isEnough = true;
+      return beginning;
+    },
+  };
+}
+
+/** Resolves when every run has ended and owes nothing, or when they have had all the time that they may need. */
+async function settle({ stores }: Installation): Promise<void> {
+  const end = performance.now() + SETTLE_MS;
+  while (performance.now() < end && (await unsettledRuns(stores, SHARDS)).length > 0) await sleep(250);
+}
+
+async function collect({ stores, ledger }: Installation, load: Load): Promise<Evidence> {
+  const deadLetters = await stores.deadLetters.list({ offset: 0, limit: 100, descending: false });
+  return {
+    acknowledged: load.acknowledged,
+    runs: await collectRuns(stores, load.pipelineIds),
+    marks: await readMarks(ledger),
+    logs: load.logs,
+    deadLetters: deadLetters.map(({ rootId, reason }) => `${rootId}: ${reason}`),
+  };
+}
+
+function amountOf({ runs, marks, logs }: Evidence): Outcome["looked"] {
+  return {
+    transitions: runs.reduce((sum, { events }) => sum + events.length, 0),
+    steps: marks.filter(({ word }) => word === "start").length,
+    lines: logs.reduce((sum, { seen }) => sum + seen.length, 0),
+  };
+}
+
+function inTime<T>(work: Promise<T>): Promise<T> {
+  const late = sleep(SETTLE_MS, undefined, { ref: false }).then(() => {
+    throw new Error(`not within ${SETTLE_MS} ms`);
+  });
+  return Promise.race([work, late]);
+}
+
+async function keepLogs(installation: Installation, folder: string, violations: readonly Violation[]): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, "violations.txt"), violations.map(({ kind, text }) => `${kind}: ${text}\n`).join(""));
+  for (const { name, output } of installation.nodes) await writeFile(join(folder, `${name}.log`), output);
+}
+
+function countByKind(violations: readonly Violation[]): Record<ViolationKind, number> {
+  const counts: Record<ViolationKind, number> = { lost: 0, doubled: 0, reordered: 0, stuck: 0, wrong: 0 };
+  for (const { kind } of violations) counts[kind]++;
+  return counts;
+}

@@ -1,0 +1,197 @@
+/**
+ * A whole installation of real processes on this machine: workers, gateways, edges and agents over Redis with an
+ * append-only file and a MongoDB-wire server, or the embedded default in one process. Every connection that a scenario
+ * disturbs runs through a proxy.
+ */
+import { join } from "node:path";
+import { parseRedisUrl } from "../../../src/redis/connect.ts";
+import { openMongoStores } from "../../../src/stores/mongo/open.ts";
+import { openSqliteStores } from "../../../src/stores/sqlite/open.ts";
+import type { Stores } from "../../../src/stores/stores.ts";
+import { freshDatabase, startTestMongo } from "../../support/mongo.ts";
+import { freePort } from "../../support/ports.ts";
+import { ProcessWorld, type StartedProcess } from "../../support/processes.ts";
+import { startTestRedis, type TestRedis } from "../../support/redis.ts";
+import { Node } from "./node.ts";
+import { TcpProxy } from "../../support/tcp-proxy.ts";
+
+export interface Shape {
+  readonly engine: "scaled" | "embedded";
+  readonly workers: number;
+  readonly gateways: number;
+  readonly edges: number;
+  readonly agents: number;
+  /**
+   * Added to every answer of MongoDB, milliseconds: a process that is killed at a random moment is then mostly in the
+   * middle of something, saved here and not yet told there.
+   */
+  readonly storeDelayMs?: number;
+}
+
+/** An agent, and the network between it and its gateway. */
+export interface AgentNode extends Node {
+  readonly network: TcpProxy;
+  /** Its label `seat`, from 1; two neighbours share the label `bench`. */
+  readonly seat: number;
+}
+
+export const SHARDS = 16;
+export const ADMIN_TOKEN = "an-administrator-token-for-these-tests-only";
+const REGISTRATION_TOKEN = "a-registration-token-for-these-tests-only";
+const SIGNING_KEY = "0123456789abcdef0123456789abcdef";
+const SLOTS = 4;
+
+export class Installation {
+  readonly shape: Shape;
+  readonly workers: readonly Node[];
+  readonly gateways: readonly Node[];
+  readonly edges: readonly Node[];
+  readonly agents: readonly AgentNode[];
+  /** `http://host:port` of every edge. */
+  readonly urls: readonly string[];
+  /** Null with the embedded engine, whose Redis is private. */
+  readonly redis: TestRedis | null;
+  readonly mongo: TcpProxy | null;
+  /** A look into the store past every proxy. */
+  readonly stores: Stores;
+  /** Where steps write their marks. */
+  readonly ledger: string;
+  readonly #world: ProcessWorld;
+  readonly #env: Readonly<Record<string, string>>;
+  readonly #guests: Node[] = [];
+
+  private constructor(parts: {
+    readonly shape: Shape;
+    readonly world: ProcessWorld;
+    readonly env: Readonly<Record<string, string>>;
+    readonly redis: TestRedis | null;
+    readonly mongo: TcpProxy | null;
+    readonly stores: Stores;
+    readonly ports: readonly { readonly http: number; readonly grpc: number }[];
+    readonly networks: readonly TcpProxy[];
+  }) {
+    const { shape, world, env, ports } = parts;
+    this.shape = shape;
+    this.#world = world;
+    this.#env = env;
+    this.redis = parts.redis;
+    this.mongo = parts.mongo;
+    this.stores = parts.stores;
+    this.ledger = join(world.folder, "ledger");
+    const place = (at: number) => ports[at % ports.length]!;
+    const nodes = (role: string, count: number) =>
+      Array.from({ length: count }, (_, at) => new Node(`${role}-${at + 1}`, () => this.#serve(role, place(at))));
+    if (shape.engine === "embedded") {
+      const everything = new Node("plane-1", () => this.#serve("edge,gateway,worker", place(0)));
+      this.workers = this.gateways = this.edges = [everything];
+    } else {
+      this.workers = nodes("worker", shape.workers);
+      this.gateways = nodes("gateway", shape.gateways);
+      this.edges = nodes("edge", shape.edges);
+    }
+    this.urls = this.edges.map((_, at) => `http://127.0.0.1:${place(at).http}`);
+    this.agents = parts.networks.map((network, at): AgentNode => {
+      const node = new Node(`agent-${at + 1}`, () => this.#serveAgent(at + 1, network));
+      return Object.assign(node, { network, seat: at + 1 });
+    });
+  }
+
+  /** Resolves when every process is ready. */
+  static async start(shape: Shape): Promise<Installation> {
+    const world = await ProcessWorld.create({ compiled: true });
+    const isEmbedded = shape.engine === "embedded";
+    const redis = isEmbedded ? null : await startTestRedis({ appendonly: true, fsync: "everysec" });
+    const server = isEmbedded ? null : await startTestMongo();
+    const mongo = server === null ? null : await TcpProxy.start(Number(new URL(server.url).port));
+    const database = freshDatabase();
+    const env: Record<string, string> = {
+      MILLRACE_DATA_DIR: join(world.folder, "data"),
+      MILLRACE_SIGNING_KEY: SIGNING_KEY,
+      MILLRACE_BOOTSTRAP_TOKEN: ADMIN_TOKEN,
+      MILLRACE_REGISTRATION_TOKEN: REGISTRATION_TOKEN,
+      ...(redis === null ? {} : { REDIS_URL: redis.url }),
+      ...(mongo === null ? {} : { MONGODB_URL: `mongodb://127.0.0.1:${mongo.port}`, MONGODB_DATABASE: database }),
+    };
+    const places = isEmbedded ? 1 : Math.max(shape.edges, shape.gateways);
+    const ports = await Promise.all(
+      Array.from({ length: places }, async () => ({ http: await freePort(), grpc: await freePort() })),
+    );
+    const networks = await Promise.all(
+      Array.from({ length: shape.agents }, (_, at) =>
+        TcpProxy.start(ports[at % (isEmbedded ? 1 : shape.gateways)]!.grpc),
+      ),
+    );
+    const openStores = async () =>
+      server === null
+        ? openSqliteStores({ path: join(world.folder, "data", "millrace.db") })
+        : openMongoStores({ url: server.url, database });
+    const stores = await openStores();
+    const installation = new Installation({ shape, world, env, redis, mongo, stores, ports, networks });
+    try {
+      // One node first: the first start of a deployment makes what all others find.
+      const [first, ...others] = new Set([...installation.edges, ...installation.gateways, ...installation.workers]);
+      await first!.start();
+      await Promise.all([...others, ...installation.agents].map((node) => node.start()));
+      installation.calmStore();
+      return installation;
+    } catch (error) {
+      await installation.end();
+      throw error;
+    }
+  }
+
+  /** The speed of MongoDB that this installation is meant to have. */
+  calmStore(): void {
+    this.mongo?.slowDown(this.shape.storeDelayMs ?? 0);
+  }
+
+  /** Starts one more worker, which `end` ends if nobody else does. */
+  async addWorker(): Promise<Node> {
+    const guest = new Node(`guest-${this.#guests.length + 1}`, () => this.#serve("worker", null));
+    this.#guests.push(guest);
+    await guest.start();
+    return guest;
+  }
+
+  /** Every process by its name, for the logs. */
+  get nodes(): readonly Node[] {
+    const unique = new Set([...this.edges, ...this.gateways, ...this.workers, ...this.#guests, ...this.agents]);
+    return [...unique];
+  }
+
+  /** A client of the installation's Redis; only with the scaled engine. */
+  get redisAddress() {
+    return parseRedisUrl(this.redis!.url);
+  }
+
+  /** Kills what runs and removes what was written. */
+  async end(): Promise<void> {
+    await this.#world.end();
+    await this.stores.close();
+    await this.redis?.stop();
+    await Promise.all(this.agents.map(({ network }) => network.close()));
+    await this.mongo?.close();
+  }
+
+  async #serve(roles: string, place: { readonly http: number; readonly grpc: number } | null): Promise<StartedProcess> {
+    const addresses =
+      place === null
+        ? {}
+        : { MILLRACE_HTTP_ADDRESS: `127.0.0.1:${place.http}`, MILLRACE_GRPC_ADDRESS: `127.0.0.1:${place.grpc}` };
+    return (await this.#world.serve(roles, { env: { ...this.#env, ...addresses } })).process;
+  }
+
+  async #serveAgent(seat: number, network: TcpProxy): Promise<StartedProcess> {
+    const agent = this.#world.agent(`127.0.0.1:${network.port}`, {
+      env: {
+        MILLRACE_REGISTRATION_TOKEN: REGISTRATION_TOKEN,
+        MILLRACE_AGENT_NAME: `agent-${seat}`,
+        MILLRACE_AGENT_SLOTS: String(SLOTS),
+        MILLRACE_AGENT_LABELS: `seat=${seat},bench=${Math.ceil(seat / 2)}`,
+        MILLRACE_DATA_DIR: join(this.#world.folder, `agent-${seat}`),
+      },
+    });
+    await agent.prints('"msg":"ready"');
+    return agent;
+  }
+}
