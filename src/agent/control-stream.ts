@@ -52,6 +52,7 @@ export class ControlStream {
   readonly #welcomeTimer: NodeJS.Timeout;
   #heartbeatTimer: NodeJS.Timeout | undefined;
   #welcomeAt: number | undefined;
+  #isOver = false;
 
   /** Opens the stream and says hello. */
   constructor(options: ControlStreamOptions) {
@@ -61,6 +62,7 @@ export class ControlStream {
     this.#helloAt = clock.monotonic();
     this.ended = new Promise((resolve) => {
       const end = (code: status, details: string) => {
+        this.#isOver = true;
         clearTimeout(this.#welcomeTimer);
         clearInterval(this.#heartbeatTimer);
         const welcomeMs = this.#welcomeAt === undefined ? 0 : clock.monotonic() - this.#welcomeAt;
@@ -90,6 +92,8 @@ export class ControlStream {
 
   #receive(message: ConnectResponse["message"]): void {
     if (message === undefined) return; // Of a newer plane.
+    // What a newer stream has renewed must not be taken for this one's.
+    if (this.#isOver) return;
     switch (message.$case) {
       case "welcome":
         return this.#welcome(message.value.agentId, Number(message.value.heartbeatIntervalMs));

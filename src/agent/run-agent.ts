@@ -3,14 +3,16 @@ import { randomUUID } from "node:crypto";
 import { arch, hostname, platform } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
-import { systemClock } from "../domain/clock.ts";
+import type { Clock } from "../domain/clock.ts";
 import { MillraceError } from "../domain/errors.ts";
+import { openAgentClock } from "./agent-clock.ts";
 import { Backoff } from "./backoff.ts";
 import { ControlStream } from "./control-stream.ts";
 import { type AgentDataDir, claimDataDir } from "./data-dir.ts";
 import { FifoPool } from "./fifo-pool.ts";
 import { type AgentIdentity, readIdentity, writeIdentity } from "./identity.ts";
 import { Journal } from "./journal.ts";
+import { Leases } from "./leases.ts";
 import { LogShipper } from "./log-shipper.ts";
 import type { AgentOptions } from "./options.ts";
 import { bearer, openPlaneClients, type PlaneClients } from "./plane-clients.ts";
@@ -51,6 +53,8 @@ class Agent {
   readonly #bootId = randomUUID();
   readonly #journal: Journal;
   readonly #shipper: LogShipper;
+  readonly #clock: Clock = openAgentClock();
+  readonly #leases: Leases;
   readonly #workload: Workload;
   /** Aborted when nothing is left to be said to the plane. */
   readonly #ending = new AbortController();
@@ -73,12 +77,13 @@ class Agent {
       metadata: () => (this.#identity === undefined ? undefined : bearer(this.#identity.agentToken)),
       log,
     });
+    this.#leases = new Leases({ folder: dataDir.scratchDir, clock: this.#clock, log });
     this.#workload = new Workload({
       ...dataDir,
       pipes,
       journal: this.#journal,
       shipper: this.#shipper,
-      clock: systemClock,
+      leases: this.#leases,
       log,
       report: (report) => this.#openStream?.send({ $case: "report", value: report }),
     });
@@ -97,6 +102,7 @@ class Agent {
       this.#workload.killAll("the agent has stopped");
       await this.#workload.whenWithoutSteps();
       this.#workload.close();
+      await this.#leases.close();
       this.#shipper.close();
       this.#journal.close();
     }
@@ -140,14 +146,14 @@ class Agent {
     const stream = new ControlStream({
       client: this.#clients.agent,
       metadata: bearer(identity.agentToken),
-      clock: systemClock,
+      clock: this.#clock,
       bootId: this.#bootId,
       labels: this.#labels,
       slots,
       version,
       nextSequence: () => ++this.#sequence,
       held: () => ({ held: this.#workload.heldStepRuns(), heldJobIds: this.#workload.heldJobIds() }),
-      onContact: (sentAt) => this.#workload.renewLeases(sentAt),
+      onContact: (sentAt) => this.#leases.renew(sentAt),
       onWelcome: (agentId) => this.#welcomed(agentId),
       onOrder: (order) => this.#workload.obey(order),
     });

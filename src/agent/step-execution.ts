@@ -1,6 +1,7 @@
 /** One step run that runs: its process, its bounds in time, its output, and what is to be said of its end. */
 import { type Dispatch, StepPhase } from "../../proto/generated/agent/v1/agent.ts";
 import type { FifoPool } from "./fifo-pool.ts";
+import type { HeldLease } from "./leases.ts";
 import { OutputCapture, type OutputTarget } from "./output-capture.ts";
 import { prepareCommand } from "./shell-step.ts";
 import { stepEnvironment } from "./step-environment.ts";
@@ -29,6 +30,7 @@ export interface StepSurroundings {
   readonly workDir: string;
   readonly scratchDir: string;
   readonly pipes: FifoPool;
+  readonly lease: HeldLease;
   readonly output: OutputTarget;
   /** Called when the process runs. */
   readonly onStarted: (startedAtMs: number) => void;
@@ -42,10 +44,11 @@ export class StepExecution {
   #cause: Cause | undefined;
   #graceTimer: NodeJS.Timeout | undefined;
 
-  /** Starts the step. */
+  /** Starts the step; it is killed when its lease runs out. */
   constructor(dispatch: Dispatch, surroundings: StepSurroundings) {
     this.#dispatch = dispatch;
     const { shipper, log } = surroundings.output;
+    surroundings.lease.onRunOut((reason) => this.kill(reason));
     this.ended = this.#run(surroundings)
       .catch((error: Error) => this.#endOf(StepPhase.STEP_PHASE_FAILED, -1, error.message, log.lastLine, 0))
       .finally(() => shipper.finish(log));
@@ -61,17 +64,23 @@ export class StepExecution {
     this.#end({ phase: StepPhase.STEP_PHASE_LOST, reason }, 0);
   }
 
-  async #run({ workDir, scratchDir, pipes, output, onStarted }: StepSurroundings): Promise<StepEnd> {
+  async #run({ workDir, scratchDir, pipes, lease, output, onStarted }: StepSurroundings): Promise<StepEnd> {
     const dispatch = this.#dispatch;
     const workspace = await openWorkspace(workDir, dispatch.jobId);
     const cwd = await resolveWorkingDirectory(workspace, dispatch.workingDirectory);
     const env = stepEnvironment(dispatch, workspace);
     const prepared = await prepareCommand(dispatch, scratchDir);
     try {
+      // Much time may have passed since the lease was taken: this sets the cause when it has run out.
+      lease.hasRunOut();
       if (this.#cause !== undefined) return this.#endOf(this.#cause.phase, -1, this.#cause.reason, 0n, 0);
-      const mark = `${dispatch.stepRunId}-${dispatch.token}`;
-      const supervised = await SupervisedProcess.start({ command: prepared.command, cwd, env, mark }, pipes);
-      return await this.#attend(supervised, output, onStarted);
+      const mark = `${lease.mark}${dispatch.stepRunId}-${dispatch.token}`;
+      const { permitFile } = lease;
+      const supervised = await SupervisedProcess.start(
+        { command: prepared.command, cwd, env, mark, permitFile },
+        pipes,
+      );
+      return await this.#attend(supervised, lease, output, onStarted);
     } finally {
       await prepared.dispose();
     }
@@ -79,6 +88,7 @@ export class StepExecution {
 
   async #attend(
     supervised: SupervisedProcess,
+    lease: HeldLease,
     output: OutputTarget,
     onStarted: (startedAtMs: number) => void,
   ): Promise<StepEnd> {
@@ -95,6 +105,8 @@ export class StepExecution {
     const exit = await supervised.exited;
     clearTimeout(timeout);
     clearTimeout(this.#graceTimer);
+    // What the guard has killed, and what has not found its permit, is lost and has not failed by itself.
+    if (exit.code !== 0) lease.hasRunOut();
     // What the process itself made of it counts; what comes after its end does not.
     const cause = this.#cause;
     this.#cause ??= { phase: StepPhase.STEP_PHASE_UNSPECIFIED, reason: "" };

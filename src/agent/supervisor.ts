@@ -6,58 +6,34 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { closeWriteEnd, type FifoPool, type OutputPipe } from "./fifo-pool.ts";
-
-/** Environment variable by which a process is known to belong to a step, wherever it went. */
-const MARK = "MILLRACE_STEP_MARK";
+import { signalGroup } from "./process-group.ts";
+import { MARK, SWEEP } from "./sweep-script.ts";
 
 /**
- * $1: the mark, $2: PATH of the supervisor, then the command. Descriptor 3 is the lifeline.
+ * $1: the mark, $2: PATH of the supervisor, $3: the permit, then the command. Descriptor 3 is the lifeline.
+ *
+ * Without its permit the step does not start: its agent stood still while its lease ran out (see guard.ts).
  *
  * The watcher is forked twice, so that the step does not find a child that it never started (a program that waits for all
  * its children would wait for ever). On the end of the lifeline it kills what carries the mark, in or outside of the group
- * (Linux; again until there is nothing left, since processes fork), then the group with itself. It ignores the signals by
- * which a step is asked to end, and holds none of the step's descriptors. Nothing is assigned outside of the watcher: a
- * variable of that name might be the step's.
- *
- * The watcher carries the mark too. A grep that does not find it (BusyBox's reads no further than the first zero byte) is
- * of no use; then the shell reads the environments itself, which is slower.
+ * (Linux), then the group with itself. It ignores the signals by which a step is asked to end, and holds none of the step's
+ * descriptors. Nothing is assigned outside of the watcher: a variable of that name might be the step's.
  */
 const SCRIPT = `
+[ -e "$3" ] || exit
 ( {
   trap '' HUP INT QUIT TERM PIPE ALRM USR1 USR2
   read -r line
   PATH=$2
   LC_ALL=C
   export PATH LC_ALL
-  unset ${MARK} LD_PRELOAD
-  if [ -r /proc/self/environ ] && read -r self rest </proc/self/stat; then
-    rounds=0
-    killed=yes
-    while [ -n "$killed" ] && [ "$rounds" -lt 20 ]; do
-      rounds=$((rounds + 1))
-      killed=
-      files=$(grep -lsF -e "${MARK}=$1" /proc/[0-9]*/environ)
-      case $files in
-        */$self/*) ;;
-        *)
-          files=
-          for file in /proc/[0-9]*/environ; do
-            while read -r line || [ -n "$line" ]; do
-              case $line in *"${MARK}=$1"*) files="$files $file" ;; esac
-            done <"$file"
-          done ;;
-      esac
-      for file in $files; do
-        pid=\${file#/proc/}
-        pid=\${pid%/environ}
-        if [ "$pid" != "$self" ] && kill -KILL "$pid"; then killed=yes; fi
-      done
-    done
-  fi
+  unset LD_PRELOAD
+  ${SWEEP}
+  sweep "$1"
   kill -KILL 0
 } <&3 3<&- >/dev/null 2>&1 & )
 exec 3<&-
-shift 2
+shift 3
 exec "$@"
 `;
 
@@ -71,8 +47,10 @@ export interface ProcessStart {
   readonly cwd: string;
   /** Names must be names for a shell, else a shell may leave them out. */
   readonly env: Readonly<Record<string, string>>;
-  /** Unique to the step run and its grant; letters, digits, `_` and `-`. */
+  /** Unique to the step run and its grant: the mark of its lease, then letters, digits, `_` and `-`. */
   readonly mark: string;
+  /** The process is not started unless this file is there; it then ends by itself with a code other than 0. */
+  readonly permitFile: string;
 }
 
 /** How the process itself ended; one of the two is null. */
@@ -128,7 +106,7 @@ export class SupervisedProcess {
 
   /** Sends a signal to the whole group; nothing happens once the process itself has ended, as its id may be another's. */
   signal(name: NodeJS.Signals): void {
-    if (this.#running) killGroup(this.#pid, name);
+    if (this.#running) signalGroup(this.#pid, name);
   }
 
   /** Ends everything that belongs to the step and resolves when the process has ended and the watcher is gone. Idempotent. */
@@ -136,7 +114,7 @@ export class SupervisedProcess {
     if (!this.#lifeline.closed) {
       const gone = once(this.#lifeline, "close");
       // A watcher that was stopped, or cannot keep up, is ended with what is left.
-      const timer = setTimeout(() => killGroup(this.#pid, "SIGKILL"), SWEEP_MS);
+      const timer = setTimeout(() => signalGroup(this.#pid, "SIGKILL"), SWEEP_MS);
       this.#lifeline.end();
       await gone;
       clearTimeout(timer);
@@ -146,25 +124,16 @@ export class SupervisedProcess {
 }
 
 function spawnSupervisor(
-  { command, cwd, env, mark }: ProcessStart,
+  { command, cwd, env, mark, permitFile }: ProcessStart,
   stdout: OutputPipe,
   stderr: OutputPipe,
 ): ChildProcess {
   const path = process.env["PATH"] ?? "/usr/bin:/bin";
-  return spawn("/bin/sh", ["-c", SCRIPT, "millrace-step", `${mark};`, path, ...command], {
+  return spawn("/bin/sh", ["-c", SCRIPT, "millrace-step", `${mark};`, path, permitFile, ...command], {
     cwd,
-    // Not the first one: see the watcher's test of grep.
+    // Not the first one: see `sweep`.
     env: { ...env, [MARK]: `${mark};` },
     stdio: ["ignore", stdout.writeEnd, stderr.writeEnd, "pipe"],
     detached: true,
   });
-}
-
-function killGroup(leader: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(-leader, signal);
-  } catch (error) {
-    // Gone, or another user's by now: neither can be helped from here.
-    if (!["ESRCH", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
-  }
 }

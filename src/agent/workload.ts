@@ -9,11 +9,11 @@ import {
   StepPhase,
   type StepReport,
 } from "../../proto/generated/agent/v1/agent.ts";
-import type { Clock } from "../domain/clock.ts";
 import type { Logger } from "../domain/logger.ts";
 import type { Order } from "./control-stream.ts";
 import type { FifoPool } from "./fifo-pool.ts";
 import { type Journal, lostReport } from "./journal.ts";
+import type { HeldLease, Leases } from "./leases.ts";
 import type { LogShipper } from "./log-shipper.ts";
 import { StepExecution, type StepEnd } from "./step-execution.ts";
 import { removeWorkspace } from "./workspace.ts";
@@ -29,7 +29,7 @@ export interface WorkloadOptions {
   readonly pipes: FifoPool;
   readonly journal: Journal;
   readonly shipper: LogShipper;
-  readonly clock: Clock;
+  readonly leases: Leases;
   readonly log: Logger;
   /** Sends a report when there is a connection; what is lost is asked for again, or sent again. */
   readonly report: (report: StepReport) => void;
@@ -54,8 +54,6 @@ export class Workload {
   readonly #released = new Map<string, true>();
   readonly #waiting: (() => void)[] = [];
   #reportTimer: NodeJS.Timeout | undefined;
-  /** By the monotonic clock: when the last acknowledged sign of life was sent. */
-  #contact = Number.NEGATIVE_INFINITY;
   #draining = false;
 
   constructor(options: WorkloadOptions) {
@@ -71,11 +69,6 @@ export class Workload {
 
   heldJobIds(): string[] {
     return [...this.#jobs];
-  }
-
-  /** The plane has acknowledged a sign of life that was sent at `sentAt` (monotonic): leases count from there. */
-  renewLeases(sentAt: number): void {
-    this.#contact = Math.max(this.#contact, sentAt);
   }
 
   /** Tells the plane all that it may have missed: what runs, and what has ended. */
@@ -131,45 +124,51 @@ export class Workload {
   }
 
   #dispatch(dispatch: Dispatch): void {
-    const { journal, log, report } = this.#options;
-    const { stepRunId, token, jobId } = dispatch;
+    const { journal, leases, log } = this.#options;
+    const { stepRunId, token, jobId, leaseMs } = dispatch;
     const key = keyOf(stepRunId, token);
     const known = journal.find(stepRunId, token);
     if (known !== undefined) {
       log.debug({ stepRunId, token: String(token) }, "a dispatch came again");
       const running = this.#running.get(key);
       if (running !== undefined) this.#reportStarted(running);
-      else if (known.report !== undefined) report(known.report);
+      else if (known.report !== undefined) this.#options.report(known.report);
       return;
     }
+    let lease: HeldLease | undefined;
     try {
+      lease = leases.take(Number(leaseMs));
+      // It may be somebody else's by now. The plane finds it not held, and sends it again when it is not.
+      if (lease === undefined)
+        return log.warn({ stepRunId }, "a step came when its lease had run out; it is not started");
       journal.begin(dispatch);
     } catch (error) {
+      lease?.release();
       // Without a journal entry it could be started twice. The plane asks again while it finds the step not held.
       return log.error(
         { stepRunId, error: (error as Error).message },
-        "cannot write the journal; the step is not started",
+        "cannot write to the data directory; the step is not started",
       );
     }
     const revoked = this.#revokedEarly.get(key);
-    if (revoked !== undefined) {
-      return this.#ended({ ...lostReport(dispatch, revoked), phase: StepPhase.STEP_PHASE_CANCELLED });
+    const obstacle = revoked ?? this.#obstacleTo(dispatch);
+    if (obstacle === undefined) {
+      this.#jobs.add(jobId);
+      return this.#start(key, dispatch, lease);
     }
-    const obstacle = this.#obstacleTo(dispatch);
-    if (obstacle !== undefined) return this.#ended(lostReport(dispatch, obstacle));
-    this.#jobs.add(jobId);
-    this.#start(key, dispatch);
+    lease.release();
+    const phase = revoked === undefined ? StepPhase.STEP_PHASE_LOST : StepPhase.STEP_PHASE_CANCELLED;
+    this.#ended({ ...lostReport(dispatch, obstacle), phase });
   }
 
   /** Why a new step run is not started, or undefined. */
-  #obstacleTo({ jobId, leaseMs }: Dispatch): string | undefined {
+  #obstacleTo({ jobId }: Dispatch): string | undefined {
     if (this.#released.has(jobId)) return "the job was released before this step arrived";
     if (this.#draining && !this.#jobs.has(jobId)) return "the agent begins no more jobs: it is about to stop";
-    if (this.#leaseLeft(leaseMs) <= 0) return "the step's lease had run out when it arrived";
     return undefined;
   }
 
-  #start(key: string, dispatch: Dispatch): void {
+  #start(key: string, dispatch: Dispatch, lease: HeldLease): void {
     const { workDir, scratchDir, pipes, shipper, log } = this.#options;
     const { runId, jobId, stepRunId, token } = dispatch;
     const held = { runId, jobId, stepRunId, token };
@@ -177,6 +176,7 @@ export class Workload {
       workDir,
       scratchDir,
       pipes,
+      lease,
       output: { shipper, log: shipper.open(held), maskValues: [] },
       onStarted: (startedAtMs) => {
         step.startedAtMs = startedAtMs;
@@ -186,29 +186,12 @@ export class Workload {
     const step: RunningStep = { held, execution, startedAtMs: 0, refused: false };
     this.#running.set(key, step);
     log.info({ runId, jobId, stepRunId, step: dispatch.stepName }, "a step run begins");
-    const stopWatch = this.#watchLease(execution, dispatch.leaseMs);
     void execution.ended.then((end) => {
-      stopWatch();
+      lease.release();
       this.#running.delete(key);
       log.info({ runId, jobId, stepRunId, phase: end.phase, reason: end.reason }, "a step run has ended");
       this.#ended(reportOf(held, end), step.refused);
     });
-  }
-
-  /** Kills the step when its lease runs out. The timer runs to the end that was known when it was set, and looks again. */
-  #watchLease(execution: StepExecution, leaseMs: bigint): () => void {
-    let timer: NodeJS.Timeout;
-    const watch = () => {
-      const leftMs = this.#leaseLeft(leaseMs);
-      if (leftMs > 0) timer = setTimeout(watch, Math.ceil(leftMs));
-      else execution.kill(`the control plane has acknowledged no heartbeat within the step's lease of ${leaseMs} ms`);
-    };
-    watch();
-    return () => clearTimeout(timer);
-  }
-
-  #leaseLeft(leaseMs: bigint): number {
-    return this.#contact + Number(leaseMs) - this.#options.clock.monotonic();
   }
 
   #revoke({ stepRunId, token, graceMs, reason }: Revoke): void {

@@ -23,6 +23,8 @@ const OUTBOX_CAPACITY = 1_000;
 const MAX_WAITING_REPORTS = 1_000;
 /** Between two tries to hand on a report that no mailbox takes. */
 const REPORT_RETRY_MS = 500;
+/** An agent that has not been heard for so many heartbeats gets no jobs: it may stand still, and would lose them. */
+const SILENT_HEARTBEATS = 2;
 
 export interface AgentSessionOptions {
   readonly agentId: AgentId;
@@ -51,6 +53,8 @@ export class AgentSession implements Claimant {
   readonly #cleanups: (() => unknown)[] = [];
   #announced = false;
   #draining = false;
+  /** When the agent was last heard, by the monotonic clock. */
+  #heardAt: number;
   #woken = false;
   #claiming = false;
   /** Jobs that were released while the store was being read. */
@@ -69,6 +73,7 @@ export class AgentSession implements Claimant {
     this.labels = labels;
     this.#slots = slots;
     this.#end = end;
+    this.#heardAt = context.clock.monotonic();
     this.#outbox = new Outbox({
       capacity: OUTBOX_CAPACITY,
       write,
@@ -97,6 +102,7 @@ export class AgentSession implements Claimant {
     if (heartbeat.bootId !== this.#boot.bootId) {
       throw new MillraceError("conflict", "the heartbeat's boot id is not that of this stream's hello");
     }
+    this.#heardAt = this.#context.clock.monotonic();
     this.#heartbeat = heartbeat;
     if (!this.#beating) void this.#answerHeartbeats();
   }
@@ -120,7 +126,9 @@ export class AgentSession implements Claimant {
   }
 
   freeSlots(): number {
-    return this.#draining ? 0 : this.#slots - this.#bound.size - this.#claims.size;
+    const { clock, heartbeatIntervalMs } = this.#context;
+    const isSilent = clock.monotonic() - this.#heardAt > SILENT_HEARTBEATS * heartbeatIntervalMs;
+    return this.#draining || isSilent ? 0 : this.#slots - this.#bound.size - this.#claims.size;
   }
 
   wake(): void {

@@ -176,7 +176,7 @@ describe("an agent and its connection", () => {
     await until("all its processes", async () => (await processesWith("sleep 70")).length >= 4);
     agent.kill("SIGKILL");
     await until("the end of all of them", async () => (await processesWith("sleep 70")).length === 0, 2_000);
-    await until("the end of its supervisor", async () => (await processesWith("millrace-step step_1-1;")).length === 0);
+    await until("the end of its supervisor", async () => (await processesWith("step_1-1;")).length === 0);
 
     bench.plane.reports.length = 0;
     await bench.start();

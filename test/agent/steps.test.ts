@@ -199,7 +199,7 @@ describe("a step on an agent", () => {
     const end = await bench.plane.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_SUCCEEDED", exitCode: 0 });
     expect(await processesWith("sleep 63")).to.deep.equal([]);
-    expect(await processesWith("millrace-step step_1-1;")).to.deep.equal([]);
+    expect(await processesWith("step_1-1;")).to.deep.equal([]);
   });
 
   it("is over when its process has ended, although something still holds its output", async () => {
@@ -215,7 +215,7 @@ describe("a step on an agent", () => {
   });
 
   it("ends when it has killed its supervisor", async () => {
-    bench.plane.dispatch({ script: `pkill -KILL -g $$ -f 'millrace-step step_1-1;'; sleep 64` });
+    bench.plane.dispatch({ script: `pkill -KILL -g $$ -f 'step_1-1;'; sleep 64` });
     expect(await bench.plane.endOf()).to.include({ phase: "STEP_PHASE_FAILED", reason: "ended by SIGKILL" });
     expect(await processesWith("sleep 64")).to.deep.equal([]);
   });

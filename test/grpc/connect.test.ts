@@ -223,10 +223,13 @@ describe("an agent's control channel", () => {
 
   it("frees the slot of a claim that nobody answers", async () => {
     const agent = await newAgent();
-    await Channel.open(gateway, agent, { slots: 1 });
+    const channel = await Channel.open(gateway, agent, { slots: 1 });
     const run = await StoredRun.create(gateway.stores);
     await gateway.context.board.offer(run.offer());
-    await until("the job is claimed again", () => claims().length === 2);
+    await until("the job is claimed again", async () => {
+      await channel.beat();
+      return claims().length === 2;
+    });
     expect(new Set(claims())).to.have.length(2);
   });
 
@@ -243,6 +246,26 @@ describe("an agent's control channel", () => {
     for (const asker of askers) {
       expect((await gateway.stores.identity.findAgent(asker as AgentId))!.labels["os"]).to.equal("linux");
     }
+  });
+
+  it("asks for nothing while the agent is silent, and again when it is heard", async () => {
+    const [standing, beating] = [await newAgent(), await newAgent()];
+    const stood = await Channel.open(gateway, standing, { slots: 1 });
+    const beats = await Channel.open(gateway, beating, { slots: 1 });
+    const silentSince = performance.now();
+    await until("one has been silent for two heartbeats", async () => {
+      await beats.beat();
+      return performance.now() - silentSince > 2_100;
+    });
+    const run = await StoredRun.create(gateway.stores, [{}, {}]);
+    const askers = () => gateway.messages("claimRequested").map(({ agentId }) => agentId);
+    await gateway.context.board.offer(run.offer(0));
+    await until("the other one asks", () => askers().length === 1);
+    expect(askers()).to.deep.equal([beating.agentId]);
+    await gateway.context.board.offer(run.offer(1));
+    await stood.beat();
+    await until("the silent one asks, too", () => askers().length === 2);
+    expect(askers()[1]).to.equal(standing.agentId);
   });
 
   it("asks for nothing while the agent drains", async () => {
