@@ -19,6 +19,7 @@ const outcome: Outcome = {
     { what: "takeover", tookMs: 1_000 },
     { what: "spread", tookMs: 200 },
   ],
+  figures: ["100 runs/s"],
   looked: { transitions: 100, steps: 30, lines: 20 },
 };
 
@@ -40,12 +41,12 @@ describe("the report of the kill tests", () => {
     });
   });
 
-  it("shows one line for each scenario and each kind of recovery", () => {
+  it("shows one line for each scenario, each kind of recovery and each figure", () => {
     const lines = tableOf({ seed: 7, scenarios: [reportOf(outcome)] }).split("\n");
     expect(lines[0]).to.equal("seed 7");
     expect(lines[2]!.trim().split(/\s+/)).to.deep.equal("kill-worker 40 100 30 20 3 1 2 0 1 1000 3000".split(" "));
     expect(lines[3]!.trim().split(/\s+/)).to.deep.equal(["takeover", "1000", "3000"]);
-    expect(lines).to.have.length(5);
+    expect(lines.slice(5)).to.deep.equal(["kill-worker: 100 runs/s"]);
   });
 
   it("is read again by the command that goes on, unless it was of another seed", async () => {

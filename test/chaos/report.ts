@@ -17,6 +17,8 @@ const scenarioReport = z.object({
   recoveryMs: z.object({ p50: z.number().nullable(), max: z.number().nullable() }),
   /** Everything that was not as promised, in words; it also holds what is neither lost, doubled nor stuck. */
   violations: z.array(z.string()),
+  /** What else was measured, in words. */
+  figures: z.array(z.string()),
   /** Of each kind of recovery by itself, milliseconds. */
   recoveries: z.record(z.string(), z.object({ p50: z.number(), max: z.number() })),
 });
@@ -25,7 +27,16 @@ const report = z.object({ seed: z.number(), scenarios: z.array(scenarioReport) }
 export type ScenarioReport = z.output<typeof scenarioReport>;
 export type Report = z.output<typeof report>;
 
-export function reportOf({ name, runs, kills, counts, violations, recoveries, looked }: Outcome): ScenarioReport {
+export function reportOf({
+  name,
+  runs,
+  kills,
+  counts,
+  violations,
+  recoveries,
+  figures,
+  looked,
+}: Outcome): ScenarioReport {
   const times = (what?: string) =>
     recoveries.filter((recovery) => what === undefined || recovery.what === what).map(({ tookMs }) => tookMs);
   const kinds = [...new Set(recoveries.map(({ what }) => what))];
@@ -39,6 +50,7 @@ export function reportOf({ name, runs, kills, counts, violations, recoveries, lo
     stuck: counts.stuck,
     recoveryMs: times().length === 0 ? { p50: null, max: null } : spread(times()),
     violations: [...violations],
+    figures: [...figures],
     recoveries: Object.fromEntries(kinds.map((what) => [what, spread(times(what))])),
   };
 }
@@ -65,7 +77,8 @@ export function tableOf({ seed, scenarios }: Report): string {
   const lines = cells.map((row) =>
     row.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column]!))).join("  "),
   );
-  return [`seed ${seed}`, ...lines].join("\n");
+  const figures = scenarios.flatMap((one) => one.figures.map((figure) => `${one.name}: ${figure}`));
+  return [`seed ${seed}`, ...lines, ...figures].join("\n");
 }
 
 /** The scenarios of an earlier part of the same long run, for `--from`; none when there is no such file, or of another seed. */

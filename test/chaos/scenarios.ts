@@ -1,4 +1,5 @@
 /** The scenarios by name: on which installation, and which faults in which order. */
+import { killAmongMany, manyWait, sameWorkOnMore } from "./faults/amounts.ts";
 import type { Fault } from "./faults/fault.ts";
 import { longPartition, shortPartition } from "./faults/partitions.ts";
 import {
@@ -13,10 +14,12 @@ import {
 } from "./faults/processes.ts";
 import {
   cutStore,
+  emptyMaster,
   flushRedis,
   meddleWithMail,
   redisOutage,
   restartRedis,
+  slotsAreKept,
   slowStore,
   storeOutage,
 } from "./faults/servers.ts";
@@ -27,6 +30,8 @@ export interface Scenario {
   readonly name: string;
   readonly about: string;
   readonly shape: Shape;
+  /** Only what the faults themselves trigger runs, since something is measured that other work would blur. */
+  readonly isQuiet?: boolean;
   readonly faults: (random: Random) => readonly Fault[];
 }
 
@@ -120,6 +125,26 @@ export const SCENARIOS: readonly Scenario[] = [
     about: "the embedded default in one process dies by SIGKILL",
     shape: EMBEDDED,
     faults: always(times(KILLS, killPlane)),
+  },
+  {
+    name: "redis-cluster",
+    about: "on a Redis Cluster of three masters a worker dies, and masters lose their memory",
+    shape: { engine: "clustered", workers: 2, gateways: 1, edges: 1, agents: 2 },
+    faults: always([killWorker, slotsAreKept, emptyMaster, killWorker, slotsAreKept]),
+  },
+  {
+    name: "waiting",
+    about: "20,000 runs wait, and a worker dies among them",
+    shape: { engine: "shared", workers: 2, gateways: 1, edges: 2, agents: 1 },
+    isQuiet: true,
+    faults: always([manyWait, killAmongMany, killAmongMany]),
+  },
+  {
+    name: "scale-out",
+    about: "the same work on 1, 2 and 3 workers",
+    shape: { engine: "shared", workers: 3, gateways: 1, edges: 1, agents: 2 },
+    isQuiet: true,
+    faults: always([sameWorkOnMore]),
   },
   {
     name: "mix",

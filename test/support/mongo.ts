@@ -14,6 +14,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { MongoClient } from "mongodb";
+import { LIFE_LINE } from "./life-line.ts";
 import { freePort } from "./ports.ts";
 
 export interface TestMongo {
@@ -27,12 +28,6 @@ const SOURCES = fileURLToPath(new URL("./mongo/", import.meta.url));
 const JARS = fileURLToPath(new URL("../../node_modules/.cache/millrace/mongo-java-server-1.47.0/", import.meta.url));
 const DOWNLOAD_TIMEOUT_MS = 15_000;
 const START_TIMEOUT_MS = 20_000;
-
-/**
- * The shell holds the server's life line: when the pipe on its standard input closes, which the system does even when
- * the test process is killed, it kills the server.
- */
-const LIFE_LINE = '"$@" >/dev/null 2>&1 </dev/null & cat >/dev/null; kill -9 $!; wait';
 
 let shared: Promise<TestMongo> | undefined;
 

@@ -23,17 +23,6 @@ export async function collectRuns(stores: Stores, pipelineIds: readonly string[]
   return runs;
 }
 
-/** Ids of runs that have not ended, or owe something. */
-export async function unsettledRuns(stores: Stores, shards: number): Promise<readonly string[]> {
-  const pages = await Promise.all(
-    Array.from({ length: shards }, async (_, shard) => [
-      ...(await stores.aggregates.pageUnsettled(shard, true, "", PAGE)),
-      ...(await stores.aggregates.pageUnsettled(shard, false, "", PAGE)),
-    ]),
-  );
-  return pages.flat();
-}
-
 async function collectRun(stores: Stores, runId: RunId): Promise<RunEvidence> {
   const aggregate = (await stores.aggregates.load(runId))!;
   const jobs = aggregate.actors.flatMap(({ kind, state }) => (kind === "job" ? [state as JobState] : []));

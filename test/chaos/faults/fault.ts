@@ -1,7 +1,6 @@
 /** What a fault works with, and what it measures. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunId } from "../../../src/domain/ids.ts";
-import { asId } from "../../../src/domain/ids.ts";
 import { until } from "../../support/until.ts";
 import { step } from "../load/definitions.ts";
 import type { Load } from "../load/load.ts";
@@ -19,13 +18,15 @@ export interface FaultContext {
   readonly struck: (what: string) => void;
   /** Records a recovery; one that took longer than `boundMs` is a violation. */
   readonly recovered: (what: string, tookMs: number, boundMs?: number) => void;
+  /** Records a figure in words; one that is not within its bound is a violation. */
+  readonly measured: (figure: string, isWithin: boolean) => void;
   /** Records that something was not as promised. */
   readonly violated: (text: string) => void;
 }
 
 export interface Fault {
   readonly name: string;
-  /** About how long it takes in all, milliseconds; the load is spread over that time. */
+  /** About how long it takes in all, milliseconds; the mixed load is spread over that time. */
   readonly lastsMs: number;
   readonly strike: (context: FaultContext) => Promise<void>;
 }
@@ -45,7 +46,7 @@ export async function worksAgain(context: FaultContext): Promise<void> {
 }
 
 async function probeRun({ load, installation }: FaultContext): Promise<void> {
-  const runId = asId<RunId>(await load.trigger(PROBE_PIPELINE, ["success"]));
+  const runId = await load.trigger(PROBE_PIPELINE, ["success"]);
   for (;;) {
     if ((await installation.stores.aggregates.loadHead(runId))?.final) return;
     await sleep(LOOK_MS);
@@ -61,7 +62,7 @@ export async function holdAgent(
   const pipeline = `held-${++held}`;
   const job = { name: "held", agentSelector: { matchLabels: { [label.key]: label.value } } };
   await load.addPipeline(pipeline, { jobs: [{ ...job, steps: [step(installation.ledger, "holds", { beats })] }] });
-  const runId = asId<RunId>(await load.trigger(pipeline, ["success"]));
+  const runId = await load.trigger(pipeline, ["success"]);
   const agentId = await until(
     "the step runs",
     async () => {

@@ -1,22 +1,21 @@
 /** Whether mail gets through: an empty envelope for each mailbox, and the time until its owner has taken it. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Queue } from "bullmq";
-import { Redis } from "ioredis";
+import { pino } from "pino";
 import { ENVELOPE_SCHEMA, type Envelope } from "../../../queues/envelope.ts";
 import { CANARY, mailboxName, mailboxOptions } from "../../../queues/mailbox.ts";
 import { leaseKeys } from "../../../queues/owned-shard.ts";
-import { type RedisAddress } from "../../../src/redis/connect.ts";
+import { connectRedis, type RedisClient, type RedisTarget } from "../../../src/redis/connect.ts";
 import { SHARDS } from "../world/installation.ts";
 
 const LOOK_MS = 20;
 
 export class MailProbe {
-  readonly #redis: Redis;
+  readonly #redis: RedisClient;
   readonly #queues: readonly Queue<Envelope>[];
 
-  constructor(address: RedisAddress) {
-    this.#redis = new Redis({ ...address, maxRetriesPerRequest: null, retryStrategy: () => 50 });
-    this.#redis.on("error", () => {});
+  constructor(target: RedisTarget) {
+    this.#redis = connectRedis(target, { role: "consumer", log: pino({ level: "silent" }) });
     this.#redis.setMaxListeners(0);
     this.#queues = Array.from({ length: SHARDS }, (_, shard) => {
       const queue = new Queue<Envelope>(mailboxName(shard), mailboxOptions(this.#redis, shard));
@@ -25,7 +24,7 @@ export class MailProbe {
     });
   }
 
-  get redis(): Redis {
+  get redis(): RedisClient {
     return this.#redis;
   }
 
@@ -41,7 +40,7 @@ export class MailProbe {
 
   /** The holder of each shard's lease by the number of the shard; null where there is none. */
   async owners(): Promise<readonly (string | null)[]> {
-    return this.#redis.mget(Array.from({ length: SHARDS }, (_, shard) => leaseKeys(shard).lease));
+    return Promise.all(Array.from({ length: SHARDS }, (_, shard) => this.#redis.get(leaseKeys(shard).lease)));
   }
 
   /** Jobs that no mailbox could make sense of. */

@@ -46,7 +46,9 @@ export const flushRedis: Fault = {
   lastsMs: 6_000,
   async strike(context) {
     context.struck("Redis' memory");
-    await context.probe!.redis.flushall();
+    const client = new Redis(context.installation.redis!.url);
+    await client.flushall();
+    client.disconnect();
     await measure(context, "Redis emptied");
   },
 };
@@ -99,7 +101,7 @@ export const meddleWithMail: Fault = {
   lastsMs: 15_000,
   async strike(context) {
     const { random, installation, probe } = context;
-    const redis = new Redis({ ...installation.redisAddress, maxRetriesPerRequest: null });
+    const redis = new Redis(installation.redis!.url, { maxRetriesPerRequest: null });
     redis.setMaxListeners(0);
     context.struck("the mail");
     let meddled = 0;
@@ -123,6 +125,41 @@ export const meddleWithMail: Fault = {
     redis.disconnect();
     if (meddled === 0) context.violated("no envelope was meddled with: the scenario showed nothing");
     await measure(context, "mail untouched");
+  },
+};
+
+/** One of three masters forgets everything, once by a command and once by a restart. */
+export const emptyMaster: Fault = {
+  name: "a master of the cluster loses its memory",
+  lastsMs: 20_000,
+  async strike(context) {
+    const { nodes } = context.installation.cluster!;
+    context.struck("a master's memory");
+    await context.random.pick(nodes).client.flushall();
+    await measure(context, "master emptied");
+    context.struck("a master");
+    await context.random.pick(nodes).restartEmpty();
+    await measure(context, "master restarted");
+  },
+};
+
+/** What the servers themselves say: no command named keys of two slots, and all keys of a shard lie on one master. */
+export const slotsAreKept: Fault = {
+  name: "the masters are asked about slots",
+  lastsMs: 1_000,
+  async strike({ installation, violated }) {
+    const holders = new Map<string, Set<number>>();
+    for (const { client, port } of installation.cluster!.nodes) {
+      const errors = await client.info("errorstats");
+      if (errors.includes("CROSSSLOT")) violated(`a command crossed slots: ${errors}`);
+      for (const key of await client.keys("*")) {
+        const tag = /\{[^}]+\}/.exec(key)?.[0];
+        if (tag === undefined) violated(`${key} has no hash tag`);
+        else holders.set(tag, (holders.get(tag) ?? new Set()).add(port));
+      }
+    }
+    if (holders.size < 3) violated(`the masters hold ${holders.size} kinds of keys only: the scenario showed nothing`);
+    for (const [tag, ports] of holders) if (ports.size > 1) violated(`keys of ${tag} lie on ${ports.size} masters`);
   },
 };
 

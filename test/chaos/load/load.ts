@@ -1,6 +1,7 @@
 /** The mixed load of a scenario: triggers runs, stops, pauses and watches some of them, and keeps what was promised. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunDetail } from "../../../src/app/run-view.ts";
+import type { RunId } from "../../../src/domain/ids.ts";
 import type { RunStatus } from "../../../src/domain/status.ts";
 import type { AcknowledgedTrigger, LogEvidence } from "../check/evidence.ts";
 import type { Random } from "../world/random.ts";
@@ -19,6 +20,7 @@ export class Load {
   readonly #ledger: string;
   readonly #random: Random;
   readonly #pipelines = new Map<string, string>();
+  readonly #unjudged = new Set<string>();
   readonly #flows: Promise<void>[] = [];
   #count = 0;
 
@@ -28,9 +30,9 @@ export class Load {
     this.#random = random;
   }
 
-  /** Ids of all its pipelines. */
+  /** Ids of the pipelines whose runs are judged. */
   get pipelineIds(): readonly string[] {
-    return [...this.#pipelines.values()];
+    return [...this.#pipelines].filter(([name]) => !this.#unjudged.has(name)).map(([, pipelineId]) => pipelineId);
   }
 
   /** Saves the definition of every kind. */
@@ -39,8 +41,9 @@ export class Load {
     for (const kind of LOAD_KINDS) await this.addPipeline(kind, definitions[kind]);
   }
 
-  /** Creates a pipeline under a name of this load's own. */
-  async addPipeline(name: string, spec: unknown): Promise<void> {
+  /** Creates a pipeline under a name of this load's own; runs that are not judged need not end. */
+  async addPipeline(name: string, spec: unknown, isJudged = true): Promise<void> {
+    if (!isJudged) this.#unjudged.add(name);
     const { pipelineId } = await this.#client.call<{ pipelineId: string }>("POST", "/pipelines", { name });
     this.#pipelines.set(name, pipelineId);
     await this.#client.call("POST", `/pipelines/${pipelineId}/spec/save`, {
@@ -51,12 +54,17 @@ export class Load {
   }
 
   /** Triggers a run once, however often the call has to be repeated; answers its id when that has been acknowledged. */
-  async trigger(pipeline: string, ends: readonly RunStatus[]): Promise<string> {
+  async trigger(pipeline: string, ends: readonly RunStatus[]): Promise<RunId> {
     const requestId = `${pipeline}-${++this.#count}`;
     const path = `/pipelines/${this.#pipelines.get(pipeline)!}/trigger`;
-    const { runId } = await this.#client.call<{ runId: string }>("POST", path, { requestId });
+    const { runId } = await this.#client.call<{ runId: RunId }>("POST", path, { requestId });
     this.acknowledged.push({ requestId, runId, ends });
     return runId;
+  }
+
+  /** Triggers a run of a pipeline that is not judged. */
+  async triggerUnjudged(pipeline: string, requestId: string): Promise<void> {
+    await this.#client.call("POST", `/pipelines/${this.#pipelines.get(pipeline)!}/trigger`, { requestId });
   }
 
   run(runId: string): Promise<RunDetail> {

@@ -4,19 +4,24 @@
  * disturbs runs through a proxy.
  */
 import { join } from "node:path";
-import { parseRedisUrl } from "../../../src/redis/connect.ts";
+import type { RedisTarget } from "../../../src/redis/connect.ts";
 import { openMongoStores } from "../../../src/stores/mongo/open.ts";
 import { openSqliteStores } from "../../../src/stores/sqlite/open.ts";
 import type { Stores } from "../../../src/stores/stores.ts";
 import { freshDatabase, startTestMongo } from "../../support/mongo.ts";
 import { freePort } from "../../support/ports.ts";
 import { ProcessWorld, type StartedProcess } from "../../support/processes.ts";
+import { startTestRedisCluster, type TestRedisCluster } from "../../support/redis-cluster.ts";
 import { startTestRedis, type TestRedis } from "../../support/redis.ts";
 import { Node } from "./node.ts";
 import { TcpProxy } from "../../support/tcp-proxy.ts";
 
 export interface Shape {
-  readonly engine: "scaled" | "embedded";
+  /**
+   * `shared`: several processes over Redis and one SQLite file, for amounts that a test server of MongoDB is too slow for.
+   * `clustered`: the same over a Redis Cluster of three masters.
+   */
+  readonly engine: "scaled" | "shared" | "clustered" | "embedded";
   readonly workers: number;
   readonly gateways: number;
   readonly edges: number;
@@ -49,8 +54,10 @@ export class Installation {
   readonly agents: readonly AgentNode[];
   /** `http://host:port` of every edge. */
   readonly urls: readonly string[];
-  /** Null with the embedded engine, whose Redis is private. */
+  /** Null with a cluster, and with the embedded engine, whose Redis is private. */
   readonly redis: TestRedis | null;
+  readonly cluster: TestRedisCluster | null;
+  /** Null where SQLite is the store. */
   readonly mongo: TcpProxy | null;
   /** A look into the store past every proxy. */
   readonly stores: Stores;
@@ -65,6 +72,7 @@ export class Installation {
     readonly world: ProcessWorld;
     readonly env: Readonly<Record<string, string>>;
     readonly redis: TestRedis | null;
+    readonly cluster: TestRedisCluster | null;
     readonly mongo: TcpProxy | null;
     readonly stores: Stores;
     readonly ports: readonly { readonly http: number; readonly grpc: number }[];
@@ -75,6 +83,7 @@ export class Installation {
     this.#world = world;
     this.#env = env;
     this.redis = parts.redis;
+    this.cluster = parts.cluster;
     this.mongo = parts.mongo;
     this.stores = parts.stores;
     this.ledger = join(world.folder, "ledger");
@@ -100,8 +109,9 @@ export class Installation {
   static async start(shape: Shape): Promise<Installation> {
     const world = await ProcessWorld.create({ compiled: true });
     const isEmbedded = shape.engine === "embedded";
-    const redis = isEmbedded ? null : await startTestRedis({ appendonly: true, fsync: "everysec" });
-    const server = isEmbedded ? null : await startTestMongo();
+    const cluster = shape.engine === "clustered" ? await startTestRedisCluster() : null;
+    const redis = isEmbedded || cluster ? null : await startTestRedis({ appendonly: true, fsync: "everysec" });
+    const server = shape.engine === "scaled" ? await startTestMongo() : null;
     const mongo = server === null ? null : await TcpProxy.start(Number(new URL(server.url).port));
     const database = freshDatabase();
     const env: Record<string, string> = {
@@ -110,6 +120,7 @@ export class Installation {
       MILLRACE_BOOTSTRAP_TOKEN: ADMIN_TOKEN,
       MILLRACE_REGISTRATION_TOKEN: REGISTRATION_TOKEN,
       ...(redis === null ? {} : { REDIS_URL: redis.url }),
+      ...(cluster === null ? {} : { REDIS_CLUSTER_NODES: cluster.addresses }),
       ...(mongo === null ? {} : { MONGODB_URL: `mongodb://127.0.0.1:${mongo.port}`, MONGODB_DATABASE: database }),
     };
     const places = isEmbedded ? 1 : Math.max(shape.edges, shape.gateways);
@@ -126,7 +137,7 @@ export class Installation {
         ? openSqliteStores({ path: join(world.folder, "data", "millrace.db") })
         : openMongoStores({ url: server.url, database });
     const stores = await openStores();
-    const installation = new Installation({ shape, world, env, redis, mongo, stores, ports, networks });
+    const installation = new Installation({ shape, world, env, redis, cluster, mongo, stores, ports, networks });
     try {
       // One node first: the first start of a deployment makes what all others find.
       const [first, ...others] = new Set([...installation.edges, ...installation.gateways, ...installation.workers]);
@@ -159,9 +170,11 @@ export class Installation {
     return [...unique];
   }
 
-  /** A client of the installation's Redis; only with the scaled engine. */
-  get redisAddress() {
-    return parseRedisUrl(this.redis!.url);
+  /** Null with the embedded engine, whose Redis nobody else reaches. */
+  get redisTarget(): RedisTarget | null {
+    if (this.redis !== null) return { url: this.redis.url };
+    if (this.cluster === null) return null;
+    return { cluster: this.cluster.nodes.map(({ port }) => ({ host: "127.0.0.1", port })) };
   }
 
   /** Kills what runs and removes what was written. */
@@ -169,6 +182,7 @@ export class Installation {
     await this.#world.end();
     await this.stores.close();
     await this.redis?.stop();
+    await this.cluster?.stop();
     await Promise.all(this.agents.map(({ network }) => network.close()));
     await this.mongo?.close();
   }

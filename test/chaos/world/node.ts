@@ -20,6 +20,11 @@ export class Node {
     return this.#lives.at(-1)!.pid;
   }
 
+  /** `host:port`; of a node of the control plane. */
+  get metricsAddress(): string {
+    return /"metrics":"([^"]+)"/.exec(this.#lives.at(-1)!.stderr)![1]!;
+  }
+
   async start(): Promise<void> {
     this.#lives.push(await this.#launch());
   }

@@ -1,0 +1,154 @@
+/** Not faults but amounts: many runs that wait, and the same work on more workers. */
+import { readFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+import { until } from "../../support/until.ts";
+import { step } from "../load/definitions.ts";
+import type { Node } from "../world/node.ts";
+import { type Fault, type FaultContext, worksAgain } from "./fault.ts";
+import { TAKEOVER_BOUND_MS } from "./processes.ts";
+
+const FIRST = 1_000;
+/** By then a process has grown to the size that its work needs. */
+const HALF = 10_000;
+const MANY = 20_000;
+const TRIGGERS_AT_A_TIME = 16;
+const IDLE_MS = 10_000;
+const RUN_BOUND_BYTES = 1_024;
+const PASSIVATED_MS = 60_000;
+const CLOCK_TICKS_PER_SECOND = 100;
+
+/** Runs that no agent can take, waiting for their `queueTimeout`: they cost the workers neither memory nor time. */
+export const manyWait: Fault = {
+  name: `${MANY} runs wait for an agent that nobody has`,
+  lastsMs: 180_000,
+  async strike(context) {
+    const { installation, load } = context;
+    const [worker] = installation.workers;
+    const job = { name: "waits", queueTimeout: "6h", agentSelector: { matchLabels: { seat: "nobody's" } } };
+    await load.addPipeline("waiting", { jobs: [{ ...job, steps: [step(installation.ledger, "never")] }] }, false);
+    const idle = await cpuShareOf(worker!);
+
+    const memory: number[] = [];
+    const since = performance.now();
+    for (const [from, to] of [
+      [0, FIRST],
+      [FIRST, HALF],
+      [HALF, MANY],
+    ] as const) {
+      await triggerWaiting(context, from, to);
+      await passivated(context);
+      memory.push(await memoryOf(worker!));
+    }
+    const perSecond = Math.round(MANY / ((performance.now() - since) / 1_000));
+    context.measured(`${perSecond} triggers/s, of runs that wait, at two edges`, true);
+    const [first, half, many] = memory as [number, number, number];
+    const perRun = Math.round((many - half) / (MANY - HALF));
+    const sizes = `${mega(first)} MB with ${FIRST} waiting runs, ${mega(half)} MB with ${HALF}, ${mega(many)} MB with ${MANY}`;
+    context.measured(`a worker's memory: ${sizes}: ${perRun} bytes a run at last`, perRun <= RUN_BOUND_BYTES);
+    const waiting = await cpuShareOf(worker!);
+    context.measured(`a worker's CPU: ${percent(idle)} before, ${percent(waiting)} with ${MANY} waiting runs`, true);
+    const redis = /used_memory:(\d+)/.exec(await context.probe!.redis.info("memory"))![1]!;
+    context.measured(`Redis holds ${mega(Number(redis))} MB then`, true);
+  },
+};
+
+/** The mailboxes of the dead worker are carried on, although each shard has more than a thousand waiting runs. */
+export const killAmongMany: Fault = {
+  name: `SIGKILL of a worker among ${MANY} waiting runs`,
+  lastsMs: 10_000,
+  async strike(context) {
+    const victim = context.random.pick(context.installation.workers);
+    const since = performance.now();
+    context.struck(victim.name);
+    await victim.end("SIGKILL");
+    await worksAgain(context);
+    context.recovered(`takeover with ${MANY} waiting`, performance.now() - since, TAKEOVER_BOUND_MS);
+    await victim.start();
+  },
+};
+
+const BURST = 60;
+const ROUNDS = 3;
+const TOLERANCE = 0.8;
+
+/** The same bursts on 1, 2 and 3 workers, round by round; throughput may not fall. */
+export const sameWorkOnMore: Fault = {
+  name: "the same work on 1, 2 and 3 workers",
+  lastsMs: 90_000,
+  async strike(context) {
+    const { installation, load } = context;
+    const jobs = [
+      { name: "short", steps: ["one", "two"].map((name) => step(installation.ledger, name, { beats: 0 })) },
+    ];
+    await load.addPipeline("burst", { jobs });
+    const [, ...others] = installation.workers;
+    const speeds: number[][] = [[], [], []];
+    for (let round = 0; round < ROUNDS; round++) {
+      for (const worker of others) await worker.end("SIGTERM");
+      for (let workers = 1; workers <= speeds.length; workers++) {
+        if (workers > 1) await others[workers - 2]!.start();
+        await worksAgain(context);
+        speeds[workers - 1]!.push(await burst(context));
+      }
+    }
+    const medians = speeds.map((list) => list.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)]!);
+    const words = medians.map((speed, at) => `${speed.toFixed(1)} on ${at + 1}`).join(", ");
+    const isKept = medians.every((speed) => speed >= medians[0]! * TOLERANCE);
+    context.measured(`runs/s, median of ${ROUNDS} bursts of ${BURST} two-step runs on workers: ${words}`, isKept);
+  },
+};
+
+async function burst({ load, installation }: FaultContext): Promise<number> {
+  const since = performance.now();
+  const runIds = await Promise.all(Array.from({ length: BURST }, () => load.trigger("burst", ["success"])));
+  for (const runId of runIds) {
+    while (!(await installation.stores.aggregates.loadHead(runId))?.final) await sleep(10);
+  }
+  return BURST / ((performance.now() - since) / 1_000);
+}
+
+async function triggerWaiting({ load }: FaultContext, from: number, to: number): Promise<void> {
+  let next = from;
+  const one = async (): Promise<void> => {
+    while (next < to) await load.triggerUnjudged("waiting", `waiting-${next++}`);
+  };
+  await Promise.all(Array.from({ length: TRIGGERS_AT_A_TIME }, one));
+}
+
+/** Resolves when hardly any aggregate is in memory. */
+async function passivated({ installation }: FaultContext): Promise<void> {
+  await until(
+    "waiting runs have left the memory",
+    async () => {
+      const counts = await Promise.all(installation.workers.map((worker) => metricOf(worker, 'kind="activations"')));
+      return counts.every((count) => count < FIRST / 10);
+    },
+    PASSIVATED_MS,
+  );
+}
+
+async function metricOf(node: Node, label: string): Promise<number> {
+  const text = await (await fetch(`http://${node.metricsAddress}/metrics`)).text();
+  const line = text.split("\n").find((candidate) => candidate.includes(label));
+  return Number(line!.split(" ").at(-1));
+}
+
+/** Resident bytes. */
+async function memoryOf({ pid }: Node): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8");
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)![1]!) * 1_024;
+}
+
+/** Share of one core over the next seconds. */
+async function cpuShareOf({ pid }: Node): Promise<number> {
+  const ticks = async (): Promise<number> => {
+    const fields = (await readFile(`/proc/${pid}/stat`, "utf8")).split(") ")[1]!.split(" ");
+    return Number(fields[11]) + Number(fields[12]);
+  };
+  const before = await ticks();
+  await sleep(IDLE_MS);
+  return ((await ticks()) - before) / CLOCK_TICKS_PER_SECOND / (IDLE_MS / 1_000);
+}
+
+const mega = (bytes: number) => (bytes / 1_000_000).toFixed(0);
+const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
