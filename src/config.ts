@@ -30,6 +30,8 @@ export interface ControlPlaneConfig {
   readonly metrics: Address;
   /** Null leaves the choice to the command. */
   readonly dataDir: string | null;
+  /** The most that the file of SQLite may take, bytes; null for no bound. */
+  readonly storeLimit: number | null;
   readonly shards: number;
   readonly eventNamespace: string;
   /** HMAC key, at least 32 bytes; null lets the embedded engine make its own. */
@@ -100,6 +102,16 @@ const wholeNumber = (least: number, most: number) =>
     .transform(Number)
     .refine((value) => value >= least && value <= most, `must be from ${least} to ${most}`);
 
+const BYTES_OF_UNIT = { MB: 1e6, GB: 1e9, TB: 1e12, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 } as const;
+const size = z.string().transform((text, check): number => {
+  const [, amount, unit] = /^(\d{1,6}) ?([MGT]i?B)$/.exec(text) ?? [];
+  if (unit === undefined || Number(amount) < 1) {
+    check.addIssue(`must be a whole number, from 1, and one of ${Object.keys(BYTES_OF_UNIT).join(", ")}, such as 20GB`);
+    return z.NEVER;
+  }
+  return Number(amount) * BYTES_OF_UNIT[unit as keyof typeof BYTES_OF_UNIT];
+});
+
 const url = (pattern: RegExp, schemes: string) => z.string().regex(pattern, `must begin with ${schemes}`);
 // Chosen by a person and stored under a fast hash, so short ones would be guessable.
 const chosenToken = z.string().regex(/^[\x21-\x7e]{32,512}$/, "must have 32 to 512 characters without spaces");
@@ -119,6 +131,7 @@ const controlPlaneVariables = z
     MILLRACE_GRPC_ADDRESS: address.default({ host: "127.0.0.1", port: 9090 }),
     MILLRACE_METRICS_ADDRESS: address.default({ host: "127.0.0.1", port: 9464 }),
     MILLRACE_DATA_DIR: z.string().optional(),
+    MILLRACE_STORE_LIMIT: size.optional(),
     MAILBOX_SHARDS: wholeNumber(1, 1024).default(16),
     EVENT_NAMESPACE: z
       .string()
@@ -137,6 +150,9 @@ const controlPlaneVariables = z
       issues.push({ code: "custom", input: undefined, path: [variable], message });
     if (value.REDIS_URL !== undefined && value.REDIS_CLUSTER_NODES !== undefined) {
       refuse("REDIS_CLUSTER_NODES", "and REDIS_URL exclude each other: set one of them");
+    }
+    if (value.MONGODB_URL !== undefined && value.MILLRACE_STORE_LIMIT !== undefined) {
+      refuse("MILLRACE_STORE_LIMIT", "bounds SQLite alone, and MONGODB_URL names another store: set one of them");
     }
     // Each node would make a key of its own, and refuse the access tokens of the others.
     if (
@@ -184,6 +200,7 @@ export function readControlPlaneConfig(environment: Environment): ControlPlaneCo
     grpc: read.MILLRACE_GRPC_ADDRESS,
     metrics: read.MILLRACE_METRICS_ADDRESS,
     dataDir: read.MILLRACE_DATA_DIR ?? null,
+    storeLimit: read.MILLRACE_STORE_LIMIT ?? null,
     shards: read.MAILBOX_SHARDS,
     eventNamespace: read.EVENT_NAMESPACE,
     signingKey: read.MILLRACE_SIGNING_KEY === undefined ? null : new TextEncoder().encode(read.MILLRACE_SIGNING_KEY),

@@ -4,7 +4,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { Server } from "node:http";
 import { hostname } from "node:os";
-import { join } from "node:path";
 import { Registry } from "prom-client";
 import { Kernel } from "../actors/kernel/kernel.ts";
 import { RUN_AGGREGATE } from "../actors/run/aggregate.ts";
@@ -16,6 +15,7 @@ import { ShardOwner } from "../queues/shard-owner.ts";
 import { ensureBootstrap } from "./app/bootstrap.ts";
 import type { ClusterContext } from "./app/cluster.ts";
 import type { AppContext } from "./app/context.ts";
+import { storeFile } from "./cli/data-dir.ts";
 import { killAtExit } from "./cli/kill-at-exit.ts";
 import { endWithUs } from "./cli/lifeline.ts";
 import { bindingAddress, listen, reachableAddress } from "./cli/listen.ts";
@@ -37,6 +37,7 @@ import { createHttpServer } from "./http/server.ts";
 import { checkRedis, connectRedis, type RedisTarget } from "./redis/connect.ts";
 import { startEmbeddedRedis } from "./redis/embedded.ts";
 import { openMongoStores } from "./stores/mongo/open.ts";
+import { type RepairReport, repairRestored } from "./stores/mongo/repair.ts";
 import { SchemaSwitch } from "./stores/schema-switch.ts";
 import { openSqliteStores } from "./stores/sqlite/open.ts";
 import { STORED_FORMAT, type StoredFormat } from "./stores/stored-format.ts";
@@ -86,6 +87,36 @@ export async function startControlPlane(
   } catch (error) {
     await teardown.end();
     throw error;
+  }
+}
+
+/**
+ * Makes a MongoDB database whole that was restored from a dump; see {@link repairRestored}. Rejects with `conflict` while
+ * a node lives, with `unavailable` when MongoDB or Redis cannot be reached. Safe to repeat.
+ */
+export async function repairStore(
+  config: ControlPlaneConfig & { readonly mongodb: NonNullable<ControlPlaneConfig["mongodb"]> },
+  log: Logger,
+): Promise<RepairReport> {
+  if (config.redis !== null) await refuseLivingNodes(config, config.redis, log);
+  return repairRestored(config.mongodb);
+}
+
+async function refuseLivingNodes(config: ControlPlaneConfig, target: RedisTarget, log: Logger): Promise<void> {
+  const redis = connectRedis(target, { role: "edge", log });
+  try {
+    // Asks, and is never announced itself.
+    const nodes = new NodeRegistry({ redis, record: nodeRecord("", config, systemClock, STORED_FORMAT), log });
+    const [living] = await nodes.list();
+    if (living === undefined) return;
+    throw new MillraceError("conflict", `a node lives (pid ${living.pid} on ${living.host}): stop all nodes first`);
+  } catch (error) {
+    if (error instanceof MillraceError) throw error;
+    throw new MillraceError("unavailable", "Redis cannot be asked whether a node lives: check REDIS_URL", {
+      cause: error,
+    });
+  } finally {
+    redis.disconnect();
   }
 }
 
@@ -190,7 +221,7 @@ function nodeRecord(nodeId: string, { roles }: ControlPlaneConfig, clock: Clock,
 
 function openStores(config: ControlPlaneConfig, dataDir: string): Promise<Stores> {
   return config.mongodb === null
-    ? openSqliteStores({ path: join(dataDir, "millrace.db") })
+    ? openSqliteStores({ path: storeFile(dataDir), limitBytes: config.storeLimit })
     : openMongoStores(config.mongodb);
 }
 

@@ -24,6 +24,7 @@ describe("the environment", () => {
       grpc: { host: "127.0.0.1", port: 9090 },
       metrics: { host: "127.0.0.1", port: 9464 },
       dataDir: null,
+      storeLimit: null,
       shards: 16,
       eventNamespace: "svc",
       signingKey: null,
@@ -93,6 +94,17 @@ describe("the environment", () => {
 
   it("refuses ports that do not exist", () => {
     expect(refusal(() => readControlPlaneConfig({ MILLRACE_HTTP_ADDRESS: ":65536" })).message).to.include("65535");
+  });
+
+  it("reads the limit of the embedded store with a unit, and refuses it for another store", () => {
+    const limitOf = (text: string) => readControlPlaneConfig({ MILLRACE_STORE_LIMIT: text }).storeLimit;
+    expect(limitOf("20GB")).to.equal(20e9);
+    expect(limitOf("512 MiB")).to.equal(512 * 2 ** 20);
+    for (const text of ["20", "0MB", "1.5GB", "20gb", "GB", "-1GB", "20GBx"]) {
+      expect(refusal(() => limitOf(text)).message, text).to.include("such as 20GB");
+    }
+    const elsewhere = { MONGODB_URL: "mongodb://db/", MILLRACE_SIGNING_KEY: KEY, MILLRACE_STORE_LIMIT: "20GB" };
+    expect(refusal(() => readControlPlaneConfig(elsewhere)).message).to.include("MILLRACE_STORE_LIMIT bounds SQLite");
   });
 
   it("refuses two kinds of Redis at once", () => {

@@ -156,7 +156,8 @@ export class Shard {
       else if (this.#open) {
         counters.faults++;
         entry.faults++;
-        log.warn(
+        // Once a series: in an outage of the store thousands may be parked, each of them again every few seconds.
+        log[entry.faults === 1 ? "warn" : "debug"](
           { runId: entry.activation.rootId, error: String(error), faults: entry.faults },
           "an aggregate is parked",
         );

@@ -95,6 +95,7 @@ export class StepLog {
     this.#dropThrough(through);
     const oldest = this.#land();
     if (oldest === undefined || !oldest.counts || lastOf(oldest.lines.at(-1)!) <= through) return "stored";
+    this.#closeHole(through);
     this.#sendAgain();
     return "missed";
   }
@@ -126,6 +127,17 @@ export class StepLog {
     for (let freed = 0; freed < bytes && end < this.#entries.length; end++) freed += costOf(this.#entries[end]!);
     // One entry alone frees nothing: the record in its place costs as much.
     if (end - this.#tried >= 2) this.#replaceByGap(this.#tried, end);
+  }
+
+  /** A plane that came back from a backup no longer has what it said it had stored: a gap record takes its place. */
+  #closeHole(through: bigint): void {
+    const first = this.#entries[0]!;
+    const lost = first.line - through - 1n;
+    if (lost <= 0n) return;
+    const gap: LogLine = { ...first, line: through + 1n, level: "warn", content: "", lost };
+    this.#entries.unshift(gap);
+    this.#bytes += costOf(gap);
+    this.#tried++;
   }
 
   #land(): SentBatch | undefined {

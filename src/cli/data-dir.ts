@@ -1,9 +1,11 @@
 /** The data directory of an embedded control plane: where it lies, and the right to be the only one that works on it. */
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import Database from "libsql";
+import { readControlPlaneConfig } from "../config.ts";
 import { MillraceError } from "../domain/errors.ts";
+import { readSettings, UsageError } from "./command-line.ts";
 
 const LOCK_FILE = "lock.db";
 const OWNER_FILE = "owner.pid";
@@ -13,6 +15,19 @@ export function defaultDataDir(environment: NodeJS.ProcessEnv = process.env): st
   const home = environment["XDG_DATA_HOME"] ?? "";
   // The XDG specification lets relative paths be ignored.
   return join(isAbsolute(home) ? home : join(homedir(), ".local", "share"), "millrace");
+}
+
+/** Where the command line or the environment puts an embedded store. Throws a usage error when there is none. */
+export function embeddedDataDir(option: string | undefined): string {
+  const { dataDir, mongodb } = readSettings(() => readControlPlaneConfig(process.env));
+  if (mongodb !== null)
+    throw new UsageError("MONGODB_URL is set: that store is backed up and restored with its own tools");
+  return resolve(option ?? dataDir ?? defaultDataDir());
+}
+
+/** The file of the embedded store. */
+export function storeFile(dataDir: string): string {
+  return join(dataDir, "millrace.db");
 }
 
 /** Makes the directory, for this user alone. Throws `unavailable` when that cannot be. */
@@ -27,6 +42,15 @@ export async function makeDataDir(dataDir: string): Promise<void> {
       { cause: error },
     );
   }
+}
+
+/** True when the directory holds nothing but the marks of {@link claimDataDir}, or is not there. */
+export async function isFreeDataDir(dataDir: string): Promise<boolean> {
+  const names = await readdir(dataDir).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw unusable(dataDir, error);
+  });
+  return names.every((name) => name === LOCK_FILE || name === OWNER_FILE);
 }
 
 /**
@@ -52,9 +76,11 @@ export async function claimDataDir(dataDir: string): Promise<() => void> {
 }
 
 function unusable(dataDir: string, cause: unknown): MillraceError {
+  // libsql has no code for a file that it could not open.
+  const why = (cause as { code?: string }).code || `${LOCK_FILE} cannot be opened`;
   return new MillraceError(
     "unavailable",
-    `cannot use the data directory ${dataDir} (${String((cause as { code?: string }).code ?? cause)}): ` +
+    `cannot use the data directory ${dataDir} (${why}): ` +
       "make it writable, or choose another with --data-dir or MILLRACE_DATA_DIR",
     { cause },
   );

@@ -1,9 +1,12 @@
 /** The command line: commands, their options, and exit statuses (0 ok, 1 failure, 2 usage, 130 after Ctrl-C). */
 import { Command, CommanderError, Option } from "commander";
 import { agent, type AgentOptions } from "./agent.ts";
+import { backup, type BackupOptions } from "./backup.ts";
 import { runCommand } from "./command-line.ts";
 import { EXIT } from "./exit-codes.ts";
 import { packageVersion } from "./package-root.ts";
+import { repair } from "./repair.ts";
+import { restore, type RestoreOptions } from "./restore.ts";
 import { run, type RunOptions } from "./run.ts";
 import { serve, type ServeOptions } from "./serve.ts";
 import { start, type StartOptions } from "./start.ts";
@@ -73,6 +76,32 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .action(async (options: AgentOptions) =>
       setStatus(await runCommand((signal) => agent(options, signal), { asked: true })),
     );
+
+  program
+    .command("backup")
+    .description(
+      "copy an installation on SQLite into one new file, also while it works; the file holds the signing key, the " +
+        "definitions and the logs, so keep it secret. Redis and agents are not in it, and need not be",
+    )
+    .argument("<file>", "where to; it must not be there yet")
+    .option("--data-dir <dir>", "the installation (MILLRACE_DATA_DIR)")
+    .action(async (file: string, options: BackupOptions) =>
+      setStatus(await runCommand((signal) => backup(file, options, signal))),
+    );
+
+  program
+    .command("restore")
+    .description("make an installation on SQLite out of a backup; start it as before afterwards")
+    .argument("<file>", "what `millrace backup` has made")
+    .option("--data-dir <dir>", "where to; nothing may be in it yet (MILLRACE_DATA_DIR)")
+    .action(async (file: string, options: RestoreOptions) =>
+      setStatus(await runCommand((signal) => restore(file, options, signal))),
+    );
+
+  program
+    .command("repair")
+    .description("make an installation fit for work whose MongoDB was restored from a dump; no node may run meanwhile")
+    .action(async () => setStatus(await runCommand(repair)));
 
   return program;
 }

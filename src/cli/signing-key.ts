@@ -6,9 +6,14 @@ import { MillraceError } from "../domain/errors.ts";
 
 const KEY_BYTES = 32;
 
+/** The file that holds the key, in hexadecimal digits. */
+export function signingKeyFile(dataDir: string): string {
+  return join(dataDir, "signing.key");
+}
+
 /** The key in `dataDir`, made when there is none. Several processes may share the directory: all get the same key. */
 export async function keptSigningKey(dataDir: string): Promise<Uint8Array> {
-  const path = join(dataDir, "signing.key");
+  const path = signingKeyFile(dataDir);
   const fresh = `${path}.${randomUUID()}`;
   await writeFile(fresh, randomBytes(KEY_BYTES).toString("hex"), { mode: 0o600 });
   try {

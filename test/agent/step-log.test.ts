@@ -77,6 +77,17 @@ describe("the log of a step run before it is stored", () => {
     expect(spans(log)).to.deep.equal(["1", "2", "3", "4+3"]);
   });
 
+  it("makes a gap of lines that a plane no longer has which came back from a backup", () => {
+    const log = logOf(6);
+    spans(log, 4);
+    expect(log.acknowledge(4n)).to.equal("stored");
+    spans(log);
+    expect(log.acknowledge(1n)).to.equal("missed");
+    expect(spans(log)).to.deep.equal(["2+3", "5", "6"]);
+    expect(log.acknowledge(6n)).to.equal("stored");
+    expect([log.isStored, log.bytes, log.inFlightBytes, log.unsentBytes]).to.deep.equal([true, 0, 0, 0]);
+  });
+
   it("makes a gap of a batch that the plane cannot take, and gives up when it cannot take that", () => {
     const log = logOf(4);
     spans(log, 2);

@@ -5,6 +5,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
+import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -102,15 +103,35 @@ export interface ServeNode extends Pick<StartedProcess, "pid" | "kill" | "exited
 
 const sourcesOf = (file: string): readonly string[] => ["--import", TSX, join(ROOT, file)];
 
+/**
+ * Ends what is left of a world when this process is gone, however it went: its standard input closes then. $1: the folder.
+ */
+const SWEEPER = `
+cat >/dev/null
+while files=$(grep -lsF -e "MILLRACE_TEST_WORLD=$1" /proc/[0-9]*/environ); [ -n "$files" ]; do
+  for file in $files; do
+    pid=\${file#/proc/}
+    kill -KILL "\${pid%/environ}"
+  done
+  sleep 0.1
+done
+rm -rf "$1"`;
+
 export class ProcessWorld {
   /** A temporary folder, removed at the end; the place for data directories. */
   readonly folder: string;
   readonly #program: readonly string[];
   readonly #started: StartedProcess[] = [];
+  readonly #sweeper: ChildProcess;
 
   private constructor(folder: string, program: readonly string[]) {
     this.folder = folder;
     this.#program = program;
+    // Never told anything: it waits for the end of its input. It must not keep this process alive.
+    const sweeper = spawn("sh", ["-c", SWEEPER, "sh", folder], { stdio: ["pipe", "ignore", "ignore"], detached: true });
+    sweeper.unref();
+    (sweeper.stdin as Socket).unref();
+    this.#sweeper = sweeper;
   }
 
   /** `compiled`: runs what the build has made, which starts sooner than the sources. */
@@ -192,6 +213,7 @@ export class ProcessWorld {
     });
     await Promise.all(this.#started.map(({ exited }) => exited.catch(() => undefined)));
     await rm(this.folder, { recursive: true, force: true });
+    this.#sweeper.stdin!.end();
   }
 }
 

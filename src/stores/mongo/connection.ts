@@ -19,7 +19,6 @@ import {
   type WriteError,
 } from "mongodb";
 import { MillraceError } from "../../domain/errors.ts";
-import { INDEXES } from "./schema.ts";
 
 /** A document whose id is a string of ours. */
 export interface Keyed extends Document {
@@ -54,19 +53,15 @@ export class Connection {
     this.#db = db;
   }
 
-  /** Connects and makes the indexes; rejects with `unavailable` when no server answers in time. */
+  /** Rejects with `unavailable` when no server answers in time. */
   static async open({ url, database = "millrace" }: MongoOptions): Promise<Connection> {
     const client = connectionTo(url);
     try {
       await client.connect();
-      const db = client.db(database);
-      for (const [collection, indexes] of Object.entries(INDEXES)) {
-        await db.collection(collection).createIndexes([...indexes]);
-      }
-      return new Connection(client, db);
+      return new Connection(client, client.db(database));
     } catch (error) {
       await client.close().catch(() => undefined);
-      throw translate(error);
+      throw translateFault(error);
     }
   }
 
@@ -93,7 +88,7 @@ export function translated<T extends object>(store: T): T {
         try {
           return (await Reflect.apply(member, target, args)) as unknown;
         } catch (error) {
-          throw translate(error);
+          throw translateFault(error);
         }
       };
     },
@@ -152,7 +147,8 @@ function connectionTo(url: string): MongoClient {
   }
 }
 
-function translate(error: unknown): unknown {
+/** The same error as `unavailable` with what to do, or as it is when it is no fault of the server or the way to it. */
+export function translateFault(error: unknown): unknown {
   if (!(error instanceof MongoError)) return error;
   const { code } = error;
   if (error instanceof MongoServerError && REFUSED_USER.includes(Number(code))) {

@@ -1,10 +1,15 @@
-/** The indexes of each collection; made when the store is opened, which is idempotent. */
+/**
+ * The shape of the database, as a list of migrations: each is applied in order and never changed again. Nodes of the
+ * version before may work meanwhile, so a migration only adds what they can live with: collections, indexes, fields that
+ * they overlook. What they still use is removed by a later version.
+ */
 import type { IndexDescription } from "mongodb";
+import type { Connection } from "./connection.ts";
 
-/** Version of the documents that this program writes; a newer one in the store refuses to open. */
-export const STORE_SCHEMA = 1;
+/** Idempotent: a node that is killed amid one, or two that start at once, run it again. */
+export type Migration = (connection: Connection) => Promise<void>;
 
-export const INDEXES: Readonly<Record<string, readonly IndexDescription[]>> = {
+const INDEXES: Readonly<Record<string, readonly IndexDescription[]>> = {
   aggregates: [
     { key: { shard: 1, owes: 1, _id: 1 } },
     { key: { shard: 1, nextDueAt: 1, _id: 1 } },
@@ -30,3 +35,11 @@ export const INDEXES: Readonly<Record<string, readonly IndexDescription[]>> = {
   tokens: [{ key: { kind: 1, subject: 1, createdAt: 1, _id: 1 } }],
   agents: [{ key: { name: 1 }, unique: true }],
 };
+
+export const MIGRATIONS: readonly Migration[] = [
+  async (connection) => {
+    for (const [collection, indexes] of Object.entries(INDEXES)) {
+      await connection.collection(collection).createIndexes([...indexes]);
+    }
+  },
+];

@@ -6,6 +6,8 @@ import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import Libsql from "libsql";
 import { MillraceError } from "../../domain/errors.ts";
+import { translateFault } from "./faults.ts";
+import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./schema.ts";
 
 type Value = string | number | null;
@@ -16,25 +18,37 @@ export interface Row {
 
 /** How long a writer waits for another process, milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
+/** What the write-ahead log may keep on disk once its content is in the file; it grows while a backup is made. */
+const KEPT_LOG_BYTES = 64 * 1024 * 1024;
 
 export class Database {
   readonly #path: string;
+  readonly #limitBytes: number | null;
   readonly #connection: Libsql.Database;
   readonly #statements = new Map<string, Libsql.Statement>();
 
-  /** Opens or creates the file and brings its tables up to date. Throws `unavailable` with what to do. */
-  constructor(path: string) {
+  /**
+   * Opens or creates the file and brings its tables up to date. A file that reaches `limitBytes` takes only what fits
+   * into pages that are free; one that is larger already stays as it is. Throws `unavailable` with what to do.
+   */
+  constructor(path: string, limitBytes: number | null = null) {
     this.#path = path;
+    this.#limitBytes = limitBytes;
     prepareFolder(path);
+    let connection: Libsql.Database | undefined;
     try {
-      this.#connection = new Libsql(path);
-      this.#connection.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
-      this.#connection.pragma("journal_mode = WAL");
-      this.#connection.pragma("synchronous = FULL");
-      this.#migrate();
+      connection = new Libsql(path);
+      connection.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+      connection.pragma("journal_mode = WAL");
+      connection.pragma("synchronous = FULL");
+      connection.pragma(`journal_size_limit = ${KEPT_LOG_BYTES}`);
+      migrate(connection, path, MIGRATIONS);
+      if (limitBytes !== null) limitPages(connection, limitBytes);
     } catch (error) {
-      throw this.#translate(error);
+      connection?.close();
+      throw translateFault(error, path, limitBytes);
     }
+    this.#connection = connection;
   }
 
   /** Runs a statement that changes rows; answers how many. */
@@ -90,47 +104,19 @@ export class Database {
     return statement;
   }
 
-  #migrate(): void {
-    this.#connection.exec("BEGIN IMMEDIATE");
-    const { user_version: version } = this.#connection.prepare("PRAGMA user_version").get() as { user_version: number };
-    if (version > MIGRATIONS.length) {
-      this.#connection.exec("ROLLBACK");
-      throw new MillraceError(
-        "unavailable",
-        `${this.#path} was written by a newer version (schema ${version}; this one knows ${MIGRATIONS.length}): start that version or a newer one`,
-      );
-    }
-    for (const migration of MIGRATIONS.slice(version)) this.#connection.exec(migration);
-    this.#connection.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
-    this.#connection.exec("COMMIT");
-  }
-
   #guard<T>(body: () => T): T {
     try {
       return body();
     } catch (error) {
-      throw this.#translate(error);
+      throw translateFault(error, this.#path, this.#limitBytes);
     }
-  }
-
-  #translate(error: unknown): unknown {
-    if (!(error instanceof Libsql.SqliteError)) return error;
-    const advice = ADVICE[error.code.split("_").slice(0, 2).join("_")];
-    if (advice === undefined) return error;
-    return new MillraceError("unavailable", `the store ${this.#path} ${advice}`, { cause: error });
   }
 }
 
-const ADVICE: Readonly<Record<string, string>> = {
-  SQLITE_FULL: "is full: free disk space; nothing that was acknowledged is lost",
-  SQLITE_READONLY: "cannot be written: check the owner and the mode of the file and its folder",
-  SQLITE_CANTOPEN: "cannot be opened: check that its folder exists and may be written",
-  SQLITE_PERM: "cannot be opened: check the owner and the mode of the file",
-  SQLITE_BUSY: "is locked by another process: end that process, or try again later",
-  SQLITE_IOERR: "cannot be read or written: check the disk",
-  SQLITE_NOTADB: "is no database of millrace: choose another data directory",
-  SQLITE_CORRUPT: "is damaged: restore it from a backup",
-};
+function limitPages(connection: Libsql.Database, limitBytes: number): void {
+  const { page_size: pageBytes } = connection.prepare("PRAGMA page_size").get() as { page_size: number };
+  connection.pragma(`max_page_count = ${Math.floor(limitBytes / pageBytes)}`);
+}
 
 function prepareFolder(path: string): void {
   const folder = dirname(path);

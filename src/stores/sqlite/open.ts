@@ -6,9 +6,18 @@ import { SqliteLogStore } from "./logs.ts";
 import { identityStore, SqlitePipelineStore } from "./records.ts";
 import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, shardStore } from "./runtime.ts";
 
-/** Opens or creates the file at `path`; rejects with `unavailable` and what to do when that cannot be. */
-export async function openSqliteStores({ path }: { readonly path: string }): Promise<Stores> {
-  const db = new Database(path);
+export interface SqliteOptions {
+  readonly path: string;
+  /** The most that the file may take, bytes; null or absent for no bound. Its write-ahead log comes on top. */
+  readonly limitBytes?: number | null;
+}
+
+/**
+ * Opens or creates the file; rejects with `unavailable` and what to do when that cannot be. Writes that find the store
+ * full reject with `unavailable`, while reads go on.
+ */
+export async function openSqliteStores({ path, limitBytes = null }: SqliteOptions): Promise<Stores> {
+  const db = new Database(path, limitBytes);
   return {
     aggregates: new SqliteAggregateStore(db),
     plans: planStore(db),

@@ -1,4 +1,8 @@
-/** The tables of the embedded store, as a list of migrations: each is applied once, in order, and never changed again. */
+/**
+ * The tables of the embedded store, as a list of migrations: each is applied once, in order, and never changed again.
+ * Processes of the version before may have the file open, so a migration only adds what they can live with: tables,
+ * indexes, columns with a default. What they still use is removed by a later version.
+ */
 
 export const MIGRATIONS: readonly string[] = [
   `

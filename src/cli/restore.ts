@@ -1,0 +1,50 @@
+/** `millrace restore`: an embedded installation out of a backup, in a directory of its own. */
+import { existsSync } from "node:fs";
+import { chmod, copyFile, rename, rm, writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { MillraceError } from "../domain/errors.ts";
+import { unpackBackup } from "../stores/sqlite/backup.ts";
+import { claimDataDir, embeddedDataDir, isFreeDataDir, storeFile } from "./data-dir.ts";
+import { EXIT } from "./exit-codes.ts";
+import { signingKeyFile } from "./signing-key.ts";
+
+export interface RestoreOptions {
+  readonly dataDir?: string;
+}
+
+/**
+ * Fills the data directory from `file` and answers the exit status. Rejects with `conflict` for a directory that is in
+ * use or not empty, with `not_found` without the file, with `unavailable` for one that cannot be restored from; then the
+ * directory holds no store.
+ */
+export async function restore(file: string, options: RestoreOptions, signal: AbortSignal): Promise<number> {
+  const dataDir = embeddedDataDir(options.dataDir);
+  const source = resolve(file);
+  if (!existsSync(source)) throw new MillraceError("not_found", `there is no file ${source}`);
+  if (!(await isFreeDataDir(dataDir))) {
+    throw new MillraceError(
+      "conflict",
+      `${dataDir} is not empty: stop what works there, and move it away or restore into another directory (--data-dir)`,
+    );
+  }
+  const release = await claimDataDir(dataDir);
+  const [store, key] = [storeFile(dataDir), signingKeyFile(dataDir)];
+  const partial = `${store}.partial`;
+  try {
+    await copyFile(source, partial);
+    await chmod(partial, 0o600);
+    const { version, madeAt, signingKey } = unpackBackup(partial);
+    signal.throwIfAborted();
+    if (signingKey !== null) await writeFile(key, signingKey, { mode: 0o600, flush: true });
+    // Last: a directory with a store is whole.
+    await rename(partial, store);
+    const made = `made by millrace ${version} at ${new Date(madeAt).toISOString()}`;
+    process.stdout.write(`${dataDir} is restored from ${source}, ${made}: start as before, with --data-dir\n`);
+    return EXIT.ok;
+  } catch (error) {
+    for (const left of [partial, key]) await rm(left, { force: true });
+    throw error;
+  } finally {
+    release();
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * Brings a database up to date, one migration at a time: it is run, and then counted by a compare-and-set on the document
+ * that holds the version. Of several nodes that start at once, each may run it and one counts it.
+ */
+import type { Collection } from "mongodb";
+import { MillraceError } from "../../domain/errors.ts";
+import { type Connection, insertIfAbsent } from "./connection.ts";
+import type { Migration } from "./schema.ts";
+
+interface Setting {
+  readonly _id: string;
+  readonly value: string;
+}
+
+const VERSION = "STORE_SCHEMA";
+
+/**
+ * Applies those of `migrations` that the database has not seen; its version counts them and never falls. Rejects with
+ * `unavailable` and changes nothing when it has seen more than there are.
+ */
+export async function migrate(connection: Connection, migrations: readonly Migration[]): Promise<void> {
+  const settings = connection.collection<Setting>("settings");
+  await insertIfAbsent(settings, { _id: VERSION, value: "0" });
+  for (;;) {
+    const version = await storedVersion(settings);
+    refuseNewer(version, migrations.length);
+    if (version === migrations.length) return;
+    await migrations[version]!(connection);
+    await settings.updateOne({ _id: VERSION, value: String(version) }, { $set: { value: String(version + 1) } });
+  }
+}
+
+async function storedVersion(settings: Collection<Setting>): Promise<number> {
+  return Number((await settings.findOne({ _id: VERSION }))!.value);
+}
+
+function refuseNewer(version: number, known: number): void {
+  if (version <= known) return;
+  throw new MillraceError(
+    "unavailable",
+    `the database was written by a newer version of millrace (its shape has version ${version}, this one knows up to ` +
+      `${known}, and there is no way back): start that version or a newer one, or restore a backup from before the upgrade`,
+  );
+}

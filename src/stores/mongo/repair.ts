@@ -1,0 +1,88 @@
+/**
+ * Makes a database whole that was restored from a dump of collections that were read one after the other while runs went
+ * on: `aggregates` first, and of others what refers to something before that. Then all that a run needs is there, and
+ * there is more besides, of a time that is forgotten; this takes it away, and writes the look-ups anew. Nothing else may
+ * work on the database meanwhile. It can be repeated.
+ */
+import type { RunId } from "../../domain/ids.ts";
+import type { AggregateHead, StoredActor } from "../aggregates.ts";
+import { Connection, type MongoOptions, translateFault } from "./connection.ts";
+import { ReadModels } from "./read-models.ts";
+
+export interface RepairReport {
+  /** Runs whose look-ups were written. */
+  readonly runs: number;
+  /** What was taken away since the runs, as they are now, know nothing of it. */
+  readonly removed: { readonly events: number; readonly logs: number; readonly commands: number };
+}
+
+interface Snapshot extends Pick<AggregateHead, "shard" | "version" | "eventNumber"> {
+  readonly _id: RunId;
+  readonly actors: Readonly<Record<string, StoredActor>>;
+}
+
+/** Of no Redis: whoever owns a shard next finds that the Redis it knows is another, and tells it everything. */
+const NO_REDIS = { generation: "restored", redisRunId: "" };
+/** Of steps that no agent has been given: what is stored of their logs was written in the time that is forgotten. */
+const NOT_DISPATCHED = ["pending", "skipped"];
+
+/** Rejects with `unavailable` when the server cannot be reached. */
+export async function repairRestored(options: MongoOptions): Promise<RepairReport> {
+  const connection = await Connection.open(options);
+  try {
+    const { runs, events } = await repairRuns(connection);
+    const logs = await dropStrayLogs(connection);
+    const commands = await dropStrayCommands(connection);
+    await connection.collection("shards").updateMany({}, { $set: { redis: NO_REDIS } });
+    return { runs, removed: { events, logs, commands } };
+  } catch (error) {
+    throw translateFault(error);
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Look-ups are made of the runs, and the numbers of events that a run has yet to give are free again. */
+async function repairRuns(connection: Connection): Promise<{ runs: number; events: number }> {
+  for (const name of ["job_runs", "step_runs"]) await connection.collection(name).deleteMany({});
+  const readModels = new ReadModels(connection);
+  const events = connection.collection("events");
+  const done = { runs: 0, events: 0 };
+  for await (const { _id: rootId, shard, version, eventNumber, actors } of connection
+    .collection<Snapshot>("aggregates")
+    .find()) {
+    await readModels.write({ rootId, shard, version }, Object.values(actors));
+    const { deletedCount } = await events.deleteMany({ runId: rootId, number: { $gt: eventNumber } });
+    done.runs++;
+    done.events += deletedCount;
+  }
+  return done;
+}
+
+/** The ids of attempts are derived, so that another attempt may come to stand where the forgotten one stood. */
+async function dropStrayLogs(connection: Connection): Promise<number> {
+  const chunks = connection.collection("log_chunks");
+  const steps = connection.collection("step_runs");
+  let dropped = 0;
+  for await (const { _id: stepRunId } of chunks.aggregate<{ _id: string }>([{ $group: { _id: "$stepRunId" } }])) {
+    const step = await steps.findOne({ _id: stepRunId }, { projection: { status: 1 } });
+    if (step !== null && !NOT_DISPATCHED.includes(step["status"] as string)) continue;
+    await chunks.deleteMany({ stepRunId });
+    await connection.collection("log_heads").deleteOne({ _id: stepRunId });
+    dropped++;
+  }
+  return dropped;
+}
+
+/** Commands to runs that are not there would be looked at for ever. */
+async function dropStrayCommands(connection: Connection): Promise<number> {
+  const inbox = connection.collection("inbox");
+  const aggregates = connection.collection("aggregates");
+  const waiting = [{ $match: { answered: false } }, { $group: { _id: "$rootId" } }];
+  let dropped = 0;
+  for await (const { _id: rootId } of inbox.aggregate<{ _id: string }>(waiting)) {
+    if ((await aggregates.findOne({ _id: rootId }, { projection: { _id: 1 } })) !== null) continue;
+    dropped += (await inbox.deleteMany({ rootId, answered: false })).deletedCount;
+  }
+  return dropped;
+}

@@ -1,0 +1,51 @@
+/** What SQLite's errors mean to whoever runs the installation. */
+import { MillraceError } from "../../domain/errors.ts";
+
+/** Primary result codes. Source: https://sqlite.org/rescode.html */
+const FULL = 13;
+const CORRUPT = 11;
+const NOT_A_DATABASE = 26;
+const ADVICE: Readonly<Record<number, string>> = {
+  3: "cannot be opened: check the owner and the mode of the file",
+  5: "is locked by another process: end that process, or try again later",
+  8: "cannot be written: check the owner and the mode of the file and its folder",
+  10: "cannot be read or written: check the disk",
+  11: "is damaged: restore it from a backup",
+  14: "cannot be opened: check that its folder exists, and the owner and the mode of both",
+  26: "is no database of millrace: choose another data directory, or restore a backup",
+};
+
+/** The same error as `unavailable` with what to do, or as it is when it is no fault of the file or its disk. */
+export function translateFault(error: unknown, path: string, limitBytes: number | null = null): unknown {
+  const code = primaryCode(error);
+  const advice = code === FULL ? adviceWhenFull(limitBytes) : ADVICE[code ?? 0];
+  if (advice === undefined) return error;
+  return new MillraceError("unavailable", `the store ${path} ${advice}`, { cause: error });
+}
+
+/** True when a file could not grow, for want of space or by its limit. */
+export function isFull(error: unknown): boolean {
+  return primaryCode(error) === FULL;
+}
+
+/** True when what was read is not, or no longer, what SQLite writes. */
+export function isDamaged(error: unknown): boolean {
+  const code = primaryCode(error);
+  return code === CORRUPT || code === NOT_A_DATABASE;
+}
+
+function adviceWhenFull(limitBytes: number | null): string {
+  const kept = "nothing that was acknowledged is lost, and runs go on by themselves";
+  if (limitBytes === null) return `is full: free disk space; ${kept}`;
+  return (
+    `is full: it has reached MILLRACE_STORE_LIMIT (${limitBytes / 1e6} MB), or the disk is full: raise the limit and ` +
+    `start again, or free disk space; ${kept}`
+  );
+}
+
+/** libsql gives the number as a property, save for a file that it could not open: there it ends the text. */
+function primaryCode(error: unknown): number | undefined {
+  const { rawCode, message } = error as { rawCode?: number; message?: string };
+  const code = rawCode ?? /^ConnectionFailed\(.*: (\d+)"\)$/s.exec(message ?? "")?.[1];
+  return code === undefined ? undefined : Number(code) & 0xff;
+}

@@ -1,0 +1,159 @@
+/**
+ * An installation that is lost and comes back from a backup that was made while it worked. What happened after the
+ * backup is forgotten by the installation, and remembered by agents that live on.
+ */
+import { once } from "node:events";
+import { readFile, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "chai";
+import type { RunDetail } from "../../src/app/run-view.ts";
+import { EmbeddedInstallation } from "../support/embedded.ts";
+import { ProcessWorld, type StartedProcess } from "../support/processes.ts";
+import { until } from "../support/until.ts";
+
+const WAITING_SCRIPT = `
+n=0
+until [ -e "$GO" ]; do n=$((n + 1)); echo "line $n"; sleep 0.05; done
+echo "$MILLRACE_STEP_RUN_ID" >> "$LEDGER"`;
+const LINES = 300;
+
+describe("an embedded installation that comes back from a backup", function () {
+  this.timeout(150_000);
+  let world: ProcessWorld;
+  let installation: EmbeddedInstallation;
+  const pipelines = new Map<string, string>();
+
+  before(async () => {
+    world = await ProcessWorld.create();
+    installation = await EmbeddedInstallation.create(world);
+  });
+  after(() => world?.end());
+
+  const file = (name: string) => join(world.folder, name);
+  const go = (name: string) => writeFile(file(`go-${name}`), "");
+  const run = (runId: string) => installation.api.run(runId);
+  const firstStep = ({ jobs }: RunDetail) => jobs[0]!.steps[0]!;
+
+  /** A run of one step on the agent of that name, which waits for `go(name)` unless it has a script of its own. */
+  async function trigger(name: string, agentName: string, script = WAITING_SCRIPT): Promise<string> {
+    const env = { GO: file(`go-${name}`), LEDGER: file("ledger") };
+    const steps = [{ name: "step", uses: "shell", args: { script }, env }];
+    const agentSelector = { matchLabels: { name: agentName } };
+    pipelines.set(
+      name,
+      await installation.pipeline(name, [{ name: "job", agentLeaseTimeout: "10s", agentSelector, steps }]),
+    );
+    return (await installation.api.trigger(pipelines.get(name)!, {})).runId;
+  }
+
+  const ended = (runId: string, deadlineMs = 20_000) =>
+    until(
+      `run ${runId} has ended`,
+      async () => {
+        const detail = await run(runId);
+        return ["success", "failed", "cancelled"].includes(detail.status) && detail;
+      },
+      deadlineMs,
+    );
+  const attemptOf = ({ status, jobs }: RunDetail) => `${status} ${jobs[0]!.attempt}`;
+  const isRunning = (runId: string) =>
+    until(`the step of ${runId} runs`, async () => firstStep(await run(runId)).status === "running");
+
+  async function millrace(...args: readonly string[]): Promise<void> {
+    const started = world.start(args);
+    expect((await started.exited).code, started.stderr).to.equal(0);
+  }
+
+  /** The whole log of a run's step, as a viewer is told. */
+  async function logOf(name: string, runId: string): Promise<readonly string[]> {
+    const { jobs } = await run(runId);
+    const socket = await installation.api.connect();
+    const lines: string[] = [];
+    let done = false;
+    socket.on("message", (data: Buffer) => {
+      const told = JSON.parse(data.toString()) as { type: string; data: { content: string }[] };
+      if (told.type === "log_chunk") lines.push(...told.data.map(({ content }) => content));
+      done ||= told.type === "history_done";
+    });
+    const params = { pipelineId: pipelines.get(name), jobId: jobs[0]!.jobId, stepRunId: jobs[0]!.steps[0]!.stepRunId };
+    socket.send(JSON.stringify({ channel: "channel_log", params }));
+    await until("the whole log", () => done);
+    socket.terminate();
+    await once(socket, "close");
+    return lines;
+  }
+
+  const tokenWorks = async (token: string) => (await installation.call("GET", "/pipelines", undefined, token)).status;
+
+  it("shows what was over, goes on with what waited, and ends what ran, whether its agent is still there or not", async () => {
+    await installation.serve(file("first"));
+    await installation.agent("kept");
+    const gone: StartedProcess = await installation.agent("gone");
+    const password = "a-password-of-the-test";
+    const { body: user } = await installation.call("POST", "/users", { name: "ann", role: "operator", password });
+    const { body: personal } = await installation.call("POST", `/users/${user.detail.userId}/tokens`, { name: "own" });
+    const { body: session } = await installation.call("POST", "/auth/login", { name: "ann", password });
+    const tokens: string[] = [personal.detail.token, session.detail.accessToken];
+    expect(await Promise.all(tokens.map(tokenWorks))).to.deep.equal([200, 200]);
+
+    const over = await trigger("over", "kept", `for n in $(seq ${LINES}); do echo "line $n"; done`);
+    expect((await ended(over)).status).to.equal("success");
+    const onKept = await trigger("on kept", "kept");
+    const endedLater = await trigger("ended later", "kept");
+    const onGone = await trigger("on gone", "gone");
+    const waiting = await trigger("waiting", "new");
+    const grantedLater = await trigger("granted later", "late");
+    await Promise.all([onKept, endedLater, onGone].map(isRunning));
+
+    await millrace("backup", file("backup"), "--data-dir", file("first"));
+
+    await Promise.all([go("ended later"), go("granted later"), installation.agent("late")]);
+    await Promise.all([ended(endedLater), ended(grantedLater)]);
+    const forgotten = await trigger("forgotten", "kept", "true");
+    await ended(forgotten);
+    const unknown = await trigger("unknown", "kept", 'while :; do : > "$GO"; sleep 0.05; done');
+    await isRunning(unknown);
+    gone.kill("SIGKILL");
+    installation.node.kill("SIGKILL");
+    await Promise.all([gone.exited, installation.node.exited]);
+    await rm(file("agent-gone"), { recursive: true });
+    // Its Redis takes a moment to end.
+    await rm(file("first"), { recursive: true, maxRetries: 20, retryDelay: 100 });
+
+    await millrace("restore", file("backup"), "--data-dir", file("second"));
+    await installation.serve(file("second"));
+
+    expect((await run(over)).status).to.equal("success");
+    expect(await logOf("over", over)).to.deep.equal(Array.from({ length: LINES }, (_, n) => `line ${n + 1}`));
+    expect(await Promise.all(tokens.map(tokenWorks)), "personal and access token").to.deep.equal([200, 200]);
+    expect((await installation.call("GET", `/pipelines/runs/${forgotten}`)).status).to.equal(404);
+
+    // The agents are still there and say what they did: it is not done again.
+    await until("the agent has ended the step that nobody knows", async () => {
+      return Date.now() - (await stat(file("go-unknown"))).mtimeMs > 1_000;
+    });
+    for (const runId of [endedLater, grantedLater]) expect(attemptOf(await ended(runId))).to.equal("success 1");
+    await Promise.all([go("on kept"), go("on gone"), go("waiting")]);
+    expect(attemptOf(await ended(onKept)), "its agent has gone on with it").to.equal("success 1");
+    expect(await logOf("on kept", onKept)).to.satisfy(hasOneGap);
+    await Promise.all([installation.agent("gone"), installation.agent("new")]);
+    expect(attemptOf(await ended(onGone)), "its agent came back without it").to.equal("success 2");
+    expect(attemptOf(await ended(waiting))).to.equal("success 1");
+    const { runId: next } = await installation.api.trigger(pipelines.get("over")!, {});
+    expect(attemptOf(await ended(next))).to.equal("success 1");
+
+    const steps = await Promise.all([endedLater, grantedLater, onKept, onGone, waiting].map(run));
+    const ledger = (await readFile(file("ledger"), "utf8")).trim().split("\n");
+    expect(ledger, "each step once").to.have.members(steps.map((detail) => firstStep(detail).stepRunId));
+  });
+});
+
+/** True when the lines go on without a break but for one gap, which says exactly which are lost. */
+function hasOneGap(lines: readonly string[]): boolean {
+  const at = lines.findIndex((line) => line.endsWith("lost"));
+  const [, from, to] = (/^lines (\d+)-(\d+) lost$/.exec(lines[at] ?? "") ?? []).map(Number);
+  const expected = [...lines.keys()].map((n) =>
+    n < at ? `line ${n + 1}` : n === at ? lines[at] : `line ${to! + n - at}`,
+  );
+  return at > 0 && at < lines.length - 1 && from === at + 1 && lines.every((line, n) => line === expected[n]);
+}

@@ -1,0 +1,179 @@
+/**
+ * A MongoDB whose collections were dumped one after the other while runs went on, as mongodump does, and restored beside
+ * an empty Redis: every run that is in the dump ends, with a ledger and logs that are whole.
+ */
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import { type Db, type Document, MongoClient } from "mongodb";
+import { ApiClient } from "../../src/cli/api-client.ts";
+import type { StepRunId } from "../../src/domain/ids.ts";
+import { openMongoStores } from "../../src/stores/mongo/open.ts";
+import { collectRuns } from "../chaos/check/collect.ts";
+import { checkTransitions } from "../chaos/check/transitions.ts";
+import { freshDatabase, startTestMongo } from "../support/mongo.ts";
+import { ProcessWorld, type ServeNode } from "../support/processes.ts";
+import { startTestRedis, type TestRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
+
+/** As docs/operations.md tells operators. */
+const DUMPED = (
+  "aggregates inbox inbox_counters idempotency events log_heads log_chunks plans job_specs " +
+  "pipelines revisions projects tokens agents users dead_letters shards settings"
+).split(" ");
+const REBUILT = ["job_runs", "step_runs"];
+const ADMIN = "an-administrator-token-for-this-test-only";
+const REGISTRATION = "a-registration-token-for-this-test-only";
+/** Between two collections, so that what they tell lies apart. */
+const PAUSE_MS = 150;
+const LINES = 20;
+
+describe("an installation whose MongoDB comes back from a dump", function () {
+  this.timeout(180_000);
+  let world: ProcessWorld;
+  let servers: TestRedis[];
+  let client: MongoClient;
+  let url: string;
+
+  before(async () => {
+    world = await ProcessWorld.create();
+    servers = await Promise.all([startTestRedis(), startTestRedis()]);
+    ({ url } = await startTestMongo());
+    client = await MongoClient.connect(url);
+  });
+  after(async () => {
+    await client?.close();
+    await world?.end();
+    await Promise.all(servers.map((server) => server.stop()));
+  });
+
+  const environment = (redis: TestRedis, database: string) => ({
+    REDIS_URL: redis.url,
+    MONGODB_URL: url,
+    MONGODB_DATABASE: database,
+    MILLRACE_SIGNING_KEY: "0123456789abcdef0123456789abcdef",
+    MILLRACE_BOOTSTRAP_TOKEN: ADMIN,
+    MILLRACE_REGISTRATION_TOKEN: REGISTRATION,
+  });
+  const startAgent = (node: ServeNode, name: string) =>
+    world.agent(node.grpc!, {
+      env: {
+        MILLRACE_REGISTRATION_TOKEN: REGISTRATION,
+        MILLRACE_AGENT_NAME: name,
+        MILLRACE_AGENT_SLOTS: "6",
+        MILLRACE_DATA_DIR: join(world.folder, name),
+      },
+    });
+
+  it("lets every run end, once it is repaired", async () => {
+    const [before, after] = [freshDatabase(), freshDatabase()];
+    const first = await world.serve("edge,gateway,worker", { env: environment(servers[0]!, before) });
+    const agent = startAgent(first, "first");
+    const api = new ApiClient({ baseUrl: `http://${first.http}`, token: () => Promise.resolve(ADMIN) });
+    const { pipelineId } = await api.createPipeline("flowing", "");
+    const script = `for n in $(seq ${LINES}); do echo "$MILLRACE_JOB_ATTEMPT $$ $n"; done; sleep 0.3`;
+    const steps = ["one", "two"].map((name) => ({ name, uses: "shell", args: { script } }));
+    const job = { agentLeaseTimeout: "10s", steps };
+    await api.saveSpec(pipelineId, {
+      jobs: [
+        { name: "a", ...job },
+        { name: "b", needs: ["a"], ...job },
+      ],
+    });
+
+    let dumping = true;
+    const triggered: string[] = [];
+    const flow = (async () => {
+      for (; dumping; await sleep(100)) {
+        const { runId } = await api.trigger(pipelineId, {});
+        triggered.push(runId);
+        if (triggered.length % 7 === 0) await api.stop(pipelineId, runId, "every seventh");
+      }
+    })();
+    await until(
+      "some runs ended",
+      async () => (await api.run(triggered[2] ?? "").catch(() => null))?.status === "success",
+      20_000,
+    );
+    const dump = await dumpOf(client.db(before));
+    dumping = false;
+    await flow;
+    for (const process of [first, agent]) process.kill("SIGKILL");
+    await Promise.all([first, agent].map(({ exited }) => exited));
+
+    await restore(client.db(after), dump);
+    const env = environment(servers[1]!, after);
+    const repair = world.start(["repair"], { env });
+    expect((await repair.exited).code, repair.stderr).to.equal(0);
+    expect(repair.stdout).to.match(/^\d+ runs are in order; removed what was later than they are: \d+ events, /);
+    const second = await world.serve("edge,gateway,worker", { env });
+    const refused = world.start(["repair"], { env });
+    expect((await refused.exited).code).to.equal(1);
+    expect(refused.stderr).to.include(`a node lives (pid ${second.pid} on `);
+    // One that knows nothing of what the other did, and takes nothing over.
+    startAgent(second, "second");
+
+    const stores = await openMongoStores({ url, database: after });
+    try {
+      const runs = await until(
+        "every run in the dump is settled",
+        async () => {
+          const found = await collectRuns(stores, [pipelineId]);
+          return found.every(({ settled }) => settled) && found;
+        },
+        90_000,
+      );
+      expect(runs.length).to.be.within(3, triggered.length - 1);
+      expect(
+        runs.flatMap(({ jobs }) => jobs).some(({ attempt }) => attempt === 2),
+        "some began anew",
+      ).to.equal(true);
+      for (const run of runs) {
+        expect(run.status).to.be.oneOf(["success", "cancelled"]);
+        expect(checkTransitions(run), run.runId).to.deep.equal([]);
+        for (const { steps: ran } of run.jobs) {
+          for (const { stepRunId, status } of ran) {
+            if (status !== "success") continue;
+            const log = await stores.logs.read(stepRunId as StepRunId, 1, 1_000);
+            const writers = log.map(({ content }) => content.replace(/ \d+$/, ""));
+            expect(
+              log.map(({ line }) => line),
+              stepRunId,
+            ).to.deep.equal(Array.from({ length: LINES }, (_, n) => n + 1));
+            expect(new Set(writers).size, "lines of one execution").to.equal(1);
+          }
+        }
+      }
+    } finally {
+      await stores.close();
+    }
+  });
+});
+
+interface DumpedCollection {
+  readonly name: string;
+  readonly documents: readonly Document[];
+  readonly indexes: readonly Document[];
+}
+
+/** Reads one collection after the other, with its indexes. */
+async function dumpOf(db: Db): Promise<readonly DumpedCollection[]> {
+  const dumped: DumpedCollection[] = [];
+  for (const name of DUMPED) {
+    const collection = db.collection(name);
+    const documents = await collection.find().toArray();
+    dumped.push({ name, documents, indexes: documents.length === 0 ? [] : await collection.indexes() });
+    await sleep(PAUSE_MS);
+  }
+  const there = (await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name);
+  expect([...DUMPED, ...REBUILT], "every collection is dumped or rebuilt").to.include.members(there);
+  return dumped;
+}
+
+async function restore(db: Db, dump: readonly DumpedCollection[]): Promise<void> {
+  for (const { name, documents, indexes } of dump) {
+    if (documents.length === 0) continue;
+    await db.collection(name).insertMany([...documents]);
+    for (const { key, unique = false } of indexes) await db.collection(name).createIndex(key, { unique });
+  }
+}

@@ -1,0 +1,119 @@
+import { expect } from "chai";
+import { type Collection, MongoClient } from "mongodb";
+import { asId, type JobRunId, newId, type StepRunId } from "../../src/domain/ids.ts";
+import type { RunEvent } from "../../src/domain/events.ts";
+import type { Aggregate } from "../../src/stores/aggregates.ts";
+import { openMongoStores } from "../../src/stores/mongo/open.ts";
+import { repairRestored } from "../../src/stores/mongo/repair.ts";
+import type { Stores } from "../../src/stores/stores.ts";
+import { actorOf, lines, sampleAggregate, saveOf, withIndex } from "../contracts/samples.ts";
+import { freshDatabase, startTestMongo } from "../support/mongo.ts";
+
+describe("the repair of a database that was restored from a dump", function () {
+  this.timeout(60_000);
+  const agentId = newId("agt");
+  let options: { url: string; database: string };
+  let stores: Stores;
+
+  beforeEach(async () => {
+    options = { url: (await startTestMongo()).url, database: freshDatabase() };
+    stores = await openMongoStores(options);
+  });
+  afterEach(() => stores.close());
+
+  const stepIdOf = (aggregate: Aggregate) => asId<StepRunId>(actorOf(aggregate, "step").id);
+  const event = (aggregate: Aggregate, number: number) =>
+    ({ runId: aggregate.head.rootId, number, name: `event ${number}` }) as unknown as RunEvent;
+  const numbersOf = async (aggregate: Aggregate) =>
+    (await stores.events.read(aggregate.head.rootId, 0, 100)).map(({ number }) => number);
+
+  it("frees the numbers of events that the run has yet to give", async () => {
+    const run = sampleAggregate();
+    await stores.aggregates.create(run);
+    const { eventNumber } = run.head;
+    await stores.events.append([1, 2, 3].map((ahead) => event(run, eventNumber + ahead)));
+    await stores.aggregates.save(saveOf(run, { eventNumber: eventNumber + 1 }));
+    expect((await repairRestored(options)).removed.events).to.equal(2);
+    expect(await numbersOf(run)).to.deep.equal([eventNumber + 1]);
+  });
+
+  it("writes look-ups anew that were behind, ahead, or of a run that is not there", async () => {
+    const run = sampleAggregate();
+    const forgotten = sampleAggregate();
+    await stores.aggregates.create(run);
+    await stores.aggregates.create(forgotten);
+    const job = withIndex(actorOf(run, "job"), { agentId, status: "running" });
+    const step = withIndex(actorOf(run, "step"), { agentId, status: "running" });
+    // Not what the newest save changed, so loading the run does not make up for it.
+    const bound = saveOf(run, {}, [job]);
+    await stores.aggregates.save(bound);
+    const dispatched = saveOf(bound, {}, [step]);
+    await stores.aggregates.save(dispatched);
+    await withCollections(async (named) => {
+      await named("job_runs").updateOne({ _id: job.id }, { $set: { agentId: null, bound: false, version: 1 } });
+      await named("step_runs").updateOne({ _id: step.id }, { $set: { agentId: null, status: "success", version: 99 } });
+      await named("aggregates").deleteOne({ _id: forgotten.head.rootId });
+    });
+    expect((await repairRestored(options)).runs).to.equal(1);
+    expect((await stores.aggregates.pageBoundJobs(run.head.shard, "", 10)).map(({ jobId }) => jobId)).to.deep.equal([
+      job.id,
+    ]);
+    expect((await stores.aggregates.stepsHeldBy(agentId)).map(({ stepRunId }) => stepRunId)).to.deep.equal([step.id]);
+    expect(await stores.aggregates.findJob(asId<JobRunId>(actorOf(forgotten, "job").id))).to.equal(undefined);
+    await stores.aggregates.save(saveOf(dispatched, {}, [withIndex(step, { status: "success", agentId: null })]));
+    expect(await stores.aggregates.stepsHeldBy(agentId), "later saves go on from there").to.deep.equal([]);
+  });
+
+  it("keeps the logs of steps that were dispatched, and drops those of steps that were not or are not there", async () => {
+    const [ran, waits, forgotten] = [sampleAggregate(), sampleAggregate(), sampleAggregate()];
+    for (const run of [ran, waits]) await stores.aggregates.create(run);
+    await stores.aggregates.save(saveOf(ran, {}, [withIndex(actorOf(ran, "step"), { status: "running", agentId })]));
+    for (const run of [ran, waits, forgotten]) {
+      await stores.logs.append({ stepRunId: stepIdOf(run), agentId, lines: lines(1, 3) });
+    }
+    expect((await repairRestored(options)).removed.logs).to.equal(2);
+    expect(await stores.logs.read(stepIdOf(ran), 1, 10)).to.deep.equal(lines(1, 3));
+    for (const run of [waits, forgotten]) {
+      expect(await stores.logs.read(stepIdOf(run), 1, 10)).to.deep.equal([]);
+      expect(await stores.logs.storedThrough(stepIdOf(run))).to.equal(0);
+    }
+  });
+
+  it("drops commands to runs that are not there, and makes owners tell Redis everything", async () => {
+    const run = sampleAggregate();
+    await stores.aggregates.create(run);
+    const stop = (rootId: Aggregate["head"]["rootId"]) =>
+      stores.inbox.insert({ id: newId("cmd"), rootId, shard: 0, type: "stop" } as never);
+    await stop(run.head.rootId);
+    await stop(newId("run"));
+    const known = { generation: "g", redisRunId: "r" };
+    const { epoch } = await stores.shards.takeEpoch(0);
+    await stores.shards.recordRedis(0, epoch, known);
+
+    expect((await repairRestored(options)).removed.commands).to.equal(1);
+    expect(await stores.inbox.pageRoots(0, "", 10)).to.deep.equal([run.head.rootId]);
+    expect((await stores.shards.takeEpoch(0)).previous)
+      .not.to.be.oneOf([null, undefined])
+      .and.not.to.deep.equal(known);
+  });
+
+  it("finds nothing to remove the second time", async () => {
+    const run = sampleAggregate();
+    await stores.aggregates.create(run);
+    await stores.events.append([event(run, run.head.eventNumber + 1)]);
+    await stores.logs.append({ stepRunId: stepIdOf(run), agentId, lines: lines(1, 1) });
+    expect((await repairRestored(options)).removed).to.deep.equal({ events: 1, logs: 1, commands: 0 });
+    expect(await repairRestored(options)).to.deep.equal({ runs: 1, removed: { events: 0, logs: 0, commands: 0 } });
+  });
+
+  async function withCollections(
+    body: (named: (name: string) => Collection<{ _id: string }>) => Promise<void>,
+  ): Promise<void> {
+    const client = await MongoClient.connect(options.url);
+    try {
+      await body((name) => client.db(options.database).collection(name));
+    } finally {
+      await client.close();
+    }
+  }
+});

@@ -1,0 +1,85 @@
+/** An embedded installation in real processes, as one operator runs it: one node, agents, and calls of its API. */
+import { join } from "node:path";
+import { ApiClient } from "../../src/cli/api-client.ts";
+import { freePort } from "./ports.ts";
+import { type ProcessWorld, type ServeNode, type StartedProcess } from "./processes.ts";
+
+const ADMIN = "an-administrator-token-for-this-test-only";
+const REGISTRATION = "a-registration-token-for-this-test-only";
+
+export interface ApiAnswer {
+  readonly status: number;
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever is answered
+  readonly body: any;
+}
+
+export class EmbeddedInstallation {
+  readonly #world: ProcessWorld;
+  readonly #grpc: string;
+  #node: ServeNode | undefined;
+
+  private constructor(world: ProcessWorld, grpc: string) {
+    this.#world = world;
+    this.#grpc = grpc;
+  }
+
+  /** Agents find its gateway at the same address after each start. */
+  static async create(world: ProcessWorld): Promise<EmbeddedInstallation> {
+    return new EmbeddedInstallation(world, `127.0.0.1:${await freePort()}`);
+  }
+
+  get node(): ServeNode {
+    return this.#node!;
+  }
+
+  get api(): ApiClient {
+    return new ApiClient({ baseUrl: `http://${this.node.http}`, token: () => Promise.resolve(ADMIN) });
+  }
+
+  /** Starts the node; the one before has ended. */
+  async serve(dataDir: string, env: Readonly<Record<string, string>> = {}): Promise<ServeNode> {
+    this.#node = await this.#world.serve("edge,gateway,worker", {
+      env: {
+        MILLRACE_GRPC_ADDRESS: this.#grpc,
+        MILLRACE_DATA_DIR: dataDir,
+        MILLRACE_BOOTSTRAP_TOKEN: ADMIN,
+        MILLRACE_REGISTRATION_TOKEN: REGISTRATION,
+        ...env,
+      },
+    });
+    return this.#node;
+  }
+
+  /** Starts an agent with four slots and the label `name=<name>`. */
+  async agent(name: string): Promise<StartedProcess> {
+    const agent = this.#world.agent(this.#grpc, {
+      env: {
+        MILLRACE_REGISTRATION_TOKEN: REGISTRATION,
+        MILLRACE_AGENT_NAME: name,
+        MILLRACE_AGENT_LABELS: `name=${name}`,
+        MILLRACE_AGENT_SLOTS: "4",
+        MILLRACE_DATA_DIR: join(this.#world.folder, `agent-${name}`),
+        LOG_LEVEL: "info",
+      },
+    });
+    await agent.prints("welcomes this agent");
+    return agent;
+  }
+
+  /** A call whose refusal is looked at; `path` is below `/api/v1`. */
+  async call(method: string, path: string, body?: unknown, token: string = ADMIN): Promise<ApiAnswer> {
+    const response = await fetch(`http://${this.node.http}/api/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: body === undefined ? null : JSON.stringify(body),
+    });
+    return { status: response.status, body: await response.json() };
+  }
+
+  /** Makes a pipeline of these jobs and answers its id. */
+  async pipeline(name: string, jobs: readonly object[]): Promise<string> {
+    const { pipelineId } = await this.api.createPipeline(name, "");
+    await this.api.saveSpec(pipelineId, { jobs });
+    return pipelineId;
+  }
+}
