@@ -6,11 +6,12 @@ import { asId, type RunId } from "../../src/domain/ids.ts";
 import { check } from "./check/checker.ts";
 import { collectRuns, readMarks } from "./check/collect.ts";
 import type { Evidence, Violation, ViolationKind } from "./check/evidence.ts";
-import { type FaultContext, PROBE_PIPELINE } from "./faults/fault.ts";
+import { type Fault, type FaultContext, PROBE_PIPELINE } from "./faults/fault.ts";
 import { MailProbe } from "./faults/mail-probe.ts";
 import { Client } from "./load/client.ts";
 import { step } from "./load/definitions.ts";
 import { Load } from "./load/load.ts";
+import { Protocol, type Recovery } from "./protocol.ts";
 import type { Scenario } from "./scenarios.ts";
 import { ADMIN_TOKEN, Installation } from "./world/installation.ts";
 import { seeded } from "./world/random.ts";
@@ -31,11 +32,6 @@ export interface Outcome {
   readonly looked: { readonly transitions: number; readonly steps: number; readonly lines: number };
 }
 
-export interface Recovery {
-  readonly what: string;
-  readonly tookMs: number;
-}
-
 export interface PlayOptions {
   readonly seed: number;
   /** At least so many runs; a scenario whose faults take longer than that goes on with more. */
@@ -50,14 +46,8 @@ const SETTLE_MS = 180_000;
 const SETTLE_LOOK_MS = 100;
 
 export async function playScenario(scenario: Scenario, options: PlayOptions): Promise<Outcome> {
-  const { say } = options;
   const random = seeded(options.seed).fork(scenario.name);
-  const violations: Violation[] = [];
-  const recoveries: Recovery[] = [];
-  const figures: string[] = [];
-  let kills = 0;
-  const violated = (kind: ViolationKind, text: string) => violations.push({ kind, text });
-
+  const protocol = new Protocol(options.say);
   const installation = await Installation.start(scenario.shape);
   const { redisTarget } = installation;
   const probe = redisTarget === null ? null : new MailProbe(redisTarget);
@@ -67,66 +57,61 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
     await load.prepare();
     const nothing = { name: "answers", steps: [step(installation.ledger, "answers", { beats: 0 })] };
     await load.addPipeline(PROBE_PIPELINE, { jobs: [nothing] });
-    const context: FaultContext = {
-      installation,
-      load,
-      random: random.fork("faults"),
-      probe,
-      struck(what) {
-        kills++;
-        say(`  ${what} is struck`);
-      },
-      recovered(what, tookMs, boundMs = Infinity) {
-        recoveries.push({ what, tookMs });
-        say(`  ${what}: ${Math.round(tookMs)} ms`);
-        if (tookMs > boundMs) violated("stuck", `${what} took ${Math.round(tookMs)} ms, more than ${boundMs}`);
-      },
-      measured(figure, isWithin) {
-        figures.push(figure);
-        say(`  ${figure}`);
-        if (!isWithin) violated("wrong", `out of bounds: ${figure}`);
-      },
-      violated: (text) => violated("wrong", text),
-    };
 
-    const faults = scenario.faults(random.fork("order"));
-    const lastsMs = faults.reduce((sum, fault) => sum + fault.lastsMs, 0);
-    const loading = beginEvenly(load, scenario.isQuiet ? 0 : options.runs, lastsMs);
-    for (const fault of faults) {
-      await sleep(context.random.between(BREATH_MS.least, BREATH_MS.most));
-      say(fault.name);
-      await fault.strike(context).catch((error: unknown) => violated("stuck", `${fault.name}: ${String(error)}`));
-    }
-    await loading.enough();
-    say("the load runs out");
-    await inTime(load.settled()).catch((error: unknown) => violated("stuck", `a client gave up: ${String(error)}`));
+    const context: FaultContext = { installation, load, random: random.fork("faults"), probe, protocol };
+    await strikeAll(context, scenario.faults(random.fork("order")), scenario.isQuiet ? 0 : options.runs);
     await settle(installation, load);
 
-    for (const { name, isRunning } of installation.nodes) {
-      if (!isRunning && !name.startsWith("guest")) violated("wrong", `${name} has ended by itself`);
-    }
-    for (const text of client.improper) violated("wrong", text);
     const evidence = await collect(installation, load);
-    violations.push(...check(evidence));
+    judge(context, evidence, scenario);
+    for (const text of client.improper) protocol.violated("wrong", text);
     const unreadable = (await probe?.failed()) ?? 0;
-    if (unreadable > 0) violated("wrong", `${unreadable} envelopes could not be read by their owners`);
-    const looked = amountOf(evidence);
-    if (!scenario.isQuiet && Object.values(looked).includes(0))
-      violated("lost", `there is no evidence: ${JSON.stringify(looked)}`);
+    if (unreadable > 0) protocol.violated("wrong", `${unreadable} envelopes could not be read by their owners`);
+    const { violations, recoveries, figures, kills } = protocol;
     if (violations.length > 0) await keepLogs(installation, join(options.logFolder, scenario.name), violations);
     return {
       name: scenario.name,
       runs: evidence.runs.length,
       kills,
-      counts: countByKind(violations),
+      counts: protocol.counts(),
       violations: violations.map(({ kind, text }) => `${kind}: ${text}`),
       recoveries,
       figures,
-      looked,
+      looked: amountOf(evidence),
     };
   } finally {
     await probe?.close();
     await installation.end();
+  }
+}
+
+/** The faults one after the other under a load, which is over when this resolves; runs may still be under way. */
+async function strikeAll(context: FaultContext, faults: readonly Fault[], runs: number): Promise<void> {
+  const { load, protocol, random } = context;
+  const lastsMs = faults.reduce((sum, fault) => sum + fault.lastsMs, 0);
+  const loading = beginEvenly(load, runs, lastsMs);
+  for (const fault of faults) {
+    await sleep(random.between(BREATH_MS.least, BREATH_MS.most));
+    protocol.say(fault.name);
+    await fault
+      .strike(context)
+      .catch((error: unknown) => protocol.violated("stuck", `${fault.name}: ${String(error)}`));
+  }
+  await loading.enough();
+  protocol.say("the load runs out");
+  await inTime(load.settled()).catch((error: unknown) =>
+    protocol.violated("stuck", `a client gave up: ${String(error)}`),
+  );
+}
+
+function judge({ installation, protocol }: FaultContext, evidence: Evidence, { isQuiet }: Scenario): void {
+  for (const { name, isRunning } of installation.nodes) {
+    if (!isRunning && !name.startsWith("guest")) protocol.violated("wrong", `${name} has ended by itself`);
+  }
+  for (const { kind, text } of check(evidence)) protocol.violated(kind, text);
+  const looked = amountOf(evidence);
+  if (!isQuiet && Object.values(looked).includes(0)) {
+    protocol.violated("lost", `there is no evidence: ${JSON.stringify(looked)}`);
   }
 }
 
@@ -192,10 +177,4 @@ async function keepLogs(installation: Installation, folder: string, violations: 
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "violations.txt"), violations.map(({ kind, text }) => `${kind}: ${text}\n`).join(""));
   for (const { name, output } of installation.nodes) await writeFile(join(folder, `${name}.log`), output);
-}
-
-function countByKind(violations: readonly Violation[]): Record<ViolationKind, number> {
-  const counts: Record<ViolationKind, number> = { lost: 0, doubled: 0, reordered: 0, stuck: 0, wrong: 0 };
-  for (const { kind } of violations) counts[kind]++;
-  return counts;
 }

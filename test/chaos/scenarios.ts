@@ -1,6 +1,7 @@
 /** The scenarios by name: on which installation, and which faults in which order. */
 import { killAmongMany, manyWait, sameWorkOnMore } from "./faults/amounts.ts";
 import type { Fault } from "./faults/fault.ts";
+import { fullStore } from "./faults/full-store.ts";
 import { longPartition, shortPartition } from "./faults/partitions.ts";
 import {
   freezeAgent,
@@ -122,9 +123,9 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "embedded",
-    about: "the embedded default in one process dies by SIGKILL",
+    about: "the embedded default in one process dies by SIGKILL, and its store is full",
     shape: EMBEDDED,
-    faults: always(times(KILLS, killPlane)),
+    faults: always([...times(KILLS, killPlane), fullStore, killPlane]),
   },
   {
     name: "redis-cluster",

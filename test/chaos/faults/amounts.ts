@@ -1,5 +1,5 @@
 /** Not faults but amounts: many runs that wait, and the same work on more workers. */
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { until } from "../../support/until.ts";
 import { step } from "../load/definitions.ts";
@@ -40,15 +40,19 @@ export const manyWait: Fault = {
       memory.push(await memoryOf(worker!));
     }
     const perSecond = Math.round(MANY / ((performance.now() - since) / 1_000));
-    context.measured(`${perSecond} triggers/s, of runs that wait, at two edges`, true);
+    context.protocol.measured(`${perSecond} triggers/s, of runs that wait, at two edges`, true);
     const [first, half, many] = memory as [number, number, number];
     const perRun = Math.round((many - half) / (MANY - HALF));
     const sizes = `${mega(first)} MB with ${FIRST} waiting runs, ${mega(half)} MB with ${HALF}, ${mega(many)} MB with ${MANY}`;
-    context.measured(`a worker's memory: ${sizes}: ${perRun} bytes a run at last`, perRun <= RUN_BOUND_BYTES);
+    context.protocol.measured(`a worker's memory: ${sizes}: ${perRun} bytes a run at last`, perRun <= RUN_BOUND_BYTES);
     const waiting = await cpuShareOf(worker!);
-    context.measured(`a worker's CPU: ${percent(idle)} before, ${percent(waiting)} with ${MANY} waiting runs`, true);
+    context.protocol.measured(
+      `a worker's CPU: ${percent(idle)} before, ${percent(waiting)} with ${MANY} waiting runs`,
+      true,
+    );
     const redis = /used_memory:(\d+)/.exec(await context.probe!.redis.info("memory"))![1]!;
-    context.measured(`Redis holds ${mega(Number(redis))} MB then`, true);
+    const { size } = await stat(installation.storeFile);
+    context.protocol.measured(`Redis holds ${mega(Number(redis))} MB then, the store ${mega(size)} MB`, true);
   },
 };
 
@@ -59,10 +63,10 @@ export const killAmongMany: Fault = {
   async strike(context) {
     const victim = context.random.pick(context.installation.workers);
     const since = performance.now();
-    context.struck(victim.name);
+    context.protocol.struck(victim.name);
     await victim.end("SIGKILL");
     await worksAgain(context);
-    context.recovered(`takeover with ${MANY} waiting`, performance.now() - since, TAKEOVER_BOUND_MS);
+    context.protocol.recovered(`takeover with ${MANY} waiting`, performance.now() - since, TAKEOVER_BOUND_MS);
     await victim.start();
   },
 };
@@ -94,7 +98,10 @@ export const sameWorkOnMore: Fault = {
     const medians = speeds.map((list) => list.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)]!);
     const words = medians.map((speed, at) => `${speed.toFixed(1)} on ${at + 1}`).join(", ");
     const isKept = medians.every((speed) => speed >= medians[0]! * TOLERANCE);
-    context.measured(`runs/s, median of ${ROUNDS} bursts of ${BURST} two-step runs on workers: ${words}`, isKept);
+    context.protocol.measured(
+      `runs/s, median of ${ROUNDS} bursts of ${BURST} two-step runs on workers: ${words}`,
+      isKept,
+    );
   },
 };
 

@@ -6,6 +6,7 @@ import { step } from "../load/definitions.ts";
 import type { Load } from "../load/load.ts";
 import type { Installation } from "../world/installation.ts";
 import type { Random } from "../world/random.ts";
+import type { Protocol } from "../protocol.ts";
 import type { MailProbe } from "./mail-probe.ts";
 
 export interface FaultContext {
@@ -14,14 +15,7 @@ export interface FaultContext {
   readonly random: Random;
   /** Null with the embedded engine, whose Redis nobody else reaches. */
   readonly probe: MailProbe | null;
-  /** Counts a process that was killed, or a server that was taken away. */
-  readonly struck: (what: string) => void;
-  /** Records a recovery; one that took longer than `boundMs` is a violation. */
-  readonly recovered: (what: string, tookMs: number, boundMs?: number) => void;
-  /** Records a figure in words; one that is not within its bound is a violation. */
-  readonly measured: (figure: string, isWithin: boolean) => void;
-  /** Records that something was not as promised. */
-  readonly violated: (text: string) => void;
+  readonly protocol: Protocol;
 }
 
 export interface Fault {

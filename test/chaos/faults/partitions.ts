@@ -20,9 +20,10 @@ export const shortPartition: Fault = {
     await silence(context, agentName, SHORT_MS);
     const since = performance.now();
     await until("the held run ends", async () => (await head(context, runId)).final, 90_000);
-    context.recovered("reports after 20 s", performance.now() - since);
+    context.protocol.recovered("reports after 20 s", performance.now() - since);
     const { jobs } = await context.load.run(runId);
-    if (jobs.length !== 1) context.violated(`run ${runId} was repeated although its agent was away for 20 s only`);
+    if (jobs.length !== 1)
+      context.protocol.violated("wrong", `run ${runId} was repeated although its agent was away for 20 s only`);
   },
 };
 
@@ -36,13 +37,13 @@ export const longPartition: Fault = {
     const since = Date.now();
     await silence(context, agentName, LONG_MS);
     const retried = await until("the job is given to another agent", () => firstRetry(context, runId), 10_000);
-    context.recovered("requeued", retried.timeMs - since, REQUEUE_BOUND_MS);
+    context.protocol.recovered("requeued", retried.timeMs - since, REQUEUE_BOUND_MS);
   },
 };
 
 async function silence(context: FaultContext, agentName: string, forMs: number): Promise<void> {
   const agent = context.installation.agents.find(({ name }) => name === agentName) as AgentNode;
-  context.struck(`the network of ${agentName}`);
+  context.protocol.struck(`the network of ${agentName}`);
   agent.network.fallSilent();
   await sleep(forMs);
   agent.network.speak();

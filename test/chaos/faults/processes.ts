@@ -20,7 +20,7 @@ export const killWorker: Fault = {
     const victim = pickRunning(context, context.installation.workers);
     const since = await kill(context, victim);
     await worksAgain(context);
-    context.recovered("takeover", performance.now() - since, TAKEOVER_BOUND_MS);
+    context.protocol.recovered("takeover", performance.now() - since, TAKEOVER_BOUND_MS);
     await victim.start();
   },
 };
@@ -33,7 +33,7 @@ export const killGateway: Fault = {
     const since = await kill(context, victim);
     await victim.start();
     await worksAgain(context);
-    context.recovered("gateway", performance.now() - since);
+    context.protocol.recovered("gateway", performance.now() - since);
   },
 };
 
@@ -45,7 +45,7 @@ export const killEdge: Fault = {
     const victim = pickRunning(context, context.installation.edges);
     const since = await kill(context, victim);
     await worksAgain(context);
-    context.recovered("edge", performance.now() - since);
+    context.protocol.recovered("edge", performance.now() - since);
     await victim.start();
   },
 };
@@ -61,7 +61,7 @@ export const killAgent: Fault = {
     const since = performance.now();
     await victim.start();
     await until("the jobs of the killed agent are given up", () => allEnded(context, jobs), 60_000);
-    context.recovered("restarted agent", performance.now() - since, AGENT_RESTART_BOUND_MS);
+    context.protocol.recovered("restarted agent", performance.now() - since, AGENT_RESTART_BOUND_MS);
   },
 };
 
@@ -73,7 +73,7 @@ export const freezeWorker: Fault = {
     const victim = pickRunning(context, context.installation.workers);
     const since = await strike(context, victim, "SIGSTOP");
     await worksAgain(context);
-    context.recovered("takeover", performance.now() - since, TAKEOVER_BOUND_MS);
+    context.protocol.recovered("takeover", performance.now() - since, TAKEOVER_BOUND_MS);
     await sleep(Math.max(0, FREEZE_MS - (performance.now() - since)));
     victim.signal("SIGCONT");
     await worksAgain(context);
@@ -92,9 +92,10 @@ export const freezeAgent: Fault = {
     victim.signal("SIGCONT");
     const since = performance.now();
     await worksAgain(context);
-    context.recovered("frozen agent", performance.now() - since);
+    context.protocol.recovered("frozen agent", performance.now() - since);
     for (const { jobId, reason } of await statesOf(context, jobs)) {
-      if (reason === "agent_lost") context.violated(`job ${jobId} was given up although its agent slept for 10 s only`);
+      if (reason === "agent_lost")
+        context.protocol.violated("wrong", `job ${jobId} was given up although its agent slept for 10 s only`);
     }
   },
 };
@@ -121,7 +122,7 @@ export const joinAndLeave: Fault = {
     await spreadEvenly(context, "after the guest left");
     isOver = true;
     await asking;
-    context.recovered("handover", worstMs, HANDOVER_BOUND_MS);
+    context.protocol.recovered("handover", worstMs, HANDOVER_BOUND_MS);
   },
 };
 
@@ -134,12 +135,12 @@ export const killPlane: Fault = {
     const since = await kill(context, plane!);
     await plane!.start();
     await worksAgain(context);
-    context.recovered("restart", performance.now() - since);
+    context.protocol.recovered("restart", performance.now() - since);
   },
 };
 
 /** Every shard has an owner, and no owner has two shards more than another. */
-async function spreadEvenly({ installation, probe, recovered }: FaultContext, when: string): Promise<void> {
+async function spreadEvenly({ installation, probe, protocol }: FaultContext, when: string): Promise<void> {
   const workers = installation.nodes.filter(({ name, isRunning }) => isRunning && /worker|guest/.test(name)).length;
   const since = performance.now();
   await until(
@@ -155,7 +156,7 @@ async function spreadEvenly({ installation, probe, recovered }: FaultContext, wh
     },
     SPREAD_MS,
   );
-  recovered("spread", performance.now() - since, TAKEOVER_BOUND_MS);
+  protocol.recovered("spread", performance.now() - since, TAKEOVER_BOUND_MS);
 }
 
 function pickRunning<T extends Node>({ random }: FaultContext, nodes: readonly T[]): T {
@@ -166,13 +167,13 @@ function pickRunning<T extends Node>({ random }: FaultContext, nodes: readonly T
 async function kill(context: FaultContext, victim: Node): Promise<number> {
   await sleep(context.random.between(0, 500));
   const since = performance.now();
-  context.struck(victim.name);
+  context.protocol.struck(victim.name);
   await victim.end("SIGKILL");
   return since;
 }
 
-async function strike({ struck }: FaultContext, victim: Node, signal: "SIGSTOP"): Promise<number> {
-  struck(victim.name);
+async function strike({ protocol }: FaultContext, victim: Node, signal: "SIGSTOP"): Promise<number> {
+  protocol.struck(victim.name);
   victim.signal(signal);
   return performance.now();
 }

@@ -21,7 +21,7 @@ export const restartRedis: Fault = {
   lastsMs: 5_000,
   async strike(context) {
     const { redis } = context.installation;
-    context.struck("Redis");
+    context.protocol.struck("Redis");
     await redis!.kill();
     await redis!.restart();
     await measure(context, "Redis restarted");
@@ -33,7 +33,7 @@ export const redisOutage: Fault = {
   lastsMs: 20_000,
   async strike(context) {
     const { redis } = context.installation;
-    context.struck("Redis");
+    context.protocol.struck("Redis");
     await redis!.kill();
     await sleep(OUTAGE_MS);
     await redis!.restart();
@@ -45,7 +45,7 @@ export const flushRedis: Fault = {
   name: "FLUSHALL",
   lastsMs: 6_000,
   async strike(context) {
-    context.struck("Redis' memory");
+    context.protocol.struck("Redis' memory");
     const client = new Redis(context.installation.redis!.url);
     await client.flushall();
     client.disconnect();
@@ -58,7 +58,7 @@ export const storeOutage: Fault = {
   lastsMs: 20_000,
   async strike(context) {
     const { mongo } = context.installation;
-    context.struck("MongoDB");
+    context.protocol.struck("MongoDB");
     await mongo!.goDown();
     await sleep(OUTAGE_MS);
     await mongo!.comeUp();
@@ -71,7 +71,7 @@ export const slowStore: Fault = {
   lastsMs: 18_000,
   async strike(context) {
     const { mongo } = context.installation;
-    context.struck("MongoDB's speed");
+    context.protocol.struck("MongoDB's speed");
     mongo!.slowDown(SLOW_CALL_MS);
     await sleep(OUTAGE_MS);
     context.installation.calmStore();
@@ -85,7 +85,7 @@ export const cutStore: Fault = {
   lastsMs: 14_000,
   async strike(context) {
     const { mongo } = context.installation;
-    context.struck("MongoDB's connections");
+    context.protocol.struck("MongoDB's connections");
     mongo!.cutEvery(CUT_EVERY);
     await sleep(CUTTING_MS);
     mongo!.cutEvery(0);
@@ -103,7 +103,7 @@ export const meddleWithMail: Fault = {
     const { random, installation, probe } = context;
     const redis = new Redis(installation.redis!.url, { maxRetriesPerRequest: null });
     redis.setMaxListeners(0);
-    context.struck("the mail");
+    context.protocol.struck("the mail");
     let meddled = 0;
     const strangers = Array.from({ length: SHARDS }, (_, shard) => {
       const queue = probe!.queueOf(shard);
@@ -123,7 +123,7 @@ export const meddleWithMail: Fault = {
     await sleep(MEDDLING_MS);
     await Promise.all(strangers.map((stranger) => stranger.close()));
     redis.disconnect();
-    if (meddled === 0) context.violated("no envelope was meddled with: the scenario showed nothing");
+    if (meddled === 0) context.protocol.violated("wrong", "no envelope was meddled with: the scenario showed nothing");
     await measure(context, "mail untouched");
   },
 };
@@ -134,10 +134,10 @@ export const emptyMaster: Fault = {
   lastsMs: 20_000,
   async strike(context) {
     const { nodes } = context.installation.cluster!;
-    context.struck("a master's memory");
+    context.protocol.struck("a master's memory");
     await context.random.pick(nodes).client.flushall();
     await measure(context, "master emptied");
-    context.struck("a master");
+    context.protocol.struck("a master");
     await context.random.pick(nodes).restartEmpty();
     await measure(context, "master restarted");
   },
@@ -147,24 +147,26 @@ export const emptyMaster: Fault = {
 export const slotsAreKept: Fault = {
   name: "the masters are asked about slots",
   lastsMs: 1_000,
-  async strike({ installation, violated }) {
+  async strike({ installation, protocol }) {
     const holders = new Map<string, Set<number>>();
     for (const { client, port } of installation.cluster!.nodes) {
       const errors = await client.info("errorstats");
-      if (errors.includes("CROSSSLOT")) violated(`a command crossed slots: ${errors}`);
+      if (errors.includes("CROSSSLOT")) protocol.violated("wrong", `a command crossed slots: ${errors}`);
       for (const key of await client.keys("*")) {
         const tag = /\{[^}]+\}/.exec(key)?.[0];
-        if (tag === undefined) violated(`${key} has no hash tag`);
+        if (tag === undefined) protocol.violated("wrong", `${key} has no hash tag`);
         else holders.set(tag, (holders.get(tag) ?? new Set()).add(port));
       }
     }
-    if (holders.size < 3) violated(`the masters hold ${holders.size} kinds of keys only: the scenario showed nothing`);
-    for (const [tag, ports] of holders) if (ports.size > 1) violated(`keys of ${tag} lie on ${ports.size} masters`);
+    if (holders.size < 3)
+      protocol.violated("wrong", `the masters hold ${holders.size} kinds of keys only: the scenario showed nothing`);
+    for (const [tag, ports] of holders)
+      if (ports.size > 1) protocol.violated("wrong", `keys of ${tag} lie on ${ports.size} masters`);
   },
 };
 
 async function measure(context: FaultContext, what: string): Promise<void> {
   const since = performance.now();
   await worksAgain(context);
-  context.recovered(what, performance.now() - since, OUTAGE_BOUND_MS);
+  context.protocol.recovered(what, performance.now() - since, OUTAGE_BOUND_MS);
 }

@@ -41,8 +41,8 @@ export class Load {
     for (const kind of LOAD_KINDS) await this.addPipeline(kind, definitions[kind]);
   }
 
-  /** Creates a pipeline under a name of this load's own; runs that are not judged need not end. */
-  async addPipeline(name: string, spec: unknown, isJudged = true): Promise<void> {
+  /** Creates a pipeline under a name of this load's own and answers its id; runs that are not judged need not end. */
+  async addPipeline(name: string, spec: unknown, isJudged = true): Promise<string> {
     if (!isJudged) this.#unjudged.add(name);
     const { pipelineId } = await this.#client.call<{ pipelineId: string }>("POST", "/pipelines", { name });
     this.#pipelines.set(name, pipelineId);
@@ -51,6 +51,7 @@ export class Load {
       format: "yaml",
       commitMessage: name,
     });
+    return pipelineId;
   }
 
   /** Triggers a run once, however often the call has to be repeated; answers its id when that has been acknowledged. */

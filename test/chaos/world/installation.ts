@@ -66,6 +66,7 @@ export class Installation {
   readonly #world: ProcessWorld;
   readonly #env: Readonly<Record<string, string>>;
   readonly #guests: Node[] = [];
+  #storeLimit: string | null = null;
 
   private constructor(parts: {
     readonly shape: Shape;
@@ -151,6 +152,16 @@ export class Installation {
     }
   }
 
+  /** The file of SQLite, where that is the store. */
+  get storeFile(): string {
+    return join(this.#world.folder, "data", "millrace.db");
+  }
+
+  /** The most that the file of SQLite may take for nodes that are started from now on, such as `3MB`; null for no bound. */
+  limitStore(limit: string | null): void {
+    this.#storeLimit = limit;
+  }
+
   /** The speed of MongoDB that this installation is meant to have. */
   calmStore(): void {
     this.mongo?.slowDown(this.shape.storeDelayMs ?? 0);
@@ -192,7 +203,8 @@ export class Installation {
       place === null
         ? {}
         : { MILLRACE_HTTP_ADDRESS: `127.0.0.1:${place.http}`, MILLRACE_GRPC_ADDRESS: `127.0.0.1:${place.grpc}` };
-    return (await this.#world.serve(roles, { env: { ...this.#env, ...addresses } })).process;
+    const limit = this.#storeLimit === null ? {} : { MILLRACE_STORE_LIMIT: this.#storeLimit };
+    return (await this.#world.serve(roles, { env: { ...this.#env, ...addresses, ...limit } })).process;
   }
 
   async #serveAgent(seat: number, network: TcpProxy): Promise<StartedProcess> {
