@@ -1,11 +1,12 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { isBound, jobStatus } from "../../actors/job/state.ts";
+import { isBound } from "../../actors/job/state.ts";
 import { runStatus } from "../../actors/run/state.ts";
-import { isHeld, stepStatus } from "../../actors/step/state.ts";
+import { isHeld } from "../../actors/step/state.ts";
 import type { ReportPhase } from "../../actors/step/messages.ts";
 import { isFinalRunStatus } from "../../src/domain/status.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
+import { jobEvidence } from "../chaos/check/collect.ts";
 import type { RunEvidence } from "../chaos/check/evidence.ts";
 import { checkTransitions } from "../chaos/check/transitions.ts";
 import { type JobSketch, planOf } from "../support/plans.ts";
@@ -174,22 +175,7 @@ function evidenceOf(run: SimulatedRun): RunEvidence {
     settled: true,
     eventNumber: published.length,
     events: published.map((event, at) => ({ ...event, number: at + 1, timeMs: at })),
-    jobs: run.jobs().map(({ jobId, index, attempt, state, reason }) => ({
-      jobId,
-      index,
-      attempt,
-      status: jobStatus(state),
-      reason,
-      steps: run
-        .steps()
-        .filter((step) => step.jobId === jobId)
-        .map((step) => ({
-          stepRunId: step.stepRunId,
-          index: step.index,
-          status: stepStatus(step.state),
-          reason: step.reason,
-        })),
-    })),
+    jobs: jobEvidence(run.jobs(), run.steps()),
   };
 }
 

@@ -40,22 +40,27 @@ async function collectRun(stores: Stores, runId: RunId): Promise<RunEvidence> {
     settled: aggregate.head.settled,
     eventNumber: aggregate.head.eventNumber,
     events,
-    jobs: jobs.map(({ jobId, index, attempt, state, reason }) => ({
-      jobId,
-      index,
-      attempt,
-      status: jobStatus(state),
-      reason,
-      steps: steps
-        .filter((step) => step.jobId === jobId)
-        .map((step) => ({
-          stepRunId: step.stepRunId,
-          index: step.index,
-          status: stepStatus(step.state),
-          reason: step.reason,
-        })),
-    })),
+    jobs: jobEvidence(jobs, steps),
   };
+}
+
+/** The states of all attempts as the checker reads them. */
+export function jobEvidence(jobs: readonly JobState[], steps: readonly StepState[]): RunEvidence["jobs"] {
+  return jobs.map(({ jobId, index, attempt, state, reason }) => ({
+    jobId,
+    index,
+    attempt,
+    status: jobStatus(state),
+    reason,
+    steps: steps
+      .filter((step) => step.jobId === jobId)
+      .map((step) => ({
+        stepRunId: step.stepRunId,
+        index: step.index,
+        status: stepStatus(step.state),
+        reason: step.reason,
+      })),
+  }));
 }
 
 /** The marks in the file, which does not exist before the first step has run. */
