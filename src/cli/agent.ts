@@ -3,12 +3,12 @@ import { join, resolve } from "node:path";
 import { runAgent } from "../agent/run-agent.ts";
 import { readAgentConfig } from "../config.ts";
 import { readSettings } from "./command-line.ts";
-import { defaultDataDir } from "./data-dir.ts";
+import { defaultDataDir } from "../plane/data-dir.ts";
 import { EXIT } from "./exit-codes.ts";
-import { watchStdin } from "./lifeline.ts";
-import { reachableAddress } from "./listen.ts";
+import { watchStdin } from "../plane/lifeline.ts";
+import { reachableAddress } from "../plane/listen.ts";
 import { createLogger } from "./logging.ts";
-import { packageVersion } from "./package-root.ts";
+import { packageVersion } from "../plane/package-root.ts";
 
 /** Running jobs may go on this long after a SIGTERM; what is left is killed and runs again elsewhere. */
 const DRAIN_MS = 25_000;

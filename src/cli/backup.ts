@@ -5,10 +5,11 @@ import { open, readFile, rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { MillraceError } from "../domain/errors.ts";
 import { writeBackup } from "../stores/sqlite/backup.ts";
-import { embeddedDataDir, storeFile } from "./data-dir.ts";
+import { storeFile } from "../plane/data-dir.ts";
+import { embeddedDataDir } from "./embedded-data-dir.ts";
 import { EXIT } from "./exit-codes.ts";
-import { packageVersion } from "./package-root.ts";
-import { signingKeyFile } from "./signing-key.ts";
+import { packageVersion } from "../plane/package-root.ts";
+import { signingKeyFile } from "../plane/signing-key.ts";
 
 export interface BackupOptions {
   readonly dataDir?: string;

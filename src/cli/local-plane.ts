@@ -8,12 +8,12 @@ import { ADMINISTRATOR } from "../app/bootstrap.ts";
 import { issueToken, tokenIdOf } from "../app/tokens.ts";
 import type { AppContext } from "../app/context.ts";
 import type { ControlPlaneConfig } from "../config.ts";
-import { type ControlPlane, startControlPlane } from "../control-plane.ts";
+import { type ControlPlane, startControlPlane } from "../plane/control-plane.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";
 import { startAgentProcess } from "./agent-process.ts";
 import { ApiClient } from "./api-client.ts";
-import { Teardown } from "./teardown.ts";
+import { Teardown } from "../plane/teardown.ts";
 
 const AGENT_WAIT_MS = 30_000;
 const REGISTRATION_MS = 3_600_000;

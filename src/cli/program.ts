@@ -4,7 +4,7 @@ import { agent, type AgentOptions } from "./agent.ts";
 import { backup, type BackupOptions } from "./backup.ts";
 import { runCommand } from "./command-line.ts";
 import { EXIT } from "./exit-codes.ts";
-import { packageVersion } from "./package-root.ts";
+import { packageVersion } from "../plane/package-root.ts";
 import { repair } from "./repair.ts";
 import { restore, type RestoreOptions } from "./restore.ts";
 import { run, type RunOptions } from "./run.ts";

@@ -1,6 +1,6 @@
 /** `millrace repair`: makes an installation fit for work whose MongoDB was restored from a dump. */
 import { readControlPlaneConfig } from "../config.ts";
-import { repairStore } from "../control-plane.ts";
+import { repairStore } from "../plane/repair.ts";
 import { readSettings, UsageError } from "./command-line.ts";
 import { EXIT } from "./exit-codes.ts";
 import { createLogger } from "./logging.ts";

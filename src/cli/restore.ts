@@ -4,9 +4,10 @@ import { chmod, copyFile, rename, rm, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { MillraceError } from "../domain/errors.ts";
 import { unpackBackup } from "../stores/sqlite/backup.ts";
-import { claimDataDir, embeddedDataDir, isFreeDataDir, storeFile } from "./data-dir.ts";
+import { claimDataDir, isFreeDataDir, storeFile } from "../plane/data-dir.ts";
+import { embeddedDataDir } from "./embedded-data-dir.ts";
 import { EXIT } from "./exit-codes.ts";
-import { signingKeyFile } from "./signing-key.ts";
+import { signingKeyFile } from "../plane/signing-key.ts";
 
 export interface RestoreOptions {
   readonly dataDir?: string;

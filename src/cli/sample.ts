@@ -5,7 +5,7 @@ import type { RunDetail } from "../app/run-view.ts";
 import { textToSpec } from "../definition/render.ts";
 import { isFinalRunStatus } from "../domain/status.ts";
 import type { ApiClient } from "./api-client.ts";
-import { PACKAGE_ROOT } from "./package-root.ts";
+import { PACKAGE_ROOT } from "../plane/package-root.ts";
 import { followRun } from "./follow-run.ts";
 import { RunView } from "./run-view.ts";
 import type { Screen } from "./screen.ts";

@@ -1,9 +1,9 @@
 /** `millrace serve`: a node of the control plane with one or more roles, until it is asked to end. */
 import { resolve } from "node:path";
 import { readControlPlaneConfig } from "../config.ts";
-import { startControlPlane } from "../control-plane.ts";
+import { startControlPlane } from "../plane/control-plane.ts";
 import { readSettings } from "./command-line.ts";
-import { claimDataDir, defaultDataDir, makeDataDir } from "./data-dir.ts";
+import { claimDataDir, defaultDataDir, makeDataDir } from "../plane/data-dir.ts";
 import { aborted } from "./interruption.ts";
 import { createLogger } from "./logging.ts";
 

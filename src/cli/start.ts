@@ -2,12 +2,12 @@
 import { join, resolve } from "node:path";
 import { readControlPlaneConfig } from "../config.ts";
 import { readSettings } from "./command-line.ts";
-import { claimDataDir, defaultDataDir } from "./data-dir.ts";
+import { claimDataDir, defaultDataDir } from "../plane/data-dir.ts";
 import { EXIT } from "./exit-codes.ts";
 import { aborted } from "./interruption.ts";
 import { type LocalPlane, startLocalPlane } from "./local-plane.ts";
 import { createLogger } from "./logging.ts";
-import { packageVersion } from "./package-root.ts";
+import { packageVersion } from "../plane/package-root.ts";
 import { showSample } from "./sample.ts";
 import { Screen } from "./screen.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { Teardown } from "../../src/cli/teardown.ts";
+import { Teardown } from "../../src/plane/teardown.ts";
 import { TSX } from "../support/processes.ts";
 import { until } from "../support/until.ts";
 

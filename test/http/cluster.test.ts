@@ -5,7 +5,7 @@ import { mailboxName, mailboxOptions } from "../../queues/mailbox.ts";
 import type { DeadLetterView } from "../../src/app/dead-letters.ts";
 import type { ClusterView } from "../../src/app/cluster.ts";
 import { issueToken } from "../../src/app/tokens.ts";
-import type { ControlPlane } from "../../src/control-plane.ts";
+import type { ControlPlane } from "../../src/plane/control-plane.ts";
 import { asId, newId, type RunId } from "../../src/domain/ids.ts";
 import { connectRedis, type RedisClient } from "../../src/redis/connect.ts";
 import type { Role } from "../../src/stores/identity.ts";

@@ -7,13 +7,11 @@ interface Row {
   readonly places: readonly string[];
   /**
    * Paths that may be imported: folders without those below them, or files; packages; `node` for what comes with it.
-   * Null allows everything.
    */
-  readonly allowed: readonly string[] | null;
+  readonly allowed: readonly string[];
 }
 
 export const NODE = "node";
-const EVERYTHING = "everything";
 
 export class FolderTable {
   readonly #rows: readonly Row[];
@@ -31,7 +29,7 @@ export class FolderTable {
     const places = named.flatMap((row) => row.places);
     this.#rows = named.map(({ places: own, allowed }) => ({
       places: own,
-      allowed: allowed.includes(EVERYTHING) ? null : allowed.map((word) => resolvePlace(word, places)),
+      allowed: allowed.map((word) => resolvePlace(word, places)),
     }));
   }
 
@@ -51,7 +49,6 @@ export class FolderTable {
     const place = this.placeOf(file);
     const allowed = this.#rows.find((row) => row.places.includes(place!))?.allowed;
     if (allowed === undefined) return false;
-    if (allowed === null) return true;
     if (!specifier.startsWith(".")) return allowed.includes(packageOf(specifier));
     const target = posix.join(posix.dirname(file), specifier);
     const folder = this.placeOf(target);
@@ -61,19 +58,17 @@ export class FolderTable {
 
   /** The linter's overrides that hold every place to its row. */
   lintOverrides(): readonly object[] {
-    return this.places.flatMap((place) => {
+    return this.places.map((place) => {
       const group = this.#lintGroup(place);
-      if (group === null) return [];
       const message = "README.md's table of folders does not allow it.";
       const rules = { "no-restricted-imports": ["error", { patterns: [{ group, message }] }] };
-      return [{ files: [place.endsWith("/") ? `${place}**` : place], rules }];
+      return { files: [place.endsWith("/") ? `${place}**` : place], rules };
     });
   }
 
-  /** What a place may not import, as ignore globs; null when it may import everything. */
-  #lintGroup(place: string): readonly string[] | null {
+  /** What a place may not import, as ignore globs. */
+  #lintGroup(place: string): readonly string[] {
     const { allowed } = this.#rows.find((row) => row.places.includes(place))!;
-    if (allowed === null) return null;
     const from = folderOf(place);
     const own = this.places.includes(from) ? [from] : [];
     const globs = [...own, ...allowed].flatMap((each) => {

@@ -4,13 +4,13 @@ import { once } from "node:events";
 import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { claimDataDir, defaultDataDir } from "../../src/cli/data-dir.ts";
-import { keptSigningKey } from "../../src/cli/signing-key.ts";
+import { claimDataDir, defaultDataDir } from "../../src/plane/data-dir.ts";
+import { keptSigningKey } from "../../src/plane/signing-key.ts";
 import { MillraceError } from "../../src/domain/errors.ts";
 import { TSX } from "../support/processes.ts";
 
 const CLAIMING = `
-  import { claimDataDir } from ${JSON.stringify(new URL("../../src/cli/data-dir.ts", import.meta.url).href)};
+  import { claimDataDir } from ${JSON.stringify(new URL("../../src/plane/data-dir.ts", import.meta.url).href)};
   await claimDataDir(process.argv[1]);
   process.stdout.write("claimed");
   setInterval(() => {}, 1000);

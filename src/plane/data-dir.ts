@@ -1,11 +1,9 @@
 /** The data directory of an embedded control plane: where it lies, and the right to be the only one that works on it. */
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
-import { isAbsolute, join, resolve } from "node:path";
+import { isAbsolute, join } from "node:path";
 import Database from "libsql";
-import { readControlPlaneConfig } from "../config.ts";
 import { MillraceError } from "../domain/errors.ts";
-import { readSettings, UsageError } from "./command-line.ts";
 
 const LOCK_FILE = "lock.db";
 const OWNER_FILE = "owner.pid";
@@ -15,14 +13,6 @@ export function defaultDataDir(environment: NodeJS.ProcessEnv = process.env): st
   const home = environment["XDG_DATA_HOME"] ?? "";
   // The XDG specification lets relative paths be ignored.
   return join(isAbsolute(home) ? home : join(homedir(), ".local", "share"), "millrace");
-}
-
-/** Where the command line or the environment puts an embedded store. Throws a usage error when there is none. */
-export function embeddedDataDir(option: string | undefined): string {
-  const { dataDir, mongodb } = readSettings(() => readControlPlaneConfig(process.env));
-  if (mongodb !== null)
-    throw new UsageError("MONGODB_URL is set: that store is backed up and restored with its own tools");
-  return resolve(option ?? dataDir ?? defaultDataDir());
 }
 
 /** The file of the embedded store. */

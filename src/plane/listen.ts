@@ -1,4 +1,4 @@
-/** Listening on an address, with an error that tells how to choose another. */
+/** Listeners: opened with an error that tells how to choose another address, closed with time for what is under way. */
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Address } from "../config.ts";
@@ -44,3 +44,12 @@ export function reachableAddress({ host, port }: Address): string {
 }
 
 const join = (host: string, port: number) => (host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`);
+
+/** Accepts nothing more; requests in flight get `graceMs` to end. */
+export async function closeServer(server: Server, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+  await closed;
+  clearTimeout(timer);
+}

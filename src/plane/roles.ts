@@ -1,0 +1,87 @@
+/** The roles of a node: each is started with what it needs, and told to the teardown. */
+import type { Registry } from "prom-client";
+import { Kernel } from "../../actors/kernel/kernel.ts";
+import { RUN_AGGREGATE } from "../../actors/run/aggregate.ts";
+import type { LetterFormat } from "../../queues/envelope.ts";
+import { ShardOwner } from "../../queues/shard-owner.ts";
+import type { ClusterContext } from "../app/cluster.ts";
+import type { AppContext } from "../app/context.ts";
+import type { ControlPlaneConfig } from "../config.ts";
+import { createGrpcServer } from "../grpc/server.ts";
+import type { ReadinessChecks } from "../http/health.ts";
+import { createHttpServer } from "../http/server.ts";
+import type { RedisTarget } from "../redis/connect.ts";
+import { attachWebSocketGateway } from "../ws/gateway.ts";
+import { bindingAddress, closeServer, listen, reachableAddress } from "./listen.ts";
+import { registerWorkerMetrics } from "./metrics.ts";
+import type { Teardown } from "./teardown.ts";
+
+const HTTP_GRACE_MS = 5_000;
+const GRPC_GRACE_MS = 3_000;
+
+interface WorkerParts {
+  readonly nodeId: string;
+  readonly redis: RedisTarget;
+  readonly registry: Registry;
+  readonly letters: LetterFormat;
+}
+
+export async function startWorker(
+  config: ControlPlaneConfig,
+  context: AppContext,
+  { nodeId, redis, registry, letters }: WorkerParts,
+  teardown: Teardown,
+): Promise<ShardOwner> {
+  const { stores, log } = context;
+  const kernel = new Kernel({ ...context, type: RUN_AGGREGATE });
+  teardown.add("the kernel", () => kernel.stop());
+  const owner = new ShardOwner({
+    redis,
+    nodeId,
+    shards: config.shards,
+    handler: kernel,
+    epochs: stores.shards,
+    format: letters,
+    log,
+  });
+  await owner.start();
+  teardown.add("the owner of shards", () => owner.stop());
+  registerWorkerMetrics(registry, { counters: kernel.counters, owned: () => owner.owned() });
+  return owner;
+}
+
+export async function startGateway(
+  config: ControlPlaneConfig,
+  context: AppContext,
+  teardown: Teardown,
+): Promise<string> {
+  const server = createGrpcServer(context);
+  const { host } = config.grpc;
+  const port = await server.start(bindingAddress(config.grpc));
+  teardown.add("the gateway", () => server.stop(GRPC_GRACE_MS));
+  return reachableAddress({ host, port });
+}
+
+export async function startEdge(
+  config: ControlPlaneConfig,
+  context: ClusterContext,
+  options: { readonly registry: Registry; readonly readiness: ReadinessChecks },
+  teardown: Teardown,
+): Promise<string> {
+  const { server, app } = createHttpServer(context, options);
+  const address = await listen(server, config.http, "MILLRACE_HTTP_ADDRESS");
+  // Only now: it would take a port in use for an error of its own. Nothing is accepted before this turn ends.
+  const viewers = attachWebSocketGateway(context, { server, app, registry: options.registry });
+  teardown.add("the edge", async () => {
+    // Together: the server counts viewers among its connections.
+    await Promise.all([closeServer(server, HTTP_GRACE_MS), viewers.close()]);
+  });
+  return address;
+}
+
+/** Rejects when a mailbox of this node does not carry mail. */
+export function healthy(owner: ShardOwner): Promise<void> {
+  const stuck = owner.health().filter(({ ok }) => !ok);
+  if (stuck.length === 0) return Promise.resolve();
+  return Promise.reject(new Error(`no mail gets through on shards ${stuck.map(({ shard }) => shard).join(", ")}`));
+}
