@@ -18,6 +18,11 @@ import { type LogOwner, StepLog } from "./step-log.ts";
 const BUFFER_BYTES = 8 * 1024 * 1024;
 /** What may be on its way at a time; also bounds what gRPC itself buffers. */
 const WINDOW_BYTES = 1024 * 1024;
+/**
+ * Of one step, on their way at a time: one is stored while the next travels. What is added meanwhile goes with the batch
+ * after them, so that batches grow as a plane gets slower, instead of more and more of them waiting for their turn.
+ */
+const BATCHES_IN_FLIGHT = 2;
 const BATCH_BYTES = 64 * 1024;
 const BATCH_LINES = 1_000;
 const FLUSH_MS = 10;
@@ -128,7 +133,7 @@ export class LogShipper {
     this.#flushTimer = undefined;
     if (this.#closed || this.#retryTimer !== undefined) return;
     for (const log of this.#logs.values()) {
-      while (log.unsentBytes > 0 && this.#inFlight < WINDOW_BYTES) {
+      while (log.unsentBytes > 0 && log.batchesInFlight < BATCHES_IN_FLIGHT && this.#inFlight < WINDOW_BYTES) {
         const stream = (this.#stream ??= this.#connect());
         if (stream === undefined) return;
         const lines = this.#change(log, () => log.take(BATCH_LINES, BATCH_BYTES));

@@ -54,6 +54,11 @@ export class StepLog {
     return this.#unsentBytes;
   }
 
+  /** Batches that have not been answered. */
+  get batchesInFlight(): number {
+    return this.#inFlight.length;
+  }
+
   get inFlightBytes(): number {
     return this.#inFlightBytes;
   }

@@ -56,6 +56,16 @@ describe("the log of a step on an agent", () => {
     expect(bench.plane.reports.map(({ phase }) => phase)).to.deep.equal(["STEP_PHASE_STARTED"]);
   });
 
+  it("is sent in larger batches by a plane that is slow to store it, instead of piling up on its way", async () => {
+    bench.plane.storesLogs = false;
+    bench.plane.dispatch({ script: "for i in $(seq 40); do echo $i; sleep 0.02; done" });
+    expect(await bench.plane.endOf()).to.include({ lastLine: 40n });
+    expect(bench.plane.pushes.length, "batches on their way").to.be.at.most(2);
+    bench.plane.storeLogsAgain();
+    expect(numbersOf(await bench.plane.logOf(40n))).to.deep.equal(oneTo(40));
+    expect(bench.plane.pushes.length, "batches in all").to.be.at.most(4);
+  });
+
   it("loses and doubles nothing over a restart of the gateway in the middle", async () => {
     bench.plane.dispatch({ script: "for i in $(seq 300); do echo $i; sleep 0.005; done" });
     await bench.plane.logOf(50n);
