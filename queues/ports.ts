@@ -27,7 +27,7 @@ export interface ShardHandler {
   close(shard: number): void;
 }
 
-/** Which Redis an owner worked on: a key that it wrote, and the server's own `run_id`. */
+/** Which Redis an owner worked on: a key that it wrote, and what its servers say of themselves (`run_id`s, the witness). */
 export interface RedisMark {
   readonly generation: string;
   readonly redisRunId: string;

@@ -8,6 +8,7 @@ import { assignShards } from "./assignment.ts";
 import { FIRST_FORMAT, type LetterFormat } from "./envelope.ts";
 import { LEASE_MS, leaseKeys, OwnedShard } from "./owned-shard.ts";
 import type { EpochSource, ShardHandler } from "./ports.ts";
+import { RedisIdentity } from "./redis-identity.ts";
 import { beat, leave } from "./scripts.ts";
 
 export interface ShardOwnerOptions {
@@ -16,6 +17,8 @@ export interface ShardOwnerOptions {
   readonly nodeId: string;
   readonly shards: number;
   readonly handler: ShardHandler;
+  /** A key with the hash tag of what the handler tells Redis beside its mailboxes; see {@link RedisIdentity}. */
+  readonly witness: string;
   readonly epochs: EpochSource;
   /** Without one, letters are taken as they are. */
   readonly format?: LetterFormat;
@@ -39,6 +42,7 @@ const CANARY_LATE_MS = 25_000;
 export class ShardOwner {
   readonly #options: ShardOwnerOptions;
   readonly #redis: RedisClient;
+  readonly #identity: RedisIdentity;
   readonly #owned = new Map<number, OwnedShard>();
   readonly #releasing = new Map<number, Promise<void>>();
   #tickTimer: NodeJS.Timeout | undefined;
@@ -51,6 +55,7 @@ export class ShardOwner {
     this.#options = options;
     this.#redis = connectRedis(options.redis, { role: "consumer", log: options.log });
     this.#redis.setMaxListeners(0);
+    this.#identity = new RedisIdentity(this.#redis, options.witness);
   }
 
   /** Resolves when the node has tried once to take its shards. */
@@ -106,7 +111,7 @@ export class ShardOwner {
   async #tick(): Promise<void> {
     try {
       const { nodeId, shards } = this.#options;
-      const redisRunId = await this.#readRunId();
+      const redisRunId = await this.#identity.read();
       await Promise.all([...this.#owned.values()].map((owned) => this.#renew(owned, redisRunId)));
       if (this.#leaving) return;
       const members = await beat(this.#redis, nodeId, LEASE_MS);
@@ -178,11 +183,5 @@ export class ShardOwner {
   async #forEachOpen(act: (owned: OwnedShard) => Promise<void>): Promise<void> {
     const open = [...this.#owned.values()].filter(({ isOpen }) => isOpen);
     await Promise.all(open.map((owned) => act(owned).catch(() => undefined)));
-  }
-
-  /** In a cluster each node has its own; there the generation keys alone tell. */
-  async #readRunId(): Promise<string> {
-    if ("cluster" in this.#options.redis) return "";
-    return /run_id:(\w+)/.exec(await this.#redis.info("server"))?.[1] ?? "";
   }
 }

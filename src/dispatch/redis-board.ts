@@ -11,6 +11,9 @@ import type { Board, Lane } from "./board.ts";
 import { LANE_ID_LENGTH, OFFER, TAKE, WITHDRAW } from "./board-scripts.ts";
 import { type DispatchRedis, type RedisScript, runScript } from "./redis-script.ts";
 
+/** Lies where the board lies, so that its loss tells of the board's. */
+export const BOARD_WITNESS = "{board}:generation";
+
 const KEYS = ["offers", "lanes", "version", "taken", "idle", "served", "lane:"].map((name) => `{board}:${name}`);
 const CHANNEL = "board";
 const DEFAULT_EMPTY_LANE_MS = 60_000;

@@ -7,6 +7,7 @@ import { ShardOwner } from "../../queues/shard-owner.ts";
 import type { ClusterContext } from "../app/cluster.ts";
 import type { AppContext } from "../app/context.ts";
 import type { ControlPlaneConfig } from "../config.ts";
+import { BOARD_WITNESS } from "../dispatch/redis-board.ts";
 import { createGrpcServer } from "../grpc/server.ts";
 import type { ReadinessChecks } from "../http/health.ts";
 import { createHttpServer } from "../http/server.ts";
@@ -40,6 +41,7 @@ export async function startWorker(
     nodeId,
     shards: config.shards,
     handler: kernel,
+    witness: BOARD_WITNESS,
     epochs: stores.shards,
     format: letters,
     log,

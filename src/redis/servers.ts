@@ -1,5 +1,16 @@
-/** The servers behind a connection, as operators size them. */
+/** The servers behind a connection: which they are, and how operators size them. */
+import type { Redis } from "ioredis";
 import type { RedisClient } from "./connect.ts";
+
+/** Every server that holds keys: one, or the masters of a cluster. */
+export function serversOf(client: RedisClient): readonly Redis[] {
+  return "nodes" in client ? client.nodes("master") : [client];
+}
+
+/** Changes with each start of the server. */
+export async function readRunId(server: Redis): Promise<string> {
+  return /run_id:(\w+)/.exec(await server.info("server"))?.[1] ?? "";
+}
 
 export interface RedisServer {
   /** `host:port`, or the path of a socket. */
@@ -9,11 +20,10 @@ export interface RedisServer {
   readonly maxMemoryBytes: number | null;
 }
 
-/** Every server that holds keys: one, or the masters of a cluster. Rejects when one of them cannot be asked. */
+/** Rejects when one of the servers cannot be asked. */
 export async function readServers(client: RedisClient): Promise<readonly RedisServer[]> {
-  const servers = "nodes" in client ? client.nodes("master") : [client];
   return Promise.all(
-    servers.map(async (server) => {
+    serversOf(client).map(async (server) => {
       const { path, host, port } = server.options;
       const memory = await server.info("memory");
       const field = (name: string): number => Number(new RegExp(`^${name}:(\\d+)`, "m").exec(memory)?.[1] ?? 0);

@@ -64,6 +64,7 @@ describe("mailboxes between two releases", () => {
   async function own(format: LetterFormat): Promise<{ owner: ShardOwner; received: Letter[] }> {
     const received: Letter[] = [];
     const owner = new ShardOwner({
+      witness: "{elsewhere}:generation",
       redis: { url: redis.url },
       nodeId: randomUUID(),
       shards: 1,

@@ -8,6 +8,7 @@ const [redisUrl, storePath, shards] = process.argv.slice(2) as [string, string, 
 const stores = await openSqliteStores({ path: storePath });
 const say = (word: string): void => void process.stdout.write(`${word}\n`);
 const owner = new ShardOwner({
+  witness: "{elsewhere}:generation",
   redis: { url: redisUrl },
   nodeId: randomUUID(),
   shards: Number(shards),

@@ -15,6 +15,7 @@ import { openTestSqlite } from "../support/stores.ts";
 import { until } from "../support/until.ts";
 
 const SHARDS = 4;
+const WITNESS = "{elsewhere}:generation";
 
 /** Who holds which shard, over all owners of a test: two at a time would be the end of every promise. */
 class Holdings {
@@ -101,6 +102,7 @@ describe("owners of shards", function () {
   async function own(): Promise<{ owner: ShardOwner; handler: RecordingHandler }> {
     const handler = new RecordingHandler(holdings);
     const owner = new ShardOwner({
+      witness: WITNESS,
       redis: { url: redis.url },
       nodeId: randomUUID(),
       shards: SHARDS,
@@ -210,6 +212,16 @@ describe("owners of shards", function () {
     await until("each shard knows", () => new Set(handler.lost).size === SHARDS);
     await sender.send(letterTo("run_after"));
     await until("mail flows", () => receivedBy(handler).has("run_after"));
+  });
+
+  it("are told when what lies beside the mailboxes is lost, as on another master of a cluster", async () => {
+    const { owner, handler } = await own();
+    await until("all are owned", () => owner.owned().length === SHARDS);
+    await until("the witness is there", async () => (await client.exists(WITNESS)) === 1);
+    expect(handler.lost).to.deep.equal([]);
+    await client.del(WITNESS);
+    await until("each shard knows", () => new Set(handler.lost).size === SHARDS);
+    expect(await client.exists(WITNESS)).to.equal(1);
   });
 
   it("leave a recovery that they did not finish to the next owner", async () => {
