@@ -55,7 +55,9 @@ export function decideJob(job: JobState, message: JobMessage, now: number, plan:
     case "cancel":
       return cancel(job, now, plan);
     case "timedOut":
-      return moved({ ...job, state: "cancelling", reason: "timeout" }, [cancelStep(job, "timeout", plan)]);
+      return moved({ ...job, state: "cancelling", reason: "timeout", timeoutTimer: null }, [
+        cancelStep(job, "timeout", plan),
+      ]);
     case "agentLost":
       return moved(job, [tellStep(job, job.stepIndex, { type: "agentLost", reason: "agent_lost" })]);
     case "pause":

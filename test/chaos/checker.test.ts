@@ -72,9 +72,14 @@ function honest(): Evidence {
       mark("start", "b1", "b1-0", 21),
       mark("end", "b1", "b1-0", 22),
     ],
-    logs: [{ stepRunId: "a2-0", written: 3, seen: [1, 2, 3].map((number) => ({ number, text: `line ${number}` })) }],
+    logs: [{ stepRunId: "a2-0", written: 3, seen: [1, 2, 3].map(lineOf) }],
+    agentKills: [],
     deadLetters: [],
   };
+}
+
+function lineOf(number: number) {
+  return { number, text: `line ${number}`, lostThrough: null };
 }
 
 function attempt(
@@ -85,7 +90,7 @@ function attempt(
   reason: string,
   steps: readonly StepEvidence[],
 ): RunEvidence["jobs"][number] {
-  return { jobId, index, attempt: number, status, reason, steps };
+  return { jobId, index, attempt: number, status, reason, agentId: `agent of ${jobId}`, steps };
 }
 
 function withRun(change: Partial<RunEvidence>): Evidence {
@@ -197,13 +202,25 @@ describe("the checker of the kill tests", () => {
     const { logs, ...rest } = honest();
     const seen = (...numbers: readonly number[]) => ({
       ...rest,
-      logs: [{ ...logs[0]!, seen: numbers.map((number) => ({ number, text: `line ${number}` })) }],
+      logs: [{ ...logs[0]!, seen: numbers.map(lineOf) }],
     });
     expect(kinds(seen(1, 3))).to.deep.equal(["lost"]);
     expect(kinds(seen(1, 2))).to.deep.equal(["lost"]);
     expect(kinds(seen(1, 2, 2, 3))).to.deep.equal(["doubled"]);
     expect(kinds(seen(1, 3, 2))).to.include.members(["lost", "reordered"]);
-    expect(kinds({ ...rest, logs: [{ ...logs[0]!, seen: [{ number: 1, text: "line 2" }] }] })).to.include("wrong");
+    expect(kinds({ ...rest, logs: [{ ...logs[0]!, seen: [{ ...lineOf(1), text: "line 2" }] }] })).to.include("wrong");
+  });
+
+  it("finds lines that are said to be lost, unless they died with their agent", () => {
+    const { logs, ...rest } = honest();
+    const seen = [lineOf(1), { number: 2, text: "lines 2-3 lost", lostThrough: 3 }];
+    const lacking = { ...rest, logs: [{ ...logs[0]!, seen }] };
+    expect(kinds(lacking)).to.deep.equal(["lost"]);
+    const ended = rest.runs[0]!.events.findLast(({ stepRunId }) => stepRunId === "a2-0")!.timeMs;
+    const killed = (agentId: string, at: number) => kinds({ ...lacking, agentKills: [{ agentId, at }] });
+    expect(killed("agent of a2", ended + 2_000)).to.deep.equal([]);
+    expect(killed("agent of a2", ended + 60_000)).to.deep.equal(["lost"]);
+    expect(killed("agent of b1", ended + 2_000)).to.deep.equal(["lost"]);
   });
 
   it("allows a run to fail whose job lost two agents, and nothing else", () => {

@@ -1,5 +1,5 @@
 /** What is noted while a scenario is played. */
-import type { Violation, ViolationKind } from "./check/evidence.ts";
+import type { AgentKill, Violation, ViolationKind } from "./check/evidence.ts";
 
 export interface Recovery {
   readonly what: string;
@@ -10,6 +10,7 @@ export class Protocol {
   readonly violations: Violation[] = [];
   readonly recoveries: Recovery[] = [];
   readonly figures: string[] = [];
+  readonly agentKills: AgentKill[] = [];
   kills = 0;
   readonly #say: (text: string) => void;
 

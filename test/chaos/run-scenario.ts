@@ -62,7 +62,7 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
     await strikeAll(context, scenario.faults(random.fork("order")), scenario.isQuiet ? 0 : options.runs);
     await settle(installation, load);
 
-    const evidence = await collect(installation, load);
+    const evidence = await collect(context);
     judge(context, evidence, scenario);
     for (const text of client.improper) protocol.violated("wrong", text);
     const unreadable = (await probe?.failed()) ?? 0;
@@ -147,13 +147,15 @@ async function settle({ stores }: Installation, { acknowledged }: Load): Promise
   }
 }
 
-async function collect({ stores, ledger }: Installation, load: Load): Promise<Evidence> {
+async function collect({ installation, load, protocol }: FaultContext): Promise<Evidence> {
+  const { stores, ledger } = installation;
   const deadLetters = await stores.deadLetters.list({ offset: 0, limit: 100, descending: false });
   return {
     acknowledged: load.acknowledged,
     runs: await collectRuns(stores, load.pipelineIds),
     marks: await readMarks(ledger),
     logs: load.logs,
+    agentKills: protocol.agentKills,
     deadLetters: deadLetters.map(({ rootId, reason }) => `${rootId}: ${reason}`),
   };
 }

@@ -14,6 +14,17 @@ describe("a job", () => {
     expect(run.step(0, 1).state).to.equal("pending");
   });
 
+  it("runs out of time once, also when its timer comes twice", () => {
+    const run = new SimulatedRun(planOf([[{ timeoutMs: 1_000 }]])).start();
+    run.claim(0);
+    const { generation } = run.job(0).timeoutTimer!;
+    run.tellJob(0, { type: "timer", timer: "timeout", generation });
+    const asked = run.job(0);
+    expect(typesOf(run.tellJob(0, { type: "timer", timer: "timeout", generation }))).to.deep.equal([]);
+    expect(run.job(0)).to.equal(asked);
+    expect(run.undecided).to.deep.equal([]);
+  });
+
   it("is offered when its stage opens and nothing is needed", () => {
     const run = new SimulatedRun(planOf([[{}]])).start();
     expect(run.job(0).state).to.equal("queued");

@@ -1,5 +1,5 @@
 /** The judge of a scenario: evidence in, violations out. Pure. */
-import type { Evidence, LogEvidence, RunEvidence, Violation } from "./evidence.ts";
+import type { Evidence, RunEvidence, Violation } from "./evidence.ts";
 import { checkSteps } from "./steps.ts";
 import { checkTransitions } from "./transitions.ts";
 
@@ -7,12 +7,12 @@ const FINAL: readonly string[] = ["success", "failed", "cancelled", "partial"];
 
 /** Every violation of the promises that the evidence shows; empty when they were kept. */
 export function check(evidence: Evidence): readonly Violation[] {
-  const { runs, marks, logs, deadLetters } = evidence;
+  const { runs, marks, deadLetters } = evidence;
   return [
     ...checkTriggers(evidence),
     ...runs.flatMap((run) => [...checkEnded(run), ...checkTransitions(run)]),
     ...checkSteps(runs, marks),
-    ...checkLogs(logs, runs),
+    ...checkLogs(evidence),
     ...deadLetters.map((text): Violation => ({ kind: "wrong", text: `dead letter: ${text}` })),
   ];
 }
@@ -54,23 +54,38 @@ function checkEnded({ runId, status, settled }: RunEvidence): readonly Violation
   return settled ? [] : [{ kind: "stuck", text: `run ${runId} has ended and still owes something` }];
 }
 
-/** Lines come with the numbers 1, 2, 3 and so on, once, up to the last one that the step wrote. */
-function checkLogs(logs: readonly LogEvidence[], runs: readonly RunEvidence[]): readonly Violation[] {
-  const steps = new Map(runs.flatMap(({ jobs }) => jobs.flatMap(({ steps: own }) => own.map((s) => [s.stepRunId, s]))));
+/** How long after its end a step's last lines may be on their way. */
+const ON_THEIR_WAY_MS = 10_000;
+
+/**
+ * Lines come with the numbers 1, 2, 3 and so on, once, up to the last one that the step wrote. Only where an agent was
+ * killed a record may stand for those that died with it.
+ */
+function checkLogs({ logs, runs, agentKills }: Evidence): readonly Violation[] {
+  const steps = new Map(
+    runs.flatMap((run) => run.jobs.flatMap((job) => job.steps.map((step) => [step.stepRunId, { run, job, step }]))),
+  );
   return logs.flatMap(({ stepRunId, written, seen }): readonly Violation[] => {
     const found: Violation[] = [];
     const say = (kind: Violation["kind"], text: string) => found.push({ kind, text: `log of ${stepRunId}: ${text}` });
+    const owner = steps.get(stepRunId);
+    const endedAt = owner?.run.events.findLast((event) => event.stepRunId === stepRunId)?.timeMs ?? 0;
+    const mayLack = agentKills.some(({ agentId, at }) => {
+      return agentId === owner?.job.agentId && Math.abs(at - endedAt) < ON_THEIR_WAY_MS;
+    });
     const come = new Set<number>();
     let next = 1;
-    for (const { number, text } of seen) {
+    for (const { number, text, lostThrough } of seen) {
       if (number > next) say("lost", `line ${number} came when ${next} was due`);
       else if (come.has(number)) say("doubled", `line ${number} came again`);
       else if (number < next) say("reordered", `line ${number} came behind ${next - 1}`);
+      if (lostThrough !== null && !mayLack) say("lost", `lines ${number} to ${lostThrough} are said to be lost`);
+      if (lostThrough === null && text !== `line ${number}`)
+        say("wrong", `line ${number} reads ${JSON.stringify(text)}`);
       come.add(number);
-      if (text !== `line ${number}`) say("wrong", `line ${number} reads ${JSON.stringify(text)}`);
-      next = Math.max(next, number + 1);
+      next = Math.max(next, (lostThrough ?? number) + 1);
     }
-    if (steps.get(stepRunId)?.status === "success" && next <= written) {
+    if (owner?.step.status === "success" && next <= written) {
       say("lost", `it ends with line ${next - 1} of ${written}`);
     }
     return found;

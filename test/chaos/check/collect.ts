@@ -46,12 +46,13 @@ async function collectRun(stores: Stores, runId: RunId): Promise<RunEvidence> {
 
 /** The states of all attempts as the checker reads them. */
 export function jobEvidence(jobs: readonly JobState[], steps: readonly StepState[]): RunEvidence["jobs"] {
-  return jobs.map(({ jobId, index, attempt, state, reason }) => ({
+  return jobs.map(({ jobId, index, attempt, state, reason, grant }) => ({
     jobId,
     index,
     attempt,
     status: jobStatus(state),
     reason,
+    agentId: grant?.agentId ?? null,
     steps: steps
       .filter((step) => step.jobId === jobId)
       .map((step) => ({

@@ -13,6 +13,7 @@ export interface Evidence {
   /** What the steps wrote, in the order of the file. */
   readonly marks: readonly Mark[];
   readonly logs: readonly LogEvidence[];
+  readonly agentKills: readonly AgentKill[];
   /** Messages that no owner could decide. */
   readonly deadLetters: readonly string[];
 }
@@ -42,6 +43,7 @@ export interface JobEvidence {
   readonly attempt: number;
   readonly status: JobStatus;
   readonly reason: string;
+  readonly agentId: string | null;
   readonly steps: readonly StepEvidence[];
 }
 
@@ -63,6 +65,13 @@ export interface Transition {
   readonly timeMs: number;
 }
 
+/** Lines that an agent had not yet delivered die with it; a viewer is told which. */
+export interface AgentKill {
+  readonly agentId: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
 /** `start` and `end` stand at the ends of a step's process, beats between them. */
 export interface Mark {
   readonly word: "start" | "beat" | "end";
@@ -77,7 +86,8 @@ export interface LogEvidence {
   readonly stepRunId: string;
   /** Lines that the step writes: `line 1` to `line N`. */
   readonly written: number;
-  readonly seen: readonly { readonly number: number; readonly text: string }[];
+  /** Lines, and records of gaps with the last line that they stand for. */
+  readonly seen: readonly { readonly number: number; readonly text: string; readonly lostThrough: number | null }[];
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Faults of single processes: killed, frozen, joining and leaving. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JobState } from "../../../actors/job/state.ts";
+import type { AgentId } from "../../../src/domain/ids.ts";
 import { until } from "../../support/until.ts";
 import { type AgentNode, SHARDS } from "../world/installation.ts";
 import type { Node } from "../world/node.ts";
@@ -56,7 +57,9 @@ export const killAgent: Fault = {
   lastsMs: 5_000,
   async strike(context) {
     const victim = pickRunning(context, context.installation.agents);
+    const agentId = await agentIdOf(context, victim);
     await kill(context, victim);
+    context.protocol.agentKills.push({ agentId, at: Date.now() });
     const jobs = await heldJobs(context, victim);
     const since = performance.now();
     await victim.start();
@@ -178,10 +181,14 @@ async function strike({ protocol }: FaultContext, victim: Node, signal: "SIGSTOP
   return performance.now();
 }
 
-async function heldJobs({ installation }: FaultContext, agent: AgentNode): Promise<readonly JobState[]> {
-  const { identity, aggregates } = installation.stores;
-  const known = (await identity.listAgents()).find(({ name }) => name === agent.name);
-  return (await aggregates.jobsHeldBy(known!.agentId)).map(({ actor }) => actor.state as JobState);
+async function agentIdOf({ installation }: FaultContext, agent: AgentNode): Promise<AgentId> {
+  const agents = await installation.stores.identity.listAgents();
+  return agents.find(({ name }) => name === agent.name)!.agentId;
+}
+
+async function heldJobs(context: FaultContext, agent: AgentNode): Promise<readonly JobState[]> {
+  const held = await context.installation.stores.aggregates.jobsHeldBy(await agentIdOf(context, agent));
+  return held.map(({ actor }) => actor.state as JobState);
 }
 
 function statesOf({ installation }: FaultContext, jobs: readonly JobState[]): Promise<readonly JobState[]> {

@@ -33,7 +33,7 @@ export class LogFollower {
   readonly #name: StepName;
   readonly #written: number;
   readonly #random: Random;
-  readonly #seen: { readonly number: number; readonly text: string }[] = [];
+  readonly #seen: LogEvidence["seen"][number][] = [];
   readonly #done: Promise<void>;
   #lastLine: number | null = null;
   #endedAt = Infinity;
@@ -69,7 +69,7 @@ export class LogFollower {
   }
 
   get #next(): number {
-    return this.#seen.reduce((highest, { number }) => Math.max(highest, number), 0) + 1;
+    return this.#seen.reduce((highest, { number, lostThrough }) => Math.max(highest, lostThrough ?? number), 0) + 1;
   }
 
   /**
@@ -101,7 +101,10 @@ export class LogFollower {
         const told = JSON.parse(data.toString("utf8")) as Told;
         const entries =
           told.type === "log_chunk" ? (told.data as readonly Entry[]) : told.type === "log" ? [told.data as Entry] : [];
-        for (const entry of entries) this.#seen.push({ number: entry.line_number, text: entry.content });
+        for (const { line_number: number, content: text } of entries) {
+          const gap = /^lines \d+-(\d+) lost$/.exec(text);
+          this.#seen.push({ number, text, lostThrough: gap === null ? null : Number(gap[1]) });
+        }
         if (told.type === "history_done") hasHistory = true;
         if (told.type === "error") socket.terminate();
         if (cutMs === null) waitForSilence();

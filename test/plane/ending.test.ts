@@ -5,7 +5,7 @@ import { Teardown } from "../../src/plane/teardown.ts";
 import { TSX } from "../support/processes.ts";
 import { until } from "../support/until.ts";
 
-const source = (file: string) => JSON.stringify(new URL(`../../src/cli/${file}`, import.meta.url).href);
+const source = (file: string) => JSON.stringify(new URL(`../../src/${file}`, import.meta.url).href);
 
 /** A process that runs `script` as a module. */
 function runScript(script: string): ChildProcess {
@@ -44,7 +44,7 @@ describe("ending", () => {
   it("ends a process that hangs on ours by a lifeline when ours is killed", async () => {
     const ours = runScript(`
       import { spawn } from "node:child_process";
-      import { endWithUs } from ${source("lifeline.ts")};
+      import { endWithUs } from ${source("plane/lifeline.ts")};
       const child = spawn("sleep", ["60"], { detached: true, stdio: "ignore" });
       endWithUs(child.pid);
       process.stdout.write(String(child.pid));
@@ -59,7 +59,7 @@ describe("ending", () => {
   it("leaves it alone when the lifeline was taken back", async () => {
     const ours = runScript(`
       import { spawn } from "node:child_process";
-      import { endWithUs } from ${source("lifeline.ts")};
+      import { endWithUs } from ${source("plane/lifeline.ts")};
       const child = spawn("sleep", ["60"], { detached: true, stdio: "ignore" });
       const watcher = endWithUs(child.pid);
       watcher();
@@ -78,7 +78,7 @@ describe("ending", () => {
   it("kills a process group at exit", async () => {
     const ours = runScript(`
       import { spawn } from "node:child_process";
-      import { killAtExit } from ${source("kill-at-exit.ts")};
+      import { killAtExit } from ${source("plane/kill-at-exit.ts")};
       const child = spawn("sh", ["-c", "sleep 60 & wait"], { detached: true, stdio: "ignore" });
       killAtExit(child.pid);
       process.stdout.write(String(child.pid), () => process.exit(3));
@@ -91,7 +91,7 @@ describe("ending", () => {
 
   it("is polite at the first signal, takes its echo for the same one, and is immediate at a later one", async () => {
     const ours = runScript(`
-      import { listenForInterruption } from ${source("interruption.ts")};
+      import { listenForInterruption } from ${source("cli/interruption.ts")};
       const { signal } = listenForInterruption();
       signal.addEventListener("abort", () => process.stdout.write(signal.reason.message));
       process.stdout.write("listening");
