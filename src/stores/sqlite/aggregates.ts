@@ -95,9 +95,8 @@ export class SqliteAggregateStore implements AggregateStore {
     });
   }
 
-  async load(rootId: RunId): Promise<Aggregate | undefined> {
-    // One transaction, so that head and actors are of the same version although another process may save in between.
-    return this.#db.transaction(() => {
+  load(rootId: RunId): Promise<Aggregate | undefined> {
+    return this.#db.read(() => {
       const head = this.#db.getNow("SELECT * FROM aggregates WHERE root_id = ?", rootId);
       if (head === undefined) return undefined;
       const rows = this.#db.allNow(

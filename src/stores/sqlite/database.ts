@@ -1,6 +1,6 @@
 /**
- * The connection to the embedded store: synchronous, write-ahead log, every commit on disk before it counts. Several
- * processes may share the file; writers take their lock at the beginning of a transaction, so that none fails half-way.
+ * The connection to the embedded store: synchronous, write-ahead log, every commit on disk before it counts. Writes that
+ * are asked for at once share a commit; a single one does not wait. Several processes may share the file; writers take their lock at the beginning of a transaction, so that none fails half-way.
  */
 import { existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
@@ -16,6 +16,13 @@ export interface Row {
   readonly [column: string]: Value;
 }
 
+/** A transaction that was asked for. */
+interface Waiting {
+  /** Writes, and answers how to tell the result once it is on disk. */
+  readonly write: () => () => void;
+  readonly reject: (error: unknown) => void;
+}
+
 /** How long a writer waits for another process, milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** What the write-ahead log may keep on disk once its content is in the file; it grows while a backup is made. */
@@ -26,6 +33,7 @@ export class Database {
   readonly #limitBytes: number | null;
   readonly #connection: Libsql.Database;
   readonly #statements = new Map<string, Libsql.Statement>();
+  readonly #waiting: Waiting[] = [];
 
   /**
    * Opens or creates the file and brings its tables up to date. A file that reaches `limitBytes` takes only what fits
@@ -51,9 +59,9 @@ export class Database {
     this.#connection = connection;
   }
 
-  /** Runs a statement that changes rows; answers how many. */
-  async run(sql: string, ...values: readonly Value[]): Promise<number> {
-    return this.#guard(() => this.runNow(sql, ...values));
+  /** Runs a statement that changes rows, as a transaction; answers how many. */
+  run(sql: string, ...values: readonly Value[]): Promise<number> {
+    return this.transaction(() => this.runNow(sql, ...values));
   }
 
   async get(sql: string, ...values: readonly Value[]): Promise<Row | undefined> {
@@ -64,19 +72,24 @@ export class Database {
     return this.#guard(() => this.allNow(sql, ...values));
   }
 
-  /** All or nothing; `body` is synchronous and uses the `...Now` methods. */
-  async transaction<T>(body: () => T): Promise<T> {
-    return this.#guard(() => {
-      this.#connection.exec("BEGIN IMMEDIATE");
-      try {
+  /**
+   * All or nothing; `body` is synchronous, uses the `...Now` methods and nothing else, and may be run more than once.
+   * Resolves when the result is on disk.
+   */
+  transaction<T>(body: () => T): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const write = (): (() => void) => {
         const result = body();
-        this.#connection.exec("COMMIT");
-        return result;
-      } catch (error) {
-        if (this.#connection.inTransaction) this.#connection.exec("ROLLBACK");
-        throw error;
-      }
+        return () => resolve(result);
+      };
+      this.#waiting.push({ write, reject });
+      if (this.#waiting.length === 1) setImmediate(() => this.#commitWaiting());
     });
+  }
+
+  /** What `body` reads is of one moment, although another process may write in between. */
+  async read<T>(body: () => T): Promise<T> {
+    return this.#guard(() => this.#within("BEGIN", body));
   }
 
   runNow(sql: string, ...values: readonly Value[]): number {
@@ -91,8 +104,49 @@ export class Database {
     return this.#prepare(sql).all(...values) as Row[];
   }
 
+  /** What waits is written before. */
   close(): void {
+    this.#commitWaiting();
     if (this.#connection.open) this.#connection.close();
+  }
+
+  /**
+   * Writes what was asked for since the last turn of the event loop as one transaction: a commit costs a write to the
+   * disk, however much it holds. When it fails, each is tried alone, so that one fault is told to its own caller.
+   */
+  #commitWaiting(): void {
+    const batch = this.#waiting.splice(0);
+    try {
+      this.#commit(batch);
+    } catch (error) {
+      if (batch.length === 1) batch[0]!.reject(translateFault(error, this.#path, this.#limitBytes));
+      else for (const alone of batch) this.#commitAlone(alone);
+    }
+  }
+
+  #commitAlone(waiting: Waiting): void {
+    try {
+      this.#commit([waiting]);
+    } catch (error) {
+      waiting.reject(translateFault(error, this.#path, this.#limitBytes));
+    }
+  }
+
+  #commit(batch: readonly Waiting[]): void {
+    const settle = this.#within("BEGIN IMMEDIATE", () => batch.map(({ write }) => write()));
+    for (const resolve of settle) resolve();
+  }
+
+  #within<T>(begin: string, body: () => T): T {
+    this.#connection.exec(begin);
+    try {
+      const result = body();
+      this.#connection.exec("COMMIT");
+      return result;
+    } catch (error) {
+      if (this.#connection.inTransaction) this.#connection.exec("ROLLBACK");
+      throw error;
+    }
   }
 
   #prepare(sql: string): Libsql.Statement {
