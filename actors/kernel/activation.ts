@@ -11,7 +11,7 @@ import type { RunId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { AggregateHead, OwedRecord, StoredActor } from "../../src/stores/aggregates.ts";
 import type { KernelContext } from "./kernel-context.ts";
-import { performOwed } from "./performer.ts";
+import { eventsOf, performOwed } from "./performer.ts";
 import { decideTurn, type Delivery, type LiveActor, type TurnResult, type UndecidedLetter } from "./turn.ts";
 
 /** A snapshot in memory. Only a save that has succeeded changes it, so that a failed turn leaves it as it was. */
@@ -82,7 +82,7 @@ export class Activation {
   async settle(): Promise<void> {
     const loaded = this.#loaded;
     if (loaded === null || this.#unperformed.length > 0 || loaded.head.owed.length === 0) return;
-    await this.#save(loaded, { ...loaded.head, owed: [] }, []);
+    await this.#save(loaded, { ...loaded.head, owed: [] });
   }
 
   /** True when the aggregate is over and nothing of it is owed. */
@@ -137,6 +137,9 @@ export class Activation {
       loaded.actors.set(id, { kind, id, state });
       this.#index({ kind, id, state }, loaded.held, loaded.dueAt);
     }
+    // Whoever saved it may have died before its events were stored.
+    const events = eventsOf(aggregate.head, aggregate.head.owed);
+    if (events.length > 0) await stores.events.append(events);
     this.#loaded = loaded;
     this.#unperformed = aggregate.head.owed;
     return loaded;
@@ -209,7 +212,7 @@ export class Activation {
   async #save(
     loaded: Loaded,
     head: AggregateHead,
-    changed: readonly LiveActor[],
+    changed: readonly LiveActor[] = [],
     next: Pick<Loaded, "held" | "dueAt"> = loaded,
   ): Promise<"done" | "conflict"> {
     if (!this.#isOpen()) throw new Error("the shard has another owner");
@@ -222,6 +225,7 @@ export class Activation {
       changed: changed.map(({ kind, id, state }): StoredActor => {
         return { kind, id, state, index: type.kinds[kind].index(state as never) };
       }),
+      events: eventsOf(saved, saved.owed),
     });
     if (outcome === "versionConflict") {
       counters.conflicts++;
@@ -229,6 +233,7 @@ export class Activation {
       this.#doorbell = true;
       return "conflict";
     }
+    this.#context.onTurnSaved?.(changed, loaded.actors);
     for (const actor of changed) loaded.actors.set(actor.id, actor);
     this.#loaded = { ...loaded, head: saved, held: next.held, dueAt: next.dueAt };
     this.#unperformed = saved.owed;

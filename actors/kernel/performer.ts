@@ -13,24 +13,31 @@ import type { AggregateHead, OwedRecord } from "../../src/stores/aggregates.ts";
 import type { Stores } from "../../src/stores/stores.ts";
 
 export interface PerformerPorts {
-  readonly stores: Pick<Stores, "events" | "inbox">;
+  readonly stores: Pick<Stores, "inbox">;
   readonly feed: Feed;
   readonly board: Board;
   readonly mailboxes: MailboxSender;
 }
 
-/** Rejects when a target could not be reached; some effects may have been performed then. */
+/**
+ * Performs what a snapshot owes; the events are in the store already. Rejects when a target could not be reached; some
+ * effects may have been performed then.
+ */
 export async function performOwed(
   ports: PerformerPorts,
   head: AggregateHead,
   owed: readonly OwedRecord[],
 ): Promise<void> {
-  const events = owed.flatMap((record) => toEvent(head, record));
-  if (events.length > 0) await ports.stores.events.append(events);
+  const events = eventsOf(head, owed);
   // Calls are issued in order without waiting in between: each target keeps the order of its connection.
   const calls = owed.map(({ effect }) => performOne(ports, head, effect));
   const tellings = events.map((event) => ports.feed.publish(runChannel(head.rootId), event));
   await Promise.all([...calls, ...tellings]);
+}
+
+/** The events that a snapshot owes. */
+export function eventsOf(head: AggregateHead, owed: readonly OwedRecord[]): readonly RunEvent[] {
+  return owed.flatMap((record) => toEvent(head, record));
 }
 
 function toEvent(head: AggregateHead, { effect, eventNumber, at }: OwedRecord): readonly RunEvent[] {

@@ -8,6 +8,7 @@
 import type { AgentId, JobRunId, PipelineId, ProjectId, RunId, StepRunId } from "../domain/ids.ts";
 import type { Pairs } from "../domain/plan.ts";
 import type { OwedEffect } from "../domain/effects.ts";
+import type { RunEvent } from "../domain/events.ts";
 import type { RunStatus } from "../domain/status.ts";
 
 /** One actor as stored. `state` is JSON made by its `decide`: generated ids and numbers, no key chosen by a user. */
@@ -86,11 +87,16 @@ export interface Aggregate {
   readonly actors: readonly StoredActor[];
 }
 
-/** A turn's result. `head.version` is `expectedVersion + 1`; actors not named stay as they are. */
+/**
+ * A turn's result. `head.version` is `expectedVersion + 1`; actors not named stay as they are. `events` are what the turn
+ * publishes: in the store when the save is answered, with the snapshot or right after it. When the call rejects they may
+ * be missing beside a stored snapshot; its owed effects name them.
+ */
 export interface AggregateSave {
   readonly expectedVersion: number;
   readonly head: AggregateHead;
   readonly changed: readonly StoredActor[];
+  readonly events: readonly RunEvent[];
 }
 
 export interface RunFilter {

@@ -32,12 +32,13 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
       const head = await store.loadHead(rootId);
       return head && readHead(head);
     },
-    save({ expectedVersion, head, changed }) {
+    save({ expectedVersion, head, changed, events }) {
       const schema = Math.max(head.schema, writes());
       return store.save({
         expectedVersion,
         head: writtenHead(head, schema),
         changed: changed.map((actor) => written(actor, schema)),
+        events,
       });
     },
 

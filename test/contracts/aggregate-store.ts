@@ -1,6 +1,7 @@
 /** What every aggregate store must do. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { type AgentId, asId, type JobRunId, newId, type RunId, type StepRunId } from "../../src/domain/ids.ts";
+import type { RunEvent } from "../../src/domain/events.ts";
 import type { DueAggregate, OwedRecord } from "../../src/stores/aggregates.ts";
 import type { Stores } from "../../src/stores/stores.ts";
 import { planOf } from "../support/plans.ts";
@@ -42,6 +43,28 @@ export function aggregateStoreContract(open: () => Stores): void {
       expect(outcomes.filter((outcome) => outcome === "created")).to.have.length(1);
       const winner = outcomes.indexOf("created");
       expect((await open().aggregates.load(aggregate.head.rootId))!.head.shard).to.equal(winner);
+    });
+
+    it("are saved with their events, or without when another save came first", async () => {
+      const aggregate = sampleAggregate();
+      const { rootId, summary } = aggregate.head;
+      await open().aggregates.create(aggregate);
+      const eventOf = (status: string): RunEvent => ({
+        runId: rootId,
+        pipelineId: summary.pipelineId,
+        number: 1,
+        timeMs: 5,
+        object: "pipeline",
+        lifecycle: "started",
+        jobId: null,
+        stepRunId: null,
+        status,
+        data: {},
+      });
+      const save = saveOf(aggregate, { eventNumber: 1 });
+      expect(await open().aggregates.save({ ...save, events: [eventOf("running")] })).to.equal("saved");
+      expect(await open().aggregates.save({ ...save, events: [eventOf("late")] })).to.equal("versionConflict");
+      expect(await open().events.read(rootId, 0, 10)).to.deep.equal([eventOf("running")]);
     });
 
     it("keep user names with dots, dollar signs and nothing at all", async () => {

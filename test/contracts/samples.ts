@@ -40,7 +40,8 @@ export function saveOf(
   overrides: Partial<AggregateHead> = {},
   changed: readonly StoredActor[] = [],
 ): AggregateSave {
-  return { expectedVersion: head.version, head: { ...head, version: head.version + 1, ...overrides }, changed };
+  const next = { ...head, version: head.version + 1, ...overrides };
+  return { expectedVersion: head.version, head: next, changed, events: [] };
 }
 
 export function withIndex(actor: StoredActor, index: Partial<StoredActor["index"]>, state?: unknown): StoredActor {

@@ -113,7 +113,8 @@ export class StoredRun {
     });
     const { head, actors } = this.#aggregate;
     const next = { ...head, version: head.version + 1 };
-    const saved = await this.#stores.aggregates.save({ expectedVersion: head.version, head: next, changed });
+    const expectedVersion = head.version;
+    const saved = await this.#stores.aggregates.save({ expectedVersion, head: next, changed, events: [] });
     if (saved !== "saved") throw new Error(saved);
     const byId = new Map(changed.map((actor) => [actor.id, actor]));
     this.#aggregate = { head: next, actors: actors.map((actor) => byId.get(actor.id) ?? actor) };

@@ -113,6 +113,7 @@ describe("runs over HTTP", () => {
       await aggregates.save({
         expectedVersion: 1,
         head: { ...aggregate.head, version: 2 },
+        events: [],
         changed: [
           { kind: "job", id: lost.jobId, state: lost, index: { ...index, status: "failed" } },
           { kind: "job", id: again.jobId, state: again, index: { ...index, status: "pending", attempt: 2 } },

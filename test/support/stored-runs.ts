@@ -69,7 +69,7 @@ export interface Turn {
   readonly published?: boolean;
 }
 
-/** Saves changed states with their events, then stores and publishes the events. */
+/** Saves changed states with their events, then publishes these. */
 export async function saveTurn(context: AppContext, { runId }: StoredRun, turn: Turn): Promise<readonly RunEvent[]> {
   const aggregate = (await context.stores.aggregates.load(runId))!;
   const changed = aggregate.actors.flatMap((actor): StoredActor[] => {
@@ -90,9 +90,9 @@ export async function saveTurn(context: AppContext, { runId }: StoredRun, turn: 
     expectedVersion: head.version,
     head: nextHead(head, turn, events.length),
     changed,
+    events,
   });
   if (saved !== "saved") throw new Error("somebody else saved the run");
-  await context.stores.events.append(events);
   if (turn.published !== false) for (const event of events) await context.feed.publish(runChannel(runId), event);
   return events;
 }

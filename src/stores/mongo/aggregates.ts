@@ -19,8 +19,9 @@ import type {
   StepLocation,
   StoredActor,
 } from "../aggregates.ts";
-import { type Connection, insertIfAbsent } from "./connection.ts";
+import { type Connection, insertIfAbsent, type Keyed } from "./connection.ts";
 import { ReadModels } from "./read-models.ts";
+import { insertEvents } from "./runtime.ts";
 
 interface HeadDocument extends Omit<AggregateHead, "rootId"> {
   readonly _id: RunId;
@@ -39,10 +40,12 @@ const HEAD_ALONE = { actors: 0, changed: 0 } as const;
 export class MongoAggregateStore implements AggregateStore {
   readonly #aggregates: Collection<AggregateDocument>;
   readonly #readModels: ReadModels;
+  readonly #events: Collection<Keyed>;
 
   constructor(connection: Connection) {
     this.#aggregates = connection.collection("aggregates");
     this.#readModels = new ReadModels(connection);
+    this.#events = connection.collection("events");
   }
 
   async create({ head, actors }: Aggregate): Promise<"created" | "exists"> {
@@ -72,7 +75,7 @@ export class MongoAggregateStore implements AggregateStore {
     return document === null ? undefined : toHead(document);
   }
 
-  async save({ expectedVersion, head, changed }: AggregateSave): Promise<"saved" | "versionConflict"> {
+  async save({ expectedVersion, head, changed, events }: AggregateSave): Promise<"saved" | "versionConflict"> {
     const { _id, origin: _unchanged, ...fields } = toDocument(head);
     const set = {
       ...fields,
@@ -82,7 +85,7 @@ export class MongoAggregateStore implements AggregateStore {
     const update: UpdateFilter<AggregateDocument> = { $set: set };
     const { matchedCount } = await this.#aggregates.updateOne({ _id, version: expectedVersion }, update);
     if (matchedCount === 0) return "versionConflict";
-    await this.#readModels.write(head, changed);
+    await Promise.all([this.#readModels.write(head, changed), insertEvents(this.#events, events)]);
     return "saved";
   }
 

@@ -1,4 +1,5 @@
 /** What runs leave besides snapshots, in MongoDB: plans, commands, events, shards, dead letters, idempotency keys. */
+import type { Collection } from "mongodb";
 import { MillraceError } from "../../domain/errors.ts";
 import type { Verdict } from "../../domain/effects.ts";
 import type { RunEvent } from "../../domain/events.ts";
@@ -84,11 +85,7 @@ export function inboxStore(connection: Connection): InboxStore {
 export function eventStore(connection: Connection): EventStore {
   const events = connection.collection("events");
   return {
-    append: (list) =>
-      insertAbsent(
-        events,
-        list.map((body) => ({ _id: `${body.runId}:${body.number}`, runId: body.runId, number: body.number, body })),
-      ),
+    append: (list) => insertEvents(events, list),
     read: (runId, after, limit) =>
       events
         .find({ runId, number: { $gt: after } })
@@ -97,6 +94,17 @@ export function eventStore(connection: Connection): EventStore {
         .map(({ body }) => body as RunEvent)
         .toArray(),
   };
+}
+
+/** What is there already stays as it is. */
+export function insertEvents(events: Collection<Keyed>, list: readonly RunEvent[]): Promise<void> {
+  const documents = list.map((body) => ({
+    _id: `${body.runId}:${body.number}`,
+    runId: body.runId,
+    number: body.number,
+    body,
+  }));
+  return insertAbsent(events, documents);
 }
 
 interface ShardDocument {

@@ -15,6 +15,7 @@ import type {
   StoredActor,
 } from "../aggregates.ts";
 import type { Database, Row } from "./database.ts";
+import { insertEvents } from "./runtime.ts";
 
 const RANK = { run: 0, job: 1, step: 2 } as const;
 const FINAL = FINAL_RUN_STATUSES.map((status) => `'${status}'`).join(", ");
@@ -69,7 +70,7 @@ export class SqliteAggregateStore implements AggregateStore {
     });
   }
 
-  save({ expectedVersion, head, changed }: AggregateSave): Promise<"saved" | "versionConflict"> {
+  save({ expectedVersion, head, changed, events }: AggregateSave): Promise<"saved" | "versionConflict"> {
     const { summary } = head;
     return this.#db.transaction(() => {
       const updated = this.#db.runNow(
@@ -91,6 +92,7 @@ export class SqliteAggregateStore implements AggregateStore {
       );
       if (updated === 0) return "versionConflict";
       for (const actor of changed) this.#putActor(head.rootId, head.shard, actor);
+      insertEvents(this.#db, events);
       return "saved";
     });
   }

@@ -64,17 +64,7 @@ export function inboxStore(db: Database): InboxStore {
 
 export function eventStore(db: Database): EventStore {
   return {
-    append: (events) =>
-      db.transaction(() => {
-        for (const event of events) {
-          db.runNow(
-            "INSERT INTO events VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-            event.runId,
-            event.number,
-            JSON.stringify(event),
-          );
-        }
-      }),
+    append: (events) => db.transaction(() => insertEvents(db, events)),
     async read(runId, after, limit) {
       const rows = await db.all(
         "SELECT body FROM events WHERE run_id = ? AND number > ? ORDER BY number LIMIT ?",
@@ -85,6 +75,18 @@ export function eventStore(db: Database): EventStore {
       return rows.map((row) => bodyOf<RunEvent>(row)!);
     },
   };
+}
+
+/** Within a transaction; what is there already stays as it is. */
+export function insertEvents(db: Database, events: readonly RunEvent[]): void {
+  for (const event of events) {
+    db.runNow(
+      "INSERT INTO events VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+      event.runId,
+      event.number,
+      JSON.stringify(event),
+    );
+  }
 }
 
 export function shardStore(db: Database): ShardStore {

@@ -187,6 +187,7 @@ describe("the kernel", () => {
         expectedVersion: version,
         head: { ...other.head, version: version + 1 },
         changed: [],
+        events: [],
       }),
     ).to.equal("saved");
     await kernel.receive(SHARD, [claimLetter(runId)]);
