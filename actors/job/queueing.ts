@@ -26,7 +26,8 @@ export function pause(job: JobState, now: number, plan: RunPlan): JobDecision {
 
 export function resume(job: JobState, now: number, plan: RunPlan): JobDecision {
   const next: JobState = { ...job, paused: false };
-  if (job.state === "queued") return goOnBoard(next, now, plan);
+  // Its age on the board, and the wait that users see, begin where it can be taken.
+  if (job.state === "queued") return goOnBoard({ ...next, queuedAt: now }, now, plan);
   if (job.state !== "running" || job.stepActive) return moved(next, []);
   const active: JobState = { ...next, stepActive: true };
   return moved(active, [dispatchStep(active)]);

@@ -26,6 +26,7 @@ export interface JobState {
   /** Indices of needed jobs that have not ended. */
   readonly openNeeds: readonly number[];
   readonly paused: boolean;
+  /** Since when it has lacked nothing but an agent; while the run was paused it lacked more. */
   readonly queuedAt: number | null;
   readonly startedAt: number | null;
   readonly endedAt: number | null;

@@ -4,6 +4,7 @@ import type { Logger } from "../../src/domain/logger.ts";
 import type { Stores } from "../../src/stores/stores.ts";
 import type { AggregateType } from "./actor-kind.ts";
 import type { PerformerPorts } from "./performer.ts";
+import type { LiveActor } from "./turn.ts";
 
 export interface KernelContext extends PerformerPorts {
   readonly stores: Stores;
@@ -12,7 +13,12 @@ export interface KernelContext extends PerformerPorts {
   readonly log: Logger;
   readonly counters: KernelCounters;
   readonly timing: KernelTiming;
+  /** For metrics: it must neither throw nor take long. */
+  readonly onTurnSaved?: TurnSaved;
 }
+
+/** Told of a save once the store has answered it: the actors that it changed, and all actors as they were before. */
+export type TurnSaved = (changed: readonly LiveActor[], before: ReadonlyMap<string, LiveActor>) => void;
 
 /** Totals since the start of the process, and gauges, for metrics and tests. */
 export interface KernelCounters {

@@ -7,6 +7,7 @@ import type { JobRunId } from "../domain/ids.ts";
 import type { RunPlan } from "../domain/plan.ts";
 import { JOB_STATUS_CODES, RUN_STATUS_CODES, STEP_STATUS_CODES } from "../domain/status.ts";
 import type { Aggregate, AggregateHead } from "../stores/aggregates.ts";
+import { type StartTiming, StartTimes } from "./start-timing.ts";
 import { rfc3339, timing } from "./times.ts";
 import { jobWaitingFor, runWaitingFor } from "./waiting.ts";
 
@@ -49,6 +50,7 @@ export function runDetail({ aggregate, plan, online, allAttempts, now }: DetailS
     if (siblings === undefined) stepsByJob.set(step.jobId, [step]);
     else siblings.push(step);
   }
+  const starts = new StartTimes(aggregate.head, plan, jobs, now);
   return {
     ...runView(aggregate.head, now),
     variables: Object.fromEntries(aggregate.head.origin.variables),
@@ -60,7 +62,7 @@ export function runDetail({ aggregate, plan, online, allAttempts, now }: DetailS
         ...jobView(job, plan, online, now),
         steps: (stepsByJob.get(job.jobId) ?? [])
           .sort((a, b) => a.index - b.index || a.attempt - b.attempt)
-          .map((step) => stepView(step, plan, now)),
+          .map((step, at, all) => stepView(step, starts.of(step, job, all[at - 1]), plan, now)),
       })),
   };
 }
@@ -106,7 +108,7 @@ function jobView(job: Linked<JobState>, plan: RunPlan, online: DetailSource["onl
   };
 }
 
-function stepView(step: Linked<StepState>, plan: RunPlan, now: number) {
+function stepView(step: Linked<StepState>, start: StartTiming, plan: RunPlan, now: number) {
   const status = stepStatus(step.state);
   return {
     stepRunId: step.stepRunId,
@@ -120,6 +122,7 @@ function stepView(step: Linked<StepState>, plan: RunPlan, now: number) {
     reason: step.reason,
     lastLine: step.lastLine,
     ...timing(step.startedAt, step.endedAt, now),
+    timing: start,
   };
 }
 

@@ -6,12 +6,16 @@ export function rfc3339(timeMs: number | null): string | null {
   return timeMs === null ? null : new Date(timeMs).toISOString();
 }
 
+/** Whole milliseconds between two moments. Clocks of two machines differ: what ends before it begins took no time. */
+export function elapsed(from: number, to: number): number {
+  return Math.max(0, Math.round(to - from));
+}
+
 /** The three fields of anything that begins and ends; `duration` is 0 before the start and goes on until the end. */
 export function timing(startedAt: number | null, endedAt: number | null, now: number) {
-  const until = endedAt ?? now;
   return {
     startTime: rfc3339(startedAt),
     endTime: rfc3339(endedAt),
-    duration: startedAt === null ? 0 : Math.max(0, Math.round(until - startedAt)),
+    duration: startedAt === null ? 0 : elapsed(startedAt, endedAt ?? now),
   };
 }

@@ -41,6 +41,8 @@ export async function triggerRun(
   caller: Caller,
   input: z.output<typeof triggerBody> & { readonly pipelineId: PipelineId },
 ): Promise<TriggerView> {
+  // Its time is that of the trigger, so it is made before anything is waited for.
+  const freshRunId = newId("run");
   const user = authoriseUser(caller, "triggerRun");
   const triggeredBy = claimedIdentity(user, input.triggeredBy, "triggeredBy");
   if (Buffer.byteLength(JSON.stringify(input.variables)) > MAX_PAYLOAD_BYTES) {
@@ -57,7 +59,7 @@ export async function triggerRun(
     scope: `trigger/${input.pipelineId}`,
     requestId: input.requestId,
     body: input,
-    freshId: () => `${newId("run")}/${head}`,
+    freshId: () => `${freshRunId}/${head}`,
   });
   const [runId, revisionId] = claim.split("/") as [RunId, RevisionId];
   if (!repeated || (await context.stores.aggregates.loadHead(runId)) === undefined) {

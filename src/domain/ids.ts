@@ -4,7 +4,7 @@
  * same objects.
  */
 import { createHash } from "node:crypto";
-import { monotonicFactory } from "ulid";
+import { decodeTime, monotonicFactory } from "ulid";
 
 declare const brand: unique symbol;
 type Branded<B extends string> = string & { readonly [brand]: B };
@@ -41,6 +41,11 @@ const RANDOM_CHARS = 16;
 /** A fresh id, for example `run_01JD...`; sorts by the time of its making within one process. */
 export function newId<P extends keyof IdByPrefix>(prefix: P): IdByPrefix[P] {
   return `${prefix}_${nextUlid()}` as IdByPrefix[P];
+}
+
+/** When the id of a run was made, Unix milliseconds: the moment of its trigger. */
+export function timeOf(runId: RunId): number {
+  return decodeTime(runId.slice(runId.indexOf("_") + 1));
 }
 
 /** The id of attempt `attempt` (from 1) of the job at `jobIndex` (from 0, in plan order) of a run. */

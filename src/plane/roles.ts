@@ -15,6 +15,7 @@ import type { RedisTarget } from "../redis/connect.ts";
 import { attachWebSocketGateway } from "../ws/gateway.ts";
 import { bindingAddress, closeServer, listen, reachableAddress } from "./listen.ts";
 import { registerWorkerMetrics } from "./metrics.ts";
+import { registerStartMetrics } from "./start-metrics.ts";
 import type { Teardown } from "./teardown.ts";
 
 const HTTP_GRACE_MS = 5_000;
@@ -34,7 +35,7 @@ export async function startWorker(
   teardown: Teardown,
 ): Promise<ShardOwner> {
   const { stores, log } = context;
-  const kernel = new Kernel({ ...context, type: RUN_AGGREGATE });
+  const kernel = new Kernel({ ...context, type: RUN_AGGREGATE, onTurnSaved: registerStartMetrics(registry) });
   teardown.add("the kernel", () => kernel.stop());
   const owner = new ShardOwner({
     redis,

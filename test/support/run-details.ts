@@ -17,6 +17,16 @@ export interface JobSketch extends Partial<Omit<Job, "steps">> {
   readonly steps?: readonly Partial<Step>[];
 }
 
+const NO_TIMING: Step["timing"] = {
+  triggeredAt: "2026-11-21T00:00:00.000Z",
+  plannedAt: "2026-11-21T00:00:00.000Z",
+  offeredAt: null,
+  claimedAt: null,
+  dispatchedAt: null,
+  startedAt: null,
+  waits: { plan: null, worker: null, stage: null, needs: null, paused: null, agent: null, start: null },
+};
+
 export function runDetailOf(overrides: Partial<Omit<RunDetail, "jobs">>, jobs: readonly JobSketch[]): RunDetail {
   return {
     runId: asId<RunId>("run_1"),
@@ -70,6 +80,7 @@ export function runDetailOf(overrides: Partial<Omit<RunDetail, "jobs">>, jobs: r
         startTime: "2026-11-21T00:00:00.000Z",
         endTime: null,
         duration: 250,
+        timing: NO_TIMING,
         ...step,
       })),
     })),

@@ -18,6 +18,7 @@ import {
   type RunId,
   type StepRunId,
   stepRunId,
+  timeOf,
 } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 
@@ -31,7 +32,8 @@ export class SimulatedRun {
   /** Every effect since the start. */
   readonly effects: OwedEffect[] = [];
   readonly undecided: string[] = [];
-  now = 1_000_000;
+  /** The run is planned 7 ms after its trigger. */
+  now = timeOf(RUN_ID) + 7;
   last: TurnResult | undefined;
 
   constructor(plan: RunPlan) {
