@@ -1,0 +1,40 @@
+/** What the three processes of the floor share: two queues, and the channels on which they tell what has ended. */
+import type { JobsOptions, QueueOptions, WorkerOptions } from "bullmq";
+import { Redis } from "ioredis";
+import type { RedisAddress } from "../../src/redis/connect.ts";
+import { STEPS_AT_ONCE } from "../measure/workloads.ts";
+
+/** The environment variable by which the two programs are told the server's address, as JSON. */
+const ADDRESS = "FLOOR_REDIS";
+
+export function addressToEnv(address: RedisAddress): Readonly<Record<string, string>> {
+  return { [ADDRESS]: JSON.stringify(address) };
+}
+
+export function addressFromEnv(): RedisAddress {
+  return JSON.parse(process.env[ADDRESS]!) as RedisAddress;
+}
+
+export const RUNS = "parent";
+export const STEPS = "child";
+
+const JOB_OPTIONS: JobsOptions = { removeOnComplete: true, removeOnFail: true, attempts: 1 };
+
+export function connect(address: RedisAddress): Redis {
+  return new Redis({ ...address, maxRetriesPerRequest: null });
+}
+
+export function queueOptions(connection: Redis): QueueOptions {
+  return {
+    connection,
+    defaultJobOptions: JOB_OPTIONS,
+    skipVersionCheck: true,
+    skipMetasUpdate: true,
+    streams: { events: { maxLen: 100 } },
+  };
+}
+
+/** As many jobs at a time as runs are in flight, and as steps may run. */
+export function workerOptions(connection: Redis): WorkerOptions {
+  return { connection, concurrency: STEPS_AT_ONCE, skipVersionCheck: true };
+}

@@ -1,0 +1,83 @@
+/** The clockwork of W1 to W5: what is warmed up, how often it is done, and what is computed, the same for every system. */
+import { setTimeout as pause } from "node:timers/promises";
+import type { Figure, Marks } from "../system.ts";
+import { cpuTime } from "./cpu.ts";
+import { keepInFlight } from "./in-flight.ts";
+import { median, percentile } from "./percentiles.ts";
+
+/** Steps that run at once in a system's worker, at most. */
+export const STEPS_AT_ONCE = 50;
+export const SEQUENTIAL_STEPS = 40;
+export const FEW_PARALLEL_JOBS = 40;
+export const MANY_PARALLEL_JOBS = 1_000;
+
+const IN_FLIGHT = 50;
+const WARM_UP_RUNS = 100;
+const WARM_UP_STARTS = 20;
+const STARTS = 200;
+const IDLE_MS = 5;
+
+export interface MeasuredProcess {
+  /** `control plane`, `redis` or `agent`. */
+  readonly name: string;
+  readonly pid: number;
+  /** Its children are the steps: their CPU becomes a figure too, named `steps`. */
+  readonly runsSteps?: boolean;
+}
+
+/** W1: `runs` one-step runs with 50 in flight, after 100 that are not measured. `run` resolves when its run has ended. */
+export async function measureThroughput(
+  runs: number,
+  processes: readonly MeasuredProcess[],
+  run: () => Promise<void>,
+): Promise<readonly Figure[]> {
+  await keepInFlight(WARM_UP_RUNS, IN_FLIGHT, run);
+  const before = processes.map(({ pid }) => cpuTime(pid));
+  const from = performance.now();
+  await keepInFlight(runs, IN_FLIGHT, run);
+  const elapsedMs = performance.now() - from;
+  const cost = (name: string, ms: number): Figure => ({ metric: `CPU of ${name}`, unit: "ms/run", value: ms / runs });
+  return [
+    { metric: "throughput", unit: "runs/s", value: (runs * 1_000) / elapsedMs },
+    ...processes.flatMap(({ name, pid, runsSteps }, index) => {
+      const after = cpuTime(pid);
+      const own = cost(name, after.ownMs - before[index]!.ownMs);
+      return runsSteps ? [own, cost("steps", after.childrenMs - before[index]!.childrenMs)] : [own];
+    }),
+  ];
+}
+
+/**
+ * W2: 200 times from an idle trigger to the step's process, after 20 that are not measured. `run` triggers a run whose one step has the command
+ * `marks.command(id)`, and resolves when it has ended. `prefix` makes the ids unique among all users of `marks`.
+ */
+export async function measureStarts(
+  marks: Marks,
+  prefix: string,
+  run: (id: string) => Promise<void>,
+): Promise<readonly Figure[]> {
+  const delays: number[] = [];
+  for (let index = -WARM_UP_STARTS; index < STARTS; index++) {
+    const id = `${prefix}-${index + WARM_UP_STARTS}`;
+    const from = performance.now();
+    const [at] = await Promise.all([marks.seen(id), run(id)]);
+    if (index >= 0) delays.push(at - from);
+    await pause(IDLE_MS);
+  }
+  return [
+    { metric: "p50", unit: "ms", value: percentile(delays, 0.5) },
+    { metric: "p99", unit: "ms", value: percentile(delays, 0.99) },
+  ];
+}
+
+/** W3 to W5: the median of `times` runs, from the trigger to the end, after one that is not measured. */
+export async function measureElapsed(times: number, run: () => Promise<void>): Promise<readonly Figure[]> {
+  await run();
+  const elapsed: number[] = [];
+  for (let index = 0; index < times; index++) {
+    const from = performance.now();
+    await run();
+    elapsed.push(performance.now() - from);
+  }
+  return [{ metric: "elapsed", unit: "ms", value: median(elapsed) }];
+}
