@@ -3,11 +3,12 @@
  * then the mail that a dead owner had taken, and only then the first fetch.
  */
 import { randomUUID } from "node:crypto";
-import { type Job, Queue, Worker } from "bullmq";
+import { type Job, Queue } from "bullmq";
 import type { Logger } from "../src/domain/logger.ts";
 import type { RedisClient } from "../src/redis/connect.ts";
 import { ENVELOPE_SCHEMA, type Envelope, type LetterFormat } from "./envelope.ts";
 import { CANARY, mailboxName, mailboxOptions, shardTag } from "./mailbox.ts";
+import { MailboxReader } from "./mailbox-reader.ts";
 import type { EpochSource, RedisMark, ShardHandler } from "./ports.ts";
 import { releaseLease, renewLease } from "./scripts.ts";
 
@@ -23,19 +24,14 @@ export interface OwnedShardOptions {
 }
 
 export const LEASE_MS = 3_000;
-/** Envelopes of one shard in hand at a time. */
-const CONCURRENCY = 64;
-/** Far above any turn: what a dead owner held is given back by the next one, not by BullMQ. */
-const LOCK_MS = 300_000;
 
 export class OwnedShard {
   readonly shard: number;
   readonly #options: OwnedShardOptions;
   readonly #queue: Queue<Envelope>;
   readonly #keys: { readonly lease: string; readonly generation: string };
-  readonly #inHand = new Set<string>();
   #suspects = new Set<string>();
-  #worker: Worker<Envelope> | undefined;
+  #reader: MailboxReader | undefined;
   /** The Redis that has been told everything. */
   #mark: RedisMark = { generation: "", redisRunId: "" };
   #recovering = false;
@@ -81,7 +77,7 @@ export class OwnedShard {
     if (this.#ended) handler.close(this.shard);
     this.#throwIfEnded();
     this.#opened = true;
-    this.#worker = this.#startWorker();
+    this.#reader = new MailboxReader({ ...this.#options, queue: this.#queue, receive: (job) => this.#receive(job) });
     if (previous === null) await this.#record(await this.#newGeneration(), redisRunId);
     else if (redisLost) void this.#recover(redisRunId);
   }
@@ -106,14 +102,14 @@ export class OwnedShard {
     if (this.#ended) return;
     this.#ended = true;
     if (this.#opened) this.#options.handler.close(this.shard);
-    void this.#worker?.close(true).catch(() => undefined);
+    this.#reader?.abandon();
     void this.#queue.close().catch(() => undefined);
   }
 
   /** Gives the shard up in good order; the lease must be renewed until this resolves. */
   async release(): Promise<void> {
     const { redis, handler, holder } = this.#options;
-    await this.#worker?.close();
+    await this.#reader?.close();
     await handler.drain(this.shard);
     if (this.#ended) return;
     this.#ended = true;
@@ -131,7 +127,7 @@ export class OwnedShard {
    * when two calls in a row find it, since one that was just fetched is not in hand yet.
    */
   async reclaim(): Promise<void> {
-    const strangers = (await this.#activeIds()).filter((id) => !this.#inHand.has(id));
+    const strangers = (await this.#activeIds()).filter((id) => this.#reader?.holds(id) !== true);
     await this.#giveBack(strangers.filter((id) => this.#suspects.has(id)));
     this.#suspects = new Set(strangers);
   }
@@ -180,28 +176,6 @@ export class OwnedShard {
     for (const id of ids) await backend.moveJobFromActiveToWait(id, "0");
   }
 
-  #startWorker(): Worker<Envelope> {
-    const { redis, log } = this.#options;
-    const worker = new Worker<Envelope>(mailboxName(this.shard), (job) => this.#receive(job), {
-      ...mailboxOptions(redis, this.shard),
-      connection: redis,
-      concurrency: CONCURRENCY,
-      lockDuration: LOCK_MS,
-      skipStalledCheck: true,
-      drainDelay: 1,
-      runRetryDelay: 500,
-      removeOnComplete: { count: 0 },
-    });
-    worker.on("error", (error) => log.debug({ shard: this.shard, error: error.message }, "a mailbox command failed"));
-    worker.on("failed", (job, error) => {
-      log.error(
-        { shard: this.shard, job: job?.id, error: error.message },
-        "an envelope could not be read; it is kept as failed until the shard has another owner",
-      );
-    });
-    return worker;
-  }
-
   async #receive(job: Job<Envelope>): Promise<void> {
     // An owner that has lost its lease settles nothing: BullMQ is never answered.
     if (this.#ended) return new Promise(() => undefined);
@@ -216,13 +190,8 @@ export class OwnedShard {
         `the envelope has schema ${schema}, and this node reads up to ${format.schema}: upgrade this node`,
       );
     }
-    this.#inHand.add(job.id!);
-    try {
-      const read = letters.map((letter) => format.read(letter, schema));
-      await handler.receive(this.shard, read);
-    } finally {
-      this.#inHand.delete(job.id!);
-    }
+    const read = letters.map((letter) => format.read(letter, schema));
+    await handler.receive(this.shard, read);
     if (this.#ended) return new Promise(() => undefined);
   }
 

@@ -23,7 +23,7 @@ import { JOB_TRANSITIONS, type JobInput } from "./transitions.ts";
 export function decideJob(job: JobState, message: JobMessage, now: number, plan: RunPlan): JobDecision {
   const input = inputOf(job, message, plan);
   const cell = lookUp("job", JOB_TRANSITIONS, input, job.state);
-  if (cell === "late") return { cell, next: job, effects: refuseClaim(message) };
+  if (cell === "late") return { cell, next: job, effects: refuseClaim(job, message, plan) };
   if (cell === "same") return { cell, next: job, effects: input === "claimedAgain" ? repeatDispatch(job) : [] };
   switch (input) {
     case "held":
@@ -130,9 +130,10 @@ function repeatDispatch(job: JobState): readonly JobEffect[] {
   return job.stepActive ? [dispatchStep(job)] : [];
 }
 
-function refuseClaim(message: JobMessage): readonly JobEffect[] {
+/** Whoever claims it has found an offer, which was put up after the job had left the board. */
+function refuseClaim(job: JobState, message: JobMessage, plan: RunPlan): readonly JobEffect[] {
   if (message.type !== "claimRequested") return [];
-  return [{ type: "refuseClaim", agentId: message.agentId, requestId: message.requestId }];
+  return [withdraw(job, plan), { type: "refuseClaim", agentId: message.agentId, requestId: message.requestId }];
 }
 
 function meetNeed(job: JobState, message: JobMessage): JobState {

@@ -10,25 +10,24 @@ import type { OwedEffect } from "../../src/domain/effects.ts";
 import type { RunId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { AggregateHead, OwedRecord, StoredActor } from "../../src/stores/aggregates.ts";
+import { type ActorsIndex, headAfter, indexed, NO_ACTORS } from "./head.ts";
 import type { KernelContext } from "./kernel-context.ts";
 import { eventsOf, performOwed } from "./performer.ts";
-import { decideTurn, type Delivery, type LiveActor, type TurnResult, type UndecidedLetter } from "./turn.ts";
+import { decideTurn, type Delivery, type LiveActor, type UndecidedLetter } from "./turn.ts";
 
 /** A snapshot in memory. Only a save that has succeeded changes it, so that a failed turn leaves it as it was. */
 interface Loaded {
   readonly head: AggregateHead;
   readonly actors: Map<string, LiveActor>;
   readonly plan: RunPlan;
-  /** Actors that an agent holds. */
-  readonly held: Set<string>;
-  /** Actors that have timers, with their earliest. */
-  readonly dueAt: Map<string, number>;
+  readonly index: ActorsIndex;
 }
 
 /** How a step of the loop ended: more may be waiting, nothing is, or there is no such aggregate. */
 type TurnOutcome = "done" | "conflict" | "missing";
 
 const MAX_BATCH = 1_000;
+const NOTHING_POSTPONED = { owed: [], until: 0 };
 
 export class Activation {
   readonly rootId: RunId;
@@ -40,6 +39,8 @@ export class Activation {
   #loaded: Loaded | null = null;
   /** Saved and not yet performed; the next turn waits for them. */
   #unperformed: readonly OwedRecord[] = [];
+  /** What the creator of the aggregate is about to perform, and when it should have done so; saves carry it on. */
+  #postponed: { readonly owed: readonly OwedRecord[]; readonly until: number } = NOTHING_POSTPONED;
   #doorbell = false;
   #refresh = false;
 
@@ -68,7 +69,9 @@ export class Activation {
   }
 
   get hasWork(): boolean {
-    return this.#waiting.length > 0 || this.#doorbell || this.#refresh || this.#unperformed.length > 0;
+    return (
+      this.#waiting.length > 0 || this.#doorbell || this.#refresh || this.#unperformed.length > 0 || this.#isLate()
+    );
   }
 
   /** Takes turns until nothing waits. Rejects on a fault; then what waited still waits, and a later call goes on. */
@@ -81,8 +84,9 @@ export class Activation {
   /** Saves what passivation needs: effects that are performed are no longer owed. Idempotent. */
   async settle(): Promise<void> {
     const loaded = this.#loaded;
-    if (loaded === null || this.#unperformed.length > 0 || loaded.head.owed.length === 0) return;
-    await this.#save(loaded, { ...loaded.head, owed: [] });
+    const { owed } = this.#postponed;
+    if (loaded === null || this.#unperformed.length > 0 || loaded.head.owed.length === owed.length) return;
+    await this.#save(loaded, { ...loaded.head, owed });
   }
 
   /** True when the aggregate is over and nothing of it is owed. */
@@ -126,22 +130,20 @@ export class Activation {
     ]);
     if (aggregate === undefined || aggregate.head.shard !== this.shard) return null;
     if (plan === undefined) throw new Error("the plan of this run is not in the store");
-    const loaded: Loaded = {
-      head: aggregate.head,
-      actors: new Map(),
-      plan,
-      held: new Set(),
-      dueAt: new Map(),
-    };
-    for (const { kind, id, state } of aggregate.actors) {
-      loaded.actors.set(id, { kind, id, state });
-      this.#index({ kind, id, state }, loaded.held, loaded.dueAt);
-    }
+    const actors = new Map(
+      aggregate.actors.map(({ kind, id, state }): [string, LiveActor] => [id, { kind, id, state }]),
+    );
+    const index = indexed(NO_ACTORS, actors.values(), this.#context.type);
+    const loaded: Loaded = { head: aggregate.head, actors, plan, index };
     // Whoever saved it may have died before its events were stored.
     const events = eventsOf(aggregate.head, aggregate.head.owed);
     if (events.length > 0) await stores.events.append(events);
     this.#loaded = loaded;
-    this.#unperformed = aggregate.head.owed;
+    const { owed, version, summary } = aggregate.head;
+    const until = Math.min(summary.createdAt, this.#context.clock.now()) + this.#context.timing.creatorMs;
+    const isNew = version === 1 && this.#context.clock.now() < until;
+    this.#postponed = isNew ? { owed, until } : NOTHING_POSTPONED;
+    this.#unperformed = isNew ? [] : owed;
     return loaded;
   }
 
@@ -157,7 +159,7 @@ export class Activation {
   #dueTimers(loaded: Loaded): readonly Delivery[] {
     const now = this.#context.clock.now();
     const due: Delivery[] = [];
-    for (const [id, earliest] of loaded.dueAt) {
+    for (const [id, earliest] of loaded.index.dueAt) {
       if (earliest > now) continue;
       const actor = loaded.actors.get(id)!;
       for (const [timer, set] of this.#context.type.kinds[actor.kind].timers(actor.state as never)) {
@@ -181,39 +183,23 @@ export class Activation {
       await performOwed(this.#context, loaded.head, unsaved(result.effects, now));
       return "done";
     }
-    const next = this.#advance(loaded, result, now);
-    const outcome = await this.#save(loaded, next.head, [...result.changed.values()], next);
+    const changed = [...result.changed.values()];
+    const index = indexed(loaded.index, changed, type);
+    const root = (result.changed.get(this.rootId) ?? loaded.actors.get(this.rootId))!.state;
+    // Events are in the store, and the end of all jobs leaves nothing to offer and no timer to set.
+    if (type.isFinal(root as never)) this.#postponed = NOTHING_POSTPONED;
+    const carried = this.#postponed.owed;
+    const head = headAfter(loaded.head, result, { root, index, carried }, now, type);
+    const outcome = await this.#save(loaded, head, changed, index);
     if (outcome === "done") await this.#perform(loaded);
     return outcome;
-  }
-
-  /** The head after a turn, and what is held and due then. */
-  #advance(loaded: Loaded, result: TurnResult, now: number): Pick<Loaded, "head" | "held" | "dueAt"> {
-    const { type } = this.#context;
-    const held = new Set(loaded.held);
-    const dueAt = new Map(loaded.dueAt);
-    for (const actor of result.changed.values()) this.#index(actor, held, dueAt);
-    let eventNumber = loaded.head.eventNumber;
-    const owed = result.effects.map((effect): OwedRecord => {
-      return { effect, eventNumber: effect.type === "publish" ? ++eventNumber : null, at: now };
-    });
-    const root = (result.changed.get(this.rootId) ?? loaded.actors.get(this.rootId))!.state as never;
-    const head: AggregateHead = {
-      ...loaded.head,
-      eventNumber,
-      owed,
-      final: type.isFinal(root),
-      nextDueAt: dueAt.size === 0 ? null : Math.min(...dueAt.values()),
-      summary: type.summarise(root, held.size > 0),
-    };
-    return { head, held, dueAt };
   }
 
   async #save(
     loaded: Loaded,
     head: AggregateHead,
     changed: readonly LiveActor[] = [],
-    next: Pick<Loaded, "held" | "dueAt"> = loaded,
+    index: ActorsIndex = loaded.index,
   ): Promise<"done" | "conflict"> {
     if (!this.#isOpen()) throw new Error("the shard has another owner");
     const { stores, counters, type } = this.#context;
@@ -225,7 +211,7 @@ export class Activation {
       changed: changed.map(({ kind, id, state }): StoredActor => {
         return { kind, id, state, index: type.kinds[kind].index(state as never) };
       }),
-      events: eventsOf(saved, saved.owed),
+      events: eventsOf(saved, saved.owed.slice(this.#postponed.owed.length)),
     });
     if (outcome === "versionConflict") {
       counters.conflicts++;
@@ -235,14 +221,23 @@ export class Activation {
     }
     this.#context.onTurnSaved?.(changed, loaded.actors);
     for (const actor of changed) loaded.actors.set(actor.id, actor);
-    this.#loaded = { ...loaded, head: saved, held: next.held, dueAt: next.dueAt };
-    this.#unperformed = saved.owed;
+    this.#loaded = { ...loaded, head: saved, index };
+    this.#unperformed = saved.owed.slice(this.#postponed.owed.length);
     for (const actor of changed) this.#onSaved(actor);
     return "done";
   }
 
+  /** True when the creator of the aggregate has had its time. */
+  #isLate(): boolean {
+    return this.#postponed.owed.length > 0 && this.#context.clock.now() >= this.#postponed.until;
+  }
+
   /** Performs what is owed; a final aggregate is saved once more, as settled. */
   async #perform(loaded: Loaded): Promise<void> {
+    if (this.#isLate()) {
+      this.#unperformed = [...this.#postponed.owed, ...this.#unperformed];
+      this.#postponed = NOTHING_POSTPONED;
+    }
     if (this.#unperformed.length > 0) {
       await performOwed(this.#context, loaded.head, this.#unperformed);
       this.#unperformed = [];
@@ -278,15 +273,6 @@ export class Activation {
       counters.deadLetters++;
       log.error({ runId: this.rootId, to: delivery.to, reason }, "a message could not be decided: dead letter");
     }
-  }
-
-  #index(actor: LiveActor, held: Set<string>, dueAt: Map<string, number>): void {
-    const kind = this.#context.type.kinds[actor.kind];
-    if (kind.heldBy(actor.state as never) === null) held.delete(actor.id);
-    else held.add(actor.id);
-    const set = kind.timers(actor.state as never).flatMap(([, timer]) => (timer === null ? [] : [timer.dueAt]));
-    if (set.length === 0) dueAt.delete(actor.id);
-    else dueAt.set(actor.id, Math.min(...set));
   }
 }
 

@@ -45,6 +45,8 @@ export interface KernelTiming {
   readonly parkMaxMs: number;
   /** Parked aggregates of a shard above which nothing more is fetched (a count). */
   readonly parkedMax: number;
+  /** How long the creator of an aggregate has to perform what its first turn owes. */
+  readonly creatorMs: number;
   /** Between two looks at the presence of agents. */
   readonly watchMs: number;
   /** Added to a lease before its agent counts as lost. */
@@ -57,6 +59,7 @@ export const DEFAULT_TIMING: KernelTiming = {
   parkMinMs: 100,
   parkMaxMs: 5_000,
   parkedMax: 1_000,
+  creatorMs: 1_500,
   watchMs: 1_000,
   lossMarginMs: 5_000,
 };

@@ -2,7 +2,7 @@
  * One owned shard: which aggregates are in memory, and the sweeps that find in the store what no envelope has told.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RunId } from "../../src/domain/ids.ts";
+import { type RunId, timeOf } from "../../src/domain/ids.ts";
 import type { DueAggregate } from "../../src/stores/aggregates.ts";
 import { NewerSchemaError } from "../../src/stores/stored-format.ts";
 import { Activation } from "./activation.ts";
@@ -250,8 +250,8 @@ export class Shard {
     await this.#ringAll((after) => inbox.pageRoots(this.#index, after, PAGE));
     await this.#ringAll(
       (after) => aggregates.pageOwing(this.#index, after, PAGE),
-      // An aggregate in memory performs what it owes by itself.
-      (rootId) => !this.#entries.has(rootId),
+      // An aggregate in memory performs what it owes by itself, when it has work.
+      (rootId) => this.#entries.get(rootId)?.activation.hasWork ?? !this.#isNew(rootId),
     );
     await this.#ringDue(clock.now());
     await this.#passivateIdle();
@@ -284,6 +284,13 @@ export class Shard {
     for (const entry of this.#entries.values()) {
       if (entry.lastUsedAt <= idleSince) await this.#passivate(entry);
     }
+  }
+
+  /** True while the creator of an aggregate may be performing what it owes. */
+  #isNew(rootId: RunId): boolean {
+    const { clock, timing } = this.#context;
+    const ageMs = clock.now() - timeOf(rootId);
+    return ageMs >= 0 && ageMs < timing.creatorMs;
   }
 
   /** Drops an idle aggregate from memory. What was performed is cleared first, so that no sweep performs it again. */

@@ -4,6 +4,7 @@ import type { Board, Presence } from "../dispatch/board.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { Logger } from "../domain/logger.ts";
 import type { Feed } from "../feed/feed.ts";
+import type { StoredActor } from "../stores/aggregates.ts";
 import type { Stores } from "../stores/stores.ts";
 
 export interface AppContext {
@@ -14,6 +15,8 @@ export interface AppContext {
   readonly presence: Presence;
   readonly clock: Clock;
   readonly log: Logger;
+  /** For metrics, told of the actors of a run that was created here; it must neither throw nor take long. */
+  readonly onRunBegun?: (actors: readonly StoredActor[]) => void;
   /** Number of mailbox shards; fixed for a deployment. */
   readonly shards: number;
   /** First word of event types. */

@@ -1,5 +1,8 @@
 /** The trigger by hand: plans a run of a pipeline's head definition and stores it. */
 import { z } from "zod";
+import { takeFirstTurn } from "../../actors/kernel/first-turn.ts";
+import { eventsOf, performOwed } from "../../actors/kernel/performer.ts";
+import { RUN_AGGREGATE } from "../../actors/run/aggregate.ts";
 import { createRunAggregate } from "../../actors/run/create.ts";
 import { shardOf } from "../../queues/shard-map.ts";
 import { MillraceError } from "../domain/errors.ts";
@@ -71,7 +74,6 @@ export async function triggerRun(
       triggeredBy,
       actor: user.name,
     });
-    ringDoorbell(context, runId);
   }
   return { runId, pipelineId: input.pipelineId, status: "pending", statusCode: RUN_STATUS_CODES.pending };
 }
@@ -85,12 +87,16 @@ interface NewRun {
   readonly actor: string;
 }
 
-/** Every part repeats harmlessly; the aggregate comes last, since it names the plan. */
+/**
+ * Every part repeats harmlessly; the aggregate comes last, since it names the plan. Its first turn is taken here, and what
+ * it owes is performed at once: so the offers of a run are on the board before any worker has heard of it.
+ */
 async function createRun(context: AppContext, run: NewRun): Promise<void> {
   const { runId, revisionId, pipeline, variables } = run;
   const ref = variables.find(([name]) => name === "ref")?.[1] ?? pipeline.defaultBranch;
   const plan = await storePlan(context, run, ref);
-  await context.stores.aggregates.create(
+  const now = context.clock.now();
+  const begun = takeFirstTurn(
     createRunAggregate({
       runId,
       shard: shardOf(runId, context.shards),
@@ -104,9 +110,20 @@ async function createRun(context: AppContext, run: NewRun): Promise<void> {
         commitSha: revisionId,
         attempt: FIRST_ATTEMPT,
       },
-      now: context.clock.now(),
+      now,
     }),
+    plan,
+    now,
+    RUN_AGGREGATE,
   );
+  const { head } = begun;
+  const outcome = await context.stores.aggregates.create(begun, eventsOf(head, head.owed));
+  if (outcome === "exists") return ringDoorbell(context, runId);
+  context.onRunBegun?.(begun.actors);
+  // The owner of the shard performs by and by what fails here.
+  performOwed(context, head, head.owed).catch((error: unknown) => {
+    context.log.debug({ runId, error: String(error) }, "the first offers of a run are left to its owner");
+  });
 }
 
 async function storePlan(context: AppContext, run: NewRun, ref: string): Promise<RunPlan> {

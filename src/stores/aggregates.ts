@@ -138,8 +138,11 @@ export interface DueAggregate {
 }
 
 export interface AggregateStore {
-  /** Stores a new aggregate with version 1; `exists` when the id is taken, and then nothing is changed. */
-  create(aggregate: Aggregate): Promise<"created" | "exists">;
+  /**
+   * Stores a new aggregate with version 1, and the events that it owes as a save does; `exists` when the id is taken, and
+   * then nothing is changed.
+   */
+  create(aggregate: Aggregate, events?: readonly RunEvent[]): Promise<"created" | "exists">;
   /** The newest snapshot with all its actors in an order that is stable, or undefined. */
   load(rootId: RunId): Promise<Aggregate | undefined>;
   loadHead(rootId: RunId): Promise<AggregateHead | undefined>;

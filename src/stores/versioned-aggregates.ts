@@ -20,9 +20,10 @@ import {
 /** Reads reject with a `NewerSchemaError` for what a newer version has stored; only `pageBoundJobs` leaves it out. */
 export function versionedAggregates(store: AggregateStore, format: StoredFormat, writes: () => number): AggregateStore {
   return {
-    create({ head, actors }) {
+    create({ head, actors }, events) {
       const schema = writes();
-      return store.create({ head: writtenHead(head, schema), actors: actors.map((actor) => written(actor, schema)) });
+      const stored = { head: writtenHead(head, schema), actors: actors.map((actor) => written(actor, schema)) };
+      return store.create(stored, events);
     },
     async load(rootId) {
       const found = await store.load(rootId);

@@ -5,6 +5,7 @@
  */
 import type { Collection, Filter, Sort, UpdateFilter } from "mongodb";
 import type { AgentId, JobRunId, PipelineId, RunId, StepRunId } from "../../domain/ids.ts";
+import type { RunEvent } from "../../domain/events.ts";
 import { FINAL_RUN_STATUSES } from "../../domain/status.ts";
 import type {
   Aggregate,
@@ -48,14 +49,14 @@ export class MongoAggregateStore implements AggregateStore {
     this.#events = connection.collection("events");
   }
 
-  async create({ head, actors }: Aggregate): Promise<"created" | "exists"> {
+  async create({ head, actors }: Aggregate, events: readonly RunEvent[] = []): Promise<"created" | "exists"> {
     const inserted = await insertIfAbsent<AggregateDocument>(this.#aggregates, {
       ...toDocument(head),
       actors: Object.fromEntries(actors.map((actor) => [actor.id, actor])),
       changed: actors.map(({ id }) => id),
     });
     if (!inserted) return "exists";
-    await this.#readModels.write(head, actors);
+    await Promise.all([this.#readModels.write(head, actors), insertEvents(this.#events, events)]);
     return "created";
   }
 

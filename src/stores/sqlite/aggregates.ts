@@ -1,5 +1,6 @@
 /** Snapshots of aggregates in SQLite: a head row and a row per actor, saved in one transaction. */
 import { type AgentId, asId, type JobRunId, type PipelineId, type RunId, type StepRunId } from "../../domain/ids.ts";
+import type { RunEvent } from "../../domain/events.ts";
 import { FINAL_RUN_STATUSES } from "../../domain/status.ts";
 import type {
   Aggregate,
@@ -40,7 +41,7 @@ export class SqliteAggregateStore implements AggregateStore {
     this.#db = db;
   }
 
-  create({ head, actors }: Aggregate): Promise<"created" | "exists"> {
+  create({ head, actors }: Aggregate, events: readonly RunEvent[] = []): Promise<"created" | "exists"> {
     const { rootId, shard, schema, version, eventNumber, nextDueAt, summary } = head;
     return this.#db.transaction(() => {
       const inserted = this.#db.runNow(
@@ -66,6 +67,7 @@ export class SqliteAggregateStore implements AggregateStore {
       );
       if (inserted === 0) return "exists";
       for (const actor of actors) this.#putActor(rootId, shard, actor);
+      insertEvents(this.#db, events);
       return "created";
     });
   }

@@ -84,7 +84,7 @@ describe("a job", () => {
   it("is granted once: a second claim is refused, the same one again is answered again", () => {
     const run = new SimulatedRun(planOf([[{}]])).start();
     expect(typesOf(run.claim(0))).to.include.members(["withdraw", "dispatch"]);
-    expect(typesOf(run.claim(0, 1, OTHER_AGENT, "other"))).to.deep.equal(["refuseClaim"]);
+    expect(typesOf(run.claim(0, 1, OTHER_AGENT, "other"))).to.deep.equal(["withdraw", "refuseClaim"]);
     expect(typesOf(run.claim(0))).to.deep.equal(["dispatch"]);
     expect(run.job(0).grant).to.include({ agentId: AGENT, token: 1 });
   });
@@ -169,7 +169,7 @@ describe("a job", () => {
     run.now += 400;
     expect(typesOf(run.command("pause"))).to.include("withdraw");
     expect(run.job(0)).to.include({ paused: true, queueTimer: null, queueLeftMs: 600 });
-    expect(typesOf(run.claim(0))).to.deep.equal(["refuseClaim"]);
+    expect(typesOf(run.claim(0))).to.deep.equal(["withdraw", "refuseClaim"]);
     run.now += 60_000;
     expect(typesOf(run.command("resume"))).to.include.members(["offer", "schedule"]);
     expect(run.job(0)).to.deep.nested.include({ queuedAt: run.now, "queueTimer.dueAt": run.now + 600 });

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { takeFirstTurn } from "../../../actors/kernel/first-turn.ts";
 import { Kernel } from "../../../actors/kernel/kernel.ts";
 import type { KernelTiming } from "../../../actors/kernel/kernel-context.ts";
 import type { JobState } from "../../../actors/job/state.ts";
@@ -9,7 +10,7 @@ import type { StepState } from "../../../actors/step/state.ts";
 import { systemClock } from "../../../src/domain/clock.ts";
 import { type AgentId, asId, jobRunId, newId, type RunId, stepRunId } from "../../../src/domain/ids.ts";
 import type { RunPlan } from "../../../src/domain/plan.ts";
-import type { AggregateSave } from "../../../src/stores/aggregates.ts";
+import type { AggregateSave, RunOrigin } from "../../../src/stores/aggregates.ts";
 import type { CommandKind } from "../../../src/stores/inbox.ts";
 import type { Stores } from "../../../src/stores/stores.ts";
 import { RecordingPorts, silentLog } from "../../support/kernel-ports.ts";
@@ -19,6 +20,15 @@ import { until } from "../../support/until.ts";
 
 const SHARD = 3;
 const AGENT = asId<AgentId>("agt_A");
+const ORIGIN: RunOrigin = {
+  trigger: { kind: "manual", ref: "" },
+  variables: [],
+  triggeredBy: "test",
+  actor: "test",
+  revisionId: "rev",
+  commitSha: "",
+  attempt: 1,
+};
 const FAST: Partial<KernelTiming> = {
   sweepMs: 20,
   passivateMs: 40,
@@ -73,17 +83,18 @@ describe("the kernel", () => {
 
   async function trigger(plan: RunPlan = planOf([[{}]])): Promise<RunId> {
     const runId = newId("run");
-    const origin = {
-      trigger: { kind: "manual" as const, ref: "" },
-      variables: [],
-      triggeredBy: "test",
-      actor: "test",
-      revisionId: "rev",
-      commitSha: "",
-      attempt: 1,
-    };
     await stores.plans.put(runId, plan, jobSpecsOf(plan));
-    await stores.aggregates.create(createRunAggregate({ runId, shard: SHARD, plan, origin, now: Date.now() }));
+    await stores.aggregates.create(createRunAggregate({ runId, shard: SHARD, plan, origin: ORIGIN, now: Date.now() }));
+    return runId;
+  }
+
+  /** As an edge stores it: the first turn is taken, and what it owes is not performed yet. */
+  async function triggerBegun(plan: RunPlan): Promise<RunId> {
+    const runId = newId("run");
+    const now = Date.now();
+    const created = createRunAggregate({ runId, shard: SHARD, plan, origin: ORIGIN, now });
+    await stores.plans.put(runId, plan, jobSpecsOf(plan));
+    await stores.aggregates.create(takeFirstTurn(created, plan, now, RUN_AGGREGATE));
     return runId;
   }
 
@@ -121,6 +132,39 @@ describe("the kernel", () => {
     });
     return id;
   }
+
+  it("leaves to the creator of a run what its first turn owes, and performs it a while later", async () => {
+    kernel = newKernel({ ...FAST, creatorMs: 300, passivateMs: 10_000 });
+    await kernel.open(SHARD);
+    const runId = await triggerBegun(planOf([[{}, {}]]));
+    await kernel.receive(SHARD, [claimLetter(runId)]);
+    expect(ports.notices("dispatch")).to.have.length(1);
+    expect(ports.offered).to.deep.equal([]);
+    const { owed } = (await stores.aggregates.loadHead(runId))!;
+    expect(owed.filter(({ effect }) => effect.type === "offer")).to.have.length(2);
+    // The creator has died: the second job is offered by the owner. The first is known to be taken when it is claimed again.
+    await until("the offers", () => ports.offers.has(jobRunId(runId, 1, 1)));
+    await kernel.receive(SHARD, [claimLetter(runId, 0, "in vain")]);
+    expect([...ports.offers.keys()]).to.deep.equal([jobRunId(runId, 1, 1)]);
+    const events = await stores.events.read(runId, 0, 100);
+    expect(events.map(({ number }) => number)).to.deep.equal(events.map((_, index) => index + 1));
+  });
+
+  it("settles a run that ends before its creator has had its time", async () => {
+    await kernel.open(SHARD);
+    const runId = await triggerBegun(planOf([[{}]]));
+    await kernel.receive(SHARD, [claimLetter(runId)]);
+    await kernel.receive(SHARD, [reportLetter(runId, "succeeded")]);
+    expect(await stores.aggregates.loadHead(runId)).to.include({ final: true, settled: true });
+    expect(ports.offered).to.deep.equal([]);
+  });
+
+  it("performs what the first turn of an older run owes before it decides anything", async () => {
+    kernel = newKernel({ ...FAST, creatorMs: 0 });
+    await kernel.open(SHARD);
+    const runId = await triggerBegun(planOf([[{}]]));
+    await until("the offer", () => ports.offers.has(jobRunId(runId, 0, 1)));
+  });
 
   it("runs a triggered run to its end, saving before it performs", async () => {
     await kernel.open(SHARD);

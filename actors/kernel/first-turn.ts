@@ -1,0 +1,37 @@
+/**
+ * The first turn of an aggregate that nobody owns yet: taken by whoever creates it, before it is stored. So what it owes
+ * is performed at once, without the way over a mailbox; the owner performs what is still owed a while later. Pure.
+ */
+import type { RunPlan } from "../../src/domain/plan.ts";
+import type { Aggregate, StoredActor } from "../../src/stores/aggregates.ts";
+import type { AggregateType } from "./actor-kind.ts";
+import { headAfter, indexed, NO_ACTORS } from "./head.ts";
+import { decideTurn, type Delivery, type LiveActor } from "./turn.ts";
+
+/**
+ * The aggregate with the timers decided that are due at its creation; the same version, since it is stored once. Throws
+ * the reason when a message could not be decided.
+ */
+export function takeFirstTurn({ head, actors }: Aggregate, plan: RunPlan, now: number, type: AggregateType): Aggregate {
+  const live = new Map(actors.map(({ kind, id, state }): [string, LiveActor] => [id, { kind, id, state }]));
+  const due = actors.flatMap(({ kind, id, state }): Delivery[] =>
+    type.kinds[kind]
+      .timers(state as never)
+      .flatMap(([timer, set]) =>
+        set === null || set.dueAt > now
+          ? []
+          : [{ to: { kind, id }, message: { type: "timer", timer, generation: set.generation } }],
+      ),
+  );
+  const turn = decideTurn(live, due, now, plan, type);
+  const [undecided] = turn.undecided;
+  if (undecided !== undefined) throw new Error(undecided.reason);
+  for (const actor of turn.changed.values()) live.set(actor.id, actor);
+  const index = indexed(NO_ACTORS, live.values(), type);
+  return {
+    head: headAfter(head, turn, { root: live.get(head.rootId)!.state, index, carried: [] }, now, type),
+    actors: [...live.values()].map(({ kind, id, state }): StoredActor => {
+      return { kind, id, state, index: type.kinds[kind].index(state as never) };
+    }),
+  };
+}

@@ -1,0 +1,56 @@
+/** The head of an aggregate after a turn, and the look at actors that it is made of. Pure. */
+import type { AggregateHead, OwedRecord } from "../../src/stores/aggregates.ts";
+import type { AggregateType } from "./actor-kind.ts";
+import type { LiveActor, TurnResult } from "./turn.ts";
+
+/** What the kernel must know of all actors without looking at each of them in every turn. */
+export interface ActorsIndex {
+  /** Actors that an agent holds. */
+  readonly held: ReadonlySet<string>;
+  /** Actors that have timers, with their earliest, Unix milliseconds. */
+  readonly dueAt: ReadonlyMap<string, number>;
+}
+
+export const NO_ACTORS: ActorsIndex = { held: new Set(), dueAt: new Map() };
+
+/** The index with these actors as they are now. */
+export function indexed(index: ActorsIndex, actors: Iterable<LiveActor>, type: AggregateType): ActorsIndex {
+  const held = new Set(index.held);
+  const dueAt = new Map(index.dueAt);
+  for (const { kind, id, state } of actors) {
+    const { heldBy, timers } = type.kinds[kind];
+    if (heldBy(state as never) === null) held.delete(id);
+    else held.add(id);
+    const due = Math.min(...timers(state as never).map(([, timer]) => timer?.dueAt ?? Infinity));
+    if (due === Infinity) dueAt.delete(id);
+    else dueAt.set(id, due);
+  }
+  return { held, dueAt };
+}
+
+/**
+ * The head after a turn at `now`; its version is for whoever saves it. `root`: the root's state then; `carried`: what an
+ * earlier turn owes and is still to be performed.
+ */
+export function headAfter(
+  head: AggregateHead,
+  turn: Pick<TurnResult, "effects">,
+  after: { readonly root: unknown; readonly index: ActorsIndex; readonly carried: readonly OwedRecord[] },
+  now: number,
+  type: AggregateType,
+): AggregateHead {
+  const root = after.root as never;
+  const { held, dueAt } = after.index;
+  let { eventNumber } = head;
+  const owed = turn.effects.map((effect): OwedRecord => {
+    return { effect, eventNumber: effect.type === "publish" ? ++eventNumber : null, at: now };
+  });
+  return {
+    ...head,
+    eventNumber,
+    owed: after.carried.length === 0 ? owed : [...after.carried, ...owed],
+    final: type.isFinal(root),
+    nextDueAt: dueAt.size === 0 ? null : Math.min(...dueAt.values()),
+    summary: type.summarise(root, held.size > 0),
+  };
+}
