@@ -6,16 +6,17 @@ import { RUN_AGGREGATE } from "../../actors/run/aggregate.ts";
 import { createRunAggregate } from "../../actors/run/create.ts";
 import { shardOf } from "../../queues/shard-map.ts";
 import { MillraceError } from "../domain/errors.ts";
-import { asId, newId, type PipelineId, type RevisionId, type RunId } from "../domain/ids.ts";
+import { newId, type PipelineId, type RevisionId, type RunId } from "../domain/ids.ts";
 import type { Pairs, RunPlan } from "../domain/plan.ts";
 import { RUN_STATUS_CODES } from "../domain/status.ts";
 import { planRun } from "../planner/plan-run.ts";
 import type { Pipeline } from "../stores/pipelines.ts";
 import { authoriseUser, type Caller, claimedIdentity } from "./access.ts";
 import type { AppContext } from "./context.ts";
-import { invalidDefinition, requireDefinition } from "./definitions.ts";
+import { invalidDefinition } from "./definitions.ts";
 import { ringDoorbell } from "./doorbell.ts";
 import { findPipeline, noPipeline } from "./find.ts";
+import { definitionOf } from "./known-definitions.ts";
 import { claimRequest } from "./request-ids.ts";
 
 const MAX_PAYLOAD_BYTES = 1024 * 1024;
@@ -128,10 +129,10 @@ async function createRun(context: AppContext, run: NewRun): Promise<void> {
 
 async function storePlan(context: AppContext, run: NewRun, ref: string): Promise<RunPlan> {
   const { runId, pipeline, variables } = run;
-  const revision = await context.stores.pipelines.findRevision(asId<RevisionId>(run.revisionId));
-  if (revision === undefined) throw noPipeline(pipeline.pipelineId);
+  const definition = await definitionOf(context.stores.pipelines, run.revisionId);
+  if (definition === undefined) throw noPipeline(pipeline.pipelineId);
   const planned = planRun({
-    definition: requireDefinition(revision.text, revision.format),
+    definition,
     runId,
     attempt: FIRST_ATTEMPT,
     trigger: { kind: "manual", ref, fields: [] },

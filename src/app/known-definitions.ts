@@ -1,0 +1,24 @@
+/** Definitions of revisions, which never change: read and validated once, not for each run. */
+import type { Definition } from "../definition/definition.ts";
+import type { RevisionId } from "../domain/ids.ts";
+import type { PipelineStore } from "../stores/pipelines.ts";
+import { requireDefinition } from "./definitions.ts";
+import { RecentlyRead } from "./recently-read.ts";
+
+/** A definition may have 1 MB of text. */
+const REMEMBERED = 64;
+
+const known = new WeakMap<PipelineStore, RecentlyRead<Definition | undefined>>();
+
+/** The definition of a revision; undefined when there is no such revision. Throws `invalid_definition` as it was saved. */
+export function definitionOf(pipelines: PipelineStore, revisionId: RevisionId): Promise<Definition | undefined> {
+  let memory = known.get(pipelines);
+  if (memory === undefined) {
+    memory = new RecentlyRead(REMEMBERED, async (id) => {
+      const revision = await pipelines.findRevision(id as RevisionId);
+      return revision && requireDefinition(revision.text, revision.format);
+    });
+    known.set(pipelines, memory);
+  }
+  return memory.read(revisionId);
+}
