@@ -2,7 +2,7 @@
  * The connection to the embedded store: synchronous, write-ahead log, every commit on disk before it counts. Writes that
  * are asked for at once share a commit; a single one does not wait. Several processes may share the file; writers take their lock at the beginning of a transaction, so that none fails half-way.
  */
-import { existsSync, mkdirSync, statSync } from "node:fs";
+import { closeSync, existsSync, fdatasync, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import Libsql from "libsql";
 import { MillraceError } from "../../domain/errors.ts";
@@ -23,6 +23,11 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+interface Committed {
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
 /** How long a writer waits for another process, milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
 /** What the write-ahead log may keep on disk once its content is in the file; it grows while a backup is made. */
@@ -34,6 +39,11 @@ export class Database {
   readonly #connection: Libsql.Database;
   readonly #statements = new Map<string, Libsql.Statement>();
   readonly #waiting: Waiting[] = [];
+  /** The write-ahead log, for syncs alone. */
+  readonly #log: number;
+  /** Committed, and to be told once the log is on disk. */
+  #committed: Committed[] = [];
+  #isSyncing = false;
 
   /**
    * Opens or creates the file and brings its tables up to date. A file that reaches `limitBytes` takes only what fits
@@ -48,10 +58,13 @@ export class Database {
       connection = new Libsql(path);
       connection.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
       connection.pragma("journal_mode = WAL");
-      connection.pragma("synchronous = FULL");
+      // A commit alone is not on disk yet: `#sync` sees to that, without keeping the whole process waiting.
+      connection.pragma("synchronous = NORMAL");
       connection.pragma(`journal_size_limit = ${KEPT_LOG_BYTES}`);
       migrate(connection, path, MIGRATIONS);
       if (limitBytes !== null) limitPages(connection, limitBytes);
+      this.#log = openSync(`${path}-wal`, "r+");
+      syncFolder(dirname(path));
     } catch (error) {
       connection?.close();
       throw translateFault(error, path, limitBytes);
@@ -105,9 +118,12 @@ export class Database {
   }
 
   /** What waits is written before. */
-  close(): void {
+  async close(): Promise<void> {
+    if (!this.#connection.open) return;
     this.#commitWaiting();
-    if (this.#connection.open) this.#connection.close();
+    while (this.#isSyncing) await new Promise((resolve) => setImmediate(resolve));
+    this.#connection.close();
+    closeSync(this.#log);
   }
 
   /**
@@ -133,8 +149,25 @@ export class Database {
   }
 
   #commit(batch: readonly Waiting[]): void {
-    const settle = this.#within("BEGIN IMMEDIATE", () => batch.map(({ write }) => write()));
-    for (const resolve of settle) resolve();
+    const tell = this.#within("BEGIN IMMEDIATE", () => batch.map(({ write }) => write()));
+    tell.forEach((resolve, at) => this.#committed.push({ resolve, reject: batch[at]!.reject }));
+    this.#sync();
+  }
+
+  /** One sync at a time, for all that was committed before it began. */
+  #sync(): void {
+    if (this.#isSyncing || this.#committed.length === 0) return;
+    const synced = this.#committed;
+    this.#committed = [];
+    this.#isSyncing = true;
+    fdatasync(this.#log, (error) => {
+      this.#isSyncing = false;
+      this.#sync();
+      for (const { resolve, reject } of synced) {
+        if (error === null) resolve();
+        else reject(new MillraceError("unavailable", `the store ${this.#path} cannot be written: check the disk`));
+      }
+    });
   }
 
   #within<T>(begin: string, body: () => T): T {
@@ -183,5 +216,18 @@ function prepareFolder(path: string): void {
   }
   if (existsSync(path) && statSync(path).isDirectory()) {
     throw new MillraceError("unavailable", `${path} is a folder: the store needs a file`);
+  }
+}
+
+/** Makes the names of the files last. Where a folder cannot be synced (Windows), the system sees to that by itself. */
+function syncFolder(folder: string): void {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(folder, "r");
+    fsyncSync(descriptor);
+  } catch {
+    return;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
   }
 }

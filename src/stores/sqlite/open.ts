@@ -32,8 +32,6 @@ export async function openSqliteStores({ path, limitBytes = null }: SqliteOption
     async ping() {
       await db.get("SELECT 1 AS ok");
     },
-    async close() {
-      db.close();
-    },
+    close: () => db.close(),
   };
 }
