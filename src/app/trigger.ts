@@ -7,7 +7,7 @@ import { createRunAggregate } from "../../actors/run/create.ts";
 import { shardOf } from "../../queues/shard-map.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { newId, type PipelineId, type RevisionId, type RunId } from "../domain/ids.ts";
-import type { Pairs, RunPlan } from "../domain/plan.ts";
+import type { JobSpec, Pairs, RunPlan } from "../domain/plan.ts";
 import { RUN_STATUS_CODES } from "../domain/status.ts";
 import { planRun } from "../planner/plan-run.ts";
 import type { Pipeline } from "../stores/pipelines.ts";
@@ -89,49 +89,39 @@ interface NewRun {
 }
 
 /**
- * Every part repeats harmlessly; the aggregate comes last, since it names the plan. Its first turn is taken here, and what
- * it owes is performed at once: so the offers of a run are on the board before any worker has heard of it.
+ * A repeat changes nothing. The run's first turn is taken here, and what it owes is performed at once: so its offers are on
+ * the board before any worker has heard of it.
  */
 async function createRun(context: AppContext, run: NewRun): Promise<void> {
-  const { runId, revisionId, pipeline, variables } = run;
+  const { runId, revisionId, pipeline, variables, triggeredBy, actor } = run;
+  const { shards, stores, clock, log } = context;
   const ref = variables.find(([name]) => name === "ref")?.[1] ?? pipeline.defaultBranch;
-  const plan = await storePlan(context, run, ref);
-  const now = context.clock.now();
-  const begun = takeFirstTurn(
-    createRunAggregate({
-      runId,
-      shard: shardOf(runId, context.shards),
-      plan,
-      origin: {
-        trigger: { kind: "manual", ref },
-        variables,
-        triggeredBy: run.triggeredBy,
-        actor: run.actor,
-        revisionId,
-        commitSha: revisionId,
-        attempt: FIRST_ATTEMPT,
-      },
-      now,
-    }),
-    plan,
-    now,
-    RUN_AGGREGATE,
-  );
+  const { plan, jobs } = await planned(context, run, ref);
+  const trigger = { kind: "manual", ref } as const;
+  const origin = { trigger, variables, triggeredBy, actor, revisionId, commitSha: revisionId, attempt: FIRST_ATTEMPT };
+  const now = clock.now();
+  const created = createRunAggregate({ runId, shard: shardOf(runId, shards), plan, origin, now });
+  const begun = takeFirstTurn(created, plan, now, RUN_AGGREGATE);
   const { head } = begun;
-  const outcome = await context.stores.aggregates.create(begun, eventsOf(head, head.owed));
+  const events = eventsOf(head, head.owed);
+  const outcome = await stores.aggregates.create(begun, { plan: { graph: plan, jobs }, events });
   if (outcome === "exists") return ringDoorbell(context, runId);
   context.onRunBegun?.(begun.actors);
   // The owner of the shard performs by and by what fails here.
   performOwed(context, head, head.owed).catch((error: unknown) => {
-    context.log.debug({ runId, error: String(error) }, "the first offers of a run are left to its owner");
+    log.debug({ runId, error: String(error) }, "the first offers of a run are left to its owner");
   });
 }
 
-async function storePlan(context: AppContext, run: NewRun, ref: string): Promise<RunPlan> {
-  const { runId, pipeline, variables } = run;
-  const definition = await definitionOf(context.stores.pipelines, run.revisionId);
+/** Rejects with `invalid_definition` when the definition cannot be planned with these variables. */
+async function planned(
+  context: AppContext,
+  { runId, revisionId, pipeline, variables }: NewRun,
+  ref: string,
+): Promise<{ readonly plan: RunPlan; readonly jobs: readonly JobSpec[] }> {
+  const definition = await definitionOf(context.stores.pipelines, revisionId);
   if (definition === undefined) throw noPipeline(pipeline.pipelineId);
-  const planned = planRun({
+  const outcome = planRun({
     definition,
     runId,
     attempt: FIRST_ATTEMPT,
@@ -141,7 +131,6 @@ async function storePlan(context: AppContext, run: NewRun, ref: string): Promise
     pipelineName: pipeline.name,
     projectId: pipeline.projectId,
   });
-  if (!planned.ok) throw invalidDefinition(planned.problems);
-  await context.stores.plans.put(runId, planned.plan, planned.jobs);
-  return planned.plan;
+  if (!outcome.ok) throw invalidDefinition(outcome.problems);
+  return outcome;
 }

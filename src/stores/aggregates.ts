@@ -6,7 +6,7 @@
  * rejects may or may not have been stored: the caller loads again before it goes on.
  */
 import type { AgentId, JobRunId, PipelineId, ProjectId, RunId, StepRunId } from "../domain/ids.ts";
-import type { Pairs } from "../domain/plan.ts";
+import type { JobSpec, Pairs, RunPlan } from "../domain/plan.ts";
 import type { OwedEffect } from "../domain/effects.ts";
 import type { RunEvent } from "../domain/events.ts";
 import type { RunStatus } from "../domain/status.ts";
@@ -99,6 +99,13 @@ export interface AggregateSave {
   readonly events: readonly RunEvent[];
 }
 
+/** What is stored together with a new aggregate. */
+export interface StoredBeside {
+  /** As `PlanStore.put` stores them; without them, the plan is there already. */
+  readonly plan?: { readonly graph: RunPlan; readonly jobs: readonly JobSpec[] };
+  readonly events?: readonly RunEvent[];
+}
+
 export interface RunFilter {
   readonly pipelineId?: PipelineId;
   readonly projectId?: ProjectId;
@@ -139,10 +146,10 @@ export interface DueAggregate {
 
 export interface AggregateStore {
   /**
-   * Stores a new aggregate with version 1, and the events that it owes as a save does; `exists` when the id is taken, and
-   * then nothing is changed.
+   * Stores a new aggregate with version 1, its plan before it or with it, and its events as a save does; `exists` when the
+   * id is taken, and then nothing is changed.
    */
-  create(aggregate: Aggregate, events?: readonly RunEvent[]): Promise<"created" | "exists">;
+  create(aggregate: Aggregate, beside?: StoredBeside): Promise<"created" | "exists">;
   /** The newest snapshot with all its actors in an order that is stable, or undefined. */
   load(rootId: RunId): Promise<Aggregate | undefined>;
   loadHead(rootId: RunId): Promise<AggregateHead | undefined>;

@@ -8,6 +8,7 @@
  */
 import type { RunId } from "../domain/ids.ts";
 import type { Aggregate, AggregateHead, AggregateStore, JobLocation, StepLocation, StoredActor } from "./aggregates.ts";
+import { writtenPlan } from "./versioned-plans.ts";
 import {
   fromStored,
   NewerSchemaError,
@@ -20,10 +21,13 @@ import {
 /** Reads reject with a `NewerSchemaError` for what a newer version has stored; only `pageBoundJobs` leaves it out. */
 export function versionedAggregates(store: AggregateStore, format: StoredFormat, writes: () => number): AggregateStore {
   return {
-    create({ head, actors }, events) {
+    create({ head, actors }, { plan, events } = {}) {
       const schema = writes();
       const stored = { head: writtenHead(head, schema), actors: actors.map((actor) => written(actor, schema)) };
-      return store.create(stored, events);
+      return store.create(stored, {
+        ...(events === undefined ? {} : { events }),
+        ...(plan === undefined ? {} : { plan: writtenPlan(plan.graph, plan.jobs, format, schema) }),
+      });
     },
     async load(rootId) {
       const found = await store.load(rootId);

@@ -5,7 +5,6 @@
  */
 import type { Collection, Filter, Sort, UpdateFilter } from "mongodb";
 import type { AgentId, JobRunId, PipelineId, RunId, StepRunId } from "../../domain/ids.ts";
-import type { RunEvent } from "../../domain/events.ts";
 import { FINAL_RUN_STATUSES } from "../../domain/status.ts";
 import type {
   Aggregate,
@@ -19,10 +18,12 @@ import type {
   RunFilter,
   StepLocation,
   StoredActor,
+  StoredBeside,
 } from "../aggregates.ts";
+import type { PlanStore } from "../plans.ts";
 import { type Connection, insertIfAbsent, type Keyed } from "./connection.ts";
 import { ReadModels } from "./read-models.ts";
-import { insertEvents } from "./runtime.ts";
+import { insertEvents, planStore } from "./runtime.ts";
 
 interface HeadDocument extends Omit<AggregateHead, "rootId"> {
   readonly _id: RunId;
@@ -42,14 +43,17 @@ export class MongoAggregateStore implements AggregateStore {
   readonly #aggregates: Collection<AggregateDocument>;
   readonly #readModels: ReadModels;
   readonly #events: Collection<Keyed>;
+  readonly #plans: PlanStore;
 
   constructor(connection: Connection) {
     this.#aggregates = connection.collection("aggregates");
     this.#readModels = new ReadModels(connection);
     this.#events = connection.collection("events");
+    this.#plans = planStore(connection);
   }
 
-  async create({ head, actors }: Aggregate, events: readonly RunEvent[] = []): Promise<"created" | "exists"> {
+  async create({ head, actors }: Aggregate, { plan, events = [] }: StoredBeside = {}): Promise<"created" | "exists"> {
+    if (plan !== undefined) await this.#plans.put(head.rootId, plan.graph, plan.jobs);
     const inserted = await insertIfAbsent<AggregateDocument>(this.#aggregates, {
       ...toDocument(head),
       actors: Object.fromEntries(actors.map((actor) => [actor.id, actor])),

@@ -1,6 +1,5 @@
 /** Snapshots of aggregates in SQLite: a head row and a row per actor, saved in one transaction. */
 import { type AgentId, asId, type JobRunId, type PipelineId, type RunId, type StepRunId } from "../../domain/ids.ts";
-import type { RunEvent } from "../../domain/events.ts";
 import { FINAL_RUN_STATUSES } from "../../domain/status.ts";
 import type {
   Aggregate,
@@ -14,9 +13,10 @@ import type {
   RunFilter,
   StepLocation,
   StoredActor,
+  StoredBeside,
 } from "../aggregates.ts";
 import type { Database, Row } from "./database.ts";
-import { insertEvents } from "./runtime.ts";
+import { insertEvents, insertPlan } from "./runtime.ts";
 
 const RANK = { run: 0, job: 1, step: 2 } as const;
 const FINAL = FINAL_RUN_STATUSES.map((status) => `'${status}'`).join(", ");
@@ -41,9 +41,10 @@ export class SqliteAggregateStore implements AggregateStore {
     this.#db = db;
   }
 
-  create({ head, actors }: Aggregate, events: readonly RunEvent[] = []): Promise<"created" | "exists"> {
+  create({ head, actors }: Aggregate, { plan, events = [] }: StoredBeside = {}): Promise<"created" | "exists"> {
     const { rootId, shard, schema, version, eventNumber, nextDueAt, summary } = head;
     return this.#db.transaction(() => {
+      if (plan !== undefined) insertPlan(this.#db, rootId, plan.graph, plan.jobs);
       const inserted = this.#db.runNow(
         INSERT_HEAD,
         rootId,

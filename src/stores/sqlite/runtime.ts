@@ -13,17 +13,19 @@ import type { Database, Row } from "./database.ts";
 
 export function planStore(db: Database): PlanStore {
   return {
-    put: (runId, plan, jobs) =>
-      db.transaction(() => {
-        db.runNow("INSERT INTO plans VALUES (?, ?) ON CONFLICT DO NOTHING", runId, JSON.stringify(plan));
-        jobs.forEach((job, index) => {
-          db.runNow("INSERT INTO job_specs VALUES (?, ?, ?) ON CONFLICT DO NOTHING", runId, index, JSON.stringify(job));
-        });
-      }),
+    put: (runId, plan, jobs) => db.transaction(() => insertPlan(db, runId, plan, jobs)),
     loadPlan: async (runId) => bodyOf<RunPlan>(await db.get("SELECT body FROM plans WHERE run_id = ?", runId)),
     loadJob: async (runId, jobIndex) =>
       bodyOf<JobSpec>(await db.get("SELECT body FROM job_specs WHERE run_id = ? AND job_index = ?", runId, jobIndex)),
   };
+}
+
+/** Within a transaction; what is there already stays as it is. */
+export function insertPlan(db: Database, runId: RunId, plan: RunPlan, jobs: readonly JobSpec[]): void {
+  db.runNow("INSERT INTO plans VALUES (?, ?) ON CONFLICT DO NOTHING", runId, JSON.stringify(plan));
+  jobs.forEach((job, index) => {
+    db.runNow("INSERT INTO job_specs VALUES (?, ?, ?) ON CONFLICT DO NOTHING", runId, index, JSON.stringify(job));
+  });
 }
 
 export function inboxStore(db: Database): InboxStore {
