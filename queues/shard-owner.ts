@@ -33,6 +33,8 @@ export interface ShardHealth {
 }
 
 const TICK_MS = 500;
+/** Leases are renewed in every so many rounds. */
+const RENEW_TICKS = 2;
 const EXPIRY_CHECK_MS = 100;
 const CANARY_MS = 10_000;
 /** Two looks in a row find what a zombie has fetched, so it is back after ten seconds at most. */
@@ -47,6 +49,8 @@ export class ShardOwner {
   readonly #releasing = new Map<number, Promise<void>>();
   #tickTimer: NodeJS.Timeout | undefined;
   #ticking: Promise<void> = Promise.resolve();
+  #ticks = 0;
+  #redisRunId = "";
   #timers: NodeJS.Timeout[] = [];
   #leaving = false;
   #stopped = false;
@@ -111,12 +115,16 @@ export class ShardOwner {
   async #tick(): Promise<void> {
     try {
       const { nodeId, shards } = this.#options;
-      const redisRunId = await this.#identity.read();
-      await Promise.all([...this.#owned.values()].map((owned) => this.#renew(owned, redisRunId)));
+      // What is free is looked for more often than what is owned must be renewed.
+      if (this.#ticks++ % RENEW_TICKS === 0) {
+        const redisRunId = await this.#identity.read();
+        this.#redisRunId = redisRunId;
+        await Promise.all([...this.#owned.values()].map((owned) => this.#renew(owned, redisRunId)));
+      }
       if (this.#leaving) return;
       const members = await beat(this.#redis, nodeId, LEASE_MS);
       const owners = assignShards(members, shards);
-      await Promise.all(owners.map((owner, shard) => this.#settle(shard, owner === nodeId, redisRunId)));
+      await Promise.all(owners.map((owner, shard) => this.#settle(shard, owner === nodeId, this.#redisRunId)));
     } catch (error) {
       this.#options.log.debug({ error: String(error) }, "a round of ownership failed; the next one follows");
     }

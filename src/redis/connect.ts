@@ -2,6 +2,7 @@
 import { Cluster, Redis, type ClusterNode, type RedisOptions } from "ioredis";
 import { MillraceError } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";
+import { JoinedRedis } from "./joined-writes.ts";
 
 /** `url`: `redis://`, `rediss://`, `redis+unix:///path/to/socket`, or the path of a socket. */
 export type RedisTarget = { readonly url: string } | { readonly cluster: readonly ClusterNode[] };
@@ -36,7 +37,7 @@ export function connectRedis(target: RedisTarget, options: { role: RedisRole; lo
   const client =
     "cluster" in target
       ? new Cluster([...target.cluster], { redisOptions: shared, clusterRetryStrategy: reconnectDelay })
-      : new Redis({ ...parseRedisUrl(target.url), ...shared, retryStrategy: reconnectDelay, reconnectOnError });
+      : new JoinedRedis({ ...parseRedisUrl(target.url), ...shared, retryStrategy: reconnectDelay, reconnectOnError });
   logOutages(client, options.role, options.log);
   return client;
 }
