@@ -73,14 +73,14 @@ export class ClaimDesk {
   }
 }
 
-/** Takes the best offer for an agent and asks for its job; answers the offer, or undefined when there is none. */
+/** Takes the best offers for an agent, at most one for each request id, and asks for their jobs. */
 export async function claimNext(
   context: AppContext,
   boot: AgentBoot,
   labels: Labels,
-  requestId: string,
-): Promise<Offer | undefined> {
-  const offer = await context.board.take(labels, HOLD_MS);
-  if (offer !== undefined) await requestClaim(context, boot, offer, requestId);
-  return offer;
+  requestIds: readonly string[],
+): Promise<readonly Offer[]> {
+  const offers = await context.board.take(labels, HOLD_MS, requestIds.length);
+  await Promise.all(offers.map((offer, at) => requestClaim(context, boot, offer, requestIds[at]!)));
+  return offers;
 }

@@ -84,7 +84,7 @@ export class StepFetcher {
       const endsAt = now() + request.waitMs;
       while (granted.length === 0 && now() < endsAt && !abort.aborted) {
         if (request.freeSlots > 0 && claimEndsAt <= now()) {
-          const offer = await claimNext(this.#context, request, labels, requestId);
+          const [offer] = await claimNext(this.#context, request, labels, [requestId]);
           if (offer !== undefined) claimEndsAt = now() + CLAIM_WAIT_MS;
         }
         const next = claimEndsAt > now() ? Math.min(claimEndsAt, endsAt) : endsAt;

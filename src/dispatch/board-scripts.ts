@@ -102,44 +102,53 @@ return 1
 `);
 
 /**
- * Takes the best offer of the lanes that the caller's agent matches: the highest priority, within it the project that
- * was served least recently, within it the oldest.
+ * Takes the best offers of the lanes that the caller's agent matches, one after the other: the highest priority, within it
+ * the project that was served least recently, within it the oldest.
  *
  *   ARGV[1] version of the lanes that the caller has read, or "*" to go without the newest
- *   ARGV[2] how long the offer is held, milliseconds
+ *   ARGV[2] how long the offers are held, milliseconds
  *   ARGV[3] how long an empty lane is kept, milliseconds
- *   ARGV[4...] triples: lane id, priority, project id; priorities descending
+ *   ARGV[4] how many are wanted
+ *   ARGV[5...] triples: lane id, priority, project id; priorities descending
  *
- * Returns {"stale", version, lanes as a flat list} when the lanes have changed, {"taken", offer JSON}, or {"none"}.
+ * Returns {"stale", version, lanes as a flat list} when the lanes have changed, or {"taken", offer JSON...}.
  */
 export const TAKE: RedisScript = redisScript(`${PRELUDE}${SWEEP}
-local known, holdMs, keepMs = ARGV[1], ARGV[2], ARGV[3]
+local known, holdMs, keepMs, count = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 sweep()
 local current = redis.call("GET", version) or "0"
 if known ~= "*" and known ~= current then
   return { "stale", current, redis.call("HGETALL", lanes) }
 end
 
-local best
-for i = 4, #ARGV, 3 do
-  local lane, priority, project = ARGV[i], ARGV[i + 1], ARGV[i + 2]
-  if best and best.priority ~= priority then break end
-  local head = redis.call("ZRANGE", prefix .. lane, 0, 0, "WITHSCORES")
-  if #head > 0 then
-    local turn = tonumber(redis.call("ZSCORE", served, project) or 0)
-    local queuedAt = tonumber(head[2])
-    if not best or turn < best.turn or (turn == best.turn and queuedAt < best.queuedAt) then
-      best = { jobId = head[1], lane = lane, priority = priority, project = project, turn = turn, queuedAt = queuedAt }
+local function bestOffer()
+  local best
+  for i = 5, #ARGV, 3 do
+    local lane, priority, project = ARGV[i], ARGV[i + 1], ARGV[i + 2]
+    if best and best.priority ~= priority then break end
+    local head = redis.call("ZRANGE", prefix .. lane, 0, 0, "WITHSCORES")
+    if #head > 0 then
+      local turn = tonumber(redis.call("ZSCORE", served, project) or 0)
+      local queuedAt = tonumber(head[2])
+      if not best or turn < best.turn or (turn == best.turn and queuedAt < best.queuedAt) then
+        best = { jobId = head[1], lane = lane, priority = priority, project = project, turn = turn, queuedAt = queuedAt }
+      end
     end
   end
+  return best
 end
-if not best then return { "none" } end
 
-redis.call("ZREM", prefix .. best.lane, best.jobId)
-redis.call("ZADD", taken, now + holdMs, best.jobId)
-redis.call("ZADD", idle, "GT", now + holdMs + keepMs, best.lane)
-local last = redis.call("ZRANGE", served, -1, -1, "WITHSCORES")
-redis.call("ZADD", served, (tonumber(last[2]) or 0) + 1, best.project)
+local reply = { "taken" }
+while #reply <= count do
+  local best = bestOffer()
+  if not best then break end
+  redis.call("ZREM", prefix .. best.lane, best.jobId)
+  redis.call("ZADD", taken, now + holdMs, best.jobId)
+  redis.call("ZADD", idle, "GT", now + holdMs + keepMs, best.lane)
+  local last = redis.call("ZRANGE", served, -1, -1, "WITHSCORES")
+  redis.call("ZADD", served, (tonumber(last[2]) or 0) + 1, best.project)
+  reply[#reply + 1] = offerOf(redis.call("HGET", offers, best.jobId))
+end
 redis.call("ZREMRANGEBYRANK", served, 0, -${REMEMBERED_PROJECTS + 1})
-return { "taken", offerOf(redis.call("HGET", offers, best.jobId)) }
+return reply
 `);

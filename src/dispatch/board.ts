@@ -19,10 +19,10 @@ export interface Board {
   /** Removes an offer, taken or not; nothing happens when it is not there. */
   withdraw(jobId: JobRunId, projectId: ProjectId): Promise<void>;
   /**
-   * Takes the best offer that matches `labels` (priority, then round-robin by project, then age) out of sight for
-   * `holdMs`; undefined when none matches.
+   * Takes up to `count` offers that match `labels`, the best ones first (priority, then round-robin by project, then age),
+   * out of sight for `holdMs`; fewer when no more match.
    */
-  take(labels: Labels, holdMs: number): Promise<Offer | undefined>;
+  take(labels: Labels, holdMs: number, count: number): Promise<readonly Offer[]>;
   /** Calls `listener` when an offer may have become available in `lane`; offers that come back by themselves are not told. */
   onOffered(listener: (lane: Lane) => void): Promise<() => Promise<void>>;
   /** How many offers there are, taken ones included. */

@@ -49,7 +49,7 @@ interface LaneCopy {
   checkedAt: number;
 }
 
-type TakeReply = ["stale", version: string, lanes: string[]] | ["taken", offer: string] | ["none"];
+type TakeReply = ["stale", version: string, lanes: string[]] | ["taken", ...offers: string[]];
 
 export class RedisBoard implements Board {
   readonly #redis: DispatchRedis;
@@ -80,16 +80,16 @@ export class RedisBoard implements Board {
     await this.#run(WITHDRAW, [jobId, this.#emptyLaneMs]);
   }
 
-  async take(labels: Labels, holdMs: number): Promise<Offer | undefined> {
-    if (this.#isSureOfNothing(labels)) return undefined;
+  async take(labels: Labels, holdMs: number, count: number): Promise<readonly Offer[]> {
+    if (this.#isSureOfNothing(labels)) return [];
     for (let read = 0; ; read++) {
       const version = read < READS_PER_TAKE ? this.#copy.version : "*";
       const candidates = this.#matching(labels).flatMap((lane) => [lane.laneId, lane.priority, lane.projectId]);
-      const reply = (await this.#run(TAKE, [version, holdMs, this.#emptyLaneMs, ...candidates])) as TakeReply;
-      if (reply[0] === "taken") return JSON.parse(reply[1]) as Offer;
-      if (reply[0] === "none") {
-        this.#copy.checkedAt = this.#clock.monotonic();
-        return undefined;
+      const reply = (await this.#run(TAKE, [version, holdMs, this.#emptyLaneMs, count, ...candidates])) as TakeReply;
+      if (reply[0] === "taken") {
+        const [, ...offers] = reply;
+        if (offers.length === 0) this.#copy.checkedAt = this.#clock.monotonic();
+        return offers.map((offer) => JSON.parse(offer) as Offer);
       }
       this.#copy = copyOfLanes(reply[1], reply[2], this.#clock.monotonic());
     }

@@ -23,6 +23,8 @@ const OUTBOX_CAPACITY = 1_000;
 const MAX_WAITING_REPORTS = 1_000;
 /** Between two tries to hand on a report that no mailbox takes. */
 const REPORT_RETRY_MS = 500;
+/** Few, so that agents share what is offered at once; enough that a burst does not wait for one round trip a job. */
+const CLAIMS_AT_ONCE = 8;
 /** An agent that has not been heard for so many heartbeats gets no jobs: it may stand still, and would lose them. */
 const SILENT_HEARTBEATS = 2;
 
@@ -225,7 +227,7 @@ export class AgentSession implements Claimant {
     try {
       while (this.#woken) {
         this.#woken = false;
-        while (this.freeSlots() > 0 && (await this.#claimOne()));
+        while (await this.#claimSome());
       }
     } catch (error) {
       this.#warn(error, "no job could be claimed; the next wake-up tries again");
@@ -234,21 +236,25 @@ export class AgentSession implements Claimant {
     }
   }
 
-  async #claimOne(): Promise<boolean> {
-    if (this.#over.signal.aborted) return false;
-    const requestId = randomUUID();
-    // The slot is taken before the board is asked: the answer may come before the request has returned.
-    this.#claims.set(
-      requestId,
-      setTimeout(() => this.#settleClaim(requestId), CLAIM_WAIT_MS),
-    );
-    let claimed = false;
-    try {
-      claimed = (await claimNext(this.#context, this.#boot, this.labels, requestId)) !== undefined;
-    } finally {
-      if (!claimed) this.#forgetClaim(requestId);
+  /** Answers whether there may be more to claim. */
+  async #claimSome(): Promise<boolean> {
+    const count = Math.min(this.freeSlots(), CLAIMS_AT_ONCE);
+    if (count <= 0 || this.#over.signal.aborted) return false;
+    const requestIds = Array.from({ length: count }, () => randomUUID());
+    // The slots are taken before the board is asked: the answer may come before the request has returned.
+    for (const requestId of requestIds) {
+      this.#claims.set(
+        requestId,
+        setTimeout(() => this.#settleClaim(requestId), CLAIM_WAIT_MS),
+      );
     }
-    return claimed;
+    let claimed = 0;
+    try {
+      claimed = (await claimNext(this.#context, this.#boot, this.labels, requestIds)).length;
+    } finally {
+      for (const requestId of requestIds.slice(claimed)) this.#forgetClaim(requestId);
+    }
+    return claimed === count;
   }
 
   #settleClaim(requestId: string): void {

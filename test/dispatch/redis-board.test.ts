@@ -5,7 +5,7 @@ import type { Lane } from "../../src/dispatch/board.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import type { Offer } from "../../src/domain/effects.ts";
 import { asId, type JobRunId, type ProjectId, type RunId } from "../../src/domain/ids.ts";
-import { type AgentSelector, ANY_AGENT } from "../../src/domain/labels.ts";
+import { type AgentSelector, ANY_AGENT, type Labels } from "../../src/domain/labels.ts";
 import { startTestRedis, type TestRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
@@ -35,23 +35,25 @@ describe("the board on Redis", () => {
     return new RedisBoard(emptyLaneMs === undefined ? options : { ...options, emptyLaneMs });
   }
 
+  const takeOne = async (from: RedisBoard, labels: Labels, holdMs: number) => (await from.take(labels, holdMs, 1))[0];
+
   async function takeAll(labels = LINUX): Promise<string[]> {
     const taken: string[] = [];
-    for (let offer = await board.take(labels, HOLD_MS); offer; offer = await board.take(labels, HOLD_MS)) {
+    for (let offer = await takeOne(board, labels, HOLD_MS); offer; offer = await takeOne(board, labels, HOLD_MS)) {
       taken.push(offer.jobId);
     }
     return taken;
   }
 
   it("answers nothing while it is empty", async () => {
-    expect(await board.take(LINUX, HOLD_MS)).to.equal(undefined);
+    expect(await takeOne(board, LINUX, HOLD_MS)).to.equal(undefined);
     expect(await board.size()).to.equal(0);
   });
 
   it("gives back an offer as it was put", async () => {
     const offer = offerOf("a", { selector: needs("os", "linux"), priority: -3 });
     await board.offer(offer);
-    expect(await board.take(LINUX, HOLD_MS)).to.deep.equal(offer);
+    expect(await takeOne(board, LINUX, HOLD_MS)).to.deep.equal(offer);
   });
 
   it("takes higher priorities first, then older offers", async () => {
@@ -72,7 +74,7 @@ describe("the board on Redis", () => {
 
   it("lets a new project go before one that has just been served", async () => {
     await board.offer(offerOf("a1", { projectId: project("a"), queuedAt: 1 }));
-    await board.take(LINUX, HOLD_MS);
+    await takeOne(board, LINUX, HOLD_MS);
     await board.offer(offerOf("a2", { projectId: project("a"), queuedAt: 2 }));
     await board.offer(offerOf("b1", { projectId: project("b"), queuedAt: 3 }));
     expect(await takeAll()).to.deep.equal(["b1", "a2"]);
@@ -86,16 +88,16 @@ describe("the board on Redis", () => {
 
   it("hides a taken offer from everybody until its time is up", async () => {
     await board.offer(offerOf("a"));
-    await board.take(LINUX, 50);
-    expect(await newBoard().take(LINUX, HOLD_MS)).to.equal(undefined);
+    await takeOne(board, LINUX, 50);
+    expect(await takeOne(newBoard(), LINUX, HOLD_MS)).to.equal(undefined);
     expect(await board.size()).to.equal(1);
-    const back = await until("the offer is back", () => board.take(LINUX, HOLD_MS));
+    const back = await until("the offer is back", () => takeOne(board, LINUX, HOLD_MS));
     expect(back.jobId).to.equal("a");
   });
 
   it("makes a taken offer available again when it is put again", async () => {
     await board.offer(offerOf("a"));
-    await board.take(LINUX, HOLD_MS);
+    await takeOne(board, LINUX, HOLD_MS);
     await board.offer(offerOf("a"));
     expect(await takeAll()).to.deep.equal(["a"]);
   });
@@ -109,7 +111,7 @@ describe("the board on Redis", () => {
   it("forgets a withdrawn offer, waiting or taken, and takes a repeat calmly", async () => {
     await board.offer(offerOf("waiting"));
     await board.offer(offerOf("taken", { priority: 5 }));
-    await board.take(LINUX, 1);
+    await takeOne(board, LINUX, 1);
     for (let n = 0; n < 2; n++) {
       await board.withdraw(job("waiting"));
       await board.withdraw(job("taken"));
@@ -119,10 +121,18 @@ describe("the board on Redis", () => {
     expect(await board.size()).to.equal(0);
   });
 
+  it("takes as many as are wanted at once, in the same order as one by one", async () => {
+    for (let n = 0; n < 5; n++) await board.offer(offerOf(`job${n}`, { queuedAt: n, priority: n === 4 ? 1 : 0 }));
+    const idsOf = async (count: number) => (await board.take(LINUX, HOLD_MS, count)).map(({ jobId }) => `${jobId}`);
+    expect(await idsOf(3)).to.deep.equal(["job4", "job0", "job1"]);
+    expect(await idsOf(3)).to.deep.equal(["job2", "job3"]);
+    expect(await idsOf(3)).to.deep.equal([]);
+  });
+
   it("gives each of many offers to exactly one of many takers", async () => {
     await Promise.all(Array.from({ length: 50 }, (_, n) => board.offer(offerOf(`job${n}`, { queuedAt: n }))));
     const boards = Array.from({ length: 5 }, () => newBoard());
-    const taken = await Promise.all(Array.from({ length: 60 }, (_, n) => boards[n % 5]!.take(LINUX, HOLD_MS)));
+    const taken = await Promise.all(Array.from({ length: 60 }, (_, n) => takeOne(boards[n % 5]!, LINUX, HOLD_MS)));
     const ids = taken.flatMap((offer) => (offer === undefined ? [] : [offer.jobId]));
     expect(ids).to.have.length(50);
     expect(new Set(ids)).to.have.length(50);
@@ -130,19 +140,19 @@ describe("the board on Redis", () => {
 
   it("looks at as many keys with 20,000 offers that nobody can run as without them", async () => {
     await board.offer(offerOf("first"));
-    await board.take(LINUX, HOLD_MS);
+    await takeOne(board, LINUX, HOLD_MS);
     const commandsWithout = await commandsOf(async () => {
       await board.offer(offerOf("second"));
-      await board.take(LINUX, HOLD_MS);
+      await takeOne(board, LINUX, HOLD_MS);
     });
     const selector = needs("label", "nobody has this");
     for (let n = 0; n < 20_000; n += 1_000) {
       await Promise.all(Array.from({ length: 1_000 }, (_, at) => board.offer(offerOf(`stuck${n + at}`, { selector }))));
     }
-    await board.take(LINUX, HOLD_MS);
+    await takeOne(board, LINUX, HOLD_MS);
     const commandsWith = await commandsOf(async () => {
       await board.offer(offerOf("third"));
-      expect((await board.take(LINUX, HOLD_MS))?.jobId).to.equal("third");
+      expect((await takeOne(board, LINUX, HOLD_MS))?.jobId).to.equal("third");
     });
     expect(commandsWith).to.equal(commandsWithout);
     expect(await board.size()).to.equal(20_003);
@@ -152,13 +162,13 @@ describe("the board on Redis", () => {
     const wakes: Lane[] = [];
     const stop = await board.onOffered((lane) => wakes.push(lane));
     const calls = await commandsOf(async () => {
-      for (let n = 0; n < 1_000; n++) await board.take({ agent: `${n}` }, HOLD_MS);
+      for (let n = 0; n < 1_000; n++) await takeOne(board, { agent: `${n}` }, HOLD_MS);
     });
     expect(calls).to.be.below(100);
     await board.offer(offerOf("a", { selector: needs("agent", "7") }));
     await until("the wake-up", () => wakes.length === 1);
     expect(wakes[0]).to.deep.equal({ projectId: "default", priority: 0, selector: needs("agent", "7") });
-    expect((await board.take({ agent: "7" }, HOLD_MS))?.jobId).to.equal("a");
+    expect((await takeOne(board, { agent: "7" }, HOLD_MS))?.jobId).to.equal("a");
     await stop();
   });
 
@@ -176,15 +186,15 @@ describe("the board on Redis", () => {
   it("removes a lane that has stayed empty, but none from which an offer is taken", async () => {
     board = newBoard(1);
     await board.offer(offerOf("a"));
-    await board.take(LINUX, 200);
+    await takeOne(board, LINUX, 200);
     await until("the lane may be looked at", async () => {
-      await board.take({ os: "none" }, 1);
+      await takeOne(board, { os: "none" }, 1);
       return (await redis.hlen("{board}:lanes")) === 1;
     });
-    await until("the offer is back", () => board.take(LINUX, 1));
+    await until("the offer is back", () => takeOne(board, LINUX, 1));
     await board.withdraw(job("a"));
     await until("the lane is gone", async () => {
-      await board.take({ os: "other" }, 1);
+      await takeOne(board, { os: "other" }, 1);
       return (await redis.hlen("{board}:lanes")) === 0;
     });
     await board.offer(offerOf("b"));
@@ -193,7 +203,7 @@ describe("the board on Redis", () => {
 
   it("goes on after Redis was emptied under it", async () => {
     await board.offer(offerOf("before"));
-    await board.take(LINUX, HOLD_MS);
+    await takeOne(board, LINUX, HOLD_MS);
     await redis.flushall();
     await redis.script("FLUSH");
     await board.offer(offerOf("after", { selector: needs("os", "linux") }));

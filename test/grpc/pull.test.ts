@@ -109,7 +109,7 @@ describe("an agent that pulls", () => {
     expect((await answer).code).to.equal(status.CANCELLED);
     await until("nobody listens", async () => (await gateway.redis.pubsub("CHANNELS", "feed:agent:*")).length === 0);
     await gateway.context.board.offer(run.offer());
-    expect((await gateway.context.board.take({}, 1))?.jobId).to.equal(run.jobId());
+    expect((await gateway.context.board.take({}, 1, 1))[0]?.jobId).to.equal(run.jobId());
   });
 
   it("names what is missing in a fetch", async () => {

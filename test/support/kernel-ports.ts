@@ -21,7 +21,7 @@ export class RecordingPorts {
         this.offered.push(offer.jobId);
       }),
     withdraw: (jobId) => this.#call(() => void this.offers.delete(jobId)),
-    take: () => Promise.resolve(undefined),
+    take: () => Promise.resolve([]),
     onOffered: () => Promise.resolve(() => Promise.resolve()),
     size: () => Promise.resolve(this.offers.size),
   };
