@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { asId, type PipelineId, type RunId } from "../../src/domain/ids.ts";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";
+import { until } from "../support/until.ts";
 
 const SPEC = {
   namespace: "demo",
@@ -259,13 +260,15 @@ describe("pipelines over HTTP", () => {
   });
 
   describe("triggers", () => {
-    it("answer once the run is stored, with the ref by the rules, and ring the owner", async () => {
+    it("answer once the run is stored, with the ref by the rules, and put its first jobs on the board", async () => {
       const pipelineId = await newDefinedPipeline({ defaultBranch: "trunk" });
       const refOf = async (body?: object) => {
         const answer = await edge.call("POST", at(pipelineId, "/trigger"), body === undefined ? {} : { body });
         expect(answer.body.detail).to.include({ pipelineId, status: "pending", statusCode: 1 });
         const { runId } = answer.body.detail;
-        expect(edge.letters).to.deep.include({ rootId: runId, to: null, message: null });
+        await until("the offer", () =>
+          edge.context.board.take({}, 1_000, 1).then((offers) => offers.some((offer) => offer.runId === runId)),
+        );
         const run = (await edge.call("GET", `/api/v1/pipelines/runs/${runId}`)).body.detail;
         return run.trigger.ref;
       };
@@ -274,14 +277,15 @@ describe("pipelines over HTTP", () => {
       expect(await refOf({})).to.equal("trunk");
     });
 
-    it("are accepted while no letter can be sent: the owner's sweep finds the run", async () => {
+    it("are accepted while nothing can be told to Redis: the owner's sweep finds what the run owes", async () => {
       const pipelineId = await newDefinedPipeline();
       edge.mailboxesFail = true;
       const answer = await edge.call("POST", at(pipelineId, "/trigger"));
       edge.mailboxesFail = false;
       expect(answer.status).to.equal(200);
       const head = await edge.context.stores.aggregates.loadHead(answer.body.detail.runId);
-      expect(head?.nextDueAt).to.equal(0);
+      expect(head?.owed.map(({ effect }) => effect.type)).to.include("offer");
+      expect(await edge.context.stores.aggregates.pageOwing(head!.shard, "", 10)).to.include(head!.rootId);
     });
 
     it("refuse a pipeline without a definition, and variables that are no strings", async () => {
