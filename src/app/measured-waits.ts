@@ -10,7 +10,7 @@ import { elapsed } from "./times.ts";
 /** A wait that an installation is to blame for: not what a definition makes a job wait for, nor a pause. */
 export interface MeasuredWait {
   /** `total`: from the trigger to the start of a first step whose job waited for no other and for no pause. */
-  readonly wait: Extract<Wait, "plan" | "worker" | "agent" | "start"> | "total";
+  readonly wait: Extract<Wait, "plan" | "agent" | "start"> | "total";
   /** Milliseconds. */
   readonly ms: number;
 }
@@ -36,8 +36,7 @@ function waitsOf(
 ): readonly MeasuredWait[] {
   switch (kind) {
     case "run": {
-      const { runId, createdAt } = state as RunState;
-      return [measured("plan", timeOf(runId), createdAt), measured("worker", createdAt, startedAt)];
+      return [measured("plan", timeOf((state as RunState).runId), startedAt)];
     }
     case "job":
       return [measured("agent", (state as JobState).queuedAt!, startedAt)];

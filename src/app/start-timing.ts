@@ -10,10 +10,10 @@ import type { AggregateHead, RunSummary } from "../stores/aggregates.ts";
 import { elapsed, rfc3339 } from "./times.ts";
 
 /**
- * What a start waits for, one after the other: the plan, a worker that begins the run, earlier stages, needed jobs, the
+ * What a start waits for, one after the other: the plan, earlier stages, needed jobs, the
  * end of a pause, an agent that is granted the job, and the agent's word that the step has started.
  */
-export type Wait = "plan" | "worker" | "stage" | "needs" | "paused" | "agent" | "start";
+export type Wait = "plan" | "stage" | "needs" | "paused" | "agent" | "start";
 
 /** Milliseconds; what goes on is counted until now, and what has not begun or was not waited for is null. */
 export type Waits = Readonly<Record<Wait, number | null>>;
@@ -93,11 +93,9 @@ export class StartTimes {
     if (previous !== undefined) return measure(previous.endedAt, [["paused", step.queuedAt], start], until);
     const granted = [["paused", offeredAt(job)], ["agent", job.startedAt], start] as const;
     if (job.retryOf !== null) return measure(this.#jobs.get(job.retryOf)?.endedAt ?? null, granted, until);
-    const { createdAt, startedAt } = this.#summary;
     const [opened, ready] = this.#readiness(job);
     const first = [
-      ["plan", createdAt],
-      ["worker", startedAt],
+      ["plan", this.#summary.startedAt],
       ["stage", opened],
       ["needs", ready],
     ] as const;
@@ -127,4 +125,4 @@ function measure(from: Moment, ends: readonly (readonly [Wait, Moment])[], until
   return waits;
 }
 
-const NONE: Waits = { plan: null, worker: null, stage: null, needs: null, paused: null, agent: null, start: null };
+const NONE: Waits = { plan: null, stage: null, needs: null, paused: null, agent: null, start: null };

@@ -25,6 +25,7 @@ import { endWithUs } from "./lifeline.ts";
 import { closeServer, listen } from "./listen.ts";
 import { registerClusterMetrics } from "./metrics.ts";
 import { nodeRecord } from "./node-record.ts";
+import { registerStartMetrics } from "./start-metrics.ts";
 import { healthy, startEdge, startGateway, startWorker } from "./roles.ts";
 import { keptSigningKey } from "./signing-key.ts";
 import { fixShards, letterFormat, openStores, versionedStores } from "./stores.ts";
@@ -114,6 +115,8 @@ async function startParts(
   teardown.add("the inspection of mailboxes", () => inspection.close());
   const board = new RedisBoard({ redis, feed, clock });
   const presence = new RedisPresence(redis);
+  const registry = new Registry();
+  const onTurnSaved = registerStartMetrics(registry);
   const context: ClusterContext = {
     stores,
     feed,
@@ -124,6 +127,7 @@ async function startParts(
     inspection,
     clock,
     log,
+    onRunBegun: (actors) => onTurnSaved(actors, new Map()),
     shards: config.shards,
     eventNamespace: config.eventNamespace,
     signingKey: await signingKeyOf(config, dataDir),
@@ -133,7 +137,6 @@ async function startParts(
     ...(config.registrationToken === null ? {} : { registrationToken: config.registrationToken }),
   });
 
-  const registry = new Registry();
   registerClusterMetrics(registry, context);
   const readiness: Record<string, () => Promise<void>> = { redis: () => redis.ping().then(() => {}) };
   const metricsServer = createMetricsServer(registry);
@@ -141,7 +144,12 @@ async function startParts(
   teardown.add("the metrics listener", () => closeServer(metricsServer, 0));
 
   if (has("worker")) {
-    const owner = await startWorker(config, context, { nodeId, redis: target, registry, letters }, teardown);
+    const owner = await startWorker(
+      config,
+      context,
+      { nodeId, redis: target, registry, letters, onTurnSaved },
+      teardown,
+    );
     readiness["mailboxes"] = () => healthy(owner);
     ready("worker", "ready");
   }

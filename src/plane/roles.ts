@@ -1,6 +1,7 @@
 /** The roles of a node: each is started with what it needs, and told to the teardown. */
 import type { Registry } from "prom-client";
 import { Kernel } from "../../actors/kernel/kernel.ts";
+import type { TurnSaved } from "../../actors/kernel/kernel-context.ts";
 import { RUN_AGGREGATE } from "../../actors/run/aggregate.ts";
 import type { LetterFormat } from "../../queues/envelope.ts";
 import { ShardOwner } from "../../queues/shard-owner.ts";
@@ -15,13 +16,13 @@ import type { RedisTarget } from "../redis/connect.ts";
 import { attachWebSocketGateway } from "../ws/gateway.ts";
 import { bindingAddress, closeServer, listen, reachableAddress } from "./listen.ts";
 import { registerWorkerMetrics } from "./metrics.ts";
-import { registerStartMetrics } from "./start-metrics.ts";
 import type { Teardown } from "./teardown.ts";
 
 const HTTP_GRACE_MS = 5_000;
 const GRPC_GRACE_MS = 3_000;
 
 interface WorkerParts {
+  readonly onTurnSaved: TurnSaved;
   readonly nodeId: string;
   readonly redis: RedisTarget;
   readonly registry: Registry;
@@ -31,11 +32,11 @@ interface WorkerParts {
 export async function startWorker(
   config: ControlPlaneConfig,
   context: AppContext,
-  { nodeId, redis, registry, letters }: WorkerParts,
+  { nodeId, redis, registry, letters, onTurnSaved }: WorkerParts,
   teardown: Teardown,
 ): Promise<ShardOwner> {
   const { stores, log } = context;
-  const kernel = new Kernel({ ...context, type: RUN_AGGREGATE, onTurnSaved: registerStartMetrics(registry) });
+  const kernel = new Kernel({ ...context, type: RUN_AGGREGATE, onTurnSaved });
   teardown.add("the kernel", () => kernel.stop());
   const owner = new ShardOwner({
     redis,

@@ -1,4 +1,4 @@
-/** How long starts wait, as histograms of a worker: observed with the save that ends a wait. */
+/** How long starts wait, as histograms: observed with the save that ends a wait. */
 import { Histogram, type Registry } from "prom-client";
 import type { TurnSaved } from "../../actors/kernel/kernel-context.ts";
 import { measuredWaits } from "../app/measured-waits.ts";
@@ -14,7 +14,7 @@ const BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1, 5, 30, 2 *
 export function registerStartMetrics(registry: Registry): TurnSaved {
   const phases = new Histogram({
     name: "millrace_start_wait_seconds",
-    help: "What the starts of runs and steps waited for, by phase: plan, worker, agent, start",
+    help: "What the starts of runs and steps waited for, by phase: plan, agent, start",
     labelNames: ["phase"] as const,
     buckets: BUCKETS,
     registers: [registry],

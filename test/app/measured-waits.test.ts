@@ -14,10 +14,7 @@ function measure(run: SimulatedRun, ms: number, act: () => unknown): readonly (r
 describe("the waits that a save measures", () => {
   it("are those that it ends, and no other", () => {
     const run = new SimulatedRun(planOf([[{ steps: 2 }]]));
-    expect(measure(run, 3, () => run.start())).to.deep.equal([
-      ["plan", 7],
-      ["worker", 3],
-    ]);
+    expect(measure(run, 3, () => run.start())).to.deep.equal([["plan", 10]]);
     expect(measure(run, 20, () => run.claim(0))).to.deep.equal([["agent", 20]]);
     expect(
       measure(run, 1, () => run.claim(0)),

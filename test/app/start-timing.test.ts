@@ -7,7 +7,7 @@ import { AGENT, RUN_ID, SimulatedRun } from "../support/simulated-run.ts";
 
 const LOST = { type: "agentLost", agentId: AGENT, bootId: "boot-1", reason: "its lease ran out" } as const;
 
-/** A run that is 7 ms old when it is planned, and 10 when a worker begins it. */
+/** A run that is 7 ms old when it is planned, and 10 when it is begun. */
 function begun(...stages: readonly (readonly JobSketch[])[]): SimulatedRun {
   const run = new SimulatedRun(planOf(stages));
   run.now += 3;
@@ -50,17 +50,17 @@ describe("the timing of a step's start", () => {
       dispatchedAt: at(30),
       startedAt: at(35),
     });
-    expect(waits).to.deep.equal({ plan: 7, worker: 3, stage: 0, needs: 0, paused: 0, agent: 20, start: 5 });
+    expect(waits).to.deep.equal({ plan: 10, stage: 0, needs: 0, paused: 0, agent: 20, start: 5 });
   });
 
   it("counts what goes on until now, and knows nothing of what comes after it", () => {
     const run = new SimulatedRun(planOf([[{}]]));
     run.now += 40;
-    expect(waitsOf(run, 0)).to.deep.equal({ plan: 7, worker: 40 });
+    expect(waitsOf(run, 0)).to.deep.equal({ plan: 47 });
     run.start();
     run.now += 1_000;
     expect(timingOf(run, 0)).to.deep.include({ offeredAt: at(47), claimedAt: null, startedAt: null });
-    expect(waitsOf(run, 0)).to.deep.include({ worker: 40, agent: 1_000 }).and.not.have.property("start");
+    expect(waitsOf(run, 0)).to.deep.include({ plan: 47, agent: 1_000 }).and.not.have.property("start");
   });
 
   it("stops counting when the step ends without a start", () => {
@@ -73,15 +73,14 @@ describe("the timing of a step's start", () => {
   it("tells earlier stages and needed jobs from a slow offer", () => {
     const run = begun([{}, {}], [{}, { needs: [2] }]);
     pass(run, 100, () => run.runJob(0));
-    expect(waitsOf(run, 3), "the first stage goes on").to.deep.equal({ plan: 7, worker: 3, stage: 100 });
+    expect(waitsOf(run, 3), "the first stage goes on").to.deep.equal({ plan: 10, stage: 100 });
     pass(run, 11, () => run.runJob(1));
     pass(run, 200, () => run.runJob(2));
     pass(run, 30, () => run.claim(3));
     pass(run, 4, () => run.report(3, 0, "started"));
     expect(waitsOf(run, 2)).to.include({ stage: 111, needs: 0, agent: 200 });
     expect(timingOf(run, 3).waits).to.deep.equal({
-      plan: 7,
-      worker: 3,
+      plan: 10,
       stage: 111,
       needs: 200,
       paused: 0,

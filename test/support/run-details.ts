@@ -24,7 +24,7 @@ const NO_TIMING: Step["timing"] = {
   claimedAt: null,
   dispatchedAt: null,
   startedAt: null,
-  waits: { plan: null, worker: null, stage: null, needs: null, paused: null, agent: null, start: null },
+  waits: { plan: null, stage: null, needs: null, paused: null, agent: null, start: null },
 };
 
 export function runDetailOf(overrides: Partial<Omit<RunDetail, "jobs">>, jobs: readonly JobSketch[]): RunDetail {
