@@ -7,6 +7,7 @@
  */
 import { createHash } from "node:crypto";
 import type { OwedEffect } from "../../src/domain/effects.ts";
+import type { RunEvent } from "../../src/domain/events.ts";
 import type { RunId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { AggregateHead, OwedRecord, StoredActor } from "../../src/stores/aggregates.ts";
@@ -135,13 +136,12 @@ export class Activation {
     );
     const index = indexed(NO_ACTORS, actors.values(), this.#context.type);
     const loaded: Loaded = { head: aggregate.head, actors, plan, index };
-    // Whoever saved it may have died before its events were stored.
-    const events = eventsOf(aggregate.head, aggregate.head.owed);
-    if (events.length > 0) await stores.events.append(events);
-    this.#loaded = loaded;
     const { owed, version, summary } = aggregate.head;
-    const until = Math.min(summary.createdAt, this.#context.clock.now()) + this.#context.timing.creatorMs;
-    const isNew = version === 1 && this.#context.clock.now() < until;
+    const now = this.#context.clock.now();
+    const until = Math.min(summary.createdAt, now) + this.#context.timing.creatorMs;
+    const isNew = version === 1 && now < until;
+    if (!isNew) await this.#storeEvents(aggregate.head, owed);
+    this.#loaded = loaded;
     this.#postponed = isNew ? { owed, until } : NOTHING_POSTPONED;
     this.#unperformed = isNew ? [] : owed;
     return loaded;
@@ -186,11 +186,12 @@ export class Activation {
     const changed = [...result.changed.values()];
     const index = indexed(loaded.index, changed, type);
     const root = (result.changed.get(this.rootId) ?? loaded.actors.get(this.rootId))!.state;
-    // Events are in the store, and the end of all jobs leaves nothing to offer and no timer to set.
+    const postponed = this.#postponed;
+    // The end of all jobs leaves nothing to offer and no timer to set; events are owed all the same.
     if (type.isFinal(root as never)) this.#postponed = NOTHING_POSTPONED;
     const carried = this.#postponed.owed;
     const head = headAfter(loaded.head, result, { root, index, carried }, now, type);
-    const outcome = await this.#save(loaded, head, changed, index);
+    const outcome = await this.#save(loaded, head, changed, index, eventsOf(head, [...postponed.owed, ...head.owed]));
     if (outcome === "done") await this.#perform(loaded);
     return outcome;
   }
@@ -200,6 +201,7 @@ export class Activation {
     head: AggregateHead,
     changed: readonly LiveActor[] = [],
     index: ActorsIndex = loaded.index,
+    events: readonly RunEvent[] = [],
   ): Promise<"done" | "conflict"> {
     if (!this.#isOpen()) throw new Error("the shard has another owner");
     const { stores, counters, type } = this.#context;
@@ -211,7 +213,7 @@ export class Activation {
       changed: changed.map(({ kind, id, state }): StoredActor => {
         return { kind, id, state, index: type.kinds[kind].index(state as never) };
       }),
-      events: eventsOf(saved, saved.owed.slice(this.#postponed.owed.length)),
+      events,
     });
     if (outcome === "versionConflict") {
       counters.conflicts++;
@@ -232,9 +234,16 @@ export class Activation {
     return this.#postponed.owed.length > 0 && this.#context.clock.now() >= this.#postponed.until;
   }
 
+  /** Whoever saved the events as owed may have died before they were stored. */
+  async #storeEvents(head: AggregateHead, owed: readonly OwedRecord[]): Promise<void> {
+    const events = eventsOf(head, owed);
+    if (events.length > 0) await this.#context.stores.events.append(events);
+  }
+
   /** Performs what is owed; a final aggregate is saved once more, as settled. */
   async #perform(loaded: Loaded): Promise<void> {
     if (this.#isLate()) {
+      await this.#storeEvents(loaded.head, this.#postponed.owed);
       this.#unperformed = [...this.#postponed.owed, ...this.#unperformed];
       this.#postponed = NOTHING_POSTPONED;
     }
