@@ -18,10 +18,10 @@ export function indexed(index: ActorsIndex, actors: Iterable<LiveActor>, type: A
   const held = new Set(index.held);
   const dueAt = new Map(index.dueAt);
   for (const { kind, id, state } of actors) {
-    const { heldBy, timers } = type.kinds[kind];
-    if (heldBy(state as never) === null) held.delete(id);
+    const actorKind = type.kinds[kind];
+    if (actorKind.heldBy(state as never) === null) held.delete(id);
     else held.add(id);
-    const due = Math.min(...timers(state as never).map(([, timer]) => timer?.dueAt ?? Infinity));
+    const due = Math.min(...actorKind.timers(state as never).map(([, timer]) => timer?.dueAt ?? Infinity));
     if (due === Infinity) dueAt.delete(id);
     else dueAt.set(id, due);
   }
