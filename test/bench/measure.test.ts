@@ -73,20 +73,25 @@ describe("what the benchmark measures with", () => {
     expect(failure).to.equal("the step bad ended with status 1");
   });
 
-  it("reads the CPU time of a process apart from that of its children", async () => {
-    const burn = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
-    const child = spawn("sh", ["-c", `sh -c '${burn}'; echo done; read -r _`], { stdio: ["pipe", "pipe", "ignore"] });
-    try {
-      await once(child.stdout, "data");
-      const { ownMs, childrenMs } = cpuTime(child.pid!);
-      expect(childrenMs).to.be.greaterThan(20);
-      expect(ownMs).to.be.lessThan(childrenMs);
-    } finally {
-      child.stdin.end();
-      await once(child, "exit");
-    }
-    expect(() => cpuTime(child.pid!)).to.throw("ENOENT");
-  });
+  const burn = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
+  for (const [what, script] of [
+    ["have ended", `sh -c '${burn}'; echo done; read -r _`],
+    ["run", `sh -c '${burn}; echo done; read -r _'; true`],
+  ] as const) {
+    it(`reads the CPU time of a process apart from that of its children that ${what}`, async () => {
+      const child = spawn("sh", ["-c", script], { stdio: ["pipe", "pipe", "ignore"] });
+      try {
+        await once(child.stdout, "data");
+        const { ownMs, childrenMs } = cpuTime(child.pid!);
+        expect(childrenMs).to.be.greaterThan(20);
+        expect(ownMs).to.be.lessThan(childrenMs);
+      } finally {
+        child.stdin.end();
+        await once(child, "exit");
+      }
+      expect(() => cpuTime(child.pid!)).to.throw("ENOENT");
+    });
+  }
 });
 
 /** Children of this process, ended ones that were not waited for included. */

@@ -105,10 +105,11 @@ const sourcesOf = (file: string): readonly string[] => ["--import", TSX, join(RO
 
 /**
  * Ends what is left of a world when this process is gone, however it went: its standard input closes then. $1: the folder.
+ * A Redis server writes its title, which names its socket in the folder, over the environment that it was given.
  */
 const SWEEPER = `
 cat >/dev/null
-while files=$(grep -lsF -e "MILLRACE_TEST_WORLD=$1" /proc/[0-9]*/environ); [ -n "$files" ]; do
+while files=$(grep -lsF -e "$1" /proc/[0-9]*/environ); [ -n "$files" ]; do
   for file in $files; do
     pid=\${file#/proc/}
     kill -KILL "\${pid%/environ}"

@@ -1,0 +1,68 @@
+/** Everything that is measured, in the order of a round. */
+import { join } from "node:path";
+import type { BenchSettings } from "./arguments.ts";
+import { startFloor } from "./floor/start.ts";
+import { FinishedRuns } from "./millrace/finished-runs.ts";
+import { measureGrowth } from "./millrace/growth.ts";
+import { measureIdle } from "./millrace/idle.ts";
+import { Installation, TOKEN } from "./millrace/installation.ts";
+import { measureLogs } from "./millrace/logs.ts";
+import type { Mongo } from "./millrace/mongo.ts";
+import { startCounted } from "./millrace/operations.ts";
+import { Runs } from "./millrace/runs.ts";
+import { comparableWorkloads } from "./millrace/workloads.ts";
+import { startRestate } from "./peers/restate/start.ts";
+import type { Contestant } from "./rounds.ts";
+
+const SQLITE = { system: "millrace", store: "SQLite" } as const;
+const MONGODB = { system: "millrace", store: "MongoDB" } as const;
+const COMPARABLE = ["W1", "W2", "W3", "W4", "W5"] as const;
+
+/** `folder`: for what is made once and used in every round. `mongo`: null when there is none. */
+export function contestantsOf(
+  { peers }: Pick<BenchSettings, "peers">,
+  mongo: Mongo | null,
+  folder: string,
+): readonly Contestant[] {
+  const finished = new FinishedRuns(join(folder, "finished-runs"));
+  return [
+    // Idle before anything else, since W7 is of a fresh start.
+    { ...SQLITE, workloads: ["W7", ...COMPARABLE, "W6"], start: millraceWith(() => ({})) },
+    { system: "BullMQ", store: "Redis", workloads: COMPARABLE, start: startFloor },
+    ...(peers ? [{ system: "Restate", store: "its own", workloads: COMPARABLE, start: startRestate }] : []),
+    ...(mongo?.real ? [{ ...MONGODB, workloads: ["W1", "W2", "W3"] as const, start: millraceWith(mongo.env) }] : []),
+    {
+      ...SQLITE,
+      workloads: ["W8"],
+      start: (place, marks) =>
+        Promise.resolve({
+          workloads: { W8: () => measureGrowth(place, marks, finished) },
+          stop: () => Promise.resolve(),
+        }),
+    },
+    { ...SQLITE, workloads: ["W1"], once: true, start: countedWith(() => ({})) },
+    ...(mongo === null ? [] : [{ ...MONGODB, workloads: ["W1"] as const, once: true, start: countedWith(mongo.env) }]),
+  ];
+}
+
+function millraceWith(env: Mongo["env"]): Contestant["start"] {
+  return async (folder, marks) => {
+    const installation = await Installation.start(join(folder, "data"), env());
+    const { api, http } = installation;
+    return {
+      workloads: {
+        ...comparableWorkloads(installation, new Runs(installation), marks),
+        W6: () => measureLogs({ api, http, token: TOKEN }),
+        W7: () => measureIdle(installation),
+      },
+      stop: () => installation.stop(),
+    };
+  };
+}
+
+function countedWith(env: Mongo["env"]): Contestant["start"] {
+  return async (folder) => {
+    const { operations, stop } = await startCounted(folder, env());
+    return { workloads: { W1: operations }, stop };
+  };
+}

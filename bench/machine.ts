@@ -1,0 +1,46 @@
+/** Of what a figure depends on beside the code: the machine, and which code it was. */
+import { execFileSync } from "node:child_process";
+import { cpus, loadavg, release, totalmem, type } from "node:os";
+import { fileURLToPath } from "node:url";
+
+export interface Machine {
+  readonly cpu: string;
+  readonly cores: number;
+  readonly memoryGb: number;
+  readonly os: string;
+  readonly node: string;
+  /** Of the last minute, before anything was started: what others did meanwhile. */
+  readonly loadAverage: number;
+}
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+
+export function describeMachine(): Machine {
+  return {
+    cpu: cpus()[0]?.model ?? "unknown",
+    cores: cpus().length,
+    memoryGb: Math.round(totalmem() / 1e9),
+    os: `${type()} ${release()}`,
+    node: process.version,
+    loadAverage: loadAverage(),
+  };
+}
+
+/** Of the last minute. */
+export function loadAverage(): number {
+  return Number(loadavg()[0]!.toFixed(2));
+}
+
+/** The short id, with `+` when files differ from it; `unknown` outside of a checkout. */
+export function currentCommit(): string {
+  try {
+    const changed = git("status", "--porcelain") !== "";
+    return `${git("rev-parse", "--short", "HEAD")}${changed ? "+" : ""}`;
+  } catch {
+    return "unknown";
+  }
+}
+
+function git(...args: readonly string[]): string {
+  return execFileSync("git", args, { cwd: ROOT, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+}

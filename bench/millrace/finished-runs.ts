@@ -1,0 +1,100 @@
+/** A data directory with very many runs that are over: one that really ran, copied under ids of their own. */
+import { cp } from "node:fs/promises";
+import { basename } from "node:path";
+import { jobRunId, newId, type RunId, stepRunId } from "../../src/domain/ids.ts";
+import type { RunEvent } from "../../src/domain/events.ts";
+import type { JobSpec, RunPlan } from "../../src/domain/plan.ts";
+import { storeFile } from "../../src/plane/data-dir.ts";
+import type { Aggregate } from "../../src/stores/aggregates.ts";
+import { openSqliteStores } from "../../src/stores/sqlite/open.ts";
+import type { Stores } from "../../src/stores/stores.ts";
+import { until } from "../../test/support/until.ts";
+import { Installation } from "./installation.ts";
+import { NO_OP, Runs } from "./runs.ts";
+
+export const FINISHED_RUNS = 100_000;
+
+/** Written at once, in one commit. */
+const BATCH = 500;
+
+export class FinishedRuns {
+  readonly #dataDir: string;
+  #made: Promise<void> | undefined;
+
+  /** `dataDir`: where the first call makes it. */
+  constructor(dataDir: string) {
+    this.#dataDir = dataDir;
+  }
+
+  /** Resolves with `dataDir`, which then holds the data. Takes half a minute the first time. */
+  async copyTo(dataDir: string): Promise<string> {
+    await (this.#made ??= make(this.#dataDir));
+    // The private Redis makes its folder itself; its socket cannot be copied, and of what is over it knows nothing.
+    await cp(this.#dataDir, dataDir, { recursive: true, filter: (path) => basename(path) !== "redis" });
+    return dataDir;
+  }
+}
+
+async function make(dataDir: string): Promise<void> {
+  const installation = await Installation.start(dataDir);
+  const stores = await openSqliteStores({ path: storeFile(dataDir) });
+  try {
+    const runs = new Runs(installation);
+    await runs.run(await runs.pipeline([{ steps: [NO_OP] }]));
+    const original = await readOriginal(stores);
+    await installation.stop();
+    for (let count = 0; count < FINISHED_RUNS; count += BATCH) {
+      await Promise.all(Array.from({ length: BATCH }, () => store(stores, copyOf(original))));
+    }
+  } finally {
+    await stores.close();
+    await installation.stop();
+  }
+}
+
+/** All that is stored of a run of one job with one step. */
+interface StoredRun {
+  readonly runId: RunId;
+  readonly aggregate: Aggregate;
+  readonly events: readonly RunEvent[];
+  readonly plan: RunPlan;
+  readonly jobs: readonly JobSpec[];
+}
+
+/** The only run of the store, once nothing is left to do for it. */
+async function readOriginal({ aggregates, events, plans }: Stores): Promise<StoredRun> {
+  const { list } = await aggregates.listRuns({}, { page: 1, pageSize: 1, descending: true });
+  const runId = list[0]!.rootId;
+  const aggregate = await until("the run settled", async () => {
+    const stored = (await aggregates.load(runId))!;
+    return stored.head.settled && stored;
+  });
+  return {
+    runId,
+    aggregate,
+    events: await events.read(runId, 0, aggregate.head.eventNumber),
+    plan: (await plans.loadPlan(runId))!,
+    jobs: [(await plans.loadJob(runId, 0))!],
+  };
+}
+
+function copyOf(original: StoredRun): StoredRun {
+  const runId = newId("run");
+  const theirs = idsOf(runId);
+  let text = JSON.stringify(original);
+  for (const [index, id] of idsOf(original.runId).entries()) text = text.replaceAll(id, theirs[index]!);
+  return JSON.parse(text) as StoredRun;
+}
+
+function idsOf(runId: RunId): readonly string[] {
+  const jobId = jobRunId(runId, 0, 1);
+  return [runId, jobId, stepRunId(runId, jobId, 0, 1)];
+}
+
+async function store({ aggregates, events, plans }: Stores, run: StoredRun): Promise<void> {
+  await Promise.all([
+    plans.put(run.runId, run.plan, run.jobs),
+    aggregates.create(run.aggregate),
+    events.append(run.events),
+  ]);
+}

@@ -1,0 +1,40 @@
+/**
+ * Loaded into a node before the program, by `--import`: counts what it asks of Redis and of its store. On SIGUSR2 the counts
+ * by kind, all since the start, go to the file that BENCH_OPERATIONS names.
+ */
+import { renameSync, writeFileSync } from "node:fs";
+import { Redis } from "ioredis";
+import Database from "libsql";
+import { MongoClient } from "mongodb";
+
+const file = process.env.BENCH_OPERATIONS;
+const counts = {};
+const count = (kind) => (counts[kind] = (counts[kind] ?? 0) + 1);
+
+/** Before each call of the method `act` gets its object and its arguments. */
+function before(prototype, method, act) {
+  const original = prototype[method];
+  prototype[method] = function (...args) {
+    act(this, ...args);
+    return original.apply(this, args);
+  };
+}
+
+const database = new Database(":memory:");
+const Statement = Object.getPrototypeOf(database.prepare("SELECT 1"));
+database.close();
+const firstWord = (sql) => sql.trim().split(/\s/, 1)[0].toUpperCase();
+before(Database.prototype, "exec", (_, sql) => count(`SQLite ${firstWord(sql)}`));
+for (const method of ["run", "get", "all"]) before(Statement, method, () => count(`SQLite ${method}`));
+
+before(Redis.prototype, "sendCommand", (_, { name }) => count(`Redis ${name.toLowerCase()}`));
+
+before(MongoClient.prototype, "connect", (client) => {
+  client.monitorCommands = true;
+  client.on("commandStarted", ({ commandName }) => count(`MongoDB ${commandName}`));
+});
+
+process.on("SIGUSR2", () => {
+  writeFileSync(`${file}.new`, JSON.stringify(counts));
+  renameSync(`${file}.new`, file);
+});

@@ -1,0 +1,61 @@
+/** What one run asks of Redis and of the store, by kind of call: figures that no other load on the machine changes. */
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { until } from "../../test/support/until.ts";
+import { CALLS } from "../report.ts";
+import type { Figure } from "../system.ts";
+import { Installation } from "./installation.ts";
+import { NO_OP, Runs } from "./runs.ts";
+
+type Counts = Readonly<Record<string, number>>;
+
+const COUNTER = new URL("./operation-counter.mjs", import.meta.url).href;
+const RUNS = 40;
+const WARM_UP_RUNS = 5;
+/** From one trigger to the next: longer than any run. Nobody asks for its end meanwhile, which would be counted too. */
+const RUN_MS = 300;
+const LEAST = 0.05;
+
+/** An installation that counts; `operations` does 40 one-step runs, one after the other. */
+export async function startCounted(folder: string, env: Readonly<Record<string, string>>) {
+  const file = join(folder, "operations.json");
+  const installation = await Installation.start(join(folder, "data"), {
+    ...env,
+    NODE_OPTIONS: `--import=${COUNTER}`,
+    BENCH_OPERATIONS: file,
+  });
+  const runs = new Runs(installation);
+
+  /** All until now. */
+  async function read(): Promise<Counts> {
+    rmSync(file, { force: true });
+    installation.signalNode("SIGUSR2");
+    await until("the counts of the node", () => existsSync(file));
+    return JSON.parse(readFileSync(file, "utf8")) as Counts;
+  }
+
+  async function operations(): Promise<readonly Figure[]> {
+    const pipeline = await runs.pipeline([{ steps: [NO_OP] }]);
+    const triggerAll = async (count: number): Promise<void> => {
+      for (let index = 0; index < count; index++) await Promise.all([runs.trigger(pipeline), pause(RUN_MS)]);
+    };
+    await triggerAll(WARM_UP_RUNS);
+    const before = await read();
+    await triggerAll(RUNS);
+    const after = await read();
+    await pause(RUNS * RUN_MS);
+    return perRun(before, after, await read());
+  }
+
+  return { operations, stop: () => installation.stop() };
+}
+
+/** What the runs have added to what the node does anyway in the same time. */
+function perRun(before: Counts, after: Counts, idle: Counts): readonly Figure[] {
+  return Object.keys(idle).flatMap((metric): readonly Figure[] => {
+    const [first, second, third] = [before, after, idle].map((counts) => counts[metric] ?? 0);
+    const value = (second! - first! - (third! - second!)) / RUNS;
+    return value < LEAST ? [] : [{ metric, unit: CALLS, value }];
+  });
+}

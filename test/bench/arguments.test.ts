@@ -1,0 +1,58 @@
+import { expect } from "chai";
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { readArguments, WORKLOADS } from "../../bench/arguments.ts";
+import { TSX } from "../support/processes.ts";
+
+const MAIN = fileURLToPath(new URL("../../bench/main.ts", import.meta.url));
+
+describe("the command line of the benchmark", () => {
+  it("measures everything in five rounds, and no peers, unless told otherwise", () => {
+    expect(readArguments([])).to.deep.equal({
+      only: new Set(WORKLOADS),
+      rounds: 5,
+      peers: false,
+      json: null,
+      markdown: null,
+    });
+  });
+
+  it("takes workloads, rounds, peers and files", () => {
+    const words = ["--only", "W3,W1", "--rounds", "12", "--peers", "--json", "a.json", "--markdown", "b.md"];
+    expect(readArguments(words)).to.deep.equal({
+      only: new Set(["W1", "W3"]),
+      rounds: 12,
+      peers: true,
+      json: "a.json",
+      markdown: "b.md",
+    });
+  });
+
+  it("answers nothing when only help is asked for", () => {
+    expect(readArguments(["--help"])).to.equal(null);
+  });
+
+  for (const [words, complaint] of [
+    [["--only", "W9"], "there is no workload W9"],
+    [["--only", "W1,"], "there is no workload without a name"],
+    [["--rounds", "0"], "--rounds must be a whole number"],
+    [["--rounds", "1.5"], "--rounds must be a whole number"],
+    [["--round", "1"], "--round"],
+    [["W1"], "W1"],
+  ] as const) {
+    it(`refuses ${words.join(" ")}`, () => {
+      expect(() => readArguments(words)).to.throw(complaint);
+    });
+  }
+
+  for (const [words, complaint] of [
+    [["--only", "W9"], "there is no workload W9"],
+    [["--markdown", MAIN], "<!-- table: latest -->"],
+  ] as const) {
+    it(`ends with status 2 for ${words[0]} with what cannot be used, and says how it is meant`, () => {
+      const { status, stderr } = spawnSync(process.execPath, ["--import", TSX, MAIN, ...words], { encoding: "utf8" });
+      expect(status).to.equal(2);
+      expect(stderr).to.include(complaint).and.to.include("npm run bench -- [options]");
+    });
+  }
+});
