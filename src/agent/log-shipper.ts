@@ -23,9 +23,15 @@ const WINDOW_BYTES = 1024 * 1024;
  * after them, so that batches grow as a plane gets slower, instead of more and more of them waiting for their turn.
  */
 const BATCHES_IN_FLIGHT = 2;
-const BATCH_BYTES = 64 * 1024;
+/** Of one batch, at most, about: with the widest characters still within what the plane takes. */
+const BATCH_BYTES = 256 * 1024;
 const BATCH_LINES = 1_000;
-const FLUSH_MS = 10;
+/** What of one step is sent at once. */
+const FULL_BYTES = 64 * 1024;
+/** Of less, what has come together since the last time: a line after a pause does not wait, and many make few batches. */
+const FLUSH_MS = 5;
+/** Lines that are written together come one after the other. */
+const TOGETHER_MS = 1;
 /** A plane that has stored nothing for so long, while the buffer is full, no longer holds steps up. */
 const SILENCE_MS = 2_000;
 /** Before lines are sent again that the plane could not store. */
@@ -42,7 +48,9 @@ export class LogShipper {
   readonly #waiting: (() => void)[] = [];
   readonly #waitingForAll: (() => void)[] = [];
   #stream: PushStream | undefined;
+  /** Set while lines wait whose time has not come. */
   #flushTimer: NodeJS.Timeout | undefined;
+  #sentAt = Number.NEGATIVE_INFINITY;
   #retryTimer: NodeJS.Timeout | undefined;
   #silenceTimer: NodeJS.Timeout | undefined;
   /** The plane stores nothing: lines go rather than that steps wait. */
@@ -70,8 +78,8 @@ export class LogShipper {
     if (this.#logs.get(keyOf(log.owner)) !== log) return;
     this.#change(log, () => log.add(stream, content, timeMs));
     if (this.#bytes > BUFFER_BYTES) this.#overflow();
-    if (log.unsentBytes >= BATCH_BYTES) this.#send();
-    else this.#flushTimer ??= setTimeout(() => this.#send(), FLUSH_MS);
+    if (log.unsentBytes >= FULL_BYTES) this.#sendDue();
+    else this.#flushTimer ??= setTimeout(() => this.#flush(), this.#untilFlushMs());
   }
 
   /** True when whoever makes lines should wait for {@link whenRoom}. */
@@ -88,7 +96,7 @@ export class LogShipper {
   /** The step has ended: what waits for its batch is sent now, and the log goes once it is stored. */
   finish(log: StepLog): void {
     log.ended = true;
-    this.#send();
+    this.#sendDue();
     if (log.isStored) this.#remove(log);
   }
 
@@ -128,18 +136,33 @@ export class LogShipper {
     return answer;
   }
 
-  #send(): void {
+  #untilFlushMs(): number {
+    return Math.max(TOGETHER_MS, Math.ceil(this.#sentAt + FLUSH_MS - performance.now()));
+  }
+
+  #flush(): void {
     clearTimeout(this.#flushTimer);
     this.#flushTimer = undefined;
+    this.#sendDue();
+  }
+
+  /** Sends what there is room for: while a flush is to come, only of logs that are at their end or have much to send. */
+  #sendDue(): void {
     if (this.#closed || this.#retryTimer !== undefined) return;
     for (const log of this.#logs.values()) {
-      while (log.unsentBytes > 0 && log.batchesInFlight < BATCHES_IN_FLIGHT && this.#inFlight < WINDOW_BYTES) {
+      while (this.#isDue(log) && log.batchesInFlight < BATCHES_IN_FLIGHT && this.#inFlight < WINDOW_BYTES) {
         const stream = (this.#stream ??= this.#connect());
         if (stream === undefined) return;
         const lines = this.#change(log, () => log.take(BATCH_LINES, BATCH_BYTES));
         stream.write({ ...log.owner, lines });
+        this.#sentAt = performance.now();
       }
     }
+  }
+
+  #isDue(log: StepLog): boolean {
+    if (log.unsentBytes === 0) return false;
+    return log.ended || this.#flushTimer === undefined || log.unsentBytes >= FULL_BYTES;
   }
 
   #connect(): PushStream | undefined {
@@ -184,13 +207,13 @@ export class LogShipper {
     }
     if (log.bytes < before) this.#heard();
     if (log.isStored && log.ended) this.#remove(log);
-    this.#send();
+    this.#sendDue();
   }
 
   #sendLater(ms: number): void {
     this.#retryTimer ??= setTimeout(() => {
       this.#retryTimer = undefined;
-      this.#send();
+      this.#flush();
     }, ms);
   }
 

@@ -12,8 +12,8 @@ import type { AppContext } from "./context.ts";
 import { Signal } from "./signal.ts";
 import { noStepRun } from "./step-runs.ts";
 
-/** Entries of one piece of news, as the history is cut for viewers. */
-export const LOG_CHUNK_LINES = 200;
+/** Entries of one piece of news, at most, as viewers get the history; a consumer may stop after any piece. */
+const PIECE_LINES = 200;
 const REREAD_MS = 1_000;
 /** How long after the end of a step its last lines may take to arrive before they count as lost. */
 const LATE_LINES_MS = 30_000;
@@ -58,9 +58,7 @@ export async function* followLog(context: AppContext, following: LogFollowing): 
         // Before the lines are taken: what fails here must lose none of them.
         if (feed.filled && agentOf(step) === "") step = await readStep(context, stepRunId);
         const fresh = feed.take().flatMap((line) => cursor.accept(line));
-        if (fresh.length > 0) {
-          yield { type: "live", lines: fresh, agentId: agentOf(step) };
-        }
+        for (const lines of piecesOf(fresh)) yield { type: "live", lines, agentId: agentOf(step) };
         if (cursor.behind || feed.dropped() || context.clock.monotonic() - readAt >= REREAD_MS) {
           readAt = context.clock.monotonic();
           // The state first: a final report comes after its lines, so what it promises can be looked for below.
@@ -141,6 +139,10 @@ class FeedBuffer {
   }
 }
 
+function* piecesOf(lines: readonly LogLine[]): Generator<readonly LogLine[]> {
+  for (let from = 0; from < lines.length; from += PIECE_LINES) yield lines.slice(from, from + PIECE_LINES);
+}
+
 /** Everything that the store has from the cursor on, in chunks. */
 async function* readThrough(
   context: AppContext,
@@ -149,10 +151,10 @@ async function* readThrough(
 ): AsyncGenerator<readonly LogLine[], void, void> {
   cursor.behind = false;
   for (;;) {
-    const stored = await context.stores.logs.read(stepRunId, cursor.next, LOG_CHUNK_LINES);
+    const stored = await context.stores.logs.read(stepRunId, cursor.next, PIECE_LINES);
     const lines = stored.flatMap((line) => cursor.accept(line));
     if (lines.length > 0) yield lines;
-    if (lines.length === 0 || stored.length < LOG_CHUNK_LINES) return;
+    if (lines.length === 0 || stored.length < PIECE_LINES) return;
   }
 }
 

@@ -7,6 +7,7 @@ import type { AppContext } from "./context.ts";
 
 const MAX_LINES = 1_000;
 const MAX_BYTES = 1 << 20;
+const MAX_LEVEL_LENGTH = 32;
 /** The wire format of viewers has 32-bit line numbers. */
 const MAX_LINE_NUMBER = 0x7fff_ffff;
 /** Steps whose grant is remembered per stream. */
@@ -15,6 +16,7 @@ const REMEMBERED_STEPS = 1_000;
 export interface LogBatch {
   readonly stepRunId: StepRunId;
   readonly token: number;
+  /** As they came: no number in them was looked at. */
   readonly lines: readonly LogLine[];
 }
 
@@ -23,7 +25,7 @@ export type LogVerdict =
   | { readonly verdict: "stored"; readonly storedThrough: number }
   /** The grant is not the agent's. */
   | { readonly verdict: "refused" }
-  /** Empty, too large, or lines that do not follow one another. */
+  /** Empty, too large, numbers out of range, or lines that do not follow one another. */
   | { readonly verdict: "invalid" };
 
 /** One agent's stream of batches; push one after the other. */
@@ -84,6 +86,8 @@ function isWellFormed(lines: readonly LogLine[]): boolean {
   let bytes = 0;
   for (const entry of lines) {
     if (entry.line !== expected || entry.line < 1 || entry.lost < 0) return false;
+    if (!(entry.timeMs >= 0 && entry.timeMs <= Number.MAX_SAFE_INTEGER)) return false;
+    if (entry.level.length > MAX_LEVEL_LENGTH) return false;
     expected = lastLineOf(entry) + 1;
     bytes += Buffer.byteLength(entry.content) + Buffer.byteLength(entry.level);
   }

@@ -1,4 +1,7 @@
-/** The feed over Redis publish/subscribe. Nothing is stored: who is not connected misses the message. */
+/**
+ * The feed over Redis publish/subscribe. Nothing is stored: who is not connected misses the message. A message of Redis
+ * carries one payload or more, each a line of JSON.
+ */
 import type { Cluster, Redis } from "ioredis";
 import type { Logger } from "../domain/logger.ts";
 import type { Feed, Unsubscribe } from "./feed.ts";
@@ -10,6 +13,12 @@ interface Channel {
   readonly standing: Promise<unknown>;
 }
 
+/** What is published to one channel at once. */
+interface Message {
+  readonly lines: string[];
+  readonly sent: Promise<unknown>;
+}
+
 const PREFIX = "feed:";
 
 export class RedisFeed implements Feed {
@@ -17,6 +26,8 @@ export class RedisFeed implements Feed {
   readonly #subscriber: Redis | Cluster;
   readonly #log: Logger;
   readonly #channels = new Map<string, Channel>();
+  /** By channel, until the code that publishes now gives way. */
+  readonly #messages = new Map<string, Message>();
 
   /** `publisher` may be shared and stays open; `subscriber` is for this feed alone, and is closed with it. */
   constructor(options: { publisher: Redis | Cluster; subscriber: Redis | Cluster; log: Logger }) {
@@ -26,8 +37,17 @@ export class RedisFeed implements Feed {
     this.#subscriber.on("message", (channel: string, text: string) => this.#deliver(channel, text));
   }
 
+  /** Redis and both its clients spend their time by the message: what is published together travels as one. */
   async publish(channel: string, payload: unknown): Promise<void> {
-    await this.#publisher.publish(PREFIX + channel, JSON.stringify(payload));
+    const line = JSON.stringify(payload);
+    let message = this.#messages.get(channel);
+    if (message === undefined) {
+      const lines: string[] = [];
+      message = { lines, sent: Promise.resolve().then(() => this.#send(channel, lines)) };
+      this.#messages.set(channel, message);
+    }
+    message.lines.push(line);
+    await message.sent;
   }
 
   async subscribe(channel: string, listener: Listener): Promise<Unsubscribe> {
@@ -61,12 +81,22 @@ export class RedisFeed implements Feed {
     this.#subscriber.disconnect();
   }
 
+  #send(channel: string, lines: readonly string[]): Promise<unknown> {
+    this.#messages.delete(channel);
+    return this.#publisher.publish(PREFIX + channel, lines.join("\n"));
+  }
+
   #deliver(key: string, text: string): void {
     const channel = this.#channels.get(key);
     if (channel === undefined) return;
+    // JSON has no line feed within a value.
+    for (const line of text.split("\n")) this.#deliverOne(key, channel, line);
+  }
+
+  #deliverOne(key: string, channel: Channel, line: string): void {
     let payload: unknown;
     try {
-      payload = JSON.parse(text);
+      payload = JSON.parse(line);
     } catch {
       this.#log.warn({ channel: key }, "a message on the feed is no JSON; dropped");
       return;

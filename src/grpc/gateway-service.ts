@@ -1,34 +1,24 @@
 /** gateway.v1: what agents produce in bulk. */
 import { z } from "zod";
-import type {
-  GatewayServer,
-  LogLine as LineMessage,
-  PushLogsRequest,
-  PushLogsResponse,
+import {
+  type GatewayServer,
+  type LogLine as LineMessage,
+  LogStream,
+  type PushLogsRequest,
+  type PushLogsResponse,
 } from "../../proto/generated/gateway/v1/gateway.ts";
 import { callingAgent } from "../app/agent-registration.ts";
 import type { AppContext } from "../app/context.ts";
-import { LogIngest } from "../app/log-ingest.ts";
+import { type LogBatch, LogIngest } from "../app/log-ingest.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { asId, type StepRunId } from "../domain/ids.ts";
 import { type Duplex, duplex } from "./calls.ts";
 import { unimplementedStream } from "./unimplemented.ts";
 
-const wholeNumber = z.bigint().max(BigInt(Number.MAX_SAFE_INTEGER)).nonnegative().transform(Number);
-
-const logBatch = z.object({
+/** What of a batch is looked at here; its lines are for whoever takes them. */
+const batchOwner = z.object({
   stepRunId: z.string().min(1).max(128),
-  token: wholeNumber,
-  lines: z.array(
-    z.object({
-      line: wholeNumber,
-      timeMs: wholeNumber,
-      stream: z.string().transform((stream: string) => (stream === "LOG_STREAM_STDERR" ? "stderr" : "stdout")),
-      level: z.string().max(32),
-      content: z.string(),
-      lost: wholeNumber,
-    } satisfies Record<keyof LineMessage, z.ZodType>),
-  ),
+  token: z.bigint().max(BigInt(Number.MAX_SAFE_INTEGER)).nonnegative().transform(Number),
 });
 
 export function gatewayService(context: AppContext): GatewayServer {
@@ -53,11 +43,11 @@ async function pushLogs(
 
 async function answer(context: AppContext, ingest: LogIngest, request: PushLogsRequest): Promise<PushLogsResponse> {
   const { stepRunId, token } = request;
-  const batch = logBatch.safeParse(request);
-  if (!batch.success) return { stepRunId, token, verdict: "PUSH_LOGS_VERDICT_INVALID", storedThrough: 0n };
-  const { lines } = batch.data;
+  const owner = batchOwner.safeParse(request);
+  if (!owner.success) return { stepRunId, token, verdict: "PUSH_LOGS_VERDICT_INVALID", storedThrough: 0n };
+  const lines = request.lines.map(readLine);
   try {
-    const verdict = await ingest.push({ stepRunId: asId<StepRunId>(stepRunId), token: batch.data.token, lines });
+    const verdict = await ingest.push({ stepRunId: asId<StepRunId>(stepRunId), token: owner.data.token, lines });
     switch (verdict.verdict) {
       case "stored":
         return {
@@ -75,4 +65,16 @@ async function answer(context: AppContext, ingest: LogIngest, request: PushLogsR
     context.log.warn({ stepRunId, error: String(error) }, "log lines could not be stored");
     throw new MillraceError("unavailable", "log lines cannot be stored now: connect again and send them again");
   }
+}
+
+/** A number that a double cannot hold becomes one that is just as much out of range. */
+function readLine({ line, timeMs, stream, level, content, lost }: LineMessage): LogBatch["lines"][number] {
+  return {
+    line: Number(line),
+    timeMs: Number(timeMs),
+    stream: stream === LogStream.LOG_STREAM_STDERR ? "stderr" : "stdout",
+    level,
+    content,
+    lost: Number(lost),
+  };
 }

@@ -43,7 +43,7 @@ export function attachWebSocketGateway(context: AppContext, options: WebSocketGa
       websocket.close(GOING_AWAY);
       return;
     }
-    viewers.set(websocket, new Viewer(context, caller, websocket, stallMs));
+    viewers.set(websocket, new Viewer(context, caller, { socket: websocket, connection: req.socket }, stallMs));
     websocket.on("close", () => viewers.delete(websocket));
     websocket.on("pong", () => silent.delete(websocket));
   });

@@ -28,6 +28,12 @@ export interface ServerMessage extends Echo {
   readonly error?: string;
 }
 
+/** Writes messages that differ in their data alone: what they share is made into JSON once. */
+export function messageWriter(shared: Echo & Pick<ServerMessage, "type">): (data: unknown) => string {
+  const head = JSON.stringify(shared).slice(0, -1);
+  return (data) => `${head},"data":${JSON.stringify(data)}}`;
+}
+
 const id = z.string().min(1).max(200);
 const messageShape = z.strictObject({
   channel: z.enum(CHANNELS, { error: `channel must be one of ${CHANNELS.join(", ")}` }),

@@ -3,13 +3,13 @@ import type { RawData, WebSocket } from "ws";
 import type { Caller } from "../app/access.ts";
 import type { AppContext } from "../app/context.ts";
 import { publicError } from "../app/envelope.ts";
-import { followLog, type LogNews } from "../app/follow-log.ts";
+import { followLog } from "../app/follow-log.ts";
 import { followStatus, type StatusNews } from "../app/follow-status.ts";
 import { logEntry, type LogSource } from "../app/log-entry.ts";
 import { locateStepRun, type LocatedStepRun } from "../app/step-runs.ts";
 import { MillraceError } from "../domain/errors.ts";
-import { type ClientMessage, type Echo, readMessage, statusEvent } from "./messages.ts";
-import { Outlet } from "./outlet.ts";
+import { type ClientMessage, type Echo, messageWriter, readMessage, statusEvent } from "./messages.ts";
+import { Outlet, type ViewerSocket } from "./outlet.ts";
 
 const MAX_SUBSCRIPTIONS = 200;
 /** Requests that may wait to be handled before the socket is no longer read. */
@@ -29,11 +29,12 @@ export class Viewer {
   #handled: Promise<void> = Promise.resolve();
   #waitingRequests = 0;
 
-  constructor(context: AppContext, caller: Caller, socket: WebSocket, stallMs: number) {
+  constructor(context: AppContext, caller: Caller, viewerSocket: ViewerSocket, stallMs: number) {
+    const { socket } = viewerSocket;
     this.#context = context;
     this.#caller = caller;
     this.#socket = socket;
-    this.#outlet = new Outlet(socket, stallMs, context.log);
+    this.#outlet = new Outlet(viewerSocket, stallMs, context.log);
     socket.on("message", (data, isBinary) => this.#receive(data, isBinary));
     socket.on("close", () => {
       for (const { abort } of this.#subscriptions.values()) abort.abort();
@@ -109,22 +110,20 @@ export class Viewer {
 
   async #flowLog(message: ClientMessage, echo: Echo, { uses }: LocatedStepRun, abort: AbortSignal): Promise<void> {
     const { stepRunId } = message.name;
+    const writeLive = messageWriter({ ...echo, type: "log" });
     this.#outlet.send({ ...echo, type: "subscribed", data: null });
     for await (const news of followLog(this.#context, { stepRunId, fromLine: message.fromLine, abort })) {
       if (abort.aborted) return;
-      this.#sendLog(news, echo, (agentId) => ({ stepRunId, agentId, uses }));
+      if (news.type === "historyDone") {
+        this.#outlet.send({ ...echo, type: "history_done", data: null });
+      } else {
+        const source: LogSource = { stepRunId, agentId: news.agentId, uses };
+        const entries = news.lines.map((line) => logEntry(line, source));
+        if (news.type === "history") this.#outlet.send({ ...echo, type: "log_chunk", data: entries });
+        else this.#outlet.sendTexts(entries.map(writeLive));
+      }
       if (!(await this.#outlet.room(abort))) return;
     }
-  }
-
-  #sendLog(news: LogNews, echo: Echo, source: (agentId: string) => LogSource): void {
-    if (news.type === "historyDone") {
-      this.#outlet.send({ ...echo, type: "history_done", data: null });
-      return;
-    }
-    const entries = news.lines.map((line) => logEntry(line, source(news.agentId)));
-    if (news.type === "history") this.#outlet.send({ ...echo, type: "log_chunk", data: entries });
-    else for (const data of entries) this.#outlet.send({ ...echo, type: "log", data });
   }
 
   async #flowStatus(message: ClientMessage, echo: Echo, { runId }: LocatedStepRun, abort: AbortSignal): Promise<void> {

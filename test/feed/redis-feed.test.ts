@@ -41,6 +41,22 @@ describe("the feed over Redis", () => {
     expect(heard).to.deep.equal([all, all, []]);
   });
 
+  it("carries what is published at once to one channel as one message", async () => {
+    const messages: string[] = [];
+    const raw = connectRedis({ url: server.url }, { role: "subscriber", log });
+    raw.on("message", (channel: string) => messages.push(channel));
+    await raw.subscribe("feed:a", "feed:b");
+    const heard: unknown[] = [];
+    await feed.subscribe("a", (payload) => heard.push(payload));
+    const payloads = [{ text: "two\nlines" }, [1, 2], null];
+    await Promise.all([...payloads.map((payload) => feed.publish("a", payload)), feed.publish("b", 1)]);
+    await feed.publish("a", "later");
+    await until("all are heard", () => heard.length === 4 && messages.length === 3);
+    expect(heard).to.deep.equal([...payloads, "later"]);
+    expect(messages).to.deep.equal(["feed:a", "feed:b", "feed:a"]);
+    raw.disconnect();
+  });
+
   it("stops one listener without stopping another, and unsubscribes with the last", async () => {
     const heard: string[] = [];
     const first = await feed.subscribe("a", () => heard.push("first"));

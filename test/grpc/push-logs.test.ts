@@ -84,6 +84,9 @@ describe("log lines on their way in", () => {
     ["more than 1 MiB", [{ ...line(1), content: "x".repeat((1 << 20) + 1) }]],
     ["a number beyond all bounds", [line(2 ** 31)]],
     ["a negative gap", [{ ...line(1), lost: -5n }]],
+    ["a time before all times", [{ ...line(1), timeMs: -1n }]],
+    ["a time that no clock shows", [{ ...line(1), timeMs: 2n ** 62n }]],
+    ["a level of more than 32 characters", [{ ...line(1), level: "x".repeat(33) }]],
   ] as [string, LogLine[]][]) {
     it(`are invalid when there is ${why}, and nothing is stored`, async () => {
       expect(await push(lines)).to.deep.equal([INVALID, 0n]);

@@ -210,6 +210,23 @@ describe("the log channel", () => {
     expect(late.ofType("log")).to.have.length(0);
   });
 
+  it("of a burst hands over little at a time: what a viewer that does not read leaves waiting is bounded", async () => {
+    const viewer = await subscribe();
+    await viewer.next("history_done");
+    viewer.socket.pause();
+    const { log } = edge.context;
+    const { warn } = log;
+    let waitingBytes = 0;
+    log.warn = (fields) => (waitingBytes = Number(fields["waitingBytes"]));
+    const burst = lines(1, 1_000).map((entry) => ({ ...entry, content: "x".repeat(16_000) }));
+    await append(burst);
+    await publish(burst);
+    await until("the drop", () => waitingBytes > 0);
+    log.warn = warn;
+    // 16 MB came: one piece of 200 lines may have been handed over just below the mark of 1 MiB.
+    expect(waitingBytes).to.be.at.most(1024 * 1024 + 200 * 16_500);
+  });
+
   it("goes on by itself after the store was away", async () => {
     const viewer = await subscribe();
     await viewer.next("history_done");

@@ -12,8 +12,8 @@ interface Chunk {
   readonly lines: readonly LogLine[];
 }
 
-/** Chunks of one round trip; each holds up to 64 kB. */
-const CHUNKS_AT_ONCE = 8;
+/** One chunk may be all that is wanted, and be large; of small ones each round trip brings more than the one before. */
+const MORE_CHUNKS = 4;
 
 export class MongoLogStore implements LogStore {
   readonly #chunks: Collection<Chunk>;
@@ -42,20 +42,21 @@ export class MongoLogStore implements LogStore {
 
   async read(stepRunId: StepRunId, fromLine: number, limit: number): Promise<readonly LogLine[]> {
     // Each stored chunk begins at most one line above those that end before it, so by their ends they leave no hole.
-    const chunks = this.#chunks
-      .find({ stepRunId, last: { $gte: fromLine } })
-      .sort({ last: 1, first: 1 })
-      .batchSize(CHUNKS_AT_ONCE);
     const found: LogLine[] = [];
     let next = fromLine;
-    for await (const { lines } of chunks) {
-      for (const line of lines) {
+    for (let count = 1; ; count *= MORE_CHUNKS) {
+      const chunks = await this.#chunks
+        .find({ stepRunId, last: { $gte: next } })
+        .sort({ last: 1, first: 1 })
+        .limit(count)
+        .toArray();
+      for (const line of chunks.flatMap(({ lines }) => lines)) {
         if (lastLineOf(line) < next) continue;
         found.push(line);
         next = lastLineOf(line) + 1;
         if (found.length === limit) return found;
       }
+      if (chunks.length < count) return found;
     }
-    return found;
   }
 }
