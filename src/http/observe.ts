@@ -49,11 +49,7 @@ export function boundRequests(): Middleware<RequestState> {
   return async (_, next) => {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
-      const error = new MillraceError(
-        "unavailable",
-        "no answer within 30 s: the request may or may not have been done",
-      );
-      timer = setTimeout(reject, ANSWER_WITHIN_MS, error);
+      timer = setTimeout(() => reject(lateAnswer()), ANSWER_WITHIN_MS);
     });
     try {
       await Promise.race([next(), late]);
@@ -61,4 +57,8 @@ export function boundRequests(): Middleware<RequestState> {
       clearTimeout(timer);
     }
   };
+}
+
+function lateAnswer(): MillraceError {
+  return new MillraceError("unavailable", "no answer within 30 s: the request may or may not have been done");
 }

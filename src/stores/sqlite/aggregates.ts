@@ -272,7 +272,7 @@ function toHead(row: Row): AggregateHead {
     settled: row["settled"] === 1,
     eventNumber: fields["event_number"]!,
     nextDueAt: fields["next_due_at"]!,
-    owed: JSON.parse(fields["owed"]!),
+    owed: row["owes"] === 1 ? JSON.parse(fields["owed"]!) : [],
     summary: {
       pipelineId: fields["pipeline_id"]!,
       projectId: fields["project_id"]!,
