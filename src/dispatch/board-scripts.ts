@@ -63,21 +63,23 @@ end
  *   ARGV[1] job id      ARGV[2] queuedAt, Unix milliseconds
  *   ARGV[3] lane id     ARGV[4] lane JSON
  *   ARGV[5] offer JSON
+ *   ARGV[6] channel and ARGV[7] message that announce it, when it has become available
  *
  * Returns 1 when the offer has become available, 0 when it already was.
  */
 export const OFFER: RedisScript = redisScript(`${PRELUDE}${SWEEP}
-local jobId, queuedAt, lane, description, offer = unpack(ARGV)
+local jobId, queuedAt, lane, description, offer, channel, message = unpack(ARGV)
 sweep()
 local stored = redis.call("HGET", offers, jobId)
 if stored then
   if redis.call("ZREM", taken, jobId) == 0 then return 0 end
   putInLane(jobId, laneOf(stored), queuedAt)
-  return 1
+else
+  if redis.call("HSETNX", lanes, lane, description) == 1 then lanesChanged() end
+  redis.call("HSET", offers, jobId, lane .. offer)
+  putInLane(jobId, lane, queuedAt)
 end
-if redis.call("HSETNX", lanes, lane, description) == 1 then lanesChanged() end
-redis.call("HSET", offers, jobId, lane .. offer)
-putInLane(jobId, lane, queuedAt)
+redis.call("PUBLISH", channel, message)
 return 1
 `);
 

@@ -24,7 +24,8 @@ const READS_PER_TAKE = 3;
 
 /** How offers are announced: any broadcast to all gateways. */
 export interface OfferBroadcast {
-  publish(channel: string, payload: unknown): Promise<void>;
+  /** What a script publishes, so that `subscribe` hears the payload: Redis' channel and message. */
+  messageOf(channel: string, payload: unknown): readonly [channel: string, message: string];
   subscribe(channel: string, listener: (payload: unknown) => void): Promise<() => Promise<void>>;
 }
 
@@ -71,9 +72,8 @@ export class RedisBoard implements Board {
     const lane: Lane = { projectId, priority, selector };
     const description = JSON.stringify(lane);
     const values = [offer.jobId, offer.queuedAt, laneIdOf(description), description, JSON.stringify(offer)];
-    const isNew = (await this.#run(OFFER, values)) === 1;
     this.#copy.checkedAt = -Infinity;
-    if (isNew) await this.#feed.publish(CHANNEL, lane);
+    await this.#run(OFFER, [...values, ...this.#feed.messageOf(CHANNEL, lane)]);
   }
 
   async withdraw(jobId: JobRunId): Promise<void> {

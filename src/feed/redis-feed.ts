@@ -50,6 +50,11 @@ export class RedisFeed implements Feed {
     await message.sent;
   }
 
+  /** What a script publishes in the place of {@link publish}: Redis' channel and message. */
+  messageOf(channel: string, payload: unknown): readonly [channel: string, message: string] {
+    return [PREFIX + channel, JSON.stringify(payload)];
+  }
+
   async subscribe(channel: string, listener: Listener): Promise<Unsubscribe> {
     const key = PREFIX + channel;
     // One function may listen twice, so each subscription has an entry of its own.

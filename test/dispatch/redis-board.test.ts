@@ -220,9 +220,7 @@ describe("the board on Redis", () => {
 
   function broadcast(): OfferBroadcast {
     return {
-      async publish(channel, payload) {
-        await redis.publish(channel, JSON.stringify(payload));
-      },
+      messageOf: (channel, payload) => [channel, JSON.stringify(payload)],
       async subscribe(channel, listener) {
         const subscriber = redis.duplicate();
         await subscriber.subscribe(channel);

@@ -30,7 +30,7 @@ const LIMITS = {
   /** The offer, its taking, its withdrawal, and the look for another one when the slot is free again. */
   "board calls": 4,
   /** Events and the agent's notices of each turn, the first one taken at the edge; the offer. */
-  publications: 8,
+  publications: 6,
 };
 
 type Costs = Record<keyof typeof LIMITS, number>;
