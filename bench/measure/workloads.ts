@@ -12,7 +12,8 @@ export const FEW_PARALLEL_JOBS = 40;
 export const MANY_PARALLEL_JOBS = 1_000;
 
 const IN_FLIGHT = 50;
-const WARM_UP_RUNS = 100;
+/** V8 compiles what is hot by and by: the first thousand runs of a process cost up to twice what later ones do. */
+const WARM_UP_RUNS = 1_000;
 const WARM_UP_STARTS = 20;
 const STARTS = 200;
 const IDLE_MS = 5;
@@ -25,7 +26,7 @@ export interface MeasuredProcess {
   readonly runsSteps?: boolean;
 }
 
-/** W1: `runs` one-step runs with 50 in flight, after 100 that are not measured. `run` resolves when its run has ended. */
+/** W1: `runs` one-step runs with 50 in flight, after 1,000 that are not measured. `run` resolves when its run has ended. */
 export async function measureThroughput(
   runs: number,
   processes: readonly MeasuredProcess[],
