@@ -20,7 +20,9 @@ export function decideStep(step: StepState, message: StepMessage, now: number): 
     case "dispatch":
       return queue(step, message.grant, now);
     case "reported":
-      return message.phase === "started" ? start(step, cell, now) : endByReport(step, cell, message, now);
+      return message.phase === "started"
+        ? start(step, cell, now - message.durationMs)
+        : endByReport(step, cell, message, now);
     case "cancel":
       return moved({ ...step, state: cell, reason: message.reason }, [revoke(step, message.reason, message.graceMs)]);
     case "skip": {
@@ -94,8 +96,8 @@ function queue(step: StepState, grant: Grant, now: number): StepDecision {
   return moved(next, [publish(next, "queued"), dispatch(next, grant)]);
 }
 
-function start(step: StepState, state: StepPhase, now: number): StepDecision {
-  const next: StepState = { ...step, state, startedAt: now };
+function start(step: StepState, state: StepPhase, startedAt: number): StepDecision {
+  const next: StepState = { ...step, state, startedAt };
   return moved(next, [publish(next, "started")]);
 }
 

@@ -12,11 +12,16 @@ const BATCH = 128;
 /** Below so many, more are made while there is time. */
 const LOW = 32;
 
-/** One pipe: what the child gets as a descriptor, and what the agent reads. */
+/** One pipe for one stream of one step. */
 export interface OutputPipe {
-  /** Closes with {@link closeWriteEnd} once the child has its copy; the reader ends when every copy is closed. */
-  readonly writeEnd: number;
+  /** What the step opens to write. */
+  readonly path: string;
+  /** Ends when every write end is closed, {@link OutputPipe.letGo} called. */
   readonly reader: Socket;
+  /**
+   * Gives up the agent's own write end, which keeps the reader from ending before the step has opened its own. Idempotent.
+   */
+  letGo(): void;
 }
 
 export class FifoPool {
@@ -37,7 +42,7 @@ export class FifoPool {
     }
   }
 
-  /** Opens a pipe that has no name any more: nobody but its holders can reach it. */
+  /** Opens a pipe that nobody else holds. */
   open(): OutputPipe {
     if (this.#free.length === 0) this.#refillNow();
     const path = this.#free.pop()!;
@@ -45,8 +50,20 @@ export class FifoPool {
     // The reader comes first: to open the write end of a pipe that nobody reads would block this process.
     const readEnd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const writeEnd = openSync(path, constants.O_WRONLY);
-    unlinkSync(path);
-    return { writeEnd, reader: new Socket({ fd: readEnd, readable: true, writable: false }) };
+    const reader = new Socket({ fd: readEnd, readable: true, writable: false });
+    // Only a pipe that was seen to end is held by nobody, and as good as new.
+    let hasEnded = false;
+    reader.once("end", () => (hasEnded = true));
+    reader.once("close", () => {
+      if (hasEnded) this.#free.push(path);
+      else unlinkSync(path);
+    });
+    let isHeld = true;
+    const letGo = () => {
+      if (isHeld) closeSync(writeEnd);
+      isHeld = false;
+    };
+    return { path, reader, letGo };
   }
 
   #refillNow(): void {
@@ -68,9 +85,4 @@ export class FifoPool {
   #newPaths(): string[] {
     return Array.from({ length: BATCH }, () => join(this.#folder, `pipe-${this.#made++}`));
   }
-}
-
-/** Gives up the agent's own copy of the write end, without which the reader would never end. */
-export function closeWriteEnd(pipe: OutputPipe): void {
-  closeSync(pipe.writeEnd);
 }

@@ -10,6 +10,8 @@ import { Guard } from "./guard.ts";
 const SLACK_MS = 500;
 /** Between two looks at a lease at most: timers stand still while the machine is suspended, the clock does not. */
 const LOOK_MS = 1_000;
+/** How long a lease that nobody holds is kept: the next step starts faster under one that is there. */
+const UNHELD_MS = 600_000;
 
 /** A step's hold on its lease. */
 export interface HeldLease {
@@ -32,6 +34,8 @@ interface Lease {
   readonly holders: Map<HeldLease, (reason: string) => void>;
   timer: NodeJS.Timeout | undefined;
   hasRunOut: boolean;
+  /** By the monotonic clock. */
+  takenAt: number;
 }
 
 export interface LeasesOptions {
@@ -64,7 +68,7 @@ export class Leases {
     if (sentAt <= this.#contact) return;
     this.#contact = sentAt;
     for (const lease of this.#leases.values()) {
-      if (lease.holders.size === 0) this.#close(lease);
+      if (lease.holders.size === 0 && sentAt - lease.takenAt > UNHELD_MS) this.#close(lease);
       else this.#guard.renew(lease.number, this.#guardedUntil(lease.leaseMs));
     }
   }
@@ -90,6 +94,7 @@ export class Leases {
       holders: new Map(),
       timer: undefined,
       hasRunOut: false,
+      takenAt: this.#contact,
     };
     this.#guard.open(lease.number, this.#guardedUntil(leaseMs));
     this.#leases.set(leaseMs, lease);
@@ -98,6 +103,7 @@ export class Leases {
   }
 
   #hold(lease: Lease): HeldLease {
+    lease.takenAt = this.#clock.monotonic();
     const held: HeldLease = {
       mark: this.#guard.markOf(lease.number),
       permitFile: this.#guard.permitOf(lease.number),

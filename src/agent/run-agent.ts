@@ -12,6 +12,7 @@ import { type AgentDataDir, claimDataDir } from "./data-dir.ts";
 import { FifoPool } from "./fifo-pool.ts";
 import { type AgentIdentity, readIdentity, writeIdentity } from "./identity.ts";
 import { Journal } from "./journal.ts";
+import { Launcher } from "./launcher.ts";
 import { Leases } from "./leases.ts";
 import { LogShipper } from "./log-shipper.ts";
 import type { AgentOptions } from "./options.ts";
@@ -54,6 +55,7 @@ class Agent {
   readonly #journal: Journal;
   readonly #shipper: LogShipper;
   readonly #clock: Clock = openAgentClock();
+  readonly #launcher: Launcher;
   readonly #leases: Leases;
   readonly #workload: Workload;
   /** Aborted when nothing is left to be said to the plane. */
@@ -77,9 +79,11 @@ class Agent {
       metadata: () => (this.#identity === undefined ? undefined : bearer(this.#identity.agentToken)),
       log,
     });
+    this.#launcher = new Launcher(log);
     this.#leases = new Leases({ folder: dataDir.scratchDir, clock: this.#clock, log });
     this.#workload = new Workload({
       ...dataDir,
+      launcher: this.#launcher,
       pipes,
       journal: this.#journal,
       shipper: this.#shipper,
@@ -102,6 +106,7 @@ class Agent {
       this.#workload.killAll("the agent has stopped");
       await this.#workload.whenWithoutSteps();
       this.#workload.close();
+      await this.#launcher.close();
       await this.#leases.close();
       this.#shipper.close();
       this.#journal.close();

@@ -1,6 +1,6 @@
 /** The builtin `shell`: what a step's arguments ask for, and the command that does it. */
 import { randomUUID } from "node:crypto";
-import { rm, writeFile } from "node:fs/promises";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MillraceError } from "../domain/errors.ts";
 
@@ -11,7 +11,7 @@ type Command = [program: string, ...args: string[]];
 /** A command, and what is to be removed after it. */
 export interface PreparedCommand {
   readonly command: Command;
-  dispose(): Promise<void>;
+  dispose(): void;
 }
 
 /**
@@ -19,22 +19,22 @@ export interface PreparedCommand {
  * spaces), or `command` with `args`, without any shell. The script is a file in `scratchDir`, given to the shell as it is.
  * `malformed_request` for other arguments, `not_implemented` for another `uses`.
  */
-export async function prepareCommand(
+export function prepareCommand(
   step: { readonly uses: string; readonly action: string; readonly argsJson: string },
   scratchDir: string,
-): Promise<PreparedCommand> {
+): PreparedCommand {
   if (!/^shell(?:@v1)?$/.test(step.uses)) {
     throw new MillraceError("not_implemented", `this agent cannot run steps that use "${step.uses}"; it knows "shell"`);
   }
   if (step.action !== "") throw new MillraceError("malformed_request", `shell has no action "${step.action}"`);
   const args = parseArgs(step.argsJson);
-  if (args.script === undefined) return { command: args.command, dispose: () => Promise.resolve() };
+  if (args.script === undefined) return { command: args.command, dispose: () => {} };
 
   const file = join(scratchDir, `script-${randomUUID()}`);
-  await writeFile(file, args.script, { mode: 0o600, flag: "wx" });
+  writeFileSync(file, args.script, { mode: 0o600, flag: "wx" });
   return {
     command: [...args.shell, file],
-    dispose: () => rm(file, { force: true }),
+    dispose: () => rmSync(file, { force: true }),
   };
 }
 

@@ -1,11 +1,12 @@
 /** One step run that runs: its process, its bounds in time, its output, and what is to be said of its end. */
 import { type Dispatch, StepPhase } from "../../proto/generated/agent/v1/agent.ts";
 import type { FifoPool } from "./fifo-pool.ts";
+import type { ProcessExit } from "./launch-protocol.ts";
+import type { LaunchedProcess, Launcher } from "./launcher.ts";
 import type { HeldLease } from "./leases.ts";
 import { OutputCapture, type OutputTarget } from "./output-capture.ts";
 import { prepareCommand } from "./shell-step.ts";
 import { stepEnvironment } from "./step-environment.ts";
-import { type ProcessExit, SupervisedProcess } from "./supervisor.ts";
 import { openWorkspace, resolveWorkingDirectory } from "./workspace.ts";
 
 /** Beyond it `setTimeout` fires at once; 24 days. */
@@ -29,6 +30,7 @@ type Cause = { readonly phase: StepPhase; readonly reason: string };
 export interface StepSurroundings {
   readonly workDir: string;
   readonly scratchDir: string;
+  readonly launcher: Launcher;
   readonly pipes: FifoPool;
   readonly lease: HeldLease;
   readonly output: OutputTarget;
@@ -40,7 +42,7 @@ export class StepExecution {
   /** Resolves when nothing of the step is left; never rejects. */
   readonly ended: Promise<StepEnd>;
   readonly #dispatch: Dispatch;
-  #process: SupervisedProcess | undefined;
+  #process: LaunchedProcess | undefined;
   #cause: Cause | undefined;
   #graceTimer: NodeJS.Timeout | undefined;
 
@@ -64,57 +66,64 @@ export class StepExecution {
     this.#end({ phase: StepPhase.STEP_PHASE_LOST, reason }, 0);
   }
 
-  async #run({ workDir, scratchDir, pipes, lease, output, onStarted }: StepSurroundings): Promise<StepEnd> {
+  async #run({ workDir, scratchDir, launcher, pipes, lease, output, onStarted }: StepSurroundings): Promise<StepEnd> {
     const dispatch = this.#dispatch;
-    const workspace = await openWorkspace(workDir, dispatch.jobId);
-    const cwd = await resolveWorkingDirectory(workspace, dispatch.workingDirectory);
+    await launcher.whenReady();
+    // Much time may have passed since the lease was taken: this sets the cause when it has run out.
+    lease.hasRunOut();
+    if (this.#cause !== undefined) return this.#endOf(this.#cause.phase, -1, this.#cause.reason, 0n, 0);
+    const workspace = openWorkspace(workDir, dispatch.jobId);
+    const cwd = resolveWorkingDirectory(workspace, dispatch.workingDirectory);
     const env = stepEnvironment(dispatch, workspace);
-    const prepared = await prepareCommand(dispatch, scratchDir);
+    const prepared = prepareCommand(dispatch, scratchDir);
+    const [stdout, stderr] = [pipes.open(), pipes.open()];
+    const letGo = () => {
+      stdout.letGo();
+      stderr.letGo();
+    };
     try {
-      // Much time may have passed since the lease was taken: this sets the cause when it has run out.
-      lease.hasRunOut();
-      if (this.#cause !== undefined) return this.#endOf(this.#cause.phase, -1, this.#cause.reason, 0n, 0);
-      const mark = `${lease.mark}${dispatch.stepRunId}-${dispatch.token}`;
-      const { permitFile } = lease;
-      const supervised = await SupervisedProcess.start(
-        { command: prepared.command, cwd, env, mark, permitFile },
-        pipes,
-      );
-      return await this.#attend(supervised, lease, output, onStarted);
+      const capture = new OutputCapture(stdout.reader, stderr.reader, output);
+      const paths = { stdout: stdout.path, stderr: stderr.path };
+      const { mark: leaseMark, permitFile } = lease;
+      const launched = await launcher.start({ command: prepared.command, cwd, env, ...paths, leaseMark, permitFile });
+      void launched.exited.then(letGo);
+      return await this.#attend(launched, lease, capture, onStarted);
     } finally {
-      await prepared.dispose();
+      letGo();
+      prepared.dispose();
     }
   }
 
   async #attend(
-    supervised: SupervisedProcess,
+    launched: LaunchedProcess,
     lease: HeldLease,
-    output: OutputTarget,
+    capture: OutputCapture,
     onStarted: (startedAtMs: number) => void,
   ): Promise<StepEnd> {
     const startedAtMs = Date.now();
-    const capture = new OutputCapture(supervised.stdout, supervised.stderr, output);
-    this.#process = supervised;
+    this.#process = launched;
     // It may have been ended while its process was made.
     if (this.#cause === undefined) onStarted(startedAtMs);
-    else void supervised.sweep();
+    else launched.kill();
     const timeoutMs = Number(this.#dispatch.timeoutMs);
     const timeout =
       timeoutMs > 0 ? setTimeout(() => this.#timeOut(), Math.min(timeoutMs, LONGEST_TIMER_MS)) : undefined;
 
-    const exit = await supervised.exited;
+    const exit = await launched.exited;
     clearTimeout(timeout);
     clearTimeout(this.#graceTimer);
     // What the guard has killed, and what has not found its permit, is lost and has not failed by itself.
-    if (exit.code !== 0) lease.hasRunOut();
+    if (exit?.code !== 0) lease.hasRunOut();
+    if (exit === undefined) this.kill("the process that starts the agent's steps has ended, and its steps with it");
     // What the process itself made of it counts; what comes after its end does not.
     const cause = this.#cause;
     this.#cause ??= { phase: StepPhase.STEP_PHASE_UNSPECIFIED, reason: "" };
-    await supervised.sweep();
+    await launched.gone;
     const lastLine = await capture.drain();
-    if (cause !== undefined) return this.#endOf(cause.phase, exit.code ?? -1, cause.reason, lastLine, startedAtMs);
-    const phase = exit.code === 0 ? StepPhase.STEP_PHASE_SUCCEEDED : StepPhase.STEP_PHASE_FAILED;
-    return this.#endOf(phase, exit.code ?? -1, describe(exit), lastLine, startedAtMs);
+    const exitCode = exit?.code ?? -1;
+    if (cause !== undefined) return this.#endOf(cause.phase, exitCode, cause.reason, lastLine, startedAtMs);
+    const phase = exitCode === 0 ? StepPhase.STEP_PHASE_SUCCEEDED : StepPhase.STEP_PHASE_FAILED;
+    return this.#endOf(phase, exitCode, describe(exit!), lastLine, startedAtMs);
   }
 
   #timeOut(): void {
@@ -129,10 +138,10 @@ export class StepExecution {
     const running = this.#process;
     if (running === undefined) return; // Whoever makes it looks at the cause.
     if (graceMs <= 0) {
-      void running.sweep();
+      running.kill();
     } else if (isFirst) {
       running.signal("SIGTERM");
-      this.#graceTimer = setTimeout(() => void running.sweep(), Math.min(graceMs, LONGEST_TIMER_MS));
+      this.#graceTimer = setTimeout(() => running.kill(), Math.min(graceMs, LONGEST_TIMER_MS));
     }
   }
 

@@ -1,18 +1,20 @@
 /**
  * One process of a step under its supervisor: a process group of its own that ends with its lifeline, a pipe whose other
- * end only this process holds. The system closes it also when the agent is killed, so no step outlives its agent.
+ * end only the launcher holds. The system closes it also when the launcher is killed, so no step outlives its agent.
+ *
+ * The supervisor is a shell that waits, with everything made that a step needs, for the order to become its process.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Socket } from "node:net";
-import { closeWriteEnd, type FifoPool, type OutputPipe } from "./fifo-pool.ts";
+import { beginning, killRest } from "./escapees.ts";
+import { launchOrder } from "./launch-order.ts";
+import type { Launch, ProcessExit } from "./launch-protocol.ts";
 import { signalGroup } from "./process-group.ts";
 import { MARK, SWEEP } from "./sweep-script.ts";
 
 /**
- * $1: the mark, $2: PATH of the supervisor, $3: the permit, then the command. Descriptor 3 is the lifeline.
- *
- * Without its permit the step does not start: its agent stood still while its lease ran out (see guard.ts).
+ * $2: the mark. Descriptor 3 is the lifeline. Read from the standard input, where the order follows.
  *
  * The watcher is forked twice, so that the step does not find a child that it never started (a program that waits for all
  * its children would wait for ever). On the end of the lifeline it kills what carries the mark, in or outside of the group
@@ -20,58 +22,47 @@ import { MARK, SWEEP } from "./sweep-script.ts";
  * descriptors. Nothing is assigned outside of the watcher: a variable of that name might be the step's.
  */
 const SCRIPT = `
-[ -e "$3" ] || exit
 ( {
   trap '' HUP INT QUIT TERM PIPE ALRM USR1 USR2
   read -r line
-  PATH=$2
   LC_ALL=C
-  export PATH LC_ALL
-  unset LD_PRELOAD
+  export LC_ALL
   ${SWEEP}
-  sweep "$1"
+  sweep "$2"
   kill -KILL 0
 } <&3 3<&- >/dev/null 2>&1 & )
 exec 3<&-
-shift 3
-exec "$@"
 `;
 
-/** How long the watcher may take to end the group before the agent does it. */
-const SWEEP_MS = 2_000;
-
-export interface ProcessStart {
-  /** The program, looked up in the PATH of `env`, and its arguments. */
-  readonly command: readonly [string, ...string[]];
-  /** Must exist. */
-  readonly cwd: string;
-  /** Names must be names for a shell, else a shell may leave them out. */
-  readonly env: Readonly<Record<string, string>>;
-  /** Unique to the step run and its grant: the mark of its lease, then letters, digits, `_` and `-`. */
-  readonly mark: string;
-  /** The process is not started unless this file is there; it then ends by itself with a code other than 0. */
-  readonly permitFile: string;
-}
-
-/** How the process itself ended; one of the two is null. */
-export interface ProcessExit {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-}
-
 export class SupervisedProcess {
-  readonly stdout: Socket;
-  readonly stderr: Socket;
+  /** What the marks of all processes under its lease begin with. */
+  readonly leaseMark: string;
   /** Resolves when the process has ended; others of its group may still live. */
   readonly exited: Promise<ProcessExit>;
-  readonly #lifeline: Socket;
+  readonly #child: ChildProcess;
   readonly #pid: number;
+  readonly #mark: string;
+  readonly #lifeline: Socket;
+  #beginning = beginning();
   #running = true;
+  #end: Promise<void> | undefined;
 
-  private constructor(child: ChildProcess, pid: number, stdout: Socket, stderr: Socket) {
-    this.#pid = pid;
-    this.stdout = stdout;
-    this.stderr = stderr;
+  /** Starts a supervisor; throws when the system refuses. `mark` is unique and begins with `leaseMark`. */
+  constructor(leaseMark: string, mark: string) {
+    const child = spawn("/bin/sh", ["-s", "millrace-step", mark], {
+      cwd: "/",
+      // Not the first one: see `sweep`.
+      env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin", [MARK]: mark },
+      stdio: ["pipe", "ignore", "ignore", "pipe"],
+      detached: true,
+    });
+    child.on("error", () => {}); // Without a process id: thrown below. Else of `kill`, which this class does not use.
+    if (child.pid === undefined)
+      throw new Error("the system starts no more processes: too many run, or its memory is full");
+    this.leaseMark = leaseMark;
+    this.#child = child;
+    this.#pid = child.pid;
+    this.#mark = mark;
     this.exited = new Promise((resolve) =>
       child.once("exit", (code, signal) => {
         this.#running = false;
@@ -83,25 +74,19 @@ export class SupervisedProcess {
     // Nothing comes this way; reading shows when the watcher, who alone holds the other end, is gone.
     this.#lifeline.resume();
     // A step that has killed its watcher could outlive the agent.
-    this.#lifeline.once("close", () => this.#running && this.signal("SIGKILL"));
+    this.#lifeline.once("close", () => this.signal("SIGKILL"));
+    child.stdin!.on("error", () => {}); // "exit" follows.
+    child.stdin!.write(SCRIPT);
   }
 
-  /** Starts the process; rejects when the system refuses (no such folder, too many arguments, no more processes). */
-  static async start(start: ProcessStart, pipes: FifoPool): Promise<SupervisedProcess> {
-    const [stdout, stderr] = [pipes.open(), pipes.open()];
-    try {
-      const child = spawnSupervisor(start, stdout, stderr);
-      if (child.pid === undefined) throw (await once(child, "error"))[0];
-      child.on("error", () => {}); // Of `kill`, which this class does not use.
-      return new SupervisedProcess(child, child.pid, stdout.reader, stderr.reader);
-    } catch (error) {
-      stdout.reader.destroy();
-      stderr.reader.destroy();
-      throw error;
-    } finally {
-      closeWriteEnd(stdout);
-      closeWriteEnd(stderr);
-    }
+  get isRunning(): boolean {
+    return this.#running;
+  }
+
+  /** Makes it the process of a step, once. */
+  become(launch: Launch): void {
+    this.#beginning = beginning();
+    this.#child.stdin!.end(launchOrder({ ...launch, env: { ...launch.env, [MARK]: this.#mark } }));
   }
 
   /** Sends a signal to the whole group; nothing happens once the process itself has ended, as its id may be another's. */
@@ -109,31 +94,16 @@ export class SupervisedProcess {
     if (this.#running) signalGroup(this.#pid, name);
   }
 
-  /** Ends everything that belongs to the step and resolves when the process has ended and the watcher is gone. Idempotent. */
-  async sweep(): Promise<void> {
-    if (!this.#lifeline.closed) {
-      const gone = once(this.#lifeline, "close");
-      // A watcher that was stopped, or cannot keep up, is ended with what is left.
-      const timer = setTimeout(() => signalGroup(this.#pid, "SIGKILL"), SWEEP_MS);
-      this.#lifeline.end();
-      await gone;
-      clearTimeout(timer);
-    }
+  /** Ends everything that belongs to the step and resolves when nothing of it is left. Idempotent. */
+  sweep(): Promise<void> {
+    return (this.#end ??= this.#sweep());
+  }
+
+  async #sweep(): Promise<void> {
+    const isKnown = await killRest(this.#pid, this.#mark, this.#beginning);
+    // The watcher is of the group: its end is the best sign of the group's where nothing better can be had.
+    if (!isKnown && !this.#lifeline.closed) await once(this.#lifeline, "close");
+    this.#lifeline.destroy();
     await this.exited;
   }
-}
-
-function spawnSupervisor(
-  { command, cwd, env, mark, permitFile }: ProcessStart,
-  stdout: OutputPipe,
-  stderr: OutputPipe,
-): ChildProcess {
-  const path = process.env["PATH"] ?? "/usr/bin:/bin";
-  return spawn("/bin/sh", ["-c", SCRIPT, "millrace-step", `${mark};`, path, permitFile, ...command], {
-    cwd,
-    // Not the first one: see `sweep`.
-    env: { ...env, [MARK]: `${mark};` },
-    stdio: ["ignore", stdout.writeEnd, stderr.writeEnd, "pipe"],
-    detached: true,
-  });
 }

@@ -13,6 +13,7 @@ import type { Logger } from "../domain/logger.ts";
 import type { Order } from "./control-stream.ts";
 import type { FifoPool } from "./fifo-pool.ts";
 import { type Journal, lostReport } from "./journal.ts";
+import type { Launcher } from "./launcher.ts";
 import type { HeldLease, Leases } from "./leases.ts";
 import type { LogShipper } from "./log-shipper.ts";
 import { StepExecution, type StepEnd } from "./step-execution.ts";
@@ -20,12 +21,18 @@ import { removeWorkspace } from "./workspace.ts";
 
 /** How often an end is reported again that the plane has not acknowledged. */
 const REPORT_AGAIN_MS = 5_000;
+/**
+ * How long the report of a start is held back: the report of an end implies it, and most steps that are over so soon would
+ * cost twice the messages. Short enough for nobody to see it; the report says for how long the step has run.
+ */
+const START_HELD_MS = 20;
 /** How many orders that came before or after their time are remembered. */
 const REMEMBERED = 1_000;
 
 export interface WorkloadOptions {
   readonly workDir: string;
   readonly scratchDir: string;
+  readonly launcher: Launcher;
   readonly pipes: FifoPool;
   readonly journal: Journal;
   readonly shipper: LogShipper;
@@ -169,24 +176,27 @@ export class Workload {
   }
 
   #start(key: string, dispatch: Dispatch, lease: HeldLease): void {
-    const { workDir, scratchDir, pipes, shipper, log } = this.#options;
+    const { workDir, scratchDir, launcher, pipes, shipper, log } = this.#options;
     const { runId, jobId, stepRunId, token } = dispatch;
     const held = { runId, jobId, stepRunId, token };
+    let startTimer: NodeJS.Timeout | undefined;
     const execution = new StepExecution(dispatch, {
       workDir,
       scratchDir,
+      launcher,
       pipes,
       lease,
       output: { shipper, log: shipper.open(held), maskValues: [] },
       onStarted: (startedAtMs) => {
         step.startedAtMs = startedAtMs;
-        this.#reportStarted(step);
+        startTimer = setTimeout(() => this.#reportStarted(step), START_HELD_MS);
       },
     });
     const step: RunningStep = { held, execution, startedAtMs: 0, refused: false };
     this.#running.set(key, step);
     log.info({ runId, jobId, stepRunId, step: dispatch.stepName }, "a step run begins");
     void execution.ended.then((end) => {
+      clearTimeout(startTimer);
       lease.release();
       this.#running.delete(key);
       log.info({ runId, jobId, stepRunId, phase: end.phase, reason: end.reason }, "a step run has ended");
@@ -253,6 +263,7 @@ export class Workload {
       ...lostReport(held, ""),
       phase: StepPhase.STEP_PHASE_STARTED,
       startedAtMs: BigInt(startedAtMs),
+      endedAtMs: BigInt(Date.now()),
     });
   }
 

@@ -1,22 +1,24 @@
 /** The workspace of a job: a folder that its steps share, and that nothing of the agent's own lies in. */
-import { chmod, lstat, mkdir, readdir, realpath, rm } from "node:fs/promises";
+import { lstatSync, mkdirSync, realpathSync } from "node:fs";
+import { chmod, lstat, readdir, rm } from "node:fs/promises";
 import { join, resolve, sep } from "node:path";
 import { MillraceError } from "../domain/errors.ts";
 
 /** Makes the folder when it is missing and answers its real path. `malformed_request` for an id that is no folder name. */
-export async function openWorkspace(workDir: string, jobId: string): Promise<string> {
+export function openWorkspace(workDir: string, jobId: string): string {
   const folder = workspacePath(workDir, jobId);
-  await mkdir(folder, { recursive: true });
-  return realpath(folder);
+  mkdirSync(folder, { recursive: true });
+  return realpathSync.native(folder);
 }
 
 /** The real path of `workingDirectory` within the workspace; `malformed_request` when it is missing or leads outside. */
-export async function resolveWorkingDirectory(workspace: string, workingDirectory: string): Promise<string> {
+export function resolveWorkingDirectory(workspace: string, workingDirectory: string): string {
+  if (workingDirectory === "") return workspace;
   const wanted = resolve(workspace, workingDirectory);
   let real: string;
   try {
-    real = await realpath(wanted);
-    if (!(await lstat(real)).isDirectory()) throw new Error("not a folder");
+    real = realpathSync.native(wanted);
+    if (!lstatSync(real).isDirectory()) throw new Error("not a folder");
   } catch {
     throw new MillraceError(
       "malformed_request",

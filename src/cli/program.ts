@@ -1,15 +1,17 @@
-/** The command line: commands, their options, and exit statuses (0 ok, 1 failure, 2 usage, 130 after Ctrl-C). */
+/**
+ * The command line: commands, their options, and exit statuses (0 ok, 1 failure, 2 usage, 130 after Ctrl-C). What a
+ * command needs is loaded with it alone: an agent has no use for a control plane in its memory.
+ */
 import { Command, CommanderError, Option } from "commander";
-import { agent, type AgentOptions } from "./agent.ts";
-import { backup, type BackupOptions } from "./backup.ts";
+import type { AgentOptions } from "./agent.ts";
+import type { BackupOptions } from "./backup.ts";
 import { runCommand } from "./command-line.ts";
 import { EXIT } from "./exit-codes.ts";
 import { packageVersion } from "../plane/package-root.ts";
-import { repair } from "./repair.ts";
-import { restore, type RestoreOptions } from "./restore.ts";
-import { run, type RunOptions } from "./run.ts";
-import { serve, type ServeOptions } from "./serve.ts";
-import { start, type StartOptions } from "./start.ts";
+import type { RestoreOptions } from "./restore.ts";
+import type { RunOptions } from "./run.ts";
+import type { ServeOptions } from "./serve.ts";
+import type { StartOptions } from "./start.ts";
 
 /** Runs the program with `argv` (without the interpreter and the script) and answers its exit status. */
 export async function runProgram(argv: readonly string[]): Promise<number> {
@@ -38,7 +40,9 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .option("--once", "end after a run of the sample; exit status 0 when it succeeded")
     .option("--data-dir <dir>", "where everything is kept (MILLRACE_DATA_DIR)")
     .option("--new-token", "make and show a further administrator token")
-    .action(async (options: StartOptions) => setStatus(await runCommand((signal) => start(options, signal))));
+    .action(async (options: StartOptions) =>
+      setStatus(await runCommand(async (signal) => (await import("./start.ts")).start(options, signal))),
+    );
 
   program
     .command("run")
@@ -47,7 +51,7 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .option("--var <name=value>", "a variable of the run; `checkout` is the current directory", collect, [])
     .option("--verbose", "show every log line")
     .action(async (file: string, options: RunOptions) =>
-      setStatus(await runCommand((signal) => run(file, options, signal))),
+      setStatus(await runCommand(async (signal) => (await import("./run.ts")).run(file, options, signal))),
     );
 
   program
@@ -56,7 +60,9 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .option("--roles <roles>", "edge, gateway and worker, separated by commas; default all (MILLRACE_ROLES)")
     .option("--data-dir <dir>", "where an embedded Redis and SQLite keep their data (MILLRACE_DATA_DIR)")
     .action(async (options: ServeOptions) =>
-      setStatus(await runCommand((signal) => serve(options, signal), { asked: true })),
+      setStatus(
+        await runCommand(async (signal) => (await import("./serve.ts")).serve(options, signal), { asked: true }),
+      ),
     );
 
   program
@@ -74,7 +80,9 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .option("--data-dir <dir>", "workspaces and identity (MILLRACE_DATA_DIR)")
     .addOption(new Option("--lifeline", "end at once when stdin closes").hideHelp())
     .action(async (options: AgentOptions) =>
-      setStatus(await runCommand((signal) => agent(options, signal), { asked: true })),
+      setStatus(
+        await runCommand(async (signal) => (await import("./agent.ts")).agent(options, signal), { asked: true }),
+      ),
     );
 
   program
@@ -86,7 +94,7 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .argument("<file>", "where to; it must not be there yet")
     .option("--data-dir <dir>", "the installation (MILLRACE_DATA_DIR)")
     .action(async (file: string, options: BackupOptions) =>
-      setStatus(await runCommand((signal) => backup(file, options, signal))),
+      setStatus(await runCommand(async (signal) => (await import("./backup.ts")).backup(file, options, signal))),
     );
 
   program
@@ -95,13 +103,13 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .argument("<file>", "what `millrace backup` has made")
     .option("--data-dir <dir>", "where to; nothing may be in it yet (MILLRACE_DATA_DIR)")
     .action(async (file: string, options: RestoreOptions) =>
-      setStatus(await runCommand((signal) => restore(file, options, signal))),
+      setStatus(await runCommand(async (signal) => (await import("./restore.ts")).restore(file, options, signal))),
     );
 
   program
     .command("repair")
     .description("make an installation fit for work whose MongoDB was restored from a dump; no node may run meanwhile")
-    .action(async () => setStatus(await runCommand(repair)));
+    .action(async () => setStatus(await runCommand(async () => (await import("./repair.ts")).repair())));
 
   return program;
 }

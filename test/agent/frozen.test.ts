@@ -24,14 +24,8 @@ describe("an agent that is stopped", () => {
   const thaw = () => process.kill(-agent.pid!, "SIGCONT");
   const stateOf = (pid: number) => execFileSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" })[0];
   /** The guard itself, without its timers; undefined when there is none. */
-  const guardOf = async () => (await processesWith("millrace-guard")).find((pid) => parentOf(pid) === agent.pid);
-  const parentOf = (pid: number) => {
-    try {
-      return Number(execFileSync("ps", ["-o", "ppid=", "-p", String(pid)], { encoding: "utf8" }));
-    } catch {
-      return undefined; // It has ended meanwhile.
-    }
-  };
+  const guardOf = async () => (await processesWith("millrace-guard", agent.pid))[0];
+  const launcherOf = async () => (await processesWith("launcher-main", agent.pid))[0]!;
 
   it("has lost the steps whose lease runs out, with all their processes, and keeps the others", async () => {
     bench.plane.dispatch({
@@ -110,10 +104,32 @@ describe("an agent that is stopped", () => {
   });
 
   it("leaves nothing when it is killed, not even of a step that has stopped its own watcher", async () => {
-    bench.plane.dispatch({ script: "pkill -STOP -g $$ -f 'step_1-1;'; echo up; sleep 84" });
+    bench.plane.dispatch({ script: "pkill -STOP -g $$ -f millrace-step; echo up; sleep 84" });
     await bench.plane.logOf(1n);
     agent.kill("SIGKILL");
     await until("the end of the step", async () => (await processesWith("sleep 84")).length === 0, 2_000);
     await until("the end of the guard", async () => (await processesWith(bench.dataDir)).length === 0, 2_000);
+  });
+
+  it("leaves nothing when it is killed together with its guard and its launcher", async () => {
+    bench.plane.dispatch({ script: "setsid sleep 85 & echo $MILLRACE_STEP_MARK; sleep 85" });
+    const mark = (await bench.plane.logOf(1n))[0]!.content;
+    await until("both processes", async () => (await processesWith("sleep 85")).length >= 2);
+    for (const pid of [await guardOf(), await launcherOf(), agent.pid]) process.kill(pid!, "SIGKILL");
+    await until("the end of the step", async () => (await processesWith("sleep 85")).length === 0, 2_000);
+    const lease = mark.slice(0, mark.indexOf(";"));
+    await until("the end of the supervisors", async () => (await processesWith(lease)).length === 0, 2_000);
+  });
+
+  it("has lost its steps when its launcher is killed, and starts the next with another one", async () => {
+    bench.plane.dispatch({ script: "setsid sleep 86 & echo up; sleep 86" });
+    await bench.plane.logOf(1n);
+    process.kill(await launcherOf(), "SIGKILL");
+    const end = await bench.plane.endOf();
+    expect(end).to.include({ phase: "STEP_PHASE_LOST", exitCode: -1, lastLine: 1n });
+    expect(end.reason).to.include("the process that starts the agent's steps has ended");
+    expect(await processesWith("sleep 86")).to.deep.equal([]);
+    bench.plane.dispatch({ script: "echo again", stepRunId: "step_2" });
+    expect((await bench.plane.endOf("step_2")).phase).to.equal("STEP_PHASE_SUCCEEDED");
   });
 });

@@ -5,25 +5,25 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { systemClock } from "../../src/domain/clock.ts";
-import { FifoPool } from "../../src/agent/fifo-pool.ts";
 import { Guard } from "../../src/agent/guard.ts";
-import { SupervisedProcess } from "../../src/agent/supervisor.ts";
+import { Launcher } from "../../src/agent/launcher.ts";
 import { until } from "../support/until.ts";
 import { processesWith, SILENT } from "./test-agent.ts";
 
 describe("a guard", () => {
   let folder: string;
   let guard: Guard;
-  let pipes: FifoPool;
+  let launcher: Launcher;
   let ranOut: number[];
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "millrace-guard-"));
-    pipes = new FifoPool(folder);
+    launcher = new Launcher(SILENT);
     ranOut = [];
     const onRunOut = (lease: number) => void ranOut.push(lease);
     guard = new Guard({ folder, clock: systemClock, log: SILENT, onRunOut });
   });
   afterEach(async () => {
+    await launcher.close();
     await guard.close();
     await rm(folder, { recursive: true });
   });
@@ -31,27 +31,26 @@ describe("a guard", () => {
   const soon = () => systemClock.monotonic() + 500;
   const later = () => systemClock.monotonic() + 60_000;
   const startUnder = (lease: number, script: string) =>
-    SupervisedProcess.start(
-      {
-        command: ["sh", "-c", script],
-        cwd: folder,
-        env: { PATH: process.env["PATH"] ?? "" },
-        mark: `${guard.markOf(lease)}step-1`,
-        permitFile: guard.permitOf(lease),
-      },
-      pipes,
-    );
+    launcher.start({
+      command: ["sh", "-c", script],
+      cwd: folder,
+      env: { PATH: process.env["PATH"] ?? "" },
+      stdout: "/dev/null",
+      stderr: "/dev/null",
+      leaseMark: guard.markOf(lease),
+      permitFile: guard.permitOf(lease),
+    });
 
   it("kills what runs under a lease that runs out, and says so", async () => {
     guard.open(1, soon());
     guard.open(12, later());
-    const [doomed, other] = [await startUnder(1, "env -i sleep 91"), await startUnder(12, "sleep 92")];
+    const doomed = await startUnder(1, "env -i sleep 91");
+    await startUnder(12, "sleep 92");
     expect(await doomed.exited).to.deep.equal({ code: null, signal: "SIGKILL" });
     await until("the word of the guard", () => ranOut.length > 0);
     expect(ranOut).to.deep.equal([1]);
     expect(await processesWith("sleep 91")).to.deep.equal([]);
     expect(await processesWith("sleep 92")).to.have.length.above(0);
-    await other.sweep();
   });
 
   it("lets nothing start under a lease that is over, even when it is renewed too late", async () => {
@@ -59,9 +58,8 @@ describe("a guard", () => {
     await until("the end of the lease", () => ranOut.length > 0);
     guard.renew(1, later());
     const late = await startUnder(1, "touch started");
-    expect((await late.exited).code).to.equal(1);
+    expect((await late.exited)?.code).to.equal(1);
     expect(existsSync(join(folder, "started"))).to.equal(false);
-    await late.sweep();
   });
 
   it("keeps one timer a lease, however often it is renewed, and none of one that is given back", async () => {

@@ -79,6 +79,26 @@ describe("the leases of an agent", () => {
     expect(reasons).to.deep.equal([]);
   });
 
+  it("are the same for steps that follow one another, and are given back when nobody holds them for long", () => {
+    const markOf = () => {
+      const lease = leases.take(30_000)!;
+      lease.release();
+      return lease.mark;
+    };
+    leases.renew(nowMs);
+    const mark = markOf();
+    for (let count = 0; count < 9; count++) {
+      nowMs += 20_000;
+      leases.renew(nowMs);
+    }
+    expect(markOf()).to.equal(mark);
+    for (let count = 0; count < 31; count++) {
+      nowMs += 20_000;
+      leases.renew(nowMs);
+    }
+    expect(markOf()).to.not.equal(mark);
+  });
+
   it("count by a clock that goes on while the machine is suspended", async function () {
     const clock = openAgentClock();
     const uptime = await readFile("/proc/uptime", "utf8").catch(() => undefined);

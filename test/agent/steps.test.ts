@@ -17,7 +17,7 @@ describe("a step on an agent", () => {
     (await bench.plane.logOf(lastLine, stepRunId)).map((line) => line.content);
 
   it("is reported as started, then as succeeded with its last line", async () => {
-    bench.plane.dispatch({ script: "echo one\necho two" });
+    bench.plane.dispatch({ script: "echo one\necho two\nsleep 0.2" });
     const end = await bench.plane.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_SUCCEEDED", exitCode: 0, reason: "", lastLine: 2n, token: 1n });
     expect(end.endedAtMs >= end.startedAtMs && end.startedAtMs > 0n).to.equal(true);
@@ -26,6 +26,26 @@ describe("a step on an agent", () => {
       "STEP_PHASE_SUCCEEDED",
     ]);
     expect(await textOf(2n)).to.deep.equal(["one", "two"]);
+  });
+
+  it("says with its start for how long it has run, and that it has not ended", async () => {
+    bench.plane.dispatch({ script: "sleep 68" });
+    const { startedAtMs, endedAtMs } = await bench.plane.reportOf("STEP_PHASE_STARTED");
+    expect(Number(endedAtMs - startedAtMs)).to.be.within(15, 5_000);
+  });
+
+  it("is reported once when it is over at once", async () => {
+    for (let count = 0; count < 10; count++) {
+      bench.plane.dispatch({ argsJson: '{"command":"true"}', stepRunId: `step_${count}` });
+      expect(await bench.plane.endOf(`step_${count}`)).to.include({ phase: "STEP_PHASE_SUCCEEDED" });
+    }
+    // A machine that is busy may make a step take longer; not each of them.
+    const starts = bench.plane.reports.filter(({ phase }) => phase === "STEP_PHASE_STARTED");
+    expect(starts).to.have.length.below(10);
+    const reported = bench.plane.reports.length;
+    const beats = bench.plane.heartbeats.length;
+    await until("heartbeats for longer than a start is held back", () => bench.plane.heartbeats.length > beats + 2);
+    expect(bench.plane.reports).to.have.length(reported);
   });
 
   it("fails with its exact exit code", async () => {
@@ -195,11 +215,12 @@ describe("a step on an agent", () => {
   });
 
   it("takes its children along when it ends, those that left its group too", async () => {
-    bench.plane.dispatch({ script: "sleep 63 & setsid sleep 63 & echo done" });
+    bench.plane.dispatch({ script: "sleep 63 & setsid sleep 63 & echo $MILLRACE_STEP_MARK" });
     const end = await bench.plane.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_SUCCEEDED", exitCode: 0 });
     expect(await processesWith("sleep 63")).to.deep.equal([]);
-    expect(await processesWith("step_1-1;")).to.deep.equal([]);
+    const [mark] = await textOf(1n);
+    await until("the end of its supervisor", async () => (await processesWith(mark!)).length === 0);
   });
 
   it("is over when its process has ended, although something still holds its output", async () => {
@@ -215,7 +236,7 @@ describe("a step on an agent", () => {
   });
 
   it("ends when it has killed its supervisor", async () => {
-    bench.plane.dispatch({ script: `pkill -KILL -g $$ -f 'step_1-1;'; sleep 64` });
+    bench.plane.dispatch({ script: `pkill -KILL -g $$ -f millrace-step; sleep 64` });
     expect(await bench.plane.endOf()).to.include({ phase: "STEP_PHASE_FAILED", reason: "ended by SIGKILL" });
     expect(await processesWith("sleep 64")).to.deep.equal([]);
   });
@@ -237,7 +258,7 @@ describe("a step on an agent", () => {
 
   it("is killed without a report when the plane refuses its grant", async () => {
     bench.plane.dispatch({ script: "echo up; sleep 65" });
-    await bench.plane.logOf(1n);
+    await bench.plane.reportOf("STEP_PHASE_STARTED");
     bench.plane.order({ $case: "refuse", value: { stepRunId: "step_1", token: 1n } });
     await until("a heartbeat without it", () => bench.plane.heartbeats.at(-1)?.held.length === 0);
     expect(bench.plane.reports.map((report) => report.phase)).to.deep.equal(["STEP_PHASE_STARTED"]);

@@ -94,14 +94,15 @@ export class TestAgent {
   }
 }
 
-/** Process ids whose command line holds `text`. */
-export async function processesWith(text: string): Promise<number[]> {
-  const ps = spawn("ps", ["-eo", "pid=,stat=,args="], { stdio: ["ignore", "pipe", "inherit"] });
+/** Process ids whose command line holds `text`; of children of `parent` alone when it is given. */
+export async function processesWith(text: string, parent?: number): Promise<number[]> {
+  const ps = spawn("ps", ["-eo", "pid=,ppid=,stat=,args="], { stdio: ["ignore", "pipe", "inherit"] });
   let output = "";
   for await (const chunk of ps.stdout) output += String(chunk);
   return output
     .split("\n")
-    .map((line) => /^\s*(\d+)\s+(\S+)\s+(.*)$/.exec(line))
-    .filter((row) => row !== null && !row[2]!.startsWith("Z") && row[3]!.includes(text))
+    .map((line) => /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line))
+    .filter((row) => row !== null && !row[3]!.startsWith("Z") && row[4]!.includes(text))
+    .filter((row) => parent === undefined || Number(row![2]) === parent)
     .map((row) => Number(row![1]));
 }

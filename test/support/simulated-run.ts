@@ -112,7 +112,7 @@ export class SimulatedRun {
         exitCode: phase === "succeeded" ? 0 : phase === "failed" ? 1 : -1,
         reason: "",
         lastLine: 0,
-        durationMs: 5,
+        durationMs: phase === "started" ? 0 : 5,
         ...rest,
       },
       jobAttempt,

@@ -37,6 +37,13 @@ describe("a step", () => {
     expect(run.events().filter((event) => event === "step.started")).to.have.length(1);
   });
 
+  it("started before the report of it came, by the agent's own count", () => {
+    const run = granted();
+    run.now += 100;
+    run.report(0, 0, "started", { durationMs: 20 });
+    expect(run.step(0, 0)).to.include({ state: "running", startedAt: run.now - 20 });
+  });
+
   it("takes a final report in queued as start and end, by the agent's own duration", () => {
     const run = granted();
     run.now += 100;

@@ -316,8 +316,9 @@ export interface StepReport {
   reason: string;
   /** Number of the last log line of a final report, 0 when there is none. */
   lastLine: bigint;
-  /** When the process started and ended by the agent's clock, Unix milliseconds; 0 when it did not. */
+  /** When the process started by the agent's clock, Unix milliseconds; 0 when it did not. */
   startedAtMs: bigint;
+  /** When it ended by the same clock; in the report of a start when that is sent. What lies between is how long it has run. */
   endedAtMs: bigint;
 }
 
