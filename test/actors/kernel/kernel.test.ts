@@ -134,6 +134,7 @@ describe("the kernel", () => {
   }
 
   it("leaves to the creator of a run what its first turn owes, and performs it a while later", async () => {
+    await kernel.stop();
     kernel = newKernel({ ...FAST, creatorMs: 300, passivateMs: 10_000 });
     await kernel.open(SHARD);
     const runId = await triggerBegun(planOf([[{}, {}]]));
@@ -160,6 +161,7 @@ describe("the kernel", () => {
   });
 
   it("performs what the first turn of an older run owes before it decides anything", async () => {
+    await kernel.stop();
     kernel = newKernel({ ...FAST, creatorMs: 0 });
     await kernel.open(SHARD);
     const runId = await triggerBegun(planOf([[{}]]));
