@@ -56,7 +56,13 @@ export class MailboxSender implements Port {
   async sendAt(letter: Letter, dueAt: number, key: string): Promise<void> {
     const delay = Math.max(0, dueAt - Date.now());
     const jobId = key.replaceAll(":", "_");
-    await this.#laneOf(letter.rootId).queue.add(LETTERS, this.#envelopeOf([letter]), { delay, jobId });
+    const lane = this.#laneOf(letter.rootId);
+    try {
+      await lane.queue.add(LETTERS, this.#envelopeOf([letter]), { delay, jobId });
+    } catch (error) {
+      this.#drop(lane);
+      throw error;
+    }
   }
 
   async close(): Promise<void> {
@@ -72,10 +78,17 @@ export class MailboxSender implements Port {
         await lane.queue.add(LETTERS, this.#envelopeOf(batch.map(({ letter }) => letter)));
         for (const { resolve } of batch) resolve();
       } catch (error) {
+        this.#drop(lane);
         for (const { reject } of batch) reject(error);
       }
     }
     lane.sending = false;
+  }
+
+  /** What has failed may be the state of the queue and not the command: the next letter gets a new one. */
+  #drop(lane: Lane): void {
+    for (const [shard, kept] of this.#lanes) if (kept === lane) this.#lanes.delete(shard);
+    void lane.queue.close().catch(() => undefined);
   }
 
   #envelopeOf(letters: readonly Letter[]): Envelope {
