@@ -1,7 +1,7 @@
 /** What a matrix must be beyond its shape: bounded, without repeats, and with something to run. */
 import { LIMITS } from "./limits.ts";
 import { countCells, type Matrix, matrixFields } from "./matrix.ts";
-import { didYouMean } from "./nearest.ts";
+import { didYouMean } from "../expressions/nearest.ts";
 import { clip } from "./read-text.ts";
 import type { Path, Source } from "./source.ts";
 

@@ -1,6 +1,6 @@
 /** Who needs whom within a stage: names that are not there, and jobs that need one another. */
 import { LIMITS } from "./limits.ts";
-import { didYouMean } from "./nearest.ts";
+import { didYouMean } from "../expressions/nearest.ts";
 import { clip } from "./read-text.ts";
 import type { Path, Source } from "./source.ts";
 

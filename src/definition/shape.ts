@@ -1,7 +1,7 @@
 /** What the schema finds, as diagnostics with positions and the nearest key. */
 import type { z } from "zod";
 import { DIAGNOSTIC_CODES, type DiagnosticCode } from "./diagnostics.ts";
-import { didYouMean } from "./nearest.ts";
+import { didYouMean } from "../expressions/nearest.ts";
 import { clip } from "./read-text.ts";
 import { PLACES } from "./schema.ts";
 import type { Path, Source } from "./source.ts";

@@ -1,7 +1,7 @@
 /** Expressions in the texts of a definition: where they may stand, and what they may read. */
 import { FUNCTIONS } from "../expressions/functions.ts";
 import { OPEN, parseTemplate, type TemplateProblem, type TextSpan } from "../expressions/template.ts";
-import { didYouMean } from "./nearest.ts";
+import { didYouMean } from "../expressions/nearest.ts";
 import { clip } from "./read-text.ts";
 import type { Path, Source, TextSpot } from "./source.ts";
 

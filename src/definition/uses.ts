@@ -1,5 +1,5 @@
 /** What `uses` may name, and the arguments of the builtins. */
-import { didYouMean } from "./nearest.ts";
+import { didYouMean } from "../expressions/nearest.ts";
 import { clip } from "./read-text.ts";
 import type { Path, Source } from "./source.ts";
 
