@@ -3,7 +3,8 @@
  */
 import { MillraceError } from "../domain/errors.ts";
 import { asId, type AgentId, type TokenId, type UserId } from "../domain/ids.ts";
-import { type Role, ROLES, type Token } from "../stores/identity.ts";
+import type { Token } from "../stores/identity.ts";
+import { type Role, ROLES } from "../domain/roles.ts";
 import { verifyAccessToken } from "./access-tokens.ts";
 import type { AppContext } from "./context.ts";
 import { findProvenToken } from "./tokens.ts";

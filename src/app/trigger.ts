@@ -13,7 +13,7 @@ import { planRun } from "../planner/plan-run.ts";
 import type { Pipeline } from "../stores/pipelines.ts";
 import { authoriseUser, type Caller, claimedIdentity } from "./access.ts";
 import type { AppContext } from "./context.ts";
-import { invalidDefinition } from "./definitions.ts";
+import { planRefused } from "./plan-refused.ts";
 import { ringDoorbell } from "./doorbell.ts";
 import { findPipeline, noPipeline } from "./find.ts";
 import { definitionOf } from "./known-definitions.ts";
@@ -125,12 +125,12 @@ async function planned(
     definition,
     runId,
     attempt: FIRST_ATTEMPT,
-    trigger: { kind: "manual", ref, fields: [] },
+    trigger: { kind: "manual", ref, payload: {} },
     variables,
     pipelineId: pipeline.pipelineId,
     pipelineName: pipeline.name,
     projectId: pipeline.projectId,
   });
-  if (!outcome.ok) throw invalidDefinition(outcome.problems);
+  if (!outcome.ok) throw planRefused(outcome);
   return outcome;
 }

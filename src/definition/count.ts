@@ -1,6 +1,6 @@
-/** How large a run of a definition is, with every cell of every matrix. */
+/** How large a run of a definition is, with every cell of every matrix; one whose cells only the run knows counts once. */
 import type { Definition, DefinedJob } from "./definition.ts";
-import { countCells } from "./matrix.ts";
+import { countCells, knownCells } from "./matrix.ts";
 
 export function countJobs(definition: Definition): number {
   return sum(definition, cellsOf);
@@ -15,5 +15,6 @@ function sum(definition: Definition, amountOf: (job: DefinedJob) => number): num
 }
 
 function cellsOf(job: DefinedJob): number {
-  return job.matrix === null ? 1 : countCells(job.matrix);
+  const cells = job.matrix === null ? undefined : knownCells(job.matrix);
+  return cells === undefined ? 1 : countCells(cells);
 }

@@ -1,9 +1,24 @@
-/** A definition after validation: both shapes made one, durations in milliseconds, nothing optional. */
+/** A definition after validation: both shapes made one, durations in milliseconds, defaults put in. */
 import { parseDuration } from "../domain/durations.ts";
 import type { AgentSelector } from "../domain/labels.ts";
 import type { Pairs, Scalar } from "../domain/plan.ts";
 import type { Matrix } from "./matrix.ts";
-import type { RawJob, RawMatrix, RawPipeline, RawStep } from "./schema.ts";
+import type {
+  RawApproval,
+  RawConcurrency,
+  RawInput,
+  RawJob,
+  RawJobRetry,
+  RawMatrix,
+  RawNotification,
+  RawPipeline,
+  RawSource,
+  RawStage,
+  RawStep,
+  RawStepRetry,
+  RawTarget,
+  RawTriggers,
+} from "./schema/pipeline.ts";
 import type { Path, Source } from "./source.ts";
 
 export interface Definition {
@@ -11,23 +26,37 @@ export interface Definition {
   readonly version: string;
   readonly description: string;
   readonly variables: Pairs<Scalar>;
+  /** What a trigger by hand may and must give. */
+  readonly inputs: Pairs<RawInput>;
   readonly env: Pairs<Scalar>;
   readonly timeoutMs: number | null;
+  readonly concurrency: RawConcurrency | null;
+  readonly notify: readonly RawNotification[];
+  readonly triggers: {
+    readonly cron: NonNullable<RawTriggers["cron"]>;
+    readonly event: NonNullable<RawTriggers["event"]>;
+  };
   readonly stages: readonly DefinedStage[];
   /** Gives its place in the text to what is found later. */
   readonly source: Pick<Source, "locate">;
 }
 
 export interface DefinedStage {
+  /** Where it stands in the definition as written; that of the pipeline for the `jobs` shorthand. */
+  readonly path: Path;
   readonly name: string;
+  /** As written; empty for none. */
+  readonly when: string;
+  /** The pipeline's own gates the first stage. */
+  readonly approval: RawApproval | null;
   readonly jobs: readonly DefinedJob[];
 }
 
 export interface DefinedJob {
-  /** Where it stands in the definition as written. */
   readonly path: Path;
   readonly name: string;
   readonly needs: readonly string[];
+  readonly when: string;
   readonly matrix: Matrix | null;
   readonly env: Pairs<Scalar>;
   readonly timeoutMs: number | null;
@@ -35,57 +64,107 @@ export interface DefinedJob {
   readonly cancelGraceMs: number;
   readonly leaseMs: number;
   readonly priority: number;
+  readonly retry: Retry<"agent_lost" | "dispatch_failed">;
   readonly continueOnError: boolean;
   readonly selector: AgentSelector;
+  readonly concurrency: RawConcurrency | null;
+  readonly approval: RawApproval | null;
+  /** The job's own, else the pipeline's. */
+  readonly code: RawSource | null;
+  readonly target: RawTarget | null;
+  readonly notify: readonly RawNotification[];
+  readonly outputs: Pairs<string>;
   readonly steps: readonly DefinedStep[];
 }
 
 export interface DefinedStep {
   readonly name: string;
+  /** Empty for none. */
+  readonly id: string;
   readonly uses: string;
   readonly action: string;
   readonly args: Readonly<Record<string, unknown>>;
   readonly env: Pairs<Scalar>;
+  readonly when: string;
   readonly timeoutMs: number | null;
+  readonly retry: Retry<"failed" | "timeout">;
   readonly continueOnError: boolean;
   readonly workingDirectory: string;
+  readonly artifacts: NonNullable<RawStep["artifacts"]>;
+  /** Names of outputs, or null when any may be written. */
+  readonly outputs: readonly string[] | null;
+}
+
+export interface Retry<Cause extends string> {
+  /** In all, the first one included. */
+  readonly attempts: number;
+  readonly on: readonly Cause[];
+  /** Empty for any. */
+  readonly exitCodes: readonly number[];
+  readonly delayMs: number;
+  readonly backoff: number;
+  readonly maxDelayMs: number;
 }
 
 /** Name of the stage in which the `jobs` shorthand is wrapped. */
 export const DEFAULT_STAGE = "default";
 const DEFAULT_CANCEL_GRACE_MS = 10_000;
 const DEFAULT_LEASE_MS = 30_000;
+const DEFAULT_MAX_DELAY_MS = 3_600_000;
+/** Attempts of a job whose agent is lost, in all. */
+const DEFAULT_JOB_ATTEMPTS = 2;
 
 /** The definition that a text without errors holds. */
 export function toDefinition(raw: RawPipeline, source: Source): Definition {
-  const stages = raw.stages ?? [{ name: DEFAULT_STAGE, jobs: raw.jobs ?? [] }];
-  const jobsPath = (stage: number): Path => (raw.stages === undefined ? ["jobs"] : ["stages", stage, "jobs"]);
+  const isFull = raw.stages !== undefined;
+  const stages: readonly RawStage[] = raw.stages ?? [{ name: DEFAULT_STAGE, jobs: raw.jobs ?? [] }];
+  const approval = raw.approval ?? raw.Approval ?? null;
+  const triggers = raw.triggers ?? raw.Triggers;
   return {
     namespace: raw.namespace ?? "",
     version: raw.version ?? "",
     description: raw.description ?? "",
     variables: pairs(raw.variables),
+    inputs: pairs(triggers?.manual?.inputs),
     env: pairs(raw.env),
     timeoutMs: toMs(raw.timeout),
-    stages: stages.map(({ name, jobs }, stage) => ({
-      name,
-      jobs: jobs.map((job, index) => toJob(job, [...jobsPath(stage), index])),
-    })),
+    concurrency: raw.concurrency ?? null,
+    notify: raw.notify ?? raw.Notify ?? [],
+    triggers: { cron: triggers?.cron ?? [], event: triggers?.event ?? [] },
+    stages: stages.map((stage, index): DefinedStage => {
+      const path: Path = isFull ? ["stages", index] : [];
+      return {
+        path,
+        name: stage.name,
+        when: toText(stage.when),
+        approval: stage.approval ?? stage.Approval ?? (index === 0 ? approval : null),
+        jobs: stage.jobs.map((job, at) => toJob(job, [...path, "jobs", at], raw)),
+      };
+    }),
     source,
   };
 }
 
 /** A matrix of the right shape, its maps as pairs. */
-export function toMatrix({ axes, include, exclude }: RawMatrix): Matrix {
-  return { axes: pairs(axes), include: (include ?? []).map(pairs), exclude: (exclude ?? []).map(pairs) };
+export function toMatrix({ axes, include, exclude, failFast, maxParallel }: RawMatrix): Matrix {
+  const all = pairs(axes);
+  return {
+    axes: all,
+    include: (include ?? []).map(pairs),
+    exclude: (exclude ?? []).map(pairs),
+    failFast: failFast ?? true,
+    maxParallel: maxParallel ?? null,
+  };
 }
 
-function toJob(raw: RawJob, path: Path): DefinedJob {
+function toJob(raw: RawJob, path: Path, pipeline: RawPipeline): DefinedJob {
   const { matchLabels, matchExpressions } = raw.agentSelector ?? {};
+  const target = raw.target ?? raw.Target ?? pipeline.target ?? pipeline.Target ?? null;
   return {
     path,
     name: raw.name,
     needs: raw.needs ?? [],
+    when: toText(raw.when),
     matrix: raw.matrix === undefined ? null : toMatrix(raw.matrix),
     env: pairs(raw.env),
     timeoutMs: toMs(raw.timeout),
@@ -93,6 +172,8 @@ function toJob(raw: RawJob, path: Path): DefinedJob {
     cancelGraceMs: toMs(raw.cancelGrace) ?? DEFAULT_CANCEL_GRACE_MS,
     leaseMs: toMs(raw.agentLeaseTimeout) ?? DEFAULT_LEASE_MS,
     priority: raw.priority ?? 0,
+    // What was deployed may be half done: to begin it anew is for people to decide.
+    retry: toRetry(raw.retry, target === null ? DEFAULT_JOB_ATTEMPTS : 1, ["agent_lost", "dispatch_failed"]),
     continueOnError: raw.continueOnError ?? false,
     selector: {
       matchLabels: pairs(matchLabels),
@@ -102,6 +183,12 @@ function toJob(raw: RawJob, path: Path): DefinedJob {
         values: values ?? [],
       })),
     },
+    concurrency: raw.concurrency ?? null,
+    approval: raw.approval ?? raw.Approval ?? null,
+    code: raw.source ?? raw.Source ?? pipeline.source ?? pipeline.Source ?? null,
+    target,
+    notify: raw.notify ?? raw.Notify ?? [],
+    outputs: pairs(raw.outputs),
     steps: raw.steps.map(toStep),
   };
 }
@@ -109,14 +196,38 @@ function toJob(raw: RawJob, path: Path): DefinedJob {
 function toStep(raw: RawStep, index: number): DefinedStep {
   return {
     name: raw.name ?? `step ${index + 1}`,
+    id: raw.id ?? "",
     uses: raw.uses,
     action: raw.action ?? "",
     args: raw.args ?? {},
     env: pairs(raw.env),
+    when: toText(raw.when),
     timeoutMs: toMs(raw.timeout),
+    retry: toRetry(raw.retry, 1, ["failed", "timeout"]),
     continueOnError: raw.continueOnError ?? false,
     workingDirectory: raw.workingDirectory ?? "",
+    artifacts: raw.artifacts ?? [],
+    outputs: raw.outputs ?? null,
   };
+}
+
+function toRetry<Cause extends string>(
+  raw: ((RawStepRetry | RawJobRetry) & { readonly on?: readonly Cause[] | undefined }) | undefined,
+  attempts: number,
+  causes: readonly Cause[],
+): Retry<Cause> {
+  return {
+    attempts: raw?.attempts ?? attempts,
+    on: raw?.on ?? causes,
+    exitCodes: raw !== undefined && "exitCodes" in raw ? (raw.exitCodes ?? []) : [],
+    delayMs: toMs(raw?.delay) ?? 0,
+    backoff: raw?.backoff ?? 1,
+    maxDelayMs: toMs(raw?.maxDelay) ?? DEFAULT_MAX_DELAY_MS,
+  };
+}
+
+function toText(when: string | boolean | undefined): string {
+  return when === undefined ? "" : String(when);
 }
 
 function toMs(text: string | undefined): number | null {

@@ -1,6 +1,6 @@
 /** What a matrix must be beyond its shape: bounded, without repeats, and with something to run. */
-import { LIMITS } from "./limits.ts";
-import { countCells, type Matrix, matrixFields } from "./matrix.ts";
+import { LIMITS } from "./schema/limits.ts";
+import { countCells, knownCells, type Matrix, matrixFields } from "./matrix.ts";
 import { didYouMean } from "../expressions/nearest.ts";
 import { clip } from "./read-text.ts";
 import type { Path, Source } from "./source.ts";
@@ -15,7 +15,10 @@ export function checkMatrix(source: Source, matrix: Matrix, path: Path): number 
     source.report("matrix-limit", path, message);
     return 0;
   }
-  const cells = countCells(matrix);
+  const known = knownCells(matrix);
+  // What an expression will give is bounded when it is known.
+  if (known === undefined) return 1;
+  const cells = countCells(known);
   if (cells > LIMITS.matrixCells) {
     source.report("matrix-limit", path, `a matrix may have ${LIMITS.matrixCells} cells; this one has ${cells}`);
     return 0;
@@ -30,6 +33,7 @@ export function checkMatrix(source: Source, matrix: Matrix, path: Path): number 
 function checkAxes(source: Source, { axes }: Matrix, path: Path): boolean {
   let isDistinct = true;
   for (const [name, values] of axes) {
+    if (typeof values === "string") continue;
     const seen = new Set<string>();
     for (const [index, value] of values.entries()) {
       const text = String(value);

@@ -2,10 +2,18 @@
 import type { Pairs, Scalar } from "../domain/plan.ts";
 
 /** Axes with their values, and the cells that are added to or left out of their product. */
-export interface Matrix {
+export interface Cells {
   readonly axes: Pairs<readonly Scalar[]>;
   readonly include: readonly Pairs<Scalar>[];
   readonly exclude: readonly Pairs<Scalar>[];
+}
+
+/** A matrix as written: an axis may be an expression whose value is known later. */
+export interface Matrix extends Omit<Cells, "axes"> {
+  readonly axes: Pairs<readonly Scalar[] | string>;
+  readonly failFast: boolean;
+  /** Or null for no bound. */
+  readonly maxParallel: number | null;
 }
 
 /** Above this many the product is not built, only counted. */
@@ -17,7 +25,7 @@ const BUILD_MAX = 20_000;
  * An `include` entry extends every cell of the product whose axis values it does not contradict, and becomes a cell of
  * its own when there is none. Source: GitHub Actions, "Expanding or adding matrix configurations".
  */
-export function expandMatrix({ axes, include, exclude }: Matrix): readonly Pairs<Scalar>[] {
+export function expandMatrix({ axes, include, exclude }: Cells): readonly Pairs<Scalar>[] {
   const names = new Set(axes.map(([name]) => name));
   const product = axes.reduce<ReadonlyMap<string, Scalar>[]>(
     (cells, [name, values]) => cells.flatMap((cell) => values.map((value) => new Map([...cell, [name, value]]))),
@@ -39,13 +47,19 @@ export function expandMatrix({ axes, include, exclude }: Matrix): readonly Pairs
 }
 
 /** How many cells there are; where the product is too large to be built, its size without `exclude`. */
-export function countCells(matrix: Matrix): number {
+export function countCells(matrix: Cells): number {
   const product = matrix.axes.reduce((size, [, values]) => size * values.length, 1);
   return product > BUILD_MAX ? product : expandMatrix(matrix).length;
 }
 
+/** The matrix when all its axes are lists, else undefined. */
+export function knownCells({ axes, include, exclude }: Matrix): Cells | undefined {
+  const lists = axes.flatMap(([name, values]) => (typeof values === "string" ? [] : [[name, values] as const]));
+  return lists.length === axes.length ? { axes: lists, include, exclude } : undefined;
+}
+
 /** Names that `matrix` has in some cell. */
-export function matrixFields({ axes, include }: Matrix): readonly string[] {
+export function matrixFields({ axes, include }: Pick<Matrix, "axes" | "include">): readonly string[] {
   return [...new Set([...axes, ...include.flat()].map(([name]) => name))];
 }
 

@@ -1,6 +1,7 @@
 /** Who needs whom within a stage: names that are not there, and jobs that need one another. */
-import { LIMITS } from "./limits.ts";
+import { LIMITS } from "./schema/limits.ts";
 import { didYouMean } from "../expressions/nearest.ts";
+import type { Raw } from "./raw.ts";
 import { clip } from "./read-text.ts";
 import type { Path, Source } from "./source.ts";
 
@@ -42,6 +43,22 @@ export function checkNeeds(source: Source, jobs: readonly NeedingJob[]): number 
     source.report("cyclic-needs", [...byName.get(cycle[0]!)!.path, "needs"], message);
   }
   return pairs;
+}
+
+/** The jobs of `siblings` that must have ended before `job` begins, also through others. */
+export function neededBy(job: Raw, siblings: ReadonlyMap<string, Raw>): ReadonlyMap<string, Raw> {
+  const found = new Map<string, Raw>();
+  const open = [job];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { needs } = next;
+    for (const name of Array.isArray(needs) ? needs : [needs]) {
+      const needed = typeof name === "string" ? siblings.get(name) : undefined;
+      if (needed === undefined || needed === job || found.has(name as string)) continue;
+      found.set(name as string, needed);
+      open.push(needed);
+    }
+  }
+  return found;
 }
 
 /** One cycle for each need that closes one, as many as can be told. */

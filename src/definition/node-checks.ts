@@ -1,7 +1,7 @@
 /** What can be said of any text before its meaning: keys that stand twice, numbers that are not what they seem, size. */
 import { isMap, isScalar, isSeq, type Node, type Scalar } from "yaml";
 import type { DiagnosticCode } from "./diagnostics.ts";
-import { LIMITS } from "./limits.ts";
+import { LIMITS } from "./schema/limits.ts";
 import { clip, type Finding } from "./read-text.ts";
 
 type Path = readonly PropertyKey[];

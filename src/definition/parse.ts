@@ -2,8 +2,9 @@
 import { checkDefinition } from "./checks.ts";
 import { type Definition, toDefinition } from "./definition.ts";
 import type { Diagnostic } from "./diagnostics.ts";
+import { findNotRunYet } from "./not-run-yet.ts";
 import type { Format } from "./read-text.ts";
-import { pipelineSchema, type RawPipeline } from "./schema.ts";
+import { pipelineSchema, type RawPipeline } from "./schema/pipeline.ts";
 import { reportIssues } from "./shape.ts";
 import { Source } from "./source.ts";
 
@@ -21,6 +22,9 @@ export function parseDefinition(text: string, format: Format): ParsedDefinition 
   const raw = checkShape(source);
   checkDefinition(source);
   const definition = raw === undefined || source.hasErrors ? undefined : toDefinition(raw, source);
+  for (const { path, message } of definition === undefined ? [] : findNotRunYet(definition)) {
+    source.report("not-run-yet", path, message, { severity: "warning", spot: "key" });
+  }
   return { definition, diagnostics: source.diagnostics };
 }
 

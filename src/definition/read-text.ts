@@ -4,7 +4,7 @@
  */
 import { Composer, CST, type Document, Lexer, type LineCounter, type Node, Parser } from "yaml";
 import type { DiagnosticCode } from "./diagnostics.ts";
-import { LIMITS } from "./limits.ts";
+import { LIMITS } from "./schema/limits.ts";
 
 export type Format = "yaml" | "json";
 

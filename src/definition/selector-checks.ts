@@ -1,6 +1,6 @@
 /** What label expressions must be beyond their shape: as many values as their operator takes. */
 import type { LabelOperator } from "../domain/labels.ts";
-import { labelExpressionSchema } from "./schema.ts";
+import { labelExpressionSchema } from "./schema/job.ts";
 import type { Path, Source } from "./source.ts";
 
 /** `expressions` may be anything; those of a bad shape are passed over. */

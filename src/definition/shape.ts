@@ -1,94 +1,86 @@
 /** What the schema finds, as diagnostics with positions and the nearest key. */
 import type { z } from "zod";
-import { DIAGNOSTIC_CODES, type DiagnosticCode } from "./diagnostics.ts";
 import { didYouMean } from "../expressions/nearest.ts";
+import { DIAGNOSTIC_CODES, type DiagnosticCode } from "./diagnostics.ts";
 import { clip } from "./read-text.ts";
-import { PLACES } from "./schema.ts";
 import type { Path, Source } from "./source.ts";
+import { reportUnknownKey } from "./unknown-keys.ts";
 
 type Issue = z.core.$ZodIssue;
 
-/** Reports every issue. Positions are those of keys for keys, of values for values. */
-export function reportIssues(source: Source, issues: readonly Issue[], prefix: Path = []): void {
-  for (const issue of issues) reportIssue(source, issue, [...prefix, ...issue.path]);
+/** Reports every issue, `as` one code or each as its own. Positions are those of keys for keys, of values for values. */
+export function reportIssues(source: Source, issues: readonly Issue[], prefix: Path = [], as?: DiagnosticCode): void {
+  for (const issue of issues) reportIssue(source, issue, [...prefix, ...issue.path], as);
 }
 
-function reportIssue(source: Source, issue: Issue, path: Path): void {
+function reportIssue(source: Source, issue: Issue, path: Path, as: DiagnosticCode | undefined): void {
   switch (issue.code) {
     case "unrecognized_keys":
-      for (const key of issue.keys) reportKey(source, path, key);
+      for (const key of issue.keys) reportUnknownKey(source, path, key);
       return;
     case "invalid_union": {
       // The branch that got furthest says most; the words for all speak where none did.
       const [best] = issue.errors.toSorted((a, b) => deepest(b) - deepest(a));
-      if (best !== undefined && deepest(best) > 0) reportIssues(source, best, path);
-      else source.report("invalid-type", path, `${nameOf(path)} ${unionMessage(issue)}`);
+      if (best !== undefined && deepest(best) > 0) reportIssues(source, best, path, as);
+      else source.report(as ?? "invalid-type", path, `${nameOf(path)} ${unionMessage(issue)}`);
       return;
     }
     case "invalid_type":
       // A text has no undefined values: only a key that is not there reads as one.
       if (issue.input === undefined) {
-        source.report("missing-key", path.slice(0, -1), `${nameOf(path)} is required here`, { spot: "key" });
-      } else reportType(source, path, issue.expected, issue.input);
+        source.report(as ?? "missing-key", path.slice(0, -1), `${nameOf(path)} is required here`, { spot: "key" });
+      } else reportType(source, path, issue.expected, issue.input, as);
       return;
     case "invalid_key":
-      reportIssues(source, issue.issues, path);
+      reportIssues(source, issue.issues, path, as);
       return;
     case "too_small":
-      source.report("invalid-value", path, `${nameOf(path)} ${sizeMessage(issue.origin, "at least", issue.minimum)}`);
+      source.report(
+        as ?? "invalid-value",
+        path,
+        `${nameOf(path)} ${sizeMessage(issue.origin, "at least", issue.minimum)}`,
+      );
       return;
     case "too_big":
-      source.report("invalid-value", path, `${nameOf(path)} ${sizeMessage(issue.origin, "at most", issue.maximum)}`);
+      source.report(
+        as ?? "invalid-value",
+        path,
+        `${nameOf(path)} ${sizeMessage(issue.origin, "at most", issue.maximum)}`,
+      );
       return;
     case "invalid_value":
-      source.report("invalid-value", path, `${nameOf(path)} must be one of ${issue.values.map(String).join(", ")}`);
+      reportWord(source, path, issue.values.map(String), issue.input, as);
       return;
     case "custom":
-      source.report(codeOf(issue), path, `${nameOf(path)} ${issue.message}`);
+      source.report(as ?? codeOf(issue), path, `${nameOf(path)} ${issue.message}`);
       return;
     default:
-      source.report("invalid-value", path, `${nameOf(path)} ${issue.message}`);
+      source.report(as ?? "invalid-value", path, `${nameOf(path)} ${issue.message}`);
   }
 }
 
-function reportType(source: Source, path: Path, expected: string, input: unknown): void {
+function reportWord(
+  source: Source,
+  path: Path,
+  words: readonly string[],
+  input: unknown,
+  as: DiagnosticCode = "invalid-value",
+): void {
+  const near = typeof input === "string" ? didYouMean(input, words) : "";
+  source.report(as, path, `${nameOf(path)} must be ${words.length > 1 ? "one of " : ""}${words.join(", ")}${near}`);
+}
+
+function reportType(
+  source: Source,
+  path: Path,
+  expected: string,
+  input: unknown,
+  as: DiagnosticCode = "invalid-type",
+): void {
   const isPlain = typeof input === "number" || typeof input === "boolean";
   const empty = input === null ? "; it is empty" : "";
   const message = `${nameOf(path)} must be ${withArticle(expected)}${empty}`;
-  source.report("invalid-type", path, message, expected === "string" && isPlain ? { hint: "put it in quotes" } : {});
-}
-
-function reportKey(source: Source, path: Path, key: string): void {
-  const { words, keys, later } = PLACES[placeOf(path)];
-  const at = [...path, key];
-  if ((later as readonly string[]).includes(key)) {
-    source.report("not-supported-yet", at, `\`${key}\` is not supported yet`, { spot: "key" });
-    return;
-  }
-  source.report("unknown-key", at, `unknown key "${clip(key)}" in ${words}${didYouMean(key, keys)}`, {
-    spot: "key",
-    hint: `known keys: ${keys.join(", ")}`,
-  });
-}
-
-/** Which kind of map a path leads to. */
-function placeOf(path: Path): keyof typeof PLACES {
-  switch (path.findLast((part) => typeof part === "string")) {
-    case "stages":
-      return "stage";
-    case "jobs":
-      return "job";
-    case "steps":
-      return "step";
-    case "matrix":
-      return "matrix";
-    case "agentSelector":
-      return "selector";
-    case "matchExpressions":
-      return "labelExpression";
-    default:
-      return "pipeline";
-  }
+  source.report(as, path, message, expected === "string" && isPlain ? { hint: "put it in quotes" } : {});
 }
 
 function codeOf(issue: z.core.$ZodIssueCustom): DiagnosticCode {

@@ -2,13 +2,13 @@
 import { isMap, isNode, isScalar, LineCounter, type Node, type Range } from "yaml";
 import type { TextSpan } from "../expressions/template.ts";
 import { type Diagnostic, type DiagnosticCode, toPointer } from "./diagnostics.ts";
-import { LIMITS } from "./limits.ts";
+import { LIMITS } from "./schema/limits.ts";
 import { findDuplicateKeys, findInexactNumbers, measure } from "./node-checks.ts";
 import { type Finding, type Format, readText } from "./read-text.ts";
 
 export type Path = readonly PropertyKey[];
 
-/** A part of the text that is a value, after the `mark` by which it is found in the source. */
+/** A part of the text that is a value, after the `mark` by which it is found in the source; without one, the text itself is looked for. */
 export interface TextSpot extends TextSpan {
   readonly text: string;
   readonly mark: string;
@@ -17,7 +17,7 @@ export interface TextSpot extends TextSpan {
 /** Where a diagnostic points: the value at the path, the key that leads to it, or a part of the value's text. */
 export type Spot = "value" | "key" | TextSpot;
 
-interface ReportOptions {
+export interface ReportOptions {
   readonly severity?: "error" | "warning";
   readonly spot?: Spot;
   readonly hint?: string;
@@ -30,6 +30,7 @@ export class Source {
   readonly #lines = new LineCounter();
   readonly #root: Node | null;
   readonly #found = { error: [] as Diagnostic[], warning: [] as Diagnostic[] };
+  readonly #reported = new Set<string>();
   #isCut = false;
 
   constructor(text: string, format: Format) {
@@ -64,6 +65,14 @@ export class Source {
     // Finding a place costs a search: not for what will not be told.
     if (this.#isFull(severity)) this.#isCut ||= severity === "error";
     else this.#found[severity].push(this.#diagnose(code, severity, path, message, this.#rangeOf(path, spot), hint));
+  }
+
+  /** Reports the first of all that have the same code and subject. */
+  reportOnce(code: DiagnosticCode, subject: string, path: Path, message: string, options: ReportOptions = {}): void {
+    const key = `${code} ${subject}`;
+    if (this.#reported.has(key)) return;
+    this.#reported.add(key);
+    this.report(code, path, message, options);
   }
 
   /** A diagnostic of this text that is not kept: for what is only found when a run is planned. */
@@ -139,6 +148,10 @@ export class Source {
   #rangeWithin([start, end]: readonly [number, number], spot: TextSpot): readonly [number, number] {
     const { text, mark, offset, length } = spot;
     const raw = this.#text.slice(start, end);
+    if (mark === "") {
+      const whole = raw.indexOf(text);
+      return whole < 0 ? [start, end] : [start + whole + offset, start + whole + offset + length];
+    }
     const anchor = text.lastIndexOf(mark, offset);
     let at = raw.indexOf(mark);
     for (let seen = text.indexOf(mark); seen < anchor && at >= 0; seen = text.indexOf(mark, seen + mark.length)) {

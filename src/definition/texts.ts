@@ -1,23 +1,15 @@
-/** Expressions in the texts of a definition: where they may stand, and what they may read. */
-import { FUNCTIONS } from "../expressions/functions.ts";
-import { OPEN, parseTemplate, type TemplateProblem, type TextSpan } from "../expressions/template.ts";
-import { didYouMean } from "../expressions/nearest.ts";
+/** Expressions in the texts of a definition: where they may stand, what they may read, and whether their types fit. */
+import { checkTypes } from "../expressions/check-types.ts";
+import type { TypeProblem } from "../expressions/type-problem.ts";
+import { type Condition, parseCondition } from "../expressions/condition.ts";
+import { FUNCTIONS, STATUS_FUNCTIONS } from "../expressions/functions.ts";
+import { didYouMean, nearest } from "../expressions/nearest.ts";
+import { OPEN, parseTemplate, type Reference, type TemplateProblem, type TextSpan } from "../expressions/template.ts";
+import type { DiagnosticCode } from "./diagnostics.ts";
+import { CONTEXTS, type ContextName, type ExpressionPlace, RUN_CONTEXTS } from "./expression-places.ts";
+import { type Reach, typesFor } from "./reach.ts";
 import { clip } from "./read-text.ts";
 import type { Path, Source, TextSpot } from "./source.ts";
-
-/** Contexts that expressions may read now. */
-export const CONTEXTS = ["trigger", "variables", "matrix", "run", "pipeline", "project"] as const;
-const LATER_CONTEXTS: readonly string[] = ["env", "secrets", "jobs", "steps"];
-const LATER_FUNCTIONS: readonly string[] = ["success", "failure", "always", "cancelled"];
-
-export interface TextRules {
-  /** Fields that `matrix` has in some cell. */
-  readonly matrixFields: readonly string[];
-  /** Of `CONTEXTS`, those that may be read in this place. */
-  readonly contexts: readonly string[];
-  /** The text becomes code: what came with the trigger must not be put in. */
-  readonly isScript: boolean;
-}
 
 /** Every text within `value`, however deep. */
 export function forEachText(value: unknown, path: Path, visit: (text: string, path: Path) => void): void {
@@ -28,30 +20,46 @@ export function forEachText(value: unknown, path: Path, visit: (text: string, pa
   }
 }
 
-/** Checks a text whose expressions are evaluated when a run is planned. */
-export function checkText(source: Source, text: string, path: Path, rules: TextRules): void {
-  if (text.includes("\0"))
-    source.report("invalid-value", path, "a text that a step is given may hold no NUL character");
-  const { references, problems } = parseTemplate(text, CONTEXTS);
-  for (const problem of problems) reportProblem(source, text, path, problem);
-  for (const reference of references) {
-    const { context, field } = reference;
-    const spot = spotIn(text, reference);
-    if (!rules.contexts.includes(context) && (CONTEXTS as readonly string[]).includes(context)) {
-      const allowed = rules.contexts.map((one) => `\`${one}\``).join(", ");
-      source.report("expression-misplaced", path, `only ${allowed} can be read here, not \`${context}\``, { spot });
-    } else if (context === "matrix" && field !== null && !rules.matrixFields.includes(field)) {
-      const message = `there is no \`matrix.${clip(field)}\` here${didYouMean(field, rules.matrixFields)}`;
-      source.report("unknown-context", path, message, { spot });
+/** Checks every text within `value`. `isScript`: the text becomes code, so what came with the trigger must not be put in. */
+export function checkTexts(
+  source: Source,
+  value: unknown,
+  path: Path,
+  place: ExpressionPlace,
+  reach: Reach,
+  { use = "text", isScript = () => false }: { use?: "text" | "value"; isScript?: (at: Path) => boolean } = {},
+): void {
+  forEachText(value, path, (text, at) => {
+    if (text.includes("\0"))
+      source.report("invalid-value", at, "a text that a step is given may hold no NUL character");
+    if (!text.includes(OPEN)) return;
+    const template = parseTemplate(text, CONTEXTS);
+    checkReferences(source, text, at, OPEN, template, place, reach);
+    if (template.problems.length === 0) {
+      reportTypes(source, text, at, OPEN, checkTypes(template, typesFor(reach, template.references), use));
     }
-  }
-  const injected = rules.isScript ? references.find(({ context }) => context === "trigger") : undefined;
-  if (injected === undefined) return;
-  source.report("script-injection", path, "a trigger value inside a script can run as code", {
-    severity: "warning",
-    spot: spotIn(text, injected),
-    hint: "put it into `env` and read the variable in the script",
+    const injected = isScript(at) ? template.references.find(isUntrusted) : undefined;
+    if (injected === undefined) return;
+    source.report("script-injection", at, "a trigger value inside a script can run as code", {
+      severity: "warning",
+      spot: spotIn(text, injected),
+      hint: "put it into `env` and read the variable in the script",
+    });
   });
+}
+
+/** Checks a `when`: one expression, with or without `${{ }}` around it. */
+export function checkCondition(source: Source, when: unknown, path: Path, place: ExpressionPlace, reach: Reach): void {
+  if (typeof when !== "string") return;
+  if (when.trim() === "") {
+    source.report("expression-syntax", path, "this condition is empty", { hint: "leave `when` out for success()" });
+    return;
+  }
+  const condition = parseCondition(when, CONTEXTS);
+  const mark = when.includes(OPEN) ? OPEN : "";
+  checkReferences(source, when, path, mark, condition, place, reach);
+  if (condition.problems.length > 0) return;
+  reportTypes(source, when, path, mark, checkTypes(condition, typesFor(reach, condition.references), "value"));
 }
 
 /** Reports expressions in texts that are taken as they stand. */
@@ -61,31 +69,134 @@ export function refuseExpressions(source: Source, value: unknown, path: Path, pl
     if (offset < 0) return;
     source.report("expression-misplaced", at, `expressions are not evaluated in ${place}`, {
       spot: spotIn(text, { offset, length: OPEN.length }),
-      hint: "they are in the `args`, `env` and `name` of steps, and in the `env` of jobs and of the pipeline",
+      hint: "they are in `args`, `env`, `when`, `outputs`, the names of steps, and where docs/definition.md says so",
     });
   });
 }
 
 /** Where a part of a template's text stands. */
-export function spotIn(text: string, { offset, length }: TextSpan): TextSpot {
-  return { text, mark: OPEN, offset, length };
+export function spotIn(text: string, { offset, length }: TextSpan, mark: string = OPEN): TextSpot {
+  return { text, mark, offset, length };
 }
 
-function reportProblem(source: Source, text: string, path: Path, problem: TemplateProblem): void {
+function isUntrusted({ context, field }: Reference): boolean {
+  return context === "trigger" && field !== "kind";
+}
+
+function checkReferences(
+  source: Source,
+  text: string,
+  path: Path,
+  mark: string,
+  { references, problems }: Pick<Condition, "references" | "problems">,
+  place: ExpressionPlace,
+  reach: Reach,
+): void {
+  for (const problem of problems) reportProblem(source, text, path, mark, problem);
+  for (const reference of references) {
+    const context = CONTEXTS.find((one) => one === reference.context);
+    if (context === undefined) continue;
+    const spot = spotIn(text, reference, mark);
+    if (!place.contexts.includes(context)) {
+      const allowed = place.contexts.map((one) => `\`${one}\``).join(", ");
+      const message = `\`${context}\` cannot be read in ${place.words}`;
+      source.report("expression-misplaced", path, message, { spot, hint: `what can be read here: ${allowed}` });
+    } else checkReach(source, path, spot, context, reference.field, reach);
+  }
+}
+
+function checkReach(
+  source: Source,
+  path: Path,
+  spot: TextSpot,
+  context: ContextName,
+  field: string | null,
+  reach: Reach,
+): void {
+  if ((RUN_CONTEXTS as readonly ContextName[]).includes(context)) {
+    const message = `\`${context}\` is not given to runs yet: a run of this definition is refused`;
+    source.reportOnce("not-run-yet", context, path, message, { severity: "warning", spot });
+  }
+  if (field === null) return;
+  if (context === "jobs" && reach.jobs.find(field) === undefined) {
+    const exists = reach.allJobs.has(field);
+    const names = reach.jobs.names();
+    const near = exists ? "" : didYouMean(field, names);
+    const message = exists
+      ? `job "${clip(field)}" need not have ended when this is read`
+      : `there is no job "${clip(field)}"${near}`;
+    source.report("unknown-job", path, message, { spot, hint: exists ? "name it in `needs`" : readable(names) });
+  } else if (context === "steps" && !reach.steps.has(field)) {
+    const exists = reach.allSteps.has(field);
+    const near = exists ? "" : didYouMean(field, [...reach.steps.keys()]);
+    const message = exists
+      ? `step "${clip(field)}" has not ended when this is read`
+      : `there is no step with the id "${clip(field)}" before this${near}`;
+    source.report("unknown-step", path, message, {
+      spot,
+      hint: reach.steps.size === 0 ? "give the earlier step an `id`" : readable([...reach.steps.keys()]),
+    });
+  } else if (context === "variables" && !reach.variables.includes(field)) {
+    const near = nearest(field, reach.variables);
+    if (near === undefined) return;
+    source.report("undefined-value", path, `no variable "${clip(field)}" is declared (did you mean "${near}"?)`, {
+      severity: "warning",
+      spot,
+      hint: "it is empty unless the trigger gives it",
+    });
+  }
+}
+
+function readable(names: readonly string[]): string {
+  return names.length === 0
+    ? "there is none that can be read here"
+    : `what can be read here: ${clip(names.join(", "))}`;
+}
+
+const CODES: Readonly<Record<TypeProblem["kind"], DiagnosticCode>> = {
+  "unknown-property": "unknown-property",
+  "type-mismatch": "type-mismatch",
+  "unknown-word": "unknown-word",
+  "invalid-call": "invalid-call",
+  "constant-condition": "constant-condition",
+};
+
+function reportTypes(source: Source, text: string, path: Path, mark: string, problems: readonly TypeProblem[]): void {
+  for (const problem of problems) {
+    source.report(CODES[problem.kind], path, problem.message, {
+      severity: problem.kind === "constant-condition" ? "warning" : "error",
+      spot: spotIn(text, problem, mark),
+      ...(problem.hint === undefined ? {} : { hint: problem.hint }),
+    });
+  }
+}
+
+function reportProblem(source: Source, text: string, path: Path, mark: string, problem: TemplateProblem): void {
   const { kind, name, message } = problem;
-  const spot = spotIn(text, problem);
-  if (kind === "syntax") {
-    source.report("expression-syntax", path, clip(message), { spot });
-    return;
+  const spot = spotIn(text, problem, mark);
+  switch (kind) {
+    case "syntax":
+      source.report("expression-syntax", path, clip(message), { spot });
+      return;
+    case "invalid-call":
+      source.report(kind, path, message, { spot });
+      return;
+    case "limit":
+      source.report("expression-limit", path, message, { spot });
+      return;
+    case "misplaced-function": {
+      const hint = "success(), failure(), always() and cancelled() are called in `when` alone";
+      source.report("expression-misplaced", path, message, { spot, hint });
+      return;
+    }
+    case "unknown-context":
+    case "unknown-function": {
+      const [word, known] =
+        kind === "unknown-context" ? ["context", CONTEXTS] : ["function", [...FUNCTIONS, ...STATUS_FUNCTIONS]];
+      source.report(kind, path, `unknown ${word} "${clip(name)}"${didYouMean(name, known)}`, {
+        spot,
+        hint: `known ${word}s: ${known.join(", ")}`,
+      });
+    }
   }
-  const [word, known, later] =
-    kind === "unknown-context" ? ["context", CONTEXTS, LATER_CONTEXTS] : ["function", FUNCTIONS, LATER_FUNCTIONS];
-  if (later.includes(name)) {
-    source.report("not-supported-yet", path, `the ${word} \`${name}\` is not supported yet`, { spot });
-    return;
-  }
-  source.report(kind, path, `unknown ${word} "${clip(name)}"${didYouMean(name, known)}`, {
-    spot,
-    hint: `known ${word}s: ${known.join(", ")}`,
-  });
 }

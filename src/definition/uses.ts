@@ -1,79 +1,89 @@
 /** What `uses` may name, and the arguments of the builtins. */
+import type { z } from "zod";
 import { didYouMean } from "../expressions/nearest.ts";
+import { checkRepository } from "./block-checks.ts";
+import { asMap, type Located, type Raw } from "./raw.ts";
 import { clip } from "./read-text.ts";
+import { artifactArgs, cacheArgs, checkoutArgs, httpArgs, shellArgs } from "./schema/builtins.ts";
+import { reportIssues } from "./shape.ts";
 import type { Path, Source } from "./source.ts";
 
-/** Builtins of the language; those that run today. */
-const BUILTINS = ["shell", "checkout", "artifact", "http"] as const;
-const SUPPORTED: readonly string[] = ["shell"];
+type ArgsSchema = z.ZodObject;
+
+const BUILTIN_ARGS: ReadonlyMap<string, ArgsSchema> = new Map<string, ArgsSchema>([
+  ["shell", shellArgs],
+  ["checkout", checkoutArgs],
+  ["artifact", artifactArgs],
+  ["cache", cacheArgs],
+  ["http", httpArgs],
+]);
 const PLUGIN = /^[\w.-]+(?:\/[\w.-]+)*@[\w.-]+$/;
-const SHELL_KEYS = ["script", "shell", "command", "args"];
 
 /** The builtin that `uses` names (`shell` or `shell@v1`), or undefined. */
 export function builtinOf(uses: string): string | undefined {
   const name = uses.endsWith("@v1") ? uses.slice(0, -3) : uses;
-  return (BUILTINS as readonly string[]).includes(name) ? name : undefined;
+  return BUILTIN_ARGS.has(name) ? name : undefined;
 }
 
-/** Checks the `uses`, `action` and `args` of the step at `path`. */
-export function checkUses(source: Source, path: Path, step: Readonly<Record<string, unknown>>): void {
-  const uses = step["uses"];
+/** Checks the `uses`, `action` and `args` of a step. */
+export function checkUses(source: Source, { value: step, path }: Located): void {
+  const { uses, action } = step;
   if (typeof uses !== "string" || uses === "") return;
   const builtin = builtinOf(uses);
-  const at = [...path, "uses"];
-  if (builtin === "shell") return checkShell(source, path, step);
   if (builtin !== undefined) {
-    source.report("not-supported-yet", at, `the builtin \`${builtin}\` is not supported yet`, {
-      hint: `supported now: ${SUPPORTED.join(", ")}`,
+    if (typeof action === "string" && action !== "") {
+      source.report("invalid-args", [...path, "action"], `\`${builtin}\` has no actions`);
+    }
+    checkArgs(source, builtin, step, path);
+  } else if (!PLUGIN.test(uses)) {
+    const name = uses.replace(/@.*$/, "");
+    const isBuiltin = BUILTIN_ARGS.has(name);
+    const near = isBuiltin ? "" : didYouMean(name, [...BUILTIN_ARGS.keys()]);
+    source.report("invalid-uses", [...path, "uses"], `"${clip(uses)}" is neither a builtin nor a plugin${near}`, {
+      hint: `builtins: ${[...BUILTIN_ARGS.keys()].join(", ")}; plugins: <plugin_path>@<version>`,
     });
-  } else if (PLUGIN.test(uses)) {
-    source.report("not-supported-yet", at, `plugins are not supported yet: ${clip(uses)}`, {
-      hint: `supported now: ${SUPPORTED.join(", ")}`,
-    });
-  } else {
-    source.report(
-      "invalid-uses",
-      at,
-      `"${clip(uses)}" is neither a builtin nor <plugin_path>@<version>${didYouMean(uses, BUILTINS)}`,
-    );
+  } else if (BUILTIN_ARGS.has(uses.replace(/@.*$/, ""))) {
+    const message = `there is no ${clip(uses)}: the builtins of this version are @v1`;
+    source.report("invalid-uses", [...path, "uses"], message);
   }
 }
 
-function checkShell(source: Source, path: Path, step: Readonly<Record<string, unknown>>): void {
-  const { action, args = {} } = step;
+function checkArgs(source: Source, builtin: string, step: Raw, path: Path): void {
+  const given = step["args"] ?? {};
+  const args = asMap(given);
+  if (args === undefined) return;
   const at = [...path, "args"];
-  if (typeof action === "string" && action !== "") {
-    source.report("invalid-args", [...path, "action"], "`shell` has no actions");
+  const { error } = BUILTIN_ARGS.get(builtin)!.safeParse(given, { reportInput: true });
+  for (const issue of error?.issues ?? []) {
+    if (issue.code !== "unrecognized_keys") reportIssues(source, [issue], at, "invalid-args");
+    else for (const key of issue.keys) reportUnknownArgument(source, builtin, [...at, key], key);
   }
-  if (typeof args !== "object" || args === null || Array.isArray(args)) return;
-  const given = args as Readonly<Record<string, unknown>>;
-  const invalid = (key: string, message: string): void => source.report("invalid-args", [...at, key], message);
-  for (const key of Object.keys(given)) {
-    if (SHELL_KEYS.includes(key)) continue;
-    source.report(
-      "invalid-args",
-      [...at, key],
-      `\`shell\` has no argument "${clip(key)}"${didYouMean(key, SHELL_KEYS)}`,
-      {
-        spot: "key",
-      },
-    );
+  if (builtin === "shell") checkShell(source, args, path);
+  if (builtin === "checkout") {
+    if (args["branch"] !== undefined && args["ref"] !== undefined) {
+      source.report("invalid-args", [...at, "ref"], "give either `branch` or `ref`, not both", { spot: "key" });
+    }
+    checkRepository(source, args["repo"], [...at, "repo"]);
   }
-  const { script, shell, command, args: words } = given;
+}
+
+function reportUnknownArgument(source: Source, builtin: string, path: Path, key: string): void {
+  const keys = Object.keys(BUILTIN_ARGS.get(builtin)!.shape);
+  source.report("invalid-args", path, `\`${builtin}\` has no argument "${clip(key)}"${didYouMean(key, keys)}`, {
+    spot: "key",
+    hint: `its arguments: ${keys.join(", ")}`,
+  });
+}
+
+function checkShell(source: Source, { script, shell, command, args }: Raw, path: Path): void {
+  const invalid = (key: string, message: string): void =>
+    source.report("invalid-args", [...path, "args", key], message);
   if (script === undefined && command === undefined) {
     source.report("invalid-args", path, "`shell` needs `args.script`, or `args.command` with `args.args`", {
       spot: "key",
     });
   }
   if (script !== undefined && command !== undefined) invalid("command", "give either `script` or `command`, not both");
-  if (script !== undefined && typeof script !== "string") invalid("script", "`script` must be a string");
-  if (shell !== undefined && (typeof shell !== "string" || shell.trim() === ""))
-    invalid("shell", "`shell` must be a string such as `sh -e`");
   if (shell !== undefined && script === undefined) invalid("shell", "`shell` goes with `script` alone");
-  if (command !== undefined && (typeof command !== "string" || command === ""))
-    invalid("command", "`command` must be the name of a program");
-  if (words !== undefined && command === undefined) invalid("args", "`args` goes with `command` alone");
-  if (words !== undefined && !(Array.isArray(words) && words.every((word) => typeof word === "string"))) {
-    invalid("args", "`args` must be a list of strings");
-  }
+  if (args !== undefined && command === undefined) invalid("args", "`args` goes with `command` alone");
 }

@@ -1,19 +1,14 @@
 /** The dry run: every job and step that a trigger would make, and what decided about each. Pure. */
-import type { AgentSelector } from "../domain/labels.ts";
-import type { Pairs, Scalar } from "../domain/plan.ts";
 import type { Diagnostic } from "../definition/diagnostics.ts";
-import type { Problem } from "../domain/errors.ts";
-import { type PlanInput, planRun } from "./plan-run.ts";
-
-/** What becomes of a stage, a job or a step when all that runs before it succeeds. */
-export interface Verdict {
-  /** `unknown`: it depends on what only the run will know, such as an output. */
-  readonly outcome: "runs" | "skipped" | "unknown";
-  /** The sub-expression that decided, printed; of a part of what is skipped as a whole, that of the whole. */
-  readonly decidedBy: string;
-  /** False when another outcome of what runs before would change it: `failure()` is false only while nothing fails. */
-  readonly certain: boolean;
-}
+import { cellName } from "../definition/matrix.ts";
+import type { AgentSelector } from "../domain/labels.ts";
+import type { JobSpec, Pairs, Scalar } from "../domain/plan.ts";
+import { toScope, UNKNOWN } from "../expressions/context-data.ts";
+import { Judge, type Judgement, type Verdict } from "./judge.ts";
+import { planCells, type PlannedCell } from "./plan-cells.ts";
+import { planContexts, type Subject } from "./plan-contexts.ts";
+import type { PlanRefusal } from "./plan-run.ts";
+import { TextResolver } from "./text-resolver.ts";
 
 export interface DryStep {
   readonly name: string;
@@ -58,52 +53,81 @@ export interface DryRun {
   readonly warnings: readonly Diagnostic[];
 }
 
-export type DryRunInput = Omit<PlanInput, "runId" | "attempt">;
+export type DryRunResult = { readonly ok: true; readonly plan: DryRun } | PlanRefusal;
 
-export type DryRunResult =
-  | { readonly ok: true; readonly plan: DryRun }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
-
-/** Plans without a run; the same input gives the same answer. Problems are those that a trigger would answer. */
-export function dryRun(input: DryRunInput): DryRunResult {
-  const planned = planRun({ ...input, runId: "run_0" as PlanInput["runId"], attempt: 1 });
-  if (!planned.ok) return planned;
-  const runs: Verdict = { outcome: "runs", decidedBy: "success()", certain: false };
-  const stages = planned.plan.stages.map(({ name }, stage): DryStage => {
-    const jobs = planned.plan.jobs.filter((job) => job.stage === stage);
-    return {
-      name,
-      when: "success()",
-      verdict: runs,
-      approval: false,
-      jobs: jobs.map((job) => ({
-        name: job.name,
-        baseName: job.baseName,
-        matrix: job.matrix,
-        cellsFrom: null,
-        needs: [...new Set(job.needs.map((index) => planned.plan.jobs[index]!.baseName))],
-        when: "success()",
-        verdict: runs,
-        approval: false,
-        selector: job.selector,
-        steps: job.steps.map((step, index) => ({
-          name: step.name,
-          id: "",
-          uses: planned.jobs[job.index]!.steps[index]!.uses,
-          when: "success()",
-          verdict: runs,
-        })),
-      })),
-    };
-  });
+/**
+ * Plans without a run; the same input gives the same answer. What this version does not run yet is planned as it will
+ * be; problems are those that a trigger would answer otherwise.
+ */
+export function dryRun(input: Subject): DryRunResult {
+  const { contexts, problems: unfit } = planContexts(input);
+  if (unfit.length > 0) return { ok: false, fault: "trigger", problems: unfit };
+  const { definition, trigger } = input;
+  const base = toScope({ ...contexts, run: { id: RUN_ID, attempt: 1 } });
+  const resolver = new TextResolver(definition.source, base, { late: "keep" });
+  const cells = planCells(definition, base, (code, path, message) => resolver.refuse(code, path, message));
+  const judge = new Judge(definition, { ...contexts, run: { id: UNKNOWN, attempt: 1 } });
+  const stages: DryStage[] = [];
+  for (const [index, stage] of definition.stages.entries()) {
+    const verdict = judge.stage(stage.when);
+    const jobs: DryJob[] = [];
+    for (const cell of cells) {
+      if (cell.stage !== index) continue;
+      jobs.push(dryJob(cell, resolver.resolveJob(definition.env, cell.defined, cell.matrix), verdict, judge, resolver));
+      if (resolver.isFull) return { ok: false, fault: "definition", problems: resolver.problems };
+    }
+    stages.push({
+      name: stage.name,
+      when: verdict.when,
+      verdict: verdict.verdict,
+      approval: stage.approval !== null,
+      jobs,
+    });
+  }
+  const { problems, warnings } = resolver;
+  if (problems.length > 0) return { ok: false, fault: "definition", problems };
   return {
     ok: true,
     plan: {
-      trigger: { kind: input.trigger.kind, ref: input.trigger.ref },
+      trigger: { kind: trigger.kind, ref: trigger.ref },
       stages,
-      jobsCount: planned.plan.jobs.length,
-      stepsCount: planned.plan.jobs.reduce((sum, job) => sum + job.steps.length, 0),
-      warnings: planned.warnings,
+      jobsCount: cells.length,
+      stepsCount: cells.reduce((sum, { defined }) => sum + defined.steps.length, 0),
+      warnings,
     },
+  };
+}
+
+/** Stands in texts for the id that a run will get. */
+const RUN_ID = "run_0";
+
+function dryJob(
+  { defined, matrix, cellsFrom }: PlannedCell,
+  spec: JobSpec,
+  stage: Judgement,
+  judge: Judge,
+  resolver: TextResolver,
+): DryJob {
+  const { when, verdict } = judge.job(defined, matrix, cellsFrom, stage.verdict);
+  const env = Object.fromEntries(
+    spec.env.map(([name, value]) => [name, resolver.isLate(value) ? UNKNOWN : value] as const),
+  );
+  const ended: string[] = [];
+  const steps = defined.steps.map((step, index): DryStep => {
+    const judged = judge.step(step, { matrix, cellsFrom, env, ended }, verdict);
+    if (step.id !== "") ended.push(step.id);
+    return { name: spec.steps[index]!.name, id: step.id, uses: step.uses, ...judged };
+  });
+  return {
+    name: cellName(defined.name, matrix),
+    baseName: defined.name,
+    matrix,
+    cellsFrom,
+    needs: [...new Set(defined.needs)],
+    when,
+    verdict,
+    approval: defined.approval !== null,
+    selector: defined.selector,
+    steps,
   };
 }

@@ -1,30 +1,19 @@
 /** From a definition and a trigger to a plan: jobs with their matrix cells, who needs whom, and resolved arguments. Pure. */
-import type { DefinedJob, Definition } from "../definition/definition.ts";
 import type { Diagnostic } from "../definition/diagnostics.ts";
-import { LIMITS } from "../definition/limits.ts";
-import { cellName, expandMatrix } from "../definition/matrix.ts";
+import { LIMITS } from "../definition/schema/limits.ts";
+import { cellName } from "../definition/matrix.ts";
+import { findNotRunYet } from "../definition/not-run-yet.ts";
 import type { Problem } from "../domain/errors.ts";
-import type { PipelineId, ProjectId, RunId } from "../domain/ids.ts";
-import { type JobSpec, type Pairs, type PlannedJob, type RunPlan, type Scalar } from "../domain/plan.ts";
+import type { RunId } from "../domain/ids.ts";
+import type { JobSpec, PlannedJob, RunPlan } from "../domain/plan.ts";
+import { toScope } from "../expressions/context-data.ts";
+import { planCells, type PlannedCell } from "./plan-cells.ts";
+import { planContexts, type Subject } from "./plan-contexts.ts";
 import { TextResolver } from "./text-resolver.ts";
 
-/** What started the run. `fields` are what `${{ trigger.<field> }}` reads, besides `kind` and `ref`. */
-export interface TriggerContext {
-  readonly kind: "manual" | "cron" | "event";
-  readonly ref: string;
-  readonly fields: Pairs<Scalar>;
-}
-
-export interface PlanInput {
-  readonly definition: Definition;
+export interface PlanInput extends Subject {
   readonly runId: RunId;
   readonly attempt: number;
-  readonly trigger: TriggerContext;
-  /** Override those of the definition. */
-  readonly variables: Pairs<string>;
-  readonly pipelineId: PipelineId;
-  readonly pipelineName: string;
-  readonly projectId: ProjectId;
 }
 
 export type PlanResult =
@@ -35,15 +24,13 @@ export type PlanResult =
       readonly jobs: readonly JobSpec[];
       readonly warnings: readonly Diagnostic[];
     }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
+  | PlanRefusal;
 
-/** Attempts of a job whose agent is lost, in all. */
-const DEFAULT_LOST_ATTEMPTS = 2;
-
-interface Cell {
-  readonly defined: DefinedJob;
-  readonly stage: number;
-  readonly matrix: Pairs<Scalar>;
+export interface PlanRefusal {
+  readonly ok: false;
+  /** What has to be changed: the definition, or what the trigger gives. */
+  readonly fault: "definition" | "trigger";
+  readonly problems: readonly Problem[];
 }
 
 /**
@@ -51,26 +38,22 @@ interface Cell {
  * empty and a warning; a plan that would be larger than the bounds of `limits.ts` is a problem too.
  */
 export function planRun(input: PlanInput): PlanResult {
-  const { definition, trigger } = input;
-  const cells = definition.stages.flatMap(({ jobs }, stage) =>
-    jobs.flatMap((defined): Cell[] =>
-      defined.matrix === null
-        ? [{ defined, stage, matrix: [] }]
-        : expandMatrix(defined.matrix).map((matrix) => ({ defined, stage, matrix })),
-    ),
-  );
-  const resolver = new TextResolver(definition.source, {
-    trigger: { ...Object.fromEntries(trigger.fields), kind: trigger.kind, ref: trigger.ref },
-    variables: Object.fromEntries([...definition.variables, ...input.variables]),
-    run: { id: input.runId, attempt: input.attempt },
-    pipeline: { id: input.pipelineId, name: input.pipelineName },
-    project: { id: input.projectId },
-  });
+  const { definition, runId, attempt } = input;
+  const { contexts, problems: unfit } = planContexts(input);
+  if (unfit.length > 0) return { ok: false, fault: "trigger", problems: unfit };
+  const base = toScope({ ...contexts, run: { id: runId, attempt } });
+  const resolver = new TextResolver(definition.source, base, { late: "refuse" });
+  const refused = (): PlanRefusal => ({ ok: false, fault: "definition", problems: resolver.problems });
+  for (const { path, message, refused: isRefused } of findNotRunYet(definition)) {
+    if (isRefused) resolver.refuse("not-run-yet", path, message);
+  }
+  if (resolver.problems.length > 0) return refused();
+  const cells = planCells(definition, base, (code, path, message) => resolver.refuse(code, path, message));
   const jobs: JobSpec[] = [];
   for (const { defined, matrix } of cells) {
     jobs.push(resolver.resolveJob(definition.env, defined, matrix));
     // Most of a plan that is too large is never made.
-    if (resolver.isFull) return { ok: false, problems: resolver.problems };
+    if (resolver.isFull) return refused();
   }
   const plan: RunPlan = {
     pipelineId: input.pipelineId,
@@ -84,10 +67,10 @@ export function planRun(input: PlanInput): PlanResult {
     resolver.refuse("plan-limit", [], "the names, matrix values and needs of this run's jobs are too much in all");
   }
   const { problems, warnings } = resolver;
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, plan, jobs, warnings };
+  return problems.length > 0 ? refused() : { ok: true, plan, jobs, warnings };
 }
 
-function planJobs(cells: readonly Cell[], jobs: readonly JobSpec[]): readonly PlannedJob[] {
+function planJobs(cells: readonly PlannedCell[], jobs: readonly JobSpec[]): readonly PlannedJob[] {
   const indices = new Map<string, number[]>();
   cells.forEach(({ defined }, index) => {
     const found = indices.get(defined.name);
@@ -113,7 +96,7 @@ function planJobs(cells: readonly Cell[], jobs: readonly JobSpec[]): readonly Pl
     cancelGraceMs: defined.cancelGraceMs,
     leaseMs: defined.leaseMs,
     priority: defined.priority,
-    lostAttempts: DEFAULT_LOST_ATTEMPTS,
+    lostAttempts: defined.retry.attempts,
     selector: defined.selector,
     steps: defined.steps.map(({ continueOnError, timeoutMs }, at) => ({
       name: jobs[index]!.steps[at]!.name,

@@ -1,31 +1,47 @@
 /** Puts values into the texts of one run's jobs, and collects what went wrong and what was absent. */
 import type { DefinedJob, DefinedStep, Definition } from "../definition/definition.ts";
 import type { Diagnostic, DiagnosticCode } from "../definition/diagnostics.ts";
-import { LIMITS } from "../definition/limits.ts";
+import { LIMITS } from "../definition/schema/limits.ts";
 import type { Path } from "../definition/source.ts";
-import { CONTEXTS, spotIn } from "../definition/texts.ts";
+import { CONTEXTS, RUN_CONTEXTS } from "../definition/expression-places.ts";
+import { spotIn } from "../definition/texts.ts";
 import { builtinOf } from "../definition/uses.ts";
 import type { Problem } from "../domain/errors.ts";
 import { type JobSpec, type Pairs, type Scalar, type StepSpec } from "../domain/plan.ts";
 import { hasField, type Json, type Scope, toScope } from "../expressions/context-data.ts";
-import { asText, evaluateTemplate, OPEN, parseTemplate, type Template } from "../expressions/template.ts";
+import {
+  asText,
+  evaluateTemplate,
+  OPEN,
+  parseTemplate,
+  type Reference,
+  type Template,
+} from "../expressions/template.ts";
 
 /** What a value counts besides its characters. */
 const VALUE_CHARS = 8;
+
+interface ResolverOptions {
+  /** What becomes of texts that read what only the run knows: a problem each, or kept as they are written. */
+  readonly late: "refuse" | "keep";
+}
 
 export class TextResolver {
   readonly problems: Problem[] = [];
   readonly warnings: Diagnostic[] = [];
   readonly #source: Definition["source"];
   readonly #base: Scope;
+  readonly #late: ResolverOptions["late"];
   /** Cells share their texts. */
   readonly #templates = new Map<string, Template>();
   readonly #warned = new Set<string>();
   #chars = 0;
 
-  constructor(source: Definition["source"], contexts: Readonly<Record<string, Json>>) {
+  /** `base` holds all contexts but `matrix`. */
+  constructor(source: Definition["source"], base: Scope, { late }: ResolverOptions) {
     this.#source = source;
-    this.#base = toScope(contexts);
+    this.#base = base;
+    this.#late = late;
   }
 
   /** True once the texts are more than a run may have, which is a problem then; nothing more is resolved. */
@@ -50,6 +66,11 @@ export class TextResolver {
     ]);
     const steps = job.steps.map((step, index) => this.#resolveStep(step, index, [...job.path, "steps", index], scope));
     return { env: [...merged], steps };
+  }
+
+  /** True for a text that reads what only the run knows. */
+  isLate(text: string): boolean {
+    return text.includes(OPEN) && this.#parse(text).references.some(isLate);
   }
 
   #resolveStep(step: DefinedStep, index: number, path: Path, scope: Scope): StepSpec {
@@ -99,8 +120,14 @@ export class TextResolver {
   }
 
   #evaluate(text: string, path: Path, scope: Scope): Json {
-    const template = this.#templates.get(text) ?? parseTemplate(text, CONTEXTS);
-    this.#templates.set(text, template);
+    const template = this.#parse(text);
+    const late = template.references.find(isLate);
+    if (late !== undefined) {
+      if (this.#late === "refuse") {
+        this.refuse("not-run-yet", path, `\`${late.context}\` is not given to runs yet`);
+      }
+      return text;
+    }
     for (const { context, field, ...span } of template.references) {
       const name = `${context}.${field ?? ""}`;
       if (field === null || hasField(scope, context, field) || this.#warned.has(name)) continue;
@@ -118,6 +145,12 @@ export class TextResolver {
     }
   }
 
+  #parse(text: string): Template {
+    let template = this.#templates.get(text);
+    if (template === undefined) this.#templates.set(text, (template = parseTemplate(text, CONTEXTS)));
+    return template;
+  }
+
   #charge(chars: number): void {
     const wasFull = this.isFull;
     this.#chars += chars;
@@ -125,4 +158,8 @@ export class TextResolver {
     const message = `the texts of a run may have ${LIMITS.planTextChars} characters; with every matrix cell these have more`;
     this.refuse("plan-limit", [], message);
   }
+}
+
+function isLate({ context }: Reference): boolean {
+  return (RUN_CONTEXTS as readonly string[]).includes(context);
 }

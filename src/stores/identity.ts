@@ -2,9 +2,7 @@
 import { MillraceError } from "../domain/errors.ts";
 import type { AgentId, TokenId, UserId } from "../domain/ids.ts";
 import type { Labels } from "../domain/labels.ts";
-
-export const ROLES = ["owner", "admin", "maintainer", "operator", "viewer"] as const;
-export type Role = (typeof ROLES)[number];
+import type { Role } from "../domain/roles.ts";
 
 export interface User {
   readonly userId: UserId;

@@ -15,7 +15,7 @@ import type { AppContext } from "../../src/app/context.ts";
 import { adoptToken, issueToken, tokenIdOf } from "../../src/app/tokens.ts";
 import { MillraceError } from "../../src/domain/errors.ts";
 import { asId, type AgentId, newId, type TokenId, type UserId } from "../../src/domain/ids.ts";
-import type { Role } from "../../src/stores/identity.ts";
+import type { Role } from "../../src/domain/roles.ts";
 import { openTestSqlite } from "../support/stores.ts";
 import { RecordingPorts, silentLog } from "../support/kernel-ports.ts";
 

@@ -116,8 +116,7 @@ describe("a bad definition", () => {
       "jobs:\n  - name: a\n    steps:\n      - uses: shell\n        args: { script: x }\n        evn: {}\n",
       ["unknown-key 6:9"],
     ],
-    ["a key of later", job("    when: always()\n"), ["not-supported-yet 4:5"]],
-    ["a block of later, as SPEC spells it", job("Notify: {}\n"), ["not-supported-yet 4:1"]],
+    ["a block of the wrong type, as SPEC spells it", job("Notify: {}\n"), ["invalid-type 4:9"]],
     ["a job without a name", `jobs:\n  - steps: [${STEP}]\n`, ["missing-key 2:5"]],
     ["a job without steps", "jobs:\n  - name: a\n", ["missing-key 2:5"]],
     ["an empty list of steps", "jobs:\n  - name: a\n    steps: []\n", ["invalid-value 3:12"]],
@@ -160,11 +159,6 @@ describe("a bad definition", () => {
       "jobs:\n  - name: a\n    steps: [{ uses: shel, args: { script: x } }]\n",
       ["invalid-uses 3:21"],
     ],
-    [
-      "a plugin, which comes later",
-      "jobs:\n  - name: a\n    steps: [{ uses: 'deploy/k8s@1.2' }]\n",
-      ["not-supported-yet 3:21"],
-    ],
     ["a shell step without a script", "jobs:\n  - name: a\n    steps: [{ uses: shell }]\n", ["invalid-args 3:13"]],
     [
       "a script and a command",
@@ -183,9 +177,13 @@ describe("a bad definition", () => {
     ],
     ["an unclosed expression", job("env: { A: '${{ trigger.ref' }\n"), ["expression-syntax 4:12"]],
     ["an unknown context", job("env: { A: '${{ triger.ref }}' }\n"), ["unknown-context 4:16"]],
-    ["a context of later", job("env: { A: '${{ secrets.key }}' }\n"), ["not-supported-yet 4:16"]],
+    [
+      "a step that is read where none has ended",
+      job("env: { A: '${{ steps.a.result }}' }\n"),
+      ["expression-misplaced 4:16"],
+    ],
     ["an unknown function", job("env: { A: '${{ shout(trigger.ref) }}' }\n"), ["unknown-function 4:16"]],
-    ["a matrix value that is not there", job("    env: { A: '${{ matrix.node }}' }\n"), ["unknown-context 4:20"]],
+    ["a matrix value that is not there", job("    env: { A: '${{ matrix.node }}' }\n"), ["unknown-property 4:27"]],
     ["a name that no variable can have", job("env: { 'A-B': x }\n"), ["invalid-value 4:8"]],
     [
       "a trigger value in a script",

@@ -8,7 +8,7 @@ import { issueToken } from "../../src/app/tokens.ts";
 import type { ControlPlane } from "../../src/plane/control-plane.ts";
 import { asId, newId, type RunId } from "../../src/domain/ids.ts";
 import { connectRedis, type RedisClient } from "../../src/redis/connect.ts";
-import type { Role } from "../../src/stores/identity.ts";
+import type { Role } from "../../src/domain/roles.ts";
 import { silentLog } from "../support/kernel-ports.ts";
 import { openTestPlanes, type TestPlanes } from "../support/plane.ts";
 import { until } from "../support/until.ts";

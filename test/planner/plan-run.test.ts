@@ -13,7 +13,7 @@ function plan(text: string, variables: Pairs<string> = [], ref = "main"): Extrac
     definition,
     runId: asId<RunId>("run_1"),
     attempt: 1,
-    trigger: { kind: "manual", ref, fields: [] },
+    trigger: { kind: "manual", ref, payload: {} },
     variables,
     pipelineId: asId<PipelineId>("pl_1"),
     pipelineName: "p",
@@ -69,12 +69,12 @@ describe("the planner", () => {
   });
 
   it("says when an expression cannot be evaluated", () => {
-    const { definition } = parseDefinition(withEnv("{ A: \"${{ fromJSON('{') }}\" }"), "yaml");
+    const { definition } = parseDefinition(withEnv('{ A: "${{ fromJSON(trigger.ref) }}" }'), "yaml");
     const planned = planRun({
       definition: definition!,
       runId: asId<RunId>("run_1"),
       attempt: 1,
-      trigger: { kind: "manual", ref: "", fields: [] },
+      trigger: { kind: "manual", ref: "", payload: {} },
       variables: [],
       pipelineId: asId<PipelineId>("pl_1"),
       pipelineName: "p",

@@ -49,7 +49,7 @@ function plan(spec: unknown, ref = "main"): Extract<PlanResult, { ok: true }> {
     definition,
     runId: RUN,
     attempt: 1,
-    trigger: { kind: "manual", ref, fields: [] },
+    trigger: { kind: "manual", ref, payload: {} },
     variables: [],
     pipelineId: asId<PipelineId>("pl_1"),
     pipelineName: "p",

@@ -11,7 +11,7 @@ function plan(text: string, ref = "main", variables: Pairs<string> = []): PlanRe
     definition,
     runId: asId<RunId>("run_1"),
     attempt: 1,
-    trigger: { kind: "manual", ref, fields: [] },
+    trigger: { kind: "manual", ref, payload: {} },
     variables,
     pipelineId: asId<PipelineId>("pl_1"),
     pipelineName: "p",
@@ -80,7 +80,7 @@ describe("a run that cannot be planned", () => {
     `jobs:\n  - name: a\n    matrix: { axes: { n: [1, 2, 3] } }\n    steps: [{ uses: shell, args: { script: x }, env: { A: ${value} } }]\n`;
 
   it("tells what every cell meets once, at its place", () => {
-    expect(problemsOf(withEnv("\"${{ fromJSON('{') }}\""))).to.deep.equal([
+    expect(problemsOf(withEnv('"${{ fromJSON(trigger.ref) }}"'))).to.deep.equal([
       "evaluation-failed /jobs/0/steps/0/env/A 4:59",
     ]);
   });

@@ -50,7 +50,7 @@ function play(text: string): Played {
     definition: definition!,
     runId: RUN_ID,
     attempt: 1,
-    trigger: { kind: "manual", ref: "main", fields: [["ref", "main"]] },
+    trigger: { kind: "manual", ref: "main", payload: {} },
     variables: [],
     pipelineId: asId<PipelineId>("pl_TEST"),
     pipelineName: "scenario",

@@ -15,7 +15,7 @@ import { RedisFeed } from "../../src/feed/redis-feed.ts";
 import type { ReadinessChecks } from "../../src/http/health.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { connectRedis } from "../../src/redis/connect.ts";
-import type { Role } from "../../src/stores/identity.ts";
+import type { Role } from "../../src/domain/roles.ts";
 import { attachWebSocketGateway } from "../../src/ws/gateway.ts";
 import { silentLog } from "./kernel-ports.ts";
 import { startTestRedis, type TestRedis } from "./redis.ts";

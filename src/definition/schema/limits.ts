@@ -1,4 +1,6 @@
 /** Bounds of a definition, in one place. */
+import { MAX_EXPRESSION_CHARS, MAX_EXPRESSION_STEPS } from "../../expressions/bounds.ts";
+
 export const LIMITS = {
   /** Bytes of text. */
   textBytes: 1_048_576,
@@ -12,6 +14,18 @@ export const LIMITS = {
   diagnostics: 200,
   /** Characters of a name and of a matrix value. */
   nameChars: 200,
+  /** Characters of a message or subject. */
+  messageChars: 1_000,
+  /** Items of a list that is not named here. */
+  listItems: 256,
+  /** Characters of one expression. */
+  expressionChars: MAX_EXPRESSION_CHARS,
+  /** Operators, functions and values of one expression. */
+  expressionSteps: MAX_EXPRESSION_STEPS,
+  /** Attempts of a step or job, the first one included. */
+  attempts: 10,
+  /** Names in the `needs` of one job. */
+  needsOfJob: 1_000,
   /** Fields of a matrix cell. */
   matrixFields: 16,
   /** Entries of `include` and of `exclude`. */

@@ -1,0 +1,21 @@
+/** What a `retry` must be beyond its shape. */
+import { asMap, type Located } from "./raw.ts";
+import type { Source } from "./source.ts";
+
+export function checkRetry(source: Source, { value, path }: Located): void {
+  const retry = asMap(value["retry"]);
+  if (retry === undefined) return;
+  const at = [...path, "retry"];
+  const { attempts, on, exitCodes, delay, backoff, maxDelay } = retry;
+  if (exitCodes !== undefined && Array.isArray(on) && !on.includes("failed")) {
+    source.report("invalid-retry", [...at, "exitCodes"], "`exitCodes` are those of failures, which `on` leaves out");
+  }
+  if (delay === undefined && (backoff !== undefined || maxDelay !== undefined)) {
+    const key = backoff === undefined ? "maxDelay" : "backoff";
+    source.report("invalid-retry", [...at, key], `\`${key}\` needs a \`delay\` to work on`, { spot: "key" });
+  }
+  if (attempts === 1 && (delay !== undefined || exitCodes !== undefined)) {
+    const message = "one attempt in all is none to retry";
+    source.report("invalid-retry", [...at, "attempts"], message, { hint: "`attempts` counts the first one too" });
+  }
+}

@@ -1,0 +1,65 @@
+/** Which kind of map stands at a path: read from the schema itself, so that no second list of keys can differ from it. */
+import { z } from "zod";
+import { pipelineSchema } from "./schema/pipeline.ts";
+import type { Path } from "./source.ts";
+
+/** A kind of map of the language. */
+export interface Place {
+  /** For people: `a job`. */
+  readonly words: string;
+  readonly keys: readonly string[];
+}
+
+type Schema = z.core.$ZodType;
+
+/** The map at the path, or undefined where the language has none with keys of its own. */
+export function placeAt(path: Path): Place | undefined {
+  let schemas: readonly Schema[] = unwrap(pipelineSchema);
+  for (const part of path) schemas = schemas.flatMap((schema) => childOf(schema, String(part))).flatMap(unwrap);
+  return schemas.flatMap(placeOf)[0];
+}
+
+/** Kinds of map, among those on the way to any part of a definition, that have this key. */
+export function placesWithKey(key: string): readonly Place[] {
+  return ALL_PLACES.filter(({ keys }) => keys.includes(key));
+}
+
+function placeOf(schema: Schema): readonly Place[] {
+  if (!(schema instanceof z.ZodObject)) return [];
+  const title = z.globalRegistry.get(schema)?.title ?? "map";
+  return [{ words: `${/^[aeiou]/.test(title) ? "an" : "a"} ${title}`, keys: Object.keys(schema.shape) }];
+}
+
+function childOf(schema: Schema, key: string): readonly Schema[] {
+  if (schema instanceof z.ZodObject) {
+    const shape: Readonly<Record<string, Schema>> = schema.shape;
+    return Object.hasOwn(shape, key) ? [shape[key]!] : [];
+  }
+  if (schema instanceof z.ZodRecord) return [schema.valueType];
+  return schema instanceof z.ZodArray ? [schema.element] : [];
+}
+
+/** What a value of the schema can be, without what only surrounds it. */
+function unwrap(schema: Schema): readonly Schema[] {
+  if (schema instanceof z.ZodOptional) return unwrap(schema.unwrap());
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap(unwrap);
+  if (schema instanceof z.ZodPipe) return unwrap(schema.in);
+  return [schema];
+}
+
+const ALL_PLACES: readonly Place[] = collect(pipelineSchema);
+
+function collect(root: Schema): readonly Place[] {
+  const places = new Map<Schema, readonly Place[]>();
+  const visit = (schema: Schema): void => {
+    for (const inner of unwrap(schema)) {
+      if (places.has(inner)) continue;
+      places.set(inner, placeOf(inner));
+      if (inner instanceof z.ZodObject) Object.values<Schema>(inner.shape).forEach(visit);
+      else if (inner instanceof z.ZodRecord) visit(inner.valueType);
+      else if (inner instanceof z.ZodArray) visit(inner.element);
+    }
+  };
+  visit(root);
+  return [...places.values()].flat();
+}

@@ -1,0 +1,89 @@
+/** Jobs: units of work for one agent. */
+import { z } from "zod";
+import { LABEL_OPERATORS } from "../../domain/labels.ts";
+import { LIMITS } from "./limits.ts";
+import { approvalSchema, concurrencySchema, notifySchema, sourceSchema, targetSchema } from "./blocks.ts";
+import { retryFields, stepSchema } from "./step.ts";
+import { block, condition, duration, env, identifier, name, scalar, wholeExpression } from "./values.ts";
+
+/** Stands in the names of jobs. */
+const matrixText = z.string().regex(new RegExp(`^[^\\p{Cc}]{0,${LIMITS.nameChars}}$`, "u"), {
+  error: `must be at most ${LIMITS.nameChars} characters on one line`,
+});
+export const matrixValue = z.union([matrixText, z.number(), z.boolean()], {
+  error: "must be a string, a number or a boolean",
+});
+const matrixField = z.string().min(1).max(LIMITS.nameChars);
+const matrixEntry = z.record(matrixField, matrixValue).meta({ title: "matrix entry" });
+
+export const matrixSchema = z
+  .strictObject({
+    axes: z
+      .record(matrixField, z.union([z.array(matrixValue).min(1).max(LIMITS.matrixCells), wholeExpression]))
+      .optional()
+      .describe("Values by name, or an expression that gives a list; there is a cell for each combination."),
+    include: z.array(matrixEntry).max(LIMITS.matrixEntries).optional().describe("Extends cells, or adds some."),
+    exclude: z.array(matrixEntry).max(LIMITS.matrixEntries).optional().describe("Combinations to leave out."),
+    failFast: z.boolean().optional().describe("When a cell fails, the others are cancelled. Default true."),
+    maxParallel: z.int().min(1).max(LIMITS.matrixCells).optional().describe("Cells at work at once. Default: all."),
+  })
+  .meta({ title: "matrix", description: "Makes a job of each combination of values." });
+
+const label = scalar.transform(String);
+
+export const labelExpressionSchema = z
+  .strictObject({
+    key: z.string().min(1),
+    operator: z.enum(LABEL_OPERATORS),
+    values: z.array(label).max(LIMITS.listItems).optional(),
+  })
+  .meta({ title: "label expression" });
+
+export const selectorSchema = z
+  .strictObject({
+    matchLabels: z.record(z.string().min(1), label).optional().describe("Each label must have this value."),
+    matchExpressions: z.array(labelExpressionSchema).max(LIMITS.listItems).optional().describe("Each must hold."),
+  })
+  .meta({ title: "agent selector", description: "Which agents may run the job." });
+
+export const JOB_RETRY_CAUSES = ["agent_lost", "dispatch_failed"] as const;
+
+export const jobRetrySchema = z
+  .strictObject({
+    ...retryFields,
+    on: z.array(z.enum(JOB_RETRY_CAUSES)).min(1).optional().describe("Which ends are retried. Default both."),
+  })
+  .meta({ title: "retry of a job", description: "The job begins anew on any agent. Default: two attempts." });
+
+const timeout = (description: string) => duration("1ms", "365d", description).optional();
+
+export const jobSchema = z
+  .strictObject({
+    name: name.describe("Unique within the definition; how others name it: `jobs.<name>`."),
+    needs: z
+      .union([name.transform((one) => [one]), z.array(name).max(LIMITS.needsOfJob)])
+      .optional()
+      .describe("Jobs of the same stage that must have ended well before."),
+    when: condition.optional(),
+    matrix: matrixSchema.optional(),
+    env: env.optional(),
+    timeout: timeout("Bound on the job from its start on."),
+    queueTimeout: timeout("Bound on the wait for an agent."),
+    cancelGrace: duration("0s", "1h", "Between the polite and the forced end of a step. Default 10s.").optional(),
+    agentLeaseTimeout: duration("10s", "15m", "How long an agent may be silent. Default 30s.").optional(),
+    priority: z.int().min(-100).max(100).optional().describe("Larger is offered first. Default 0."),
+    retry: jobRetrySchema.optional(),
+    continueOnError: z.boolean().optional().describe("The run goes on when it fails, and is `partial`. Default false."),
+    agentSelector: selectorSchema.optional(),
+    concurrency: concurrencySchema.optional(),
+    ...block("approval", approvalSchema),
+    ...block("source", sourceSchema),
+    ...block("target", targetSchema),
+    ...block("notify", notifySchema),
+    outputs: z
+      .record(identifier, z.string())
+      .optional()
+      .describe("Values for later jobs by name: `jobs.<job>.outputs.<name>`; made of `steps.<id>.outputs.<name>`."),
+    steps: z.array(stepSchema).min(1),
+  })
+  .meta({ title: "job" });

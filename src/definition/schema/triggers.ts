@@ -1,0 +1,66 @@
+/** What starts a pipeline: by hand with typed inputs, by the clock, by an event. */
+import { z } from "zod";
+import { LIMITS } from "./limits.ts";
+import { condition, name, patterns, scalar, scalars, text, variableName } from "./values.ts";
+
+export const INPUT_TYPES = ["string", "number", "boolean", "choice"] as const;
+
+export const inputSchema = z
+  .strictObject({
+    type: z.enum(INPUT_TYPES).optional().describe("Default string."),
+    description: z.string().optional(),
+    required: z.boolean().optional().describe("A trigger without it is refused. Default false."),
+    default: scalar.optional(),
+    options: z.array(text).min(1).max(LIMITS.listItems).optional().describe("What a choice can be."),
+  })
+  .meta({ title: "input" });
+
+export const manualSchema = z
+  .strictObject({
+    inputs: z.record(variableName, inputSchema).optional().describe("By name; read as `${{ variables.<name> }}`."),
+  })
+  .meta({ title: "manual trigger" });
+
+export const OVERLAP = ["allow", "queue", "cancelRunning", "skip"] as const;
+export const CATCH_UP = ["none", "latest", "all"] as const;
+
+export const cronSchema = z
+  .strictObject({
+    name: name.optional(),
+    schedule: text.describe("Five fields: minute, hour, day of the month, month, day of the week."),
+    timezone: text.optional().describe("A name of the IANA database such as Europe/Berlin. Default UTC."),
+    overlap: z.enum(OVERLAP).optional().describe("What to do while the last run still works. Default allow."),
+    catchUp: z
+      .enum(CATCH_UP)
+      .optional()
+      .describe("Which of the times that an outage took are made up. Default latest."),
+    ref: text.optional().describe("What `${{ trigger.ref }}` is. Default: the pipeline's default branch."),
+    variables: scalars.optional().describe("Override those of the definition."),
+  })
+  .meta({ title: "cron trigger" });
+
+export const PROVIDERS = ["github", "gitlab", "gitea", "bitbucket", "generic"] as const;
+
+export const eventSchema = z
+  .strictObject({
+    name: name.optional(),
+    provider: z.enum(PROVIDERS),
+    event: z
+      .string()
+      .regex(/^[\w.:-]{1,100}$/, { error: "must be a word such as push" })
+      .describe("push, tag, pull_request, release or comment; with `generic` any word."),
+    branches: patterns("Branches as glob patterns; of a pull request, the one it goes to.").optional(),
+    tags: patterns("Tags as glob patterns.").optional(),
+    paths: patterns("Files as glob patterns: at least one changed file must match.").optional(),
+    when: condition.optional().describe("An expression over `trigger`."),
+    secret: variableName.optional().describe("Name of the secret that the sender signs with."),
+  })
+  .meta({ title: "event trigger" });
+
+export const triggersSchema = z
+  .strictObject({
+    manual: manualSchema.optional(),
+    cron: z.array(cronSchema).min(1).max(LIMITS.listItems).optional(),
+    event: z.array(eventSchema).min(1).max(LIMITS.listItems).optional(),
+  })
+  .meta({ title: "set of triggers", description: "What starts the pipeline, besides a call of the API." });

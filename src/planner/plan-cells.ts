@@ -1,0 +1,113 @@
+/** From the jobs of a definition to those of a run: one for each cell of a matrix, as far as its axes are known. */
+import type { DefinedJob, Definition } from "../definition/definition.ts";
+import type { DiagnosticCode } from "../definition/diagnostics.ts";
+import { CONTEXTS } from "../definition/expression-places.ts";
+import { LIMITS } from "../definition/schema/limits.ts";
+import { cellName, type Cells, countCells, expandMatrix, knownCells, type Matrix } from "../definition/matrix.ts";
+import { matrixValue } from "../definition/schema/job.ts";
+import type { Path } from "../definition/source.ts";
+import type { Pairs, Scalar } from "../domain/plan.ts";
+import type { Scope } from "../expressions/context-data.ts";
+import { evaluateTemplate, parseTemplate } from "../expressions/template.ts";
+
+export interface PlannedCell {
+  readonly defined: DefinedJob;
+  /** Position in the definition. */
+  readonly stage: number;
+  readonly matrix: Pairs<Scalar>;
+  /** The expression that will give an axis of the matrix once the jobs that it reads have ended; this stands for all cells. */
+  readonly cellsFrom: string | null;
+}
+
+type Refuse = (code: DiagnosticCode, path: Path, message: string) => void;
+
+/** The jobs of a run in the order of the definition. What makes a matrix unfit is refused, and its job left out. */
+export function planCells(definition: Definition, scope: Scope, refuse: Refuse): readonly PlannedCell[] {
+  const cells: PlannedCell[] = [];
+  const names = new Set<string>();
+  let steps = 0;
+  for (const [stage, { jobs }] of definition.stages.entries()) {
+    for (const defined of jobs) {
+      for (const cell of cellsOf(defined, scope, refuse)) {
+        const name = cellName(defined.name, cell.matrix);
+        if (names.has(name))
+          refuse("duplicate-name", [...defined.path, "matrix"], `two jobs would be called "${name}"`);
+        names.add(name);
+        steps += defined.steps.length;
+        cells.push({ defined, stage, ...cell });
+      }
+      // The rest of what is too much is never made.
+      if (steps <= LIMITS.steps) continue;
+      refuse(
+        "step-limit",
+        defined.path,
+        `a run may have ${LIMITS.steps} steps; with the cells of this job it has more`,
+      );
+      return cells;
+    }
+  }
+  return cells;
+}
+
+function cellsOf(
+  { matrix, path }: DefinedJob,
+  scope: Scope,
+  refuse: Refuse,
+): readonly Pick<PlannedCell, "matrix" | "cellsFrom">[] {
+  if (matrix === null) return [{ matrix: [], cellsFrom: null }];
+  const known = knownCells(matrix) ?? evaluateAxes(matrix, [...path, "matrix", "axes"], scope, refuse);
+  if (known === undefined) return [];
+  if (typeof known === "string") return [{ matrix: [], cellsFrom: known }];
+  const count = countCells(known);
+  if (count > LIMITS.matrixCells) {
+    refuse("matrix-limit", [...path, "matrix"], `a matrix may have ${LIMITS.matrixCells} cells; this one has ${count}`);
+    return [];
+  }
+  return expandMatrix(known).map((cell) => ({ matrix: cell, cellsFrom: null }));
+}
+
+/** The matrix with its axes as lists; the expression of the first that only the run knows; undefined when one is unfit. */
+function evaluateAxes(matrix: Matrix, path: Path, scope: Scope, refuse: Refuse): Cells | string | undefined {
+  const axes: [string, readonly Scalar[]][] = [];
+  for (const [name, written] of matrix.axes) {
+    if (typeof written !== "string") {
+      axes.push([name, written]);
+      continue;
+    }
+    const template = parseTemplate(written, CONTEXTS);
+    if (template.references.some(({ context }) => context === "jobs")) return written.trim();
+    const values = toAxis(
+      () => evaluateTemplate(template, scope),
+      (code, message) => refuse(code, [...path, name], message),
+    );
+    if (values === undefined) return undefined;
+    axes.push([name, values]);
+  }
+  return { axes, include: matrix.include, exclude: matrix.exclude };
+}
+
+function toAxis(
+  evaluate: () => unknown,
+  refuse: (code: DiagnosticCode, message: string) => void,
+): readonly Scalar[] | undefined {
+  let value: unknown;
+  try {
+    value = evaluate();
+  } catch (error) {
+    refuse(
+      "evaluation-failed",
+      `this expression cannot be evaluated: ${error instanceof Error ? error.message : String(error)}`,
+    );
+    return undefined;
+  }
+  const values = Array.isArray(value) ? value.map((item) => matrixValue.safeParse(item).data) : [];
+  if (values.length === 0 || !values.every((item) => item !== undefined)) {
+    refuse("invalid-matrix", "this gives no list of strings, numbers, true and false with at least one value");
+    return undefined;
+  }
+  if (new Set(values.map(String)).size < values.length) {
+    refuse("invalid-matrix", "this gives a list with the same value twice");
+    return undefined;
+  }
+  return values;
+}
