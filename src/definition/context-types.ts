@@ -61,9 +61,9 @@ export function jobType(name: string, job: Raw): ValueType {
   const names = Object.keys(asMap(job["outputs"]) ?? {});
   const outputs = new Map(names.map((one) => [one, output]));
   const hint = { hint: `job "${name}" declares no outputs: give it \`outputs\`` };
-  return objectOf(`job "${name}"`, {
+  return objectOf(`\`jobs.${name}\``, {
     result: oneOf(JOB_RESULTS),
-    outputs: objectOf(`the outputs of job "${name}"`, outputs, names.length === 0 ? hint : {}),
+    outputs: objectOf(`\`jobs.${name}.outputs\``, outputs, names.length === 0 ? hint : {}),
   });
 }
 
@@ -71,9 +71,9 @@ export function jobType(name: string, job: Raw): ValueType {
 export function stepType(id: string, step: Raw): ValueType {
   const declared = Array.isArray(step["outputs"]) ? step["outputs"].filter((one) => typeof one === "string") : null;
   const fields = new Map((declared ?? []).map((one) => [one, STRING]));
-  return objectOf(`step "${id}"`, {
+  return objectOf(`\`steps.${id}\``, {
     result: oneOf(STEP_RESULTS),
-    outputs: objectOf(`the outputs of step "${id}"`, fields, {
+    outputs: objectOf(`\`steps.${id}.outputs\``, fields, {
       others: declared === null ? STRING : null,
     }),
   });

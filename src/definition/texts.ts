@@ -176,7 +176,7 @@ function reportProblem(source: Source, text: string, path: Path, mark: string, p
   const spot = spotIn(text, problem, mark);
   switch (kind) {
     case "syntax":
-      source.report("expression-syntax", path, clip(message), { spot });
+      source.report("expression-syntax", path, message, { spot });
       return;
     case "invalid-call":
       source.report(kind, path, message, { spot });

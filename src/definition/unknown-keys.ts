@@ -47,20 +47,27 @@ export function reportUnknownKey(source: Source, path: Path, key: string): void 
     });
     return;
   }
-  const same = keys.find((known) => letters(known) === letters(key));
-  const near = same === undefined ? didYouMean(key, keys) : ` (did you mean "${same}"?)`;
+  const hint = foreignKey(key);
+  const near = hint === undefined ? nearKey(key, keys) : "";
   source.report("unknown-key", at, `unknown key "${clip(key)}" in ${words}${near}`, {
     spot: "key",
-    hint: near === "" ? elsewhere(key) : `known keys: ${keys.join(", ")}`,
+    hint: hint ?? (near === "" ? ownersOf(key) : undefined) ?? `known keys: ${keys.join(", ")}`,
   });
+}
 
-  function elsewhere(word: string): string {
-    const foreign = Object.hasOwn(FOREIGN, letters(word)) ? FOREIGN[letters(word)] : undefined;
-    if (foreign !== undefined) return foreign;
-    const owners = placesWithKey(word).map((other) => other.words);
-    if (owners.length > 0) return `\`${word}\` is a key of ${owners.slice(0, 3).join(", ")}`;
-    return `known keys: ${keys.join(", ")}`;
-  }
+function foreignKey(key: string): string | undefined {
+  const spelled = letters(key);
+  return Object.hasOwn(FOREIGN, spelled) ? FOREIGN[spelled] : undefined;
+}
+
+function nearKey(key: string, keys: readonly string[]): string {
+  const same = keys.find((known) => letters(known) === letters(key));
+  return same === undefined ? didYouMean(key, keys) : ` (did you mean "${same}"?)`;
+}
+
+function ownersOf(key: string): string | undefined {
+  const owners = placesWithKey(key).map(({ words }) => words);
+  return owners.length === 0 ? undefined : `\`${key}\` is a key of ${owners.slice(0, 3).join(", ")}`;
 }
 
 /** `continue-on-error` and `continue_on_error` are spellings of `continueOnError`. */
