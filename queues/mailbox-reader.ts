@@ -37,8 +37,10 @@ export class MailboxReader {
   #isAbandoned = false;
   /** Ends the wait for a marker. */
   #onClosing: (() => void) | undefined;
-  /** Ends the wait for an envelope to be settled. */
-  #onSettled: (() => void) | undefined;
+  /** Ends the wait of a close for the last fetch. */
+  #onAbandoned: (() => void) | undefined;
+  /** Those who wait for an envelope to be settled. */
+  #settledWaiters: (() => void)[] = [];
 
   /** Begins to read. */
   constructor(options: MailboxReaderOptions) {
@@ -59,7 +61,7 @@ export class MailboxReader {
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#onClosing?.();
-    const abandoned = new Promise<void>((resolve) => (this.#onSettled = resolve));
+    const abandoned = new Promise<void>((resolve) => (this.#onAbandoned = resolve));
     await Promise.race([this.#reading, abandoned]);
     while (this.#inHand.size > 0 && !this.#isAbandoned) await this.#nextSettled();
     await this.#backend.close(true);
@@ -69,7 +71,8 @@ export class MailboxReader {
   abandon(): void {
     this.#isClosing = this.#isAbandoned = true;
     this.#onClosing?.();
-    this.#onSettled?.();
+    this.#onAbandoned?.();
+    this.#wakeSettledWaiters();
     void this.#backend.close(true).catch(() => undefined);
   }
 
@@ -127,7 +130,7 @@ export class MailboxReader {
     }
     while (!this.#isAbandoned && !(await this.#settle(job, failure))) await sleep(RETRY_MS);
     this.#inHand.delete(job.id!);
-    this.#onSettled?.();
+    this.#wakeSettledWaiters();
   }
 
   async #settle(job: Job<Envelope>, failure: Error | undefined): Promise<boolean> {
@@ -144,6 +147,12 @@ export class MailboxReader {
   }
 
   #nextSettled(): Promise<void> {
-    return new Promise((resolve) => (this.#onSettled = resolve));
+    return new Promise((resolve) => this.#settledWaiters.push(resolve));
+  }
+
+  #wakeSettledWaiters(): void {
+    const waiters = this.#settledWaiters;
+    this.#settledWaiters = [];
+    for (const resolve of waiters) resolve();
   }
 }

@@ -10,8 +10,8 @@ import type { OwedEffect } from "../../src/domain/effects.ts";
 import type { RunEvent } from "../../src/domain/events.ts";
 import type { RunId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
-import type { AggregateHead, OwedRecord, StoredActor } from "../../src/stores/aggregates.ts";
-import { type ActorsIndex, headAfter, indexed, NO_ACTORS } from "./head.ts";
+import type { AggregateHead, OwedRecord } from "../../src/stores/aggregates.ts";
+import { type ActorsIndex, dueTimers, headAfter, indexed, NO_ACTORS, toStored } from "./head.ts";
 import type { KernelContext } from "./kernel-context.ts";
 import { eventsOf, performOwed } from "./performer.ts";
 import { decideTurn, type Delivery, type LiveActor, type UndecidedLetter } from "./turn.ts";
@@ -156,18 +156,10 @@ export class Activation {
     return commands.map((command) => ({ to, message: this.#context.type.commandMessage(command) }));
   }
 
-  #dueTimers(loaded: Loaded): readonly Delivery[] {
+  #dueTimers({ actors, index }: Loaded): readonly Delivery[] {
     const now = this.#context.clock.now();
-    const due: Delivery[] = [];
-    for (const [id, earliest] of loaded.index.dueAt) {
-      if (earliest > now) continue;
-      const actor = loaded.actors.get(id)!;
-      for (const [timer, set] of this.#context.type.kinds[actor.kind].timers(actor.state as never)) {
-        if (set === null || set.dueAt > now) continue;
-        due.push({ to: actor, message: { type: "timer", timer, generation: set.generation } });
-      }
-    }
-    return due;
+    const early = [...index.dueAt].filter(([, earliest]) => earliest <= now).map(([id]) => actors.get(id)!);
+    return dueTimers(early, now, this.#context.type);
   }
 
   async #decideAndSave(loaded: Loaded, deliveries: readonly Delivery[]): Promise<TurnOutcome> {
@@ -210,9 +202,7 @@ export class Activation {
     const outcome = await stores.aggregates.save({
       expectedVersion,
       head: saved,
-      changed: changed.map(({ kind, id, state }): StoredActor => {
-        return { kind, id, state, index: type.kinds[kind].index(state as never) };
-      }),
+      changed: toStored(changed, type),
       events,
     });
     if (outcome === "versionConflict") {

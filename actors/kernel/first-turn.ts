@@ -3,10 +3,10 @@
  * is performed at once, without the way over a mailbox; the owner performs what is still owed a while later. Pure.
  */
 import type { RunPlan } from "../../src/domain/plan.ts";
-import type { Aggregate, StoredActor } from "../../src/stores/aggregates.ts";
+import type { Aggregate } from "../../src/stores/aggregates.ts";
 import type { AggregateType } from "./actor-kind.ts";
-import { headAfter, indexed, NO_ACTORS } from "./head.ts";
-import { decideTurn, type Delivery, type LiveActor } from "./turn.ts";
+import { dueTimers, headAfter, indexed, NO_ACTORS, toStored } from "./head.ts";
+import { decideTurn, type LiveActor } from "./turn.ts";
 
 /**
  * The aggregate with the timers decided that are due at its creation; the same version, since it is stored once. Throws
@@ -14,15 +14,7 @@ import { decideTurn, type Delivery, type LiveActor } from "./turn.ts";
  */
 export function takeFirstTurn({ head, actors }: Aggregate, plan: RunPlan, now: number, type: AggregateType): Aggregate {
   const live = new Map(actors.map(({ kind, id, state }): [string, LiveActor] => [id, { kind, id, state }]));
-  const due = actors.flatMap(({ kind, id, state }): Delivery[] =>
-    type.kinds[kind]
-      .timers(state as never)
-      .flatMap(([timer, set]) =>
-        set === null || set.dueAt > now
-          ? []
-          : [{ to: { kind, id }, message: { type: "timer", timer, generation: set.generation } }],
-      ),
-  );
+  const due = dueTimers(live.values(), now, type);
   const turn = decideTurn(live, due, now, plan, type);
   const [undecided] = turn.undecided;
   if (undecided !== undefined) throw new Error(undecided.reason);
@@ -30,8 +22,6 @@ export function takeFirstTurn({ head, actors }: Aggregate, plan: RunPlan, now: n
   const index = indexed(NO_ACTORS, live.values(), type);
   return {
     head: headAfter(head, turn, { root: live.get(head.rootId)!.state, index, carried: [] }, now, type),
-    actors: [...live.values()].map(({ kind, id, state }): StoredActor => {
-      return { kind, id, state, index: type.kinds[kind].index(state as never) };
-    }),
+    actors: toStored(live.values(), type),
   };
 }

@@ -1,7 +1,7 @@
 /** The head of an aggregate after a turn, and the look at actors that it is made of. Pure. */
-import type { AggregateHead, OwedRecord } from "../../src/stores/aggregates.ts";
+import type { AggregateHead, OwedRecord, StoredActor } from "../../src/stores/aggregates.ts";
 import type { AggregateType } from "./actor-kind.ts";
-import type { LiveActor, TurnResult } from "./turn.ts";
+import type { Delivery, LiveActor, TurnResult } from "./turn.ts";
 
 /** What the kernel must know of all actors without looking at each of them in every turn. */
 export interface ActorsIndex {
@@ -26,6 +26,28 @@ export function indexed(index: ActorsIndex, actors: Iterable<LiveActor>, type: A
     else dueAt.set(id, due);
   }
   return { held, dueAt };
+}
+
+/** A message for every timer of these actors that is due at `now`. */
+export function dueTimers(actors: Iterable<LiveActor>, now: number, type: AggregateType): readonly Delivery[] {
+  const due: Delivery[] = [];
+  for (const { kind, id, state } of actors) {
+    for (const [timer, set] of type.kinds[kind].timers(state as never)) {
+      if (set === null || set.dueAt > now) continue;
+      due.push({ to: { kind, id }, message: { type: "timer", timer, generation: set.generation } });
+    }
+  }
+  return due;
+}
+
+/** Actors as they are stored. */
+export function toStored(actors: Iterable<LiveActor>, type: AggregateType): readonly StoredActor[] {
+  return Array.from(actors, ({ kind, id, state }) => ({
+    kind,
+    id,
+    state,
+    index: type.kinds[kind].index(state as never),
+  }));
 }
 
 /**
