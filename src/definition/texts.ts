@@ -6,7 +6,13 @@ import { FUNCTIONS, STATUS_FUNCTIONS } from "../expressions/functions.ts";
 import { didYouMean, nearest } from "../expressions/nearest.ts";
 import { OPEN, parseTemplate, type Reference, type TemplateProblem, type TextSpan } from "../expressions/template.ts";
 import type { DiagnosticCode } from "./diagnostics.ts";
-import { CONTEXTS, type ContextName, type ExpressionPlace, RUN_CONTEXTS } from "./expression-places.ts";
+import {
+  CONTEXTS,
+  type ContextName,
+  EXPRESSION_PLACES,
+  type ExpressionPlace,
+  RUN_CONTEXTS,
+} from "./expression-places.ts";
 import { type Reach, typesFor } from "./reach.ts";
 import { clip } from "./read-text.ts";
 import type { Path, Source, TextSpot } from "./source.ts";
@@ -35,7 +41,7 @@ export function checkTexts(
     if (!text.includes(OPEN)) return;
     const template = parseTemplate(text, CONTEXTS);
     checkReferences(source, text, at, OPEN, template, place, reach);
-    if (template.problems.length === 0) {
+    if (template.problems.length === 0 && areReadable(template.references, place)) {
       reportTypes(source, text, at, OPEN, checkTypes(template, typesFor(reach, template.references), use));
     }
     const injected = isScript(at) ? template.references.find(isUntrusted) : undefined;
@@ -58,8 +64,13 @@ export function checkCondition(source: Source, when: unknown, path: Path, place:
   const condition = parseCondition(when, CONTEXTS);
   const mark = when.includes(OPEN) ? OPEN : "";
   checkReferences(source, when, path, mark, condition, place, reach);
-  if (condition.problems.length > 0) return;
-  reportTypes(source, when, path, mark, checkTypes(condition, typesFor(reach, condition.references), "value"));
+  if (condition.problems.length > 0 || !areReadable(condition.references, place)) return;
+  if (condition.usesStatus && place === EXPRESSION_PLACES.eventWhen) {
+    const message = `success(), failure(), always() and cancelled() cannot be called in ${place.words}: nothing has run yet`;
+    source.report("expression-misplaced", path, message);
+    return;
+  }
+  reportTypes(source, when, path, mark, checkTypes(condition, typesFor(reach, condition.references), "condition"));
 }
 
 /** Reports expressions in texts that are taken as they stand. */
@@ -77,6 +88,11 @@ export function refuseExpressions(source: Source, value: unknown, path: Path, pl
 /** Where a part of a template's text stands. */
 export function spotIn(text: string, { offset, length }: TextSpan, mark: string = OPEN): TextSpot {
   return { text, mark, offset, length };
+}
+
+/** What must not be read has no types here. */
+function areReadable(references: readonly Reference[], { contexts }: ExpressionPlace): boolean {
+  return references.every((reference) => contexts.some((context) => context === reference.context));
 }
 
 function isUntrusted({ context, field }: Reference): boolean {

@@ -1,0 +1,81 @@
+/** Conditions: one expression that says whether a stage, a job or a step runs. */
+import type { Expr } from "@actions/expressions";
+import { FunctionCall, Logical } from "@actions/expressions/ast";
+import { truthy } from "@actions/expressions/result";
+import { type Token, TokenType } from "@actions/expressions/lexer";
+import type { Scope } from "./context-data.ts";
+import { Evaluation } from "./evaluation.ts";
+import { functionsIn, parseExpression, type ParseOptions } from "./expression.ts";
+import { isStatusFunction, type Status } from "./functions.ts";
+import { printExpression } from "./print.ts";
+import { CLOSE, findUnquoted, OPEN, type Template, type TemplateProblem } from "./template.ts";
+
+/** Its only part is the expression as written; none for an empty text. */
+export interface Condition extends Template {
+  /** A status function is called, so that `success()` is not implied. */
+  readonly usesStatus: boolean;
+  /** The condition in full, printed, with what is implied; of one with problems, the text as given. */
+  readonly full: string;
+  /** What `full` prints; null when there are problems. */
+  readonly tree: Expr | null;
+}
+
+/**
+ * Parses an expression, bare or within one `${{ }}`; spans are into `text` as given. Without a call of a status
+ * function `success()` is implied, and an empty text is `success()` alone. Never throws.
+ */
+export function parseCondition(
+  text: string,
+  contexts: readonly string[],
+  options: Omit<ParseOptions, "statusFunctions"> = {},
+): Condition {
+  const trimmed = text.trim();
+  const offset = text.indexOf(trimmed);
+  if (trimmed === "") return { ...NOTHING, ...withImplied(null) };
+  const [start, end] = boundsOf(text, offset, offset + trimmed.length);
+  if (findUnquoted(text.slice(0, end), OPEN, start) >= 0) {
+    const message = "a condition is one expression: write all of it without `${{ }}`, or put all of it into one";
+    const problem: TemplateProblem = { kind: "syntax", name: "", message, offset, length: trimmed.length };
+    return { ...NOTHING, problems: [problem], usesStatus: false, full: trimmed, tree: null };
+  }
+  const { expression, ...found } = parseExpression(text.slice(start, end), start, contexts, {
+    ...options,
+    statusFunctions: true,
+  });
+  const parts = expression === undefined ? [] : [expression];
+  if (expression === undefined || found.problems.length > 0) {
+    return { ...found, parts, usesStatus: false, full: trimmed, tree: null };
+  }
+  return { ...found, parts, ...withImplied(expression.tree) };
+}
+
+/**
+ * Whether the condition holds; empty texts, 0, NaN, null and false do not. Throws as `evaluateTemplate` does, and for a
+ * condition with problems.
+ */
+export function evaluateCondition({ tree, problems }: Condition, scope: Scope, status: Status): boolean {
+  if (tree === null) throw new Error(`this condition cannot be evaluated: ${problems[0]?.message}`);
+  return truthy(new Evaluation(scope, status).valueOf(tree));
+}
+
+const NOTHING: Template = { parts: [], references: [], problems: [] };
+
+/** Where the expression stands: between the braces when they are around all of the text. */
+function boundsOf(text: string, start: number, end: number): readonly [start: number, end: number] {
+  const inner = start + OPEN.length;
+  const close = end - CLOSE.length;
+  return text.startsWith(OPEN, start) && findUnquoted(text, CLOSE, inner) === close ? [inner, close] : [start, end];
+}
+
+function withImplied(tree: Expr | null): Pick<Condition, "usesStatus" | "full" | "tree"> {
+  const usesStatus = tree !== null && functionsIn(tree).some(isStatusFunction);
+  const success = new FunctionCall(tokenOf(TokenType.IDENTIFIER, "success"), []);
+  const full = tree === null ? success : usesStatus ? tree : new Logical(tokenOf(TokenType.AND, "&&"), [success, tree]);
+  return { usesStatus, full: printExpression(full), tree: full };
+}
+
+/** A token that stands nowhere. */
+function tokenOf(type: TokenType, lexeme: string): Token {
+  const nowhere = { line: 0, column: 0 };
+  return { type, lexeme, range: { start: nowhere, end: nowhere } };
+}

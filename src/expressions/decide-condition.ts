@@ -1,0 +1,76 @@
+/** Conditions decided as far as is known: for a dry run, which knows no outputs and no results. */
+import type { Expr } from "@actions/expressions";
+import { Logical, Unary } from "@actions/expressions/ast";
+import { TokenType } from "@actions/expressions/lexer";
+import { truthy } from "@actions/expressions/result";
+import type { Condition } from "./condition.ts";
+import { type PartialScope, UNKNOWN_VALUE } from "./context-data.ts";
+import { Evaluation } from "./evaluation.ts";
+import type { PartialStatus } from "./functions.ts";
+import { printExpression, ungroup } from "./print.ts";
+
+export interface Verdict {
+  readonly outcome: "true" | "false" | "unknown";
+  /** The smallest part of the condition that decided, or that is not known, printed. */
+  readonly decidedBy: string;
+  /** Why the evaluation fails at `decidedBy`, whatever becomes known; else null. */
+  readonly failure: string | null;
+}
+
+/**
+ * Decides a condition of which some contexts, fields or status may not be known: see `toPartialScope`. `true` and
+ * `false` are what `evaluateCondition` gives whatever becomes known, unless it throws for what becomes known. Never
+ * throws; a condition with problems is unknown.
+ */
+export function decideCondition(condition: Condition, scope: PartialScope, status: PartialStatus): Verdict {
+  if (condition.tree === null) {
+    return { outcome: "unknown", decidedBy: condition.full, failure: condition.problems[0]?.message ?? null };
+  }
+  return decideExpression(condition.tree, scope, status);
+}
+
+/** As `decideCondition`, for a bare tree without problems. */
+export function decideExpression(tree: Expr, scope: PartialScope, status: PartialStatus): Verdict {
+  const { outcome, by, failure } = decide(tree, new Evaluation(scope, status));
+  return { outcome, decidedBy: printExpression(by), failure };
+}
+
+interface Decision {
+  readonly outcome: Verdict["outcome"];
+  /** Part of the tree, or made of such parts. */
+  readonly by: Expr;
+  readonly failure: string | null;
+}
+
+function decide(grouped: Expr, evaluation: Evaluation): Decision {
+  const node = ungroup(grouped);
+  if (node instanceof Logical) return decideLogical(node, evaluation);
+  if (node instanceof Unary) {
+    const { outcome, by, failure } = decide(node.expr, evaluation);
+    return { outcome: OPPOSITE[outcome], by: new Unary(node.operator, by), failure };
+  }
+  try {
+    return { outcome: truthy(evaluation.valueOf(node)) ? "true" : "false", by: node, failure: null };
+  } catch (error) {
+    const failure = error === UNKNOWN_VALUE ? null : error instanceof Error ? error.message : String(error);
+    return { outcome: "unknown", by: node, failure };
+  }
+}
+
+function decideLogical(node: Logical, evaluation: Evaluation): Decision {
+  const decisive = node.operator.type === TokenType.OR ? "true" : "false";
+  const operands: Decision[] = [];
+  for (const arg of node.args) {
+    const operand = decide(arg, evaluation);
+    if (operand.outcome === decisive) return operand;
+    const isReached = operands.every(({ outcome }) => outcome !== "unknown");
+    if (operand.failure !== null && isReached) return operand;
+    operands.push(operand);
+  }
+  const unknown = operands.filter(({ outcome }) => outcome === "unknown");
+  const deciding = (unknown.length > 0 ? unknown : operands).map(({ by }) => by);
+  const by = deciding.length === 1 ? deciding[0]! : new Logical(node.operator, deciding);
+  return { outcome: unknown.length > 0 ? "unknown" : OPPOSITE[decisive], by, failure: null };
+}
+
+const OPPOSITE = { true: "false", false: "true", unknown: "unknown" } as const;

@@ -1,0 +1,99 @@
+/** One evaluation, with a bound on its work: an expression of a few hundred characters could read a payload for hours. */
+import { data, Evaluator, type Expr } from "@actions/expressions";
+import { Binary, type ContextAccess, type FunctionCall, IndexAccess, Literal, Star } from "@actions/expressions/ast";
+import { FilteredArray } from "@actions/expressions/filtered_array";
+import { type Token, TokenType } from "@actions/expressions/lexer";
+import { ITEM_WORK, MAX_EVALUATION_WORK } from "./bounds.ts";
+import { ExactDictionary, type PartialScope, toList, UNKNOWN_VALUE } from "./context-data.ts";
+import {
+  callFunction,
+  type FunctionName,
+  functionNamed,
+  isStatusFunction,
+  type PartialStatus,
+  readingWork,
+} from "./functions.ts";
+
+/** The expressions of one text, or the parts of one condition: together they have `MAX_EVALUATION_WORK`. */
+export class Evaluation {
+  readonly contexts: ExactDictionary;
+  readonly status: PartialStatus;
+  #work = 0;
+
+  constructor(scope: PartialScope, status: PartialStatus = {}) {
+    this.contexts = new ExactDictionary(scope);
+    this.status = status;
+  }
+
+  /**
+   * Throws what the functions throw, a RangeError beyond a bound, and `UNKNOWN_VALUE` when the value depends on what is
+   * not known yet.
+   */
+  valueOf(tree: Expr): data.ExpressionData {
+    return new BoundedEvaluator(tree, this).evaluate();
+  }
+
+  /** Takes `work` characters of what is left. */
+  charge(work: number): void {
+    this.#work += work;
+    if (this.#work > MAX_EVALUATION_WORK) {
+      throw new RangeError(`it reads or makes more than ${MAX_EVALUATION_WORK} characters`);
+    }
+  }
+}
+
+/** The library's evaluator; it sees the parts of what it computes once their size has been charged. */
+class BoundedEvaluator extends Evaluator {
+  readonly #evaluation: Evaluation;
+
+  constructor(tree: Expr, evaluation: Evaluation) {
+    super(tree, evaluation.contexts);
+    this.#evaluation = evaluation;
+  }
+
+  override visitContextAccess(node: ContextAccess): data.ExpressionData {
+    return this.#evaluation.contexts.get(node.name.lexeme) ?? new data.Null();
+  }
+
+  override visitBinary({ left, operator, right }: Binary): data.ExpressionData {
+    return super.visitBinary(new Binary(this.#operand(left), operator, this.#operand(right)));
+  }
+
+  override visitIndexAccess({ expr, index }: IndexAccess): data.ExpressionData {
+    let value = this.eval(expr);
+    if (value instanceof FilteredArray) this.#evaluation.charge(value.values().length * ITEM_WORK);
+    if (index instanceof Star && value.kind === data.Kind.Dictionary) value = toList(value.values());
+    const result = super.visitIndexAccess(
+      new IndexAccess(computed(value), index instanceof Star ? index : computed(this.eval(index))),
+    );
+    if (result instanceof FilteredArray) this.#evaluation.charge(result.values().length * ITEM_WORK);
+    return result;
+  }
+
+  override visitFunctionCall({ functionName, args }: FunctionCall): data.ExpressionData {
+    const name = functionNamed(functionName.lexeme);
+    if (name !== undefined && isStatusFunction(name)) {
+      const value = name === "always" ? true : this.#evaluation.status[name];
+      if (value === undefined) throw UNKNOWN_VALUE;
+      return new data.BooleanData(value);
+    }
+    const values = args.map((arg) => this.eval(arg));
+    return callFunction(name as FunctionName, values, (work) => this.#evaluation.charge(work));
+  }
+
+  #operand(node: Expr): Literal {
+    const value = this.eval(node);
+    this.#evaluation.charge(readingWork([value]));
+    return computed(value);
+  }
+}
+
+const NO_TOKEN: Token = {
+  type: TokenType.UNKNOWN,
+  lexeme: "",
+  range: { start: { line: 0, column: 0 }, end: { line: 0, column: 0 } },
+};
+
+function computed(value: data.ExpressionData): Literal {
+  return new Literal(value, NO_TOKEN);
+}
