@@ -4,12 +4,13 @@ import { countJobs, countSteps } from "../definition/count.ts";
 import type { Diagnostic } from "../definition/diagnostics.ts";
 import type { Definition } from "../definition/definition.ts";
 import { parseDefinition } from "../definition/parse.ts";
-import { renderSpec, textToSpec } from "../definition/render.ts";
+import { textToSpec } from "../definition/render.ts";
 import { MillraceError, type Problem } from "../domain/errors.ts";
 import { newId, type PipelineId, type RevisionId } from "../domain/ids.ts";
 import type { Revision } from "../stores/pipelines.ts";
 import { authoriseUser, type Caller, claimedIdentity } from "./access.ts";
 import type { AppContext } from "./context.ts";
+import { type Draft, draftOn } from "./draft.ts";
 import { findPipeline, noPipeline } from "./find.ts";
 import { claimRequest } from "./request-ids.ts";
 import { rfc3339 } from "./times.ts";
@@ -88,8 +89,8 @@ export async function validateSpec(
   input: z.output<typeof validateBody> & { readonly pipelineId: PipelineId },
 ): Promise<ValidationView> {
   authoriseUser(caller, "validateDefinition");
-  await findPipeline(context, input.pipelineId);
-  const { definition, diagnostics } = parseDefinition(renderSpec(input.spec, input.format), input.format);
+  const { text } = await draftOn(context, await findPipeline(context, input.pipelineId), input);
+  const { definition, diagnostics } = parseDefinition(text, input.format);
   return {
     valid: definition !== undefined,
     diagnostics,
@@ -99,9 +100,10 @@ export async function validateSpec(
 }
 
 /**
- * Makes the definition the head. Throws `invalid_definition` with every problem, `head_moved` (with the current head)
- * when `expectedHeadCommitSha` is given and is not the head, `request_id_reused`. A repeat of a `requestId` answers
- * as the first call did, also when the head has moved on since.
+ * Makes the definition the head; its text is the head's with what differs changed. A save that changes nothing answers
+ * the head's id and makes no revision, whatever its message. Throws `invalid_definition` with every problem,
+ * `head_moved` (with the current head) when `expectedHeadCommitSha` is given and is not the head, `request_id_reused`.
+ * A repeat of a `requestId` answers as the first call did, also when the head has moved on since.
  */
 export async function saveSpec(
   context: AppContext,
@@ -111,32 +113,32 @@ export async function saveSpec(
   const user = authoriseUser(caller, "writeDefinitions");
   const editor = claimedIdentity(user, input.editor, "editor");
   const { pipelineId } = input;
-  await findPipeline(context, pipelineId);
-  const text = renderSpec(input.spec, input.format);
-  requireDefinition(text, input.format);
+  const expected = input.expectedHeadCommitSha ?? "";
+  const draft = await draftOn(context, await findPipeline(context, pipelineId), input);
+  requireDefinition(draft.text, input.format);
+  const unchangedHead = draft.isHead && isExpected(expected, draft.headRevisionId) ? draft.headRevisionId : null;
 
   const { id, repeated } = await claimRequest(context, {
     caller: user,
     scope: `save/${pipelineId}`,
     requestId: input.requestId,
     body: input,
-    freshId: () => newId("rev"),
+    freshId: () => unchangedHead ?? newId("rev"),
   });
   const answer: SaveView = { pipelineId, headCommitSha: id, format: input.format };
-  if (repeated && (await wasHead(context, pipelineId, id))) return answer;
+  if (id === unchangedHead || (repeated && (await wasHead(context, pipelineId, id)))) return answer;
   await moveHead(
     context,
     {
       revisionId: id,
       pipelineId,
       format: input.format,
-      text,
       message: input.commitMessage ?? "",
       editor,
       actor: user.name,
       createdAt: context.clock.now(),
     },
-    input.expectedHeadCommitSha ?? "",
+    { spec: input.spec, expected, draft },
   );
   return answer;
 }
@@ -166,15 +168,34 @@ async function wasHead(context: AppContext, pipelineId: PipelineId, revisionId: 
   return revision !== undefined && head !== undefined && head.createdAt >= revision.createdAt;
 }
 
-async function moveHead(context: AppContext, revision: Revision, expected: string): Promise<void> {
+interface Move {
+  readonly spec: unknown;
+  /** Empty: any head. */
+  readonly expected: string;
+  readonly draft: Draft;
+}
+
+async function moveHead(context: AppContext, revision: Omit<Revision, "text">, move: Move): Promise<void> {
+  const { pipelineId, format } = revision;
+  let { draft } = move;
   for (let race = 0; race < HEAD_RACES; race++) {
-    const { headRevisionId } = await findPipeline(context, revision.pipelineId);
-    if (expected !== "" && expected !== headRevisionId) throw headMoved(headRevisionId, expected);
-    const outcome = await context.stores.pipelines.saveRevision(revision, headRevisionId);
+    const pipeline = await findPipeline(context, pipelineId);
+    const { headRevisionId } = pipeline;
+    if (!isExpected(move.expected, headRevisionId)) throw headMoved(headRevisionId, move.expected);
+    if (headRevisionId !== draft.headRevisionId) {
+      draft = await draftOn(context, pipeline, { spec: move.spec, format });
+      // In the layout of another head it can be too large.
+      requireDefinition(draft.text, format);
+    }
+    const outcome = await context.stores.pipelines.saveRevision({ ...revision, text: draft.text }, headRevisionId);
     if (outcome === "saved") return;
-    if (outcome === "missing") throw noPipeline(revision.pipelineId);
+    if (outcome === "missing") throw noPipeline(pipelineId);
   }
   throw new MillraceError("unavailable", "others are saving this definition at the same time: try again");
+}
+
+function isExpected(expected: string, head: RevisionId | null): boolean {
+  return expected === "" || expected === head;
 }
 
 function headMoved(head: RevisionId | null, expected: string): MillraceError {

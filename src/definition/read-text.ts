@@ -2,20 +2,12 @@
  * From characters to nodes and a plain value, with bounds on what a text can cost: the library composes nodes by
  * recursion, looks every alias up in the whole document and every key among all keys of its map.
  */
-import { Composer, CST, type Document, Lexer, type LineCounter, type Node, Parser } from "yaml";
-import type { DiagnosticCode } from "./diagnostics.ts";
+import { Composer, CST, Lexer, type LineCounter, type Node, Parser } from "yaml";
+import { finding, type Finding } from "./finding.ts";
 import { LIMITS } from "./schema/limits.ts";
+import { findSyntaxErrors, toPlain } from "./yaml-errors.ts";
 
 export type Format = "yaml" | "json";
-
-/** A problem with its place as offsets into the text. */
-export interface Finding {
-  readonly code: DiagnosticCode;
-  readonly message: string;
-  readonly range: readonly [start: number, end: number];
-  readonly path: readonly PropertyKey[];
-  readonly hint?: string;
-}
 
 export interface ReadText {
   readonly root: Node | null;
@@ -24,8 +16,11 @@ export interface ReadText {
   readonly findings: readonly Finding[];
 }
 
-/** Reads a text of either format. Never throws; `lines` learns where the lines begin. */
-export function readText(text: string, format: Format, lines: LineCounter): ReadText {
+/**
+ * Reads a text of either format. Never throws; `lines` learns where the lines begin. With `keepSourceTokens` the nodes
+ * know the tokens that they were made of.
+ */
+export function readText(text: string, format: Format, lines: LineCounter, keepSourceTokens = false): ReadText {
   if (Buffer.byteLength(text) > LIMITS.textBytes) {
     const message = `a definition may have ${LIMITS.textBytes} bytes; this one is larger`;
     return { root: null, value: undefined, findings: [finding("size-limit", message, 0)] };
@@ -39,6 +34,7 @@ export function readText(text: string, format: Format, lines: LineCounter): Read
     uniqueKeys: false,
     stringKeys: true,
     resolveKnownTags: false,
+    keepSourceTokens,
   });
   const documents = [...composer.compose(boundedTokens(text, lines, excess), true, text.length)];
   if (excess.length > 0) return { root: null, value: undefined, findings: excess };
@@ -49,8 +45,8 @@ export function readText(text: string, format: Format, lines: LineCounter): Read
       ? { root, value: JSON.parse(text), findings: [] }
       : { root, value: undefined, findings: [problem] };
   }
-  const findings = findSyntaxErrors(documents);
-  return { root, value: findings.length === 0 ? toPlain(documents[0]!, findings) : undefined, findings };
+  const errors = findSyntaxErrors(documents, lines);
+  return errors.length > 0 ? { root, value: undefined, findings: errors } : { root, ...toPlain(documents[0]!) };
 }
 
 /** A text as it may stand in a message. */
@@ -82,35 +78,6 @@ function* boundedTokens(text: string, lines: LineCounter, excess: Finding[]): Ge
     }
   }
   yield* parser.end();
-}
-
-function findSyntaxErrors([first, second]: readonly Document.Parsed[]): Finding[] {
-  const findings = [...first!.errors, ...first!.warnings].map(({ code, message, pos: [start, end] }) =>
-    finding(
-      "syntax",
-      code === "TAG_RESOLVE_FAILED" ? "tags other than those of JSON's types are not known here" : message,
-      start,
-      end - start,
-    ),
-  );
-  if (second !== undefined) {
-    findings.push(finding("syntax", "a definition is one document; these are several", second.range[0]));
-  }
-  return findings;
-}
-
-function toPlain(document: Document.Parsed, findings: Finding[]): unknown {
-  try {
-    return document.toJS({ maxAliasCount: LIMITS.aliases });
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    findings.push(
-      message.includes("Excessive alias count")
-        ? finding("alias-limit", "anchors that use anchors grow too large here", 0)
-        : finding("syntax", message, 0),
-    );
-    return undefined;
-  }
 }
 
 function findJsonError(text: string): Finding | undefined {
@@ -148,8 +115,4 @@ function parseError(text: string): string | undefined {
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
-}
-
-function finding(code: DiagnosticCode, message: string, start: number, length = 0): Finding {
-  return { code, message, range: [start, start + length], path: [] };
 }
