@@ -18,8 +18,8 @@ import { ringDoorbell } from "./doorbell.ts";
 import { findPipeline, noPipeline } from "./find.ts";
 import { definitionOf } from "./known-definitions.ts";
 import { claimRequest } from "./request-ids.ts";
+import { boundTriggerInput, defaultRef } from "./trigger-input.ts";
 
-const MAX_PAYLOAD_BYTES = 1024 * 1024;
 const FIRST_ATTEMPT = 1;
 
 export const triggerBody = z.strictObject({
@@ -49,9 +49,7 @@ export async function triggerRun(
   const freshRunId = newId("run");
   const user = authoriseUser(caller, "triggerRun");
   const triggeredBy = claimedIdentity(user, input.triggeredBy, "triggeredBy");
-  if (Buffer.byteLength(JSON.stringify(input.variables)) > MAX_PAYLOAD_BYTES) {
-    throw new MillraceError("too_large", "the variables of a trigger may have 1 MB in all: keep larger data elsewhere");
-  }
+  boundTriggerInput("variables", input.variables);
   const pipeline = await findPipeline(context, input.pipelineId);
   const head = pipeline.headRevisionId;
   if (head === null) {
@@ -95,7 +93,7 @@ interface NewRun {
 async function createRun(context: AppContext, run: NewRun): Promise<void> {
   const { runId, revisionId, pipeline, variables, triggeredBy, actor } = run;
   const { shards, stores, clock, log } = context;
-  const ref = variables.find(([name]) => name === "ref")?.[1] ?? pipeline.defaultBranch;
+  const ref = defaultRef(variables, pipeline);
   const { plan, jobs } = await planned(context, run, ref);
   const trigger = { kind: "manual", ref } as const;
   const origin = { trigger, variables, triggeredBy, actor, revisionId, commitSha: revisionId, attempt: FIRST_ATTEMPT };

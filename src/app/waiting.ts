@@ -2,8 +2,8 @@
 import type { JobState } from "../../actors/job/state.ts";
 import type { RunPhase } from "../../actors/run/state.ts";
 import type { PresenceRecord } from "../dispatch/board.ts";
-import { failingClause } from "../domain/labels.ts";
 import type { PlannedJob, RunPlan } from "../domain/plan.ts";
+import { matchAgents } from "./agent-match.ts";
 
 export interface WaitingFor {
   readonly reason:
@@ -67,22 +67,13 @@ function pendingFor(
 function agentFor({ selector }: PlannedJob, online: readonly PresenceRecord[] | null): WaitingFor {
   if (online === null) return { reason: "agent", text: "waits for an agent" };
   if (online.length === 0) return { reason: "no_agent_online", text: "no agent is online" };
-  const failing = new Map<string, number>();
-  let matching = 0;
-  let free = 0;
-  for (const { labels, slots, busy } of online) {
-    const clause = failingClause(selector, labels);
-    if (clause === undefined) {
-      matching++;
-      if (busy < slots) free++;
-    } else {
-      failing.set(clause, (failing.get(clause) ?? 0) + 1);
-    }
-  }
-  if (matching === 0) {
-    const clauses = [...failing].map(([clause, agents]) => `${clause} fails on ${agents}`);
+  const { matching, failing } = matchAgents(selector, online);
+  if (matching.length === 0) {
+    const clauses = failing.map(({ clause, agents }) => `${clause} fails on ${agents}`);
     return { reason: "no_agent_matches", text: `no online agent matches: ${clauses.join(", ")}` };
   }
-  if (free === 0) return { reason: "all_busy", text: `all ${matching} matching agents are busy` };
+  if (matching.every(({ busy, slots }) => busy >= slots)) {
+    return { reason: "all_busy", text: `all ${matching.length} matching agents are busy` };
+  }
   return { reason: "agent", text: "waits for an agent to take it" };
 }

@@ -1,6 +1,7 @@
 /** A client of the HTTP API and the WebSocket, as any user may write one. */
 import { WebSocket } from "ws";
 import type { AgentView } from "../app/inventory.ts";
+import type { PlanView } from "../app/plan-view.ts";
 import type { RunDetail } from "../app/run-view.ts";
 import { ERROR_TABLE, type ErrorReason, MillraceError, type Problem } from "../domain/errors.ts";
 
@@ -55,6 +56,11 @@ export class ApiClient {
   /** `spec` is the structured definition. */
   async saveSpec(pipelineId: string, spec: unknown): Promise<void> {
     await this.#call("POST", `/pipelines/${pipelineId}/spec/save`, { spec, format: "yaml" });
+  }
+
+  /** `question`: the body of the call, without `spec` for the head's definition. */
+  plan(pipelineId: string, question: object): Promise<PlanView> {
+    return this.#call("POST", `/pipelines/${encodeURIComponent(pipelineId)}/plan`, question);
   }
 
   trigger(pipelineId: string, variables: Readonly<Record<string, string>>): Promise<{ readonly runId: string }> {

@@ -1,7 +1,7 @@
 /** What every command works with, so that one can be run whole in a test or as the program. */
 import { MillraceError } from "../domain/errors.ts";
 import { EXIT } from "./exit-codes.ts";
-import { Interrupted, type Interruption, listenForInterruption } from "./interruption.ts";
+import { aborted, Interrupted, type Interruption, listenForInterruption } from "./interruption.ts";
 
 const ENDING_MS = 30_000;
 
@@ -28,8 +28,17 @@ export async function runCommand(
     process.stderr.write(`${describeError(error)}\n`);
     return error instanceof UsageError ? EXIT.usage : EXIT.failure;
   } finally {
+    await outputTaken(interruption.signal);
     interruption.dispose();
   }
+}
+
+/** The program ends by force, which would cut off what a pipe has not taken yet; nobody waits for it after a signal. */
+async function outputTaken(signal: AbortSignal): Promise<void> {
+  const taken = [process.stdout, process.stderr].map(
+    (stream) => new Promise<void>((resolve) => stream.write("", () => resolve())),
+  );
+  await Promise.race([Promise.all(taken), aborted(signal)]);
 }
 
 /** A command that hangs in its ending is ended by force, and with it whatever is killed at exit. */

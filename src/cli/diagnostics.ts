@@ -1,25 +1,67 @@
 /** Diagnostics of a definition as compilers print them: place, message, the line itself and a caret. Pure. */
 import type { Diagnostic } from "../definition/diagnostics.ts";
-import type { Paint } from "./screen.ts";
+import type { Problem } from "../domain/errors.ts";
+import { type Paint, printable } from "./screen.ts";
 
 const TAB = "  ";
+/** Of a longer line the part around the place is shown. */
+const MAX_LINE = 160;
+const BEFORE_PLACE = 60;
 
 /** Lines for people; `file` as the user named it, `text` what was parsed. */
-export function renderDiagnostic(file: string, text: string, diagnostic: Diagnostic, paint: Paint): readonly string[] {
-  const { severity, message, code, line, column, endLine, endColumn, hint } = diagnostic;
+export function renderDiagnostics(
+  file: string,
+  text: string,
+  diagnostics: readonly Diagnostic[],
+  paint: Paint,
+): readonly string[] {
+  const lines = text.split(/\r?\n/);
+  return diagnostics.flatMap((each) => renderDiagnostic(printable(file), lines[each.line - 1] ?? "", each, paint));
+}
+
+/** A problem that has no range points at one character. */
+export function asDiagnostic({ line = 1, column = 1, ...problem }: Problem): Diagnostic {
+  const range = { line, column, endLine: line, endColumn: column + 1 };
+  return { ...problem, ...range, code: problem.code as Diagnostic["code"], severity: "error" };
+}
+
+/** `3 errors, 1 warning`, or `no problems`. */
+export function countProblems(diagnostics: readonly Diagnostic[]): string {
+  const errors = diagnostics.filter(({ severity }) => severity === "error").length;
+  const counts = [plural(errors, "error"), plural(diagnostics.length - errors, "warning")];
+  return counts.filter((text) => !text.startsWith("0 ")).join(", ") || "no problems";
+}
+
+export function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+function renderDiagnostic(file: string, source: string, diagnostic: Diagnostic, paint: Paint): readonly string[] {
+  const { severity, message, code, line, column, hint } = diagnostic;
   const label = paint(severity === "error" ? "red" : "yellow", `${severity}:`);
-  const rendered = [`${file}:${line}:${column}: ${label} ${message} [${code}]`];
-  const source = text.split(/\r?\n/)[line - 1];
-  if (source !== undefined && source.trim() !== "") {
-    const until = endLine === line ? endColumn : source.length + 1;
-    // Tabs are as wide as the terminal likes, so both lines spell them out.
-    const spelled = (part: string) => part.replaceAll("\t", TAB);
-    const before = spelled(source.slice(0, column - 1)).length;
-    const marked = Math.max(spelled(source.slice(column - 1, until - 1)).length, 1);
-    const margin = `${String(line).padStart(5)} | `;
-    rendered.push(`${margin}${spelled(source)}`);
-    rendered.push(`${" ".repeat(margin.length - 2)}| ${" ".repeat(before)}${paint("red", "^".repeat(marked))}`);
-  }
-  if (hint !== undefined) rendered.push(`${" ".repeat(6)}= ${hint}`);
+  const rendered = [`${file}:${line}:${column}: ${label} ${printable(message)} [${code}]`];
+  if (source.trim() !== "") rendered.push(...renderPlace(source, diagnostic, paint));
+  if (hint !== undefined) rendered.push(`${" ".repeat(6)}= ${printable(hint)}`);
   return rendered;
+}
+
+/** The line, and carets below what is meant. */
+function renderPlace(source: string, { line, column, endLine, endColumn }: Diagnostic, paint: Paint): string[] {
+  const from = source.length <= MAX_LINE ? 0 : Math.max(column - 1 - BEFORE_PLACE, 0);
+  const until = Math.min(source.length, from + MAX_LINE);
+  const end = Math.min(endLine === line ? endColumn - 1 : source.length, until);
+  const [cutBefore, cutAfter] = [from > 0 ? "…" : "", until < source.length ? "…" : ""];
+  const before = cutBefore.length + spell(source.slice(from, column - 1)).length;
+  const marked = Math.max(spell(source.slice(column - 1, end)).length, 1);
+  const margin = `${String(line).padStart(5)} | `;
+  return [
+    `${margin}${cutBefore}${spell(source.slice(from, until))}${cutAfter}`,
+    `${" ".repeat(margin.length - 2)}| ${" ".repeat(before)}${paint("red", "^".repeat(marked))}`,
+  ];
+}
+
+/** Tabs are as wide as the terminal likes, so both lines spell them out; what would move its cursor is shown as a dot. */
+function spell(part: string): string {
+  // eslint-disable-next-line no-control-regex
+  return part.replaceAll("\t", TAB).replace(/[\u0000-\u001f\u007f-\u009f]/g, "·");
 }

@@ -1,21 +1,23 @@
 /** `millrace run FILE`: one run of a definition on this machine, by a control plane of its own that leaves nothing behind. */
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, extname, join } from "node:path";
+import { basename, join } from "node:path";
 import type { RunDetail } from "../app/run-view.ts";
 import { readControlPlaneConfig } from "../config.ts";
 import { parseDefinition } from "../definition/parse.ts";
 import { textToSpec } from "../definition/render.ts";
 import { isFinalRunStatus } from "../domain/status.ts";
 import type { ApiClient } from "./api-client.ts";
-import { readSettings, UsageError } from "./command-line.ts";
-import { renderDiagnostic } from "./diagnostics.ts";
+import { readSettings } from "./command-line.ts";
+import { renderDiagnostics } from "./diagnostics.ts";
 import { EXIT } from "./exit-codes.ts";
 import { followRun, readLog } from "./follow-run.ts";
 import { type LocalPlane, startLocalPlane } from "./local-plane.ts";
 import { createLogger } from "./logging.ts";
+import { readDefinitionText } from "./read-definition.ts";
 import { logLine, RunView, stepTitle } from "./run-view.ts";
 import { paintFor, Screen } from "./screen.ts";
+import { parseVariables } from "./variables.ts";
 
 const SHOWN_LINES = 50;
 const STOP_WAIT_MS = 15_000;
@@ -45,16 +47,11 @@ export async function run(file: string, options: RunOptions, signal: AbortSignal
 }
 
 /** The structured definition, or undefined when it has errors, which are then printed. */
-async function readDefinition(file: string): Promise<unknown> {
-  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new UsageError(`cannot read ${file}: ${error.code ?? error.message}`);
-  });
-  const format = extname(file).toLowerCase() === ".json" ? "json" : "yaml";
+async function readDefinition(path: string): Promise<unknown> {
+  const { file, text, format } = await readDefinitionText(path);
   const { definition, diagnostics } = parseDefinition(text, format);
-  const paint = paintFor(process.stderr);
-  for (const diagnostic of diagnostics) {
-    process.stderr.write(`${renderDiagnostic(file, text, diagnostic, paint).join("\n")}\n`);
-  }
+  const lines = renderDiagnostics(file, text, diagnostics, paintFor(process.stderr));
+  process.stderr.write(lines.map((line) => `${line}\n`).join(""));
   return definition === undefined ? undefined : textToSpec(text, format);
 }
 
@@ -122,14 +119,4 @@ async function printFailures(api: ApiClient, screen: Screen, ended: RunDetail, s
       screen.print(...entries.slice(-SHOWN_LINES).map((entry) => logLine(screen.paint, job, step, entry)));
     }
   }
-}
-
-function parseVariables(texts: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    texts.map((text) => {
-      const at = text.indexOf("=");
-      if (at < 1) throw new UsageError(`--var ${text}: must be name=value`);
-      return [text.slice(0, at), text.slice(at + 1)] as const;
-    }),
-  );
 }

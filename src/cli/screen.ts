@@ -89,7 +89,8 @@ export function printable(text: string): string {
   return stripVTControlCharacters(text).replace(/[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/g, "");
 }
 
-function cut(text: string, room: number): string {
+/** The beginning of a text that is longer than `room` characters, with a mark. */
+export function cut(text: string, room: number): string {
   const characters = Array.from(text);
   return characters.length <= room ? text : `${characters.slice(0, room - 1).join("")}…`;
 }

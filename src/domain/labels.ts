@@ -28,13 +28,19 @@ export function selectorMatches(selector: AgentSelector, labels: Labels): boolea
 
 /** The first clause of `selector` that `labels` fail, as text for people (`os In (linux)`), or undefined when all hold. */
 export function failingClause(selector: AgentSelector, labels: Labels): string | undefined {
-  for (const [key, value] of selector.matchLabels) {
-    if (labels[key] !== value) return `${key}=${value}`;
+  for (const label of selector.matchLabels) {
+    const [key, value] = label;
+    if (labels[key] !== value) return describeLabel(label);
   }
   for (const expression of selector.matchExpressions) {
     if (!expressionHolds(expression, labels)) return describeExpression(expression);
   }
   return undefined;
+}
+
+/** Every clause of `selector` as text for people; none for one that matches every agent. */
+export function describeSelector({ matchLabels, matchExpressions }: AgentSelector): readonly string[] {
+  return [...matchLabels.map(describeLabel), ...matchExpressions.map(describeExpression)];
 }
 
 function expressionHolds({ key, operator, values }: LabelExpression, labels: Labels): boolean {
@@ -62,6 +68,10 @@ function compareIntegers(
 ): boolean {
   const isInteger = (text: string | undefined): text is string => text !== undefined && /^-?\d+$/.test(text);
   return isInteger(left) && isInteger(right) && holds(Number(left), Number(right));
+}
+
+function describeLabel([key, value]: AgentSelector["matchLabels"][number]): string {
+  return `${key}=${value}`;
 }
 
 function describeExpression({ key, operator, values }: LabelExpression): string {

@@ -14,6 +14,7 @@ import { AgentChannels } from "./agent-channel.ts";
 import { agentService } from "./agent-service.ts";
 import { gatewayService } from "./gateway-service.ts";
 import type { GatewayContext } from "./gateway-context.ts";
+import { pipelineService } from "./pipeline-service.ts";
 import { unimplementedService } from "./unimplemented.ts";
 
 /** A third of the shortest lease, rounded down: two heartbeats may be lost. */
@@ -52,7 +53,8 @@ export function createGrpcServer(context: AppContext, options: GrpcServerOptions
   });
   server.addService(AgentService, agentService(gateway, channels));
   server.addService(GatewayService, gatewayService(gateway));
-  for (const definition of [PipelineService, StepRunService, StreamService]) {
+  server.addService(PipelineService, pipelineService(gateway));
+  for (const definition of [StepRunService, StreamService]) {
     server.addService(definition, unimplementedService(definition, context.log));
   }
 

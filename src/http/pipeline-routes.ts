@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { AppContext } from "../app/context.ts";
 import { getSpec, saveBody, saveSpec, validateBody, validateSpec } from "../app/definitions.ts";
+import { planBody, planPipeline } from "../app/dry-run.ts";
 import {
   createPipeline,
   createPipelineBody,
@@ -70,6 +71,13 @@ export function addPipelineRoutes(router: ApiRouter, context: AppContext): void 
     answer(context, async (ctx) => {
       const body = await parseDefinitionBody(ctx, saveBody);
       return saveSpec(context, ctx.state.caller, { ...body, pipelineId: at(ctx) });
+    }),
+  );
+  router.post(
+    "/pipelines/:pipelineId/plan",
+    answer(context, async (ctx) => {
+      const body = await parseDefinitionBody(ctx, planBody);
+      return planPipeline(context, ctx.state.caller, { ...body, pipelineId: at(ctx) });
     }),
   );
   router.post(

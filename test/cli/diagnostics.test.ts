@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import { renderDiagnostic } from "../../src/cli/diagnostics.ts";
+import { asDiagnostic, countProblems, renderDiagnostics } from "../../src/cli/diagnostics.ts";
 import { parseDefinition } from "../../src/definition/parse.ts";
 
 const plain = (_: string, text: string) => text;
 
 function render(text: string): readonly string[] {
-  return parseDefinition(text, "yaml").diagnostics.flatMap((each) => renderDiagnostic("pipe.yaml", text, each, plain));
+  return renderDiagnostics("pipe.yaml", text, parseDefinition(text, "yaml").diagnostics, plain);
 }
 
 describe("a diagnostic at the command line", () => {
@@ -29,7 +29,7 @@ describe("a diagnostic at the command line", () => {
       endLine: 1,
       endColumn: 5,
     } as const;
-    expect(renderDiagnostic("f", "\tabcd", diagnostic, plain).slice(1)).to.deep.equal([
+    expect(renderDiagnostics("f", "\tabcd", [diagnostic], plain).slice(1)).to.deep.equal([
       "    1 |   abcd",
       "      |    ^^",
     ]);
@@ -47,12 +47,39 @@ describe("a diagnostic at the command line", () => {
       endColumn: 1,
       hint: "do this",
     } as const;
-    expect(renderDiagnostic("f", "abc\n", diagnostic, plain)).to.deep.equal([
+    expect(renderDiagnostics("f", "abc\n", [diagnostic], plain)).to.deep.equal([
       "f:1:2: warning: no [syntax]",
       "    1 | abc",
       "      |  ^^",
       "      = do this",
     ]);
-    expect(renderDiagnostic("f", "", diagnostic, plain)).to.have.length(2);
+    expect(renderDiagnostics("f", "", [diagnostic], plain)).to.have.length(2);
+  });
+
+  it("shows of a very long line what is around the place", () => {
+    const place = asDiagnostic({ code: "syntax", pointer: "", message: "no", line: 1, column: 501 });
+    const long = `${"a".repeat(500)}X${"b".repeat(500)}`;
+    const [, source, carets] = renderDiagnostics("f", long, [place], plain);
+    expect(source).to.have.length(8 + 162);
+    expect(source!.slice(8)).to.match(/^…a+Xb+…$/);
+    expect(carets!.indexOf("^")).to.equal(source!.indexOf("X"));
+    expect(carets).to.match(/ \^$/);
+    const atStart = renderDiagnostics("f", long, [{ ...place, column: 1, endColumn: 900 }], plain);
+    expect(atStart[1]!.slice(8)).to.match(/^a{160}…$/);
+    expect(atStart[2]!.slice(8)).to.equal("^".repeat(160));
+  });
+
+  it("lets nothing that stands in a definition or a name move the cursor", () => {
+    const place = { ...asDiagnostic({ code: "syntax", pointer: "", message: "a\u001b[2Jb" }), hint: "c\rd" };
+    const lines = renderDiagnostics("f\u001b[1A", "x\u001b[31my", [place], plain);
+    expect(lines).to.deep.equal(["f:1:1: error: ab [syntax]", "    1 | x·[31my", "      | ^", "      = cd"]);
+  });
+
+  it("is counted by its severity", () => {
+    const error = asDiagnostic({ code: "syntax", pointer: "", message: "no" });
+    const warning = { ...error, severity: "warning" } as const;
+    expect(countProblems([])).to.equal("no problems");
+    expect(countProblems([error, warning, warning])).to.equal("1 error, 2 warnings");
+    expect(countProblems([warning])).to.equal("1 warning");
   });
 });

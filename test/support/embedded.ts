@@ -14,6 +14,7 @@ export interface ApiAnswer {
 }
 
 export class EmbeddedInstallation {
+  readonly adminToken = ADMIN;
   readonly #world: ProcessWorld;
   readonly #grpc: string;
   #node: ServeNode | undefined;

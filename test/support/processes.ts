@@ -26,6 +26,8 @@ export interface StartOptions {
   /** Added to a small environment without any of our own variables. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** What it reads from standard input; nothing when absent. */
+  readonly input?: string;
   /** A file of the sources to run instead of the program. */
   readonly program?: string;
 }
@@ -143,7 +145,7 @@ export class ProcessWorld {
   }
 
   /** Starts the program. */
-  start(args: readonly string[], { env = {}, cwd = ROOT, program }: StartOptions = {}): StartedProcess {
+  start(args: readonly string[], { env = {}, cwd = ROOT, input, program }: StartOptions = {}): StartedProcess {
     const { PATH = "", HOME = "", REDIS_BINARY } = process.env;
     const child = spawn(process.execPath, [...(program === undefined ? this.#program : sourcesOf(program)), ...args], {
       cwd,
@@ -155,9 +157,10 @@ export class ProcessWorld {
         MILLRACE_TEST_WORLD: this.folder,
         ...env,
       },
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
       detached: true,
     });
+    child.stdin?.end(input);
     const started = new StartedProcess(child);
     this.#started.push(started);
     return started;

@@ -18,6 +18,7 @@ import {
   type ServiceError,
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
+import { Struct } from "../../google/protobuf/struct.ts";
 
 export const protobufPackage = "pipeline.v1";
 
@@ -340,6 +341,185 @@ export function triggerKindToNumber(object: TriggerKind): number {
   }
 }
 
+export const SpecFormat = {
+  /** SPEC_FORMAT_UNSPECIFIED - YAML. */
+  SPEC_FORMAT_UNSPECIFIED: "SPEC_FORMAT_UNSPECIFIED",
+  SPEC_FORMAT_YAML: "SPEC_FORMAT_YAML",
+  SPEC_FORMAT_JSON: "SPEC_FORMAT_JSON",
+} as const;
+
+export type SpecFormat = typeof SpecFormat[keyof typeof SpecFormat];
+
+export namespace SpecFormat {
+  export type SPEC_FORMAT_UNSPECIFIED = typeof SpecFormat.SPEC_FORMAT_UNSPECIFIED;
+  export type SPEC_FORMAT_YAML = typeof SpecFormat.SPEC_FORMAT_YAML;
+  export type SPEC_FORMAT_JSON = typeof SpecFormat.SPEC_FORMAT_JSON;
+}
+
+export function specFormatFromJSON(object: any): SpecFormat {
+  switch (object) {
+    case 0:
+    case "SPEC_FORMAT_UNSPECIFIED":
+      return SpecFormat.SPEC_FORMAT_UNSPECIFIED;
+    case 1:
+    case "SPEC_FORMAT_YAML":
+      return SpecFormat.SPEC_FORMAT_YAML;
+    case 2:
+    case "SPEC_FORMAT_JSON":
+      return SpecFormat.SPEC_FORMAT_JSON;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum SpecFormat");
+  }
+}
+
+export function specFormatToJSON(object: SpecFormat): string {
+  switch (object) {
+    case SpecFormat.SPEC_FORMAT_UNSPECIFIED:
+      return "SPEC_FORMAT_UNSPECIFIED";
+    case SpecFormat.SPEC_FORMAT_YAML:
+      return "SPEC_FORMAT_YAML";
+    case SpecFormat.SPEC_FORMAT_JSON:
+      return "SPEC_FORMAT_JSON";
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum SpecFormat");
+  }
+}
+
+export function specFormatToNumber(object: SpecFormat): number {
+  switch (object) {
+    case SpecFormat.SPEC_FORMAT_UNSPECIFIED:
+      return 0;
+    case SpecFormat.SPEC_FORMAT_YAML:
+      return 1;
+    case SpecFormat.SPEC_FORMAT_JSON:
+      return 2;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum SpecFormat");
+  }
+}
+
+export const Severity = {
+  SEVERITY_UNSPECIFIED: "SEVERITY_UNSPECIFIED",
+  SEVERITY_ERROR: "SEVERITY_ERROR",
+  SEVERITY_WARNING: "SEVERITY_WARNING",
+} as const;
+
+export type Severity = typeof Severity[keyof typeof Severity];
+
+export namespace Severity {
+  export type SEVERITY_UNSPECIFIED = typeof Severity.SEVERITY_UNSPECIFIED;
+  export type SEVERITY_ERROR = typeof Severity.SEVERITY_ERROR;
+  export type SEVERITY_WARNING = typeof Severity.SEVERITY_WARNING;
+}
+
+export function severityFromJSON(object: any): Severity {
+  switch (object) {
+    case 0:
+    case "SEVERITY_UNSPECIFIED":
+      return Severity.SEVERITY_UNSPECIFIED;
+    case 1:
+    case "SEVERITY_ERROR":
+      return Severity.SEVERITY_ERROR;
+    case 2:
+    case "SEVERITY_WARNING":
+      return Severity.SEVERITY_WARNING;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum Severity");
+  }
+}
+
+export function severityToJSON(object: Severity): string {
+  switch (object) {
+    case Severity.SEVERITY_UNSPECIFIED:
+      return "SEVERITY_UNSPECIFIED";
+    case Severity.SEVERITY_ERROR:
+      return "SEVERITY_ERROR";
+    case Severity.SEVERITY_WARNING:
+      return "SEVERITY_WARNING";
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum Severity");
+  }
+}
+
+export function severityToNumber(object: Severity): number {
+  switch (object) {
+    case Severity.SEVERITY_UNSPECIFIED:
+      return 0;
+    case Severity.SEVERITY_ERROR:
+      return 1;
+    case Severity.SEVERITY_WARNING:
+      return 2;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum Severity");
+  }
+}
+
+export const PlanOutcome = {
+  PLAN_OUTCOME_UNSPECIFIED: "PLAN_OUTCOME_UNSPECIFIED",
+  PLAN_OUTCOME_RUNS: "PLAN_OUTCOME_RUNS",
+  PLAN_OUTCOME_SKIPPED: "PLAN_OUTCOME_SKIPPED",
+  /** PLAN_OUTCOME_UNKNOWN - It depends on what only the run will know, such as an output. */
+  PLAN_OUTCOME_UNKNOWN: "PLAN_OUTCOME_UNKNOWN",
+} as const;
+
+export type PlanOutcome = typeof PlanOutcome[keyof typeof PlanOutcome];
+
+export namespace PlanOutcome {
+  export type PLAN_OUTCOME_UNSPECIFIED = typeof PlanOutcome.PLAN_OUTCOME_UNSPECIFIED;
+  export type PLAN_OUTCOME_RUNS = typeof PlanOutcome.PLAN_OUTCOME_RUNS;
+  export type PLAN_OUTCOME_SKIPPED = typeof PlanOutcome.PLAN_OUTCOME_SKIPPED;
+  export type PLAN_OUTCOME_UNKNOWN = typeof PlanOutcome.PLAN_OUTCOME_UNKNOWN;
+}
+
+export function planOutcomeFromJSON(object: any): PlanOutcome {
+  switch (object) {
+    case 0:
+    case "PLAN_OUTCOME_UNSPECIFIED":
+      return PlanOutcome.PLAN_OUTCOME_UNSPECIFIED;
+    case 1:
+    case "PLAN_OUTCOME_RUNS":
+      return PlanOutcome.PLAN_OUTCOME_RUNS;
+    case 2:
+    case "PLAN_OUTCOME_SKIPPED":
+      return PlanOutcome.PLAN_OUTCOME_SKIPPED;
+    case 3:
+    case "PLAN_OUTCOME_UNKNOWN":
+      return PlanOutcome.PLAN_OUTCOME_UNKNOWN;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum PlanOutcome");
+  }
+}
+
+export function planOutcomeToJSON(object: PlanOutcome): string {
+  switch (object) {
+    case PlanOutcome.PLAN_OUTCOME_UNSPECIFIED:
+      return "PLAN_OUTCOME_UNSPECIFIED";
+    case PlanOutcome.PLAN_OUTCOME_RUNS:
+      return "PLAN_OUTCOME_RUNS";
+    case PlanOutcome.PLAN_OUTCOME_SKIPPED:
+      return "PLAN_OUTCOME_SKIPPED";
+    case PlanOutcome.PLAN_OUTCOME_UNKNOWN:
+      return "PLAN_OUTCOME_UNKNOWN";
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum PlanOutcome");
+  }
+}
+
+export function planOutcomeToNumber(object: PlanOutcome): number {
+  switch (object) {
+    case PlanOutcome.PLAN_OUTCOME_UNSPECIFIED:
+      return 0;
+    case PlanOutcome.PLAN_OUTCOME_RUNS:
+      return 1;
+    case PlanOutcome.PLAN_OUTCOME_SKIPPED:
+      return 2;
+    case PlanOutcome.PLAN_OUTCOME_UNKNOWN:
+      return 3;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum PlanOutcome");
+  }
+}
+
 /** What a caller may set of a pipeline. */
 export interface PipelineFields {
   /** `default` when absent. */
@@ -577,6 +757,162 @@ export interface ListPipelineRunsResponse {
   runs: RunSummary[];
   /** Of all pages. */
   total: bigint;
+}
+
+/** One thing to say of a definition. */
+export interface Diagnostic {
+  /** One of a published list, such as `unknown-key`. */
+  code: string;
+  severity: Severity;
+  message: string;
+  /** JSON pointer (RFC 6901) to what the message speaks of. */
+  pointer: string;
+  /**
+   * Place in the text that a save would commit, from 1. A Struct has no order of keys: where this text is new, go by the
+   * pointer.
+   */
+  line: number;
+  column: number;
+  endLine: number;
+  endColumn: number;
+  /** What to do; empty where the message says it. */
+  hint: string;
+}
+
+export interface ValidateSpecRequest {
+  pipelineId: string;
+  /** The structured definition. */
+  spec:
+    | { [key: string]: any }
+    | undefined;
+  /** Of the text that a save would commit. */
+  format: SpecFormat;
+}
+
+export interface ValidateSpecResponse {
+  /** No diagnostic is an error. */
+  valid: boolean;
+  diagnostics: Diagnostic[];
+  /** Of a run with every cell of every matrix; 0 of a bad definition. */
+  jobsCount: number;
+  stepsCount: number;
+}
+
+export interface PlanPipelineRequest {
+  pipelineId: string;
+  /** The structured definition; that which is saved when absent. */
+  spec:
+    | { [key: string]: any }
+    | undefined;
+  /** Of the text that a save would commit. */
+  format: SpecFormat;
+  /** UNSPECIFIED for a manual trigger. */
+  triggerKind: TriggerKind;
+  /** The variable `ref`, else the pipeline's default branch, when absent. */
+  triggerRef?:
+    | string
+    | undefined;
+  /** What `trigger.<field>` reads. */
+  triggerPayload:
+    | { [key: string]: any }
+    | undefined;
+  /** Override the definition's defaults. */
+  variables: { [key: string]: string };
+}
+
+export interface PlanPipelineRequest_VariablesEntry {
+  key: string;
+  value: string;
+}
+
+export interface PlanPipelineResponse {
+  trigger: Trigger | undefined;
+  stages: StagePlan[];
+  jobsCount: number;
+  stepsCount: number;
+  warnings: Diagnostic[];
+}
+
+/** What becomes of a part when all that runs before it succeeds. */
+export interface Verdict {
+  outcome: PlanOutcome;
+  /** The sub-expression that decided; of a part of what is skipped as a whole, that of the whole. */
+  decidedBy: string;
+  /** Another outcome of what runs before would not change it. */
+  certain: boolean;
+}
+
+export interface StagePlan {
+  name: string;
+  /** The condition in full. */
+  when: string;
+  verdict:
+    | Verdict
+    | undefined;
+  /** It waits for an approval before it begins. */
+  approval: boolean;
+  jobs: JobPlan[];
+}
+
+export interface JobPlan {
+  /** Unique within the run: `test (node=20)`. */
+  name: string;
+  /** As in the definition. */
+  baseName: string;
+  /** The cell of the job's matrix; values as text. */
+  matrix: { [key: string]: string };
+  /** The expression whose value will make the cells, once the jobs that it needs have ended; empty for none. */
+  cellsFrom: string;
+  /** Names of jobs as in the definition. */
+  needs: string[];
+  /** The condition in full. */
+  when: string;
+  verdict:
+    | Verdict
+    | undefined;
+  /** It waits for an approval before it is offered to agents. */
+  approval: boolean;
+  /** The clauses of its agent selector for people, such as `os=linux`; empty for any agent. */
+  selector: string[];
+  /** Absent while the presence of agents cannot be read. */
+  agents: AgentMatch | undefined;
+  steps: StepPlan[];
+}
+
+export interface JobPlan_MatrixEntry {
+  key: string;
+  value: string;
+}
+
+export interface StepPlan {
+  name: string;
+  /** Empty when the definition gives none. */
+  id: string;
+  uses: string;
+  /** The condition in full. */
+  when: string;
+  verdict: Verdict | undefined;
+}
+
+/** The agents that are online now, by a job's selector. */
+export interface AgentMatch {
+  online: number;
+  /** How many match. */
+  matches: number;
+  /** At most 100 of them, and fewer in plans of many jobs. */
+  matching: MatchingAgent[];
+  /** Of the others, how many fail each clause first. */
+  failing: FailingClause[];
+}
+
+export interface MatchingAgent {
+  agentId: string;
+  name: string;
+}
+
+export interface FailingClause {
+  clause: string;
+  agents: number;
 }
 
 function createBasePipelineFields(): PipelineFields {
@@ -4223,9 +4559,1949 @@ export const ListPipelineRunsResponse: MessageFns<ListPipelineRunsResponse> = {
   },
 };
 
+function createBaseDiagnostic(): Diagnostic {
+  return {
+    code: "",
+    severity: Severity.SEVERITY_UNSPECIFIED,
+    message: "",
+    pointer: "",
+    line: 0,
+    column: 0,
+    endLine: 0,
+    endColumn: 0,
+    hint: "",
+  };
+}
+
+export const Diagnostic: MessageFns<Diagnostic> = {
+  encode(message: Diagnostic, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.code !== "") {
+      writer.uint32(10).string(message.code);
+    }
+    if (message.severity !== Severity.SEVERITY_UNSPECIFIED) {
+      writer.uint32(16).int32(severityToNumber(message.severity));
+    }
+    if (message.message !== "") {
+      writer.uint32(26).string(message.message);
+    }
+    if (message.pointer !== "") {
+      writer.uint32(34).string(message.pointer);
+    }
+    if (message.line !== 0) {
+      writer.uint32(40).int32(message.line);
+    }
+    if (message.column !== 0) {
+      writer.uint32(48).int32(message.column);
+    }
+    if (message.endLine !== 0) {
+      writer.uint32(56).int32(message.endLine);
+    }
+    if (message.endColumn !== 0) {
+      writer.uint32(64).int32(message.endColumn);
+    }
+    if (message.hint !== "") {
+      writer.uint32(74).string(message.hint);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Diagnostic {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseDiagnostic();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.code = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.severity = severityFromJSON(reader.int32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.pointer = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.line = reader.int32();
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.column = reader.int32();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.endLine = reader.int32();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.endColumn = reader.int32();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.hint = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): Diagnostic {
+    return {
+      code: isSet(object.code) ? globalThis.String(object.code) : "",
+      severity: isSet(object.severity) ? severityFromJSON(object.severity) : Severity.SEVERITY_UNSPECIFIED,
+      message: isSet(object.message) ? globalThis.String(object.message) : "",
+      pointer: isSet(object.pointer) ? globalThis.String(object.pointer) : "",
+      line: isSet(object.line) ? globalThis.Number(object.line) : 0,
+      column: isSet(object.column) ? globalThis.Number(object.column) : 0,
+      endLine: isSet(object.endLine)
+        ? globalThis.Number(object.endLine)
+        : isSet(object.end_line)
+        ? globalThis.Number(object.end_line)
+        : 0,
+      endColumn: isSet(object.endColumn)
+        ? globalThis.Number(object.endColumn)
+        : isSet(object.end_column)
+        ? globalThis.Number(object.end_column)
+        : 0,
+      hint: isSet(object.hint) ? globalThis.String(object.hint) : "",
+    };
+  },
+
+  toJSON(message: Diagnostic): unknown {
+    const obj: any = {};
+    if (message.code !== "") {
+      obj.code = message.code;
+    }
+    if (message.severity !== Severity.SEVERITY_UNSPECIFIED) {
+      obj.severity = severityToJSON(message.severity);
+    }
+    if (message.message !== "") {
+      obj.message = message.message;
+    }
+    if (message.pointer !== "") {
+      obj.pointer = message.pointer;
+    }
+    if (message.line !== 0) {
+      obj.line = Math.round(message.line);
+    }
+    if (message.column !== 0) {
+      obj.column = Math.round(message.column);
+    }
+    if (message.endLine !== 0) {
+      obj.endLine = Math.round(message.endLine);
+    }
+    if (message.endColumn !== 0) {
+      obj.endColumn = Math.round(message.endColumn);
+    }
+    if (message.hint !== "") {
+      obj.hint = message.hint;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<Diagnostic>, I>>(base?: I): Diagnostic {
+    return Diagnostic.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Diagnostic>, I>>(object: I): Diagnostic {
+    const message = createBaseDiagnostic();
+    message.code = object.code ?? "";
+    message.severity = object.severity ?? Severity.SEVERITY_UNSPECIFIED;
+    message.message = object.message ?? "";
+    message.pointer = object.pointer ?? "";
+    message.line = object.line ?? 0;
+    message.column = object.column ?? 0;
+    message.endLine = object.endLine ?? 0;
+    message.endColumn = object.endColumn ?? 0;
+    message.hint = object.hint ?? "";
+    return message;
+  },
+};
+
+function createBaseValidateSpecRequest(): ValidateSpecRequest {
+  return { pipelineId: "", spec: undefined, format: SpecFormat.SPEC_FORMAT_UNSPECIFIED };
+}
+
+export const ValidateSpecRequest: MessageFns<ValidateSpecRequest> = {
+  encode(message: ValidateSpecRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pipelineId !== "") {
+      writer.uint32(10).string(message.pipelineId);
+    }
+    if (message.spec !== undefined) {
+      Struct.encode(Struct.wrap(message.spec), writer.uint32(18).fork()).join();
+    }
+    if (message.format !== SpecFormat.SPEC_FORMAT_UNSPECIFIED) {
+      writer.uint32(24).int32(specFormatToNumber(message.format));
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ValidateSpecRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseValidateSpecRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pipelineId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.spec = Struct.unwrap(Struct.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.format = specFormatFromJSON(reader.int32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ValidateSpecRequest {
+    return {
+      pipelineId: isSet(object.pipelineId)
+        ? globalThis.String(object.pipelineId)
+        : isSet(object.pipeline_id)
+        ? globalThis.String(object.pipeline_id)
+        : "",
+      spec: isObject(object.spec) ? object.spec : undefined,
+      format: isSet(object.format) ? specFormatFromJSON(object.format) : SpecFormat.SPEC_FORMAT_UNSPECIFIED,
+    };
+  },
+
+  toJSON(message: ValidateSpecRequest): unknown {
+    const obj: any = {};
+    if (message.pipelineId !== "") {
+      obj.pipelineId = message.pipelineId;
+    }
+    if (message.spec !== undefined) {
+      obj.spec = message.spec;
+    }
+    if (message.format !== SpecFormat.SPEC_FORMAT_UNSPECIFIED) {
+      obj.format = specFormatToJSON(message.format);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ValidateSpecRequest>, I>>(base?: I): ValidateSpecRequest {
+    return ValidateSpecRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ValidateSpecRequest>, I>>(object: I): ValidateSpecRequest {
+    const message = createBaseValidateSpecRequest();
+    message.pipelineId = object.pipelineId ?? "";
+    message.spec = object.spec ?? undefined;
+    message.format = object.format ?? SpecFormat.SPEC_FORMAT_UNSPECIFIED;
+    return message;
+  },
+};
+
+function createBaseValidateSpecResponse(): ValidateSpecResponse {
+  return { valid: false, diagnostics: [], jobsCount: 0, stepsCount: 0 };
+}
+
+export const ValidateSpecResponse: MessageFns<ValidateSpecResponse> = {
+  encode(message: ValidateSpecResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.valid !== false) {
+      writer.uint32(8).bool(message.valid);
+    }
+    for (const v of message.diagnostics) {
+      Diagnostic.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.jobsCount !== 0) {
+      writer.uint32(24).int32(message.jobsCount);
+    }
+    if (message.stepsCount !== 0) {
+      writer.uint32(32).int32(message.stepsCount);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ValidateSpecResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseValidateSpecResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.valid = reader.bool();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.diagnostics.push(Diagnostic.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.jobsCount = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.stepsCount = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ValidateSpecResponse {
+    return {
+      valid: isSet(object.valid) ? globalThis.Boolean(object.valid) : false,
+      diagnostics: globalThis.Array.isArray(object?.diagnostics)
+        ? object.diagnostics.map((e: any) => Diagnostic.fromJSON(e))
+        : [],
+      jobsCount: isSet(object.jobsCount)
+        ? globalThis.Number(object.jobsCount)
+        : isSet(object.jobs_count)
+        ? globalThis.Number(object.jobs_count)
+        : 0,
+      stepsCount: isSet(object.stepsCount)
+        ? globalThis.Number(object.stepsCount)
+        : isSet(object.steps_count)
+        ? globalThis.Number(object.steps_count)
+        : 0,
+    };
+  },
+
+  toJSON(message: ValidateSpecResponse): unknown {
+    const obj: any = {};
+    if (message.valid !== false) {
+      obj.valid = message.valid;
+    }
+    if (message.diagnostics?.length) {
+      obj.diagnostics = message.diagnostics.map((e) => Diagnostic.toJSON(e));
+    }
+    if (message.jobsCount !== 0) {
+      obj.jobsCount = Math.round(message.jobsCount);
+    }
+    if (message.stepsCount !== 0) {
+      obj.stepsCount = Math.round(message.stepsCount);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ValidateSpecResponse>, I>>(base?: I): ValidateSpecResponse {
+    return ValidateSpecResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ValidateSpecResponse>, I>>(object: I): ValidateSpecResponse {
+    const message = createBaseValidateSpecResponse();
+    message.valid = object.valid ?? false;
+    message.diagnostics = object.diagnostics?.map((e) => Diagnostic.fromPartial(e)) || [];
+    message.jobsCount = object.jobsCount ?? 0;
+    message.stepsCount = object.stepsCount ?? 0;
+    return message;
+  },
+};
+
+function createBasePlanPipelineRequest(): PlanPipelineRequest {
+  return {
+    pipelineId: "",
+    spec: undefined,
+    format: SpecFormat.SPEC_FORMAT_UNSPECIFIED,
+    triggerKind: TriggerKind.TRIGGER_KIND_UNSPECIFIED,
+    triggerRef: undefined,
+    triggerPayload: undefined,
+    variables: {},
+  };
+}
+
+export const PlanPipelineRequest: MessageFns<PlanPipelineRequest> = {
+  encode(message: PlanPipelineRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pipelineId !== "") {
+      writer.uint32(10).string(message.pipelineId);
+    }
+    if (message.spec !== undefined) {
+      Struct.encode(Struct.wrap(message.spec), writer.uint32(18).fork()).join();
+    }
+    if (message.format !== SpecFormat.SPEC_FORMAT_UNSPECIFIED) {
+      writer.uint32(24).int32(specFormatToNumber(message.format));
+    }
+    if (message.triggerKind !== TriggerKind.TRIGGER_KIND_UNSPECIFIED) {
+      writer.uint32(32).int32(triggerKindToNumber(message.triggerKind));
+    }
+    if (message.triggerRef !== undefined) {
+      writer.uint32(42).string(message.triggerRef);
+    }
+    if (message.triggerPayload !== undefined) {
+      Struct.encode(Struct.wrap(message.triggerPayload), writer.uint32(50).fork()).join();
+    }
+    globalThis.Object.entries(message.variables).forEach(([key, value]: [string, string]) => {
+      PlanPipelineRequest_VariablesEntry.encode({ key: key as any, value }, writer.uint32(58).fork()).join();
+    });
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PlanPipelineRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePlanPipelineRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pipelineId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.spec = Struct.unwrap(Struct.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.format = specFormatFromJSON(reader.int32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.triggerKind = triggerKindFromJSON(reader.int32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.triggerRef = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.triggerPayload = Struct.unwrap(Struct.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            const entry7 = PlanPipelineRequest_VariablesEntry.decode(reader, reader.uint32());
+            if (entry7.value !== undefined) {
+              message.variables[entry7.key] = entry7.value;
+            }
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PlanPipelineRequest {
+    return {
+      pipelineId: isSet(object.pipelineId)
+        ? globalThis.String(object.pipelineId)
+        : isSet(object.pipeline_id)
+        ? globalThis.String(object.pipeline_id)
+        : "",
+      spec: isObject(object.spec) ? object.spec : undefined,
+      format: isSet(object.format) ? specFormatFromJSON(object.format) : SpecFormat.SPEC_FORMAT_UNSPECIFIED,
+      triggerKind: isSet(object.triggerKind)
+        ? triggerKindFromJSON(object.triggerKind)
+        : isSet(object.trigger_kind)
+        ? triggerKindFromJSON(object.trigger_kind)
+        : TriggerKind.TRIGGER_KIND_UNSPECIFIED,
+      triggerRef: isSet(object.triggerRef)
+        ? globalThis.String(object.triggerRef)
+        : isSet(object.trigger_ref)
+        ? globalThis.String(object.trigger_ref)
+        : undefined,
+      triggerPayload: isObject(object.triggerPayload)
+        ? object.triggerPayload
+        : isObject(object.trigger_payload)
+        ? object.trigger_payload
+        : undefined,
+      variables: isObject(object.variables)
+        ? (globalThis.Object.entries(object.variables) as [string, any][]).reduce(
+          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
+            globalThis.Object.defineProperty(acc, key, {
+              value: globalThis.String(value),
+              enumerable: true,
+              configurable: true,
+              writable: true,
+            });
+            return acc;
+          },
+          {},
+        )
+        : {},
+    };
+  },
+
+  toJSON(message: PlanPipelineRequest): unknown {
+    const obj: any = {};
+    if (message.pipelineId !== "") {
+      obj.pipelineId = message.pipelineId;
+    }
+    if (message.spec !== undefined) {
+      obj.spec = message.spec;
+    }
+    if (message.format !== SpecFormat.SPEC_FORMAT_UNSPECIFIED) {
+      obj.format = specFormatToJSON(message.format);
+    }
+    if (message.triggerKind !== TriggerKind.TRIGGER_KIND_UNSPECIFIED) {
+      obj.triggerKind = triggerKindToJSON(message.triggerKind);
+    }
+    if (message.triggerRef !== undefined) {
+      obj.triggerRef = message.triggerRef;
+    }
+    if (message.triggerPayload !== undefined) {
+      obj.triggerPayload = message.triggerPayload;
+    }
+    if (message.variables) {
+      const entries = globalThis.Object.entries(message.variables) as [string, string][];
+      if (entries.length > 0) {
+        obj.variables = {};
+        entries.forEach(([k, v]) => {
+          obj.variables[k] = v;
+        });
+      }
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PlanPipelineRequest>, I>>(base?: I): PlanPipelineRequest {
+    return PlanPipelineRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PlanPipelineRequest>, I>>(object: I): PlanPipelineRequest {
+    const message = createBasePlanPipelineRequest();
+    message.pipelineId = object.pipelineId ?? "";
+    message.spec = object.spec ?? undefined;
+    message.format = object.format ?? SpecFormat.SPEC_FORMAT_UNSPECIFIED;
+    message.triggerKind = object.triggerKind ?? TriggerKind.TRIGGER_KIND_UNSPECIFIED;
+    message.triggerRef = object.triggerRef ?? undefined;
+    message.triggerPayload = object.triggerPayload ?? undefined;
+    message.variables = (globalThis.Object.entries(object.variables ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    return message;
+  },
+};
+
+function createBasePlanPipelineRequest_VariablesEntry(): PlanPipelineRequest_VariablesEntry {
+  return { key: "", value: "" };
+}
+
+export const PlanPipelineRequest_VariablesEntry: MessageFns<PlanPipelineRequest_VariablesEntry> = {
+  encode(message: PlanPipelineRequest_VariablesEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PlanPipelineRequest_VariablesEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePlanPipelineRequest_VariablesEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PlanPipelineRequest_VariablesEntry {
+    return {
+      key: isSet(object.key) ? globalThis.String(object.key) : "",
+      value: isSet(object.value) ? globalThis.String(object.value) : "",
+    };
+  },
+
+  toJSON(message: PlanPipelineRequest_VariablesEntry): unknown {
+    const obj: any = {};
+    if (message.key !== "") {
+      obj.key = message.key;
+    }
+    if (message.value !== "") {
+      obj.value = message.value;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PlanPipelineRequest_VariablesEntry>, I>>(
+    base?: I,
+  ): PlanPipelineRequest_VariablesEntry {
+    return PlanPipelineRequest_VariablesEntry.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PlanPipelineRequest_VariablesEntry>, I>>(
+    object: I,
+  ): PlanPipelineRequest_VariablesEntry {
+    const message = createBasePlanPipelineRequest_VariablesEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
+    return message;
+  },
+};
+
+function createBasePlanPipelineResponse(): PlanPipelineResponse {
+  return { trigger: undefined, stages: [], jobsCount: 0, stepsCount: 0, warnings: [] };
+}
+
+export const PlanPipelineResponse: MessageFns<PlanPipelineResponse> = {
+  encode(message: PlanPipelineResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.trigger !== undefined) {
+      Trigger.encode(message.trigger, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.stages) {
+      StagePlan.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.jobsCount !== 0) {
+      writer.uint32(24).int32(message.jobsCount);
+    }
+    if (message.stepsCount !== 0) {
+      writer.uint32(32).int32(message.stepsCount);
+    }
+    for (const v of message.warnings) {
+      Diagnostic.encode(v!, writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PlanPipelineResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePlanPipelineResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.trigger = Trigger.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.stages.push(StagePlan.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.jobsCount = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.stepsCount = reader.int32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.warnings.push(Diagnostic.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PlanPipelineResponse {
+    return {
+      trigger: isSet(object.trigger) ? Trigger.fromJSON(object.trigger) : undefined,
+      stages: globalThis.Array.isArray(object?.stages) ? object.stages.map((e: any) => StagePlan.fromJSON(e)) : [],
+      jobsCount: isSet(object.jobsCount)
+        ? globalThis.Number(object.jobsCount)
+        : isSet(object.jobs_count)
+        ? globalThis.Number(object.jobs_count)
+        : 0,
+      stepsCount: isSet(object.stepsCount)
+        ? globalThis.Number(object.stepsCount)
+        : isSet(object.steps_count)
+        ? globalThis.Number(object.steps_count)
+        : 0,
+      warnings: globalThis.Array.isArray(object?.warnings)
+        ? object.warnings.map((e: any) => Diagnostic.fromJSON(e))
+        : [],
+    };
+  },
+
+  toJSON(message: PlanPipelineResponse): unknown {
+    const obj: any = {};
+    if (message.trigger !== undefined) {
+      obj.trigger = Trigger.toJSON(message.trigger);
+    }
+    if (message.stages?.length) {
+      obj.stages = message.stages.map((e) => StagePlan.toJSON(e));
+    }
+    if (message.jobsCount !== 0) {
+      obj.jobsCount = Math.round(message.jobsCount);
+    }
+    if (message.stepsCount !== 0) {
+      obj.stepsCount = Math.round(message.stepsCount);
+    }
+    if (message.warnings?.length) {
+      obj.warnings = message.warnings.map((e) => Diagnostic.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PlanPipelineResponse>, I>>(base?: I): PlanPipelineResponse {
+    return PlanPipelineResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PlanPipelineResponse>, I>>(object: I): PlanPipelineResponse {
+    const message = createBasePlanPipelineResponse();
+    message.trigger = (object.trigger !== undefined && object.trigger !== null)
+      ? Trigger.fromPartial(object.trigger)
+      : undefined;
+    message.stages = object.stages?.map((e) => StagePlan.fromPartial(e)) || [];
+    message.jobsCount = object.jobsCount ?? 0;
+    message.stepsCount = object.stepsCount ?? 0;
+    message.warnings = object.warnings?.map((e) => Diagnostic.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseVerdict(): Verdict {
+  return { outcome: PlanOutcome.PLAN_OUTCOME_UNSPECIFIED, decidedBy: "", certain: false };
+}
+
+export const Verdict: MessageFns<Verdict> = {
+  encode(message: Verdict, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.outcome !== PlanOutcome.PLAN_OUTCOME_UNSPECIFIED) {
+      writer.uint32(8).int32(planOutcomeToNumber(message.outcome));
+    }
+    if (message.decidedBy !== "") {
+      writer.uint32(18).string(message.decidedBy);
+    }
+    if (message.certain !== false) {
+      writer.uint32(24).bool(message.certain);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Verdict {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseVerdict();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.outcome = planOutcomeFromJSON(reader.int32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.decidedBy = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.certain = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): Verdict {
+    return {
+      outcome: isSet(object.outcome) ? planOutcomeFromJSON(object.outcome) : PlanOutcome.PLAN_OUTCOME_UNSPECIFIED,
+      decidedBy: isSet(object.decidedBy)
+        ? globalThis.String(object.decidedBy)
+        : isSet(object.decided_by)
+        ? globalThis.String(object.decided_by)
+        : "",
+      certain: isSet(object.certain) ? globalThis.Boolean(object.certain) : false,
+    };
+  },
+
+  toJSON(message: Verdict): unknown {
+    const obj: any = {};
+    if (message.outcome !== PlanOutcome.PLAN_OUTCOME_UNSPECIFIED) {
+      obj.outcome = planOutcomeToJSON(message.outcome);
+    }
+    if (message.decidedBy !== "") {
+      obj.decidedBy = message.decidedBy;
+    }
+    if (message.certain !== false) {
+      obj.certain = message.certain;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<Verdict>, I>>(base?: I): Verdict {
+    return Verdict.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Verdict>, I>>(object: I): Verdict {
+    const message = createBaseVerdict();
+    message.outcome = object.outcome ?? PlanOutcome.PLAN_OUTCOME_UNSPECIFIED;
+    message.decidedBy = object.decidedBy ?? "";
+    message.certain = object.certain ?? false;
+    return message;
+  },
+};
+
+function createBaseStagePlan(): StagePlan {
+  return { name: "", when: "", verdict: undefined, approval: false, jobs: [] };
+}
+
+export const StagePlan: MessageFns<StagePlan> = {
+  encode(message: StagePlan, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.when !== "") {
+      writer.uint32(18).string(message.when);
+    }
+    if (message.verdict !== undefined) {
+      Verdict.encode(message.verdict, writer.uint32(26).fork()).join();
+    }
+    if (message.approval !== false) {
+      writer.uint32(32).bool(message.approval);
+    }
+    for (const v of message.jobs) {
+      JobPlan.encode(v!, writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StagePlan {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStagePlan();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.when = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.verdict = Verdict.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.approval = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.jobs.push(JobPlan.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): StagePlan {
+    return {
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      when: isSet(object.when) ? globalThis.String(object.when) : "",
+      verdict: isSet(object.verdict) ? Verdict.fromJSON(object.verdict) : undefined,
+      approval: isSet(object.approval) ? globalThis.Boolean(object.approval) : false,
+      jobs: globalThis.Array.isArray(object?.jobs) ? object.jobs.map((e: any) => JobPlan.fromJSON(e)) : [],
+    };
+  },
+
+  toJSON(message: StagePlan): unknown {
+    const obj: any = {};
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.when !== "") {
+      obj.when = message.when;
+    }
+    if (message.verdict !== undefined) {
+      obj.verdict = Verdict.toJSON(message.verdict);
+    }
+    if (message.approval !== false) {
+      obj.approval = message.approval;
+    }
+    if (message.jobs?.length) {
+      obj.jobs = message.jobs.map((e) => JobPlan.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<StagePlan>, I>>(base?: I): StagePlan {
+    return StagePlan.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StagePlan>, I>>(object: I): StagePlan {
+    const message = createBaseStagePlan();
+    message.name = object.name ?? "";
+    message.when = object.when ?? "";
+    message.verdict = (object.verdict !== undefined && object.verdict !== null)
+      ? Verdict.fromPartial(object.verdict)
+      : undefined;
+    message.approval = object.approval ?? false;
+    message.jobs = object.jobs?.map((e) => JobPlan.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseJobPlan(): JobPlan {
+  return {
+    name: "",
+    baseName: "",
+    matrix: {},
+    cellsFrom: "",
+    needs: [],
+    when: "",
+    verdict: undefined,
+    approval: false,
+    selector: [],
+    agents: undefined,
+    steps: [],
+  };
+}
+
+export const JobPlan: MessageFns<JobPlan> = {
+  encode(message: JobPlan, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.baseName !== "") {
+      writer.uint32(18).string(message.baseName);
+    }
+    globalThis.Object.entries(message.matrix).forEach(([key, value]: [string, string]) => {
+      JobPlan_MatrixEntry.encode({ key: key as any, value }, writer.uint32(26).fork()).join();
+    });
+    if (message.cellsFrom !== "") {
+      writer.uint32(34).string(message.cellsFrom);
+    }
+    for (const v of message.needs) {
+      writer.uint32(42).string(v!);
+    }
+    if (message.when !== "") {
+      writer.uint32(50).string(message.when);
+    }
+    if (message.verdict !== undefined) {
+      Verdict.encode(message.verdict, writer.uint32(58).fork()).join();
+    }
+    if (message.approval !== false) {
+      writer.uint32(64).bool(message.approval);
+    }
+    for (const v of message.selector) {
+      writer.uint32(74).string(v!);
+    }
+    if (message.agents !== undefined) {
+      AgentMatch.encode(message.agents, writer.uint32(82).fork()).join();
+    }
+    for (const v of message.steps) {
+      StepPlan.encode(v!, writer.uint32(90).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): JobPlan {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseJobPlan();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.baseName = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            const entry3 = JobPlan_MatrixEntry.decode(reader, reader.uint32());
+            if (entry3.value !== undefined) {
+              message.matrix[entry3.key] = entry3.value;
+            }
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.cellsFrom = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.needs.push(reader.string());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.when = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.verdict = Verdict.decode(reader, reader.uint32());
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.approval = reader.bool();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.selector.push(reader.string());
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.agents = AgentMatch.decode(reader, reader.uint32());
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.steps.push(StepPlan.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): JobPlan {
+    return {
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      baseName: isSet(object.baseName)
+        ? globalThis.String(object.baseName)
+        : isSet(object.base_name)
+        ? globalThis.String(object.base_name)
+        : "",
+      matrix: isObject(object.matrix)
+        ? (globalThis.Object.entries(object.matrix) as [string, any][]).reduce(
+          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
+            globalThis.Object.defineProperty(acc, key, {
+              value: globalThis.String(value),
+              enumerable: true,
+              configurable: true,
+              writable: true,
+            });
+            return acc;
+          },
+          {},
+        )
+        : {},
+      cellsFrom: isSet(object.cellsFrom)
+        ? globalThis.String(object.cellsFrom)
+        : isSet(object.cells_from)
+        ? globalThis.String(object.cells_from)
+        : "",
+      needs: globalThis.Array.isArray(object?.needs)
+        ? object.needs.map((e: any) => globalThis.String(e))
+        : [],
+      when: isSet(object.when) ? globalThis.String(object.when) : "",
+      verdict: isSet(object.verdict) ? Verdict.fromJSON(object.verdict) : undefined,
+      approval: isSet(object.approval) ? globalThis.Boolean(object.approval) : false,
+      selector: globalThis.Array.isArray(object?.selector) ? object.selector.map((e: any) => globalThis.String(e)) : [],
+      agents: isSet(object.agents) ? AgentMatch.fromJSON(object.agents) : undefined,
+      steps: globalThis.Array.isArray(object?.steps) ? object.steps.map((e: any) => StepPlan.fromJSON(e)) : [],
+    };
+  },
+
+  toJSON(message: JobPlan): unknown {
+    const obj: any = {};
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.baseName !== "") {
+      obj.baseName = message.baseName;
+    }
+    if (message.matrix) {
+      const entries = globalThis.Object.entries(message.matrix) as [string, string][];
+      if (entries.length > 0) {
+        obj.matrix = {};
+        entries.forEach(([k, v]) => {
+          obj.matrix[k] = v;
+        });
+      }
+    }
+    if (message.cellsFrom !== "") {
+      obj.cellsFrom = message.cellsFrom;
+    }
+    if (message.needs?.length) {
+      obj.needs = message.needs;
+    }
+    if (message.when !== "") {
+      obj.when = message.when;
+    }
+    if (message.verdict !== undefined) {
+      obj.verdict = Verdict.toJSON(message.verdict);
+    }
+    if (message.approval !== false) {
+      obj.approval = message.approval;
+    }
+    if (message.selector?.length) {
+      obj.selector = message.selector;
+    }
+    if (message.agents !== undefined) {
+      obj.agents = AgentMatch.toJSON(message.agents);
+    }
+    if (message.steps?.length) {
+      obj.steps = message.steps.map((e) => StepPlan.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<JobPlan>, I>>(base?: I): JobPlan {
+    return JobPlan.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<JobPlan>, I>>(object: I): JobPlan {
+    const message = createBaseJobPlan();
+    message.name = object.name ?? "";
+    message.baseName = object.baseName ?? "";
+    message.matrix = (globalThis.Object.entries(object.matrix ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    message.cellsFrom = object.cellsFrom ?? "";
+    message.needs = object.needs?.map((e) => e) || [];
+    message.when = object.when ?? "";
+    message.verdict = (object.verdict !== undefined && object.verdict !== null)
+      ? Verdict.fromPartial(object.verdict)
+      : undefined;
+    message.approval = object.approval ?? false;
+    message.selector = object.selector?.map((e) => e) || [];
+    message.agents = (object.agents !== undefined && object.agents !== null)
+      ? AgentMatch.fromPartial(object.agents)
+      : undefined;
+    message.steps = object.steps?.map((e) => StepPlan.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseJobPlan_MatrixEntry(): JobPlan_MatrixEntry {
+  return { key: "", value: "" };
+}
+
+export const JobPlan_MatrixEntry: MessageFns<JobPlan_MatrixEntry> = {
+  encode(message: JobPlan_MatrixEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): JobPlan_MatrixEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseJobPlan_MatrixEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): JobPlan_MatrixEntry {
+    return {
+      key: isSet(object.key) ? globalThis.String(object.key) : "",
+      value: isSet(object.value) ? globalThis.String(object.value) : "",
+    };
+  },
+
+  toJSON(message: JobPlan_MatrixEntry): unknown {
+    const obj: any = {};
+    if (message.key !== "") {
+      obj.key = message.key;
+    }
+    if (message.value !== "") {
+      obj.value = message.value;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<JobPlan_MatrixEntry>, I>>(base?: I): JobPlan_MatrixEntry {
+    return JobPlan_MatrixEntry.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<JobPlan_MatrixEntry>, I>>(object: I): JobPlan_MatrixEntry {
+    const message = createBaseJobPlan_MatrixEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
+    return message;
+  },
+};
+
+function createBaseStepPlan(): StepPlan {
+  return { name: "", id: "", uses: "", when: "", verdict: undefined };
+}
+
+export const StepPlan: MessageFns<StepPlan> = {
+  encode(message: StepPlan, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.id !== "") {
+      writer.uint32(18).string(message.id);
+    }
+    if (message.uses !== "") {
+      writer.uint32(26).string(message.uses);
+    }
+    if (message.when !== "") {
+      writer.uint32(34).string(message.when);
+    }
+    if (message.verdict !== undefined) {
+      Verdict.encode(message.verdict, writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StepPlan {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStepPlan();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.uses = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.when = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.verdict = Verdict.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): StepPlan {
+    return {
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      id: isSet(object.id) ? globalThis.String(object.id) : "",
+      uses: isSet(object.uses) ? globalThis.String(object.uses) : "",
+      when: isSet(object.when) ? globalThis.String(object.when) : "",
+      verdict: isSet(object.verdict) ? Verdict.fromJSON(object.verdict) : undefined,
+    };
+  },
+
+  toJSON(message: StepPlan): unknown {
+    const obj: any = {};
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.id !== "") {
+      obj.id = message.id;
+    }
+    if (message.uses !== "") {
+      obj.uses = message.uses;
+    }
+    if (message.when !== "") {
+      obj.when = message.when;
+    }
+    if (message.verdict !== undefined) {
+      obj.verdict = Verdict.toJSON(message.verdict);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<StepPlan>, I>>(base?: I): StepPlan {
+    return StepPlan.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StepPlan>, I>>(object: I): StepPlan {
+    const message = createBaseStepPlan();
+    message.name = object.name ?? "";
+    message.id = object.id ?? "";
+    message.uses = object.uses ?? "";
+    message.when = object.when ?? "";
+    message.verdict = (object.verdict !== undefined && object.verdict !== null)
+      ? Verdict.fromPartial(object.verdict)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseAgentMatch(): AgentMatch {
+  return { online: 0, matches: 0, matching: [], failing: [] };
+}
+
+export const AgentMatch: MessageFns<AgentMatch> = {
+  encode(message: AgentMatch, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.online !== 0) {
+      writer.uint32(8).int32(message.online);
+    }
+    if (message.matches !== 0) {
+      writer.uint32(16).int32(message.matches);
+    }
+    for (const v of message.matching) {
+      MatchingAgent.encode(v!, writer.uint32(26).fork()).join();
+    }
+    for (const v of message.failing) {
+      FailingClause.encode(v!, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AgentMatch {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAgentMatch();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.online = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.matches = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.matching.push(MatchingAgent.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.failing.push(FailingClause.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): AgentMatch {
+    return {
+      online: isSet(object.online) ? globalThis.Number(object.online) : 0,
+      matches: isSet(object.matches) ? globalThis.Number(object.matches) : 0,
+      matching: globalThis.Array.isArray(object?.matching)
+        ? object.matching.map((e: any) => MatchingAgent.fromJSON(e))
+        : [],
+      failing: globalThis.Array.isArray(object?.failing)
+        ? object.failing.map((e: any) => FailingClause.fromJSON(e))
+        : [],
+    };
+  },
+
+  toJSON(message: AgentMatch): unknown {
+    const obj: any = {};
+    if (message.online !== 0) {
+      obj.online = Math.round(message.online);
+    }
+    if (message.matches !== 0) {
+      obj.matches = Math.round(message.matches);
+    }
+    if (message.matching?.length) {
+      obj.matching = message.matching.map((e) => MatchingAgent.toJSON(e));
+    }
+    if (message.failing?.length) {
+      obj.failing = message.failing.map((e) => FailingClause.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<AgentMatch>, I>>(base?: I): AgentMatch {
+    return AgentMatch.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<AgentMatch>, I>>(object: I): AgentMatch {
+    const message = createBaseAgentMatch();
+    message.online = object.online ?? 0;
+    message.matches = object.matches ?? 0;
+    message.matching = object.matching?.map((e) => MatchingAgent.fromPartial(e)) || [];
+    message.failing = object.failing?.map((e) => FailingClause.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseMatchingAgent(): MatchingAgent {
+  return { agentId: "", name: "" };
+}
+
+export const MatchingAgent: MessageFns<MatchingAgent> = {
+  encode(message: MatchingAgent, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.agentId !== "") {
+      writer.uint32(10).string(message.agentId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): MatchingAgent {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseMatchingAgent();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.agentId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): MatchingAgent {
+    return {
+      agentId: isSet(object.agentId)
+        ? globalThis.String(object.agentId)
+        : isSet(object.agent_id)
+        ? globalThis.String(object.agent_id)
+        : "",
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+    };
+  },
+
+  toJSON(message: MatchingAgent): unknown {
+    const obj: any = {};
+    if (message.agentId !== "") {
+      obj.agentId = message.agentId;
+    }
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<MatchingAgent>, I>>(base?: I): MatchingAgent {
+    return MatchingAgent.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<MatchingAgent>, I>>(object: I): MatchingAgent {
+    const message = createBaseMatchingAgent();
+    message.agentId = object.agentId ?? "";
+    message.name = object.name ?? "";
+    return message;
+  },
+};
+
+function createBaseFailingClause(): FailingClause {
+  return { clause: "", agents: 0 };
+}
+
+export const FailingClause: MessageFns<FailingClause> = {
+  encode(message: FailingClause, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.clause !== "") {
+      writer.uint32(10).string(message.clause);
+    }
+    if (message.agents !== 0) {
+      writer.uint32(16).int32(message.agents);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FailingClause {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFailingClause();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.clause = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.agents = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): FailingClause {
+    return {
+      clause: isSet(object.clause) ? globalThis.String(object.clause) : "",
+      agents: isSet(object.agents) ? globalThis.Number(object.agents) : 0,
+    };
+  },
+
+  toJSON(message: FailingClause): unknown {
+    const obj: any = {};
+    if (message.clause !== "") {
+      obj.clause = message.clause;
+    }
+    if (message.agents !== 0) {
+      obj.agents = Math.round(message.agents);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<FailingClause>, I>>(base?: I): FailingClause {
+    return FailingClause.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<FailingClause>, I>>(object: I): FailingClause {
+    const message = createBaseFailingClause();
+    message.clause = object.clause ?? "";
+    message.agents = object.agents ?? 0;
+    return message;
+  },
+};
+
 /**
  * Every call carries the metadata `authorization: Bearer <token of a user>`. Errors carry the word of the error table in
- * the metadata `reason`.
+ * the metadata `reason`, and in `problems-bin` a JSON list of their first problems: as many as metadata may carry.
  */
 export type PipelineService = typeof PipelineService;
 export const PipelineService = {
@@ -4328,6 +6604,32 @@ export const PipelineService = {
       Buffer.from(ListPipelineRunsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListPipelineRunsResponse => ListPipelineRunsResponse.decode(value),
   },
+  /** Everything that is wrong with a definition; a bad one is an answer, not an error. */
+  validateSpec: {
+    path: "/pipeline.v1.Pipeline/ValidateSpec" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ValidateSpecRequest): Buffer => Buffer.from(ValidateSpecRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ValidateSpecRequest => ValidateSpecRequest.decode(value),
+    responseSerialize: (value: ValidateSpecResponse): Buffer =>
+      Buffer.from(ValidateSpecResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ValidateSpecResponse => ValidateSpecResponse.decode(value),
+  },
+  /**
+   * The dry run: what a trigger would make of a definition. Nothing is stored. INVALID_ARGUMENT with `reason`
+   * `invalid_definition` for a bad one, all of whose problems ValidateSpec tells, but for those that only the values of
+   * this trigger make; FAILED_PRECONDITION where none is given and none is saved.
+   */
+  planPipeline: {
+    path: "/pipeline.v1.Pipeline/PlanPipeline" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: PlanPipelineRequest): Buffer => Buffer.from(PlanPipelineRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): PlanPipelineRequest => PlanPipelineRequest.decode(value),
+    responseSerialize: (value: PlanPipelineResponse): Buffer =>
+      Buffer.from(PlanPipelineResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): PlanPipelineResponse => PlanPipelineResponse.decode(value),
+  },
 } as const;
 
 export interface PipelineServer extends UntypedServiceImplementation {
@@ -4344,6 +6646,14 @@ export interface PipelineServer extends UntypedServiceImplementation {
   stopPipeline: handleUnaryCall<StopPipelineRequest, StopPipelineResponse>;
   getPipelineRun: handleUnaryCall<GetPipelineRunRequest, GetPipelineRunResponse>;
   listPipelineRuns: handleUnaryCall<ListPipelineRunsRequest, ListPipelineRunsResponse>;
+  /** Everything that is wrong with a definition; a bad one is an answer, not an error. */
+  validateSpec: handleUnaryCall<ValidateSpecRequest, ValidateSpecResponse>;
+  /**
+   * The dry run: what a trigger would make of a definition. Nothing is stored. INVALID_ARGUMENT with `reason`
+   * `invalid_definition` for a bad one, all of whose problems ValidateSpec tells, but for those that only the values of
+   * this trigger make; FAILED_PRECONDITION where none is given and none is saved.
+   */
+  planPipeline: handleUnaryCall<PlanPipelineRequest, PlanPipelineResponse>;
 }
 
 export interface PipelineClient extends Client {
@@ -4485,6 +6795,42 @@ export interface PipelineClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListPipelineRunsResponse) => void,
+  ): ClientUnaryCall;
+  /** Everything that is wrong with a definition; a bad one is an answer, not an error. */
+  validateSpec(
+    request: ValidateSpecRequest,
+    callback: (error: ServiceError | null, response: ValidateSpecResponse) => void,
+  ): ClientUnaryCall;
+  validateSpec(
+    request: ValidateSpecRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ValidateSpecResponse) => void,
+  ): ClientUnaryCall;
+  validateSpec(
+    request: ValidateSpecRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ValidateSpecResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * The dry run: what a trigger would make of a definition. Nothing is stored. INVALID_ARGUMENT with `reason`
+   * `invalid_definition` for a bad one, all of whose problems ValidateSpec tells, but for those that only the values of
+   * this trigger make; FAILED_PRECONDITION where none is given and none is saved.
+   */
+  planPipeline(
+    request: PlanPipelineRequest,
+    callback: (error: ServiceError | null, response: PlanPipelineResponse) => void,
+  ): ClientUnaryCall;
+  planPipeline(
+    request: PlanPipelineRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: PlanPipelineResponse) => void,
+  ): ClientUnaryCall;
+  planPipeline(
+    request: PlanPipelineRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: PlanPipelineResponse) => void,
   ): ClientUnaryCall;
 }
 

@@ -1,0 +1,29 @@
+/** Which of some agents a job's selector matches, and what of it the others fail. Pure. */
+import { type AgentSelector, failingClause, type Labels } from "../domain/labels.ts";
+
+export interface FailingClause {
+  /** As text for people: `os=linux`. */
+  readonly clause: string;
+  /** How many agents fail it before any other. */
+  readonly agents: number;
+}
+
+export interface AgentMatch<Agent> {
+  readonly matching: readonly Agent[];
+  /** In the order in which they were first met. */
+  readonly failing: readonly FailingClause[];
+}
+
+export function matchAgents<Agent extends { readonly labels: Labels }>(
+  selector: AgentSelector,
+  agents: readonly Agent[],
+): AgentMatch<Agent> {
+  const matching: Agent[] = [];
+  const failing = new Map<string, number>();
+  for (const agent of agents) {
+    const clause = failingClause(selector, agent.labels);
+    if (clause === undefined) matching.push(agent);
+    else failing.set(clause, (failing.get(clause) ?? 0) + 1);
+  }
+  return { matching, failing: Array.from(failing, ([clause, count]) => ({ clause, agents: count })) };
+}

@@ -1,0 +1,164 @@
+/** A dry run as a tree of text: what would run, what is skipped and what decided, which agents could take it. Pure. */
+import type { AgentsView, JobView, PlanView, StageView } from "../app/plan-view.ts";
+import { plural } from "./diagnostics.ts";
+import { type Colour, cut, type Paint, printable } from "./screen.ts";
+
+type Verdict = StageView["verdict"];
+
+export interface PlanTreeOptions {
+  /** What was planned. */
+  readonly name: string;
+  readonly paint: Paint;
+  /** Width to keep to; undefined where lines may be as long as they are. */
+  readonly columns: number | undefined;
+}
+
+interface Row {
+  readonly branch: string;
+  readonly label: string;
+  /** Null for a stage that just runs. */
+  readonly outcome: Verdict["outcome"] | null;
+  readonly notes: readonly string[];
+}
+
+/** A part of the plan with what is in it. */
+interface Part extends Omit<Row, "branch"> {
+  readonly parts: readonly Part[];
+}
+
+const OUTCOME_COLOURS: Readonly<Record<Verdict["outcome"], Colour>> = {
+  runs: "green",
+  skipped: "gray",
+  unknown: "yellow",
+};
+const OUTCOME_WIDTH = "unknown".length;
+const GAP = "  ";
+/** Where lines may be long: longer names do not push what stands beside the others to the right. */
+const MAX_LABEL = 60;
+const MIN_LABEL = 16;
+/** Agents beside a job. */
+const MAX_NAMED = 5;
+
+/** One heading, then a line for each stage, job and step. */
+export function renderPlan(plan: PlanView, { name, paint, columns }: PlanTreeOptions): readonly string[] {
+  const { trigger, stages, jobsCount, stepsCount } = plan;
+  const ref = trigger.ref === "" ? "" : `, ref ${trigger.ref}`;
+  const counts = `${plural(jobsCount, "job")}, ${plural(stepsCount, "step")}`;
+  const heading = printable(`plan of ${name}: ${counts} (${trigger.kind}${ref})`);
+  const rows = layOut(stages.map(stagePart), "");
+  const width = labelWidth(rows, columns);
+  return [
+    paint("bold", columns === undefined ? heading : cut(heading, columns)),
+    ...rows.map((row) => renderRow(row, width, paint, columns)),
+  ];
+}
+
+/** Of branch and label; on a narrow screen names and notes share what there is. */
+function labelWidth(rows: readonly Row[], columns: number | undefined): number {
+  const widest = (lengths: readonly number[]) => lengths.reduce((most, length) => Math.max(most, length), 0);
+  const labels = widest(rows.map(({ branch, label }) => lengthOf(branch + printable(label))));
+  if (columns === undefined) return Math.min(labels, MAX_LABEL);
+  const beside = OUTCOME_WIDTH + 2 * GAP.length;
+  const notes = widest(rows.map((row) => lengthOf(noteOf(row))));
+  return Math.min(labels, Math.max(columns - beside - notes, Math.floor(columns / 2), MIN_LABEL));
+}
+
+function stagePart({ name, when, verdict, approval, jobs }: StageView): Part {
+  const plain = verdict.outcome === "runs" && when === IMPLIED;
+  return {
+    label: `stage ${name}`,
+    outcome: plain ? null : verdict.outcome,
+    notes: [...reasons(verdict), ...gate(verdict, approval)],
+    parts: jobs.map((job) => jobPart(job, verdict)),
+  };
+}
+
+/** The condition of what has none of its own. */
+const IMPLIED = "success()";
+
+function jobPart(job: JobView, stage: Verdict): Part {
+  const { name, verdict, approval, cellsFrom, steps } = job;
+  return {
+    label: `job ${name}`,
+    outcome: verdict.outcome,
+    notes: [
+      ...reasons(verdict, stage),
+      ...(cellsFrom === null ? [] : [`a job for each of ${cellsFrom}`]),
+      ...gate(verdict, approval),
+      ...(verdict.outcome === "skipped" ? [] : [describeAgents(job)]),
+    ],
+    parts: steps.map((step) => ({
+      label: step.name,
+      outcome: step.verdict.outcome,
+      notes: reasons(step.verdict, verdict),
+      parts: [],
+    })),
+  };
+}
+
+/** Nothing for what runs, nor where it is that of the whole. */
+function reasons({ outcome, decidedBy, certain }: Verdict, whole?: Verdict): readonly string[] {
+  if (outcome === "runs" || (whole?.outcome === outcome && whole.decidedBy === decidedBy)) return [];
+  return [outcome === "skipped" && !certain ? `${decidedBy}, while nothing fails` : decidedBy];
+}
+
+function gate({ outcome }: Verdict, approval: boolean): readonly string[] {
+  return approval && outcome !== "skipped" ? ["after an approval"] : [];
+}
+
+function describeAgents({ selector, agents }: JobView): string {
+  if (agents === null) return selector.length === 0 ? "any agent" : `agents with ${selector.join(", ")}`;
+  const { online, matches, matching } = agents;
+  if (online === 0) return "no agent is online";
+  if (matches === 0) return `no agent matches: ${describeFailing(agents)}`;
+  const named = matching.slice(0, MAX_NAMED);
+  const more = matches > named.length ? ` and ${matches - named.length} more` : "";
+  const names = named.map(({ name }) => name).join(", ");
+  return `${plural(matches, "agent")} ${matches === 1 ? "matches" : "match"}: ${names}${more}`;
+}
+
+function describeFailing({ online, failing }: AgentsView): string {
+  return failing
+    .map(({ clause, agents }) => `${clause} (${agents} of ${online} agents ${agents === 1 ? "fails" : "fail"} it)`)
+    .join(", ");
+}
+
+function layOut(parts: readonly Part[], margin: string): readonly Row[] {
+  return parts.flatMap(({ parts: inner, ...row }, index) => {
+    const isLast = index === parts.length - 1;
+    return [
+      { ...row, branch: `${margin}${isLast ? "└─ " : "├─ "}` },
+      ...layOut(inner, `${margin}${isLast ? "   " : "│  "}`),
+    ];
+  });
+}
+
+function renderRow(row: Row, width: number, paint: Paint, columns: number | undefined): string {
+  const { branch, label, outcome } = row;
+  const name = columns === undefined ? printable(label) : cutMiddle(printable(label), width - lengthOf(branch));
+  const start = `${paint("gray", branch)}${name}`;
+  if (outcome === null) return start;
+  const padding = " ".repeat(Math.max(width - lengthOf(branch + name), 0));
+  const note = noteOf(row);
+  const word = paint(OUTCOME_COLOURS[outcome], outcome);
+  const room = columns === undefined ? Infinity : columns - width - OUTCOME_WIDTH - 2 * GAP.length;
+  if (note === "" || room < 2) return `${start}${padding}${GAP}${word}`;
+  return `${start}${padding}${GAP}${word}${" ".repeat(OUTCOME_WIDTH - outcome.length)}${GAP}${cut(note, room)}`;
+}
+
+function noteOf({ notes }: Row): string {
+  return printable(notes.join("; "));
+}
+
+/** Keeps both ends: cells of a matrix differ in what stands last. */
+function cutMiddle(text: string, room: number): string {
+  const characters = Array.from(text);
+  if (characters.length <= room) return text;
+  const kept = Math.max(room - 1, 2);
+  const end = Math.floor(kept / 2);
+  return `${characters.slice(0, kept - end).join("")}…${characters.slice(-end).join("")}`;
+}
+
+function lengthOf(text: string): number {
+  return Array.from(text).length;
+}

@@ -1,0 +1,47 @@
+/** The text of a definition as a command is given it: a file, or standard input. */
+import { createReadStream } from "node:fs";
+import { extname } from "node:path";
+import type { Readable } from "node:stream";
+import { text as readAll } from "node:stream/consumers";
+import { LIMITS } from "../definition/schema/limits.ts";
+import type { Format } from "../definition/read-text.ts";
+import { UsageError } from "./command-line.ts";
+
+const STDIN = "-";
+
+export interface DefinitionText {
+  /** As the user knows it. */
+  readonly file: string;
+  readonly text: string;
+  readonly format: Format;
+}
+
+/**
+ * Reads `file`, or standard input for `-`, which has `stdinFormat`; the format of a file is that of its name, YAML unless
+ * it ends in `.json`. Of a text beyond the bound only so much is read that it is found too large. Rejects with a
+ * UsageError for what cannot be read, a folder included.
+ */
+export async function readDefinitionText(file: string, stdinFormat: Format = "yaml"): Promise<DefinitionText> {
+  if (file === STDIN) return { file: "<stdin>", text: await read(process.stdin, "stdin"), format: stdinFormat };
+  const format = extname(file).toLowerCase() === ".json" ? "json" : "yaml";
+  return { file, text: await read(createReadStream(file), file), format };
+}
+
+async function read(stream: Readable, name: string): Promise<string> {
+  try {
+    return await readAll(bounded(stream));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code === "EISDIR" ? "it is a folder; name its files" : (code ?? message);
+    throw new UsageError(`cannot read ${name}: ${why}`);
+  }
+}
+
+async function* bounded(stream: Readable): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    yield chunk;
+    bytes += chunk.length;
+    if (bytes > LIMITS.textBytes) return;
+  }
+}

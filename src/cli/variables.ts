@@ -1,0 +1,13 @@
+/** Variables of a run on the command line. */
+import { UsageError } from "./command-line.ts";
+
+/** From `name=value` texts. Throws a UsageError for one without a name. */
+export function parseVariables(texts: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    texts.map((text) => {
+      const at = text.indexOf("=");
+      if (at < 1) throw new UsageError(`--var ${text}: must be name=value`);
+      return [text.slice(0, at), text.slice(at + 1)] as const;
+    }),
+  );
+}

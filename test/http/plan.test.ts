@@ -1,0 +1,191 @@
+import { expect } from "chai";
+import { newId } from "../../src/domain/ids.ts";
+import { openTestEdge, type TestEdge } from "../support/edge.ts";
+
+const step = { name: "say", uses: "shell", args: { script: "echo" } };
+const SPEC = {
+  variables: { who: "nobody" },
+  jobs: [
+    {
+      name: "build",
+      matrix: { axes: { os: ["linux", "mac"] } },
+      agentSelector: { matchLabels: { kind: "builder" } },
+      env: { COMMIT: "${{ trigger.head.sha }}", WHO: "${{ variables.who }}" },
+      steps: [step],
+    },
+    { name: "report", needs: ["build"], steps: [step] },
+  ],
+};
+
+describe("plans over HTTP", () => {
+  let edge: TestEdge;
+  let names = 0;
+  before(async () => {
+    edge = await openTestEdge();
+  });
+  after(() => edge.close());
+
+  async function newPipeline(spec?: object): Promise<string> {
+    const body = { name: `p${++names}`, defaultBranch: "main" };
+    const { pipelineId } = (await edge.call("POST", "/api/v1/pipelines", { body })).body.detail;
+    if (spec !== undefined) await edge.call("POST", at(pipelineId, "/spec/save"), { body: { spec } });
+    return pipelineId;
+  }
+  const at = (pipelineId: string, rest: string) => `/api/v1/pipelines/${pipelineId}${rest}`;
+  const plan = (pipelineId: string, body?: object, token?: string) =>
+    edge.call("POST", at(pipelineId, "/plan"), { ...(body && { body }), ...(token && { token }) });
+
+  async function agentOnline(name: string, labels: Record<string, string>): Promise<string> {
+    const agentId = newId("agt");
+    const facts = { agentId, labels, slots: 1 };
+    await edge.context.stores.identity.putAgent({ ...facts, name, version: "1", createdAt: 0 });
+    await edge.context.presence.beat({ ...facts, bootId: "b", gatewayId: "g", busy: 0 });
+    return agentId;
+  }
+
+  it("are of the head's definition with a manual trigger of the default branch where nothing is said", async () => {
+    const { status, body } = await plan(await newPipeline(SPEC));
+    expect(status, JSON.stringify(body)).to.equal(200);
+    const { trigger, jobsCount, stepsCount, stages, warnings } = body.detail;
+    expect({ trigger, jobsCount, stepsCount }).to.deep.equal({
+      trigger: { kind: "manual", ref: "main" },
+      jobsCount: 3,
+      stepsCount: 3,
+    });
+    const [linux, mac, report] = stages[0].jobs;
+    expect(linux).to.deep.include({ name: "build (os=linux)", matrix: { os: "linux" }, selector: ["kind=builder"] });
+    expect(mac.name).to.equal("build (os=mac)");
+    expect(report).to.deep.include({ name: "report", needs: ["build"], selector: [] });
+    expect(report.verdict).to.deep.include({ outcome: "runs" });
+    expect(report.steps[0]).to.include({ name: "say", uses: "shell" });
+    expect(warnings.map(({ code }: { code: string }) => code)).to.deep.equal(["undefined-value"]);
+  });
+
+  it("are of a definition, a trigger and variables that the body brings, and store nothing", async () => {
+    const pipelineId = await newPipeline();
+    const payload = { head: { sha: "abc" }, commits: [1, null, { deep: [true] }] };
+    const trigger = { kind: "event", ref: "refs/tags/v1", payload };
+    for (const format of ["json", "yaml"]) {
+      const { status, body } = await plan(pipelineId, { spec: SPEC, format, trigger, variables: { who: "me" } });
+      expect(status, JSON.stringify(body)).to.equal(200);
+      expect(body.detail.trigger).to.deep.equal({ kind: "event", ref: "refs/tags/v1" });
+      expect(body.detail.warnings).to.deep.equal([]);
+    }
+    expect((await plan(pipelineId, { spec: SPEC, variables: { ref: "v2" } })).body.detail.trigger.ref).to.equal("v2");
+    expect((await edge.call("GET", at(pipelineId, ""))).body.detail.headCommitSha).to.equal("");
+    expect((await edge.call("GET", at(pipelineId, "/runs"))).body.detail.total).to.equal(0);
+    expect(edge.letters).to.deep.equal([]);
+  });
+
+  it("tell for each job which agents online match, and which clause the others fail", async () => {
+    const pipelineId = await newPipeline(SPEC);
+    const agentsOf = async () =>
+      (await plan(pipelineId)).body.detail.stages[0].jobs.map(({ agents }: { agents: object }) => agents);
+    const nobody = { online: 0, matches: 0, matching: [], failing: [] };
+    expect(await agentsOf()).to.deep.equal([nobody, nobody, nobody]);
+    const tester = await agentOnline("tester", { kind: "tester" });
+    const [build] = await agentsOf();
+    expect(build).to.deep.equal({ ...nobody, online: 1, failing: [{ clause: "kind=builder", agents: 1 }] });
+    const builder = await agentOnline("builder", { kind: "builder" });
+    const matching = [
+      { agentId: builder, name: "builder" },
+      { agentId: tester, name: "tester" },
+    ];
+    expect((await agentsOf()).slice(1)).to.deep.equal([
+      { online: 2, matches: 1, matching: matching.slice(0, 1), failing: [{ clause: "kind=builder", agents: 1 }] },
+      { online: 2, matches: 2, matching, failing: [] },
+    ]);
+  });
+
+  it("of a bad definition are refused with every problem and its place", async () => {
+    const bad = { jobs: [{ name: "build", needs: ["nobody"], steps: [{ ...step, colour: 1 }] }] };
+    const { body } = await plan(await newPipeline(), { spec: bad });
+    expect(body).to.include({ code: 400, reason: "invalid_definition" });
+    const codes = body.errors.map(({ code }: { code: string }) => code);
+    expect(codes).to.have.members(["unknown-job", "unknown-key"]);
+    for (const problem of body.errors) expect(problem.line, JSON.stringify(problem)).to.be.greaterThan(0);
+  });
+
+  it("are refused when only the values of this trigger are wrong", async () => {
+    const spec = { jobs: [{ name: "a", env: { A: "${{ fromJSON(trigger.list) }}" }, steps: [step] }] };
+    const pipelineId = await newPipeline(spec);
+    const refused = await plan(pipelineId, { trigger: { payload: { list: "{" } } });
+    expect(refused.body).to.include({ code: 400, reason: "invalid_definition" });
+    expect(refused.body.errors[0]).to.include({ code: "evaluation-failed", pointer: "/jobs/0/env/A" });
+    expect((await plan(pipelineId, { trigger: { payload: { list: "[]" } } })).status).to.equal(200);
+  });
+
+  it("show what conditions decide, and in full", async () => {
+    const jobs = [{ name: "a", when: "trigger.ref == 'next' && variables.x", steps: [step] }];
+    const { body } = await plan(await newPipeline(), { spec: { variables: { x: "" }, jobs } });
+    const [job] = body.detail.stages[0].jobs;
+    const verdict = { outcome: "skipped", decidedBy: "trigger.ref == 'next'", certain: true };
+    expect(job).to.deep.include({ when: "success() && trigger.ref == 'next' && variables.x", verdict });
+    expect(job.steps[0].verdict).to.deep.equal(verdict);
+  });
+
+  it("are refused when variables do not fit the inputs", async () => {
+    const inputs = { level: { type: "number", required: true } };
+    const spec = { ...SPEC, triggers: { manual: { inputs } } };
+    const pipelineId = await newPipeline();
+    for (const variables of [{}, { level: "high" }]) {
+      const { body } = await plan(pipelineId, { spec, variables });
+      expect(body).to.include({ code: 400, reason: "malformed_request" });
+      expect(body.errors[0].pointer).to.equal("/variables/level");
+    }
+    expect((await plan(pipelineId, { spec, variables: { level: "3" } })).status).to.equal(200);
+  });
+
+  it("that would be too large to answer are refused", async () => {
+    const axis = Array.from({ length: 1_000 }, (_, cell) => cell);
+    const matchLabels = Object.fromEntries(axis.slice(0, 500).map((n) => [`label-${n}`, "value"]));
+    const spec = { jobs: [{ name: "a", matrix: { axes: { axis } }, agentSelector: { matchLabels }, steps: [step] }] };
+    expect((await plan(await newPipeline(), { spec })).body).to.include({ code: 400, reason: "too_large" });
+  });
+
+  it("need a pipeline, and a definition from somewhere", async () => {
+    expect((await plan("pl_unknown")).body).to.include({ code: 404, reason: "not_found" });
+    const none = await plan(await newPipeline());
+    expect(none.body).to.include({ code: 409, reason: "conflict" });
+    expect(none.body.errMsg).to.contain("`spec`");
+  });
+
+  it("refuse bodies of another shape with every problem, and triggers that are too large", async () => {
+    const pipelineId = await newPipeline(SPEC);
+    const { body } = await plan(pipelineId, {
+      spec: "jobs: []",
+      trigger: { kind: "push", payload: [], when: 1 },
+      variables: { a: 1 },
+      colour: 1,
+    });
+    expect(body).to.include({ code: 400, reason: "malformed_request" });
+    expect(body.errors.map(({ pointer }: { pointer: string }) => pointer)).to.have.members([
+      "/spec",
+      "/trigger/kind",
+      "/trigger/payload",
+      "/trigger/when",
+      "/variables/a",
+      "/colour",
+    ]);
+    expect((await plan(pipelineId, { content: "jobs: []" })).body.errMsg).to.contain("spec");
+    const large = "x".repeat(1024 * 1024);
+    for (const question of [{ variables: { large } }, { trigger: { payload: { large } } }]) {
+      expect((await plan(pipelineId, question)).body).to.include({ code: 400, reason: "too_large" });
+    }
+  });
+
+  it("are for everybody who may validate definitions, and for nobody without a token", async () => {
+    const pipelineId = await newPipeline(SPEC);
+    const { token } = await edge.userWithRole("viewer");
+    expect((await plan(pipelineId, {}, token)).status).to.equal(200);
+    expect((await edge.call("POST", at(pipelineId, "/plan"), { token: null })).status).to.equal(401);
+  });
+
+  it("go on without Redis, and say nothing of agents then", async () => {
+    const pipelineId = await newPipeline(SPEC);
+    await edge.redis.kill();
+    const { status, body } = await plan(pipelineId);
+    expect(status).to.equal(200);
+    expect(body.detail.stages[0].jobs[0].agents).to.equal(null);
+  });
+});
