@@ -1,8 +1,9 @@
 /** Everything that is measured, in the order of a round. */
 import { join } from "node:path";
-import type { BenchSettings } from "./arguments.ts";
+import type { BenchSettings, Workload } from "./arguments.ts";
 import { startFloor } from "./floor/start.ts";
 import { FinishedRuns } from "./millrace/finished-runs.ts";
+import { measureDefinition } from "./millrace/definition.ts";
 import { measureGrowth } from "./millrace/growth.ts";
 import { measureIdle } from "./millrace/idle.ts";
 import { Installation, TOKEN } from "./millrace/installation.ts";
@@ -13,6 +14,7 @@ import { Runs } from "./millrace/runs.ts";
 import { comparableWorkloads } from "./millrace/workloads.ts";
 import { startRestate } from "./peers/restate/start.ts";
 import type { Contestant } from "./rounds.ts";
+import type { Figure } from "./system.ts";
 
 const SQLITE = { system: "millrace", store: "SQLite" } as const;
 const MONGODB = { system: "millrace", store: "MongoDB" } as const;
@@ -31,18 +33,16 @@ export function contestantsOf(
     { system: "BullMQ", store: "Redis", workloads: COMPARABLE, start: startFloor },
     ...(peers ? [{ system: "Restate", store: "its own", workloads: COMPARABLE, start: startRestate }] : []),
     ...(mongo?.real ? [{ ...MONGODB, workloads: ["W1", "W2", "W3"] as const, start: millraceWith(mongo.env) }] : []),
-    {
-      ...SQLITE,
-      workloads: ["W8"],
-      start: (place, marks) =>
-        Promise.resolve({
-          workloads: { W8: () => measureGrowth(place, marks, finished) },
-          stop: () => Promise.resolve(),
-        }),
-    },
+    { ...SQLITE, workloads: ["W8"], start: (place, marks) => alone("W8", () => measureGrowth(place, marks, finished)) },
+    { ...SQLITE, workloads: ["W9"], start: () => alone("W9", measureDefinition) },
     { ...SQLITE, workloads: ["W1"], once: true, start: countedWith(() => ({})) },
     ...(mongo === null ? [] : [{ ...MONGODB, workloads: ["W1"] as const, once: true, start: countedWith(mongo.env) }]),
   ];
+}
+
+/** What starts and stops by itself. */
+async function alone(workload: Workload, measure: () => Promise<readonly Figure[]>): ReturnType<Contestant["start"]> {
+  return { workloads: { [workload]: measure }, stop: () => Promise.resolve() };
 }
 
 function millraceWith(env: Mongo["env"]): Contestant["start"] {

@@ -80,7 +80,13 @@ describe("the architecture", () => {
   });
 
   it("has no broken link in its pages", () => {
-    for (const page of ["README.md", "CONTRIBUTING.md", "docs/operations.md"]) {
+    for (const page of [
+      "README.md",
+      "CONTRIBUTING.md",
+      "docs/operations.md",
+      "docs/definition.md",
+      "docs/diagnostics.md",
+    ]) {
       for (const [, target] of read(page).matchAll(/\]\((?!https?:|#)([^)#]+)/g)) {
         expect(existsSync(join(ROOT, dirname(page), target!)), `${page} links to ${target}`).to.equal(true);
       }

@@ -8,10 +8,12 @@ import type { BackupOptions } from "./backup.ts";
 import { runCommand } from "./command-line.ts";
 import { EXIT } from "./exit-codes.ts";
 import { packageVersion } from "../plane/package-root.ts";
+import type { PlanOptions } from "./plan.ts";
 import type { RestoreOptions } from "./restore.ts";
 import type { RunOptions } from "./run.ts";
 import type { ServeOptions } from "./serve.ts";
 import type { StartOptions } from "./start.ts";
+import type { ValidateOptions } from "./validate.ts";
 
 /** Runs the program with `argv` (without the interpreter and the script) and answers its exit status. */
 export async function runProgram(argv: readonly string[]): Promise<number> {
@@ -53,6 +55,38 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .action(async (file: string, options: RunOptions) =>
       setStatus(await runCommand(async (signal) => (await import("./run.ts")).run(file, options, signal))),
     );
+
+  program
+    .command("validate")
+    .description("tell everything that is wrong with definitions; exit status 0 when no file has an error, else 1")
+    .argument("<files...>", "definitions, YAML or JSON; - for standard input")
+    .addOption(stdinFormat())
+    .option("--json", "print [{ file, valid, diagnostics }]")
+    .action(async (files: readonly string[], options: ValidateOptions) =>
+      setStatus(await runCommand(async () => (await import("./validate.ts")).validate(files, options))),
+    );
+
+  program
+    .command("plan")
+    .description("show what a trigger would make of a definition, and what decided; nothing runs")
+    .argument("<file>", "the definition, YAML or JSON; - for standard input")
+    .addOption(new Option("--trigger <kind>", "what starts it").choices(["manual", "cron", "event"]).default("manual"))
+    .option("--ref <ref>", "`trigger.ref`; default: the variable `ref`, else the default branch of --pipeline-id")
+    .option("--payload <file>", "a JSON object whose fields are `trigger.<field>`")
+    .option("--var <name=value>", "a variable of the run", collect, [])
+    .option("--pipeline <name>", "`pipeline.name`; default: the file's name")
+    .addOption(stdinFormat())
+    .option("--json", "print what POST .../plan answers as `detail`")
+    .option("--server <url>", "plan on that control plane, to see its agents; its token is in MILLRACE_TOKEN")
+    .option("--pipeline-id <id>", "the pipeline on that control plane")
+    .action(async (file: string, options: PlanOptions) =>
+      setStatus(await runCommand(async () => (await import("./plan.ts")).plan(file, options))),
+    );
+
+  program
+    .command("schema")
+    .description("print the JSON Schema of definitions, for editors")
+    .action(async () => setStatus(await runCommand(async () => (await import("./schema.ts")).schema())));
 
   program
     .command("serve")
@@ -114,4 +148,6 @@ function buildProgram(setStatus: (status: number) => void): Command {
   return program;
 }
 
+const stdinFormat = () =>
+  new Option("--format <format>", "of standard input").choices(["yaml", "json"]).default("yaml");
 const collect = (value: string, values: readonly string[]) => [...values, value];

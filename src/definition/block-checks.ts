@@ -1,7 +1,7 @@
 /** What the blocks of a pipeline, a stage or a job must be beyond their shape. */
 import { OPEN } from "../expressions/template.ts";
 import { EXPRESSION_PLACES, type ExpressionPlace } from "./expression-places.ts";
-import { asMap, blockOf, type Located, mapBlockOf, mapsOf } from "./raw.ts";
+import { asMap, blockOf, type Located, mapBlockOf, mapsOf, textsOf } from "./raw.ts";
 import type { Reach } from "./reach.ts";
 import { clip } from "./read-text.ts";
 import type { Path, Source } from "./source.ts";
@@ -32,12 +32,14 @@ export function checkApproval(source: Source, owner: Located, reach: Reach): voi
   const { users, roles } = asMap(value["allowed"]) ?? {};
   const count = typeof value["count"] === "number" ? value["count"] : Math.max(1, required.size);
   if (count < required.size) {
-    const message = `${required.size} users have to approve, so \`count\` cannot be ${count}`;
-    source.report("invalid-approval", [...path, "count"], message);
+    const message = `${number(required.size, "user")} must approve, so \`count\` cannot be ${count}`;
+    source.report("invalid-approval", [...path, "count"], message, {
+      hint: "leave it out, or move those of whom some will do to `allowed.users`",
+    });
   }
   const able = new Set([...required, ...namesIn(users)]).size;
   if (value["allowed"] !== undefined && roles === undefined && count > able) {
-    const message = `${count} approvals are needed, and ${able} users may give one: it can never open`;
+    const message = `this can never open: it needs ${number(count, "approval")}, and ${number(able, "user")} may approve`;
     source.report("invalid-approval", [...path, "allowed"], message, { hint: "name more `users`, or `roles`" });
   }
 }
@@ -58,14 +60,14 @@ export function checkSource(source: Source, owner: Located, reach: Reach): void 
 /** Reports what is no address of a repository, and one that holds a password. Texts with expressions are known later. */
 export function checkRepository(source: Source, repo: unknown, path: Path): void {
   if (typeof repo !== "string" || repo.includes(OPEN)) return;
-  const url = /^(?:https?|ssh|git|file):\/\/(?<authority>[^/\s]*)\S*$/.exec(repo);
+  const isUrl = /^(?:https?|ssh|git|file):\/\/\S+$/.test(repo);
   const isShort = /^[\w.-]+@[\w.-]+:[^\s-]\S*$/.test(repo);
-  if (url === null && !isShort) {
+  if (!isUrl && !isShort) {
     source.report("invalid-source", path, `"${clip(withoutPassword(repo))}" is no address of a Git repository`, {
       hint: "such as https://host/team/code.git, ssh://git@host/team/code.git or git@host:team/code.git",
     });
-  } else if (/^[^@]*:[^@]+@/.test(url?.groups?.["authority"] ?? "")) {
-    source.report("invalid-source", path, "this address holds a password, which everyone who reads it would know", {
+  } else if (holdsPassword(repo)) {
+    source.report("invalid-source", path, PASSWORD_SHOWN, {
       hint: "put it into a secret and name that as `credential`",
     });
   }
@@ -74,12 +76,26 @@ export function checkRepository(source: Source, repo: unknown, path: Path): void
 export function checkTarget(source: Source, owner: Located, reach: Reach): void {
   const block = mapBlockOf(owner.value, owner.path, "target");
   if (block === undefined) return;
-  for (const key of ["environment", "config"]) {
-    checkTexts(source, block.value[key], [...block.path, key], EXPRESSION_PLACES.target, reach, { use: "value" });
+  const { value, path } = block;
+  checkTexts(source, value["environment"], [...path, "environment"], EXPRESSION_PLACES.target, reach);
+  checkTexts(source, value["config"], [...path, "config"], EXPRESSION_PLACES.target, reach, { use: "value" });
+}
+
+/** What a job tells of itself. */
+export function checkJobNotify(source: Source, job: Located, reach: Reach): void {
+  checkNotify(source, job, reach);
+  const block = blockOf(job.value, job.path, "notify");
+  for (const { value, path } of mapsOf(block?.value, block?.path ?? [])) {
+    for (const { text, path: at } of textsOf(value["on"], [...path, "on"])) {
+      if (text !== "partial") continue;
+      source.report("invalid-notification", at, "a job is never `partial`, so this is never told", {
+        hint: "a run is, when only jobs with `continueOnError` failed: move it to the `notify` of the pipeline",
+      });
+    }
   }
 }
 
-export function checkNotify(source: Source, owner: Located, place: ExpressionPlace, reach: Reach): void {
+export function checkNotify(source: Source, owner: Located, reach: Reach): void {
   const block = blockOf(owner.value, owner.path, "notify");
   if (block === undefined) return;
   for (const { value, path } of mapsOf(block.value, block.path)) {
@@ -89,13 +105,30 @@ export function checkNotify(source: Source, owner: Located, place: ExpressionPla
       source.report("invalid-notification", path, message);
     }
     for (const way of ["webhook", "slack"]) checkAddress(source, asMap(value[way])?.["url"], [...path, way, "url"]);
-    for (const way of given) checkTexts(source, value[way], [...path, way], place, reach);
+    for (const way of given) checkTexts(source, value[way], [...path, way], EXPRESSION_PLACES.notify, reach);
   }
 }
 
 function checkAddress(source: Source, url: unknown, path: Path): void {
-  if (typeof url !== "string" || url.includes(OPEN) || /^https?:\/\/[^\s/]+\S*$/.test(url)) return;
-  source.report("invalid-notification", path, "this is no http or https address");
+  if (typeof url !== "string" || url.includes(OPEN)) return;
+  if (!/^https?:\/\/[^\s/]+\S*$/.test(url)) {
+    source.report("invalid-notification", path, "this is no http or https address", {
+      hint: "such as https://host/path, or `${{ secrets.NAME }}`",
+    });
+  } else if (holdsPassword(url)) {
+    const hint = "put the whole address into a secret and write `${{ secrets.NAME }}`";
+    source.report("invalid-notification", path, PASSWORD_SHOWN, { hint });
+  }
+}
+
+const PASSWORD_SHOWN = "this address holds a password, which everyone who reads it would know";
+
+function holdsPassword(address: string): boolean {
+  return /^\w+:\/\/[^/\s@]*:[^/\s@]+@/.test(address);
+}
+
+function number(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 function withoutPassword(address: string): string {

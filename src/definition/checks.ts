@@ -21,6 +21,7 @@ import { endedJobs, NO_JOBS, type Reach } from "./reach.ts";
 import type { Source } from "./source.ts";
 import { checkCondition, checkTexts, refuseExpressions } from "./texts.ts";
 import { checkTriggers } from "./trigger-checks.ts";
+import { meantKey } from "./unknown-keys.ts";
 
 /** Reports what is wrong with a definition as a whole; its shape is checked apart. */
 export function checkDefinition(source: Source): void {
@@ -30,7 +31,7 @@ export function checkDefinition(source: Source): void {
     return;
   }
   const hasStages = Object.hasOwn(root, "stages");
-  checkOneShape(source, hasStages, Object.hasOwn(root, "jobs"));
+  checkOneShape(source, root);
   refuseExpressions(source, root["variables"], ["variables"], "`variables`");
   const stages = hasStages ? mapsOf(root["stages"], ["stages"]) : [{ value: root, path: [] }];
   const reach = reachOf(root, stages);
@@ -51,16 +52,22 @@ function reachOf(root: Raw, stages: readonly Located[]): Reach {
   };
 }
 
-function checkOneShape(source: Source, hasStages: boolean, hasJobs: boolean): void {
+function checkOneShape(source: Source, root: Raw): void {
+  const [hasStages, hasJobs] = [Object.hasOwn(root, "stages"), Object.hasOwn(root, "jobs")];
   if (hasStages && hasJobs) {
     source.report("jobs-or-stages", ["jobs"], "give either `stages` or `jobs`, not both", { spot: "key" });
-  } else if (!hasStages && !hasJobs) {
+  } else if (!hasStages && !hasJobs && !Object.keys(root).some(isMeantForJobs)) {
     source.report("jobs-or-stages", [], "a definition needs `stages`, or `jobs` as a shorthand");
   }
 }
 
+/** Jobs under a wrong name are told as that. */
+function isMeantForJobs(key: string): boolean {
+  return key === "content" || ["stages", "jobs"].includes(meantKey([], key) ?? "");
+}
+
 function checkPipelineBlocks(source: Source, root: Raw, jobs: ReadonlyMap<string, Raw>, reach: Reach): void {
-  const { pipelineEnv, pipelineConcurrency, notify } = EXPRESSION_PLACES;
+  const { pipelineEnv, pipelineConcurrency } = EXPRESSION_PLACES;
   const here = { value: root, path: [] };
   refuseBothSpellings(source, here, ["source", "approval", "target", "notify", "triggers"]);
   checkEnvNames(source, root["env"], ["env"]);
@@ -70,7 +77,7 @@ function checkPipelineBlocks(source: Source, root: Raw, jobs: ReadonlyMap<string
   checkSource(source, here, reach);
   checkTarget(source, here, reach);
   // It is told once the run has ended, and so have all its jobs.
-  checkNotify(source, here, notify, { ...reach, jobs: endedJobs(jobs) });
+  checkNotify(source, here, { ...reach, jobs: endedJobs(jobs) });
   checkTriggers(source, root, reach);
 }
 

@@ -37,8 +37,8 @@ export interface Definition {
     readonly event: NonNullable<RawTriggers["event"]>;
   };
   readonly stages: readonly DefinedStage[];
-  /** Gives its place in the text to what is found later. */
-  readonly source: Pick<Source, "locate">;
+  /** Gives its place in the text to what is found later, and the expressions of its texts. */
+  readonly source: Pick<Source, "find" | "locate" | "parsed">;
 }
 
 export interface DefinedStage {

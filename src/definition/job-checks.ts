@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import {
   checkApproval,
   checkConcurrency,
-  checkNotify,
+  checkJobNotify,
   checkSource,
   checkTarget,
   refuseBothSpellings,
@@ -110,7 +110,7 @@ function checkBlocks(source: Source, job: Located, reach: Reach): void {
   checkApproval(source, job, reach);
   checkSource(source, job, reach);
   checkTarget(source, job, reach);
-  checkNotify(source, job, EXPRESSION_PLACES.notify, reach);
+  checkJobNotify(source, job, reach);
 }
 
 /** Answers how many steps there are. */

@@ -23,7 +23,7 @@ export function checkMatrix(source: Source, matrix: Matrix, path: Path): number 
     source.report("matrix-limit", path, `a matrix may have ${LIMITS.matrixCells} cells; this one has ${cells}`);
     return 0;
   }
-  if (cells === 0) {
+  if (cells === 0 && matrix.exclude.every((entry) => entry.length > 0)) {
     const why = matrix.axes.length > 0 ? "`exclude` leaves none" : "give `axes` or `include`";
     source.report("invalid-matrix", path, `this matrix has no cell: ${why}`);
   }

@@ -20,9 +20,13 @@ export function checkName(
   names.add(name);
 }
 
+/** The name of an environment variable. */
+export const ENV_NAME = /^[A-Za-z_]\w*$/;
+
 export function checkEnvNames(source: Source, env: unknown, path: Path): void {
   for (const name of Object.keys(asMap(env) ?? {})) {
-    if (/^[A-Za-z_]\w*$/.test(name)) continue;
+    // Every map refuses the empty key.
+    if (name === "" || ENV_NAME.test(name)) continue;
     const message = `"${clip(name)}" cannot be the name of an environment variable`;
     source.report("invalid-value", [...path, name], message, { spot: "key" });
   }

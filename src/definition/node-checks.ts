@@ -2,14 +2,15 @@
 import { isMap, isScalar, isSeq, type Node, type Scalar } from "yaml";
 import type { DiagnosticCode } from "./diagnostics.ts";
 import { LIMITS } from "./schema/limits.ts";
-import { clip, type Finding } from "./read-text.ts";
+import type { Finding } from "./finding.ts";
+import { clip } from "./read-text.ts";
 
 type Path = readonly PropertyKey[];
 
 /** Keys that stand twice in one map. */
 export function findDuplicateKeys(root: Node | null): readonly Finding[] {
   const findings: Finding[] = [];
-  forEachNode(root, [], (node, path) => {
+  forEachNode(root, (node, path) => {
     if (!isMap(node) || findings.length > LIMITS.diagnostics) return;
     const seen = new Set<string>();
     for (const { key } of node.items) {
@@ -28,7 +29,7 @@ export function findDuplicateKeys(root: Node | null): readonly Finding[] {
 /** Numbers that come out in other characters: `3.10` is 3.1, and long ones lose their last digits. */
 export function findInexactNumbers(root: Node | null): readonly Finding[] {
   const findings: Finding[] = [];
-  forEachNode(root, [], (node, path) => {
+  forEachNode(root, (node, path) => {
     if (findings.length > LIMITS.diagnostics || !isScalar(node)) return;
     const { value, source } = node;
     if (typeof value !== "number" || source === undefined) return;
@@ -36,7 +37,7 @@ export function findInexactNumbers(root: Node | null): readonly Finding[] {
     if (source === String(value) || Object.is(value, -0)) return;
     const message = `this is the number ${value}, not the text ${clip(source)}`;
     const hint = "put it in quotes to keep it as it is";
-    findings.push({ code: "inexact-number", message, range: rangeOf(node), path, hint });
+    findings.push({ code: "inexact-number", message, range: rangeOf(node), path: [...path], hint });
   });
   return findings;
 }
@@ -61,13 +62,20 @@ export function measure(value: unknown): { readonly code: DiagnosticCode; readon
   return undefined;
 }
 
-/** Depth first, in the order of the text; uses of anchors are not followed. */
-function forEachNode(node: unknown, path: Path, visit: (node: unknown, path: Path) => void): void {
+/** Depth first, in the order of the text; uses of anchors are not followed. The path changes after each visit. */
+function forEachNode(node: unknown, visit: (node: unknown, path: Path) => void, path: PropertyKey[] = []): void {
   visit(node, path);
-  if (isSeq(node)) node.items.forEach((item, index) => forEachNode(item, [...path, index], visit));
-  else if (isMap(node)) {
+  if (isSeq(node)) {
+    for (const [index, item] of node.items.entries()) {
+      path.push(index);
+      forEachNode(item, visit, path);
+      path.pop();
+    }
+  } else if (isMap(node)) {
     for (const { key, value } of node.items) {
-      forEachNode(value, [...path, isScalar(key) ? String(key.value) : ""], visit);
+      path.push(isScalar(key) ? String(key.value) : "");
+      forEachNode(value, visit, path);
+      path.pop();
     }
   }
 }

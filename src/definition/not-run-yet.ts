@@ -13,54 +13,68 @@ export interface NotRunYet {
 /** The first place of each. */
 export function findNotRunYet(definition: Definition): readonly NotRunYet[] {
   const found = new Map<string, NotRunYet>();
-  const note = (isThere: boolean, what: string, path: Path, refused = true): void => {
+  const note: Note = (isThere, what, paths, refused = true) => {
     if (!isThere || found.has(what)) return;
+    const path = definition.source.find(paths) ?? paths[0]!;
     const message = refused
       ? `${what} is not run yet: a run of this definition is refused`
       : `${what} has no effect yet; the definition runs without it`;
     found.set(what, { path, message, refused });
   };
-  note(definition.concurrency !== null, "`concurrency`", ["concurrency"]);
-  note(definition.notify.length > 0, "`notify`", ["notify"], false);
-  note(definition.triggers.cron.length > 0, "a cron trigger", ["triggers", "cron"], false);
-  note(definition.triggers.event.length > 0, "an event trigger", ["triggers", "event"], false);
+  note(definition.concurrency !== null, "`concurrency`", [["concurrency"]]);
+  note(definition.notify.length > 0, "`notify`", spellings([], "notify"), false);
+  const triggers = (kind: string): Paths => spellings([], "triggers").map((path) => [...path, kind]);
+  note(definition.triggers.cron.length > 0, "a cron trigger", triggers("cron"), false);
+  note(definition.triggers.event.length > 0, "an event trigger", triggers("event"), false);
   for (const stage of definition.stages) {
-    note(stage.when !== "", "`when`", [...stage.path, "when"]);
-    note(stage.approval !== null, "`approval`", [...stage.path, "approval"]);
+    note(stage.when !== "", "`when`", [[...stage.path, "when"]]);
+    note(stage.approval !== null, "`approval`", inherited(stage.path, "approval"));
     for (const job of stage.jobs) {
       noteJob(note, job);
+      const failFast = [...job.path, "matrix", "failFast"];
+      const isWritten = job.matrix?.failFast === true && definition.source.find([failFast]) !== undefined;
+      note(isWritten, "`failFast`", [failFast], false);
       for (const [index, step] of job.steps.entries()) noteStep(note, step, [...job.path, "steps", index]);
     }
   }
   return [...found.values()];
 }
 
-type Note = (isThere: boolean, what: string, path: Path, refused?: boolean) => void;
+type Paths = readonly Path[];
+/** Notes what stands at the first of `paths` that is there. */
+type Note = (isThere: boolean, what: string, paths: Paths, refused?: boolean) => void;
+
+/** Where a block may stand, under either of its names. */
+function spellings(owner: Path, key: string): Paths {
+  return [key, key[0]!.toUpperCase() + key.slice(1)].map((name) => [...owner, name]);
+}
+
+/** As {@link spellings}, of a block that is the pipeline's where the owner has none. */
+function inherited(owner: Path, key: string): Paths {
+  return [...spellings(owner, key), ...spellings([], key)];
+}
 
 function noteJob(note: Note, job: DefinedJob): void {
   const { path, matrix } = job;
-  note(job.when !== "", "`when`", [...path, "when"]);
-  note(matrix?.axes.some(([, values]) => typeof values === "string") ?? false, "an axis from an expression", [
-    ...path,
-    "matrix",
-  ]);
-  note(matrix !== null && matrix.maxParallel !== null, "`maxParallel`", [...path, "matrix", "maxParallel"]);
-  note(job.retry.delayMs > 0 || !job.retry.on.includes("agent_lost"), "`retry` of a job by its causes", [
-    ...path,
-    "retry",
-  ]);
-  note(job.concurrency !== null, "`concurrency`", [...path, "concurrency"]);
-  note(job.approval !== null, "`approval`", [...path, "approval"]);
-  note(job.target?.protected === true, "a protected `target`", [...path, "target"]);
-  note(job.notify.length > 0, "`notify`", [...path, "notify"], false);
-  note(job.outputs.length > 0, "`outputs`", [...path, "outputs"]);
+  note(job.when !== "", "`when`", [[...path, "when"]]);
+  const axis = matrix?.axes.find(([, values]) => typeof values === "string");
+  note(axis !== undefined, "an axis from an expression", [[...path, "matrix", "axes", axis?.[0] ?? ""]]);
+  note(matrix !== null && matrix.maxParallel !== null, "`maxParallel`", [[...path, "matrix", "maxParallel"]]);
+  const isByCause = job.retry.delayMs > 0 || !job.retry.on.includes("agent_lost");
+  note(isByCause, "`retry` of a job by its causes", [[...path, "retry"]]);
+  note(job.concurrency !== null, "`concurrency`", [[...path, "concurrency"]]);
+  note(job.approval !== null, "`approval`", spellings(path, "approval"));
+  note(job.target?.protected === true, "a protected `target`", inherited(path, "target"));
+  note(job.notify.length > 0, "`notify`", spellings(path, "notify"), false);
+  note(job.outputs.length > 0, "`outputs` of a job", [[...path, "outputs"]]);
 }
 
 function noteStep(note: Note, step: DefinedStep, path: Path): void {
-  note(step.when !== "", "`when`", [...path, "when"]);
-  note(step.retry.attempts > 1, "`retry` of a step", [...path, "retry"]);
-  note(step.artifacts.length > 0, "`artifacts`", [...path, "artifacts"]);
+  note(step.when !== "", "`when`", [[...path, "when"]]);
+  note(step.retry.attempts > 1, "`retry` of a step", [[...path, "retry"]]);
+  note(step.outputs !== null, "`outputs` of a step", [[...path, "outputs"]], false);
+  note(step.artifacts.length > 0, "`artifacts`", [[...path, "artifacts"]]);
   const builtin = builtinOf(step.uses);
   if (builtin === "shell") return;
-  note(true, builtin === undefined ? "a plugin" : `the builtin \`${builtin}\``, [...path, "uses"]);
+  note(true, builtin === undefined ? "a plugin" : `the builtin \`${builtin}\``, [[...path, "uses"]]);
 }

@@ -25,6 +25,7 @@ export function readText(text: string, format: Format, lines: LineCounter, keepS
     const message = `a definition may have ${LIMITS.textBytes} bytes; this one is larger`;
     return { root: null, value: undefined, findings: [finding("size-limit", message, 0)] };
   }
+  addLines(text, lines);
   const excess: Finding[] = [];
   // JSON is read as YAML for its positions; what JSON does not allow is found by its own parser.
   const composer = new Composer({
@@ -36,7 +37,7 @@ export function readText(text: string, format: Format, lines: LineCounter, keepS
     resolveKnownTags: false,
     keepSourceTokens,
   });
-  const documents = [...composer.compose(boundedTokens(text, lines, excess), true, text.length)];
+  const documents = [...composer.compose(boundedTokens(text, excess), true, text.length)];
   if (excess.length > 0) return { root: null, value: undefined, findings: excess };
   const root = documents[0]?.contents ?? null;
   if (format === "json") {
@@ -49,15 +50,20 @@ export function readText(text: string, format: Format, lines: LineCounter, keepS
   return errors.length > 0 ? { root, value: undefined, findings: errors } : { root, ...toPlain(documents[0]!) };
 }
 
+/** The parser itself passes over line breaks in what it cannot read. */
+function addLines(text: string, lines: LineCounter): void {
+  lines.addNewLine(0);
+  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines.addNewLine(at + 1);
+}
+
 /** A text as it may stand in a message. */
 export function clip(text: string): string {
   return text.length > 80 ? `${text.slice(0, 80)}...` : text;
 }
 
 /** Ends early where the text nests too deep, uses too many anchors or is more errors than text. */
-function* boundedTokens(text: string, lines: LineCounter, excess: Finding[]): Generator<CST.Token> {
-  const parser = new Parser(lines.addNewLine);
-  lines.addNewLine(0);
+function* boundedTokens(text: string, excess: Finding[]): Generator<CST.Token> {
+  const parser = new Parser();
   let aliases = 0;
   let errors = 0;
   for (const lexeme of new Lexer().lex(text)) {

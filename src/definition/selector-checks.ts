@@ -9,7 +9,8 @@ export function checkLabelExpressions(source: Source, expressions: unknown, path
   for (const [index, expression] of expressions.entries()) {
     const { data } = labelExpressionSchema.safeParse(expression);
     const problem = data === undefined ? undefined : findProblem(data.operator, data.values ?? []);
-    if (problem !== undefined) source.report("invalid-selector", [...path, index], problem);
+    const at = [...path, index, ...(data?.values === undefined ? [] : ["values"])];
+    if (problem !== undefined) source.report("invalid-selector", at, problem);
   }
 }
 

@@ -2,9 +2,11 @@
 import { isMap, isNode, isScalar, LineCounter, type Node, type Range } from "yaml";
 import type { TextSpan } from "../expressions/template.ts";
 import { type Diagnostic, type DiagnosticCode, toPointer } from "./diagnostics.ts";
+import { ParsedTexts } from "./parsed-texts.ts";
 import { LIMITS } from "./schema/limits.ts";
 import { findDuplicateKeys, findInexactNumbers, measure } from "./node-checks.ts";
-import { type Finding, type Format, readText } from "./read-text.ts";
+import type { Finding } from "./finding.ts";
+import { type Format, readText } from "./read-text.ts";
 
 export type Path = readonly PropertyKey[];
 
@@ -26,6 +28,7 @@ export interface ReportOptions {
 export class Source {
   /** The text as a plain value; undefined when it could not be read. */
   readonly value: unknown;
+  readonly parsed = new ParsedTexts();
   readonly #text: string;
   readonly #lines = new LineCounter();
   readonly #root: Node | null;
@@ -75,6 +78,11 @@ export class Source {
     this.report(code, path, message, options);
   }
 
+  /** The first of these paths that leads to something in the text. */
+  find(paths: readonly Path[]): Path | undefined {
+    return paths.find((path) => this.#has(path));
+  }
+
   /** A diagnostic of this text that is not kept: for what is only found when a run is planned. */
   locate(
     code: DiagnosticCode,
@@ -84,6 +92,15 @@ export class Source {
     spot: Spot = "value",
   ): Diagnostic {
     return this.#diagnose(code, severity, path, message, this.#rangeOf(path, spot));
+  }
+
+  #has(path: Path): boolean {
+    let value = this.value;
+    for (const part of path) {
+      if (typeof value !== "object" || value === null || !Object.hasOwn(value, part)) return false;
+      value = (value as Readonly<Record<PropertyKey, unknown>>)[part];
+    }
+    return true;
   }
 
   #addAll(severity: "error" | "warning", findings: readonly Finding[]): void {
@@ -121,7 +138,8 @@ export class Source {
   }
 
   #position(offset: number): { line: number; col: number } {
-    const position = this.#lines.linePos(offset);
+    // What is missing at the end of a text is missed behind it.
+    const position = this.#lines.linePos(Math.min(offset, this.#text.length));
     return position.line === 0 ? { line: 1, col: 1 } : position;
   }
 

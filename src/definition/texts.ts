@@ -1,10 +1,10 @@
 /** Expressions in the texts of a definition: where they may stand, what they may read, and whether their types fit. */
 import { checkTypes } from "../expressions/check-types.ts";
 import type { TypeProblem } from "../expressions/type-problem.ts";
-import { type Condition, parseCondition } from "../expressions/condition.ts";
+import type { Condition } from "../expressions/condition.ts";
 import { FUNCTIONS, STATUS_FUNCTIONS } from "../expressions/functions.ts";
 import { didYouMean, nearest } from "../expressions/nearest.ts";
-import { OPEN, parseTemplate, type Reference, type TemplateProblem, type TextSpan } from "../expressions/template.ts";
+import { OPEN, type Reference, type TemplateProblem, type TextSpan } from "../expressions/template.ts";
 import type { DiagnosticCode } from "./diagnostics.ts";
 import {
   CONTEXTS,
@@ -39,7 +39,7 @@ export function checkTexts(
     if (text.includes("\0"))
       source.report("invalid-value", at, "a text that a step is given may hold no NUL character");
     if (!text.includes(OPEN)) return;
-    const template = parseTemplate(text, CONTEXTS);
+    const template = source.parsed.template(text);
     checkReferences(source, text, at, OPEN, template, place, reach);
     if (template.problems.length === 0 && areReadable(template.references, place)) {
       reportTypes(source, text, at, OPEN, checkTypes(template, typesFor(reach, template.references), use));
@@ -61,7 +61,7 @@ export function checkCondition(source: Source, when: unknown, path: Path, place:
     source.report("expression-syntax", path, "this condition is empty", { hint: "leave `when` out for success()" });
     return;
   }
-  const condition = parseCondition(when, CONTEXTS);
+  const condition = source.parsed.condition(when);
   const mark = when.includes(OPEN) ? OPEN : "";
   checkReferences(source, when, path, mark, condition, place, reach);
   if (condition.problems.length > 0 || !areReadable(condition.references, place)) return;
@@ -187,6 +187,17 @@ function reportTypes(source: Source, text: string, path: Path, mark: string, pro
   }
 }
 
+/** Contexts of other pipeline languages, and those that hold the same here. */
+const FOREIGN_CONTEXTS: Readonly<Record<string, ContextName>> = {
+  github: "trigger",
+  gitea: "trigger",
+  inputs: "variables",
+  needs: "jobs",
+  parameters: "variables",
+  params: "variables",
+  vars: "variables",
+};
+
 function reportProblem(source: Source, text: string, path: Path, mark: string, problem: TemplateProblem): void {
   const { kind, name, message } = problem;
   const spot = spotIn(text, problem, mark);
@@ -209,7 +220,9 @@ function reportProblem(source: Source, text: string, path: Path, mark: string, p
     case "unknown-function": {
       const [word, known] =
         kind === "unknown-context" ? ["context", CONTEXTS] : ["function", [...FUNCTIONS, ...STATUS_FUNCTIONS]];
-      source.report(kind, path, `unknown ${word} "${clip(name)}"${didYouMean(name, known)}`, {
+      const meant = Object.hasOwn(FOREIGN_CONTEXTS, name) ? FOREIGN_CONTEXTS[name] : undefined;
+      const near = meant === undefined ? didYouMean(name, known) : ` (did you mean "${meant}"?)`;
+      source.report(kind, path, `unknown ${word} "${clip(name)}"${near}`, {
         spot,
         hint: `known ${word}s: ${known.join(", ")}`,
       });

@@ -4,26 +4,40 @@ import { didYouMean } from "../expressions/nearest.ts";
 import { EXPRESSION_PLACES } from "./expression-places.ts";
 import { findInputProblem } from "./inputs.ts";
 import { checkName } from "./name-checks.ts";
-import { asMap, type Located, mapBlockOf, mapsOf, type Raw, textsOf } from "./raw.ts";
+import { checkPatterns } from "./pattern-checks.ts";
+import { asMap, type Located, mapBlockOf, mapsOf, type Raw } from "./raw.ts";
 import type { Reach } from "./reach.ts";
 import { clip } from "./read-text.ts";
 import { inputSchema } from "./schema/triggers.ts";
+import { scalar } from "./schema/values.ts";
 import type { Path, Source } from "./source.ts";
 import { checkCondition, refuseExpressions } from "./texts.ts";
 
-/** Words of the providers whose events are known; those of `generic` are free. */
-const EVENTS = ["push", "tag", "pull_request", "release", "comment"];
+const FILTERS = ["branches", "tags", "paths"] as const;
+type Filter = (typeof FILTERS)[number];
+
+/** Events of the providers whose words are known, and what each can be filtered by; the events of `generic` are free. */
+const EVENT_FILTERS: ReadonlyMap<string, readonly Filter[]> = new Map<string, readonly Filter[]>([
+  ["push", ["branches", "paths"]],
+  ["tag", ["tags"]],
+  ["pull_request", ["branches", "paths"]],
+  ["release", ["tags"]],
+  ["comment", ["branches"]],
+]);
+export const EVENTS: readonly string[] = [...EVENT_FILTERS.keys()];
 
 export function checkTriggers(source: Source, root: Raw, reach: Reach): void {
   const block = mapBlockOf(root, [], "triggers");
   if (block === undefined) return;
   const { value, path } = block;
-  checkInputs(source, asMap(asMap(value["manual"])?.["inputs"]) ?? {}, [...path, "manual", "inputs"], root);
+  const inputs = asMap(asMap(value["manual"])?.["inputs"]) ?? {};
+  checkInputs(source, inputs, [...path, "manual", "inputs"], root);
   const names = new Set<string>();
   for (const cron of mapsOf(value["cron"], [...path, "cron"])) {
     checkName(source, names, cron, "trigger");
     refuseExpressions(source, cron.value, cron.path, "a cron trigger");
     checkCron(source, cron);
+    checkCronVariables(source, cron, inputs);
   }
   for (const event of mapsOf(value["event"], [...path, "event"])) {
     checkName(source, names, event, "trigger");
@@ -35,7 +49,8 @@ function checkInputs(source: Source, inputs: Raw, path: Path, root: Raw): void {
   refuseExpressions(source, inputs, path, "inputs");
   for (const [name, given] of Object.entries(inputs)) {
     const at = [...path, name];
-    const report = (key: string, message: string): void => source.report("invalid-input", [...at, key], message);
+    const report = (key: string, message: string, hint?: string): void =>
+      source.report("invalid-input", [...at, key], message, hint === undefined ? {} : { hint });
     if (Object.hasOwn(asMap(root["variables"]) ?? {}, name)) {
       const message = `\`variables\` declares "${clip(name)}" too: give it a \`default\` here instead`;
       source.report("duplicate-name", at, message, { spot: "key" });
@@ -47,9 +62,10 @@ function checkInputs(source: Source, inputs: Raw, path: Path, root: Raw): void {
       source.report("invalid-input", at, "a choice needs `options`", { spot: "key" });
     }
     if (type !== "choice" && options !== undefined) report("options", "`options` go with `type: choice` alone");
-    if (preset !== undefined && required === true) report("required", "what has a `default` is never missing");
+    if (preset !== undefined && required === true)
+      report("required", "an input with a `default` is never missing", "give one of them");
     const problem = preset === undefined ? undefined : findInputProblem(input, preset);
-    if (problem !== undefined) report("default", problem);
+    if (problem !== undefined) report("default", `\`default\` ${problem}`);
   }
 }
 
@@ -65,6 +81,17 @@ function checkCron(source: Source, { value, path }: Located): void {
   source.report("invalid-cron", [...path, "schedule"], problem, {
     hint: 'such as "30 5 * * 1-5": minute, hour, day of the month, month, day of the week',
   });
+}
+
+/** What a schedule gives must be what the inputs of the same names take: no one is there to correct it. */
+function checkCronVariables(source: Source, { value, path }: Located, inputs: Raw): void {
+  for (const [name, given] of Object.entries(asMap(value["variables"]) ?? {})) {
+    const { data: input } = inputSchema.safeParse(Object.hasOwn(inputs, name) ? inputs[name] : undefined);
+    const { data: variable } = scalar.safeParse(given);
+    const problem = input === undefined || variable === undefined ? undefined : findInputProblem(input, variable);
+    if (problem === undefined) continue;
+    source.report("invalid-input", [...path, "variables", name], `the input "${clip(name)}" ${problem}`);
+  }
 }
 
 function findScheduleProblem(schedule: string): string | undefined {
@@ -98,41 +125,20 @@ function checkEvent(source: Source, { value, path }: Located, reach: Reach): voi
       hint: `known events: ${EVENTS.join(", ")}; with \`provider: generic\` any word`,
     });
   }
-  if (event === "push" && value["tags"] !== undefined && value["branches"] !== undefined) {
-    source.report("invalid-event", [...path, "tags"], "a push is of a branch: use the event `tag` for tags", {
-      spot: "key",
-    });
+  for (const key of FILTERS) {
+    if (value[key] !== undefined && provider !== "generic") checkFilter(source, event, key, path);
+    checkPatterns(source, value[key], [...path, key], key);
   }
-  for (const key of ["branches", "tags", "paths"]) checkPatterns(source, value[key], [...path, key], key);
   checkCondition(source, value["when"], [...path, "when"], EXPRESSION_PLACES.eventWhen, reach);
 }
 
-function checkPatterns(source: Source, value: unknown, path: Path, key: string): void {
-  refuseExpressions(source, value, path, `\`${key}\``);
-  const filter = asMap(value);
-  const lists = filter === undefined ? [{ list: value, at: path }] : [];
-  for (const part of ["include", "exclude"]) {
-    if (filter !== undefined) lists.push({ list: filter[part], at: [...path, part] });
-  }
-  for (const { list, at } of lists) {
-    for (const { text, path: place } of textsOf(list, at)) {
-      const problem = findPatternProblem(text, key);
-      if (problem !== undefined) source.report("invalid-pattern", place, problem);
-    }
-  }
-}
-
-function findPatternProblem(pattern: string, key: string): string | undefined {
-  if (pattern.startsWith("!")) return "write what to leave out under `exclude`";
-  if (key === "paths" && /^\.?\//.test(pattern)) return "paths begin at the root of the repository, without `/`";
-  if (key !== "paths" && pattern.startsWith("refs/"))
-    return `give the name alone, without \`${/^refs\/[^/]*\//.exec(pattern)?.[0] ?? "refs/"}\``;
-  if (count(pattern, /\[/g) !== count(pattern, /\]/g) || count(pattern, /\{/g) !== count(pattern, /\}/g)) {
-    return "a bracket of this pattern is not closed";
-  }
-  return undefined;
-}
-
-function count(text: string, what: RegExp): number {
-  return text.match(what)?.length ?? 0;
+/** Reports a filter by what such an event does not have. */
+function checkFilter(source: Source, event: unknown, key: Filter, path: Path): void {
+  const filters = typeof event === "string" ? EVENT_FILTERS.get(event) : undefined;
+  if (filters === undefined || filters.includes(key)) return;
+  const known = filters.map((one) => `\`${one}\``).join(" and ");
+  source.report("invalid-event", [...path, key], `a \`${String(event)}\` has no ${key}: this would match nothing`, {
+    spot: "key",
+    hint: `it can be filtered by ${known}${event === "push" ? "; the event `tag` has `tags`" : ""}`,
+  });
 }

@@ -7,17 +7,20 @@ import { clip } from "./read-text.ts";
 import { artifactArgs, cacheArgs, checkoutArgs, httpArgs, shellArgs } from "./schema/builtins.ts";
 import { reportIssues } from "./shape.ts";
 import type { Path, Source } from "./source.ts";
+import { meantKey } from "./unknown-keys.ts";
 
 type ArgsSchema = z.ZodObject;
 
-const BUILTIN_ARGS: ReadonlyMap<string, ArgsSchema> = new Map<string, ArgsSchema>([
+/** By name. */
+export const BUILTIN_ARGS: ReadonlyMap<string, ArgsSchema> = new Map<string, ArgsSchema>([
   ["shell", shellArgs],
   ["checkout", checkoutArgs],
   ["artifact", artifactArgs],
   ["cache", cacheArgs],
   ["http", httpArgs],
 ]);
-const PLUGIN = /^[\w.-]+(?:\/[\w.-]+)*@[\w.-]+$/;
+/** What `uses` is, unless a builtin. */
+export const PLUGIN = /^[\w.-]+(?:\/[\w.-]+)*@[\w.-]+$/;
 
 /** The builtin that `uses` names (`shell` or `shell@v1`), or undefined. */
 export function builtinOf(uses: string): string | undefined {
@@ -34,7 +37,7 @@ export function checkUses(source: Source, { value: step, path }: Located): void 
     if (typeof action === "string" && action !== "") {
       source.report("invalid-args", [...path, "action"], `\`${builtin}\` has no actions`);
     }
-    checkArgs(source, builtin, step, path);
+    if (step["args"] !== undefined || !hasMisplacedArgs(step, path)) checkArgs(source, builtin, step, path);
   } else if (!PLUGIN.test(uses)) {
     const name = uses.replace(/@.*$/, "");
     const isBuiltin = BUILTIN_ARGS.has(name);
@@ -48,6 +51,12 @@ export function checkUses(source: Source, { value: step, path }: Located): void 
   }
 }
 
+/** What stands there under a wrong name is told as that alone. */
+function hasMisplacedArgs(step: Raw, path: Path): boolean {
+  const isMeant = (key: string): boolean => ["args", "uses"].includes(meantKey(path, key) ?? "");
+  return Object.keys(step).some((key) => key !== "uses" && isMeant(key));
+}
+
 function checkArgs(source: Source, builtin: string, step: Raw, path: Path): void {
   const given = step["args"] ?? {};
   const args = asMap(given);
@@ -58,7 +67,8 @@ function checkArgs(source: Source, builtin: string, step: Raw, path: Path): void
     if (issue.code !== "unrecognized_keys") reportIssues(source, [issue], at, "invalid-args");
     else for (const key of issue.keys) reportUnknownArgument(source, builtin, [...at, key], key);
   }
-  if (builtin === "shell") checkShell(source, args, path);
+  const hasUnknown = error?.issues.some(({ code }) => code === "unrecognized_keys") ?? false;
+  if (builtin === "shell") checkShell(source, args, path, hasUnknown);
   if (builtin === "checkout") {
     if (args["branch"] !== undefined && args["ref"] !== undefined) {
       source.report("invalid-args", [...at, "ref"], "give either `branch` or `ref`, not both", { spot: "key" });
@@ -75,10 +85,10 @@ function reportUnknownArgument(source: Source, builtin: string, path: Path, key:
   });
 }
 
-function checkShell(source: Source, { script, shell, command, args }: Raw, path: Path): void {
+function checkShell(source: Source, { script, shell, command, args }: Raw, path: Path, hasUnknown: boolean): void {
   const invalid = (key: string, message: string): void =>
     source.report("invalid-args", [...path, "args", key], message);
-  if (script === undefined && command === undefined) {
+  if (script === undefined && command === undefined && !hasUnknown) {
     source.report("invalid-args", path, "`shell` needs `args.script`, or `args.command` with `args.args`", {
       spot: "key",
     });

@@ -1,8 +1,6 @@
 /** What becomes of stages, jobs and steps in a dry run: their conditions, decided as if all that runs before them succeeds. */
 import type { DefinedJob, DefinedStep, Definition } from "../definition/definition.ts";
-import { CONTEXTS } from "../definition/expression-places.ts";
 import type { Pairs, Scalar } from "../domain/plan.ts";
-import { type Condition, parseCondition } from "../expressions/condition.ts";
 import {
   type Json,
   type PartialJson,
@@ -50,9 +48,10 @@ interface Scopes {
 
 export class Judge {
   readonly #base: Scopes;
-  readonly #conditions = new Map<string, Condition>();
+  readonly #parsed: Definition["source"]["parsed"];
 
   constructor(definition: Definition, contexts: Readonly<Record<string, PartialJson>>) {
+    this.#parsed = definition.source.parsed;
     const jobs = definition.stages.flatMap((stage) => stage.jobs);
     const ended = (result: PartialJson): PartialJson =>
       Object.fromEntries(jobs.map(({ name, outputs }) => [name, { result, outputs: unknownFields(outputs) }]));
@@ -86,7 +85,7 @@ export class Judge {
   }
 
   #judge(when: string, { assumed, open }: Scopes, whole?: Verdict): Judgement {
-    const condition = this.#parse(when);
+    const condition = this.#parsed.condition(when);
     const { full } = condition;
     // Nothing of what is skipped as a whole is asked for.
     if (whole?.outcome === "skipped") return { when: full, verdict: whole };
@@ -96,12 +95,6 @@ export class Judge {
     const outcome = OUTCOMES[likely.outcome];
     if (whole?.outcome === "unknown" && outcome === "runs") return { when: full, verdict: whole };
     return { when: full, verdict: { outcome, decidedBy: likely.decidedBy, certain } };
-  }
-
-  #parse(when: string): Condition {
-    let condition = this.#conditions.get(when);
-    if (condition === undefined) this.#conditions.set(when, (condition = parseCondition(when, CONTEXTS)));
-    return condition;
   }
 }
 

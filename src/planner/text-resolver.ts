@@ -3,20 +3,13 @@ import type { DefinedJob, DefinedStep, Definition } from "../definition/definiti
 import type { Diagnostic, DiagnosticCode } from "../definition/diagnostics.ts";
 import { LIMITS } from "../definition/schema/limits.ts";
 import type { Path } from "../definition/source.ts";
-import { CONTEXTS, RUN_CONTEXTS } from "../definition/expression-places.ts";
+import { RUN_CONTEXTS } from "../definition/expression-places.ts";
 import { spotIn } from "../definition/texts.ts";
 import { builtinOf } from "../definition/uses.ts";
 import type { Problem } from "../domain/errors.ts";
 import { type JobSpec, type Pairs, type Scalar, type StepSpec } from "../domain/plan.ts";
 import { hasField, type Json, type Scope, toScope } from "../expressions/context-data.ts";
-import {
-  asText,
-  evaluateTemplate,
-  OPEN,
-  parseTemplate,
-  type Reference,
-  type Template,
-} from "../expressions/template.ts";
+import { asText, evaluateTemplate, OPEN, type Reference } from "../expressions/template.ts";
 
 /** What a value counts besides its characters. */
 const VALUE_CHARS = 8;
@@ -32,8 +25,6 @@ export class TextResolver {
   readonly #source: Definition["source"];
   readonly #base: Scope;
   readonly #late: ResolverOptions["late"];
-  /** Cells share their texts. */
-  readonly #templates = new Map<string, Template>();
   readonly #warned = new Set<string>();
   #chars = 0;
 
@@ -70,7 +61,7 @@ export class TextResolver {
 
   /** True for a text that reads what only the run knows. */
   isLate(text: string): boolean {
-    return text.includes(OPEN) && this.#parse(text).references.some(isLate);
+    return text.includes(OPEN) && this.#source.parsed.template(text).references.some(isLate);
   }
 
   #resolveStep(step: DefinedStep, index: number, path: Path, scope: Scope): StepSpec {
@@ -120,7 +111,7 @@ export class TextResolver {
   }
 
   #evaluate(text: string, path: Path, scope: Scope): Json {
-    const template = this.#parse(text);
+    const template = this.#source.parsed.template(text);
     const late = template.references.find(isLate);
     if (late !== undefined) {
       if (this.#late === "refuse") {
@@ -143,12 +134,6 @@ export class TextResolver {
       this.refuse("evaluation-failed", path, `this expression cannot be evaluated: ${message}`);
       return "";
     }
-  }
-
-  #parse(text: string): Template {
-    let template = this.#templates.get(text);
-    if (template === undefined) this.#templates.set(text, (template = parseTemplate(text, CONTEXTS)));
-    return template;
   }
 
   #charge(chars: number): void {

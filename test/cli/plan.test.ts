@@ -42,7 +42,7 @@ describe("plan", function () {
     world = await ProcessWorld.create();
     const files = {
       "build.yml": BUILD,
-      "bad.yaml": "jobs:\n  - name: a\n    stepz: []\n",
+      "bad.yaml": "jobs:\n  - env: {}\n    stepz: []\n",
       "push.json": '{ "head": { "sha": "abc" } }',
       "list.json": "[1]",
     };

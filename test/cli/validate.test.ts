@@ -7,7 +7,7 @@ import { type Exit, ProcessWorld, type StartedProcess, type StartOptions } from 
 
 const GOOD = "jobs:\n  - name: a\n    steps: [{ uses: shell, args: { script: echo } }]\n";
 const WARNED = GOOD.replace("echo", '"echo ${{ trigger.ref }}"');
-const BAD = "jobs:\n  - name: a\n    stepz: []\n";
+const BAD = "jobs:\n  - env: {}\n    stepz: []\n";
 
 describe("validate", function () {
   this.timeout(60_000);

@@ -32,7 +32,7 @@ describe("a definition that costs too much", () => {
       ["size-limit"],
     ],
     ["a hundred thousand keys", list(100_000, (i) => `k${i}`).replace(/.*/s, "{$&}"), ["size-limit"]],
-    ["a text of nothing but errors", `[${"}".repeat(500_000)}`, ["diagnostic-limit", "syntax"]],
+    ["a text of nothing but errors", `[${"}\n".repeat(250_000)}`, ["diagnostic-limit", "syntax"]],
     [
       "needs between large matrices",
       `jobs: [{name: a, matrix: {axes: {n: [${list(1_000, String)}]}}, steps: [${STEP}]}, {name: b, needs: a, matrix: {axes: {n: [${list(1_000, String)}]}}, steps: [${STEP}]}]`,

@@ -97,7 +97,7 @@ describe("a bad definition", () => {
   const job = (rest: string): string => `jobs:\n  - name: a\n    steps: [${STEP}]\n${rest}`;
   const cases: readonly [string, string, readonly string[]][] = [
     ["malformed YAML", "jobs: [", ["syntax 1:8"]],
-    ["an unclosed quote", 'jobs:\n  - name: "a\n', ["syntax 3:1"]],
+    ["an unclosed quote", 'jobs:\n  - name: "a\n', ["syntax 2:11"]],
     ["a tab as indent", "jobs:\n\t- name: a\n", ["syntax 2:1"]],
     ["an empty text", "", ["not-a-map 1:1"]],
     ["a list at the top", "- a\n", ["not-a-map 1:1"]],
@@ -146,7 +146,7 @@ describe("a bad definition", () => {
     [
       "an operator without its value",
       job("    agentSelector: { matchExpressions: [{ key: a, operator: Gt, values: [x] }] }\n"),
-      ["invalid-selector 4:41"],
+      ["invalid-selector 4:73"],
     ],
     ["a matrix without a cell", job("    matrix: {}\n"), ["invalid-matrix 4:13"]],
     [

@@ -71,7 +71,7 @@ describe("the rules of a definition", () => {
     ["refuse tags", `env: { A: !!binary aGk= }\n${job("")}`, ["syntax 1:11-1:19"]],
     ["refuse several documents", `${job("")}---\n${job("")}`, ["syntax 4:1-4:1"]],
     ["refuse keys that are not texts", "? [a]\n: b\n", ["syntax 1:3-1:4"]],
-    ["refuse an alias of nothing", "jobs: *x\n", ["syntax 1:1-1:1"]],
+    ["refuse an alias of nothing", "jobs: *x\n", ["syntax 1:7-1:9"]],
     [
       "do not merge maps",
       `%YAML 1.1\n---\nenv: { <<: { A: b } }\n${job("")}`,
@@ -123,7 +123,7 @@ describe("the rules of a definition", () => {
     [
       "refuse values of Exists",
       job("    agentSelector: { matchExpressions: [{ key: a, operator: Exists, values: [b] }] }\n"),
-      ["invalid-selector 4:41-4:82"],
+      ["invalid-selector 4:77-4:80"],
     ],
     ["refuse an absolute working directory", step("        workingDirectory: /etc\n"), ["invalid-path 6:27-6:31"]],
   ];
@@ -134,9 +134,9 @@ describe("the rules of a definition", () => {
   }
 
   it("hold for JSON at its own positions, tabs and all", () => {
-    expect(found('{\n\t"jobs": [\n\t\t{ "name": "a", "stesp": [] }]\n}', "json")).to.deep.equal([
+    expect(found('{\n\t"jobs": [\n\t\t{ "name": "a", "image": [] }]\n}', "json")).to.deep.equal([
       "missing-key 3:3-3:31",
-      "unknown-key 3:18-3:25",
+      "reserved-key 3:18-3:25",
     ]);
     expect(found('{ "jobs": [], "jobs": [] }', "json")).to.include("duplicate-key 1:15-1:21");
     expect(found("{ \"version\": '1' }", "json")).to.deep.equal(["syntax 1:14-1:14"]);

@@ -1,5 +1,6 @@
 /** A transition table as README.md shows it: a row an input, a column a state. */
 import type { TransitionTable } from "../../src/domain/transition-table.ts";
+import { renderTable } from "./markdown-table.ts";
 
 const WORDS: Readonly<Record<string, string>> = { same: "=", late: "late", never: "" };
 
@@ -13,9 +14,5 @@ export function renderStateTable(table: TransitionTable<string, string>): string
       ...states.map((state) => WORDS[row[state]!] ?? row[state]!),
     ]),
   ];
-  const widths = rows[0]!.map((_, column) => Math.max(3, ...rows.map((row) => row[column]!.length)));
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column]!)).join(" | ")} |`;
-  const [header, ...body] = rows.map(line);
-  return [header, line(widths.map((width) => "-".repeat(width))), ...body].join("\n");
+  return renderTable(rows);
 }

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { ROLES } from "../../domain/roles.ts";
 import { LIMITS } from "./limits.ts";
-import { duration, name, text, variableName } from "./values.ts";
+import { duration, json, name, text, variableName } from "./values.ts";
 
 export const sourceSchema = z
   .strictObject({
@@ -17,7 +17,7 @@ export const sourceSchema = z
       .describe("Whether submodules are fetched too. Default false."),
     credential: variableName.optional().describe("Name of the secret that opens the repository."),
   })
-  .meta({ title: "source", description: "Where the `checkout` builtin takes the code from." });
+  .meta({ id: "source", title: "source", description: "Where the `checkout` builtin takes the code from." });
 
 const person = z.string().regex(/^[^\s\p{Cc}]{1,200}$/u, { error: "must be the name or the id of a user" });
 
@@ -32,50 +32,55 @@ export const approvalSchema = z
     count: z.int().min(1).max(100).optional().describe("Approvals in all. Default: one, or all required approvers."),
     allowed: z
       .strictObject({
-        users: z.array(person).min(1).max(LIMITS.listItems).optional(),
-        roles: z.array(z.enum(ROLES)).min(1).optional(),
+        users: z.array(person).min(1).max(LIMITS.listItems).optional().describe("By name or id."),
+        roles: z.array(z.enum(ROLES)).min(1).optional().describe("Everyone who has one of these in the project."),
       })
-      .meta({ title: "list of who may approve" })
+      .meta({ id: "approvers", title: "list of who may approve" })
       .optional()
       .describe("Who may approve, besides required approvers. Default: who may operate the project."),
     timeout: duration("1m", "30d", "How long it waits before it counts as rejected. Default 7d.").optional(),
     preventSelfApproval: z.boolean().optional().describe("Whoever triggered the run may not approve. Default false."),
     message: z.string().max(LIMITS.messageChars).optional().describe("What approvers are told; may hold expressions."),
   })
-  .meta({ title: "approval", description: "A gate that people open." });
+  .meta({ id: "approval", title: "approval", description: "A gate that people open." });
 
 export const targetSchema = z
   .strictObject({
     environment: name.describe("Name of the environment that is changed, such as production."),
     kind: name.optional().describe("What it is, such as kubernetes; free text."),
-    config: z.record(z.string(), z.json()).optional().describe("Settings of the target; texts may hold expressions."),
+    config: z.record(z.string(), json).optional().describe("Settings of the target; texts may hold expressions."),
     protected: z.boolean().optional().describe("Only runs of the default branch may reach it. Default false."),
   })
-  .meta({ title: "target", description: "What a job deploys to. Jobs with a target are not retried by themselves." });
+  .meta({
+    id: "target",
+    title: "target",
+    description: "What a job deploys to. Jobs with a target are not retried by themselves.",
+  });
 
 const webhookSchema = z
   .strictObject({
     url: text.describe("An http or https address; may hold `${{ secrets.NAME }}`."),
     secret: variableName.optional().describe("Name of the secret that signs the body (HMAC-SHA256)."),
   })
-  .meta({ title: "webhook" });
+  .meta({ id: "webhook", title: "webhook", description: "A signed request to an address of yours." });
 
 const slackSchema = z
   .strictObject({
     url: text.describe("An incoming webhook of Slack, or of what understands the same; a secret of its own."),
-    channel: name.optional(),
+    channel: name.optional().describe("Default: as the webhook says."),
   })
-  .meta({ title: "Slack message" });
+  .meta({ id: "slackMessage", title: "Slack message", description: "A message to a channel." });
 
 const emailSchema = z
   .strictObject({
     to: z
       .array(z.string().regex(/^[^\s@]+@[^\s@]+$/, { error: "must be an e-mail address" }))
       .min(1)
-      .max(LIMITS.listItems),
+      .max(LIMITS.listItems)
+      .describe("Addresses."),
     subject: text.max(LIMITS.messageChars).optional().describe("May hold expressions."),
   })
-  .meta({ title: "e-mail" });
+  .meta({ id: "email", title: "e-mail", description: "A letter." });
 
 export const NOTIFY_ON = ["success", "failure", "partial", "cancelled", "approval"] as const;
 
@@ -88,7 +93,7 @@ export const notifySchema = z
         slack: slackSchema.optional(),
         email: emailSchema.optional(),
       })
-      .meta({ title: "notification" }),
+      .meta({ id: "notification", title: "notification" }),
   )
   .max(LIMITS.listItems)
   .describe("Who hears of it; each entry has one of webhook, slack and email.");
@@ -104,4 +109,8 @@ export const concurrencySchema = z
       .optional()
       .describe("What happens to one that finds the group full: it waits, ends an older one, or fails. Default queue."),
   })
-  .meta({ title: "concurrency", description: "Bounds how many runs or jobs of a group work at once." });
+  .meta({
+    id: "concurrency",
+    title: "concurrency",
+    description: "Bounds how many runs or jobs of a group work at once.",
+  });

@@ -2,12 +2,7 @@
 import { z } from "zod";
 import { LIMITS } from "./limits.ts";
 import { sourceSchema } from "./blocks.ts";
-import { name, text, variableName, wholeExpression } from "./values.ts";
-
-/** What is no text may come from an expression; its value is checked when it is known. */
-function orExpression<S extends z.ZodType>(schema: S): z.ZodUnion<readonly [S, typeof wholeExpression]> {
-  return z.union([schema, wholeExpression]);
-}
+import { json, name, text, variableName, orExpression } from "./values.ts";
 
 const { repo, branch, ref, depth, submodules } = sourceSchema.shape;
 const paths = z.array(text).min(1).max(LIMITS.listItems);
@@ -23,8 +18,12 @@ export const checkoutArgs = z.strictObject({
   repo: repo.optional().describe("Default: `source.repo`, else the pipeline's repository."),
   branch,
   ref,
-  depth: orExpression(depth.unwrap()).optional(),
-  submodules: orExpression(submodules.unwrap()).optional(),
+  depth: orExpression(depth.unwrap(), "a whole number")
+    .optional()
+    .describe(depth.description ?? ""),
+  submodules: orExpression(submodules.unwrap(), "true, false, recursive")
+    .optional()
+    .describe(submodules.description ?? ""),
   credential: variableName.optional().describe("Name of the secret that opens the repository."),
   path: text.optional().describe("Folder within the workspace. Default: its root."),
 });
@@ -39,17 +38,17 @@ export const artifactArgs = z.strictObject({
 export const cacheArgs = z.strictObject({
   key: text.describe("What it is found by; may hold expressions."),
   restoreKeys: z.array(text).max(LIMITS.listItems).optional().describe("Beginnings of keys that do as well."),
-  paths,
+  paths: paths.describe("Glob patterns of what to keep and to bring back."),
 });
 
 export const HTTP_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 export const httpArgs = z.strictObject({
-  url: text,
+  url: text.describe("An http or https address."),
   method: z.enum(HTTP_METHODS).optional().describe("Default GET."),
-  headers: z.record(z.string().min(1), z.string()).optional(),
-  body: z.json().optional().describe("A text as it is, anything else as JSON."),
-  expectStatus: orExpression(z.array(z.int().min(100).max(599)).min(1))
+  headers: z.record(z.string().min(1), z.string()).optional().describe("By name; may hold `${{ secrets.NAME }}`."),
+  body: json.optional().describe("A text as it is, anything else as JSON."),
+  expectStatus: orExpression(z.array(z.int().min(100).max(599)).min(1), "a list of status codes")
     .optional()
     .describe("Default: 200 to 299."),
   output: name.optional().describe("Name of the output that the answer's body is put into."),

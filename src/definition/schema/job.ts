@@ -4,7 +4,7 @@ import { LABEL_OPERATORS } from "../../domain/labels.ts";
 import { LIMITS } from "./limits.ts";
 import { approvalSchema, concurrencySchema, notifySchema, sourceSchema, targetSchema } from "./blocks.ts";
 import { retryFields, stepSchema } from "./step.ts";
-import { block, condition, duration, env, identifier, name, scalar, wholeExpression } from "./values.ts";
+import { block, condition, duration, env, identifier, name, scalar, orExpression } from "./values.ts";
 
 /** Stands in the names of jobs. */
 const matrixText = z.string().regex(new RegExp(`^[^\\p{Cc}]{0,${LIMITS.nameChars}}$`, "u"), {
@@ -14,12 +14,12 @@ export const matrixValue = z.union([matrixText, z.number(), z.boolean()], {
   error: "must be a string, a number or a boolean",
 });
 const matrixField = z.string().min(1).max(LIMITS.nameChars);
-const matrixEntry = z.record(matrixField, matrixValue).meta({ title: "matrix entry" });
+const matrixEntry = z.record(matrixField, matrixValue).meta({ id: "matrixEntry", title: "matrix entry" });
 
 export const matrixSchema = z
   .strictObject({
     axes: z
-      .record(matrixField, z.union([z.array(matrixValue).min(1).max(LIMITS.matrixCells), wholeExpression]))
+      .record(matrixField, orExpression(z.array(matrixValue).min(1).max(LIMITS.matrixCells), "a list of values"))
       .optional()
       .describe("Values by name, or an expression that gives a list; there is a cell for each combination."),
     include: z.array(matrixEntry).max(LIMITS.matrixEntries).optional().describe("Extends cells, or adds some."),
@@ -27,24 +27,30 @@ export const matrixSchema = z
     failFast: z.boolean().optional().describe("When a cell fails, the others are cancelled. Default true."),
     maxParallel: z.int().min(1).max(LIMITS.matrixCells).optional().describe("Cells at work at once. Default: all."),
   })
-  .meta({ title: "matrix", description: "Makes a job of each combination of values." });
+  .meta({ id: "matrix", title: "matrix", description: "Makes a job of each combination of values." });
 
 const label = scalar.transform(String);
 
 export const labelExpressionSchema = z
   .strictObject({
-    key: z.string().min(1),
-    operator: z.enum(LABEL_OPERATORS),
-    values: z.array(label).max(LIMITS.listItems).optional(),
+    key: z.string().min(1).describe("Name of a label."),
+    operator: z
+      .enum(LABEL_OPERATORS)
+      .describe("How the agent's value is compared; a label that is not there is `NotIn` all."),
+    values: z
+      .array(label)
+      .max(LIMITS.listItems)
+      .optional()
+      .describe("One or more for `In` and `NotIn`, one whole number for `Gt` and `Lt`, none for the others."),
   })
-  .meta({ title: "label expression" });
+  .meta({ id: "labelExpression", title: "label expression" });
 
 export const selectorSchema = z
   .strictObject({
     matchLabels: z.record(z.string().min(1), label).optional().describe("Each label must have this value."),
     matchExpressions: z.array(labelExpressionSchema).max(LIMITS.listItems).optional().describe("Each must hold."),
   })
-  .meta({ title: "agent selector", description: "Which agents may run the job." });
+  .meta({ id: "agentSelector", title: "agent selector", description: "Which agents may run the job." });
 
 export const JOB_RETRY_CAUSES = ["agent_lost", "dispatch_failed"] as const;
 
@@ -53,7 +59,11 @@ export const jobRetrySchema = z
     ...retryFields,
     on: z.array(z.enum(JOB_RETRY_CAUSES)).min(1).optional().describe("Which ends are retried. Default both."),
   })
-  .meta({ title: "retry of a job", description: "The job begins anew on any agent. Default: two attempts." });
+  .meta({
+    id: "jobRetry",
+    title: "retry of a job",
+    description: "The job begins anew on any agent. Default: two attempts.",
+  });
 
 const timeout = (description: string) => duration("1ms", "365d", description).optional();
 
@@ -61,7 +71,9 @@ export const jobSchema = z
   .strictObject({
     name: name.describe("Unique within the definition; how others name it: `jobs.<name>`."),
     needs: z
-      .union([name.transform((one) => [one]), z.array(name).max(LIMITS.needsOfJob)])
+      .union([name.transform((one) => [one]), z.array(name).max(LIMITS.needsOfJob)], {
+        error: "must be the name of a job, or a list of names",
+      })
       .optional()
       .describe("Jobs of the same stage that must have ended well before."),
     when: condition.optional(),
@@ -84,6 +96,6 @@ export const jobSchema = z
       .record(identifier, z.string())
       .optional()
       .describe("Values for later jobs by name: `jobs.<job>.outputs.<name>`; made of `steps.<id>.outputs.<name>`."),
-    steps: z.array(stepSchema).min(1),
+    steps: z.array(stepSchema).min(1).describe("Run one after the other, on one agent and in one workspace."),
   })
-  .meta({ title: "job" });
+  .meta({ id: "job", title: "job" });

@@ -9,12 +9,12 @@ import { block, condition, duration, env, name, scalars } from "./values.ts";
 
 export const stageSchema = z
   .strictObject({
-    name,
+    name: name.describe("Unique within the definition."),
     when: condition.optional(),
     ...block("approval", approvalSchema),
-    jobs: z.array(jobSchema).min(1),
+    jobs: z.array(jobSchema).min(1).describe("Run side by side, but for their `needs`."),
   })
-  .meta({ title: "stage" });
+  .meta({ id: "stage", title: "stage" });
 
 export const pipelineSchema = z
   .strictObject({
@@ -25,7 +25,7 @@ export const pipelineSchema = z
       .optional()
       .describe("Dotted name of the definition."),
     version: z.string().optional().describe("A label of yours."),
-    description: z.string().optional(),
+    description: z.string().optional().describe("For people."),
     variables: scalars.optional().describe("Values that expressions read and that a trigger may override."),
     env: env.optional(),
     timeout: duration("1ms", "365d", "Bound on the whole run.").optional(),

@@ -1,7 +1,7 @@
 /** Steps: what is run, and what becomes of it. */
 import { z } from "zod";
 import { LIMITS } from "./limits.ts";
-import { condition, duration, env, identifier, name, text } from "./values.ts";
+import { condition, duration, env, identifier, json, name, text } from "./values.ts";
 
 export const STEP_RETRY_CAUSES = ["failed", "timeout"] as const;
 
@@ -24,26 +24,30 @@ export const stepRetrySchema = z
       .optional()
       .describe("Retry a failure with one of these alone. Default: any."),
   })
-  .meta({ title: "retry of a step", description: "The step is run again by the same agent in the same workspace." });
+  .meta({
+    id: "stepRetry",
+    title: "retry of a step",
+    description: "The step is run again by the same agent in the same workspace.",
+  });
 
 export const IF_MISSING = ["error", "warn", "ignore"] as const;
 
 export const artifactSchema = z
   .strictObject({
-    name,
+    name: name.describe("How the `artifact` builtin and people name it."),
     paths: z.array(text).min(1).max(LIMITS.listItems).describe("Glob patterns within the workspace."),
     retention: duration("1h", "3650d", "How long it is kept. Default: as the project says.").optional(),
     ifMissing: z.enum(IF_MISSING).optional().describe("What no matching file is. Default error."),
   })
-  .meta({ title: "artifact" });
+  .meta({ id: "artifact", title: "artifact" });
 
 export const stepSchema = z
   .strictObject({
     name: name.optional().describe("May hold expressions. Default: `step` and its number."),
     id: identifier.optional().describe("How later steps and outputs name it: `steps.<id>`."),
-    uses: z.string().min(1).describe("A builtin such as shell, or a plugin as <plugin_path>@<version>."),
+    uses: z.string().min(1).describe("A builtin such as shell, or a plugin as `<plugin_path>@<version>`."),
     action: z.string().optional().describe("Which action of the plugin. Default: its only one."),
-    args: z.record(z.string(), z.json()).optional().describe("Arguments; texts may hold expressions."),
+    args: z.record(z.string(), json).optional().describe("Arguments; texts may hold expressions."),
     env: env.optional(),
     when: condition.optional(),
     timeout: duration("1ms", "365d", "Bound on the step from its start on.").optional(),
@@ -57,4 +61,4 @@ export const stepSchema = z
       .optional()
       .describe("Names that it writes to the file in MILLRACE_OUTPUT; where given, others are errors."),
   })
-  .meta({ title: "step" });
+  .meta({ id: "step", title: "step" });

@@ -8,25 +8,25 @@ export const INPUT_TYPES = ["string", "number", "boolean", "choice"] as const;
 export const inputSchema = z
   .strictObject({
     type: z.enum(INPUT_TYPES).optional().describe("Default string."),
-    description: z.string().optional(),
+    description: z.string().optional().describe("For people."),
     required: z.boolean().optional().describe("A trigger without it is refused. Default false."),
-    default: scalar.optional(),
+    default: scalar.optional().describe("Its value when the trigger gives none. Default: the type's empty value."),
     options: z.array(text).min(1).max(LIMITS.listItems).optional().describe("What a choice can be."),
   })
-  .meta({ title: "input" });
+  .meta({ id: "input", title: "input" });
 
 export const manualSchema = z
   .strictObject({
     inputs: z.record(variableName, inputSchema).optional().describe("By name; read as `${{ variables.<name> }}`."),
   })
-  .meta({ title: "manual trigger" });
+  .meta({ id: "manualTrigger", title: "manual trigger", description: "A trigger by a person or a program." });
 
 export const OVERLAP = ["allow", "queue", "cancelRunning", "skip"] as const;
 export const CATCH_UP = ["none", "latest", "all"] as const;
 
 export const cronSchema = z
   .strictObject({
-    name: name.optional(),
+    name: name.optional().describe("Unique among the triggers. Default: its number."),
     schedule: text.describe("Five fields: minute, hour, day of the month, month, day of the week."),
     timezone: text.optional().describe("A name of the IANA database such as Europe/Berlin. Default UTC."),
     overlap: z.enum(OVERLAP).optional().describe("What to do while the last run still works. Default allow."),
@@ -37,14 +37,14 @@ export const cronSchema = z
     ref: text.optional().describe("What `${{ trigger.ref }}` is. Default: the pipeline's default branch."),
     variables: scalars.optional().describe("Override those of the definition."),
   })
-  .meta({ title: "cron trigger" });
+  .meta({ id: "cronTrigger", title: "cron trigger" });
 
 export const PROVIDERS = ["github", "gitlab", "gitea", "bitbucket", "generic"] as const;
 
 export const eventSchema = z
   .strictObject({
-    name: name.optional(),
-    provider: z.enum(PROVIDERS),
+    name: name.optional().describe("Unique among the triggers. Default: its number."),
+    provider: z.enum(PROVIDERS).describe("Who sends it; `generic` is a signed request of any sender."),
     event: z
       .string()
       .regex(/^[\w.:-]{1,100}$/, { error: "must be a word such as push" })
@@ -55,12 +55,16 @@ export const eventSchema = z
     when: condition.optional().describe("An expression over `trigger`."),
     secret: variableName.optional().describe("Name of the secret that the sender signs with."),
   })
-  .meta({ title: "event trigger" });
+  .meta({ id: "eventTrigger", title: "event trigger" });
 
 export const triggersSchema = z
   .strictObject({
     manual: manualSchema.optional(),
-    cron: z.array(cronSchema).min(1).max(LIMITS.listItems).optional(),
-    event: z.array(eventSchema).min(1).max(LIMITS.listItems).optional(),
+    cron: z.array(cronSchema).min(1).max(LIMITS.listItems).optional().describe("Starts by the clock."),
+    event: z.array(eventSchema).min(1).max(LIMITS.listItems).optional().describe("Starts by what happens elsewhere."),
   })
-  .meta({ title: "set of triggers", description: "What starts the pipeline, besides a call of the API." });
+  .meta({
+    id: "triggers",
+    title: "set of triggers",
+    description: "What starts the pipeline, besides a call of the API.",
+  });

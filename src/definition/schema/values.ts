@@ -26,24 +26,35 @@ export const scalar = z.union([z.string(), z.number(), z.boolean()], {
 
 export const scalars = z.record(z.string().min(1), scalar);
 
-export const env = scalars.describe("Environment variables by name; the inner wins over the outer.");
+/** Any value that JSON has. The id is its own and no copy's, since it is made of itself. */
+export const json = z.json().register(z.globalRegistry, { id: "value" });
+
+export const env = scalars.meta({
+  id: "environment",
+  description: "Environment variables by name; the inner wins over the outer.",
+});
 
 export const condition = z
   .union([z.string(), z.boolean()], { error: "must be an expression such as `trigger.ref == 'main'`, true or false" })
-  .describe("An expression; `success() &&` is implied unless a status function is called.");
+  .meta({
+    id: "condition",
+    description: "An expression; `success() &&` is implied unless a status function is called.",
+  });
 
-/** A text that is one expression. */
-export const wholeExpression = z.string().regex(/^\s*\$\{\{[^]*\}\}\s*$/, {
-  error: "must be a list of values, or one expression such as ${{ fromJSON(jobs.list.outputs.values) }}",
-});
+/** One expression in the place of a value that is no text; the value is checked when it is known. `words`: what else it can be. */
+export function orExpression<S extends z.ZodType>(schema: S, words: string): z.ZodUnion<readonly [S, z.ZodString]> {
+  const error = `must be ${words}, or one expression such as \${{ fromJSON(variables.x) }}`;
+  return z.union([schema, z.string().regex(/^\s*\$\{\{[^]*\}\}\s*$/, { error })], { error });
+}
 
 /** A duration as text, bounds included; what is wrong with it has its own code. */
 export function duration(min: string, max: string, description: string): z.ZodType<string, string> {
   const [minMs, maxMs] = [parseDuration(min)!, parseDuration(max)!];
+  const error = `must be a duration such as 90s, 15m or 1h30m, from ${min} to ${max}`;
   return z
-    .string()
+    .string({ error })
     .refine((written) => isWithin(parseDuration(written), minMs, maxMs), {
-      error: `must be a duration such as 90s, 15m or 1h30m, from ${min} to ${max}`,
+      error,
       params: { code: "invalid-duration" },
     })
     .meta({ description: `${description} A duration from ${min} to ${max}.`, pattern: DURATION_PATTERN.source });
@@ -53,11 +64,18 @@ function isWithin(ms: number | undefined, minMs: number, maxMs: number): boolean
   return ms !== undefined && ms >= minMs && ms <= maxMs;
 }
 
+const patternList = z.array(text).min(1).max(LIMITS.listItems);
+const patternFilter = z
+  .strictObject({
+    include: patternList.optional().describe("At least one must match. Default: any."),
+    exclude: patternList.optional().describe("None may match."),
+  })
+  .meta({ id: "patternFilter", title: "filter" });
+
 /** A list of glob patterns, or those to take and those to leave out. */
 export function patterns(description: string): z.ZodType<PatternsInput, PatternsInput> {
-  const list = z.array(text).min(1).max(LIMITS.listItems);
   return z
-    .union([list, z.strictObject({ include: list.optional(), exclude: list.optional() }).meta({ title: "filter" })])
+    .union([patternList, patternFilter], { error: "must be a list of patterns, or a map with `include` and `exclude`" })
     .describe(description);
 }
 

@@ -1,0 +1,107 @@
+/** A definition of 1,000 steps such as a large project has: 10 stages with 10 jobs, most of them alike. */
+import type { Definition } from "../../src/definition/definition.ts";
+import { renderSpec } from "../../src/definition/render.ts";
+import { asId, type PipelineId, type ProjectId, type RunId } from "../../src/domain/ids.ts";
+
+const STAGES = 10;
+const JOBS_OF_STAGE = 10;
+
+interface Content {
+  /** Without what can be planned and not be run yet: conditions, outputs, and other builtins than `shell`. */
+  readonly runnable: boolean;
+}
+
+/** In YAML; 5,500 lines, or 4,700 when `runnable`. */
+export function largeText({ runnable }: Content): string {
+  const steps = runnable ? plainSteps : allSteps;
+  return renderSpec(
+    {
+      namespace: "bench.large",
+      variables: { region: "eu", level: 3 },
+      env: { IMAGE: "registry.example/${{ variables.region }}/service" },
+      stages: numbers(STAGES).map((stage) => ({
+        name: `stage-${stage}`,
+        jobs: numbers(JOBS_OF_STAGE).map((job) => ({
+          name: `job-${stage}-${job}`,
+          ...(job > 0 && { needs: [`job-${stage}-${job - 1}`] }),
+          ...(!runnable && {
+            when: "success() || startsWith(trigger.ref, 'release/')",
+            outputs: { digest: "${{ steps.publish.outputs.digest }}" },
+          }),
+          timeout: "15m",
+          env: { REF: "${{ trigger.ref }}", COMPONENT: `component-${stage}-${job}-\${{ variables.region }}` },
+          agentSelector: { matchLabels: { os: "linux" } },
+          steps: steps(`component-${stage}-${job}`),
+        })),
+      })),
+    },
+    "yaml",
+  );
+}
+
+/** What is planned. */
+export function subjectOf(definition: Definition) {
+  return {
+    definition,
+    trigger: { kind: "manual" as const, ref: "main", payload: { title: "a change", labels: ["a", "b"] } },
+    variables: [],
+    pipelineId: asId<PipelineId>("pl_1"),
+    pipelineName: "large",
+    projectId: asId<ProjectId>("default"),
+    runId: asId<RunId>("run_1"),
+    attempt: 1,
+  };
+}
+
+/** Throws unless it was planned. */
+export function expectedPlan({ ok }: { readonly ok: boolean }): void {
+  if (!ok) throw new Error("the definition could not be planned");
+}
+
+function allSteps(component: string): readonly unknown[] {
+  return [
+    { uses: "checkout" },
+    { uses: "cache", args: { key: `${component}-\${{ trigger.ref }}`, paths: ["node_modules"] } },
+    ...plainSteps(component).slice(0, 5),
+    { name: "report", uses: "shell", when: "failure()", args: { script: `report ${component}` } },
+    {
+      id: "publish",
+      name: "publish",
+      uses: "shell",
+      when: "trigger.ref == 'main' && variables.level > 1",
+      env: { TOKEN: "${{ secrets.REGISTRY_TOKEN }}" },
+      args: { script: `publish ${component} "$IMAGE:\${{ run.id }}"` },
+      retry: { attempts: 3, delay: "5s" },
+      outputs: ["digest"],
+    },
+    {
+      name: "announce",
+      uses: "http",
+      when: "steps.publish.result == 'success'",
+      args: { url: "https://hooks.example/builds", method: "POST", body: { ref: "${{ trigger.ref }}", component } },
+    },
+  ];
+}
+
+function plainSteps(component: string): readonly unknown[] {
+  const shell = (name: string, script: string, more: object = {}) => ({
+    name,
+    uses: "shell",
+    ...more,
+    args: { script },
+  });
+  return [
+    shell("install", "npm ci"),
+    shell(`build ${component}`, `cd ${component}\nmake build LEVEL=\${{ variables.level }}\n`, { timeout: "10m" }),
+    shell("lint", `make lint -C ${component}`, { continueOnError: true }),
+    shell("test", `make test -C ${component}`, {
+      env: { TITLE: "${{ format('{0}: {1}', trigger.ref, trigger.title) }}" },
+    }),
+    shell("pack", `tar cf ${component}-\${{ run.id }}.tar ${component}/out`),
+    ...numbers(5).map((part) => shell(`check ${part}`, `check ${component} ${part}`)),
+  ];
+}
+
+function numbers(count: number): readonly number[] {
+  return [...Array(count).keys()];
+}

@@ -1,0 +1,116 @@
+/**
+ * The language as a JSON Schema, for editors and other programs that check a definition without this validator: made of
+ * the schemas that the validator itself uses, with what those cannot say of several keys at once. It never refuses a
+ * definition that the validator accepts; names, expressions, sums and bounds of durations are the validator's alone.
+ */
+import { z } from "zod";
+import { notifySchema, sourceSchema } from "./schema/blocks.ts";
+import { checkoutArgs, shellArgs } from "./schema/builtins.ts";
+import { jobRetrySchema, jobSchema, labelExpressionSchema, matrixSchema } from "./schema/job.ts";
+import { pipelineSchema, stageSchema } from "./schema/pipeline.ts";
+import { stepRetrySchema, stepSchema } from "./schema/step.ts";
+import { eventSchema, inputSchema, PROVIDERS } from "./schema/triggers.ts";
+import { env } from "./schema/values.ts";
+import { ENV_NAME } from "./name-checks.ts";
+import { EVENTS } from "./trigger-checks.ts";
+import { BUILTIN_ARGS, PLUGIN } from "./uses.ts";
+
+const DRAFT = "http://json-schema.org/draft-07/schema#";
+
+type JsonSchema = z.core.JSONSchema.BaseSchema;
+type Definitions = Record<string, JsonSchema> | undefined;
+
+/**
+ * The schema, in draft 7: the one that the language servers of YAML and of VS Code know in full. Of later drafts they
+ * pass over keywords without a word.
+ */
+export function definitionJsonSchema(): JsonSchema {
+  const pipeline = render(pipelineSchema);
+  const definitions: Definitions = { ...pipeline.definitions };
+  for (const [builtin, args] of BUILTIN_ARGS) {
+    const { shape, definitions: within } = render(args);
+    Object.assign(definitions, within, { [argsOf(builtin)]: shape });
+  }
+  return { $schema: DRAFT, $id: "urn:millrace:definition", ...pipeline.shape, definitions };
+}
+
+function render(schema: z.ZodType): { readonly shape: JsonSchema; readonly definitions: Definitions } {
+  const rendered = z.toJSONSchema(schema, {
+    target: "draft-7",
+    io: "input",
+    override: ({ zodSchema, jsonSchema }) => void Object.assign(jsonSchema, RULES.get(zodSchema)),
+  });
+  const { $schema: _, definitions, ...shape } = rendered;
+  return { shape, definitions: definitions as Definitions };
+}
+
+const BUILTINS = [...BUILTIN_ARGS.keys()];
+const PLUGIN_USES = { pattern: PLUGIN.source, not: { pattern: `^(?:${BUILTINS.join("|")})@` } };
+const KNOWN_PROVIDERS = PROVIDERS.filter((provider) => provider !== "generic");
+const DELAYED = { dependencies: { backoff: ["delay"], maxDelay: ["delay"] } };
+const WHOLE_NUMBER = { anyOf: [{ type: "integer" as const }, { type: "string" as const, pattern: "^-?\\d+$" }] };
+const LABEL_VALUES = [
+  ifIs("operator", ["In", "NotIn"], { required: ["values"], properties: { values: { minItems: 1 } } }),
+  ifIs("operator", ["Exists", "NotExists"], { properties: { values: { maxItems: 0 } } }),
+  ifIs("operator", ["Gt", "Lt"], {
+    required: ["values"],
+    properties: { values: { minItems: 1, maxItems: 1, items: WHOLE_NUMBER } },
+  }),
+];
+
+/** What concerns several keys of one map, as the checks of the validator say it. */
+const RULES: ReadonlyMap<z.core.$ZodType, JsonSchema> = new Map<z.core.$ZodType, JsonSchema>([
+  [
+    pipelineSchema,
+    { ...oneOf("stages", "jobs"), allOf: oneSpelling("source", "approval", "target", "notify", "triggers") },
+  ],
+  [stageSchema, { allOf: oneSpelling("approval") }],
+  [jobSchema, { allOf: oneSpelling("source", "approval", "target", "notify") }],
+  [stepSchema, { allOf: [...BUILTIN_ARGS].map(argsByUses) }],
+  [stepSchema.shape.uses, { anyOf: [{ enum: BUILTINS.flatMap(spellingsOf) }, PLUGIN_USES] }],
+  [shellArgs, { ...oneOf("script", "command"), dependencies: { shell: ["script"], args: ["command"] } }],
+  [checkoutArgs, notBoth("branch", "ref")],
+  [sourceSchema, notBoth("branch", "ref")],
+  [env, { propertyNames: { pattern: ENV_NAME.source } }],
+  [notifySchema.element, oneOf("webhook", "slack", "email")],
+  [matrixSchema, { anyOf: [{ required: ["axes"] }, { required: ["include"] }] }],
+  [stepRetrySchema, DELAYED],
+  [jobRetrySchema, DELAYED],
+  [labelExpressionSchema, { allOf: LABEL_VALUES }],
+  [inputSchema, { ...ifIs("type", ["choice"], { required: ["options"] }), else: { not: { required: ["options"] } } }],
+  [eventSchema, ifIs("provider", KNOWN_PROVIDERS, { properties: { event: { enum: [...EVENTS] } } })],
+]);
+
+/** Where the arguments of a builtin are defined. */
+function argsOf(builtin: string): string {
+  return `${builtin}Args`;
+}
+
+function spellingsOf(builtin: string): readonly string[] {
+  return [builtin, `${builtin}@v1`];
+}
+
+function argsByUses([builtin, args]: readonly [string, z.ZodType]): JsonSchema {
+  const needsArgs = args === shellArgs || !args.safeParse({}).success;
+  return ifIs("uses", spellingsOf(builtin), {
+    properties: { action: { const: "" }, args: { $ref: `#/definitions/${argsOf(builtin)}` } },
+    ...(needsArgs ? { required: ["args"] } : {}),
+  });
+}
+
+function ifIs(key: string, words: readonly string[], then: JsonSchema): JsonSchema {
+  // eslint-disable-next-line unicorn/no-thenable -- the keyword of JSON Schema
+  return { if: { properties: { [key]: { enum: [...words] } }, required: [key] }, then };
+}
+
+function oneOf(...keys: readonly string[]): JsonSchema {
+  return { oneOf: keys.map((key) => ({ required: [key] })) };
+}
+
+function notBoth(...keys: readonly string[]): JsonSchema {
+  return { not: { required: [...keys] } };
+}
+
+function oneSpelling(...blocks: readonly string[]): JsonSchema[] {
+  return blocks.map((key) => notBoth(key, key[0]!.toUpperCase() + key.slice(1)));
+}

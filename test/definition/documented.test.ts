@@ -1,0 +1,131 @@
+/** docs/definition.md and docs/diagnostics.md say what the code does: every example runs, every table is compared. */
+import { readFileSync } from "node:fs";
+import { expect } from "chai";
+import { DIAGNOSTIC_CODES } from "../../src/definition/diagnostics.ts";
+import { parseDefinition } from "../../src/definition/parse.ts";
+import { LIMITS } from "../../src/definition/schema/limits.ts";
+import { MAX_EVALUATION_WORK, MAX_JSON_DEPTH, MAX_TEXT_CHARS } from "../../src/expressions/bounds.ts";
+import { toScope } from "../../src/expressions/context-data.ts";
+import { FUNCTIONS, STATUS_FUNCTIONS } from "../../src/expressions/functions.ts";
+import { evaluateTemplate, parseTemplate } from "../../src/expressions/template.ts";
+import { deriveDefinitionPage, examplesIn, titlesIn } from "../support/definition-page.ts";
+import { deriveDiagnosticsPage, diagnose, readSections } from "../support/diagnostics-page.ts";
+import { KEYED_MAPS, typeOf } from "../support/keyed-maps.ts";
+import { readTable } from "../support/markdown-table.ts";
+
+const read = (name: string): string => readFileSync(new URL(`../../docs/${name}`, import.meta.url), "utf8");
+const PAGES: Readonly<Record<string, string>> = {
+  "definition.md": read("definition.md"),
+  "diagnostics.md": read("diagnostics.md"),
+};
+const [LANGUAGE, DIAGNOSTICS] = [PAGES["definition.md"]!, PAGES["diagnostics.md"]!];
+
+describe("the page of diagnostics", () => {
+  const sections = readSections(DIAGNOSTICS);
+
+  it("has a section for every code and no other, in the order of the alphabet", () => {
+    expect(sections.map(({ code }) => code)).to.deep.equal(DIAGNOSTIC_CODES.toSorted());
+  });
+
+  for (const { code, bad, good } of sections) {
+    it(`shows ${code} and nothing else, and how to do without`, () => {
+      const told = new Set(diagnose(code, bad).map((each) => each.code));
+      expect([...told]).to.include(code);
+      if (!bad.isGenerated) expect([...told]).to.deep.equal([code]);
+      expect(diagnose(code, { ...bad, text: good, format: "yaml" })).to.deep.equal([]);
+    });
+  }
+
+  it("prints what the command line prints (else run `npm run generate`)", () => {
+    expect(deriveDiagnosticsPage(DIAGNOSTICS)).to.equal(DIAGNOSTICS);
+  });
+
+  it("has no example that is in no section", () => {
+    const generated = sections.filter(({ bad }) => bad.isGenerated);
+    expect(DIAGNOSTICS.match(/^```(?:yaml|json)/gm)).to.have.length(2 * sections.length - generated.length);
+  });
+});
+
+describe("the page of the language", () => {
+  const examples = examplesIn(LANGUAGE);
+
+  for (const { line, text } of examples) {
+    it(`has a valid example in line ${line}`, () => {
+      expect(diagnose("", { text, format: "yaml", isPlanned: false })).to.deep.equal([]);
+    });
+  }
+
+  it("has no example that is not looked at", () => {
+    expect(LANGUAGE.match(/^```/gm)).to.have.length(2 * examples.length);
+  });
+
+  it("lists what its examples have that is not run yet", () => {
+    const told = examples.flatMap(({ text }) => parseDefinition(text, "yaml").diagnostics);
+    const found = told.map(({ message }) => {
+      const [, what, verb] = /^(.*?) (is not|has no) /.exec(message)!;
+      return `${what} ${verb === "is not" ? "is refused" : "lacks it"}`;
+    });
+    const rows = readTable(under(LANGUAGE, "What this version does not run yet"));
+    expect(rows.map(([what, run]) => `${what} ${run}`)).to.have.members([...new Set(found)]);
+  });
+
+  it("has a table for every kind of map", () => {
+    expect(titlesIn(LANGUAGE)).to.have.members([...KEYED_MAPS.keys()]);
+  });
+
+  it("has the keys, types and places of the code (else run `npm run generate`)", () => {
+    expect(deriveDefinitionPage(LANGUAGE)).to.equal(LANGUAGE);
+  });
+
+  it("says of every key what it means", () => {
+    for (const [title, { schema, definitions }] of KEYED_MAPS) {
+      for (const [key, value] of Object.entries(schema.properties ?? {})) {
+        expect(typeOf(value as typeof schema, definitions).meaning, `${key} of ${title}`).not.to.equal("");
+      }
+    }
+  });
+
+  it("has the limits of the code, in its order", () => {
+    const numbers = readTable(under(LANGUAGE, "Limits")).map(([, most]) => Number(most!.replaceAll(/\D/g, "")));
+    expect(numbers).to.deep.equal([...Object.values(LIMITS), MAX_TEXT_CHARS, MAX_JSON_DEPTH, MAX_EVALUATION_WORK]);
+  });
+
+  it("names diagnostics that there are", () => {
+    const named = readTable(under(LANGUAGE, "Limits")).flatMap(([, , code]) =>
+      code === "" ? [] : [code!.slice(1, -1)],
+    );
+    expect(DIAGNOSTIC_CODES).to.include.members(named);
+  });
+
+  it("has an example of every function, which gives what it says", () => {
+    const rows = readTable(under(LANGUAGE, "Functions"));
+    for (const [call, gives] of rows) {
+      const template = parseTemplate(`\${{ ${call!.slice(1, -1)} }}`, []);
+      expect(template.problems, call).to.deep.equal([]);
+      expect(JSON.stringify(evaluateTemplate(template, toScope({}))), call).to.equal(gives!.slice(1, -1));
+    }
+    const calls = rows.map(([call]) => call!.slice(1, call!.indexOf("(")));
+    expect([...new Set(calls)]).to.have.members([...FUNCTIONS]);
+    const conditions = readTable(under(LANGUAGE, "Conditions")).map(([name]) => name);
+    expect(conditions).to.deep.equal(STATUS_FUNCTIONS.map((name) => `\`${name}()\``));
+  });
+});
+
+describe("both pages", () => {
+  it("link to headings that exist", () => {
+    for (const [name, page] of Object.entries(PAGES)) {
+      for (const [link, file, anchor] of page.matchAll(/\]\(([\w.-]*)#([^)]+)\)/g)) {
+        const target = PAGES[file === "" ? name : file!];
+        const headings = [...target!.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+          heading!.toLowerCase().replaceAll(" ", "-"),
+        );
+        expect(headings, `${name} has ${link}`).to.include(anchor);
+      }
+    }
+  });
+});
+
+/** What stands between a heading and the next one. */
+function under(page: string, heading: string): string {
+  return page.slice(page.indexOf(`# ${heading}\n`)).split(/\n#+ /)[0]!;
+}

@@ -1,0 +1,132 @@
+import { Ajv, type ValidateFunction } from "ajv";
+import { expect } from "chai";
+import { parse } from "yaml";
+import { DIAGNOSTIC_CODES, type DiagnosticCode } from "../../src/definition/diagnostics.ts";
+import { definitionJsonSchema } from "../../src/definition/json-schema.ts";
+import { parseDefinition } from "../../src/definition/parse.ts";
+import { type CorpusCase, readCorpus } from "./corpus.ts";
+
+/** There is no value to check: an editor says this of the text by itself. */
+const TEXT: readonly DiagnosticCode[] = ["alias-limit", "depth-limit", "size-limit", "syntax"];
+/** The JSON Schema always sees these. */
+const SHAPE: readonly DiagnosticCode[] = [
+  "invalid-selector",
+  "invalid-type",
+  "invalid-uses",
+  "jobs-or-stages",
+  "missing-key",
+  "not-a-map",
+  "removed-key",
+  "reserved-key",
+  "unknown-key",
+];
+/** It sees most of these: the corpus says which it does not, by `schema accepts`. */
+const PARTLY: readonly DiagnosticCode[] = [
+  "duplicate-key",
+  "invalid-args",
+  "invalid-duration",
+  "invalid-event",
+  "invalid-input",
+  "invalid-matrix",
+  "invalid-notification",
+  "invalid-retry",
+  "invalid-source",
+  "invalid-value",
+];
+/** What the validator alone knows: names, expressions, sums, and what words mean. */
+const MEANING: readonly DiagnosticCode[] = [
+  "constant-condition",
+  "cyclic-needs",
+  "duplicate-name",
+  "expression-limit",
+  "expression-misplaced",
+  "expression-syntax",
+  "inexact-number",
+  "invalid-approval",
+  "invalid-call",
+  "invalid-cron",
+  "invalid-path",
+  "invalid-pattern",
+  "matrix-limit",
+  "needs-limit",
+  "script-injection",
+  "step-limit",
+  "type-mismatch",
+  "undefined-value",
+  "unknown-context",
+  "unknown-function",
+  "unknown-job",
+  "unknown-property",
+  "unknown-step",
+  "unknown-word",
+];
+/** Told of the whole, or when a run is planned. */
+const ELSEWHERE: readonly DiagnosticCode[] = ["diagnostic-limit", "evaluation-failed", "not-run-yet", "plan-limit"];
+
+const CORPUS = readCorpus();
+
+describe("the corpus", () => {
+  it("has at least 150 definitions, good and bad, each called by a name of its own", () => {
+    const good = CORPUS.filter(({ expected }) => !expected.some((line) => line.startsWith("error")));
+    expect(good.length).to.be.at.least(50);
+    expect(CORPUS.length - good.length).to.be.at.least(150);
+    expect(new Set(CORPUS.map(({ title }) => title)).size).to.equal(CORPUS.length);
+  });
+
+  it("has two definitions for each code that the validator gives", () => {
+    const codes = CORPUS.flatMap((each) => [...codesOf(each)]);
+    const rare = DIAGNOSTIC_CODES.filter((code) => codes.filter((one) => one === code).length < 2);
+    expect(rare).to.have.members(ELSEWHERE);
+  });
+
+  for (const { title, text, format, expected } of CORPUS) {
+    it(`is told of at the right place: ${title}`, () => {
+      const told = parseDefinition(text, format).diagnostics.filter(({ code }) => code !== "not-run-yet");
+      expect(
+        told.map(({ severity, code, line, column }) => `${severity} ${code} ${line}:${column}`),
+        told.map(({ message }) => message).join("\n"),
+      ).to.deep.equal(expected);
+    });
+  }
+});
+
+describe("the JSON Schema", () => {
+  let accepts: ValidateFunction;
+  before(() => {
+    accepts = new Ajv({ strict: true, strictTypes: false, strictRequired: false, allErrors: true }).compile(
+      definitionJsonSchema(),
+    );
+  });
+
+  it("knows of every code whether it sees it", () => {
+    const known = [...TEXT, ...SHAPE, ...PARTLY, ...MEANING, ...ELSEWHERE];
+    expect(known.toSorted()).to.deep.equal([...DIAGNOSTIC_CODES].toSorted());
+  });
+
+  it("defines every kind of map once, by a name that is its own", () => {
+    const names = Object.keys(definitionJsonSchema()["definitions"] as object);
+    expect(names).to.include.members(["job", "step", "approval", "shellArgs", "environment"]);
+    // What the library names itself.
+    expect(names.filter((name) => name.startsWith("__"))).to.deep.equal([]);
+  });
+
+  for (const each of CORPUS) {
+    const codes = codesOf(each);
+    if (TEXT.some((code) => codes.has(code))) continue;
+    const refuses = [...SHAPE, ...(each.schemaAccepts ? [] : PARTLY)].some((code) => codes.has(code));
+    it(`${refuses ? "refuses" : "accepts"} ${each.title}`, () => {
+      accepts(valueOf(each));
+      expect(accepts.errors === null, JSON.stringify(accepts.errors)).to.equal(!refuses);
+    });
+  }
+});
+
+/** Codes of errors and warnings that are expected. */
+function codesOf({ expected }: CorpusCase): ReadonlySet<DiagnosticCode> {
+  return new Set(expected.map((line) => line.split(" ")[1] as DiagnosticCode));
+}
+
+/** As an editor reads it, which tells keys that stand twice by itself. */
+function valueOf({ text, format }: CorpusCase): unknown {
+  return format === "json" ? JSON.parse(text) : parse(text, { stringKeys: true, uniqueKeys: false });
+}
