@@ -1,6 +1,8 @@
 /** The job's decisions: names the situation, looks it up in the table, and says what follows from it. Pure. */
 import type { OwedEffect } from "../../src/domain/effects.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
+import type { Status } from "../../src/expressions/functions.ts";
+import { decideGate, type Facts, type Gate } from "../../src/planner/gate.ts";
 import { lookUp } from "../../src/domain/transition-table.ts";
 import {
   dispatchStep,
@@ -14,14 +16,19 @@ import {
   withdraw,
 } from "./effects.ts";
 import { endJob, retryJob } from "./endings.ts";
-import type { ClaimRequested, JobMessage } from "./messages.ts";
-import { enqueue, pause, resume } from "./queueing.ts";
+import type { ClaimRequested, ClosedGate, JobMessage } from "./messages.ts";
+import { type Peers, stepFacts, wasCancelled } from "./facts.ts";
+import { begin, pause, resume } from "./queueing.ts";
+import { hasNext, type Walk, walk } from "./walk.ts";
 import type { JobState } from "./state.ts";
 import { JOB_TRANSITIONS, type JobInput } from "./transitions.ts";
 
+type StepEnded = JobMessage & { readonly type: "stepEnded" };
+
 /** Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` for a `never` cell. */
-export function decideJob(job: JobState, message: JobMessage, now: number, plan: RunPlan): JobDecision {
-  const input = inputOf(job, message, plan);
+export function decideJob(job: JobState, message: JobMessage, now: number, plan: RunPlan, peers: Peers): JobDecision {
+  const facts = stepFacts(job, plan, peers);
+  const input = inputOf(job, message, plan, peers);
   const cell = lookUp("job", JOB_TRANSITIONS, input, job.state);
   if (cell === "late") return { cell, next: job, effects: refuseClaim(job, message, plan) };
   if (cell === "same") return { cell, next: job, effects: input === "claimedAgain" ? repeatDispatch(job) : [] };
@@ -29,24 +36,29 @@ export function decideJob(job: JobState, message: JobMessage, now: number, plan:
     case "held":
       return moved(meetNeed(job, message), []);
     case "ready":
-      return enqueue(meetNeed(job, message), now, plan);
+      return begin(meetNeed(job, message), now, plan, facts);
+    case "readyInVain":
+    case "readyBroken":
+      return endUnbegun(job, input, message, now, plan, facts);
     case "upstreamFailed":
       return endJob(job, "cancelled", "upstream_failed", now, plan);
     case "claimed":
       return grant(job, message as ClaimRequested, now, plan);
     case "stepsRemain":
-      return advance(job);
+      return advance(job, message as StepEnded, plan, facts);
     case "lastStepDone":
-      return endJob(job, "success", "", now, plan);
-    case "stepFailed":
-      return endJob(job, "failed", "step_failed", now, plan);
+    case "stepFailed": {
+      const { job: walked, passed } = afterStep(job, message as StepEnded, plan, facts);
+      const state = input === "stepFailed" ? "failed" : "success";
+      return endJob({ ...walked, stepActive: false }, state, walked.failing, now, plan, passed);
+    }
     case "stepCancelled":
     case "cancelDone":
     case "cancelBetweenSteps":
       return endJob(job, "cancelled", "cancelled", now, plan);
     case "stepLost":
     case "agentLostBetweenSteps":
-      return retryJob(job, now, plan);
+      return retryJob(job, now, plan, peers);
     case "timeoutDone":
     case "timedOutBetweenSteps":
       return endJob(job, "failed", "timeout", now, plan);
@@ -72,19 +84,17 @@ export function decideJob(job: JobState, message: JobMessage, now: number, plan:
   }
 }
 
-function inputOf(job: JobState, message: JobMessage, plan: RunPlan): JobInput {
+function inputOf(job: JobState, message: JobMessage, plan: RunPlan, peers: Peers): JobInput {
   switch (message.type) {
     case "stageOpened":
-      return job.openNeeds.length === 0 ? "ready" : "held";
-    case "stageClosed":
-      return "upstreamFailed";
     case "needEnded":
-      if (!message.passed) return "upstreamFailed";
-      return job.stageOpen && job.openNeeds.every((index) => index === message.index) ? "ready" : "held";
+      return job.state === "pending" ? beginInput(meetNeed(job, message), plan, peers) : "held";
+    case "stageClosed":
+      return INPUT_OF_GATE[message.gate];
     case "claimRequested":
       return claimInput(job, message);
     case "stepEnded":
-      return stepEndInput(job, message, plan);
+      return stepEndInput(job, message, plan, peers);
     case "cancel":
       return job.state === "running" && !job.stepActive ? "cancelBetweenSteps" : "cancel";
     case "agentLost":
@@ -98,6 +108,34 @@ function inputOf(job: JobState, message: JobMessage, plan: RunPlan): JobInput {
   }
 }
 
+const INPUT_OF_GATE: Record<ClosedGate, JobInput> = {
+  condition: "readyInVain",
+  condition_failed: "readyBroken",
+  upstream_failed: "upstreamFailed",
+};
+
+/** Of a job as it is with what it has just been told. */
+function beginInput(job: JobState, plan: RunPlan, peers: Peers): JobInput {
+  const { when } = plan.jobs[job.index]!;
+  if (job.upstreamFailed && when === null) return "upstreamFailed";
+  if (!job.stageOpen || job.openNeeds.length > 0) return "held";
+  const gate = gateOf(job, plan, peers);
+  if (gate !== "open") return INPUT_OF_GATE[gate];
+  const walked = walk(job, plan, stepFacts(job, plan, peers));
+  if (hasNext(walked, plan)) return "ready";
+  return walked.job.failing === "" ? "readyInVain" : "readyBroken";
+}
+
+function gateOf(job: JobState, plan: RunPlan, peers: Peers): Gate {
+  const { when, needs } = plan.jobs[job.index]!;
+  const status: Status = {
+    success: !job.upstreamFailed,
+    failure: job.upstreamFailed,
+    cancelled: needs.some((index) => wasCancelled(job.runId, index, peers)),
+  };
+  return decideGate(when, stepFacts(job, plan, peers), status);
+}
+
 function claimInput(job: JobState, claim: ClaimRequested): JobInput {
   if (job.state === "queued" && !job.paused) return "claimed";
   const isRepeat =
@@ -108,14 +146,20 @@ function claimInput(job: JobState, claim: ClaimRequested): JobInput {
   return isRepeat ? "claimedAgain" : "claimedInVain";
 }
 
-function stepEndInput(job: JobState, message: JobMessage & { type: "stepEnded" }, plan: RunPlan): JobInput {
+function stepEndInput(job: JobState, message: StepEnded, plan: RunPlan, peers: Peers): JobInput {
   if (job.state === "cancelling") return job.reason === "timeout" ? "timeoutDone" : "cancelDone";
   if (message.outcome === "lost") return "stepLost";
   if (message.outcome === "cancelled") return "stepCancelled";
-  const planned = plan.jobs[job.index]!;
-  const goesOn = message.outcome === "success" || planned.steps[job.stepIndex]!.continueOnError;
-  if (!goesOn) return "stepFailed";
-  return job.stepIndex + 1 < planned.steps.length ? "stepsRemain" : "lastStepDone";
+  const walked = afterStep(job, message, plan, stepFacts(job, plan, peers));
+  if (hasNext(walked, plan)) return "stepsRemain";
+  return walked.job.failing === "" ? "lastStepDone" : "stepFailed";
+}
+
+/** The job with the step that comes after one that has ended. */
+function afterStep(job: JobState, { outcome }: StepEnded, plan: RunPlan, facts: Facts): Walk {
+  const goesOn = outcome === "success" || plan.jobs[job.index]!.steps[job.stepIndex]!.continueOnError;
+  const failing = goesOn || job.failing !== "" ? job.failing : "step_failed";
+  return walk({ ...job, stepIndex: job.stepIndex + 1, failing }, plan, facts);
 }
 
 function timerInput(job: JobState, message: JobMessage & { type: "timer" }): JobInput {
@@ -137,8 +181,36 @@ function refuseClaim(job: JobState, message: JobMessage, plan: RunPlan): readonl
 }
 
 function meetNeed(job: JobState, message: JobMessage): JobState {
-  if (message.type !== "needEnded") return { ...job, stageOpen: true };
-  return { ...job, openNeeds: job.openNeeds.filter((index) => index !== message.index) };
+  switch (message.type) {
+    case "stageOpened":
+      return { ...job, stageOpen: true, upstreamFailed: job.upstreamFailed || message.failed };
+    case "needEnded":
+      return {
+        ...job,
+        openNeeds: job.openNeeds.filter((index) => index !== message.index),
+        upstreamFailed: job.upstreamFailed || !message.passed,
+      };
+    default:
+      return job;
+  }
+}
+
+/** A job of which no step runs. */
+function endUnbegun(
+  job: JobState,
+  input: "readyInVain" | "readyBroken",
+  message: JobMessage,
+  now: number,
+  plan: RunPlan,
+  facts: Facts,
+): JobDecision {
+  const [state, reason] =
+    input === "readyInVain" ? (["success", "condition"] as const) : (["failed", "condition_failed"] as const);
+  const met = meetNeed(job, message);
+  const walked = walk(met, plan, facts);
+  // Where its own steps' conditions decided, each has its own reason.
+  if (message.type === "stageClosed" || hasNext(walked, plan)) return endJob(met, state, reason, now, plan);
+  return endJob(walked.job, state, reason, now, plan, walked.passed);
 }
 
 function grant(job: JobState, claim: ClaimRequested, now: number, plan: RunPlan): JobDecision {
@@ -166,9 +238,10 @@ function grant(job: JobState, claim: ClaimRequested, now: number, plan: RunPlan)
   ]);
 }
 
-function advance(job: JobState): JobDecision {
-  const next: JobState = { ...job, stepIndex: job.stepIndex + 1, stepActive: !job.paused };
-  return moved(next, job.paused ? [] : [dispatchStep(next)]);
+function advance(job: JobState, message: StepEnded, plan: RunPlan, facts: Facts): JobDecision {
+  const { job: walked, passed } = afterStep(job, message, plan, facts);
+  const next: JobState = { ...walked, stepActive: !job.paused };
+  return moved(next, [...passed, ...(job.paused ? [] : [dispatchStep(next)])]);
 }
 
 function cancel(job: JobState, now: number, plan: RunPlan): JobDecision {

@@ -5,7 +5,8 @@ import type { RunPlan } from "../../src/domain/plan.ts";
 import type { JobResult } from "../run/messages.ts";
 import { newStep } from "../step/state.ts";
 import { type JobDecision, type JobEffect, moved, publishJob, tellRun, tellStep, withdraw } from "./effects.ts";
-import { enqueue } from "./queueing.ts";
+import { type Peers, stepFacts } from "./facts.ts";
+import { begin } from "./queueing.ts";
 import { type JobState, nextAttempt } from "./state.ts";
 
 type EndState = "success" | "failed" | "cancelled";
@@ -16,13 +17,21 @@ const LIFECYCLE_OF_END: Record<EndState, Lifecycle> = {
   cancelled: "cancelled",
 };
 
-/** Ends the job for good. */
-export function endJob(job: JobState, state: EndState, reason: string, now: number, plan: RunPlan): JobDecision {
+/** Ends the job for good; `told`: what steps before `stepIndex` are told that did not run. */
+export function endJob(
+  job: JobState,
+  state: EndState,
+  reason: string,
+  now: number,
+  plan: RunPlan,
+  told: readonly JobEffect[] = [],
+): JobDecision {
   const next = endAttempt(job, state, reason, now);
   const planned = plan.jobs[job.index]!;
   const result = resultOf(state, reason, planned.continueOnError);
   const passed = result === "success" || result === "tolerated";
   return moved(next, [
+    ...told,
     ...leave(job, next, plan),
     ...planned.dependents.map((index): JobEffect => ({
       type: "send",
@@ -37,12 +46,12 @@ export function endJob(job: JobState, state: EndState, reason: string, now: numb
  * Ends an attempt whose agent is lost. The workspace is gone with the agent, so the whole job begins anew under a new
  * id, unless it has used up its attempts.
  */
-export function retryJob(job: JobState, now: number, plan: RunPlan): JobDecision {
+export function retryJob(job: JobState, now: number, plan: RunPlan, peers: Peers): JobDecision {
   const planned = plan.jobs[job.index]!;
   if (job.attempt >= planned.lostAttempts) return endJob(job, "failed", "agent_lost", now, plan);
   const next = endAttempt(job, "failed", "agent_lost", now);
   const retry = nextAttempt(job);
-  const queued = enqueue(retry, now, plan);
+  const queued = begin(retry, now, plan, stepFacts(retry, plan, peers));
   return moved(next, [
     ...leave(job, next, plan),
     { type: "spawn", actor: { kind: "job", id: retry.jobId }, state: queued.next },
@@ -60,9 +69,13 @@ function endAttempt(job: JobState, state: EndState, reason: string, now: number)
   return { ...job, state, reason, endedAt: now, queueTimer: null, queueLeftMs: null, timeoutTimer: null };
 }
 
+function lifecycleOf({ state, reason }: JobState): Lifecycle {
+  return reason === "condition" ? "skipped" : LIFECYCLE_OF_END[state as EndState];
+}
+
 /** Gives back what the attempt holds: its place on the board, its agent, and the steps that will not begin. */
 function leave(job: JobState, next: JobState, plan: RunPlan): readonly JobEffect[] {
-  const effects: JobEffect[] = [publishJob(next, LIFECYCLE_OF_END[next.state as EndState])];
+  const effects: JobEffect[] = [publishJob(next, lifecycleOf(next))];
   if (job.state === "queued") effects.push(withdraw(job, plan));
   if (job.grant !== null) effects.push({ type: "release", agentId: job.grant.agentId, jobId: job.jobId });
   const firstUnbegun = job.stepIndex + (job.stepActive ? 1 : 0);

@@ -1,13 +1,18 @@
 /** What a job actor is told, and by whom. */
 import type { AgentId, StepRunId } from "../../src/domain/ids.ts";
+import type { Gate } from "../../src/planner/gate.ts";
 
 /** How a step ended for its job; `lost`: its agent is gone, so nobody knows. */
 export type StepOutcome = "success" | "failed" | "timeout" | "cancelled" | "lost";
 
+/** Why a stage, a job or a step does not run. */
+export type ClosedGate = Exclude<Gate, "open">;
+
 export type JobMessage =
-  /** From the run: the job's stage has begun, or will never begin. */
-  | { readonly type: "stageOpened" }
-  | { readonly type: "stageClosed" }
+  /** From the run: the job's stage has begun; `failed`: a job of an earlier one has, and the stage did not ask for that. */
+  | { readonly type: "stageOpened"; readonly failed: boolean }
+  /** From the run: the job's stage does not run. */
+  | { readonly type: "stageClosed"; readonly gate: ClosedGate }
   /** From a job that this one needs; `passed`: it succeeded, or its failure is tolerated. */
   | { readonly type: "needEnded"; readonly index: number; readonly passed: boolean }
   /** From the run. */

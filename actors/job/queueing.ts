@@ -1,10 +1,18 @@
 /** How a job waits for an agent: on the board with a running timeout, or off it while the run is paused. Pure. */
 import type { RunPlan } from "../../src/domain/plan.ts";
 import { dispatchStep, type JobDecision, moved, offer, publishJob, schedule, withdraw } from "./effects.ts";
+import type { Facts } from "../../src/planner/gate.ts";
 import type { JobState } from "./state.ts";
+import { walk } from "./walk.ts";
 
-/** Queues a job that lacks nothing but an agent. */
-export function enqueue(job: JobState, now: number, plan: RunPlan): JobDecision {
+/** Queues a job that lacks nothing but an agent; the steps before its first one are passed over. */
+export function begin(job: JobState, now: number, plan: RunPlan, facts: Facts): JobDecision {
+  const { job: walked, passed } = walk(job, plan, facts);
+  const queued = enqueue(walked, now, plan);
+  return moved(queued.next, [...queued.effects, ...passed]);
+}
+
+function enqueue(job: JobState, now: number, plan: RunPlan): JobDecision {
   const { queueTimeoutMs } = plan.jobs[job.index]!;
   const queued: JobState = { ...job, state: "queued", queuedAt: now, queueLeftMs: queueTimeoutMs };
   const published = publishJob(queued, "queued");

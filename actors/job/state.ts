@@ -20,11 +20,16 @@ export interface JobState {
   /** How long an agent that holds the job may be silent, milliseconds. */
   readonly leaseMs: number;
   readonly state: JobPhase;
-  /** Why it ended as it did: `upstream_failed`, `agent_lost`, `queue_timeout`, `timeout`, `cancelled`; else empty. */
+  /**
+   * Why it ended as it did: `condition`, `condition_failed`, `upstream_failed`, `step_failed`, `agent_lost`,
+   * `queue_timeout`, `timeout`, `cancelled`; else empty.
+   */
   readonly reason: string;
   readonly stageOpen: boolean;
   /** Indices of needed jobs that have not ended. */
   readonly openNeeds: readonly number[];
+  /** A job before it has failed: one that it needs, or one of an earlier stage. */
+  readonly upstreamFailed: boolean;
   readonly paused: boolean;
   /** Since when it has lacked nothing but an agent; while the run was paused it lacked more. */
   readonly queuedAt: number | null;
@@ -33,8 +38,10 @@ export interface JobState {
   readonly grant: Grant | null;
   /** The newest fencing token of this job over all its attempts; a grant takes the next one. */
   readonly fence: number;
-  /** The step that runs, or will run next. */
+  /** The step that runs, or will run next; the number of steps when none will. */
   readonly stepIndex: number;
+  /** Why the job will end as failed although steps may still run; else empty. */
+  readonly failing: "" | "step_failed" | "condition_failed";
   /** True while a step has been dispatched and has not ended. */
   readonly stepActive: boolean;
   /** Timers of earlier generations are void. */
@@ -63,6 +70,7 @@ export function newJob(runId: RunId, planned: Pick<PlannedJob, "index" | "needs"
     reason: "",
     stageOpen: false,
     openNeeds: planned.needs,
+    upstreamFailed: false,
     paused: false,
     queuedAt: null,
     startedAt: null,
@@ -70,6 +78,7 @@ export function newJob(runId: RunId, planned: Pick<PlannedJob, "index" | "needs"
     grant: null,
     fence: 0,
     stepIndex: 0,
+    failing: "",
     stepActive: false,
     generation: 0,
     queueTimer: null,

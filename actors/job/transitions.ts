@@ -4,19 +4,22 @@
  *   pending ──▶ queued ──▶ running ──▶ success │ failed │ cancelled
  *      │          │           └──▶ cancelling ──▶ cancelled │ failed (by its timeout)
  *      │          └──▶ failed (queue timeout) │ cancelled
- *      └──▶ cancelled
+ *      └──▶ cancelled │ success, failed (by its condition)
  */
 import type { TransitionTable } from "../../src/domain/transition-table.ts";
 import type { JobPhase } from "./state.ts";
 
 /**
- * `held`: its stage is open or a need has passed, and something else is still missing; `ready`: nothing is.
+ * `held`: its stage is open or a need has ended, and something else is still missing; `ready`: nothing is.
+ * `readyInVain`: and no step of it is to run; `readyBroken`: and what decides that cannot be evaluated.
  * `claimedInVain`: somebody else has it, or it is not to be had now. `...BetweenSteps`: the run is paused and no step
  * is out. `stepLost` and `agentLost` differ in who says so: the step's end, or the watcher of leases.
  */
 export const JOB_INPUTS = [
   "held",
   "ready",
+  "readyInVain",
+  "readyBroken",
   "upstreamFailed",
   "claimed",
   "claimedAgain",
@@ -44,8 +47,10 @@ export type JobInput = (typeof JOB_INPUTS)[number];
 
 // prettier-ignore
 export const JOB_TRANSITIONS = {
-  held:                  { pending: "pending",   queued: "never",     running: "never",      cancelling: "never",      success: "never", failed: "never", cancelled: "late"  },
-  ready:                 { pending: "queued",    queued: "never",     running: "never",      cancelling: "never",      success: "never", failed: "never", cancelled: "late"  },
+  held:                  { pending: "pending",   queued: "never",     running: "never",      cancelling: "never",      success: "late",  failed: "late",  cancelled: "late"  },
+  ready:                 { pending: "queued",    queued: "never",     running: "never",      cancelling: "never",      success: "never", failed: "never", cancelled: "never" },
+  readyInVain:           { pending: "success",   queued: "never",     running: "never",      cancelling: "never",      success: "never", failed: "never", cancelled: "late"  },
+  readyBroken:           { pending: "failed",    queued: "never",     running: "never",      cancelling: "never",      success: "never", failed: "never", cancelled: "late"  },
   upstreamFailed:        { pending: "cancelled", queued: "never",     running: "never",      cancelling: "never",      success: "never", failed: "never", cancelled: "late"  },
   claimed:               { pending: "never",     queued: "running",   running: "never",      cancelling: "never",      success: "never", failed: "never", cancelled: "never" },
   claimedAgain:          { pending: "never",     queued: "never",     running: "same",       cancelling: "late",       success: "late",  failed: "late",  cancelled: "late"  },

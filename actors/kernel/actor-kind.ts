@@ -12,9 +12,12 @@ import type { Command } from "../../src/stores/inbox.ts";
 export type Kind = StoredActor["kind"];
 export type Effect = OwedEffect | LocalEffect<unknown, unknown>;
 
+/** States of the actors of an aggregate by id, as they stand in the turn; undefined for one that is not there. */
+export type Peers = (id: string) => unknown;
+
 export interface ActorKind<State, Message, Next = State> {
   /** Pure. Throws for a message that the state cannot meet; that message becomes a dead letter. */
-  decide(state: State, message: Message, now: number, plan: RunPlan): Decision<Next, Effect>;
+  decide(state: State, message: Message, now: number, plan: RunPlan, peers: Peers): Decision<Next, Effect>;
   index(state: State): ActorIndex;
   /** Timers that are set; a fired one comes as `{ type: "timer", timer, generation }`. */
   timers(state: State): readonly (readonly [name: string, timer: Timer | null])[];

@@ -49,6 +49,7 @@ export function decideTurn(
   const undecided: UndecidedLetter[] = [];
   let decided = 0;
   let late = 0;
+  const peers = (id: string): unknown => (changed.get(id) ?? actors.get(id))?.state;
   for (const delivery of deliveries) {
     const chain: Delivery[] = [delivery];
     for (let i = 0; i < chain.length; i++) decideOne(chain[i]!, chain);
@@ -64,7 +65,7 @@ export function decideTurn(
     decided++;
     try {
       const kind = type.kinds[actor.kind];
-      const decision = kind.decide(actor.state as never, delivery.message as never, now, plan);
+      const decision = kind.decide(actor.state as never, delivery.message as never, now, plan, peers);
       if (decision.cell === "late") late++;
       if (chain.length + decision.effects.length > MAX_CHAIN) throw new Error("the chain of messages does not end");
       if (decision.next !== actor.state) changed.set(actor.id, { ...actor, state: decision.next });

@@ -4,6 +4,8 @@ import type { Lifecycle } from "../../src/domain/events.ts";
 import { jobRunId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import { lookUp } from "../../src/domain/transition-table.ts";
+import { decideGate } from "../../src/planner/gate.ts";
+import { jobFacts, type Peers } from "../job/facts.ts";
 import type { JobMessage } from "../job/messages.ts";
 import type { JobResult, RunMessage } from "./messages.ts";
 import { type RunPhase, type RunState, runStatus } from "./state.ts";
@@ -13,16 +15,16 @@ export type RunEffect = OwedEffect | LocalEffect<JobMessage, never>;
 type RunDecision = Decision<RunState, RunEffect>;
 
 /** Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` for a `never` cell. */
-export function decideRun(run: RunState, message: RunMessage, now: number, plan: RunPlan): RunDecision {
+export function decideRun(run: RunState, message: RunMessage, now: number, plan: RunPlan, peers: Peers): RunDecision {
   const counted = message.type === "jobEnded" ? countJob(run, message.index, message.result, plan) : run;
   const input = inputOf(counted, message);
   const cell = lookUp("run", RUN_TRANSITIONS, input, run.state);
   if (cell === "late" || cell === "same") return { cell, next: run, effects: answer(run, message, "refused") };
   switch (input) {
     case "start":
-      return start(run, now, plan);
+      return start(run, now, plan, peers);
     case "jobEnded":
-      return goOn(counted, plan);
+      return goOn(counted, plan, peers);
     case "jobRetried":
       return moved(countAttempt(run, message as RunMessage & { type: "jobRetried" }), []);
     case "allSucceeded":
@@ -92,7 +94,7 @@ function countAttempt(run: RunState, { index, attempt }: RunMessage & { type: "j
   return { ...run, attempts: [...others, [index, attempt]] };
 }
 
-function start(run: RunState, now: number, plan: RunPlan): RunDecision {
+function start(run: RunState, now: number, plan: RunPlan, peers: Peers): RunDecision {
   const running: RunState = {
     ...run,
     state: "running",
@@ -100,7 +102,7 @@ function start(run: RunState, now: number, plan: RunPlan): RunDecision {
     startTimer: null,
     timeoutTimer: plan.timeoutMs === null ? null : { generation: 1, dueAt: now + plan.timeoutMs },
   };
-  const opened = openStage(running, 0, plan);
+  const opened = openStage(running, 0, plan, peers);
   return moved(opened.next, [
     publish(run, "created"),
     publish(running, "started"),
@@ -109,23 +111,24 @@ function start(run: RunState, now: number, plan: RunPlan): RunDecision {
   ]);
 }
 
-/** Opens the next stage when this one is done, or closes all that are left when a required job of it failed. */
-function goOn(run: RunState, plan: RunPlan): RunDecision {
-  if (run.remainingInStage > 0 || run.state === "stopping" || run.stage >= plan.stages.length) return moved(run, []);
-  if (run.failedJobs === 0) return openStage(run, run.stage + 1, plan);
-  const later = plan.jobs.filter((job) => job.stage > run.stage);
-  const closed: RunState = { ...run, stage: plan.stages.length };
-  return moved(
-    closed,
-    later.map((job) => tellJob(run, job.index, { type: "stageClosed" })),
-  );
+/** Opens the next stage when this one is done. */
+function goOn(run: RunState, plan: RunPlan, peers: Peers): RunDecision {
+  const isDone = run.remainingInStage === 0 && run.state !== "stopping" && run.stage + 1 < plan.stages.length;
+  return isDone ? openStage(run, run.stage + 1, plan, peers) : moved(run, []);
 }
 
-function openStage(run: RunState, stage: number, plan: RunPlan): RunDecision {
+/** Its jobs decide for themselves, unless the stage has a condition: one that is met lets it begin as if nothing had failed. */
+function openStage(run: RunState, stage: number, plan: RunPlan, peers: Peers): RunDecision {
+  const { when } = plan.stages[stage]!;
+  const failed = run.failedJobs > 0;
+  const status = { success: !failed, failure: failed, cancelled: false };
+  const gate = when === null ? "open" : decideGate(when, jobFacts(run.runId, plan, peers), status);
+  const message: JobMessage =
+    gate === "open" ? { type: "stageOpened", failed: failed && when === null } : { type: "stageClosed", gate };
   const jobs = plan.jobs.filter((job) => job.stage === stage);
   return moved(
     { ...run, stage, remainingInStage: jobs.length },
-    jobs.map((job) => tellJob(run, job.index, { type: "stageOpened" })),
+    jobs.map((job) => tellJob(run, job.index, message)),
   );
 }
 

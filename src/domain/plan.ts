@@ -19,8 +19,16 @@ export interface RunPlan {
   readonly namespace: string;
   /** Bound on the whole run, or null for none. */
   readonly timeoutMs: number | null;
-  readonly stages: readonly { readonly name: string }[];
+  readonly stages: readonly { readonly name: string; readonly when: PlannedCondition | null }[];
   readonly jobs: readonly PlannedJob[];
+}
+
+/** When a stage, a job or a step runs; where there is none, it runs when all before it has succeeded. */
+export interface PlannedCondition {
+  /** In full, as people know it: with what is implied. */
+  readonly written: string;
+  /** The same with the values that were known when the run was planned; it reads `jobs` and `steps` alone. */
+  readonly folded: string;
 }
 
 export interface PlannedJob {
@@ -36,6 +44,7 @@ export interface PlannedJob {
   readonly needs: readonly number[];
   /** Indices of the jobs that need this one. */
   readonly dependents: readonly number[];
+  readonly when: PlannedCondition | null;
   readonly continueOnError: boolean;
   /** Bound on the job from its grant on, or null. */
   readonly timeoutMs: number | null;
@@ -55,6 +64,9 @@ export interface PlannedJob {
 
 export interface PlannedStep {
   readonly name: string;
+  /** How conditions and outputs name it; empty when nothing does. */
+  readonly id: string;
+  readonly when: PlannedCondition | null;
   readonly continueOnError: boolean;
   /** Bound on the step from its start on, or null. */
   readonly timeoutMs: number | null;

@@ -6,8 +6,9 @@ import { findNotRunYet } from "../definition/not-run-yet.ts";
 import type { Problem } from "../domain/errors.ts";
 import type { RunId } from "../domain/ids.ts";
 import type { JobSpec, PlannedJob, RunPlan } from "../domain/plan.ts";
-import { toScope } from "../expressions/context-data.ts";
+import { type PartialScope, toPartialScope, toScope, UNKNOWN } from "../expressions/context-data.ts";
 import { planCells, type PlannedCell } from "./plan-cells.ts";
+import { ConditionPlanner } from "./plan-condition.ts";
 import { planContexts, type Subject } from "./plan-contexts.ts";
 import { TextResolver } from "./text-resolver.ts";
 
@@ -49,9 +50,15 @@ export function planRun(input: PlanInput): PlanResult {
   }
   if (resolver.problems.length > 0) return refused();
   const cells = planCells(definition, base, (code, path, message) => resolver.refuse(code, path, message));
+  const known = toPartialScope({ jobs: UNKNOWN, steps: UNKNOWN }, base);
+  const conditions = new ConditionPlanner();
   const jobs: JobSpec[] = [];
-  for (const { defined, matrix } of cells) {
-    jobs.push(resolver.resolveJob(definition.env, defined, matrix));
+  const planned: PlannedJob[] = [];
+  const links = linkCells(cells);
+  for (const [index, cell] of cells.entries()) {
+    const spec = resolver.resolveJob(definition.env, cell.defined, cell.matrix);
+    jobs.push(spec);
+    planned.push({ ...planJob(cell, spec, conditions, known), index, ...links[index]! });
     // Most of a plan that is too large is never made.
     if (resolver.isFull) return refused();
   }
@@ -60,8 +67,8 @@ export function planRun(input: PlanInput): PlanResult {
     projectId: input.projectId,
     namespace: definition.namespace,
     timeoutMs: definition.timeoutMs,
-    stages: definition.stages.map(({ name }) => ({ name })),
-    jobs: planJobs(cells, jobs),
+    stages: definition.stages.map(({ name, when }) => ({ name, when: conditions.plan(when, known) })),
+    jobs: planned,
   };
   if (JSON.stringify(plan).length > LIMITS.planGraphChars) {
     resolver.refuse("plan-limit", [], "the names, matrix values and needs of this run's jobs are too much in all");
@@ -70,7 +77,8 @@ export function planRun(input: PlanInput): PlanResult {
   return problems.length > 0 ? refused() : { ok: true, plan, jobs, warnings };
 }
 
-function planJobs(cells: readonly PlannedCell[], jobs: readonly JobSpec[]): readonly PlannedJob[] {
+/** Who needs whom, by position. */
+function linkCells(cells: readonly PlannedCell[]): readonly Pick<PlannedJob, "needs" | "dependents">[] {
   const indices = new Map<string, number[]>();
   cells.forEach(({ defined }, index) => {
     const found = indices.get(defined.name);
@@ -82,14 +90,23 @@ function planJobs(cells: readonly PlannedCell[], jobs: readonly JobSpec[]): read
   needs.forEach((list, index) => {
     for (const need of list) dependents[need]!.push(index);
   });
-  return cells.map(({ defined, stage, matrix }, index) => ({
-    index,
+  return cells.map((_, index) => ({ needs: needs[index]!, dependents: dependents[index]! }));
+}
+
+function planJob(
+  { defined, stage, matrix }: PlannedCell,
+  { env, steps }: JobSpec,
+  conditions: ConditionPlanner,
+  known: PartialScope,
+): Omit<PlannedJob, "index" | "needs" | "dependents"> {
+  const ofJob = toPartialScope({ matrix: Object.fromEntries(matrix) }, known);
+  const ofSteps = toPartialScope({ env: Object.fromEntries(env) }, ofJob);
+  return {
     name: cellName(defined.name, matrix),
     baseName: defined.name,
     stage,
     matrix,
-    needs: needs[index]!,
-    dependents: dependents[index]!,
+    when: conditions.plan(defined.when, ofJob),
     continueOnError: defined.continueOnError,
     timeoutMs: defined.timeoutMs,
     queueTimeoutMs: defined.queueTimeoutMs,
@@ -98,10 +115,12 @@ function planJobs(cells: readonly PlannedCell[], jobs: readonly JobSpec[]): read
     priority: defined.priority,
     lostAttempts: defined.retry.attempts,
     selector: defined.selector,
-    steps: defined.steps.map(({ continueOnError, timeoutMs }, at) => ({
-      name: jobs[index]!.steps[at]!.name,
+    steps: defined.steps.map(({ id, when, continueOnError, timeoutMs }, at) => ({
+      name: steps[at]!.name,
+      id,
+      when: conditions.plan(when, ofSteps),
       continueOnError,
       timeoutMs,
     })),
-  }));
+  };
 }

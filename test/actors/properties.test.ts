@@ -5,7 +5,7 @@ import { runStatus } from "../../actors/run/state.ts";
 import { isHeld } from "../../actors/step/state.ts";
 import type { ReportPhase } from "../../actors/step/messages.ts";
 import { isFinalRunStatus } from "../../src/domain/status.ts";
-import type { RunPlan } from "../../src/domain/plan.ts";
+import type { PlannedCondition, RunPlan } from "../../src/domain/plan.ts";
 import { jobEvidence } from "../chaos/check/collect.ts";
 import type { RunEvidence } from "../chaos/check/evidence.ts";
 import { checkTransitions } from "../chaos/check/transitions.ts";
@@ -74,8 +74,28 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   fc.record({ do: fc.constant("pass" as const), ms: fc.nat({ max: 5_000 }) }),
 );
 
+/** As plans hold them: for a stage, a job or a step. */
+const when: fc.Arbitrary<PlannedCondition | null> = fc.oneof(
+  { weight: 4, arbitrary: fc.constant(null) },
+  fc
+    .constantFrom(
+      "always()",
+      "failure()",
+      "success() && true",
+      "success() && false",
+      "cancelled()",
+      "jobs.job-0.result == 'failed' || success()",
+      "steps.s0.result != 'success' && always()",
+      "success() && fromJSON('{')",
+    )
+    .map((folded) => ({ written: folded, folded })),
+);
+
 const sketch: fc.Arbitrary<JobSketch> = fc.record({
-  steps: fc.integer({ min: 1, max: 3 }),
+  steps: fc
+    .array(fc.record({ when, continueOnError: fc.boolean() }), { minLength: 1, maxLength: 3 })
+    .map((steps) => steps.map((step, index) => ({ ...step, id: `s${index}` }))),
+  when,
   continueOnError: fc.boolean(),
   timeoutMs: fc.constantFrom(null, 1_000),
   queueTimeoutMs: fc.constantFrom(null, 1_000),
@@ -84,13 +104,16 @@ const sketch: fc.Arbitrary<JobSketch> = fc.record({
 
 /** Needs point backwards within the stage, so there is no cycle. */
 const plan: fc.Arbitrary<RunPlan> = fc
-  .array(fc.array(fc.tuple(sketch, fc.array(fc.nat({ max: 3 }), { maxLength: 2 })), { minLength: 1, maxLength: 4 }), {
-    minLength: 1,
-    maxLength: 3,
-  })
+  .array(
+    fc.record({
+      gate: when,
+      jobs: fc.array(fc.tuple(sketch, fc.array(fc.nat({ max: 3 }), { maxLength: 2 })), { minLength: 1, maxLength: 4 }),
+    }),
+    { minLength: 1, maxLength: 3 },
+  )
   .map((stages) => {
     let first = 0;
-    const sketched = stages.map((jobs) => {
+    const sketched = stages.map(({ jobs }) => {
       const offset = first;
       first += jobs.length;
       return jobs.map(([job, needs], at) => ({
@@ -98,7 +121,8 @@ const plan: fc.Arbitrary<RunPlan> = fc
         needs: [...new Set(needs.filter((need) => need < at).map((need) => offset + need))],
       }));
     });
-    return planOf(sketched);
+    const planned = planOf(sketched);
+    return { ...planned, stages: planned.stages.map((stage, index) => ({ ...stage, when: stages[index]!.gate })) };
   });
 
 function perform(run: SimulatedRun, step: Action): void {

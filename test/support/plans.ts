@@ -27,6 +27,7 @@ export function planOf(stages: readonly (readonly JobSketch[])[], timeoutMs: num
     ...sketch,
     index,
     needs: sketch.needs ?? [],
+    when: sketch.when ?? null,
     dependents: sketches.flatMap((other, at) => (other.needs?.includes(index) ? [at] : [])),
     steps: stepsOf(sketch.steps ?? 1),
   }));
@@ -35,7 +36,7 @@ export function planOf(stages: readonly (readonly JobSketch[])[], timeoutMs: num
     projectId: asId<ProjectId>("default"),
     namespace: "test",
     timeoutMs,
-    stages: stages.map((_, stage) => ({ name: `stage-${stage}` })),
+    stages: stages.map((_, stage) => ({ name: `stage-${stage}`, when: null })),
     jobs,
   };
 }
@@ -59,6 +60,8 @@ function stepsOf(steps: number | readonly Partial<PlannedStep>[]): readonly Plan
   const sketches = typeof steps === "number" ? Array.from({ length: steps }, () => ({})) : steps;
   return sketches.map((sketch, index) => ({
     name: `step-${index}`,
+    id: "",
+    when: null,
     continueOnError: false,
     timeoutMs: null,
     ...sketch,

@@ -329,7 +329,7 @@ describe("the kernel", () => {
     ]);
     const [letter] = await stores.deadLetters.list({ offset: 0, limit: 10, descending: false });
     expect(letter).to.include({ rootId: runId, shard: SHARD });
-    expect(letter!.reason).to.equal("a job that is queued cannot meet ready");
+    expect(letter!.reason).to.equal("a job that is queued cannot meet held");
     expect((await jobOf(runId)).state).to.equal("running");
   });
 

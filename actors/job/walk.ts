@@ -1,0 +1,36 @@
+/** Which step of a job comes next, and which are passed over on the way there. Pure. */
+import type { RunPlan } from "../../src/domain/plan.ts";
+import { decideGate, type Facts } from "../../src/planner/gate.ts";
+import { type JobEffect, tellStep } from "./effects.ts";
+import type { JobState } from "./state.ts";
+
+export interface Walk {
+  /** With the next step that runs as `stepIndex`; behind the last one when none does. */
+  readonly job: JobState;
+  /** What the steps are told that do not run. */
+  readonly passed: readonly JobEffect[];
+}
+
+/** Goes on from `job.stepIndex`; a step that was to come and cannot be decided makes the job fail. */
+export function walk(job: JobState, plan: RunPlan, facts: Facts): Walk {
+  const { steps } = plan.jobs[job.index]!;
+  const passed: JobEffect[] = [];
+  let { stepIndex, failing } = job;
+  for (; stepIndex < steps.length; stepIndex++) {
+    const hasFailed = failing !== "";
+    const gate = decideGate(steps[stepIndex]!.when, facts, {
+      success: !hasFailed,
+      failure: hasFailed,
+      cancelled: false,
+    });
+    if (gate === "open") break;
+    if (gate === "condition_failed" && !hasFailed) failing = gate;
+    passed.push(tellStep(job, stepIndex, { type: "skip", reason: gate === "upstream_failed" ? failing : gate }));
+  }
+  return { job: { ...job, stepIndex, failing }, passed };
+}
+
+/** True while a step is still to run. */
+export function hasNext({ job }: Walk, plan: RunPlan): boolean {
+  return job.stepIndex < plan.jobs[job.index]!.steps.length;
+}

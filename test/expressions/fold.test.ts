@@ -1,0 +1,79 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { evaluateCondition, parseCondition } from "../../src/expressions/condition.ts";
+import { type Json, toPartialScope, toScope, UNKNOWN } from "../../src/expressions/context-data.ts";
+import { foldCondition } from "../../src/expressions/fold.ts";
+
+const CONTEXTS = ["trigger", "jobs"];
+const KNOWN = toPartialScope({
+  trigger: { ref: "it's", number: 3, list: [1, "a"], map: { a: null }, flag: true },
+  jobs: UNKNOWN,
+});
+
+const folded = (text: string): string => foldCondition(parseCondition(text, CONTEXTS), KNOWN);
+
+describe("a folded condition", () => {
+  const cases: readonly [string, string][] = [
+    ["", "success()"],
+    ["trigger.ref == 'main'", "success() && false"],
+    ["always() && trigger.number > 2", "always() && true"],
+    ["always()", "always()"],
+    ["jobs.a.result == trigger.ref", "success() && jobs.a.result == 'it''s'"],
+    ["contains(trigger.list, jobs.a.outputs.x)", "success() && contains(fromJSON('[1,\"a\"]'), jobs.a.outputs.x)"],
+    ["jobs[trigger.ref].result == 'x'", "success() && jobs['it''s'].result == 'x'"],
+    ["!(trigger.flag && jobs.a.result)", "success() && !(true && jobs.a.result)"],
+    ["trigger.absent == jobs.a.result", "success() && null == jobs.a.result"],
+    ["failure() || fromJSON(trigger.ref).x", "failure() || fromJSON('it''s').x"],
+    ["trigger.map.a == null", "success() && true"],
+    ["trigger.flag && failure()", "true && failure()"],
+  ];
+  for (const [text, expected] of cases) {
+    it(`of "${text}" is "${expected}"`, () => {
+      expect(folded(text)).to.equal(expected);
+    });
+  }
+
+  it("gives what the whole condition gives, whatever becomes known", () => {
+    const value = fc.constantFrom<Json>("x", "y", "", 1, 0, true, false, null);
+    const operand = fc.constantFrom(
+      "trigger.a",
+      "trigger.b",
+      "jobs.a",
+      "jobs.b",
+      "'x'",
+      "1",
+      "success()",
+      "failure()",
+      "always()",
+    );
+    const { expression } = fc.letrec<{ expression: string }>((tie) => ({
+      expression: fc.oneof(
+        { depthSize: "small" },
+        operand,
+        fc
+          .tuple(tie("expression"), fc.constantFrom("&&", "||", "==", "!="), tie("expression"))
+          .map(([left, operator, right]) => `(${left} ${operator} ${right})`),
+        tie("expression").map((inner) => `!${inner}`),
+      ),
+    }));
+    fc.assert(
+      fc.property(
+        expression,
+        fc.array(value, { minLength: 4, maxLength: 4 }),
+        fc.boolean(),
+        (text, values, success) => {
+          const [a, b, c, d] = values as [Json, Json, Json, Json];
+          const whole = parseCondition(text, CONTEXTS);
+          const rest = parseCondition(
+            foldCondition(whole, toPartialScope({ trigger: { a, b }, jobs: UNKNOWN })),
+            CONTEXTS,
+          );
+          const status = { success, failure: !success, cancelled: false };
+          const scope = toScope({ trigger: { a, b }, jobs: { a: c, b: d } });
+          expect(rest.references.map(({ context }) => context)).to.not.include("trigger");
+          expect(evaluateCondition(rest, scope, status)).to.equal(evaluateCondition(whole, scope, status));
+        },
+      ),
+    );
+  });
+});
