@@ -16,6 +16,7 @@ export const jobActor: ActorKind<JobState, JobMessage> = {
   timers: (job) => [
     ["queueTimeout", job.queueTimer],
     ["timeout", job.timeoutTimer],
+    ["retry", job.retryTimer],
   ],
   outstanding: outstandingJob,
   heldBy: (job) =>

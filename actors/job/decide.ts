@@ -16,14 +16,13 @@ import {
   withdraw,
 } from "./effects.ts";
 import { endJob, retryJob } from "./endings.ts";
-import type { ClaimRequested, ClosedGate, JobMessage } from "./messages.ts";
-import { type Peers, stepFacts, wasCancelled } from "./facts.ts";
+import type { ClaimRequested, ClosedGate, JobMessage, StepEnded } from "./messages.ts";
+import { goOnRetrying, isRetried, retryStep } from "./retrying.ts";
+import { otherCells, type Peers, stepFacts, wasCancelled } from "./facts.ts";
 import { begin, pause, resume } from "./queueing.ts";
 import { hasNext, type Walk, walk } from "./walk.ts";
-import type { JobState } from "./state.ts";
+import { isAtWork, type JobState } from "./state.ts";
 import { JOB_TRANSITIONS, type JobInput } from "./transitions.ts";
-
-type StepEnded = JobMessage & { readonly type: "stepEnded" };
 
 /** Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` for a `never` cell. */
 export function decideJob(job: JobState, message: JobMessage, now: number, plan: RunPlan, peers: Peers): JobDecision {
@@ -44,6 +43,10 @@ export function decideJob(job: JobState, message: JobMessage, now: number, plan:
       return endJob(job, "cancelled", "upstream_failed", now, plan);
     case "claimed":
       return grant(job, message as ClaimRequested, now, plan);
+    case "stepRetried":
+      return retryStep(job, now, plan);
+    case "retryDue":
+      return job.state === "pending" ? begin({ ...job, retryTimer: null }, now, plan, facts) : goOnRetrying(job);
     case "stepsRemain":
       return advance(job, message as StepEnded, plan, facts);
     case "lastStepDone":
@@ -53,9 +56,11 @@ export function decideJob(job: JobState, message: JobMessage, now: number, plan:
       return endJob({ ...walked, stepActive: false }, state, walked.failing, now, plan, passed);
     }
     case "stepCancelled":
-    case "cancelDone":
-    case "cancelBetweenSteps":
       return endJob(job, "cancelled", "cancelled", now, plan);
+    case "cancelDone":
+      return endJob(job, "cancelled", job.reason, now, plan);
+    case "cancelBetweenSteps":
+      return endJob(job, "cancelled", causeOf(message as Cancel), now, plan);
     case "stepLost":
     case "agentLostBetweenSteps":
       return retryJob(job, now, plan, peers);
@@ -65,7 +70,7 @@ export function decideJob(job: JobState, message: JobMessage, now: number, plan:
     case "queueTimedOut":
       return endJob(job, "failed", "queue_timeout", now, plan);
     case "cancel":
-      return cancel(job, now, plan);
+      return cancel(job, message as Cancel, now, plan);
     case "timedOut":
       return moved({ ...job, state: "cancelling", reason: "timeout", timeoutTimer: null }, [
         cancelStep(job, "timeout", plan),
@@ -88,6 +93,7 @@ function inputOf(job: JobState, message: JobMessage, plan: RunPlan, peers: Peers
   switch (message.type) {
     case "stageOpened":
     case "needEnded":
+    case "cellEnded":
       return job.state === "pending" ? beginInput(meetNeed(job, message), plan, peers) : "held";
     case "stageClosed":
       return INPUT_OF_GATE[message.gate];
@@ -122,8 +128,14 @@ function beginInput(job: JobState, plan: RunPlan, peers: Peers): JobInput {
   const gate = gateOf(job, plan, peers);
   if (gate !== "open") return INPUT_OF_GATE[gate];
   const walked = walk(job, plan, stepFacts(job, plan, peers));
-  if (hasNext(walked, plan)) return "ready";
+  if (hasNext(walked, plan)) return hasRoom(job, plan, peers) ? "ready" : "held";
   return walked.job.failing === "" ? "readyInVain" : "readyBroken";
+}
+
+/** False while as many cells of its matrix are at work as may be. */
+function hasRoom({ runId, index }: JobState, plan: RunPlan, peers: Peers): boolean {
+  const { maxParallel } = plan.jobs[index]!;
+  return maxParallel === null || otherCells(runId, index, plan, peers).filter(isAtWork).length < maxParallel;
 }
 
 function gateOf(job: JobState, plan: RunPlan, peers: Peers): Gate {
@@ -150,6 +162,7 @@ function stepEndInput(job: JobState, message: StepEnded, plan: RunPlan, peers: P
   if (job.state === "cancelling") return job.reason === "timeout" ? "timeoutDone" : "cancelDone";
   if (message.outcome === "lost") return "stepLost";
   if (message.outcome === "cancelled") return "stepCancelled";
+  if (isRetried(job, message, plan)) return "stepRetried";
   const walked = afterStep(job, message, plan, stepFacts(job, plan, peers));
   if (hasNext(walked, plan)) return "stepsRemain";
   return walked.job.failing === "" ? "lastStepDone" : "stepFailed";
@@ -159,13 +172,14 @@ function stepEndInput(job: JobState, message: StepEnded, plan: RunPlan, peers: P
 function afterStep(job: JobState, { outcome }: StepEnded, plan: RunPlan, facts: Facts): Walk {
   const goesOn = outcome === "success" || plan.jobs[job.index]!.steps[job.stepIndex]!.continueOnError;
   const failing = goesOn || job.failing !== "" ? job.failing : "step_failed";
-  return walk({ ...job, stepIndex: job.stepIndex + 1, failing }, plan, facts);
+  return walk({ ...job, stepIndex: job.stepIndex + 1, stepAttempt: 1, failing }, plan, facts);
 }
 
 function timerInput(job: JobState, message: JobMessage & { type: "timer" }): JobInput {
-  const timer = message.timer === "queueTimeout" ? job.queueTimer : job.timeoutTimer;
-  if (timer?.generation !== message.generation) return "staleTimer";
+  const timers = { queueTimeout: job.queueTimer, timeout: job.timeoutTimer, retry: job.retryTimer };
+  if (timers[message.timer]?.generation !== message.generation) return "staleTimer";
   if (message.timer === "queueTimeout") return "queueTimedOut";
+  if (message.timer === "retry") return "retryDue";
   return job.stepActive ? "timedOut" : "timedOutBetweenSteps";
 }
 
@@ -244,10 +258,18 @@ function advance(job: JobState, message: StepEnded, plan: RunPlan, facts: Facts)
   return moved(next, [...passed, ...(job.paused ? [] : [dispatchStep(next)])]);
 }
 
-function cancel(job: JobState, now: number, plan: RunPlan): JobDecision {
-  if (job.state === "pending" || job.state === "queued") return endJob(job, "cancelled", "cancelled", now, plan);
+type Cancel = JobMessage & { readonly type: "cancel" };
+
+/** What ends the run ends the job as if it were asked to end itself. */
+function causeOf({ reason }: Cancel): "cancelled" | "fail_fast" {
+  return reason === "fail_fast" ? reason : "cancelled";
+}
+
+function cancel(job: JobState, message: Cancel, now: number, plan: RunPlan): JobDecision {
+  const cause = causeOf(message);
+  if (job.state === "pending" || job.state === "queued") return endJob(job, "cancelled", cause, now, plan);
   const alreadyAsked = job.state === "cancelling";
-  const next: JobState = { ...job, state: "cancelling", reason: "cancelled", timeoutTimer: null };
+  const next: JobState = { ...job, state: "cancelling", reason: cause, timeoutTimer: null };
   return moved(next, alreadyAsked ? [] : [cancelStep(job, "cancelled", plan)]);
 }
 
@@ -261,5 +283,5 @@ export function outstandingJob(job: JobState, plan: RunPlan): readonly OwedEffec
   if (job.state === "queued" && !job.paused) {
     return [offer(job, plan), ...schedule(job, "queueTimeout", job.queueTimer)];
   }
-  return schedule(job, "timeout", job.timeoutTimer);
+  return [...schedule(job, "timeout", job.timeoutTimer), ...schedule(job, "retry", job.retryTimer)];
 }

@@ -6,8 +6,8 @@ import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Timer } from "../../src/domain/timer.ts";
 import type { RunMessage } from "../run/messages.ts";
 import type { StepMessage } from "../step/messages.ts";
-import type { StepState } from "../step/state.ts";
-import type { JobMessage } from "./messages.ts";
+import { type StepState, stepStatus } from "../step/state.ts";
+import type { JobMessage, JobTimer } from "./messages.ts";
 import { type JobState, jobStatus } from "./state.ts";
 
 export type JobEffect = OwedEffect | LocalEffect<RunMessage | JobMessage | StepMessage, JobState | StepState>;
@@ -32,6 +32,22 @@ export function publishJob(job: JobState, lifecycle: Lifecycle): OwedEffect {
   };
 }
 
+/** A further attempt of a step, which waits. */
+export function publishRetry(job: JobState, step: StepState): OwedEffect {
+  const { index, attempt, retryOf } = step;
+  return {
+    type: "publish",
+    event: {
+      object: "step",
+      lifecycle: "retried",
+      jobId: job.jobId,
+      stepRunId: step.stepRunId,
+      status: stepStatus(step.state),
+      data: { index, attempt, retryOf, reason: step.reason, exitCode: null, agentId: null },
+    },
+  };
+}
+
 export function offer(job: JobState, plan: RunPlan): OwedEffect {
   const { selector, priority } = plan.jobs[job.index]!;
   return {
@@ -52,13 +68,14 @@ export function withdraw(job: JobState, plan: RunPlan): OwedEffect {
   return { type: "withdraw", jobId: job.jobId, projectId: plan.projectId };
 }
 
-export function schedule(job: JobState, timer: "queueTimeout" | "timeout", set: Timer | null): readonly OwedEffect[] {
+export function schedule(job: JobState, timer: JobTimer, set: Timer | null): readonly OwedEffect[] {
   if (set === null) return [];
   return [{ type: "schedule", to: { kind: "job", id: job.jobId }, timer, ...set }];
 }
 
 export function tellStep(job: JobState, stepIndex: number, message: StepMessage): JobEffect {
-  const id = stepRunId(job.runId, job.jobId, stepIndex, 1);
+  const attempt = stepIndex === job.stepIndex ? job.stepAttempt : 1;
+  const id = stepRunId(job.runId, job.jobId, stepIndex, attempt);
   return { type: "send", to: { kind: "step", id }, message };
 }
 
@@ -66,9 +83,10 @@ export function tellRun(job: JobState, message: RunMessage): JobEffect {
   return { type: "send", to: { kind: "run", id: job.runId }, message };
 }
 
-/** Only the first step of a job answers the claim; later ones are dispatched without one. */
+/** Only what is dispatched first answers the claim; what comes later is dispatched without one. */
 export function dispatchStep(job: JobState): JobEffect {
   const granted = job.grant!;
-  const requestId = job.stepIndex === 0 ? granted.requestId : "";
+  const isFirst = job.stepIndex === job.firstStep && job.stepAttempt === 1;
+  const requestId = isFirst ? granted.requestId : "";
   return tellStep(job, job.stepIndex, { type: "dispatch", grant: { ...granted, requestId } });
 }

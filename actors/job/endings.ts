@@ -7,6 +7,7 @@ import { newStep } from "../step/state.ts";
 import { type JobDecision, type JobEffect, moved, publishJob, tellRun, tellStep, withdraw } from "./effects.ts";
 import { type Peers, stepFacts } from "./facts.ts";
 import { begin } from "./queueing.ts";
+import { wait, waitBefore } from "./retrying.ts";
 import { type JobState, nextAttempt } from "./state.ts";
 
 type EndState = "success" | "failed" | "cancelled";
@@ -48,25 +49,36 @@ export function endJob(
  */
 export function retryJob(job: JobState, now: number, plan: RunPlan, peers: Peers): JobDecision {
   const planned = plan.jobs[job.index]!;
-  if (job.attempt >= planned.lostAttempts) return endJob(job, "failed", "agent_lost", now, plan);
+  const { attempts, on } = planned.retry;
+  if (job.attempt >= attempts || !on.includes("agent_lost")) return endJob(job, "failed", "agent_lost", now, plan);
   const next = endAttempt(job, "failed", "agent_lost", now);
   const retry = nextAttempt(job);
-  const queued = begin(retry, now, plan, stepFacts(retry, plan, peers));
+  const waitMs = waitBefore(retry.attempt, planned.retry);
+  const begun = waitMs > 0 ? wait(retry, now + waitMs) : begin(retry, now, plan, stepFacts(retry, plan, peers));
   return moved(next, [
     ...leave(job, next, plan),
-    { type: "spawn", actor: { kind: "job", id: retry.jobId }, state: queued.next },
+    { type: "spawn", actor: { kind: "job", id: retry.jobId }, state: begun.next },
     ...planned.steps.map((_, index): JobEffect => {
       const step = newStep(retry, index);
       return { type: "spawn", actor: { kind: "step", id: step.stepRunId }, state: step };
     }),
     publishJob(retry, "retried"),
-    ...queued.effects,
+    ...begun.effects,
     tellRun(job, { type: "jobRetried", index: job.index, attempt: retry.attempt }),
   ]);
 }
 
 function endAttempt(job: JobState, state: EndState, reason: string, now: number): JobState {
-  return { ...job, state, reason, endedAt: now, queueTimer: null, queueLeftMs: null, timeoutTimer: null };
+  return {
+    ...job,
+    state,
+    reason,
+    endedAt: now,
+    queueTimer: null,
+    queueLeftMs: null,
+    timeoutTimer: null,
+    retryTimer: null,
+  };
 }
 
 function lifecycleOf({ state, reason }: JobState): Lifecycle {
@@ -89,5 +101,6 @@ function leave(job: JobState, next: JobState, plan: RunPlan): readonly JobEffect
 function resultOf(state: EndState, reason: string, continueOnError: boolean): JobResult {
   if (state === "success") return "success";
   if (state === "failed") return continueOnError ? "tolerated" : "failed";
-  return reason === "upstream_failed" ? "upstream_failed" : "cancelled";
+  // Neither counts beyond the failure that caused it.
+  return reason === "upstream_failed" || reason === "fail_fast" ? "upstream_failed" : "cancelled";
 }

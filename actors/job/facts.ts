@@ -26,9 +26,16 @@ export function stepFacts(job: JobState, plan: RunPlan, peers: Peers): Facts {
   return (context, name) => {
     if (context !== "steps") return ofJobs(context, name);
     const index = plan.jobs[jobIndex]!.steps.findIndex(({ id }) => id === name);
-    const step = peers(stepRunId(runId, jobId, index, 1)) as StepState | undefined;
+    const step = newest((attempt) => peers(stepRunId(runId, jobId, index, attempt)) as StepState | undefined);
     return { result: step === undefined ? "" : stepStatus(step.state) };
   };
+}
+
+/** The newest attempts of the other cells of the job's matrix, in the order of the plan. */
+export function otherCells(runId: RunId, index: number, plan: RunPlan, peers: Peers): readonly JobState[] {
+  const { baseName } = plan.jobs[index]!;
+  const cells = plan.jobs.filter((other) => other.baseName === baseName && other.index !== index);
+  return cells.flatMap((cell) => newestAttempt(runId, cell.index, peers) ?? []);
 }
 
 /** True for a job that a user has cancelled. */
@@ -43,10 +50,15 @@ function resultOf(runId: RunId, index: number, peers: Peers): Result {
 }
 
 function newestAttempt(runId: RunId, index: number, peers: Peers): JobState | undefined {
-  for (let newest: JobState | undefined, attempt = 1; ; attempt++) {
-    const job = peers(jobRunId(runId, index, attempt)) as JobState | undefined;
-    if (job === undefined) return newest;
-    newest = job;
+  return newest((attempt) => peers(jobRunId(runId, index, attempt)) as JobState | undefined);
+}
+
+/** The last that is there of the attempts from the first on. */
+function newest<State>(find: (attempt: number) => State | undefined): State | undefined {
+  for (let found: State | undefined, attempt = 1; ; attempt++) {
+    const next = find(attempt);
+    if (next === undefined) return found;
+    found = next;
   }
 }
 

@@ -15,17 +15,30 @@ export type JobMessage =
   | { readonly type: "stageClosed"; readonly gate: ClosedGate }
   /** From a job that this one needs; `passed`: it succeeded, or its failure is tolerated. */
   | { readonly type: "needEnded"; readonly index: number; readonly passed: boolean }
+  /** From the run: another cell of its matrix has ended. */
+  | { readonly type: "cellEnded" }
   /** From the run. */
-  | { readonly type: "cancel"; readonly reason: string }
+  | { readonly type: "cancel"; readonly reason: "cancelled" | "timeout" | "fail_fast" }
   | { readonly type: "pause" }
   | { readonly type: "resume" }
   /** From a gateway: an agent with a free slot asks for this job. */
   | ClaimRequested
   /** From one of its steps. */
-  | { readonly type: "stepEnded"; readonly stepRunId: StepRunId; readonly outcome: StepOutcome }
+  | {
+      readonly type: "stepEnded";
+      readonly stepRunId: StepRunId;
+      readonly outcome: StepOutcome;
+      /** Of its process; null when there is none. */
+      readonly exitCode: number | null;
+    }
   /** From the watcher of leases, or from a gateway to which the agent came back with another boot id. */
   | AgentLost
-  | { readonly type: "timer"; readonly timer: "queueTimeout" | "timeout"; readonly generation: number };
+  | { readonly type: "timer"; readonly timer: JobTimer; readonly generation: number };
+
+/** `retry`: the wait before the next attempt of a step. */
+export type JobTimer = "queueTimeout" | "timeout" | "retry";
+
+export type StepEnded = JobMessage & { readonly type: "stepEnded" };
 
 export interface ClaimRequested {
   readonly type: "claimRequested";

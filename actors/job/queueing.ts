@@ -8,7 +8,7 @@ import { walk } from "./walk.ts";
 /** Queues a job that lacks nothing but an agent; the steps before its first one are passed over. */
 export function begin(job: JobState, now: number, plan: RunPlan, facts: Facts): JobDecision {
   const { job: walked, passed } = walk(job, plan, facts);
-  const queued = enqueue(walked, now, plan);
+  const queued = enqueue({ ...walked, firstStep: walked.stepIndex }, now, plan);
   return moved(queued.next, [...queued.effects, ...passed]);
 }
 
@@ -36,7 +36,7 @@ export function resume(job: JobState, now: number, plan: RunPlan): JobDecision {
   const next: JobState = { ...job, paused: false };
   // Its age on the board, and the wait that users see, begin where it can be taken.
   if (job.state === "queued") return goOnBoard({ ...next, queuedAt: now }, now, plan);
-  if (job.state !== "running" || job.stepActive) return moved(next, []);
+  if (job.state !== "running" || job.stepActive || job.retryTimer !== null) return moved(next, []);
   const active: JobState = { ...next, stepActive: true };
   return moved(active, [dispatchStep(active)]);
 }

@@ -22,7 +22,7 @@ export interface JobState {
   readonly state: JobPhase;
   /**
    * Why it ended as it did: `condition`, `condition_failed`, `upstream_failed`, `step_failed`, `agent_lost`,
-   * `queue_timeout`, `timeout`, `cancelled`; else empty.
+   * `queue_timeout`, `timeout`, `cancelled`, `fail_fast`; else empty.
    */
   readonly reason: string;
   readonly stageOpen: boolean;
@@ -42,6 +42,10 @@ export interface JobState {
   readonly stepIndex: number;
   /** Why the job will end as failed although steps may still run; else empty. */
   readonly failing: "" | "step_failed" | "condition_failed";
+  /** Which attempt of it. */
+  readonly stepAttempt: number;
+  /** The step that was, or will be, dispatched first. */
+  readonly firstStep: number;
   /** True while a step has been dispatched and has not ended. */
   readonly stepActive: boolean;
   /** Timers of earlier generations are void. */
@@ -50,6 +54,8 @@ export interface JobState {
   /** What is left of the queue timeout while the run is paused, milliseconds. */
   readonly queueLeftMs: number | null;
   readonly timeoutTimer: Timer | null;
+  /** Set while the next attempt of a step waits for its time. */
+  readonly retryTimer: Timer | null;
 }
 
 /** The status word that users see. */
@@ -79,11 +85,14 @@ export function newJob(runId: RunId, planned: Pick<PlannedJob, "index" | "needs"
     fence: 0,
     stepIndex: 0,
     failing: "",
+    stepAttempt: 1,
+    firstStep: 0,
     stepActive: false,
     generation: 0,
     queueTimer: null,
     queueLeftMs: null,
     timeoutTimer: null,
+    retryTimer: null,
   };
 }
 
@@ -100,6 +109,11 @@ export function nextAttempt(job: JobState): JobState {
     paused: job.paused,
     fence: job.fence,
   };
+}
+
+/** True for a job that has begun, or begins anew, and has not ended. */
+export function isAtWork(job: JobState): boolean {
+  return job.state === "queued" || isBound(job) || (job.state === "pending" && job.retryTimer !== null);
 }
 
 /** True while the job is bound to an agent. */

@@ -5,13 +5,14 @@ import { jobRunId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import { lookUp } from "../../src/domain/transition-table.ts";
 import { decideGate } from "../../src/planner/gate.ts";
-import { jobFacts, type Peers } from "../job/facts.ts";
+import { jobFacts, otherCells, type Peers } from "../job/facts.ts";
 import type { JobMessage } from "../job/messages.ts";
 import type { JobResult, RunMessage } from "./messages.ts";
 import { type RunPhase, type RunState, runStatus } from "./state.ts";
 import { RUN_TRANSITIONS, type RunInput } from "./transitions.ts";
 
 export type RunEffect = OwedEffect | LocalEffect<JobMessage, never>;
+type JobEnded = RunMessage & { readonly type: "jobEnded" };
 type RunDecision = Decision<RunState, RunEffect>;
 
 /** Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` for a `never` cell. */
@@ -23,8 +24,11 @@ export function decideRun(run: RunState, message: RunMessage, now: number, plan:
   switch (input) {
     case "start":
       return start(run, now, plan, peers);
-    case "jobEnded":
-      return goOn(counted, plan, peers);
+    case "jobEnded": {
+      const cells = tellCells(counted, message as JobEnded, plan, peers);
+      const { next, effects } = goOn(counted, plan, peers);
+      return moved(next, [...cells, ...effects]);
+    }
     case "jobRetried":
       return moved(countAttempt(run, message as RunMessage & { type: "jobRetried" }), []);
     case "allSucceeded":
@@ -115,6 +119,20 @@ function start(run: RunState, now: number, plan: RunPlan, peers: Peers): RunDeci
 function goOn(run: RunState, plan: RunPlan, peers: Peers): RunDecision {
   const isDone = run.remainingInStage === 0 && run.state !== "stopping" && run.stage + 1 < plan.stages.length;
   return isDone ? openStage(run, run.stage + 1, plan, peers) : moved(run, []);
+}
+
+/** What the other cells of a matrix are told when one has ended. */
+function tellCells(run: RunState, { index, result }: JobEnded, plan: RunPlan, peers: Peers): readonly RunEffect[] {
+  const { failFast, maxParallel } = plan.jobs[index]!;
+  if (run.state === "stopping") return [];
+  const isFailure = failFast && result === "failed";
+  if (!isFailure && maxParallel === null) return [];
+  const message: JobMessage = isFailure ? { type: "cancel", reason: "fail_fast" } : { type: "cellEnded" };
+  return otherCells(run.runId, index, plan, peers)
+    .filter(({ state, endedAt, retryTimer }) =>
+      isFailure ? endedAt === null : state === "pending" && retryTimer === null,
+    )
+    .map((cell) => tellJob(run, cell.index, message));
 }
 
 /** Its jobs decide for themselves, unless the stage has a condition: one that is met lets it begin as if nothing had failed. */

@@ -176,6 +176,6 @@ function tellJob(step: StepState, outcome: StepOutcome): StepEffect {
   return {
     type: "send",
     to: { kind: "job", id: step.jobId },
-    message: { type: "stepEnded", stepRunId: step.stepRunId, outcome },
+    message: { type: "stepEnded", stepRunId: step.stepRunId, outcome, exitCode: step.exitCode },
   };
 }

@@ -45,20 +45,22 @@ export function stepStatus(state: StepPhase): StepStatus {
   return state === "cancelling" ? "running" : state;
 }
 
-/** The first attempt of the step at `index` of a job run. */
+/** An attempt of the step at `index` of a job run. */
 export function newStep(
   job: { runId: RunId; jobId: JobRunId; index: number; attempt: number },
   index: number,
+  attempt = 1,
 ): StepState {
+  const idOf = (each: number): StepRunId => stepRunId(job.runId, job.jobId, index, each);
   return {
     runId: job.runId,
     jobId: job.jobId,
-    stepRunId: stepRunId(job.runId, job.jobId, index, 1),
+    stepRunId: idOf(attempt),
     jobIndex: job.index,
     jobAttempt: job.attempt,
     index,
-    attempt: 1,
-    retryOf: null,
+    attempt,
+    retryOf: attempt === 1 ? null : idOf(attempt - 1),
     state: "pending",
     reason: "",
     grant: null,

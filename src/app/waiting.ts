@@ -11,6 +11,8 @@ export interface WaitingFor {
     | "paused"
     | "stage"
     | "needs"
+    | "retry"
+    | "parallel"
     | "no_agent_online"
     | "no_agent_matches"
     | "all_busy"
@@ -29,7 +31,7 @@ export function runWaitingFor(state: RunPhase): WaitingFor | null {
 
 /** `online` null: presence could not be read. Null for a job that runs or has ended. */
 export function jobWaitingFor(
-  job: Pick<JobState, "state" | "index" | "stageOpen" | "openNeeds" | "paused">,
+  job: Pick<JobState, "state" | "index" | "stageOpen" | "openNeeds" | "paused" | "retryTimer">,
   plan: Pick<RunPlan, "jobs" | "stages">,
   online: readonly PresenceRecord[] | null,
 ): WaitingFor | null {
@@ -48,7 +50,7 @@ export function jobWaitingFor(
 const PAUSED: WaitingFor = { reason: "paused", text: "the run is paused" };
 
 function pendingFor(
-  job: Pick<JobState, "stageOpen" | "openNeeds" | "paused">,
+  job: Pick<JobState, "stageOpen" | "openNeeds" | "paused" | "retryTimer">,
   planned: PlannedJob,
   plan: Pick<RunPlan, "jobs" | "stages">,
 ): WaitingFor {
@@ -61,7 +63,12 @@ function pendingFor(
     const needs = job.openNeeds.map((index) => plan.jobs[index]?.name ?? `#${index}`);
     return { reason: "needs", text: `waits for ${needs.join(", ")}`, needs };
   }
-  return job.paused ? PAUSED : { reason: "worker", text: "waits for a worker to queue it" };
+  if (job.retryTimer !== null) return { reason: "retry", text: "waits before it begins anew" };
+  if (job.paused) return PAUSED;
+  if (planned.maxParallel !== null) {
+    return { reason: "parallel", text: `waits for a cell to end: ${planned.maxParallel} may be at work at once` };
+  }
+  return { reason: "worker", text: "waits for a worker to queue it" };
 }
 
 function agentFor({ selector }: PlannedJob, online: readonly PresenceRecord[] | null): WaitingFor {

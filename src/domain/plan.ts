@@ -40,6 +40,10 @@ export interface PlannedJob {
   /** Position in `stages`. A job begins only after every job of the stages before it has ended. */
   readonly stage: number;
   readonly matrix: Pairs<Scalar>;
+  /** When a cell of the matrix fails, the others are cancelled. */
+  readonly failFast: boolean;
+  /** Bound on the cells of the matrix at work at once, or null. */
+  readonly maxParallel: number | null;
   /** Indices of jobs of the same stage that must have succeeded first. */
   readonly needs: readonly number[];
   /** Indices of the jobs that need this one. */
@@ -56,10 +60,23 @@ export interface PlannedJob {
   readonly leaseMs: number;
   /** Larger is offered first. */
   readonly priority: number;
-  /** How many job runs in all may be made when agents are lost; at least 1. */
-  readonly lostAttempts: number;
+  /** On any agent and from the first step on. */
+  readonly retry: PlannedRetry<"agent_lost" | "dispatch_failed">;
   readonly selector: AgentSelector;
   readonly steps: readonly PlannedStep[];
+}
+
+/** Which ends of a step or a job make a next attempt, and when. */
+export interface PlannedRetry<Cause extends string> {
+  /** In all, the first one included. */
+  readonly attempts: number;
+  readonly on: readonly Cause[];
+  /** Exit codes of failures that are retried; empty for any. */
+  readonly exitCodes: readonly number[];
+  readonly delayMs: number;
+  /** Each further wait is this many times longer. */
+  readonly backoff: number;
+  readonly maxDelayMs: number;
 }
 
 export interface PlannedStep {
@@ -70,6 +87,8 @@ export interface PlannedStep {
   readonly continueOnError: boolean;
   /** Bound on the step from its start on, or null. */
   readonly timeoutMs: number | null;
+  /** By the same agent in the same workspace; null for none. */
+  readonly retry: PlannedRetry<"failed" | "timeout"> | null;
 }
 
 /** What an agent needs to run the steps of one job; expressions are resolved. */

@@ -106,6 +106,8 @@ function planJob(
     baseName: defined.name,
     stage,
     matrix,
+    failFast: defined.matrix?.failFast ?? false,
+    maxParallel: defined.matrix?.maxParallel ?? null,
     when: conditions.plan(defined.when, ofJob),
     continueOnError: defined.continueOnError,
     timeoutMs: defined.timeoutMs,
@@ -113,14 +115,15 @@ function planJob(
     cancelGraceMs: defined.cancelGraceMs,
     leaseMs: defined.leaseMs,
     priority: defined.priority,
-    lostAttempts: defined.retry.attempts,
+    retry: defined.retry,
     selector: defined.selector,
-    steps: defined.steps.map(({ id, when, continueOnError, timeoutMs }, at) => ({
+    steps: defined.steps.map(({ id, when, continueOnError, timeoutMs, retry }, at) => ({
       name: steps[at]!.name,
       id,
       when: conditions.plan(when, ofSteps),
       continueOnError,
       timeoutMs,
+      retry: retry.attempts > 1 ? retry : null,
     })),
   };
 }

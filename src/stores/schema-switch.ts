@@ -51,7 +51,10 @@ export class SchemaSwitch {
    */
   static async join(options: SchemaSwitchOptions): Promise<SchemaSwitch> {
     const { schema, readers, shards } = options;
-    const stored = await shards.raiseSetting(SETTING, 1);
+    // Nothing has been written yet: then there is nothing to wait for.
+    const isFirst =
+      (await shards.raiseSetting(SETTING, 0)) === 0 && agreedSince(schema, null, await readers(), 0) !== null;
+    const stored = await shards.raiseSetting(SETTING, isFirst ? schema : 1);
     if (stored > schema) {
       throw new MillraceError(
         "conflict",

@@ -1,15 +1,16 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { isBound } from "../../actors/job/state.ts";
+import type { JobTimer } from "../../actors/job/messages.ts";
+import { isAtWork, isBound } from "../../actors/job/state.ts";
 import { runStatus } from "../../actors/run/state.ts";
 import { isHeld } from "../../actors/step/state.ts";
 import type { ReportPhase } from "../../actors/step/messages.ts";
 import { isFinalRunStatus } from "../../src/domain/status.ts";
-import type { PlannedCondition, RunPlan } from "../../src/domain/plan.ts";
+import type { PlannedCondition, PlannedStep, RunPlan } from "../../src/domain/plan.ts";
 import { jobEvidence } from "../chaos/check/collect.ts";
 import type { RunEvidence } from "../chaos/check/evidence.ts";
 import { checkTransitions } from "../chaos/check/transitions.ts";
-import { type JobSketch, planOf } from "../support/plans.ts";
+import { type JobSketch, planOf, retryOf } from "../support/plans.ts";
 import { AGENT, OTHER_AGENT, SimulatedRun } from "../support/simulated-run.ts";
 
 /** One message as some order of deliveries, repeats and stale senders may bring it; indices are taken modulo what there is. */
@@ -27,7 +28,7 @@ type Action =
   | {
       readonly do: "timer";
       readonly job: number;
-      readonly timer: "queueTimeout" | "timeout";
+      readonly timer: JobTimer;
       readonly staleness: number;
     }
   | { readonly do: "pass"; readonly ms: number };
@@ -68,7 +69,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   fc.record({
     do: fc.constant("timer" as const),
     job: small,
-    timer: fc.constantFrom("queueTimeout" as const, "timeout" as const),
+    timer: fc.constantFrom<JobTimer>("queueTimeout", "timeout", "retry"),
     staleness: fc.nat({ max: 1 }),
   }),
   fc.record({ do: fc.constant("pass" as const), ms: fc.nat({ max: 5_000 }) }),
@@ -91,15 +92,28 @@ const when: fc.Arbitrary<PlannedCondition | null> = fc.oneof(
     .map((folded) => ({ written: folded, folded })),
 );
 
+const retry: fc.Arbitrary<PlannedStep["retry"]> = fc.option(
+  fc.record({
+    attempts: fc.integer({ min: 2, max: 3 }),
+    on: fc.constantFrom<("failed" | "timeout")[]>(["failed"], ["failed", "timeout"]),
+    exitCodes: fc.constantFrom<number[]>([], [0]),
+    delayMs: fc.constantFrom(0, 1_000),
+    backoff: fc.constant(2),
+    maxDelayMs: fc.constant(1_500),
+  }),
+);
+
 const sketch: fc.Arbitrary<JobSketch> = fc.record({
   steps: fc
-    .array(fc.record({ when, continueOnError: fc.boolean() }), { minLength: 1, maxLength: 3 })
+    .array(fc.record({ when, retry, continueOnError: fc.boolean() }), { minLength: 1, maxLength: 3 })
     .map((steps) => steps.map((step, index) => ({ ...step, id: `s${index}` }))),
   when,
   continueOnError: fc.boolean(),
   timeoutMs: fc.constantFrom(null, 1_000),
   queueTimeoutMs: fc.constantFrom(null, 1_000),
-  lostAttempts: fc.integer({ min: 1, max: 3 }),
+  retry: fc
+    .tuple(fc.integer({ min: 1, max: 3 }), fc.constantFrom(0, 500))
+    .map(([attempts, ms]) => retryOf(attempts, ms)),
 });
 
 /** Needs point backwards within the stage, so there is no cycle. */
@@ -107,18 +121,21 @@ const plan: fc.Arbitrary<RunPlan> = fc
   .array(
     fc.record({
       gate: when,
+      /** Its jobs are the cells of one matrix. */
+      matrix: fc.option(fc.record({ failFast: fc.boolean(), maxParallel: fc.constantFrom(null, 1, 2) })),
       jobs: fc.array(fc.tuple(sketch, fc.array(fc.nat({ max: 3 }), { maxLength: 2 })), { minLength: 1, maxLength: 4 }),
     }),
     { minLength: 1, maxLength: 3 },
   )
   .map((stages) => {
     let first = 0;
-    const sketched = stages.map(({ jobs }) => {
+    const sketched = stages.map(({ jobs, matrix }, stage) => {
       const offset = first;
       first += jobs.length;
       return jobs.map(([job, needs], at) => ({
         ...job,
-        needs: [...new Set(needs.filter((need) => need < at).map((need) => offset + need))],
+        ...(matrix === null ? {} : { ...matrix, baseName: `matrix-${stage}` }),
+        needs: matrix === null ? [...new Set(needs.filter((need) => need < at).map((need) => offset + need))] : [],
       }));
     });
     const planned = planOf(sketched);
@@ -167,7 +184,7 @@ function perform(run: SimulatedRun, step: Action): void {
     }
     case "timer": {
       const job = jobs[step.job % jobs.length]!;
-      const timer = step.timer === "timeout" ? job.timeoutTimer : job.queueTimer;
+      const timer = { timeout: job.timeoutTimer, queueTimeout: job.queueTimer, retry: job.retryTimer }[step.timer];
       const generation = (timer?.generation ?? job.generation) - step.staleness;
       run.tell("job", job.jobId, { type: "timer", timer: step.timer, generation });
       return;
@@ -178,6 +195,11 @@ function perform(run: SimulatedRun, step: Action): void {
 }
 
 function checkGuarantees(run: SimulatedRun): void {
+  for (const { baseName, maxParallel } of run.plan.jobs) {
+    if (maxParallel === null) continue;
+    const cells = run.jobs().filter((job) => run.plan.jobs[job.index]!.baseName === baseName);
+    expect(cells.filter(isAtWork).length, "cells of one matrix at work").to.be.at.most(maxParallel);
+  }
   expect(run.undecided, "no valid message is undecidable").to.deep.equal([]);
   const newest = new Map(run.jobs().map((job) => [job.index, job]));
   const open = [...newest.values()].filter(({ endedAt }) => endedAt === null).length;
@@ -209,6 +231,9 @@ function letItEnd(run: SimulatedRun): void {
   run.command("resume");
   for (let rounds = 0; run.run.endedAt === null && rounds < 200; rounds++) {
     for (const job of run.jobs()) {
+      if (job.retryTimer !== null) {
+        run.tell("job", job.jobId, { type: "timer", timer: "retry", generation: job.retryTimer.generation });
+      }
       if (job.state !== "queued") continue;
       run.tell("job", job.jobId, {
         type: "claimRequested",

@@ -5,6 +5,7 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
+import { STORED_FORMAT } from "../../src/stores/stored-format.ts";
 import type { ClusterView } from "../../src/app/cluster.ts";
 import type { RunDetail } from "../../src/app/run-view.ts";
 import type { RunId } from "../../src/domain/ids.ts";
@@ -21,6 +22,7 @@ const RUNS = 50;
 const SHARDS = 16;
 const ADMIN = "an-administrator-token-for-this-test-only";
 const REGISTRATION = "a-registration-token-for-this-test-only";
+const TODAY = STORED_FORMAT.schema;
 const SWITCHED = '"msg":"every node reads the new schema: this node writes it from now on"';
 
 for (const engine of ["SQLite", "MongoDB"] as const) {
@@ -118,7 +120,7 @@ for (const engine of ["SQLite", "MongoDB"] as const) {
         for (const { kind, state } of actors) {
           found.states.add(schemaOf(state));
           expect(state, "the fields are those of its schema").to.have.property(
-            schemaOf(state) === 1 || kind === "run" ? "state" : "phase",
+            schemaOf(state) === TODAY || kind === "run" ? "state" : "phase",
           );
         }
       }
@@ -155,7 +157,7 @@ for (const engine of ["SQLite", "MongoDB"] as const) {
       await flow(RUNS / 5);
       await until("every run has succeeded", () => succeeded(runs), 30_000);
       expect(runs).to.have.length(RUNS);
-      expect(await stored(runs)).to.deep.equal({ heads: [1], plans: [1], states: [1] });
+      expect(await stored(runs)).to.deep.equal({ heads: [TODAY], plans: [TODAY], states: [TODAY] });
 
       const [straddler] = await trigger(long, 1);
       await until("a step runs", async () => (await detailOf(straddler!)).jobs[0]!.steps[0]!.status === "running");
@@ -168,8 +170,8 @@ for (const engine of ["SQLite", "MongoDB"] as const) {
       });
       const after = await trigger(quick, 5);
       await until("runs from before and after succeed", () => succeeded([straddler!, ...after]), 30_000);
-      expect(await stored(after)).to.deep.equal({ heads: [2], plans: [2], states: [2] });
-      expect(await stored([straddler!])).to.deep.include({ heads: [2], plans: [1] });
+      expect(await stored(after)).to.deep.equal({ heads: [TODAY + 1], plans: [TODAY + 1], states: [TODAY + 1] });
+      expect(await stored([straddler!])).to.deep.include({ heads: [TODAY + 1], plans: [TODAY] });
 
       const steps = (await Promise.all([...runs, ...after].map(detailOf))).flatMap(({ jobs }) =>
         jobs.flatMap((job) => job.steps.map(({ stepRunId }) => stepRunId)),
@@ -179,7 +181,7 @@ for (const engine of ["SQLite", "MongoDB"] as const) {
 
       expect((await refused.exited).code).to.equal(1);
       expect(refused.stderr).to.include(
-        "this deployment has been upgraded: it is stored with schema 2, and this version of millrace reads up to 1",
+        `this deployment has been upgraded: it is stored with schema ${TODAY + 1}, and this version of millrace reads up to ${TODAY}`,
       );
       expect((await detailOf(runs[0]!)).status, "what was there before is still read").to.equal("success");
     });

@@ -1,3 +1,4 @@
+import { STORED_FORMAT } from "../../src/stores/stored-format.ts";
 import { Queue } from "bullmq";
 import { expect } from "chai";
 import { MailboxSender } from "../../queues/mailbox-sender.ts";
@@ -127,7 +128,7 @@ describe("the cluster, for its operators", function () {
       const owned = nodes.filter(({ roles }) => roles.includes("worker")).map((node) => node.shards.length);
       return owned.length === 2 && owned.every((count) => count === SHARDS / 2) ? { nodes, shards } : undefined;
     });
-    expect(shared.nodes[0]).to.include({ pid: process.pid, version: "0.1.0", schema: 1 });
+    expect(shared.nodes[0]).to.include({ pid: process.pid, version: "0.1.0", schema: STORED_FORMAT.schema });
     expect(Date.parse(shared.nodes[0]!.startedAt)).to.be.closeTo(Date.now(), 60_000);
     for (const { nodeId, shards } of shared.nodes) {
       expect(shared.shards.filter(({ owner }) => owner === nodeId).map(({ shard }) => shard)).to.deep.equal(shards);

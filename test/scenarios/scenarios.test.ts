@@ -1,7 +1,8 @@
 /**
  * Scenarios: a definition in YAML and, beside it, what must become of it. Definition, planner and actors are the real
- * ones; in place of agents a script of each step says how it ends: `exit <n>`, `hang` (its timeout ends it) or `lose`
- * (its agent dies the first time the job runs).
+ * ones; in place of agents a script of each step says how it ends: `exit <n>`, `hang` (its timeout ends it), `lose`
+ * (its agent dies the first time the job runs), or `fail <n>` (with exit code 7, in its first n attempts). Time passes
+ * only where nothing else can.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { expect } from "chai";
@@ -18,10 +19,12 @@ interface Expected {
   readonly run: string;
   /** By name; each attempt's status in order. */
   readonly jobs: Record<string, string | readonly string[]>;
-  /** By job name; statuses of the newest attempt's steps. */
+  /** By job name; statuses of the newest attempt's steps, each with all its attempts. */
   readonly steps?: Record<string, readonly string[]>;
   /** By job name; why the newest attempt ended as it did. */
   readonly reasons?: Record<string, string>;
+  /** Milliseconds between the run's start and its end. */
+  readonly tookMs?: number;
   /** Job names in the order in which they began. */
   readonly order?: readonly string[];
 }
@@ -64,6 +67,7 @@ function play(text: string): Played {
 }
 
 function playRound(run: SimulatedRun, specs: readonly JobSpec[], order: string[]): void {
+  if (!run.steps().some(isHeld) && run.jobs().every(({ state }) => state !== "queued")) fireRetries(run);
   for (const job of run.jobs()) {
     if (job.state !== "queued") continue;
     order.push(run.plan.jobs[job.index]!.name);
@@ -75,20 +79,35 @@ function playRound(run: SimulatedRun, specs: readonly JobSpec[], order: string[]
       run.tellJob(step.jobIndex, { type: "agentLost", agentId: AGENT, bootId: "boot-1", reason: "" }, step.jobAttempt);
       continue;
     }
-    run.report(step.jobIndex, step.index, phaseOf(script), {
-      jobAttempt: step.jobAttempt,
-      exitCode: exitCodeOf(script),
+    run.tell("step", step.stepRunId, {
+      type: "reported",
+      agentId: AGENT,
+      token: step.grant!.token,
+      phase: phaseOf(script, step.attempt),
+      exitCode: exitCodeOf(script, step.attempt),
+      reason: "",
+      lastLine: 0,
+      durationMs: 5,
     });
   }
 }
 
-function exitCodeOf(script: string): number {
-  return Number(/^exit (\d+)$/.exec(script)?.[1] ?? 0);
+function fireRetries(run: SimulatedRun): void {
+  for (const { retryTimer, jobId } of run.jobs()) {
+    if (retryTimer === null) continue;
+    run.now = Math.max(run.now, retryTimer.dueAt);
+    run.tell("job", jobId, { type: "timer", timer: "retry", generation: retryTimer.generation });
+  }
 }
 
-function phaseOf(script: string): ReportPhase {
+function exitCodeOf(script: string, attempt: number): number {
+  const failures = Number(/^fail (\d+)$/.exec(script)?.[1] ?? 0);
+  return attempt <= failures ? 7 : Number(/^exit (\d+)$/.exec(script)?.[1] ?? 0);
+}
+
+function phaseOf(script: string, attempt: number): ReportPhase {
   if (script === "hang") return "timedOut";
-  return exitCodeOf(script) === 0 ? "succeeded" : "failed";
+  return exitCodeOf(script, attempt) === 0 ? "succeeded" : "failed";
 }
 
 function check({ run, order }: Played, expected: Expected): void {
@@ -101,7 +120,10 @@ function check({ run, order }: Played, expected: Expected): void {
   );
   for (const [name, statuses] of Object.entries(expected.steps ?? {})) {
     const newest = run.jobs().findLast((job) => nameOf(job.index) === name)!;
-    const steps = run.steps().filter((step) => step.jobId === newest.jobId);
+    const steps = run
+      .steps()
+      .filter((step) => step.jobId === newest.jobId)
+      .sort((one, other) => one.index - other.index || one.attempt - other.attempt);
     expect(
       steps.map((step) => stepStatus(step.state)),
       `steps of ${name}`,
@@ -110,6 +132,7 @@ function check({ run, order }: Played, expected: Expected): void {
   for (const [name, reason] of Object.entries(expected.reasons ?? {})) {
     expect(run.jobs().findLast((job) => nameOf(job.index) === name)!.reason, name).to.equal(reason);
   }
+  if (expected.tookMs !== undefined) expect(run.run.endedAt! - run.run.startedAt!).to.equal(expected.tookMs);
   if (expected.order !== undefined) expect(order).to.deep.equal(expected.order);
   expect(run.run.state).to.equal(expected.run);
 }

@@ -88,6 +88,21 @@ describe("the switch of schemas", () => {
     await until("the switch", () => node.writes() === 2);
   });
 
+  it("writes the new schema from the start where nothing has been written before", async () => {
+    living = [2];
+    expect((await join(2)).writes()).to.equal(2);
+    expect(setting).to.equal(2);
+  });
+
+  it("does not do so when an old node has come at the same time", async () => {
+    living = [2];
+    onRaise = () => (living = [2, 1]);
+    const node = await join(2);
+    expect(node.writes()).to.equal(1);
+    living = [2];
+    await until("the switch", () => node.writes() === 2);
+  });
+
   it("writes the new schema from the start once all have switched", async () => {
     setting = 2;
     living = [2, 2];

@@ -11,6 +11,7 @@ import {
   type StoredParts,
   toStored,
 } from "../../src/stores/stored-format.ts";
+import { CONDITIONS_AND_RETRIES } from "../../src/stores/schema-steps.ts";
 import { sampleAggregate } from "../contracts/samples.ts";
 import { NEXT_FORMAT, RENAMING } from "../support/next-format.ts";
 import { jobSpecsOf, planOf } from "../support/plans.ts";
@@ -44,7 +45,8 @@ describe("the stored format", () => {
     for (const format of [STORED_FORMAT, formatOf([RENAMING]), twice, NEXT_FORMAT]) {
       for (const schema of [format.schema, format.schema - 1].filter((each) => each > 0)) {
         for (const part of PARTS) {
-          const value = format === NEXT_FORMAT ? SAMPLES[part] : format.read(part, SAMPLES[part], 1);
+          const isOfToday = format === STORED_FORMAT || format === NEXT_FORMAT;
+          const value = isOfToday ? SAMPLES[part] : format.read(part, SAMPLES[part], 1);
           const stored = format.write(part, value, schema);
           expect(format.read(part, stored, schema), `${part} with schema ${schema}`).to.deep.equal(value);
         }
@@ -75,19 +77,48 @@ describe("the stored format", () => {
   });
 
   it("keeps the schema in a stored document, and away from those who work with it", () => {
-    const stored = toStored(NEXT_FORMAT, "job", SAMPLES.job, 2);
-    expect(stored).to.include({ schema: 2, phase: "pending", newestToken: 0 }).and.not.have.any.keys("state", "fence");
+    const stored = toStored(NEXT_FORMAT, "job", SAMPLES.job, NEXT_FORMAT.schema);
+    expect(stored)
+      .to.include({ schema: NEXT_FORMAT.schema, phase: "pending", newestToken: 0 })
+      .and.not.have.any.keys("state", "fence");
     expect(fromStored(NEXT_FORMAT, "job", stored, "a job")).to.deep.equal(SAMPLES.job);
     expect(fromStored(NEXT_FORMAT, "job", SAMPLES.job, "a job"), "one without a schema is of the first").to.deep.equal(
       SAMPLES.job,
     );
   });
 
+  describe("of schema 2", () => {
+    const stages = [{ name: "stage-0" }];
+    const first = { lostAttempts: 2, steps: [{ name: "s", continueOnError: false, timeoutMs: null }] };
+    const plan = { ...PLAN, stages, jobs: [first] } as unknown as StoredParts["plan"];
+    const job = { state: "pending", fence: 3 };
+
+    it("takes over runs of schema 1, and gives them back", () => {
+      const upgraded = STORED_FORMAT.read("plan", plan, 1);
+      expect(upgraded).to.have.nested.property("jobs[0].retry.attempts", 2);
+      expect(upgraded).to.have.nested.property("jobs[0].steps[0].when", null);
+      expect(STORED_FORMAT.read("job", job, 1)).to.include({ state: "pending", fence: 3, stepAttempt: 1, failing: "" });
+      expect(CONDITIONS_AND_RETRIES.downgrade.plan!(upgraded)).to.deep.equal(plan);
+      expect(CONDITIONS_AND_RETRIES.downgrade.job!(STORED_FORMAT.read("job", job, 1))).to.deep.equal(job);
+    });
+
+    it("is not written as schema 1 where that would lose a condition or a retry", () => {
+      const when = { written: "failure()", folded: "failure()" };
+      const downgrade = CONDITIONS_AND_RETRIES.downgrade.plan!;
+      for (const lossy of [planOf([[{ when }]]), planOf([[{ steps: [{ when }] }]]), planOf([[{ maxParallel: 2 }]])]) {
+        expect(() => downgrade(lossy)).to.throw("a node of an older version still runs");
+      }
+      expect(() => downgrade(planOf([[{ steps: 2 }]]))).not.to.throw();
+    });
+  });
+
   it("refuses what a newer version has stored, and says what to do", () => {
-    expect(() => fromStored(STORED_FORMAT, "plan", toStored(NEXT_FORMAT, "plan", PLAN, 2), "the plan of run_1"))
+    expect(() =>
+      fromStored(STORED_FORMAT, "plan", toStored(NEXT_FORMAT, "plan", PLAN, NEXT_FORMAT.schema), "the plan of run_1"),
+    )
       .to.throw(
         NewerSchemaError,
-        "the plan of run_1 was stored with schema 2 by a newer version, and this node reads up to 1",
+        `the plan of run_1 was stored with schema ${NEXT_FORMAT.schema} by a newer version, and this node reads up to ${STORED_FORMAT.schema}`,
       )
       .that.includes({ reason: "unavailable" });
     expect(() => refuseNewer("run_1", 1, STORED_FORMAT)).not.to.throw();

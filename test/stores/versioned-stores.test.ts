@@ -24,6 +24,8 @@ async function openTestMongo(): Promise<{ stores: Stores; close(): Promise<void>
   return { stores, close: () => stores.close() };
 }
 
+const TODAY = STORED_FORMAT.schema;
+
 for (const [engine, open] of [
   ["SQLite", openTestSqlite],
   ["MongoDB", openTestMongo],
@@ -32,7 +34,7 @@ for (const [engine, open] of [
     this.timeout(60_000);
     let raw: Stores;
     let close: () => Promise<void>;
-    /** Of a node that reads schema 1 alone. */
+    /** Of a node that reads today's schema and older ones. */
     let old: AggregateStore;
     /** Of a node that reads both and writes what it is told to. */
     let next: AggregateStore;
@@ -42,10 +44,10 @@ for (const [engine, open] of [
       const opened = await open();
       raw = opened.stores;
       close = () => opened.close();
-      old = versionedAggregates(raw.aggregates, STORED_FORMAT, () => 1);
+      old = versionedAggregates(raw.aggregates, STORED_FORMAT, () => TODAY);
       next = versionedAggregates(raw.aggregates, NEXT_FORMAT, () => nextWrites);
     });
-    beforeEach(() => (nextWrites = 1));
+    beforeEach(() => (nextWrites = TODAY));
     after(() => close());
 
     const bound = (aggregate: Aggregate, position: number) =>
@@ -69,19 +71,22 @@ for (const [engine, open] of [
       const found = (await old.load(aggregate.head.rootId))!;
       expect(found).to.deep.equal(await next.load(aggregate.head.rootId));
       expect(found.head.owed).to.deep.equal(OWED);
-      expect(schemasOf((await raw.aggregates.load(aggregate.head.rootId))!)).to.deep.equal({ head: 1, states: [1] });
+      expect(schemasOf((await raw.aggregates.load(aggregate.head.rootId))!)).to.deep.equal({
+        head: TODAY,
+        states: [TODAY],
+      });
     });
 
     it("leave nothing unreadable when a save after the switch changes a part of an aggregate", async () => {
       const plan = planOf([[{}, {}]]);
       const aggregate = sampleAggregate({ plan });
       await old.create(aggregate);
-      nextWrites = 2;
+      nextWrites = TODAY + 1;
       const changed = bound(aggregate, 1);
       await next.save(saveOf(aggregate, { owed: OWED }, [changed]));
       const { rootId } = aggregate.head;
       const stored = (await raw.aggregates.load(rootId))!;
-      expect(schemasOf(stored)).to.deep.equal({ head: 2, states: [1, 2] });
+      expect(schemasOf(stored)).to.deep.equal({ head: TODAY + 1, states: [TODAY, TODAY + 1] });
       expect(stored.actors.find(({ id }) => id === changed.id)!.state)
         .to.include({ phase: "pending" })
         .and.not.have.property("state");
@@ -96,20 +101,23 @@ for (const [engine, open] of [
     });
 
     it("never take an aggregate back to an older schema", async () => {
-      nextWrites = 2;
+      nextWrites = TODAY + 1;
       const aggregate = sampleAggregate();
       await next.create(aggregate);
-      nextWrites = 1;
+      nextWrites = TODAY;
       const found = (await next.load(aggregate.head.rootId))!;
       await next.save(saveOf(found, { owed: OWED }, [bound(found, 0)]));
-      expect(schemasOf((await raw.aggregates.load(aggregate.head.rootId))!)).to.deep.equal({ head: 2, states: [2] });
+      expect(schemasOf((await raw.aggregates.load(aggregate.head.rootId))!)).to.deep.equal({
+        head: TODAY + 1,
+        states: [TODAY + 1],
+      });
     });
 
     it("refuse what is newer in every read, but for the jobs that an owner would watch", async () => {
       const shard = 9;
       const [first, newer, last] = [sampleAggregate({ shard }), sampleAggregate({ shard }), sampleAggregate({ shard })];
       for (const aggregate of [first, newer, last]) {
-        nextWrites = aggregate === newer ? 2 : 1;
+        nextWrites = aggregate === newer ? TODAY + 1 : TODAY;
         await next.create(aggregate);
         await next.save(saveOf(aggregate, {}, [bound(aggregate, 0)]));
       }
@@ -139,12 +147,12 @@ for (const [engine, open] of [
       const plan = planOf([[{ steps: 2 }]]);
       const jobs = jobSpecsOf(plan);
       const [oldPlans, nextPlans] = [
-        versionedPlans(raw.plans, STORED_FORMAT, () => 1),
+        versionedPlans(raw.plans, STORED_FORMAT, () => TODAY),
         versionedPlans(raw.plans, NEXT_FORMAT, () => nextWrites),
       ];
       const { rootId: before } = sampleAggregate().head;
       await nextPlans.put(before, plan, jobs);
-      nextWrites = 2;
+      nextWrites = TODAY + 1;
       const { rootId: after } = sampleAggregate().head;
       await nextPlans.put(after, plan, jobs);
       for (const runId of [before, after]) {
@@ -156,7 +164,7 @@ for (const [engine, open] of [
       expect(await refusal(oldPlans.loadPlan(after))).to.be.instanceOf(NewerSchemaError);
       expect(await refusal(oldPlans.loadJob(after, 0))).to.be.instanceOf(NewerSchemaError);
       expect(await raw.plans.loadPlan(after))
-        .to.include({ schema: 2 })
+        .to.include({ schema: TODAY + 1 })
         .and.have.property("graph");
     });
   });

@@ -4,6 +4,7 @@ import {
   formatOf,
   type Part,
   type SchemaStep,
+  STORED_FORMAT,
   type StoredFormat,
 } from "../../src/stores/stored-format.ts";
 
@@ -29,22 +30,22 @@ const NAMES: Readonly<Record<Part, readonly (readonly [old: string, next: string
 
 type Direction = "upgrade" | "downgrade";
 
-/** Schema 1 to 2: what a developer appends to the steps of the format. */
+/** From today's schema to the next: what a developer appends to the steps of the format. */
 export const RENAMING: SchemaStep = { upgrade: renaming("upgrade"), downgrade: renaming("downgrade") };
 
-/**
- * The format of a node that stores and reads schema 2, while its code works with today's shape, which is that of schema
- * 1: the steps run the other way about.
- */
-export const NEXT_FORMAT: StoredFormat = inverse(formatOf([RENAMING]));
+const TODAY = STORED_FORMAT.schema;
+const RENAMED = formatOf([RENAMING]);
 
-function inverse(format: StoredFormat): StoredFormat {
-  return {
-    schema: format.schema,
-    read: (part, stored, schema) => (schema === 1 ? stored : format.write(part, stored, 1)),
-    write: (part, value, schema) => (schema === 1 ? value : format.read(part, value, 1)),
-  };
-}
+/**
+ * The format of a node that stores and reads one schema more, while its code works with today's shape: the last step runs
+ * the other way about.
+ */
+export const NEXT_FORMAT: StoredFormat = {
+  schema: TODAY + 1,
+  read: (part, stored, schema) =>
+    schema <= TODAY ? STORED_FORMAT.read(part, stored, schema) : RENAMED.write(part, stored, 1),
+  write: (part, value, schema) => (schema === TODAY ? value : RENAMED.read(part, value, 1)),
+};
 
 function renaming(direction: Direction): Conversion {
   return Object.fromEntries(

@@ -16,13 +16,15 @@ export function planOf(stages: readonly (readonly JobSketch[])[], timeoutMs: num
     name: `job-${index}`,
     baseName: `job-${index}`,
     matrix: [],
+    failFast: false,
+    maxParallel: null,
     continueOnError: false,
     timeoutMs: null,
     queueTimeoutMs: null,
     cancelGraceMs: 10_000,
     leaseMs: 30_000,
     priority: 0,
-    lostAttempts: 2,
+    retry: retryOf(2),
     selector: ANY_AGENT,
     ...sketch,
     index,
@@ -39,6 +41,11 @@ export function planOf(stages: readonly (readonly JobSketch[])[], timeoutMs: num
     stages: stages.map((_, stage) => ({ name: `stage-${stage}`, when: null })),
     jobs,
   };
+}
+
+/** The retry of a job that may be made this often in all. */
+export function retryOf(attempts: number, delayMs = 0): PlannedJob["retry"] {
+  return { attempts, on: ["agent_lost", "dispatch_failed"], exitCodes: [], delayMs, backoff: 1, maxDelayMs: delayMs };
 }
 
 /** One document per job that names its steps and nothing else. */
@@ -62,6 +69,7 @@ function stepsOf(steps: number | readonly Partial<PlannedStep>[]): readonly Plan
     name: `step-${index}`,
     id: "",
     when: null,
+    retry: null,
     continueOnError: false,
     timeoutMs: null,
     ...sketch,

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { planOf } from "../../support/plans.ts";
+import { planOf, retryOf } from "../../support/plans.ts";
 import { AGENT, jobIdOf, OTHER_AGENT, SimulatedRun, typesOf } from "../../support/simulated-run.ts";
 
 const LOST = { type: "agentLost", agentId: AGENT, bootId: "boot-1", reason: "its lease ran out" } as const;
@@ -113,7 +113,7 @@ describe("a job", () => {
   });
 
   it("fails for good when its attempts are used up", () => {
-    const run = new SimulatedRun(planOf([[{ lostAttempts: 2 }]])).start();
+    const run = new SimulatedRun(planOf([[{ retry: retryOf(2) }]])).start();
     for (const attempt of [1, 2]) {
       run.claim(0, attempt);
       run.tellJob(0, LOST, attempt);

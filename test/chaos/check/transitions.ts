@@ -6,7 +6,7 @@ import type { RunEvidence, Transition, Violation, ViolationKind } from "./eviden
 const PLACES: Record<EventObject, Partial<Record<Lifecycle, number>>> = {
   pipeline: { created: 0, started: 1, paused: 2, resumed: 2, completed: 3, failed: 3, cancelled: 3 },
   job: { retried: 0, queued: 1, started: 2, completed: 3, failed: 3, cancelled: 3, skipped: 3 },
-  step: { queued: 1, started: 2, completed: 3, failed: 3, cancelled: 3, timeout: 3, skipped: 3 },
+  step: { retried: 0, queued: 1, started: 2, completed: 3, failed: 3, cancelled: 3, timeout: 3, skipped: 3 },
 };
 
 /** What must have come before; a transition that is not named here may be the first of its object. */
