@@ -43,7 +43,7 @@ export function publishRetry(job: JobState, step: StepState): OwedEffect {
       jobId: job.jobId,
       stepRunId: step.stepRunId,
       status: stepStatus(step.state),
-      data: { index, attempt, retryOf, reason: step.reason, exitCode: null, agentId: null },
+      data: { index, jobIndex: step.jobIndex, attempt, retryOf, reason: step.reason, exitCode: null, agentId: null },
     },
   };
 }

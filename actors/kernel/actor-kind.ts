@@ -3,6 +3,7 @@
  * messages about without looking into them.
  */
 import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
+import type { Cause } from "../../src/domain/events.ts";
 import type { AgentId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Timer } from "../../src/domain/timer.ts";
@@ -43,6 +44,8 @@ export interface AggregateType {
   readonly kinds: Readonly<Record<Kind, AnyKind>>;
   /** The root's message for a stored command. */
   commandMessage(command: Command): unknown;
+  /** Of what follows from this message from outside. */
+  causeOf(message: never): Cause;
   /** From the root's state; `bound`: some actor is held by an agent. */
   summarise(rootState: never, bound: boolean): RunSummary;
   isFinal(rootState: never): boolean;

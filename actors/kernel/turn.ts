@@ -1,7 +1,10 @@
 /** Deciding a turn: messages go in, changed actors and effects come out; nothing is touched outside. Pure. */
 import type { ActorRef, OwedEffect } from "../../src/domain/effects.ts";
+import type { Cause } from "../../src/domain/events.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { AggregateType, Kind } from "./actor-kind.ts";
+
+type Publish = Extract<OwedEffect, { readonly type: "publish" }>;
 
 export interface LiveActor {
   readonly kind: Kind;
@@ -52,11 +55,12 @@ export function decideTurn(
   const peers = (id: string): unknown => (changed.get(id) ?? actors.get(id))?.state;
   for (const delivery of deliveries) {
     const chain: Delivery[] = [delivery];
-    for (let i = 0; i < chain.length; i++) decideOne(chain[i]!, chain);
+    const cause = type.causeOf(delivery.message as never);
+    for (let i = 0; i < chain.length; i++) decideOne(chain[i]!, chain, cause);
   }
   return { changed, effects, undecided, decided, late };
 
-  function decideOne(delivery: Delivery, chain: Delivery[]): void {
+  function decideOne(delivery: Delivery, chain: Delivery[], cause: Cause): void {
     const actor = changed.get(delivery.to.id) ?? actors.get(delivery.to.id);
     if (actor === undefined || actor.kind !== delivery.to.kind) {
       undecided.push({ delivery, reason: `there is no ${delivery.to.kind} ${delivery.to.id} in this aggregate` });
@@ -72,12 +76,16 @@ export function decideTurn(
       for (const effect of decision.effects) {
         if (effect.type === "send") chain.push({ to: effect.to, message: effect.message });
         else if (effect.type === "spawn") changed.set(effect.actor.id, spawned(effect.actor, effect.state));
-        else effects.push(effect);
+        else effects.push(effect.type === "publish" ? withCause(effect, cause) : effect);
       }
     } catch (error) {
       undecided.push({ delivery, reason: error instanceof Error ? error.message : String(error) });
     }
   }
+}
+
+function withCause({ type, event }: Publish, cause: Cause): Publish {
+  return { type, event: { ...event, data: { ...event.data, ...cause } } };
 }
 
 function spawned(actor: ActorRef, state: unknown): LiveActor {

@@ -150,6 +150,7 @@ function publish(step: StepState, lifecycle: Lifecycle): OwedEffect {
       status: stepStatus(step.state),
       data: {
         index: step.index,
+        jobIndex: step.jobIndex,
         attempt: step.attempt,
         reason: step.reason,
         exitCode: step.exitCode,

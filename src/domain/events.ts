@@ -18,6 +18,14 @@ export type Lifecycle = (typeof LIFECYCLES)[number];
 
 export type EventObject = "pipeline" | "job" | "step";
 
+/** What made a transition come about: the message with which its chain began, and who sent it. */
+export interface Cause {
+  /** `trigger`, `stop`, `claimRequested`, `reported` ..., or `timer:` and its name. */
+  readonly cause: string;
+  /** A user's name or an agent's id; empty where nobody did. */
+  readonly by: string;
+}
+
 /** What an actor says; number, time and the enclosing run are added when it is saved. */
 export interface EventDraft {
   readonly object: EventObject;
@@ -28,7 +36,7 @@ export interface EventDraft {
   readonly stepRunId: StepRunId | null;
   /** Status word of the object after the event. */
   readonly status: string;
-  /** Ours alone: reason, exit code, agent, attempt; never text with secrets. */
+  /** Ours alone: reason, exit code, agent, attempt, and once it is decided its {@link Cause}; never text with secrets. */
   readonly data: Readonly<Record<string, string | number | boolean | null>>;
 }
 

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { AppContext } from "../app/context.ts";
 import { commandBody, pauseRun, resumeRun, stopRun } from "../app/run-commands.ts";
 import { getRun, listRuns, listRunsQuery } from "../app/runs.ts";
+import { readTimeline, timelineQuery } from "../app/timeline.ts";
 import { asId, type PipelineId, type RunId } from "../domain/ids.ts";
 import { answer } from "./answer.ts";
 import { parseBody, parseQuery } from "./parse.ts";
@@ -33,6 +34,12 @@ export function addRunRoutes(router: ApiRouter, context: AppContext): void {
       const allAttempts = parseQuery(ctx, runQuery).attempts === "all";
       return getRun(context, ctx.state.caller, { runId: runOf(ctx), pipelineId: pipelineOf(ctx), allAttempts });
     }),
+  );
+  router.get(
+    "/pipelines/runs/:runId/timeline",
+    answer(context, (ctx) =>
+      readTimeline(context, ctx.state.caller, { ...parseQuery(ctx, timelineQuery), runId: runOf(ctx) }),
+    ),
   );
   for (const [word, command] of [
     ["stop", stopRun],

@@ -6,6 +6,8 @@ export const LOAD_KINDS = [
   "fanOut",
   "matrix",
   "failing",
+  "conditional",
+  "retried",
   "timedOut",
   "stopped",
   "paused",
@@ -13,12 +15,14 @@ export const LOAD_KINDS = [
 ] as const;
 export type LoadKind = (typeof LOAD_KINDS)[number];
 
-/** Of 16 runs so many are of each kind. */
+/** Of 18 runs so many are of each kind. */
 export const SHARES: Record<LoadKind, number> = {
   sequential: 4,
   fanOut: 2,
   matrix: 2,
-  failing: 2,
+  failing: 1,
+  conditional: 1,
+  retried: 2,
   timedOut: 1,
   stopped: 1,
   paused: 1,
@@ -31,6 +35,8 @@ export const ENDS: Record<LoadKind, readonly RunStatus[]> = {
   fanOut: ["success"],
   matrix: ["success"],
   failing: ["failed"],
+  conditional: ["failed"],
+  retried: ["success"],
   timedOut: ["failed"],
   stopped: ["cancelled"],
   paused: ["success"],
@@ -44,6 +50,9 @@ export interface StepOptions {
   /** Of 100 ms each. */
   readonly beats?: number;
   readonly exitCode?: number;
+  /** Fails in its first attempt, and has another. */
+  readonly flaky?: boolean;
+  readonly when?: string;
   readonly timeout?: string;
   readonly talks?: boolean;
 }
@@ -53,6 +62,7 @@ interface Job {
   readonly needs?: readonly string[];
   readonly steps: readonly unknown[];
   readonly matrix?: unknown;
+  readonly when?: string;
   readonly agentSelector?: unknown;
 }
 
@@ -64,16 +74,19 @@ while [ "$beat" -lt "$BEATS" ]; do sleep 0.1; mark beat; beat=$((beat + 1)); don
 line=0
 while [ "$line" -lt "$LINES_TO_SAY" ]; do line=$((line + 1)); echo "line $line"; sleep 0.04; done
 mark end
+if [ "$FLAKY" = true ] && [ ! -e tried ]; then touch tried; exit 3; fi
 exit "$EXIT_CODE"`;
 
 /** A step that writes its marks to the file `ledger`. */
 export function step(ledger: string, name: string, options: StepOptions = {}): unknown {
-  const { beats = 1, exitCode = 0, timeout, talks = false } = options;
+  const { beats = 1, exitCode = 0, timeout, talks = false, flaky = false, when } = options;
   return {
     name,
     uses: "shell",
     args: { script: MARKS },
-    env: { LEDGER: ledger, BEATS: beats, EXIT_CODE: exitCode, LINES_TO_SAY: talks ? TALK_LINES : 0 },
+    env: { LEDGER: ledger, BEATS: beats, EXIT_CODE: exitCode, LINES_TO_SAY: talks ? TALK_LINES : 0, FLAKY: flaky },
+    ...(flaky ? { retry: { attempts: 2, delay: "500ms" } } : {}),
+    ...(when === undefined ? {} : { when }),
     ...(timeout === undefined ? {} : { timeout }),
   };
 }
@@ -105,6 +118,30 @@ export function definitionsOf(ledger: string): Record<LoadKind, { readonly jobs:
       jobs: [
         { name: "breaks", steps: [one("works"), one("fails", { exitCode: 3 }), one("never")] },
         { name: "after", needs: ["breaks"], steps: [one("never")] },
+      ],
+    },
+    conditional: {
+      jobs: [
+        {
+          name: "breaks",
+          steps: [
+            one("left-out", { when: "trigger.kind == 'cron'" }),
+            one("fails", { exitCode: 3 }),
+            one("never"),
+            one("cleans", { when: "always()" }),
+          ],
+        },
+        { name: "reports", needs: ["breaks"], when: "failure()", steps: [one("tells")] },
+        { name: "ships", needs: ["breaks"], when: "jobs.breaks.result == 'success'", steps: [one("never")] },
+      ],
+    },
+    retried: {
+      jobs: [
+        {
+          name: "cell",
+          matrix: { axes: { n: [1, 2, 3] }, maxParallel: 2 },
+          steps: [one("prepares"), one("tries", { flaky: true })],
+        },
       ],
     },
     timedOut: { jobs: [{ name: "hangs", steps: [one("sleeps", { beats: 600, timeout: "1s" })] }] },
