@@ -1,7 +1,6 @@
 /** The job's decisions: names the situation, looks it up in the table, and says what follows from it. Pure. */
 import type { OwedEffect } from "../../src/domain/effects.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
-import type { Status } from "../../src/expressions/functions.ts";
 import { decideGate, type Facts, type Gate } from "../../src/planner/gate.ts";
 import { lookUp } from "../../src/domain/transition-table.ts";
 import {
@@ -140,7 +139,7 @@ function hasRoom({ runId, index }: JobState, plan: RunPlan, peers: Peers): boole
 
 function gateOf(job: JobState, plan: RunPlan, peers: Peers): Gate {
   const { when, needs } = plan.jobs[job.index]!;
-  const status: Status = {
+  const status = {
     success: !job.upstreamFailed,
     failure: job.upstreamFailed,
     cancelled: needs.some((index) => wasCancelled(job.runId, index, peers)),

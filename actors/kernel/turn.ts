@@ -55,12 +55,11 @@ export function decideTurn(
   const peers = (id: string): unknown => (changed.get(id) ?? actors.get(id))?.state;
   for (const delivery of deliveries) {
     const chain: Delivery[] = [delivery];
-    const cause = type.causeOf(delivery.message as never);
-    for (let i = 0; i < chain.length; i++) decideOne(chain[i]!, chain, cause);
+    for (let i = 0; i < chain.length; i++) decideOne(chain[i]!, chain);
   }
   return { changed, effects, undecided, decided, late };
 
-  function decideOne(delivery: Delivery, chain: Delivery[], cause: Cause): void {
+  function decideOne(delivery: Delivery, chain: Delivery[]): void {
     const actor = changed.get(delivery.to.id) ?? actors.get(delivery.to.id);
     if (actor === undefined || actor.kind !== delivery.to.kind) {
       undecided.push({ delivery, reason: `there is no ${delivery.to.kind} ${delivery.to.id} in this aggregate` });
@@ -76,7 +75,8 @@ export function decideTurn(
       for (const effect of decision.effects) {
         if (effect.type === "send") chain.push({ to: effect.to, message: effect.message });
         else if (effect.type === "spawn") changed.set(effect.actor.id, spawned(effect.actor, effect.state));
-        else effects.push(effect.type === "publish" ? withCause(effect, cause) : effect);
+        else if (effect.type === "publish") effects.push(withCause(effect, type.causeOf(chain[0]!.message as never)));
+        else effects.push(effect);
       }
     } catch (error) {
       undecided.push({ delivery, reason: error instanceof Error ? error.message : String(error) });

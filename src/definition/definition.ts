@@ -1,7 +1,7 @@
 /** A definition after validation: both shapes made one, durations in milliseconds, defaults put in. */
 import { parseDuration } from "../domain/durations.ts";
 import type { AgentSelector } from "../domain/labels.ts";
-import type { Pairs, Scalar } from "../domain/plan.ts";
+import type { Pairs, PlannedRetry, Scalar } from "../domain/plan.ts";
 import type { Matrix } from "./matrix.ts";
 import type {
   RawApproval,
@@ -64,7 +64,7 @@ export interface DefinedJob {
   readonly cancelGraceMs: number;
   readonly leaseMs: number;
   readonly priority: number;
-  readonly retry: Retry<"agent_lost" | "dispatch_failed">;
+  readonly retry: PlannedRetry<"agent_lost" | "dispatch_failed">;
   readonly continueOnError: boolean;
   readonly selector: AgentSelector;
   readonly concurrency: RawConcurrency | null;
@@ -87,23 +87,12 @@ export interface DefinedStep {
   readonly env: Pairs<Scalar>;
   readonly when: string;
   readonly timeoutMs: number | null;
-  readonly retry: Retry<"failed" | "timeout">;
+  readonly retry: PlannedRetry<"failed" | "timeout">;
   readonly continueOnError: boolean;
   readonly workingDirectory: string;
   readonly artifacts: NonNullable<RawStep["artifacts"]>;
   /** Names of outputs, or null when any may be written. */
   readonly outputs: readonly string[] | null;
-}
-
-export interface Retry<Cause extends string> {
-  /** In all, the first one included. */
-  readonly attempts: number;
-  readonly on: readonly Cause[];
-  /** Empty for any. */
-  readonly exitCodes: readonly number[];
-  readonly delayMs: number;
-  readonly backoff: number;
-  readonly maxDelayMs: number;
 }
 
 /** Name of the stage in which the `jobs` shorthand is wrapped. */
@@ -215,7 +204,7 @@ function toRetry<Cause extends string>(
   raw: ((RawStepRetry | RawJobRetry) & { readonly on?: readonly Cause[] | undefined }) | undefined,
   attempts: number,
   causes: readonly Cause[],
-): Retry<Cause> {
+): PlannedRetry<Cause> {
   return {
     attempts: raw?.attempts ?? attempts,
     on: raw?.on ?? causes,

@@ -27,14 +27,16 @@ export function findNotRunYet(definition: Definition): readonly NotRunYet[] {
   note(definition.triggers.cron.length > 0, "a cron trigger", triggers("cron"), false);
   note(definition.triggers.event.length > 0, "an event trigger", triggers("event"), false);
   for (const stage of definition.stages) {
-    note(stage.when !== "", "`when`", [[...stage.path, "when"]]);
+    note(readsOutputs(definition, stage.when), OUTPUTS, [[...stage.path, "when"]]);
     note(stage.approval !== null, "`approval`", inherited(stage.path, "approval"));
     for (const job of stage.jobs) {
-      noteJob(note, job);
-      const failFast = [...job.path, "matrix", "failFast"];
-      const isWritten = job.matrix?.failFast === true && definition.source.find([failFast]) !== undefined;
-      note(isWritten, "`failFast`", [failFast], false);
-      for (const [index, step] of job.steps.entries()) noteStep(note, step, [...job.path, "steps", index]);
+      noteJob(note, job, definition);
+      note(readsOutputs(definition, job.when), OUTPUTS, [[...job.path, "when"]]);
+      for (const [index, step] of job.steps.entries()) {
+        const path = [...job.path, "steps", index];
+        noteStep(note, step, path);
+        note(readsOutputs(definition, step.when), OUTPUTS, [[...path, "when"]]);
+      }
     }
   }
   return [...found.values()];
@@ -54,14 +56,10 @@ function inherited(owner: Path, key: string): Paths {
   return [...spellings(owner, key), ...spellings([], key)];
 }
 
-function noteJob(note: Note, job: DefinedJob): void {
+function noteJob(note: Note, job: DefinedJob, definition: Definition): void {
   const { path, matrix } = job;
-  note(job.when !== "", "`when`", [[...path, "when"]]);
-  const axis = matrix?.axes.find(([, values]) => typeof values === "string");
-  note(axis !== undefined, "an axis from an expression", [[...path, "matrix", "axes", axis?.[0] ?? ""]]);
-  note(matrix !== null && matrix.maxParallel !== null, "`maxParallel`", [[...path, "matrix", "maxParallel"]]);
-  const isByCause = job.retry.delayMs > 0 || !job.retry.on.includes("agent_lost");
-  note(isByCause, "`retry` of a job by its causes", [[...path, "retry"]]);
+  const axis = matrix?.axes.find(([, values]) => typeof values === "string" && readsJobs(definition, values));
+  note(axis !== undefined, "an axis from the output of a job", [[...path, "matrix", "axes", axis?.[0] ?? ""]]);
   note(job.concurrency !== null, "`concurrency`", [[...path, "concurrency"]]);
   note(job.approval !== null, "`approval`", spellings(path, "approval"));
   note(job.target?.protected === true, "a protected `target`", inherited(path, "target"));
@@ -70,11 +68,22 @@ function noteJob(note: Note, job: DefinedJob): void {
 }
 
 function noteStep(note: Note, step: DefinedStep, path: Path): void {
-  note(step.when !== "", "`when`", [[...path, "when"]]);
-  note(step.retry.attempts > 1, "`retry` of a step", [[...path, "retry"]]);
   note(step.outputs !== null, "`outputs` of a step", [[...path, "outputs"]], false);
   note(step.artifacts.length > 0, "`artifacts`", [[...path, "artifacts"]]);
   const builtin = builtinOf(step.uses);
   if (builtin === "shell") return;
   note(true, builtin === undefined ? "a plugin" : `the builtin \`${builtin}\``, [[...path, "uses"]]);
+}
+
+const OUTPUTS = "a condition that reads more of jobs and steps than their `result`";
+
+function readsJobs({ source }: Definition, axis: string): boolean {
+  return source.parsed.template(axis).references.some(({ context }) => context === "jobs");
+}
+
+function readsOutputs({ source }: Definition, when: string): boolean {
+  return source.parsed.condition(when).references.some(({ context, offset, length }) => {
+    if (context !== "jobs" && context !== "steps") return false;
+    return !/^\s*(?:\.\s*result\b|\[\s*'result'\s*\])/.test(when.slice(offset + length));
+  });
 }

@@ -117,7 +117,7 @@ function checkReferences(
       const allowed = place.contexts.map((one) => `\`${one}\``).join(", ");
       const message = `\`${context}\` cannot be read in ${place.words}`;
       source.report("expression-misplaced", path, message, { spot, hint: `what can be read here: ${allowed}` });
-    } else checkReach(source, path, spot, context, reference.field, reach);
+    } else checkReach(source, path, spot, context, reference.field, place, reach);
   }
 }
 
@@ -127,9 +127,10 @@ function checkReach(
   spot: TextSpot,
   context: ContextName,
   field: string | null,
+  place: ExpressionPlace,
   reach: Reach,
 ): void {
-  if ((RUN_CONTEXTS as readonly ContextName[]).includes(context)) {
+  if (place.isCondition !== true && (RUN_CONTEXTS as readonly ContextName[]).includes(context)) {
     const message = `\`${context}\` is not given to runs yet: a run of this definition is refused`;
     source.reportOnce("not-run-yet", context, path, message, { severity: "warning", spot });
   }

@@ -1,5 +1,6 @@
 /** From a definition and a trigger to a plan: jobs with their matrix cells, who needs whom, and resolved arguments. Pure. */
 import type { Diagnostic } from "../definition/diagnostics.ts";
+import type { ParsedTexts } from "../definition/parsed-texts.ts";
 import { LIMITS } from "../definition/schema/limits.ts";
 import { cellName } from "../definition/matrix.ts";
 import { findNotRunYet } from "../definition/not-run-yet.ts";
@@ -8,7 +9,7 @@ import type { RunId } from "../domain/ids.ts";
 import type { JobSpec, PlannedJob, RunPlan } from "../domain/plan.ts";
 import { type PartialScope, toPartialScope, toScope, UNKNOWN } from "../expressions/context-data.ts";
 import { planCells, type PlannedCell } from "./plan-cells.ts";
-import { ConditionPlanner } from "./plan-condition.ts";
+import { planCondition } from "./plan-condition.ts";
 import { planContexts, type Subject } from "./plan-contexts.ts";
 import { TextResolver } from "./text-resolver.ts";
 
@@ -51,14 +52,14 @@ export function planRun(input: PlanInput): PlanResult {
   if (resolver.problems.length > 0) return refused();
   const cells = planCells(definition, base, (code, path, message) => resolver.refuse(code, path, message));
   const known = toPartialScope({ jobs: UNKNOWN, steps: UNKNOWN }, base);
-  const conditions = new ConditionPlanner();
+  const { parsed } = definition.source;
   const jobs: JobSpec[] = [];
   const planned: PlannedJob[] = [];
   const links = linkCells(cells);
   for (const [index, cell] of cells.entries()) {
     const spec = resolver.resolveJob(definition.env, cell.defined, cell.matrix);
     jobs.push(spec);
-    planned.push({ ...planJob(cell, spec, conditions, known), index, ...links[index]! });
+    planned.push({ ...planJob(cell, spec, parsed, known), index, ...links[index]! });
     // Most of a plan that is too large is never made.
     if (resolver.isFull) return refused();
   }
@@ -67,7 +68,7 @@ export function planRun(input: PlanInput): PlanResult {
     projectId: input.projectId,
     namespace: definition.namespace,
     timeoutMs: definition.timeoutMs,
-    stages: definition.stages.map(({ name, when }) => ({ name, when: conditions.plan(when, known) })),
+    stages: definition.stages.map(({ name, when }) => ({ name, when: planCondition(when, known, parsed) })),
     jobs: planned,
   };
   if (JSON.stringify(plan).length > LIMITS.planGraphChars) {
@@ -96,7 +97,7 @@ function linkCells(cells: readonly PlannedCell[]): readonly Pick<PlannedJob, "ne
 function planJob(
   { defined, stage, matrix }: PlannedCell,
   { env, steps }: JobSpec,
-  conditions: ConditionPlanner,
+  parsed: ParsedTexts,
   known: PartialScope,
 ): Omit<PlannedJob, "index" | "needs" | "dependents"> {
   const ofJob = toPartialScope({ matrix: Object.fromEntries(matrix) }, known);
@@ -108,7 +109,7 @@ function planJob(
     matrix,
     failFast: defined.matrix?.failFast ?? false,
     maxParallel: defined.matrix?.maxParallel ?? null,
-    when: conditions.plan(defined.when, ofJob),
+    when: planCondition(defined.when, ofJob, parsed),
     continueOnError: defined.continueOnError,
     timeoutMs: defined.timeoutMs,
     queueTimeoutMs: defined.queueTimeoutMs,
@@ -120,7 +121,7 @@ function planJob(
     steps: defined.steps.map(({ id, when, continueOnError, timeoutMs, retry }, at) => ({
       name: steps[at]!.name,
       id,
-      when: conditions.plan(when, ofSteps),
+      when: planCondition(when, ofSteps, parsed),
       continueOnError,
       timeoutMs,
       retry: retry.attempts > 1 ? retry : null,

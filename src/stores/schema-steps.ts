@@ -53,8 +53,8 @@ export const CONDITIONS_AND_RETRIES: SchemaStep = {
       refuseNewer(plan);
       const older: FirstPlan = {
         ...plan,
-        stages: plan.stages.map(({ when: _, ...stage }) => stage),
-        jobs: plan.jobs.map(({ when: _, failFast: _f, maxParallel: _m, retry, steps, ...job }) => ({
+        stages: plan.stages.map(({ name }) => ({ name })),
+        jobs: plan.jobs.map(({ when: _w, failFast: _f, maxParallel: _m, retry, steps, ...job }) => ({
           ...job,
           lostAttempts: retry.attempts,
           steps: steps.map(({ name, continueOnError, timeoutMs }) => ({ name, continueOnError, timeoutMs })),

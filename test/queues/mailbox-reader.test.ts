@@ -27,7 +27,7 @@ describe("the reader of a mailbox", () => {
         const closed = new Promise<void>((resolve, reject) => {
           const receive = async (): Promise<void> => {
             // While it is settled, the reader fetches the next one.
-            if (++received === enough) setImmediate(() => reader.close().then(resolve, reject));
+            if (++received === enough) setImmediate(() => void reader.close().then(resolve, reject));
           };
           const reader = new MailboxReader({ redis: client, shard: SHARD, queue, receive, log: silentLog });
         });
