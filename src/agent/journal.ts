@@ -21,8 +21,8 @@ const SETTLED_MS = 3_600_000;
 const UNSETTLED_MS = 7 * 24 * 3_600_000;
 /** How many settled entries are remembered at most; the oldest go first. */
 const SETTLED_COUNT = 5_000;
-/** The file is written anew when it has grown to twice what was needed the last time, and these more. */
-const SURPLUS_RECORDS = 2_000;
+/** The file is written anew when it has grown to twice what was needed the last time, and this more. */
+const SURPLUS_BYTES = 1 << 20;
 
 type Stored = [step: string, token: string];
 
@@ -37,8 +37,8 @@ export class Journal {
   readonly #log: Logger;
   readonly #entries = new Map<string, JournalEntry>();
   #descriptor: number;
-  #records = 0;
-  #needed = 0;
+  #bytes = 0;
+  #neededBytes = 0;
 
   /** Reads the file; what had begun and not ended there is lost, as no step outlives its agent. */
   constructor(file: string, log: Logger) {
@@ -95,7 +95,8 @@ export class Journal {
     const line = Buffer.from(`${JSON.stringify(record)}\n`);
     if (writeSync(this.#descriptor, line) < line.length) throw new Error(`no space left for ${this.#file}`);
     this.#apply(record);
-    if (++this.#records > 2 * this.#needed + SURPLUS_RECORDS) {
+    this.#bytes += line.length;
+    if (this.#bytes > 2 * this.#neededBytes + SURPLUS_BYTES) {
       closeSync(this.#descriptor);
       this.#descriptor = this.#rewrite();
     }
@@ -125,7 +126,8 @@ export class Journal {
         if (entry !== undefined) this.#entries.set(key, { ...entry, report: StepReport.fromJSON(record.report) });
         break;
       case "settled":
-        if (entry !== undefined) this.#entries.set(key, { ...entry, settledAt: record.at });
+        if (entry !== undefined)
+          this.#entries.set(key, { ...entry, report: shortened(entry.report), settledAt: record.at });
         break;
     }
   }
@@ -140,9 +142,10 @@ export class Journal {
       if (report !== undefined) records.push({ t: "ended", key, report: StepReport.toJSON(report) });
       if (settledAt !== undefined) records.push({ t: "settled", at: settledAt, key });
     }
-    this.#records = this.#needed = records.length;
+    const content = Buffer.from(records.map((record) => `${JSON.stringify(record)}\n`).join(""));
+    this.#bytes = this.#neededBytes = content.length;
     const draft = `${this.#file}.new`;
-    writeFileSync(draft, records.map((record) => `${JSON.stringify(record)}\n`).join(""), { mode: 0o600 });
+    writeFileSync(draft, content, { mode: 0o600 });
     renameSync(draft, this.#file);
     return openSync(this.#file, "a", 0o600);
   }
@@ -173,7 +176,13 @@ export function lostReport({ runId, jobId, stepRunId, token }: Readonly<HeldStep
     lastLine: 0n,
     startedAtMs: 0n,
     endedAtMs: 0n,
+    outputs: {},
   };
+}
+
+/** What is still said of a step run that the plane has heard of: not what may be large. */
+function shortened(report: StepReport | undefined): StepReport | undefined {
+  return report && { ...report, outputs: {} };
 }
 
 function readLines(file: string): string[] {

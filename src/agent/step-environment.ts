@@ -9,7 +9,7 @@ const INHERITED = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL",
  * Later ones win: the machine's, the dispatch's in their order, ours. `malformed_request` for a name that a shell cannot
  * hold: some shells would drop it without a word.
  */
-export function stepEnvironment(dispatch: Dispatch, workspace: string): Record<string, string> {
+export function stepEnvironment(dispatch: Dispatch, workspace: string, outputsFile: string): Record<string, string> {
   const env: Record<string, string> = { PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8" };
   for (const name of INHERITED) {
     const value = process.env[name];
@@ -36,5 +36,6 @@ export function stepEnvironment(dispatch: Dispatch, workspace: string): Record<s
     MILLRACE_STEP_RUN_ID: dispatch.stepRunId,
     MILLRACE_STEP_NAME: dispatch.stepName,
     MILLRACE_WORKSPACE: workspace,
+    MILLRACE_OUTPUT: outputsFile,
   };
 }

@@ -7,6 +7,7 @@ import type { HeldLease } from "./leases.ts";
 import { OutputCapture, type OutputTarget } from "./output-capture.ts";
 import { prepareCommand } from "./shell-step.ts";
 import { stepEnvironment } from "./step-environment.ts";
+import { makeOutputsFile, type StepOutputs } from "./step-outputs.ts";
 import { openWorkspace, resolveWorkingDirectory } from "./workspace.ts";
 
 /** Beyond it `setTimeout` fires at once; 24 days. */
@@ -19,6 +20,8 @@ export interface StepEnd {
   /** For people; empty on success. */
   readonly reason: string;
   readonly lastLine: bigint;
+  /** Up to the first that cannot be read; none of a lost step. */
+  readonly outputs: StepOutputs["outputs"];
   /** Unix milliseconds; 0 when the process did not start. */
   readonly startedAtMs: number;
   readonly endedAtMs: number;
@@ -66,16 +69,30 @@ export class StepExecution {
     this.#end({ phase: StepPhase.STEP_PHASE_LOST, reason }, 0);
   }
 
-  async #run({ workDir, scratchDir, launcher, pipes, lease, output, onStarted }: StepSurroundings): Promise<StepEnd> {
+  async #run(surroundings: StepSurroundings): Promise<StepEnd> {
     const dispatch = this.#dispatch;
+    const { workDir, scratchDir, launcher, lease } = surroundings;
     await launcher.whenReady();
     // Much time may have passed since the lease was taken: this sets the cause when it has run out.
     lease.hasRunOut();
     if (this.#cause !== undefined) return this.#endOf(this.#cause.phase, -1, this.#cause.reason, 0n, 0);
     const workspace = openWorkspace(workDir, dispatch.jobId);
     const cwd = resolveWorkingDirectory(workspace, dispatch.workingDirectory);
-    const env = stepEnvironment(dispatch, workspace);
-    const prepared = prepareCommand(dispatch, scratchDir);
+    const outputsFile = makeOutputsFile(scratchDir);
+    try {
+      const end = await this.#execute(cwd, stepEnvironment(dispatch, workspace, outputsFile.path), surroundings);
+      return end.phase === StepPhase.STEP_PHASE_LOST ? end : withOutputs(end, outputsFile.read());
+    } finally {
+      await outputsFile.dispose();
+    }
+  }
+
+  async #execute(
+    cwd: string,
+    env: Record<string, string>,
+    { scratchDir, launcher, pipes, lease, output, onStarted }: StepSurroundings,
+  ): Promise<StepEnd> {
+    const prepared = prepareCommand(this.#dispatch, scratchDir);
     const [stdout, stderr] = [pipes.open(), pipes.open()];
     const letGo = () => {
       stdout.letGo();
@@ -146,8 +163,16 @@ export class StepExecution {
   }
 
   #endOf(phase: StepPhase, exitCode: number, reason: string, lastLine: bigint, startedAtMs: number): StepEnd {
-    return { phase, exitCode, reason, lastLine, startedAtMs, endedAtMs: startedAtMs === 0 ? 0 : Date.now() };
+    const endedAtMs = startedAtMs === 0 ? 0 : Date.now();
+    return { phase, exitCode, reason, lastLine, outputs: {}, startedAtMs, endedAtMs };
   }
+}
+
+/** A step that wrote what cannot be read has failed, whatever its process made of it; one that had failed, as it had. */
+function withOutputs(end: StepEnd, { outputs, problem }: StepOutputs): StepEnd {
+  if (problem === undefined || end.phase !== StepPhase.STEP_PHASE_SUCCEEDED) return { ...end, outputs };
+  const reason = `the outputs in MILLRACE_OUTPUT cannot be read: ${problem}`;
+  return { ...end, outputs, phase: StepPhase.STEP_PHASE_FAILED, reason };
 }
 
 function describe({ code, signal }: ProcessExit): string {

@@ -300,6 +300,7 @@ function reportOf(held: HeldStepRun, end: StepEnd): StepReport {
     lastLine: end.lastLine,
     startedAtMs: BigInt(end.startedAtMs),
     endedAtMs: BigInt(end.endedAtMs),
+    outputs: { ...end.outputs },
   };
 }
 

@@ -34,13 +34,17 @@ export function resolveWorkingDirectory(workspace: string, workingDirectory: str
 
 /** Removes the workspace; a symbolic link goes itself, never what it names. Nothing happens when there is none. */
 export async function removeWorkspace(workDir: string, jobId: string): Promise<void> {
-  const folder = workspacePath(workDir, jobId);
+  await removeTree(workspacePath(workDir, jobId));
+}
+
+/** Removes whatever a step has left at `path`; a symbolic link goes itself. Nothing happens when there is nothing. */
+export async function removeTree(path: string): Promise<void> {
   try {
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+    await rm(path, { recursive: true, force: true, maxRetries: 3 });
   } catch {
     // Package caches like to make their folders read-only.
-    await allowRemoval(folder);
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+    await allowRemoval(path);
+    await rm(path, { recursive: true, force: true, maxRetries: 3 });
   }
 }
 

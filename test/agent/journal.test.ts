@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -76,5 +76,45 @@ describe("the agent's journal", () => {
     expect(journal.find("step_15000", 15_000n)).to.not.equal(undefined);
     expect(journal.find("step_1", 1n)).to.equal(undefined);
     expect((await stat(file)).mode & 0o777).to.equal(0o600);
+  });
+
+  it("keeps the outputs of a step run until the plane knows its end", () => {
+    const before = reopen();
+    for (const n of [1, 2]) {
+      before.begin(held(n));
+      before.end({ ...success(n), outputs: { a: "x\ny", b: "" } });
+    }
+    before.settle("step_2", 2n);
+    for (const journal of [before, reopen(), reopen()]) {
+      expect(journal.find("step_1", 1n)!.report).to.deep.equal({ ...success(1), outputs: { a: "x\ny", b: "" } });
+      expect(journal.find("step_2", 2n)!.report).to.deep.equal(success(2));
+    }
+  });
+
+  it("stays small however large the outputs of settled step runs were", async () => {
+    const journal = reopen();
+    for (let n = 1; n <= 200; n++) {
+      journal.begin(held(n));
+      journal.end({ ...success(n), outputs: { big: "x".repeat(65_000) } });
+      journal.settle(`step_${n}`, BigInt(n));
+    }
+    expect((await stat(file)).size).to.be.below(2_000_000);
+  });
+
+  it("reads one that was written before there were outputs", async () => {
+    const key = ["step_1", "1"];
+    const { outputs: _, ...report } = { ...success(1), token: "1", lastLine: "2", startedAtMs: "5", endedAtMs: "6" };
+    const records = [
+      { t: "begun", at: Date.now(), runId: "run_1", jobId: "job_1", key },
+      { t: "ended", key, report },
+    ];
+    await writeFile(file, records.map((record) => `${JSON.stringify(record)}\n`).join(""));
+    expect(reopen().unsettled()[0]!.report).to.deep.equal({
+      ...success(1),
+      lastLine: 2n,
+      startedAtMs: 5n,
+      endedAtMs: 6n,
+      outputs: {},
+    });
   });
 });

@@ -320,6 +320,16 @@ export interface StepReport {
   startedAtMs: bigint;
   /** When it ended by the same clock; in the report of a start when that is sent. What lies between is how long it has run. */
   endedAtMs: bigint;
+  /**
+   * What the step wrote to the file in MILLRACE_OUTPUT; of final reports alone, and none of a lost step. At most 256
+   * entries, and 65536 bytes of names and values in UTF-8; names match [A-Za-z_][A-Za-z0-9_-]{0,63}.
+   */
+  outputs: { [key: string]: string };
+}
+
+export interface StepReport_OutputsEntry {
+  key: string;
+  value: string;
 }
 
 export interface Revoke {
@@ -2288,6 +2298,7 @@ function createBaseStepReport(): StepReport {
     lastLine: 0n,
     startedAtMs: 0n,
     endedAtMs: 0n,
+    outputs: {},
   };
 }
 
@@ -2335,6 +2346,9 @@ export const StepReport: MessageFns<StepReport> = {
       }
       writer.uint32(80).int64(message.endedAtMs);
     }
+    globalThis.Object.entries(message.outputs).forEach(([key, value]: [string, string]) => {
+      StepReport_OutputsEntry.encode({ key: key as any, value }, writer.uint32(90).fork()).join();
+    });
     return writer;
   },
 
@@ -2431,6 +2445,17 @@ export const StepReport: MessageFns<StepReport> = {
             message.endedAtMs = reader.int64() as bigint;
             continue;
           }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            const entry11 = StepReport_OutputsEntry.decode(reader, reader.uint32());
+            if (entry11.value !== undefined) {
+              message.outputs[entry11.key] = entry11.value;
+            }
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2483,6 +2508,20 @@ export const StepReport: MessageFns<StepReport> = {
         : isSet(object.ended_at_ms)
         ? BigInt(object.ended_at_ms)
         : 0n,
+      outputs: isObject(object.outputs)
+        ? (globalThis.Object.entries(object.outputs) as [string, any][]).reduce(
+          (acc: { [key: string]: string }, [key, value]: [string, any]) => {
+            globalThis.Object.defineProperty(acc, key, {
+              value: globalThis.String(value),
+              enumerable: true,
+              configurable: true,
+              writable: true,
+            });
+            return acc;
+          },
+          {},
+        )
+        : {},
     };
   },
 
@@ -2518,6 +2557,15 @@ export const StepReport: MessageFns<StepReport> = {
     if (message.endedAtMs !== 0n) {
       obj.endedAtMs = message.endedAtMs.toString();
     }
+    if (message.outputs) {
+      const entries = globalThis.Object.entries(message.outputs) as [string, string][];
+      if (entries.length > 0) {
+        obj.outputs = {};
+        entries.forEach(([k, v]) => {
+          obj.outputs[k] = v;
+        });
+      }
+    }
     return obj;
   },
 
@@ -2538,6 +2586,100 @@ export const StepReport: MessageFns<StepReport> = {
       ? BigInt(object.startedAtMs)
       : 0n;
     message.endedAtMs = (object.endedAtMs !== undefined && object.endedAtMs !== null) ? BigInt(object.endedAtMs) : 0n;
+    message.outputs = (globalThis.Object.entries(object.outputs ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    return message;
+  },
+};
+
+function createBaseStepReport_OutputsEntry(): StepReport_OutputsEntry {
+  return { key: "", value: "" };
+}
+
+export const StepReport_OutputsEntry: MessageFns<StepReport_OutputsEntry> = {
+  encode(message: StepReport_OutputsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StepReport_OutputsEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStepReport_OutputsEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): StepReport_OutputsEntry {
+    return {
+      key: isSet(object.key) ? globalThis.String(object.key) : "",
+      value: isSet(object.value) ? globalThis.String(object.value) : "",
+    };
+  },
+
+  toJSON(message: StepReport_OutputsEntry): unknown {
+    const obj: any = {};
+    if (message.key !== "") {
+      obj.key = message.key;
+    }
+    if (message.value !== "") {
+      obj.value = message.value;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<StepReport_OutputsEntry>, I>>(base?: I): StepReport_OutputsEntry {
+    return StepReport_OutputsEntry.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StepReport_OutputsEntry>, I>>(object: I): StepReport_OutputsEntry {
+    const message = createBaseStepReport_OutputsEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
     return message;
   },
 };

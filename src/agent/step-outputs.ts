@@ -1,0 +1,140 @@
+/**
+ * The outputs of a step: the file that `MILLRACE_OUTPUT` names, from its making to what is read of it. What lies there
+ * at the end is the step's doing and may be anything: another file, a pipe, a link.
+ */
+import { isUtf8 } from "node:buffer";
+import { randomUUID } from "node:crypto";
+import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { removeTree } from "./workspace.ts";
+
+/** Of names and values in all. */
+const MAX_BYTES = 65_536;
+const MAX_COUNT = 256;
+/** Of the file: room for delimiters, line ends and values that later ones replace. */
+const MAX_FILE_BYTES = 2 * MAX_BYTES;
+/** To open a pipe must not wait for its writer, and no link is followed. */
+const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+
+export interface StepOutputs {
+  readonly outputs: Readonly<Record<string, string>>;
+  /** The first thing that is wrong, by its line and without any text of the step; undefined when nothing is. */
+  readonly problem: string | undefined;
+}
+
+export interface OutputsFile {
+  readonly path: string;
+  /** Call when nothing of the step is left. What stands before the first problem is answered also when there is one. */
+  read(): StepOutputs;
+  /** Removes whatever stands there. */
+  dispose(): Promise<void>;
+}
+
+/** Makes an empty file in `folder`, for this user alone. */
+export function makeOutputsFile(folder: string): OutputsFile {
+  const path = join(folder, `outputs-${randomUUID()}`);
+  writeFileSync(path, "", { mode: 0o600, flag: "wx" });
+  return {
+    path,
+    read: () => readOutputs(path),
+    dispose: () => remove(path),
+  };
+}
+
+async function remove(path: string): Promise<void> {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    await removeTree(path); // A folder.
+  }
+}
+
+function readOutputs(path: string): StepOutputs {
+  let file: number | undefined;
+  try {
+    file = openSync(path, OPEN_FLAGS);
+    const stats = fstatSync(file);
+    if (!stats.isFile()) return nothing("it is no longer a regular file");
+    if (stats.size === 0) return nothing();
+    if (stats.size <= MAX_FILE_BYTES) return parseOutputs(readStart(file, stats.size));
+    const start = readStart(file, MAX_FILE_BYTES);
+    const { outputs } = parseOutputs(start.slice(0, start.lastIndexOf("\n") + 1));
+    return { outputs, problem: `it is longer than ${MAX_FILE_BYTES} bytes` };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return nothing("it was removed");
+    if (code === "ELOOP" || code === "ENXIO") return nothing("it is no longer a regular file");
+    return nothing(`the system refuses it (${code})`);
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+function nothing(problem?: string): StepOutputs {
+  return { outputs: {}, problem };
+}
+
+/** The first `length` bytes, or fewer when the file ends before; a character a byte, so that lengths are bytes. */
+function readStart(file: number, length: number): string {
+  const bytes = Buffer.alloc(length);
+  let filled = 0;
+  while (filled < length) {
+    const count = readSync(file, bytes, filled, length - filled, null);
+    if (count === 0) break;
+    filled += count;
+  }
+  return bytes.toString("latin1", 0, filled);
+}
+
+/** Lines `name=value`, and `name<<DELIMITER` with the value in the lines up to that of the delimiter alone. */
+function parseOutputs(text: string): StepOutputs {
+  const lines = text.split("\n").map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line));
+  const values = new Map<string, string>();
+  for (let index = 0; index < lines.length; index++) {
+    const line = lines[index]!;
+    if (/^[ \t]*$/.test(line)) continue;
+    const at = `line ${index + 1}`;
+    const [, name, operator, rest] = /^(.*?)(=|<<)(.*)$/s.exec(line) ?? [];
+    if (name === undefined) return bounded(values, `${at} has no "="`);
+    const wrong = problemOfName(name);
+    if (wrong !== undefined) return bounded(values, `${at} ${wrong}`);
+    let value = rest!;
+    if (operator === "<<") {
+      if (rest === "") return bounded(values, `${at} has no delimiter after "<<"`);
+      const end = lines.indexOf(rest!, index + 1);
+      if (end === -1) return bounded(values, `the value that begins in ${at} has no line with its delimiter alone`);
+      value = lines.slice(index + 1, end).join("\n");
+      index = end;
+    }
+    if (!isUtf8(Buffer.from(value, "latin1"))) return bounded(values, `the value in ${at} is not UTF-8`);
+    values.set(name, value);
+  }
+  return bounded(values);
+}
+
+function problemOfName(name: string): string | undefined {
+  if (!/^[A-Za-z_][\w-]{0,63}$/.test(name)) {
+    return "has no name of 1 to 64 letters, digits, _ and - that begins with a letter or _";
+  }
+  // The objects that messages are read into cannot hold it.
+  return name === "__proto__" ? 'has the name "__proto__", which no output can have' : undefined;
+}
+
+/** As many as fit; that some do not is told unless there is another problem. */
+function bounded(values: ReadonlyMap<string, string>, problem?: string): StepOutputs {
+  const outputs: [name: string, value: string][] = [];
+  let bytes = 0;
+  for (const [name, value] of values) {
+    bytes += name.length + value.length;
+    if (bytes > MAX_BYTES) {
+      problem ??= `names and values have more than ${MAX_BYTES} bytes in all`;
+      break;
+    }
+    if (outputs.length === MAX_COUNT) {
+      problem ??= `there are more than ${MAX_COUNT} names`;
+      break;
+    }
+    outputs.push([name, Buffer.from(value, "latin1").toString()]);
+  }
+  return { outputs: Object.fromEntries(outputs), problem };
+}
