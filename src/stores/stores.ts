@@ -6,6 +6,7 @@ import type { IdempotencyStore } from "./idempotency.ts";
 import type { IdentityStore } from "./identity.ts";
 import type { InboxStore } from "./inbox.ts";
 import type { LogStore } from "./logs.ts";
+import type { OutputStore } from "./outputs.ts";
 import type { PipelineStore } from "./pipelines.ts";
 import type { PlanStore } from "./plans.ts";
 import type { ShardStore } from "./shards.ts";
@@ -16,6 +17,7 @@ export interface Stores {
   readonly inbox: InboxStore;
   readonly events: EventStore;
   readonly logs: LogStore;
+  readonly outputs: OutputStore;
   readonly shards: ShardStore;
   readonly deadLetters: DeadLetterStore;
   readonly pipelines: PipelineStore;

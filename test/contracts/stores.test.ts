@@ -12,6 +12,7 @@ import { asId, type JobRunId, newId, type StepRunId } from "../../src/domain/ids
 import { Connection } from "../../src/stores/mongo/connection.ts";
 import { openMongoStores } from "../../src/stores/mongo/open.ts";
 import { ReadModels } from "../../src/stores/mongo/read-models.ts";
+import { MIGRATIONS } from "../../src/stores/mongo/schema.ts";
 import { openSqliteStores } from "../../src/stores/sqlite/open.ts";
 import type { Stores } from "../../src/stores/stores.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
@@ -20,6 +21,7 @@ import { openTestSqlite } from "../support/stores.ts";
 import { until } from "../support/until.ts";
 import { aggregateStoreContract } from "./aggregate-store.ts";
 import { operationStoresContract } from "./operation-stores.ts";
+import { outputStoreContract } from "./output-store.ts";
 import { recordStoresContract } from "./record-stores.ts";
 import { actorOf, sampleAggregate, saveOf, withIndex } from "./samples.ts";
 
@@ -31,6 +33,7 @@ describe("the store on SQLite", () => {
   aggregateStoreContract(() => opened.stores);
   recordStoresContract(() => opened.stores);
   operationStoresContract(() => opened.stores);
+  outputStoreContract(() => opened.stores);
 
   it("keeps everything when it is opened again, also by two at a time", async () => {
     const aggregate = sampleAggregate();
@@ -43,6 +46,14 @@ describe("the store on SQLite", () => {
     expect([one, two].toSorted()).to.deep.equal(["saved", "versionConflict"]);
     expect((await other.aggregates.loadHead(aggregate.head.rootId))!.version).to.equal(2);
     await other.close();
+  });
+
+  it("is not asked for outputs when none is looked for", async () => {
+    const closed = await openSqliteStores({ path: opened.path });
+    await closed.close();
+    const asked = await closed.outputs.find([{ stepRunId: newId("step"), token: 1 }]).catch((error: unknown) => error);
+    expect(asked, "a closed store cannot be asked").to.be.instanceOf(Error);
+    expect(await closed.outputs.find([])).to.deep.equal([]);
   });
 
   it("refuses a file that a newer version has written", async () => {
@@ -96,6 +107,7 @@ describe("the store on MongoDB", function () {
   aggregateStoreContract(() => stores);
   recordStoresContract(() => stores);
   operationStoresContract(() => stores);
+  outputStoreContract(() => stores);
 
   it("brings look-ups up to a save that ended before it wrote them", async () => {
     const agentId = newId("agt");
@@ -150,7 +162,7 @@ describe("the store on MongoDB", function () {
     await client
       .db(newer)
       .collection<{ _id: string }>("settings")
-      .insertOne({ _id: "STORE_SCHEMA", value: "2" } as never);
+      .insertOne({ _id: "STORE_SCHEMA", value: String(MIGRATIONS.length + 1) } as never);
     const error = await openMongoStores({ url, database: newer }).catch((caught: unknown) => caught);
     expect(error).to.be.instanceOf(MillraceError).with.property("message").that.includes("newer version");
   });

@@ -30,6 +30,9 @@ describe("MongoDB whose connections are cut in the middle of calls", function ()
     "creating a run": () => stores.aggregates.create(sampleAggregate({ plan })),
     "saving a turn": () => stores.aggregates.save(saveOf(stored, {}, stored.actors)),
     "storing a log": () => stores.logs.append({ stepRunId: newId("step"), agentId: newId("agt"), lines: lines(1, 3) }),
+    "storing outputs": () =>
+      stores.outputs.put({ runId: newId("run"), stepRunId: newId("step"), token: 1, values: [] }),
+    "reading outputs": () => stores.outputs.find([{ stepRunId: newId("step"), token: 1 }]),
     "reading a run": () => stores.aggregates.load(stored.head.rootId),
   };
 
@@ -43,4 +46,10 @@ describe("MongoDB whose connections are cut in the middle of calls", function ()
       await call();
     });
   }
+
+  it("are not noticed where no outputs are looked for", async () => {
+    proxy.cutEvery(1);
+    const found = await stores.outputs.find([]).finally(() => proxy.cutEvery(0));
+    expect(found).to.deep.equal([]);
+  });
 });

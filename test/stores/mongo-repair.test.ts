@@ -5,6 +5,7 @@ import type { RunEvent } from "../../src/domain/events.ts";
 import type { Aggregate } from "../../src/stores/aggregates.ts";
 import { openMongoStores } from "../../src/stores/mongo/open.ts";
 import { repairRestored } from "../../src/stores/mongo/repair.ts";
+import type { StepOutputs } from "../../src/stores/outputs.ts";
 import type { Stores } from "../../src/stores/stores.ts";
 import { actorOf, lines, sampleAggregate, saveOf, withIndex } from "../contracts/samples.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
@@ -22,6 +23,9 @@ describe("the repair of a database that was restored from a dump", function () {
   afterEach(() => stores.close());
 
   const stepIdOf = (aggregate: Aggregate) => asId<StepRunId>(actorOf(aggregate, "step").id);
+  const outputsOf = (aggregate: Aggregate, token: number): StepOutputs => {
+    return { runId: aggregate.head.rootId, stepRunId: stepIdOf(aggregate), token, values: [["at", "x"]] };
+  };
   const event = (aggregate: Aggregate, number: number) =>
     ({ runId: aggregate.head.rootId, number, name: `event ${number}` }) as unknown as RunEvent;
   const numbersOf = async (aggregate: Aggregate) =>
@@ -79,6 +83,17 @@ describe("the repair of a database that was restored from a dump", function () {
     }
   });
 
+  it("keeps the outputs of steps that were dispatched, and drops those of steps that were not or are not there", async () => {
+    const [ran, waits, forgotten] = [sampleAggregate(), sampleAggregate(), sampleAggregate()];
+    for (const run of [ran, waits]) await stores.aggregates.create(run);
+    await stores.aggregates.save(saveOf(ran, {}, [withIndex(actorOf(ran, "step"), { status: "success" })]));
+    const kept = [1, 2].map((token) => outputsOf(ran, token));
+    const all = [...kept, ...[waits, forgotten].flatMap((run) => [1, 2].map((token) => outputsOf(run, token)))];
+    for (const outputs of all) await stores.outputs.put(outputs);
+    expect((await repairRestored(options)).removed.outputs).to.equal(2);
+    expect(await stores.outputs.find(all)).to.have.deep.members(kept);
+  });
+
   it("drops commands to runs that are not there, and makes owners tell Redis everything", async () => {
     const run = sampleAggregate();
     await stores.aggregates.create(run);
@@ -102,8 +117,11 @@ describe("the repair of a database that was restored from a dump", function () {
     await stores.aggregates.create(run);
     await stores.events.append([event(run, run.head.eventNumber + 1)]);
     await stores.logs.append({ stepRunId: stepIdOf(run), agentId, lines: lines(1, 1) });
-    expect((await repairRestored(options)).removed).to.deep.equal({ events: 1, logs: 1, commands: 0 });
-    expect(await repairRestored(options)).to.deep.equal({ runs: 1, removed: { events: 0, logs: 0, commands: 0 } });
+    await stores.outputs.put(outputsOf(run, 1));
+    const { runs, removed } = await repairRestored(options);
+    expect([runs, removed]).to.deep.equal([1, { events: 1, logs: 1, outputs: 1, commands: 0 }]);
+    const again = await repairRestored(options);
+    expect(again).to.deep.equal({ runs: 1, removed: { events: 0, logs: 0, outputs: 0, commands: 0 } });
   });
 
   async function withCollections(

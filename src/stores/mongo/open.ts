@@ -4,6 +4,7 @@ import { MongoAggregateStore } from "./aggregates.ts";
 import { Connection, type MongoOptions, translated, translateFault } from "./connection.ts";
 import { MongoLogStore } from "./logs.ts";
 import { migrate } from "./migrate.ts";
+import { outputStore } from "./outputs.ts";
 import { identityStore, MongoPipelineStore } from "./records.ts";
 import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, shardStore } from "./runtime.ts";
 import { MIGRATIONS } from "./schema.ts";
@@ -21,6 +22,7 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
     inbox: translated(inboxStore(connection)),
     events: translated(eventStore(connection)),
     logs: translated(new MongoLogStore(connection)),
+    outputs: translated(outputStore(connection)),
     shards: translated(shardStore(connection)),
     deadLetters: translated(deadLetterStore(connection)),
     pipelines: translated(new MongoPipelineStore(connection)),

@@ -13,7 +13,12 @@ export interface RepairReport {
   /** Runs whose look-ups were written. */
   readonly runs: number;
   /** What was taken away since the runs, as they are now, know nothing of it. */
-  readonly removed: { readonly events: number; readonly logs: number; readonly commands: number };
+  readonly removed: {
+    readonly events: number;
+    readonly logs: number;
+    readonly outputs: number;
+    readonly commands: number;
+  };
 }
 
 interface Snapshot extends Pick<AggregateHead, "shard" | "version" | "eventNumber"> {
@@ -23,7 +28,7 @@ interface Snapshot extends Pick<AggregateHead, "shard" | "version" | "eventNumbe
 
 /** Of no Redis: whoever owns a shard next finds that the Redis it knows is another, and tells it everything. */
 const NO_REDIS = { generation: "restored", redisRunId: "" };
-/** Of steps that no agent has been given: what is stored of their logs was written in the time that is forgotten. */
+/** Of steps that no agent has been given: what is stored of them was written in the time that is forgotten. */
 const NOT_DISPATCHED = ["pending", "skipped"];
 
 /** Rejects with `unavailable` when the server cannot be reached. */
@@ -32,9 +37,10 @@ export async function repairRestored(options: MongoOptions): Promise<RepairRepor
   try {
     const { runs, events } = await repairRuns(connection);
     const logs = await dropStrayLogs(connection);
+    const outputs = await dropStrayOutputs(connection);
     const commands = await dropStrayCommands(connection);
     await connection.collection("shards").updateMany({}, { $set: { redis: NO_REDIS } });
-    return { runs, removed: { events, logs, commands } };
+    return { runs, removed: { events, logs, outputs, commands } };
   } catch (error) {
     throw translateFault(error);
   } finally {
@@ -59,19 +65,38 @@ async function repairRuns(connection: Connection): Promise<{ runs: number; event
   return done;
 }
 
-/** The ids of attempts are derived, so that another attempt may come to stand where the forgotten one stood. */
+/** Answers of how many steps. */
 async function dropStrayLogs(connection: Connection): Promise<number> {
-  const chunks = connection.collection("log_chunks");
-  const steps = connection.collection("step_runs");
   let dropped = 0;
-  for await (const { _id: stepRunId } of chunks.aggregate<{ _id: string }>([{ $group: { _id: "$stepRunId" } }])) {
-    const step = await steps.findOne({ _id: stepRunId }, { projection: { status: 1 } });
-    if (step !== null && !NOT_DISPATCHED.includes(step["status"] as string)) continue;
-    await chunks.deleteMany({ stepRunId });
+  for await (const stepRunId of strayStepsIn(connection, "log_chunks")) {
+    await connection.collection("log_chunks").deleteMany({ stepRunId });
     await connection.collection("log_heads").deleteOne({ _id: stepRunId });
     dropped++;
   }
   return dropped;
+}
+
+/** Answers of how many steps. */
+async function dropStrayOutputs(connection: Connection): Promise<number> {
+  let dropped = 0;
+  for await (const stepRunId of strayStepsIn(connection, "step_outputs")) {
+    await connection.collection("step_outputs").deleteMany({ stepRunId });
+    dropped++;
+  }
+  return dropped;
+}
+
+/**
+ * Steps that the collection tells of and that were not dispatched. The ids of attempts are derived and fencing tokens are
+ * counted, so that another attempt may come to stand where the forgotten one stood.
+ */
+async function* strayStepsIn(connection: Connection, collection: string): AsyncGenerator<string> {
+  const steps = connection.collection("step_runs");
+  const told = connection.collection(collection).aggregate<{ _id: string }>([{ $group: { _id: "$stepRunId" } }]);
+  for await (const { _id: stepRunId } of told) {
+    const step = await steps.findOne({ _id: stepRunId }, { projection: { status: 1 } });
+    if (step === null || NOT_DISPATCHED.includes(step["status"] as string)) yield stepRunId;
+  }
 }
 
 /** Commands to runs that are not there would be looked at for ever. */

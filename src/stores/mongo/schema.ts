@@ -42,4 +42,7 @@ export const MIGRATIONS: readonly Migration[] = [
       await connection.collection(collection).createIndexes([...indexes]);
     }
   },
+  async (connection) => {
+    await connection.collection("step_outputs").createIndex({ runId: 1 });
+  },
 ];

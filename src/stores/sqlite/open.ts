@@ -3,6 +3,7 @@ import type { Stores } from "../stores.ts";
 import { SqliteAggregateStore } from "./aggregates.ts";
 import { Database } from "./database.ts";
 import { SqliteLogStore } from "./logs.ts";
+import { outputStore } from "./outputs.ts";
 import { identityStore, SqlitePipelineStore } from "./records.ts";
 import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, shardStore } from "./runtime.ts";
 
@@ -24,6 +25,7 @@ export async function openSqliteStores({ path, limitBytes = null }: SqliteOption
     inbox: inboxStore(db),
     events: eventStore(db),
     logs: new SqliteLogStore(db),
+    outputs: outputStore(db),
     shards: shardStore(db),
     deadLetters: deadLetterStore(db),
     pipelines: new SqlitePipelineStore(db),

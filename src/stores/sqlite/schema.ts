@@ -66,4 +66,11 @@ export const MIGRATIONS: readonly string[] = [
   CREATE TABLE agents (agent_id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, body TEXT NOT NULL) WITHOUT ROWID;
   CREATE TABLE idempotency (key TEXT PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID;
   `,
+  `
+  CREATE TABLE step_outputs (
+    step_run_id TEXT NOT NULL, token INTEGER NOT NULL, run_id TEXT NOT NULL, body TEXT NOT NULL,
+    PRIMARY KEY (step_run_id, token)
+  ) WITHOUT ROWID;
+  CREATE INDEX step_outputs_by_run ON step_outputs (run_id);
+  `,
 ];

@@ -1,0 +1,37 @@
+/** Outputs of steps in SQLite. */
+import type { RunId, StepRunId } from "../../domain/ids.ts";
+import type { OutputStore, StepOutputs } from "../outputs.ts";
+import type { Database, Row } from "./database.ts";
+
+export function outputStore(db: Database): OutputStore {
+  return {
+    async put({ runId, stepRunId, token, values }) {
+      await db.run(
+        "INSERT INTO step_outputs (step_run_id, token, run_id, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        stepRunId,
+        token,
+        runId,
+        JSON.stringify(values),
+      );
+    },
+    async find(keys) {
+      if (keys.length === 0) return [];
+      // As one value: a statement takes a bounded number of them.
+      const rows = await db.all(
+        `SELECT * FROM step_outputs
+         WHERE (step_run_id, token) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))`,
+        JSON.stringify(keys.map(({ stepRunId, token }) => [stepRunId, token])),
+      );
+      return rows.map(toOutputs);
+    },
+  };
+}
+
+function toOutputs(row: Row): StepOutputs {
+  return {
+    runId: row["run_id"] as RunId,
+    stepRunId: row["step_run_id"] as StepRunId,
+    token: row["token"] as number,
+    values: JSON.parse(row["body"] as string) as StepOutputs["values"],
+  };
+}
