@@ -1,33 +1,52 @@
-/** What conditions read of jobs and steps that have ended. Final states never change, so it does not matter when they are read. Pure. */
-import { jobRunId, type RunId, stepRunId } from "../../src/domain/ids.ts";
-import type { RunPlan } from "../../src/domain/plan.ts";
+/** What expressions read of jobs and steps that have ended. Final states never change, so it does not matter when they are read. Pure. */
+import { type JobRunId, jobRunId, type RunId, stepRunId } from "../../src/domain/ids.ts";
+import { MissingOutputs, type OutputsKey, type OutputsReader } from "../../src/domain/outputs.ts";
+import type { Pairs, PlannedJob, RunPlan } from "../../src/domain/plan.ts";
+import type { Json } from "../../src/expressions/context-data.ts";
 import type { Facts } from "../../src/planner/gate.ts";
+import { resolveOutput } from "../../src/planner/late-texts.ts";
 import { type StepState, stepStatus } from "../step/state.ts";
 import type { JobState } from "./state.ts";
 
-/** States of the actors of the run by id. */
-export type Peers = (id: string) => unknown;
+/** The run as it stands. */
+export interface Peers {
+  state(id: string): unknown;
+  readonly outputs: OutputsReader;
+}
 
 type Result = "success" | "failed" | "cancelled" | "";
 
-/** `jobs.<name>`: of a matrix, the worst result of its cells; empty while one has not ended. */
+/**
+ * `jobs.<name>`: the outputs of a matrix are lists, with a value for each cell, and its result is the worst of theirs;
+ * empty while one has not ended.
+ */
 export function jobFacts(runId: RunId, plan: RunPlan, peers: Peers): Facts {
-  return (context, name) => {
+  return (context, name, part) => {
     if (context !== "jobs") return null;
     const cells = plan.jobs.filter(({ baseName }) => baseName === name);
-    return { result: worst(cells.map(({ index }) => resultOf(runId, index, peers))) };
+    const result = worst(cells.map(({ index }) => resultOf(runId, index, peers)));
+    if (part === "result") return { result };
+    const isMatrix = cells.some(({ matrix }) => matrix.length > 0);
+    const outputs = allOf(cells, (cell) => outputsOf(runId, cell, plan, peers));
+    const names = cells[0]?.outputs.map(([output]) => output) ?? [];
+    const valueOf = (output: string): Json => {
+      const values = outputs.map((each) => each[output] ?? null);
+      return isMatrix ? values : (values[0] ?? null);
+    };
+    return { result, outputs: Object.fromEntries(names.map((output) => [output, valueOf(output)])) };
   };
 }
 
 /** `steps.<id>` of the job's steps besides. */
-export function stepFacts(job: JobState, plan: RunPlan, peers: Peers): Facts {
+export function stepFacts(job: Pick<JobState, "runId" | "jobId" | "index">, plan: RunPlan, peers: Peers): Facts {
   const { runId, jobId, index: jobIndex } = job;
   const ofJobs = jobFacts(runId, plan, peers);
-  return (context, name) => {
-    if (context !== "steps") return ofJobs(context, name);
+  return (context, name, part) => {
+    if (context !== "steps") return ofJobs(context, name, part);
     const index = plan.jobs[jobIndex]!.steps.findIndex(({ id }) => id === name);
-    const step = newest((attempt) => peers(stepRunId(runId, jobId, index, attempt)) as StepState | undefined);
-    return { result: step === undefined ? "" : stepStatus(step.state) };
+    const step = newestStep(runId, jobId, index, peers);
+    const result = step === undefined ? "" : stepStatus(step.state);
+    return part === "result" ? { result } : { result, outputs: Object.fromEntries(writtenBy(step, peers)) };
   };
 }
 
@@ -35,22 +54,59 @@ export function stepFacts(job: JobState, plan: RunPlan, peers: Peers): Facts {
 export function otherCells(runId: RunId, index: number, plan: RunPlan, peers: Peers): readonly JobState[] {
   const { baseName } = plan.jobs[index]!;
   const cells = plan.jobs.filter((other) => other.baseName === baseName && other.index !== index);
-  return cells.flatMap((cell) => newestAttempt(runId, cell.index, peers) ?? []);
+  return cells.flatMap((cell) => newestJob(runId, cell.index, peers) ?? []);
 }
 
 /** True for a job that a user has cancelled. */
 export function wasCancelled(runId: RunId, index: number, peers: Peers): boolean {
-  const job = newestAttempt(runId, index, peers);
+  const job = newestJob(runId, index, peers);
   return job?.state === "cancelled" && job.reason === "cancelled";
 }
 
+function outputsOf(
+  runId: RunId,
+  { index, outputs }: PlannedJob,
+  plan: RunPlan,
+  peers: Peers,
+): Readonly<Record<string, Json>> {
+  const job = newestJob(runId, index, peers);
+  if (job === undefined || outputs.length === 0) return {};
+  const facts = stepFacts(job, plan, peers);
+  return Object.fromEntries(outputs.map(([name, text]) => [name, resolveOutput(text, facts)]));
+}
+
+/** What is missing is asked for together. */
+function allOf<T, R>(items: readonly T[], read: (item: T) => R): readonly R[] {
+  const missing: OutputsKey[] = [];
+  const found = items.flatMap((item): readonly R[] => {
+    try {
+      return [read(item)];
+    } catch (error) {
+      if (!(error instanceof MissingOutputs)) throw error;
+      missing.push(...error.keys);
+      return [];
+    }
+  });
+  if (missing.length > 0) throw new MissingOutputs(missing);
+  return found;
+}
+
+function writtenBy(step: StepState | undefined, peers: Peers): Pairs<string> {
+  if (step?.hasOutputs !== true || step.grant === null) return [];
+  return peers.outputs({ stepRunId: step.stepRunId, token: step.grant.token });
+}
+
 function resultOf(runId: RunId, index: number, peers: Peers): Result {
-  const state = newestAttempt(runId, index, peers)?.state;
+  const state = newestJob(runId, index, peers)?.state;
   return state === "success" || state === "failed" || state === "cancelled" ? state : "";
 }
 
-function newestAttempt(runId: RunId, index: number, peers: Peers): JobState | undefined {
-  return newest((attempt) => peers(jobRunId(runId, index, attempt)) as JobState | undefined);
+function newestJob(runId: RunId, index: number, peers: Peers): JobState | undefined {
+  return newest((attempt) => peers.state(jobRunId(runId, index, attempt)) as JobState | undefined);
+}
+
+function newestStep(runId: RunId, jobId: JobRunId, index: number, peers: Peers): StepState | undefined {
+  return newest((attempt) => peers.state(stepRunId(runId, jobId, index, attempt)) as StepState | undefined);
 }
 
 /** The last that is there of the attempts from the first on. */

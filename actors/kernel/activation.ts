@@ -11,6 +11,7 @@ import type { RunEvent } from "../../src/domain/events.ts";
 import type { RunId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { AggregateHead, OwedRecord } from "../../src/stores/aggregates.ts";
+import { readingOutputs } from "../../src/stores/reading-outputs.ts";
 import { type ActorsIndex, dueTimers, headAfter, indexed, NO_ACTORS, toStored } from "./head.ts";
 import type { KernelContext } from "./kernel-context.ts";
 import { eventsOf, performOwed } from "./performer.ts";
@@ -165,7 +166,9 @@ export class Activation {
   async #decideAndSave(loaded: Loaded, deliveries: readonly Delivery[]): Promise<TurnOutcome> {
     const { clock, counters, type } = this.#context;
     const now = clock.now();
-    const result = decideTurn(loaded.actors, deliveries, now, loaded.plan, type);
+    const result = await readingOutputs(this.#context.stores.outputs, (outputs) =>
+      decideTurn(loaded.actors, deliveries, now, loaded.plan, type, outputs),
+    );
     counters.turns++;
     counters.decided += result.decided;
     counters.late += result.late;

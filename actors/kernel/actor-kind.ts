@@ -5,6 +5,7 @@
 import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
 import type { Cause } from "../../src/domain/events.ts";
 import type { AgentId } from "../../src/domain/ids.ts";
+import type { OutputsReader } from "../../src/domain/outputs.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Timer } from "../../src/domain/timer.ts";
 import type { ActorIndex, RunSummary, StoredActor } from "../../src/stores/aggregates.ts";
@@ -13,11 +14,18 @@ import type { Command } from "../../src/stores/inbox.ts";
 export type Kind = StoredActor["kind"];
 export type Effect = OwedEffect | LocalEffect<unknown, unknown>;
 
-/** States of the actors of an aggregate by id, as they stand in the turn; undefined for one that is not there. */
-export type Peers = (id: string) => unknown;
+/** What a decision may look at besides its own actor. */
+export interface Peers {
+  /** The state of another actor of the aggregate, as it stands in the turn; undefined for one that is not there. */
+  state(id: string): unknown;
+  readonly outputs: OutputsReader;
+}
 
 export interface ActorKind<State, Message, Next = State> {
-  /** Pure. Throws for a message that the state cannot meet; that message becomes a dead letter. */
+  /**
+   * Pure. Throws for a message that the state cannot meet, which becomes a dead letter, and `MissingOutputs` for what it
+   * has to read first.
+   */
   decide(state: State, message: Message, now: number, plan: RunPlan, peers: Peers): Decision<Next, Effect>;
   index(state: State): ActorIndex;
   /** Timers that are set; a fired one comes as `{ type: "timer", timer, generation }`. */

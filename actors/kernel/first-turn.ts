@@ -15,7 +15,7 @@ import { decideTurn, type LiveActor } from "./turn.ts";
 export function takeFirstTurn({ head, actors }: Aggregate, plan: RunPlan, now: number, type: AggregateType): Aggregate {
   const live = new Map(actors.map(({ kind, id, state }): [string, LiveActor] => [id, { kind, id, state }]));
   const due = dueTimers(live.values(), now, type);
-  const turn = decideTurn(live, due, now, plan, type);
+  const turn = decideTurn(live, due, now, plan, type, nothingYet);
   const [undecided] = turn.undecided;
   if (undecided !== undefined) throw new Error(undecided.reason);
   for (const actor of turn.changed.values()) live.set(actor.id, actor);
@@ -24,4 +24,9 @@ export function takeFirstTurn({ head, actors }: Aggregate, plan: RunPlan, now: n
     head: headAfter(head, turn, { root: live.get(head.rootId)!.state, index, carried: [] }, now, type),
     actors: toStored(live.values(), type),
   };
+}
+
+/** No step has ended yet. */
+function nothingYet(): never {
+  throw new Error("a run that begins has no outputs");
 }

@@ -1,8 +1,9 @@
 /** Deciding a turn: messages go in, changed actors and effects come out; nothing is touched outside. Pure. */
 import type { ActorRef, OwedEffect } from "../../src/domain/effects.ts";
 import type { Cause } from "../../src/domain/events.ts";
+import { MissingOutputs, type OutputsReader } from "../../src/domain/outputs.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
-import type { AggregateType, Kind } from "./actor-kind.ts";
+import type { AggregateType, Kind, Peers } from "./actor-kind.ts";
 
 type Publish = Extract<OwedEffect, { readonly type: "publish" }>;
 
@@ -38,7 +39,7 @@ const MAX_CHAIN = 200_000;
 
 /**
  * Decides messages one after the other. What an actor sends to its own aggregate is decided before the next message,
- * so that a later message never meets a half-told aggregate.
+ * so that a later message never meets a half-told aggregate. Throws `MissingOutputs` when a decision has to read some first.
  */
 export function decideTurn(
   actors: ReadonlyMap<string, LiveActor>,
@@ -46,13 +47,14 @@ export function decideTurn(
   now: number,
   plan: RunPlan,
   type: AggregateType,
+  outputs: OutputsReader,
 ): TurnResult {
   const changed = new Map<string, LiveActor>();
   const effects: OwedEffect[] = [];
   const undecided: UndecidedLetter[] = [];
   let decided = 0;
   let late = 0;
-  const peers = (id: string): unknown => (changed.get(id) ?? actors.get(id))?.state;
+  const peers: Peers = { state: (id) => (changed.get(id) ?? actors.get(id))?.state, outputs };
   for (const delivery of deliveries) {
     const chain: Delivery[] = [delivery];
     for (let i = 0; i < chain.length; i++) decideOne(chain[i]!, chain);
@@ -79,6 +81,7 @@ export function decideTurn(
         else effects.push(effect);
       }
     } catch (error) {
+      if (error instanceof MissingOutputs) throw error;
       undecided.push({ delivery, reason: error instanceof Error ? error.message : String(error) });
     }
   }

@@ -123,6 +123,7 @@ function endByReport(step: StepState, state: StepPhase, report: StepReported, no
     startedAt: step.startedAt ?? now - report.durationMs,
     endedAt: now,
     exitCode: report.exitCode < 0 ? null : report.exitCode,
+    hasOutputs: report.hasOutputs,
     lastLine: report.lastLine,
   };
   const outcome = report.phase === "lost" ? "lost" : OUTCOME_OF_END[state]!;

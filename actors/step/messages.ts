@@ -23,6 +23,8 @@ export interface StepReported {
   readonly reason: string;
   /** Last log line of a final report; 0 for none. */
   readonly lastLine: number;
+  /** Outputs have been stored under this token. */
+  readonly hasOutputs: boolean;
   /** How long the process ran by the agent's clock, milliseconds. */
   readonly durationMs: number;
 }

@@ -36,6 +36,8 @@ export interface StepState {
   readonly endedAt: number | null;
   /** Of the process; null when there is none. */
   readonly exitCode: number | null;
+  /** It has written outputs, which are stored under the token of its grant. */
+  readonly hasOutputs: boolean;
   /** Number of the last log line, known from the final report; null before. */
   readonly lastLine: number | null;
 }
@@ -68,6 +70,7 @@ export function newStep(
     startedAt: null,
     endedAt: null,
     exitCode: null,
+    hasOutputs: false,
     lastLine: null,
   };
 }

@@ -1,9 +1,12 @@
 /** Dispatches as agents get them: a granted order, completed from the run's plan. */
 import { type Dispatch } from "../../proto/generated/agent/v1/agent.ts";
+import { stepFacts } from "../../actors/job/facts.ts";
 import type { DispatchOrder } from "../domain/effects.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { RunId } from "../domain/ids.ts";
-import type { JobSpec, Pairs, PlannedJob, RunPlan } from "../domain/plan.ts";
+import type { JobSpec, Pairs, PlannedJob, RunPlan, StepSpec } from "../domain/plan.ts";
+import { LateTextError, resolveLate, type ResolvedStep } from "../planner/late-texts.ts";
+import { readingOutputs } from "../stores/reading-outputs.ts";
 import type { RunOrigin } from "../stores/aggregates.ts";
 import type { Stores } from "../stores/stores.ts";
 import { RecentlyRead } from "./recently-read.ts";
@@ -16,11 +19,20 @@ interface RunDocuments {
   readonly origin: RunOrigin;
 }
 
+export interface DispatchBuilderOptions {
+  readonly stores: Pick<Stores, "aggregates" | "plans" | "outputs">;
+  /** Told of an order that cannot be carried out, and why; may be told again. */
+  readonly onRefused: (order: DispatchOrder, reason: string) => Promise<void>;
+}
+
 export class DispatchBuilder {
+  readonly #options: DispatchBuilderOptions;
   readonly #runs: RecentlyRead<RunDocuments>;
   readonly #specs: RecentlyRead<JobSpec>;
 
-  constructor({ aggregates, plans }: Pick<Stores, "aggregates" | "plans">) {
+  constructor(options: DispatchBuilderOptions) {
+    this.#options = options;
+    const { aggregates, plans } = options.stores;
     this.#runs = new RecentlyRead(RUNS_IN_MEMORY, async (runId) => {
       const id = runId as RunId;
       const [plan, head] = await Promise.all([plans.loadPlan(id), aggregates.loadHead(id)]);
@@ -35,8 +47,21 @@ export class DispatchBuilder {
     });
   }
 
-  /** Rejects when the store cannot be read, or with `internal` when the plan is not there. */
-  async build(order: DispatchOrder): Promise<Dispatch> {
+  /**
+   * Undefined when a text of the step cannot be evaluated with what the run has made so far. Rejects when the store cannot
+   * be read, or with `internal` when the plan is not there.
+   */
+  async build(order: DispatchOrder): Promise<Dispatch | undefined> {
+    try {
+      return await this.#build(order);
+    } catch (error) {
+      if (!(error instanceof LateTextError)) throw error;
+      await this.#options.onRefused(order, error.message);
+      return undefined;
+    }
+  }
+
+  async #build(order: DispatchOrder): Promise<Dispatch> {
     const { runId, jobIndex, stepIndex } = order;
     const [{ plan, origin }, spec] = await Promise.all([
       this.#runs.read(runId),
@@ -44,10 +69,11 @@ export class DispatchBuilder {
     ]);
     const job = plan.jobs[jobIndex];
     const planned = job?.steps[stepIndex];
-    const step = spec.steps[stepIndex];
-    if (job === undefined || planned === undefined || step === undefined) {
+    const written = spec.steps[stepIndex];
+    if (job === undefined || planned === undefined || written === undefined) {
       throw gone(`step ${stepIndex} of job ${jobIndex} of run ${runId}`);
     }
+    const step = await this.#resolve(order, plan, spec, written);
     return {
       runId,
       jobId: order.jobId,
@@ -59,7 +85,7 @@ export class DispatchBuilder {
       uses: step.uses,
       action: step.action,
       argsJson: JSON.stringify(step.args),
-      env: [...spec.env, ...step.env, ...ownEnv(plan, job, origin)].map(([name, value]) => ({ name, value })),
+      env: [...step.jobEnv, ...step.env, ...ownEnv(plan, job, origin)].map(([name, value]) => ({ name, value })),
       workingDirectory: step.workingDirectory,
       timeoutMs: BigInt(planned.timeoutMs ?? 0),
       cancelGraceMs: BigInt(job.cancelGraceMs),
@@ -68,6 +94,19 @@ export class DispatchBuilder {
       requestId: order.requestId,
       jobAttempt: order.jobAttempt,
     };
+  }
+
+  /** With what its texts read of jobs and steps that have ended. */
+  async #resolve(order: DispatchOrder, plan: RunPlan, spec: JobSpec, step: StepSpec): Promise<ResolvedStep> {
+    if (spec.late.length === 0 && step.late.length === 0) return { ...step, jobEnv: spec.env };
+    const { aggregates, outputs } = this.#options.stores;
+    const aggregate = await aggregates.load(order.runId);
+    if (aggregate === undefined) throw gone(`run ${order.runId}`);
+    const states = new Map(aggregate.actors.map(({ id, state }) => [id, state]));
+    const job = { runId: order.runId, jobId: order.jobId, index: order.jobIndex };
+    return readingOutputs(outputs, (reader) =>
+      resolveLate(spec, step, stepFacts(job, plan, { state: (id) => states.get(id), outputs: reader })),
+    );
   }
 
   /** Time between the polite and the forced end of a step of that job, milliseconds. Rejects as `build` does. */

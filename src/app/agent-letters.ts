@@ -2,8 +2,9 @@
 import type { AgentLost, ClaimRequested } from "../../actors/job/messages.ts";
 import type { ReportPhase, StepReported } from "../../actors/step/messages.ts";
 import type { StepState } from "../../actors/step/state.ts";
-import type { Offer } from "../domain/effects.ts";
+import type { DispatchOrder, Offer } from "../domain/effects.ts";
 import type { AgentId, JobRunId, RunId, StepRunId } from "../domain/ids.ts";
+import type { Pairs } from "../domain/plan.ts";
 import type { AppContext } from "./context.ts";
 
 /** One start of one agent. */
@@ -19,6 +20,8 @@ export interface StepReport {
   /** -1 when there is none. */
   readonly exitCode: number;
   readonly reason: string;
+  /** What the step has written for later ones; of final reports alone. */
+  readonly outputs: Pairs<string>;
   /** 0 when there is none. */
   readonly lastLine: number;
   readonly durationMs: number;
@@ -49,15 +52,33 @@ export async function sendAgentLost(
   await context.mailboxes.send({ rootId: job.runId, to: { kind: "job", id: job.jobId }, message });
 }
 
-/** Hands a report to its step; `runId` must be known to be the step's own. */
+/** Hands a report to its step, its outputs to the store first; `runId` must be known to be the step's own. */
 export async function sendReport(
   context: AppContext,
   agentId: AgentId,
   runId: RunId,
-  { stepRunId, ...report }: StepReport,
+  { stepRunId, outputs, ...report }: StepReport,
 ): Promise<void> {
-  const message: StepReported = { type: "reported", agentId, ...report };
+  const hasOutputs = outputs.length > 0;
+  if (hasOutputs) await context.stores.outputs.put({ runId, stepRunId, token: report.token, values: outputs });
+  const message: StepReported = { type: "reported", agentId, hasOutputs, ...report };
   await context.mailboxes.send({ rootId: runId, to: { kind: "step", id: stepRunId }, message });
+}
+
+/** Ends a step that was granted and that no agent can be told of; a repeat changes nothing. */
+export async function reportRefusedOrder(context: AppContext, order: DispatchOrder, reason: string): Promise<void> {
+  const { agentId, runId, stepRunId, token } = order;
+  const report = {
+    stepRunId,
+    token,
+    phase: "failed",
+    exitCode: -1,
+    reason,
+    outputs: [],
+    lastLine: 0,
+    durationMs: 0,
+  } as const;
+  await sendReport(context, agentId, runId, report);
 }
 
 /**

@@ -11,8 +11,6 @@ export interface ExpressionPlace {
   readonly contexts: readonly ContextName[];
   /** For people, as the end of "here, in". */
   readonly words: string;
-  /** The status functions can be called, and only whether it holds is used. */
-  readonly isCondition?: true;
 }
 
 const RUN = ["trigger", "variables", "run", "pipeline", "project"] as const;
@@ -22,19 +20,19 @@ const CELL = [...RUN, "matrix"] as const;
 export const EXPRESSION_PLACES = {
   pipelineEnv: { contexts: [...RUN, "secrets"], words: "the `env` of the pipeline" },
   pipelineConcurrency: { contexts: RUN, words: "the `concurrency` of the pipeline" },
-  stageWhen: { contexts: [...RUN, "jobs"], words: "the `when` of a stage", isCondition: true },
+  stageWhen: { contexts: [...RUN, "jobs"], words: "the `when` of a stage" },
   approval: { contexts: [...RUN, "jobs"], words: "an `approval`" },
   notify: { contexts: [...RUN, "jobs", "secrets"], words: "`notify`" },
   source: { contexts: CELL, words: "a `source`" },
   target: { contexts: [...CELL, "jobs", "secrets"], words: "a `target`" },
   eventWhen: { contexts: ["trigger", "pipeline", "project"], words: "the `when` of a trigger" },
-  jobWhen: { contexts: [...CELL, "jobs"], words: "the `when` of a job", isCondition: true },
+  jobWhen: { contexts: [...CELL, "jobs"], words: "the `when` of a job" },
   jobEnv: { contexts: [...CELL, "jobs", "env", "secrets"], words: "the `env` of a job" },
   jobConcurrency: { contexts: [...CELL, "jobs"], words: "the `concurrency` of a job" },
   axis: { contexts: [...RUN, "jobs"], words: "an axis" },
   jobOutputs: { contexts: [...CELL, "jobs", "env", "steps"], words: "the `outputs` of a job" },
   stepName: { contexts: CELL, words: "the name of a step" },
-  stepWhen: { contexts: [...CELL, "jobs", "env", "steps"], words: "the `when` of a step", isCondition: true },
+  stepWhen: { contexts: [...CELL, "jobs", "env", "steps"], words: "the `when` of a step" },
   stepEnv: { contexts: [...CELL, "jobs", "env", "steps", "secrets"], words: "the `env` of a step" },
   stepArgs: { contexts: [...CELL, "jobs", "env", "steps", "secrets"], words: "the `args` of a step" },
 } as const satisfies Record<string, ExpressionPlace>;

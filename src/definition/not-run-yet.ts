@@ -27,16 +27,10 @@ export function findNotRunYet(definition: Definition): readonly NotRunYet[] {
   note(definition.triggers.cron.length > 0, "a cron trigger", triggers("cron"), false);
   note(definition.triggers.event.length > 0, "an event trigger", triggers("event"), false);
   for (const stage of definition.stages) {
-    note(readsOutputs(definition, stage.when), OUTPUTS, [[...stage.path, "when"]]);
     note(stage.approval !== null, "`approval`", inherited(stage.path, "approval"));
     for (const job of stage.jobs) {
       noteJob(note, job, definition);
-      note(readsOutputs(definition, job.when), OUTPUTS, [[...job.path, "when"]]);
-      for (const [index, step] of job.steps.entries()) {
-        const path = [...job.path, "steps", index];
-        noteStep(note, step, path);
-        note(readsOutputs(definition, step.when), OUTPUTS, [[...path, "when"]]);
-      }
+      for (const [index, step] of job.steps.entries()) noteStep(note, step, [...job.path, "steps", index]);
     }
   }
   return [...found.values()];
@@ -64,26 +58,15 @@ function noteJob(note: Note, job: DefinedJob, definition: Definition): void {
   note(job.approval !== null, "`approval`", spellings(path, "approval"));
   note(job.target?.protected === true, "a protected `target`", inherited(path, "target"));
   note(job.notify.length > 0, "`notify`", spellings(path, "notify"), false);
-  note(job.outputs.length > 0, "`outputs` of a job", [[...path, "outputs"]]);
 }
 
 function noteStep(note: Note, step: DefinedStep, path: Path): void {
-  note(step.outputs !== null, "`outputs` of a step", [[...path, "outputs"]], false);
   note(step.artifacts.length > 0, "`artifacts`", [[...path, "artifacts"]]);
   const builtin = builtinOf(step.uses);
   if (builtin === "shell") return;
   note(true, builtin === undefined ? "a plugin" : `the builtin \`${builtin}\``, [[...path, "uses"]]);
 }
 
-const OUTPUTS = "a condition that reads more of jobs and steps than their `result`";
-
 function readsJobs({ source }: Definition, axis: string): boolean {
   return source.parsed.template(axis).references.some(({ context }) => context === "jobs");
-}
-
-function readsOutputs({ source }: Definition, when: string): boolean {
-  return source.parsed.condition(when).references.some(({ context, offset, length }) => {
-    if (context !== "jobs" && context !== "steps") return false;
-    return !/^\s*(?:\.\s*result\b|\[\s*'result'\s*\])/.test(when.slice(offset + length));
-  });
 }

@@ -6,13 +6,7 @@ import { FUNCTIONS, STATUS_FUNCTIONS } from "../expressions/functions.ts";
 import { didYouMean, nearest } from "../expressions/nearest.ts";
 import { OPEN, type Reference, type TemplateProblem, type TextSpan } from "../expressions/template.ts";
 import type { DiagnosticCode } from "./diagnostics.ts";
-import {
-  CONTEXTS,
-  type ContextName,
-  EXPRESSION_PLACES,
-  type ExpressionPlace,
-  RUN_CONTEXTS,
-} from "./expression-places.ts";
+import { CONTEXTS, type ContextName, EXPRESSION_PLACES, type ExpressionPlace } from "./expression-places.ts";
 import { type Reach, typesFor } from "./reach.ts";
 import { clip } from "./read-text.ts";
 import type { Path, Source, TextSpot } from "./source.ts";
@@ -117,7 +111,7 @@ function checkReferences(
       const allowed = place.contexts.map((one) => `\`${one}\``).join(", ");
       const message = `\`${context}\` cannot be read in ${place.words}`;
       source.report("expression-misplaced", path, message, { spot, hint: `what can be read here: ${allowed}` });
-    } else checkReach(source, path, spot, context, reference.field, place, reach);
+    } else checkReach(source, path, spot, context, reference.field, reach);
   }
 }
 
@@ -127,10 +121,9 @@ function checkReach(
   spot: TextSpot,
   context: ContextName,
   field: string | null,
-  place: ExpressionPlace,
   reach: Reach,
 ): void {
-  if (place.isCondition !== true && (RUN_CONTEXTS as readonly ContextName[]).includes(context)) {
+  if (context === "secrets") {
     const message = `\`${context}\` is not given to runs yet: a run of this definition is refused`;
     source.reportOnce("not-run-yet", context, path, message, { severity: "warning", spot });
   }

@@ -63,6 +63,8 @@ export interface PlannedJob {
   /** On any agent and from the first step on. */
   readonly retry: PlannedRetry<"agent_lost" | "dispatch_failed">;
   readonly selector: AgentSelector;
+  /** Texts by name, whose expressions read `steps` and `jobs`; the outputs of the job once it has ended. */
+  readonly outputs: Pairs<string>;
   readonly steps: readonly PlannedStep[];
 }
 
@@ -91,9 +93,11 @@ export interface PlannedStep {
   readonly retry: PlannedRetry<"failed" | "timeout"> | null;
 }
 
-/** What an agent needs to run the steps of one job; expressions are resolved. */
+/** What an agent needs to run the steps of one job; expressions are resolved as far as is known when a run is planned. */
 export interface JobSpec {
   readonly env: Pairs<string>;
+  /** Names in `env` whose texts hold expressions still, which read `jobs`. */
+  readonly late: readonly string[];
   readonly steps: readonly StepSpec[];
 }
 
@@ -108,4 +112,6 @@ export interface StepSpec {
   readonly env: Pairs<string>;
   /** Relative to the workspace; empty for its root. */
   readonly workingDirectory: string;
+  /** JSON pointers to the texts in `env` and `args` that hold expressions still: they read `jobs`, `steps` and `env`. */
+  readonly late: readonly string[];
 }

@@ -37,6 +37,11 @@ export class ExactDictionary extends data.Dictionary {
     return value === undefined ? undefined : requireKnown(value);
   }
 
+  /** Also true for a field whose value is not known yet. */
+  has(key: string): boolean {
+    return this.#fields.has(key);
+  }
+
   override values(): data.ExpressionData[] {
     return Array.from(this.#fields.values(), requireKnown);
   }
@@ -59,10 +64,11 @@ export function toPartialScope(
   return new Map([...base, ...Object.entries(contexts).map(([name, value]) => [name, toData(value)] as const)]);
 }
 
-/** True when `context` is a map that has `field`. */
-export function hasField(scope: Scope, context: string, field: string): boolean {
+/** False when `context` is a map that certainly has no `field`. */
+export function mayHaveField(scope: PartialScope, context: string, field: string): boolean {
   const values = scope.get(context);
-  return values instanceof data.Dictionary && values.get(field) !== undefined;
+  if (values === UNKNOWN) return true;
+  return values instanceof ExactDictionary && values.has(field);
 }
 
 /** What JSON cannot say, such as NaN, becomes null. */

@@ -8,6 +8,7 @@ import { Evaluation } from "./evaluation.ts";
 import { functionsIn } from "./expression.ts";
 import { isStatusFunction } from "./functions.ts";
 import { printExpression, ungroup } from "./print.ts";
+import { CLOSE, OPEN, type Template } from "./template.ts";
 
 /**
  * A condition in full in which all that `scope` knows is a value; calls of status functions stay. Evaluated with the
@@ -16,6 +17,19 @@ import { printExpression, ungroup } from "./print.ts";
 export function foldCondition(condition: Condition, scope: PartialScope): string {
   if (condition.tree === null) return condition.full;
   return printExpression(fold(condition.tree, new Evaluation(scope)));
+}
+
+/**
+ * A text in which its expressions hold what `scope` knows. What was known stands in quotes within an expression, so that
+ * nothing of it can become one; evaluated with the rest, the text is what the whole is.
+ */
+export function foldTemplate({ parts }: Template, scope: PartialScope): string {
+  const evaluation = new Evaluation(scope);
+  return parts
+    .map((part) =>
+      typeof part === "string" ? part : `${OPEN} ${printExpression(fold(part.tree, evaluation))} ${CLOSE}`,
+    )
+    .join("");
 }
 
 function fold(grouped: Expr, evaluation: Evaluation): Expr {

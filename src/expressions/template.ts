@@ -3,7 +3,7 @@
  * only what is in this folder. Values that are put into a text are never parsed again, so data cannot become an
  * expression.
  */
-import { fromData, type Json, type Scope } from "./context-data.ts";
+import { fromData, type Json, type PartialScope } from "./context-data.ts";
 import { Evaluation } from "./evaluation.ts";
 import {
   type Expression,
@@ -55,9 +55,9 @@ export function parseTemplate(text: string, contexts: readonly string[], options
 /**
  * The value of a text that is one expression and nothing else, else the text with the values put in; `status` for a
  * template that was parsed with `statusFunctions`. Throws what the functions throw (`fromJSON` of what is no JSON), and
- * a RangeError beyond the bounds of `bounds.ts`.
+ * `UnknownValue` for what is not known yet, a RangeError beyond the bounds of `bounds.ts`.
  */
-export function evaluateTemplate(template: Template, scope: Scope, status?: Status): Json {
+export function evaluateTemplate(template: Template, scope: PartialScope, status?: Status): Json {
   const evaluation = new Evaluation(scope, status);
   const [only] = template.parts;
   if (template.parts.length === 1 && typeof only === "object") return fromData(evaluation.valueOf(only.tree));

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import {
   type ConnectResponse,
+  type Dispatch,
   type HeldStepRun,
   type StepPhase,
   type StepReport as ReportMessage,
@@ -12,6 +13,7 @@ import type { AgentNotice } from "../app/agent-notices.ts";
 import type { AgentHoldings } from "../app/agent-work.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { asId, type JobRunId, type StepRunId } from "../domain/ids.ts";
+import type { Pairs } from "../domain/plan.ts";
 import { parse } from "./status.ts";
 
 /** More than an agent with all its slots taken can hold. */
@@ -57,6 +59,10 @@ const report = z.object({
   endedAtMs: wholeNumber,
 });
 
+const MAX_OUTPUTS = 256;
+const MAX_OUTPUT_BYTES = 65_536;
+const OUTPUT_NAME = /^[A-Za-z_][\w-]{0,63}$/;
+
 export function readReport(message: ReportMessage | undefined): StepReport {
   if (message === undefined) throw new MillraceError("malformed_request", "the request has no report");
   const { startedAtMs, endedAtMs, ...rest } = parse(report, message);
@@ -64,17 +70,34 @@ export function readReport(message: ReportMessage | undefined): StepReport {
     throw new MillraceError("malformed_request", `the report of ${rest.stepRunId} has no known phase`);
   }
   const durationMs = startedAtMs > 0 ? Math.max(0, endedAtMs - startedAtMs) : 0;
-  return { ...rest, phase: PHASES[message.phase], durationMs };
+  return { ...rest, outputs: readOutputs(message), phase: PHASES[message.phase], durationMs };
 }
 
-/** What the agent is told of a notice; undefined for notices between gateways. Rejects when a dispatch cannot be completed. */
+/** Throws `malformed_request` for more than an agent may send. */
+function readOutputs({ stepRunId, outputs }: ReportMessage): Pairs<string> {
+  const pairs = Object.entries(outputs).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const bytes = pairs.reduce((sum, pair) => sum + Buffer.byteLength(pair.join("")), 0);
+  const isFit =
+    pairs.length <= MAX_OUTPUTS && bytes <= MAX_OUTPUT_BYTES && pairs.every(([name]) => OUTPUT_NAME.test(name));
+  if (isFit) return pairs;
+  throw new MillraceError(
+    "malformed_request",
+    `the outputs of ${stepRunId} are not such as a step may have: up to ${MAX_OUTPUTS} of ${MAX_OUTPUT_BYTES} bytes in all`,
+  );
+}
+
+function dispatchMessage(value: Dispatch | undefined): ConnectResponse | undefined {
+  return value === undefined ? undefined : { message: { $case: "dispatch", value } };
+}
+
+/** What the agent is told of a notice; undefined for notices between gateways, and for orders that are refused. Rejects when a dispatch cannot be completed. */
 export async function noticeMessage(
   builder: DispatchBuilder,
   notice: AgentNotice,
 ): Promise<ConnectResponse | undefined> {
   switch (notice.type) {
     case "dispatch":
-      return { message: { $case: "dispatch", value: await builder.build(notice.order) } };
+      return dispatchMessage(await builder.build(notice.order));
     case "revoke": {
       const { jobId, stepRunId, reason } = notice;
       const value = { jobId, stepRunId, reason, token: BigInt(notice.token), graceMs: BigInt(notice.graceMs) };

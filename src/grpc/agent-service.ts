@@ -61,7 +61,10 @@ export function agentService(context: GatewayContext, channels: AgentChannels): 
       });
       const { notices } = await missedOrders(context, context.builder, boot, holdings);
       const missed: ConnectResponse[] = [];
-      for (const notice of notices) missed.push((await noticeMessage(context.builder, notice))!);
+      for (const notice of notices) {
+        const message = await noticeMessage(context.builder, notice);
+        if (message !== undefined) missed.push(message);
+      }
       return { sequence: request.sequence, missed };
     }),
 
@@ -70,7 +73,8 @@ export function agentService(context: GatewayContext, channels: AgentChannels): 
       const fetch = parse(fetchRequest, request);
       const waitMs = Math.max(0, Math.min(fetch.waitMs, leftMs - ANSWER_MARGIN_MS));
       const orders = await fetcher.fetch({ ...fetch, agentId, waitMs }, hungUp);
-      return { dispatches: await Promise.all(orders.map((order) => context.builder.build(order))) };
+      const dispatches = await Promise.all(orders.map((order) => context.builder.build(order)));
+      return { dispatches: dispatches.filter((dispatch) => dispatch !== undefined) };
     }),
 
     reportStepRunStatus: unary(context, async (request, { caller, hungUp, leftMs }) => {

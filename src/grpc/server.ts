@@ -8,6 +8,7 @@ import { StepRunService } from "../../proto/generated/steprun/v1/steprun.ts";
 import { StreamService } from "../../proto/generated/stream/v1/stream.ts";
 import { ClaimDesk } from "../app/agent-claim-desk.ts";
 import { DispatchBuilder } from "../app/agent-dispatch.ts";
+import { reportRefusedOrder } from "../app/agent-letters.ts";
 import type { AppContext } from "../app/context.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { AgentChannels } from "./agent-channel.ts";
@@ -40,7 +41,10 @@ export function createGrpcServer(context: AppContext, options: GrpcServerOptions
   const gateway: GatewayContext = {
     ...context,
     gatewayId: randomUUID(),
-    builder: new DispatchBuilder(context.stores),
+    builder: new DispatchBuilder({
+      stores: context.stores,
+      onRefused: (order, reason) => reportRefusedOrder(context, order, reason),
+    }),
     desk: new ClaimDesk(context),
     heartbeatIntervalMs: options.heartbeatIntervalMs ?? HEARTBEAT_INTERVAL_MS,
   };

@@ -1,8 +1,10 @@
 /** Whether a stage, a job or a step runs, once what is before it has ended. Pure. */
 import { CONTEXTS } from "../definition/expression-places.ts";
 import type { PlannedCondition } from "../domain/plan.ts";
+import type { Reference } from "../expressions/template.ts";
 import { type Condition, evaluateCondition, parseCondition } from "../expressions/condition.ts";
 import { type Json, toScope } from "../expressions/context-data.ts";
+import { MissingOutputs } from "../domain/outputs.ts";
 import type { Status } from "../expressions/functions.ts";
 
 /**
@@ -11,8 +13,8 @@ import type { Status } from "../expressions/functions.ts";
  */
 export type Gate = "open" | "condition" | "upstream_failed" | "condition_failed";
 
-/** What a condition that was planned reads, by context, for the names that it names. */
-export type Facts = (context: string, name: string) => Json;
+/** What expressions read of jobs and steps that have ended, by context and name: all of it, or how it ended alone. */
+export type Facts = (context: string, name: string, part: "all" | "result") => Json;
 
 /** Conditions are the same for all cells of a matrix and for all runs of a revision. */
 const REMEMBERED = 1_000;
@@ -22,17 +24,24 @@ export function decideGate(when: PlannedCondition | null, facts: Facts, status: 
   if (when === null) return status.success ? "open" : "upstream_failed";
   const condition = parse(when.folded);
   try {
-    if (evaluateCondition(condition, toScope(factsOf(condition, facts)), status)) return "open";
-  } catch {
+    if (evaluateCondition(condition, toScope(factsOf(when.folded, condition.references, facts)), status)) return "open";
+  } catch (error) {
+    if (error instanceof MissingOutputs) throw error;
     return "condition_failed";
   }
   return status.success ? "condition" : "upstream_failed";
 }
 
-function factsOf({ references }: Condition, facts: Facts): Readonly<Record<string, Json>> {
-  const contexts: Record<string, Record<string, Json>> = {};
-  for (const { context, field } of references) {
-    if (field !== null) (contexts[context] ??= {})[field] = facts(context, field);
+/** The contexts that these references into `text` read. */
+export function factsOf(text: string, references: readonly Reference[], facts: Facts): Readonly<Record<string, Json>> {
+  const contexts: Record<string, Record<string, Json>> = { jobs: {}, steps: {} };
+  for (const { context, field, offset, length } of references) {
+    const found = contexts[context];
+    if (found === undefined || field === null) continue;
+    // Outputs are fetched only for those who read them.
+    const readsResult = /^\s*(?:\.\s*result\b|\[\s*'result'\s*\])/.test(text.slice(offset + length));
+    if (!readsResult || found[field] === undefined)
+      found[field] = facts(context, field, readsResult ? "result" : "all");
   }
   return contexts;
 }

@@ -7,6 +7,7 @@ import { findNotRunYet } from "../definition/not-run-yet.ts";
 import type { Problem } from "../domain/errors.ts";
 import type { RunId } from "../domain/ids.ts";
 import type { JobSpec, PlannedJob, RunPlan } from "../domain/plan.ts";
+import { foldTemplate } from "../expressions/fold.ts";
 import { type PartialScope, toPartialScope, toScope, UNKNOWN } from "../expressions/context-data.ts";
 import { planCells, type PlannedCell } from "./plan-cells.ts";
 import { planCondition } from "./plan-condition.ts";
@@ -44,7 +45,7 @@ export function planRun(input: PlanInput): PlanResult {
   const { contexts, problems: unfit } = planContexts(input);
   if (unfit.length > 0) return { ok: false, fault: "trigger", problems: unfit };
   const base = toScope({ ...contexts, run: { id: runId, attempt } });
-  const resolver = new TextResolver(definition.source, base, { late: "refuse" });
+  const resolver = new TextResolver(definition.source, base, { late: "fold" });
   const refused = (): PlanRefusal => ({ ok: false, fault: "definition", problems: resolver.problems });
   for (const { path, message, refused: isRefused } of findNotRunYet(definition)) {
     if (isRefused) resolver.refuse("not-run-yet", path, message);
@@ -96,12 +97,15 @@ function linkCells(cells: readonly PlannedCell[]): readonly Pick<PlannedJob, "ne
 
 function planJob(
   { defined, stage, matrix }: PlannedCell,
-  { env, steps }: JobSpec,
+  { env, late, steps }: JobSpec,
   parsed: ParsedTexts,
   known: PartialScope,
 ): Omit<PlannedJob, "index" | "needs" | "dependents"> {
   const ofJob = toPartialScope({ matrix: Object.fromEntries(matrix) }, known);
-  const ofSteps = toPartialScope({ env: Object.fromEntries(env) }, ofJob);
+  const ofSteps = toPartialScope(
+    { env: Object.fromEntries(env.map(([name, value]) => [name, late.includes(name) ? UNKNOWN : value])) },
+    ofJob,
+  );
   return {
     name: cellName(defined.name, matrix),
     baseName: defined.name,
@@ -118,6 +122,7 @@ function planJob(
     priority: defined.priority,
     retry: defined.retry,
     selector: defined.selector,
+    outputs: defined.outputs.map(([name, text]) => [name, foldTemplate(parsed.template(text), ofSteps)]),
     steps: defined.steps.map(({ id, when, continueOnError, timeoutMs, retry }, at) => ({
       name: steps[at]!.name,
       id,

@@ -1,6 +1,6 @@
 /** Puts values into the texts of one run's jobs, and collects what went wrong and what was absent. */
 import type { DefinedJob, DefinedStep, Definition } from "../definition/definition.ts";
-import type { Diagnostic, DiagnosticCode } from "../definition/diagnostics.ts";
+import { type Diagnostic, type DiagnosticCode, toPointer } from "../definition/diagnostics.ts";
 import { LIMITS } from "../definition/schema/limits.ts";
 import type { Path } from "../definition/source.ts";
 import { RUN_CONTEXTS } from "../definition/expression-places.ts";
@@ -8,15 +8,30 @@ import { spotIn } from "../definition/texts.ts";
 import { builtinOf } from "../definition/uses.ts";
 import type { Problem } from "../domain/errors.ts";
 import { type JobSpec, type Pairs, type Scalar, type StepSpec } from "../domain/plan.ts";
-import { hasField, type Json, type Scope, toScope } from "../expressions/context-data.ts";
+import {
+  type Json,
+  mayHaveField,
+  type PartialScope,
+  type Scope,
+  toPartialScope,
+  UNKNOWN,
+  UNKNOWN_VALUE,
+} from "../expressions/context-data.ts";
+import { foldTemplate } from "../expressions/fold.ts";
 import { asText, evaluateTemplate, OPEN, type Reference } from "../expressions/template.ts";
 
 /** What a value counts besides its characters. */
 const VALUE_CHARS = 8;
 
+interface ResolvedEnv {
+  readonly env: Pairs<string>;
+  /** Names of those that hold expressions still. */
+  readonly late: ReadonlySet<string>;
+}
+
 interface ResolverOptions {
-  /** What becomes of texts that read what only the run knows: a problem each, or kept as they are written. */
-  readonly late: "refuse" | "keep";
+  /** What becomes of texts that read what only the run knows: what is known is put in, or they are kept as written. */
+  readonly late: "fold" | "keep";
 }
 
 export class TextResolver {
@@ -26,6 +41,8 @@ export class TextResolver {
   readonly #base: Scope;
   readonly #late: ResolverOptions["late"];
   readonly #warned = new Set<string>();
+  /** Places of the texts that are left for the run, since somebody has emptied it. */
+  #lateHere: Path[] = [];
   #chars = 0;
 
   /** `base` holds all contexts but `matrix`. */
@@ -50,13 +67,21 @@ export class TextResolver {
 
   /** What an agent is told of one cell of a job; `env` is the pipeline's. */
   resolveJob(env: Pairs<Scalar>, job: DefinedJob, matrix: Pairs<Scalar>): JobSpec {
-    const scope = toScope({ matrix: Object.fromEntries(matrix) }, this.#base);
-    const merged = new Map([
-      ...this.#resolveEnv(env, ["env"], scope),
-      ...this.#resolveEnv(job.env, [...job.path, "env"], scope),
-    ]);
-    const steps = job.steps.map((step, index) => this.#resolveStep(step, index, [...job.path, "steps", index], scope));
-    return { env: [...merged], steps };
+    const cell = toPartialScope(
+      { matrix: Object.fromEntries(matrix), jobs: UNKNOWN, steps: UNKNOWN, secrets: UNKNOWN },
+      this.#base,
+    );
+    const ofPipeline = this.#resolveEnv(env, ["env"], cell);
+    const ofJob = this.#resolveEnv(job.env, [...job.path, "env"], withEnv(cell, ofPipeline));
+    const merged = new Map([...ofPipeline.env, ...ofJob.env]);
+    const isLate = (name: string): boolean =>
+      (ofJob.env.some(([own]) => own === name) ? ofJob : ofPipeline).late.has(name);
+    const late = new Set([...merged.keys()].filter(isLate));
+    const outer: ResolvedEnv = { env: [...merged], late };
+    const steps = job.steps.map((step, index) =>
+      this.#resolveStep(step, index, [...job.path, "steps", index], cell, outer),
+    );
+    return { env: outer.env, late: [...late], steps };
   }
 
   /** True for a text that reads what only the run knows. */
@@ -64,25 +89,35 @@ export class TextResolver {
     return text.includes(OPEN) && this.#source.parsed.template(text).references.some(isLate);
   }
 
-  #resolveStep(step: DefinedStep, index: number, path: Path, scope: Scope): StepSpec {
-    const name = asText(this.#resolveText(step.name, [...path, "name"], scope)).slice(0, LIMITS.nameChars);
-    const args = this.#resolve(step.args as Json, [...path, "args"], scope, builtinOf(step.uses) === "shell");
+  #resolveStep(step: DefinedStep, index: number, path: Path, cell: PartialScope, outer: ResolvedEnv): StepSpec {
+    const name = asText(this.#resolveText(step.name, [...path, "name"], cell)).slice(0, LIMITS.nameChars);
+    const own = this.#resolveEnv(step.env, [...path, "env"], withEnv(cell, outer));
+    const inner = withEnv(cell, outer, own);
+    this.#lateHere = [];
+    const args = this.#resolve(step.args as Json, [...path, "args"], inner, builtinOf(step.uses) === "shell");
+    const late = this.#lateHere.map((at) => toPointer(at.slice(path.length)));
     return {
       name: name.trim() === "" ? `step ${index + 1}` : name,
       uses: step.uses,
       action: step.action,
       args: args as Readonly<Record<string, unknown>>,
-      env: this.#resolveEnv(step.env, [...path, "env"], scope),
+      env: own.env,
       workingDirectory: step.workingDirectory,
+      late: [...[...own.late].map((each) => toPointer(["env", each])), ...late],
     };
   }
 
-  #resolveEnv(env: Pairs<Scalar>, path: Path, scope: Scope): Pairs<string> {
-    return env.map(([name, value]) => [name, asText(this.#resolve(value, [...path, name], scope, true))]);
+  #resolveEnv(env: Pairs<Scalar>, path: Path, scope: PartialScope): ResolvedEnv {
+    this.#lateHere = [];
+    const resolved = env.map(([name, value]): readonly [string, string] => [
+      name,
+      asText(this.#resolve(value, [...path, name], scope, true)),
+    ]);
+    return { env: resolved, late: new Set(this.#lateHere.map((at) => String(at.at(-1)))) };
   }
 
   /** With `asTexts`, what was a text stays one, whatever its expression gives. */
-  #resolve(value: Json, path: Path, scope: Scope, asTexts: boolean): Json {
+  #resolve(value: Json, path: Path, scope: PartialScope, asTexts: boolean): Json {
     this.#charge(VALUE_CHARS);
     if (this.isFull) return "";
     if (typeof value === "string") {
@@ -101,7 +136,7 @@ export class TextResolver {
     );
   }
 
-  #resolveText(text: string, path: Path, scope: Scope): Json {
+  #resolveText(text: string, path: Path, scope: PartialScope): Json {
     const value = text.includes(OPEN) ? this.#evaluate(text, path, scope) : text;
     const plain = asText(value);
     this.#charge(plain.length);
@@ -110,18 +145,15 @@ export class TextResolver {
     return value;
   }
 
-  #evaluate(text: string, path: Path, scope: Scope): Json {
+  #evaluate(text: string, path: Path, scope: PartialScope): Json {
     const template = this.#source.parsed.template(text);
-    const late = template.references.find(isLate);
-    if (late !== undefined) {
-      if (this.#late === "refuse") {
-        this.refuse("not-run-yet", path, `\`${late.context}\` is not given to runs yet`);
-      }
+    if (this.#late === "fold" && template.references.some(({ context }) => context === "secrets")) {
+      this.refuse("not-run-yet", path, "`secrets` is not given to runs yet");
       return text;
     }
     for (const { context, field, ...span } of template.references) {
       const name = `${context}.${field ?? ""}`;
-      if (field === null || hasField(scope, context, field) || this.#warned.has(name)) continue;
+      if (field === null || mayHaveField(scope, context, field) || this.#warned.has(name)) continue;
       if (this.#warned.size >= LIMITS.diagnostics) break;
       this.#warned.add(name);
       const message = `\`${name}\` has no value; it is empty`;
@@ -130,6 +162,10 @@ export class TextResolver {
     try {
       return evaluateTemplate(template, scope);
     } catch (error) {
+      if (error === UNKNOWN_VALUE) {
+        this.#lateHere.push(path);
+        return this.#late === "fold" ? foldTemplate(template, scope) : text;
+      }
       const message = error instanceof Error ? error.message : String(error);
       this.refuse("evaluation-failed", path, `this expression cannot be evaluated: ${message}`);
       return "";
@@ -147,4 +183,12 @@ export class TextResolver {
 
 function isLate({ context }: Reference): boolean {
   return (RUN_CONTEXTS as readonly string[]).includes(context);
+}
+
+/** With `env` as far as it is known; later ones win. */
+function withEnv(cell: PartialScope, ...envs: readonly ResolvedEnv[]): PartialScope {
+  const values = envs.flatMap(({ env, late }) =>
+    env.map(([name, value]): readonly [string, string | typeof UNKNOWN] => [name, late.has(name) ? UNKNOWN : value]),
+  );
+  return toPartialScope({ env: Object.fromEntries(values) }, cell);
 }

@@ -1,11 +1,11 @@
 /** What has changed in the stored format since schema 1. Pure. */
 import { MillraceError } from "../domain/errors.ts";
-import type { PlannedJob, PlannedStep, RunPlan } from "../domain/plan.ts";
+import type { JobSpec, PlannedJob, PlannedStep, RunPlan } from "../domain/plan.ts";
 import type { SchemaStep, StoredState } from "./stored-format.ts";
 
 /** As schema 1 stored it. */
 type FirstStep = Pick<PlannedStep, "name" | "continueOnError" | "timeoutMs">;
-type FirstJob = Omit<PlannedJob, "steps" | "when" | "failFast" | "maxParallel" | "retry"> & {
+type FirstJob = Omit<PlannedJob, "steps" | "when" | "failFast" | "maxParallel" | "retry" | "outputs"> & {
   readonly lostAttempts: number;
   readonly steps: readonly FirstStep[];
 };
@@ -22,14 +22,16 @@ const RETRY = {
   maxDelayMs: 0,
 } as const;
 
-/** What a job remembers since schema 2, as it is when nothing has come of it. */
+/** What is remembered since schema 2, as it is when nothing has come of it. */
 const JOB_FIELDS = { upstreamFailed: false, failing: "", stepAttempt: 1, firstStep: 0, retryTimer: null };
+const STEP_FIELDS = { hasOutputs: false };
+const REPORT_FIELDS = { hasOutputs: false };
 
 /**
- * Schema 2: conditions, retries of steps, matrices with a bound. Nodes that write schema 1 cannot run these, so a plan
+ * Schema 2: conditions, outputs, retries of steps, matrices with a bound. Nodes that write schema 1 cannot run these, so a plan
  * that has them is refused until the last of them is gone.
  */
-export const CONDITIONS_AND_RETRIES: SchemaStep = {
+export const CONDITIONS_AND_OUTPUTS: SchemaStep = {
   upgrade: {
     plan(stored) {
       const { stages, jobs, ...rest } = stored as unknown as FirstPlan;
@@ -41,12 +43,16 @@ export const CONDITIONS_AND_RETRIES: SchemaStep = {
           when: null,
           failFast: false,
           maxParallel: null,
+          outputs: [],
           retry: { ...RETRY, attempts: lostAttempts },
           steps: steps.map((step) => ({ ...step, id: "", when: null, retry: null })),
         })),
       };
     },
+    spec: ({ env, steps }) => ({ env, late: [], steps: steps.map((step) => ({ ...step, late: [] })) }),
     job: (state) => ({ ...JOB_FIELDS, ...state }),
+    step: (state) => ({ ...STEP_FIELDS, ...state }),
+    letter: ({ to, message }) => ({ to, message: isReport(message) ? { ...REPORT_FIELDS, ...message } : message }),
   },
   downgrade: {
     plan(plan) {
@@ -54,7 +60,7 @@ export const CONDITIONS_AND_RETRIES: SchemaStep = {
       const older: FirstPlan = {
         ...plan,
         stages: plan.stages.map(({ name }) => ({ name })),
-        jobs: plan.jobs.map(({ when: _w, failFast: _f, maxParallel: _m, retry, steps, ...job }) => ({
+        jobs: plan.jobs.map(({ when: _w, failFast: _f, maxParallel: _m, outputs: _o, retry, steps, ...job }) => ({
           ...job,
           lostAttempts: retry.attempts,
           steps: steps.map(({ name, continueOnError, timeoutMs }) => ({ name, continueOnError, timeoutMs })),
@@ -62,23 +68,43 @@ export const CONDITIONS_AND_RETRIES: SchemaStep = {
       };
       return older as unknown as RunPlan;
     },
-    job: (state) => Object.fromEntries(Object.entries(state).filter(([name]) => !(name in JOB_FIELDS))) as StoredState,
+    spec(spec) {
+      if (spec.late.length > 0 || spec.steps.some(({ late }) => late.length > 0)) throw olderNode();
+      const steps = spec.steps.map((step) => without(step, { late: [] }));
+      return { env: spec.env, steps } as unknown as JobSpec;
+    },
+    job: (state) => without(state, JOB_FIELDS),
+    step: (state) => without(state, STEP_FIELDS),
+    letter: ({ to, message }) => ({ to, message: isReport(message) ? without(message, REPORT_FIELDS) : message }),
   },
 };
+
+function without(value: object, fields: object): StoredState {
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !(name in fields)));
+}
+
+function isReport(message: unknown): message is StoredState {
+  return typeof message === "object" && message !== null && "type" in message && message.type === "reported";
+}
 
 function refuseNewer({ stages, jobs }: RunPlan): void {
   const isNewer =
     stages.some(({ when }) => when !== null) ||
     jobs.some(
-      ({ when, maxParallel, retry, steps }) =>
+      ({ when, maxParallel, outputs, retry, steps }) =>
         when !== null ||
         maxParallel !== null ||
+        outputs.length > 0 ||
         retry.delayMs > 0 ||
         steps.some((step) => step.when !== null || step.retry !== null),
     );
-  if (!isNewer) return;
-  throw new MillraceError(
+  if (isNewer) throw olderNode();
+}
+
+function olderNode(): MillraceError {
+  return new MillraceError(
     "unavailable",
-    "a node of an older version still runs, which knows no conditions and no retries of steps: try again once all nodes are upgraded",
+    "a node of an older version still runs, which knows no conditions, outputs and retries of steps: try again once all " +
+      "nodes are upgraded",
   );
 }

@@ -12,6 +12,7 @@ const REPORT = {
   exitCode: 0,
   reason: "",
   lastLine: 4n,
+  outputs: {},
   startedAtMs: 1_000n,
   endedAtMs: 1_250n,
 } as const;
@@ -114,6 +115,7 @@ describe("an agent's control channel", () => {
     const channel = await Channel.open(gateway, agent);
     const run = await StoredRun.create(gateway.stores, [{ steps: [{ timeoutMs: 60_000 }], cancelGraceMs: 7_000 }], {
       env: [["A", "job"]],
+      late: [],
       steps: [
         {
           name: "compile",
@@ -122,6 +124,7 @@ describe("an agent's control channel", () => {
           args: { script: "echo hi" },
           env: [["A", "step"]],
           workingDirectory: "src",
+          late: [],
         },
       ],
     });

@@ -13,6 +13,7 @@ const REPORT = {
   exitCode: 3,
   reason: "",
   lastLine: 0n,
+  outputs: {},
   startedAtMs: 0n,
   endedAtMs: 0n,
 } as const;

@@ -1,21 +1,26 @@
 /**
  * Scenarios: a definition in YAML and, beside it, what must become of it. Definition, planner and actors are the real
  * ones; in place of agents a script of each step says how it ends: `exit <n>`, `hang` (its timeout ends it), `lose`
- * (its agent dies the first time the job runs), or `fail <n>` (with exit code 7, in its first n attempts). Time passes
+ * (its agent dies the first time the job runs), or `fail <n>` (with exit code 7, in its first n attempts). Lines `name=value` before it are what the step writes. What a
+ * gateway would dispatch is looked at too: `says` is the last line of a script as it is then. Time passes
  * only where nothing else can.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { expect } from "chai";
-import { isHeld, stepStatus } from "../../actors/step/state.ts";
+import { stepFacts } from "../../actors/job/facts.ts";
+import { isHeld, type StepState, stepStatus } from "../../actors/step/state.ts";
 import { jobStatus } from "../../actors/job/state.ts";
 import type { ReportPhase } from "../../actors/step/messages.ts";
 import { parseDefinition } from "../../src/definition/parse.ts";
 import { asId, type PipelineId, type ProjectId } from "../../src/domain/ids.ts";
 import type { JobSpec } from "../../src/domain/plan.ts";
+import { LateTextError, resolveLate } from "../../src/planner/late-texts.ts";
 import { planRun } from "../../src/planner/plan-run.ts";
 import { AGENT, RUN_ID, SimulatedRun } from "../support/simulated-run.ts";
 
 interface Expected {
+  /** What the trigger gives. */
+  readonly variables?: Readonly<Record<string, string>>;
   readonly run: string;
   /** By name; each attempt's status in order. */
   readonly jobs: Record<string, string | readonly string[]>;
@@ -23,6 +28,8 @@ interface Expected {
   readonly steps?: Record<string, readonly string[]>;
   /** By job name; why the newest attempt ended as it did. */
   readonly reasons?: Record<string, string>;
+  /** What steps have in the variable SAYS, in the order in which they ran. */
+  readonly says?: readonly string[];
   /** Milliseconds between the run's start and its end. */
   readonly tookMs?: number;
   /** Job names in the order in which they began. */
@@ -36,7 +43,7 @@ describe("scenario", () => {
   for (const name of names) {
     it(name.replace(".yaml", "").replaceAll("_", " "), () => {
       const expected = JSON.parse(readFileSync(new URL(name.replace(".yaml", ".json"), FOLDER), "utf8")) as Expected;
-      check(play(readFileSync(new URL(name, FOLDER), "utf8")), expected);
+      check(play(readFileSync(new URL(name, FOLDER), "utf8"), expected.variables ?? {}), expected);
     });
   }
 });
@@ -46,7 +53,7 @@ interface Played {
   readonly order: readonly string[];
 }
 
-function play(text: string): Played {
+function play(text: string, variables: Readonly<Record<string, string>>): Played {
   const { definition, diagnostics } = parseDefinition(text, "yaml");
   expect(diagnostics.filter(({ severity }) => severity === "error")).to.deep.equal([]);
   const planned = planRun({
@@ -54,7 +61,7 @@ function play(text: string): Played {
     runId: RUN_ID,
     attempt: 1,
     trigger: { kind: "manual", ref: "main", payload: {} },
-    variables: [],
+    variables: Object.entries(variables),
     pipelineId: asId<PipelineId>("pl_TEST"),
     pipelineName: "scenario",
     projectId: asId<ProjectId>("default"),
@@ -74,7 +81,8 @@ function playRound(run: SimulatedRun, specs: readonly JobSpec[], order: string[]
     run.claim(job.index, job.attempt);
   }
   for (const step of run.steps().filter(isHeld)) {
-    const script = String(specs[step.jobIndex]!.steps[step.index]!.args["script"]);
+    const script = dispatched(run, specs[step.jobIndex]!, step);
+    if (script === undefined) continue;
     if (script === "lose" && step.jobAttempt === 1) {
       run.tellJob(step.jobIndex, { type: "agentLost", agentId: AGENT, bootId: "boot-1", reason: "" }, step.jobAttempt);
       continue;
@@ -86,9 +94,33 @@ function playRound(run: SimulatedRun, specs: readonly JobSpec[], order: string[]
       phase: phaseOf(script, step.attempt),
       exitCode: exitCodeOf(script, step.attempt),
       reason: "",
+      hasOutputs: run.outputs.has(step.stepRunId),
       lastLine: 0,
       durationMs: 5,
     });
+  }
+}
+
+/** The last line of the step's script as its agent gets it; what stands before is written. */
+function dispatched(run: SimulatedRun, spec: JobSpec, step: StepState): string | undefined {
+  const peers = { state: (id: string) => run.actors.get(id)?.state, outputs: run.readOutputs };
+  const facts = stepFacts({ ...step, index: step.jobIndex }, run.plan, peers);
+  try {
+    const { args, env, jobEnv } = resolveLate(spec, spec.steps[step.index]!, facts);
+    const lines = String(args["script"]).split("\n");
+    const written = lines.slice(0, -1).map((line) => line.split("=") as [string, string]);
+    if (written.length > 0) run.outputs.set(step.stepRunId, written);
+    const said = env.concat(jobEnv).find(([name]) => name === "SAYS")?.[1];
+    if (said !== undefined) run.said.push(said);
+    return lines.at(-1);
+  } catch (error) {
+    if (!(error instanceof LateTextError)) throw error;
+    const { stepRunId, grant } = step;
+    run.tell("step", stepRunId, {
+      ...{ type: "reported", agentId: AGENT, token: grant!.token, phase: "failed", exitCode: -1 },
+      ...{ reason: error.message, hasOutputs: false, lastLine: 0, durationMs: 0 },
+    });
+    return undefined;
   }
 }
 
@@ -132,6 +164,7 @@ function check({ run, order }: Played, expected: Expected): void {
   for (const [name, reason] of Object.entries(expected.reasons ?? {})) {
     expect(run.jobs().findLast((job) => nameOf(job.index) === name)!.reason, name).to.equal(reason);
   }
+  if (expected.says !== undefined) expect(run.said).to.deep.equal(expected.says);
   if (expected.tookMs !== undefined) expect(run.run.endedAt! - run.run.startedAt!).to.equal(expected.tookMs);
   if (expected.order !== undefined) expect(order).to.deep.equal(expected.order);
   expect(run.run.state).to.equal(expected.run);

@@ -11,7 +11,7 @@ import {
   type StoredParts,
   toStored,
 } from "../../src/stores/stored-format.ts";
-import { CONDITIONS_AND_RETRIES } from "../../src/stores/schema-steps.ts";
+import { CONDITIONS_AND_OUTPUTS } from "../../src/stores/schema-steps.ts";
 import { sampleAggregate } from "../contracts/samples.ts";
 import { NEXT_FORMAT, RENAMING } from "../support/next-format.ts";
 import { jobSpecsOf, planOf } from "../support/plans.ts";
@@ -98,13 +98,13 @@ describe("the stored format", () => {
       expect(upgraded).to.have.nested.property("jobs[0].retry.attempts", 2);
       expect(upgraded).to.have.nested.property("jobs[0].steps[0].when", null);
       expect(STORED_FORMAT.read("job", job, 1)).to.include({ state: "pending", fence: 3, stepAttempt: 1, failing: "" });
-      expect(CONDITIONS_AND_RETRIES.downgrade.plan!(upgraded)).to.deep.equal(plan);
-      expect(CONDITIONS_AND_RETRIES.downgrade.job!(STORED_FORMAT.read("job", job, 1))).to.deep.equal(job);
+      expect(CONDITIONS_AND_OUTPUTS.downgrade.plan!(upgraded)).to.deep.equal(plan);
+      expect(CONDITIONS_AND_OUTPUTS.downgrade.job!(STORED_FORMAT.read("job", job, 1))).to.deep.equal(job);
     });
 
     it("is not written as schema 1 where that would lose a condition or a retry", () => {
       const when = { written: "failure()", folded: "failure()" };
-      const downgrade = CONDITIONS_AND_RETRIES.downgrade.plan!;
+      const downgrade = CONDITIONS_AND_OUTPUTS.downgrade.plan!;
       for (const lossy of [planOf([[{ when }]]), planOf([[{ steps: [{ when }] }]]), planOf([[{ maxParallel: 2 }]])]) {
         expect(() => downgrade(lossy)).to.throw("a node of an older version still runs");
       }

@@ -26,6 +26,7 @@ export function planOf(stages: readonly (readonly JobSketch[])[], timeoutMs: num
     priority: 0,
     retry: retryOf(2),
     selector: ANY_AGENT,
+    outputs: [],
     ...sketch,
     index,
     needs: sketch.needs ?? [],
@@ -52,6 +53,7 @@ export function retryOf(attempts: number, delayMs = 0): PlannedJob["retry"] {
 export function jobSpecsOf(plan: RunPlan): readonly JobSpec[] {
   return plan.jobs.map((job) => ({
     env: [],
+    late: [],
     steps: job.steps.map(({ name }) => ({
       name,
       uses: "shell",
@@ -59,6 +61,7 @@ export function jobSpecsOf(plan: RunPlan): readonly JobSpec[] {
       args: { script: "true" },
       env: [],
       workingDirectory: "",
+      late: [],
     })),
   }));
 }

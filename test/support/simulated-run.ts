@@ -20,7 +20,8 @@ import {
   stepRunId,
   timeOf,
 } from "../../src/domain/ids.ts";
-import type { RunPlan } from "../../src/domain/plan.ts";
+import type { OutputsReader } from "../../src/domain/outputs.ts";
+import type { Pairs, RunPlan } from "../../src/domain/plan.ts";
 
 export const RUN_ID = asId<RunId>("run_01JD0000000000000000000000");
 export const AGENT = asId<AgentId>("agt_A");
@@ -32,6 +33,11 @@ export class SimulatedRun {
   /** Every effect since the start. */
   readonly effects: OwedEffect[] = [];
   readonly undecided: string[] = [];
+  /** What steps have written, by step run. */
+  readonly outputs = new Map<string, Pairs<string>>();
+  readonly readOutputs: OutputsReader = ({ stepRunId: id }) => this.outputs.get(id) ?? [];
+  /** For scenarios: what steps have said. */
+  readonly said: string[] = [];
   /** The run is planned 7 ms after its trigger. */
   now = timeOf(RUN_ID) + 7;
   last: TurnResult | undefined;
@@ -111,6 +117,7 @@ export class SimulatedRun {
         phase,
         exitCode: phase === "succeeded" ? 0 : phase === "failed" ? 1 : -1,
         reason: "",
+        hasOutputs: false,
         lastLine: 0,
         durationMs: phase === "started" ? 0 : 5,
         ...rest,
@@ -127,7 +134,14 @@ export class SimulatedRun {
   }
 
   tell(kind: string, id: string, message: unknown): readonly OwedEffect[] {
-    const result = decideTurn(this.actors, [{ to: { kind, id }, message }], this.now, this.plan, RUN_AGGREGATE);
+    const result = decideTurn(
+      this.actors,
+      [{ to: { kind, id }, message }],
+      this.now,
+      this.plan,
+      RUN_AGGREGATE,
+      this.readOutputs,
+    );
     for (const actor of result.changed.values()) this.actors.set(actor.id, actor);
     this.effects.push(...result.effects);
     this.undecided.push(...result.undecided.map(({ reason }) => reason));

@@ -1,0 +1,74 @@
+/** Texts that read what only the run knows, once it does. Pure. */
+import { CONTEXTS } from "../definition/expression-places.ts";
+import { toPointer } from "../definition/diagnostics.ts";
+import { builtinOf } from "../definition/uses.ts";
+import { MissingOutputs } from "../domain/outputs.ts";
+import type { JobSpec, Pairs, StepSpec } from "../domain/plan.ts";
+import { type Json, toScope } from "../expressions/context-data.ts";
+import { asText, evaluateTemplate, parseTemplate } from "../expressions/template.ts";
+import { type Facts, factsOf } from "./gate.ts";
+
+/** What was folded into a text may be long; the plan is bounded as a whole. */
+const UNBOUNDED = { maxChars: Infinity, maxSteps: Infinity };
+
+/** Why a step cannot be dispatched: for people, without a value in it. */
+export class LateTextError extends Error {}
+
+/** A step as its agent is told of it. */
+export interface ResolvedStep extends StepSpec {
+  /** That of the pipeline and the job. */
+  readonly jobEnv: Pairs<string>;
+}
+
+/** A step with nothing left to evaluate; `facts` are those of its job. Throws {@link LateTextError}, `MissingOutputs`. */
+export function resolveLate({ env, late }: JobSpec, step: StepSpec, facts: Facts): ResolvedStep {
+  const jobEnv = env.map(([name, text]): readonly [string, string] => [
+    name,
+    late.includes(name) ? asText(resolve(text, facts, {}, `the env variable ${name}`)) : text,
+  ]);
+  if (step.late.length === 0) return { ...step, jobEnv };
+  const isLate = (path: readonly PropertyKey[]): boolean => step.late.includes(toPointer(path));
+  const outer = Object.fromEntries(jobEnv);
+  const stepEnv = step.env.map(([name, text]): readonly [string, string] => [
+    name,
+    isLate(["env", name]) ? asText(resolve(text, facts, outer, `the env variable ${name}`)) : text,
+  ]);
+  const inner = { ...outer, ...Object.fromEntries(stepEnv) };
+  const isShell = builtinOf(step.uses) === "shell";
+  const walk = (value: Json, path: readonly PropertyKey[]): Json => {
+    if (typeof value === "string") {
+      if (!isLate(path)) return value;
+      const resolved = resolve(value, facts, inner, `the argument ${path.slice(1).map(String).join(".")}`);
+      return isShell ? asText(resolved) : resolved;
+    }
+    if (Array.isArray(value)) return value.map((item: Json, index) => walk(item, [...path, index]));
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, walk(item as Json, [...path, key])]));
+  };
+  const args = walk(step.args as Json, ["args"]) as StepSpec["args"];
+  return { ...step, env: stepEnv, args, jobEnv };
+}
+
+/** An output of a job; null when it cannot be evaluated. */
+export function resolveOutput(text: string, facts: Facts): Json {
+  try {
+    return resolve(text, facts, {}, "");
+  } catch (error) {
+    if (error instanceof LateTextError) return null;
+    throw error;
+  }
+}
+
+function resolve(text: string, facts: Facts, env: Readonly<Record<string, string>>, what: string): Json {
+  const template = parseTemplate(text, CONTEXTS, UNBOUNDED);
+  const scope = toScope({ ...factsOf(text, template.references, facts), env });
+  let value: Json;
+  try {
+    value = evaluateTemplate(template, scope);
+  } catch (error) {
+    if (error instanceof MissingOutputs) throw error;
+    throw new LateTextError(`${what} cannot be evaluated: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (asText(value).includes("\0")) throw new LateTextError(`${what} would hold a NUL character`);
+  return value;
+}
