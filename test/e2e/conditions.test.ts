@@ -8,6 +8,14 @@ import { until } from "../support/until.ts";
 
 const say = (script: string, more: object = {}): object => ({ uses: "shell", args: { script }, ...more });
 
+const WRITES = `{
+echo "versions<<END"
+echo "[1,"
+echo " 2]"
+echo "END"
+echo 'name=$(id) ok'
+} >> "$MILLRACE_OUTPUT"`;
+
 describe("a run with conditions and retries", function () {
   this.timeout(120_000);
   let world: ProcessWorld;
@@ -103,6 +111,76 @@ describe("a run with conditions and retries", function () {
     ]);
     const ids: readonly string[] = run.jobs[0].steps.map(({ stepRunId }: { stepRunId: string }) => stepRunId);
     expect((await readFile(marks, "utf8")).trim().split("\n"), "each attempt has run once").to.deep.equal(ids);
+  });
+
+  it("says of each transition what caused it", async () => {
+    const pipelineId = await installation.pipeline("told", [
+      { name: "one", steps: [say("exit 1", { name: "try", retry: { attempts: 2 } })] },
+    ]);
+    const { runId } = await installation.api.trigger(pipelineId, {});
+    await until("the run ends", async () => (await readRun(runId)).endTime !== null);
+    const page = async (query: string) =>
+      (await installation.call("GET", `/pipelines/runs/${runId}/timeline${query}`)).body;
+    const { list, next } = (await page("")).detail;
+    const agentId = list.find(({ cause }: { cause: string }) => cause === "claimRequested").by;
+    // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever is answered
+    const lines = list.map((each: any) => `${each.name || "run"} ${each.lifecycle}: ${each.cause} ${each.by}`);
+    expect(lines.map((line: string) => line.replace(agentId, "agent"))).to.deep.equal([
+      "run created: trigger admin",
+      "run started: trigger admin",
+      "one queued: trigger admin",
+      "one started: claimRequested agent",
+      "one/try queued: claimRequested agent",
+      "one/try started: reported agent",
+      "one/try failed: reported agent",
+      "one/try retried: reported agent",
+      "one/try queued: reported agent",
+      "one/try started: reported agent",
+      "one/try failed: reported agent",
+      "one failed: reported agent",
+      "run failed: reported agent",
+    ]);
+    expect(next).to.equal(null);
+    const { detail } = await page("?after=3&limit=2");
+    expect(detail.list.map(({ number }: { number: number }) => number)).to.deep.equal([4, 5]);
+    expect(detail.next).to.equal(5);
+    expect((await page("?limit=0")).code).to.equal(400);
+    expect((await installation.call("GET", "/pipelines/runs/run_unknown/timeline")).status).to.equal(404);
+  });
+
+  it("hands what a step has written to later steps and jobs", async () => {
+    const pipelineId = await installation.pipeline("outputs", [
+      {
+        name: "find",
+        outputs: { versions: "${{ steps.list.outputs.versions }}" },
+        steps: [
+          say(WRITES, { name: "list", id: "list" }),
+          say(`test "$NAME" = '$(id) ok'`, { name: "use", env: { NAME: "${{ steps.list.outputs.name }}" } }),
+        ],
+      },
+      {
+        name: "build",
+        needs: "find",
+        when: "fromJSON(jobs.find.outputs.versions)[1] == 2",
+        steps: [
+          say("exit 1", { name: "skip", when: "jobs.find.outputs.versions == ''" }),
+          say("true", { name: "broken", env: { X: "${{ fromJSON(jobs.find.result).x }}" } }),
+        ],
+      },
+    ]);
+    const { runId } = await installation.api.trigger(pipelineId, {});
+    const run = await until("the run ends", async () => {
+      const found = await readRun(runId);
+      return found.endTime === null ? undefined : found;
+    });
+    expect(told(run)).to.deep.equal([
+      "find success",
+      "  list success",
+      "  use success",
+      "build failed step_failed",
+      "  skip skipped condition",
+      "  broken failed the env variable X cannot be evaluated: fromJSON was given what is no JSON",
+    ]);
   });
 
   it("ends the other cells of a matrix when one fails, and runs no more at once than it may", async () => {

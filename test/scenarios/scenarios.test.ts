@@ -87,17 +87,7 @@ function playRound(run: SimulatedRun, specs: readonly JobSpec[], order: string[]
       run.tellJob(step.jobIndex, { type: "agentLost", agentId: AGENT, bootId: "boot-1", reason: "" }, step.jobAttempt);
       continue;
     }
-    run.tell("step", step.stepRunId, {
-      type: "reported",
-      agentId: AGENT,
-      token: step.grant!.token,
-      phase: phaseOf(script, step.attempt),
-      exitCode: exitCodeOf(script, step.attempt),
-      reason: "",
-      hasOutputs: run.outputs.has(step.stepRunId),
-      lastLine: 0,
-      durationMs: 5,
-    });
+    report(run, step, phaseOf(script, step.attempt), exitCodeOf(script, step.attempt), "");
   }
 }
 
@@ -115,13 +105,23 @@ function dispatched(run: SimulatedRun, spec: JobSpec, step: StepState): string |
     return lines.at(-1);
   } catch (error) {
     if (!(error instanceof LateTextError)) throw error;
-    const { stepRunId, grant } = step;
-    run.tell("step", stepRunId, {
-      ...{ type: "reported", agentId: AGENT, token: grant!.token, phase: "failed", exitCode: -1 },
-      ...{ reason: error.message, hasOutputs: false, lastLine: 0, durationMs: 0 },
-    });
+    report(run, step, "failed", -1, error.message);
     return undefined;
   }
+}
+
+function report(run: SimulatedRun, step: StepState, phase: ReportPhase, exitCode: number, reason: string): void {
+  run.tell("step", step.stepRunId, {
+    type: "reported",
+    agentId: AGENT,
+    token: step.grant!.token,
+    phase,
+    exitCode,
+    reason,
+    hasOutputs: run.outputs.has(step.stepRunId),
+    lastLine: 0,
+    durationMs: 5,
+  });
 }
 
 function fireRetries(run: SimulatedRun): void {
