@@ -179,7 +179,7 @@ describe("a run with conditions and retries", function () {
       "  use success",
       "build failed step_failed",
       "  skip skipped condition",
-      "  broken failed the env variable X cannot be evaluated: fromJSON was given what is no JSON",
+      "  broken failed the env variable X cannot be evaluated: what `fromJSON` was given is no JSON",
     ]);
   });
 
