@@ -1,7 +1,7 @@
 /** What has changed in the stored format since schema 1. Pure. */
 import { MillraceError } from "../domain/errors.ts";
 import type { JobSpec, PlannedJob, PlannedStep, RunPlan } from "../domain/plan.ts";
-import type { SchemaStep, StoredState } from "./stored-format.ts";
+import type { SchemaStep, StoredParts, StoredState } from "./stored-format.ts";
 
 /** As schema 1 stored it. */
 type FirstStep = Pick<PlannedStep, "name" | "continueOnError" | "timeoutMs">;
@@ -49,10 +49,10 @@ export const CONDITIONS_AND_OUTPUTS: SchemaStep = {
         })),
       };
     },
-    spec: ({ env, steps }) => ({ env, late: [], steps: steps.map((step) => ({ ...step, late: [] })) }),
+    spec: (spec) => ({ ...spec, late: [], steps: spec.steps.map((step) => ({ ...step, late: [] })) }),
     job: (state) => ({ ...JOB_FIELDS, ...state }),
     step: (state) => ({ ...STEP_FIELDS, ...state }),
-    letter: ({ to, message }) => ({ to, message: isReport(message) ? { ...REPORT_FIELDS, ...message } : message }),
+    letter: (letter) => withMessage(letter, (report) => ({ ...REPORT_FIELDS, ...report })),
   },
   downgrade: {
     plan(plan) {
@@ -71,11 +71,11 @@ export const CONDITIONS_AND_OUTPUTS: SchemaStep = {
     spec(spec) {
       if (spec.late.length > 0 || spec.steps.some(({ late }) => late.length > 0)) throw olderNode();
       const steps = spec.steps.map((step) => without(step, { late: [] }));
-      return { env: spec.env, steps } as unknown as JobSpec;
+      return { ...without(spec, { late: [] }), steps } as unknown as JobSpec;
     },
     job: (state) => without(state, JOB_FIELDS),
     step: (state) => without(state, STEP_FIELDS),
-    letter: ({ to, message }) => ({ to, message: isReport(message) ? without(message, REPORT_FIELDS) : message }),
+    letter: (letter) => withMessage(letter, (report) => without(report, REPORT_FIELDS)),
   },
 };
 
@@ -83,8 +83,14 @@ function without(value: object, fields: object): StoredState {
   return Object.fromEntries(Object.entries(value).filter(([name]) => !(name in fields)));
 }
 
-function isReport(message: unknown): message is StoredState {
-  return typeof message === "object" && message !== null && "type" in message && message.type === "reported";
+/** Reports alone have changed. */
+function withMessage(
+  letter: StoredParts["letter"],
+  change: (report: StoredState) => StoredState,
+): StoredParts["letter"] {
+  const { message } = letter;
+  const isReport = typeof message === "object" && message !== null && "type" in message && message.type === "reported";
+  return isReport ? { ...letter, message: change(message as unknown as StoredState) } : letter;
 }
 
 function refuseNewer({ stages, jobs }: RunPlan): void {

@@ -301,6 +301,7 @@ describe("an agent's control channel", () => {
         phase: "succeeded",
         exitCode: 0,
         reason: "",
+        hasOutputs: false,
         lastLine: 4,
         durationMs: 250,
       },

@@ -102,6 +102,19 @@ describe("the stored format", () => {
       expect(CONDITIONS_AND_OUTPUTS.downgrade.job!(STORED_FORMAT.read("job", job, 1))).to.deep.equal(job);
     });
 
+    it("keeps what else a letter and a spec hold", () => {
+      const letter = { rootId: "run_1", to: null, message: { type: "reported", token: 1 } };
+      expect(STORED_FORMAT.read("letter", letter, 1)).to.deep.equal({
+        ...letter,
+        message: { hasOutputs: false, type: "reported", token: 1 },
+      });
+      expect(STORED_FORMAT.write("letter", STORED_FORMAT.read("letter", letter, 1), 1)).to.deep.equal(letter);
+      const other = { ...letter, message: { type: "stop" } };
+      expect(STORED_FORMAT.read("letter", other, 1)).to.deep.equal(other);
+      const spec = { env: [], steps: [{ name: "s" }], more: 1 } as unknown as StoredParts["spec"];
+      expect(STORED_FORMAT.write("spec", STORED_FORMAT.read("spec", spec, 1), 1)).to.deep.equal(spec);
+    });
+
     it("is not written as schema 1 where that would lose a condition or a retry", () => {
       const when = { written: "failure()", folded: "failure()" };
       const downgrade = CONDITIONS_AND_OUTPUTS.downgrade.plan!;
