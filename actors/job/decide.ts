@@ -19,6 +19,7 @@ import type { ClaimRequested, ClosedGate, JobMessage, StepEnded } from "./messag
 import { goOnRetrying, isRetried, retryStep } from "./retrying.ts";
 import { otherCells, type Peers, stepFacts, wasCancelled } from "./facts.ts";
 import { begin, pause, resume } from "./queueing.ts";
+import { cellsOf, spread, takeCell, tellCells } from "./spreading.ts";
 import { hasNext, type Walk, walk } from "./walk.ts";
 import { isAtWork, type JobState } from "./state.ts";
 import { JOB_TRANSITIONS, type JobInput } from "./transitions.ts";
@@ -38,6 +39,20 @@ export function decideJob(job: JobState, message: JobMessage, now: number, plan:
     case "readyInVain":
     case "readyBroken":
       return endUnbegun(job, input, message, now, plan, facts);
+    case "spread":
+    case "spreadInVain":
+      return spreadOrEnd(meetNeed(job, message), now, plan, facts);
+    case "cellsRemain":
+      return takeCell(job, message, plan);
+    case "cellsPassed":
+      return endJob(takeCell(job, message, plan).next, "success", "", now, plan);
+    case "cellsFailed":
+      return endJob(takeCell(job, message, plan).next, "failed", "cell_failed", now, plan);
+    case "cellsCancelled": {
+      const { next } = takeCell(job, message, plan);
+      const isOwn = next.cells.some(({ result }) => result === "cancelled");
+      return endJob(next, "cancelled", isOwn ? "cancelled" : "upstream_failed", now, plan);
+    }
     case "upstreamFailed":
       return endJob(job, "cancelled", "upstream_failed", now, plan);
     case "claimed":
@@ -69,6 +84,7 @@ export function decideJob(job: JobState, message: JobMessage, now: number, plan:
     case "queueTimedOut":
       return endJob(job, "failed", "queue_timeout", now, plan);
     case "cancel":
+      if (job.state === "spread") return moved(job, tellCells(job, message));
       return cancel(job, message as Cancel, now, plan);
     case "timedOut":
       return moved({ ...job, state: "cancelling", reason: "timeout", timeoutTimer: null }, [
@@ -77,9 +93,9 @@ export function decideJob(job: JobState, message: JobMessage, now: number, plan:
     case "agentLost":
       return moved(job, [tellStep(job, job.stepIndex, { type: "agentLost", reason: "agent_lost" })]);
     case "pause":
-      return pause(job, now, plan);
     case "resume":
-      return resume(job, now, plan);
+      if (job.state === "spread") return moved({ ...job, paused: input === "pause" }, tellCells(job, message));
+      return input === "pause" ? pause(job, now, plan) : resume(job, now, plan);
     case "claimedAgain":
     case "claimedInVain":
     case "staleTimer":
@@ -96,6 +112,9 @@ function inputOf(job: JobState, message: JobMessage, plan: RunPlan, peers: Peers
       return job.state === "pending" ? beginInput(meetNeed(job, message), plan, peers) : "held";
     case "stageClosed":
       return INPUT_OF_GATE[message.gate];
+    case "cellDone":
+    case "cellRetried":
+      return cellsInput(takeCell(job, message, plan).next);
     case "claimRequested":
       return claimInput(job, message);
     case "stepEnded":
@@ -124,11 +143,33 @@ function beginInput(job: JobState, plan: RunPlan, peers: Peers): JobInput {
   const { when } = plan.jobs[job.index]!;
   if (job.upstreamFailed && when === null) return "upstreamFailed";
   if (!job.stageOpen || job.openNeeds.length > 0) return "held";
+  if (isUnspread(job, plan)) {
+    if (typeof cellsOf(job, plan, stepFacts(job, plan, peers)) !== "string") return "spread";
+    return job.upstreamFailed ? "upstreamFailed" : "spreadInVain";
+  }
   const gate = gateOf(job, plan, peers);
   if (gate !== "open") return INPUT_OF_GATE[gate];
   const walked = walk(job, plan, stepFacts(job, plan, peers));
   if (hasNext(walked, plan)) return hasRoom(job, plan, peers) ? "ready" : "held";
   return walked.job.failing === "" ? "readyInVain" : "readyBroken";
+}
+
+/** True for a job whose cells are still to be made. */
+function isUnspread({ index, cell }: JobState, plan: RunPlan): boolean {
+  return cell === null && plan.jobs[index]!.cells !== null;
+}
+
+function spreadOrEnd(job: JobState, now: number, plan: RunPlan, facts: Facts): JobDecision {
+  const cells = cellsOf(job, plan, facts);
+  return typeof cells === "string" ? endJob(job, "failed", cells, now, plan) : spread(job, cells, now, plan);
+}
+
+/** Of a job with what a cell has told it. */
+function cellsInput({ cells }: JobState): JobInput {
+  const results = cells.map(({ result }) => result);
+  if (results.includes(null)) return "cellsRemain";
+  if (results.some((result) => result === "failed" || result === "tolerated")) return "cellsFailed";
+  return results.every((result) => result === "success") ? "cellsPassed" : "cellsCancelled";
 }
 
 /** False while as many cells of its matrix are at work as may be. */

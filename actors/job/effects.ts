@@ -1,7 +1,7 @@
 /** The effects that job decisions are made of, and their shorthand. Pure. */
 import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
 import type { Lifecycle } from "../../src/domain/events.ts";
-import { stepRunId } from "../../src/domain/ids.ts";
+import { jobRunId, stepRunId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Timer } from "../../src/domain/timer.ts";
 import type { RunMessage } from "../run/messages.ts";
@@ -77,6 +77,11 @@ export function tellStep(job: JobState, stepIndex: number, message: StepMessage)
   const attempt = stepIndex === job.stepIndex ? job.stepAttempt : 1;
   const id = stepRunId(job.runId, job.jobId, stepIndex, attempt);
   return { type: "send", to: { kind: "step", id }, message };
+}
+
+/** Of a cell: the job that was spread into it. */
+export function tellSpread(job: JobState, message: JobMessage): JobEffect {
+  return { type: "send", to: { kind: "job", id: jobRunId(job.runId, job.index, 1) }, message };
 }
 
 export function tellRun(job: JobState, message: RunMessage): JobEffect {

@@ -4,7 +4,16 @@ import { jobRunId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { JobResult } from "../run/messages.ts";
 import { newStep } from "../step/state.ts";
-import { type JobDecision, type JobEffect, moved, publishJob, tellRun, tellStep, withdraw } from "./effects.ts";
+import {
+  type JobDecision,
+  type JobEffect,
+  moved,
+  publishJob,
+  tellRun,
+  tellSpread,
+  tellStep,
+  withdraw,
+} from "./effects.ts";
 import { type Peers, stepFacts } from "./facts.ts";
 import { begin } from "./queueing.ts";
 import { wait, waitBefore } from "./retrying.ts";
@@ -31,6 +40,13 @@ export function endJob(
   const planned = plan.jobs[job.index]!;
   const result = resultOf(state, reason, planned.continueOnError);
   const passed = result === "success" || result === "tolerated";
+  if (job.cell !== null) {
+    return moved(next, [
+      ...told,
+      ...leave(job, next, plan),
+      tellSpread(job, { type: "cellDone", cell: job.cell, result }),
+    ]);
+  }
   return moved(next, [
     ...told,
     ...leave(job, next, plan),
@@ -64,7 +80,9 @@ export function retryJob(job: JobState, now: number, plan: RunPlan, peers: Peers
     }),
     publishJob(retry, "retried"),
     ...begun.effects,
-    tellRun(job, { type: "jobRetried", index: job.index, attempt: retry.attempt }),
+    job.cell === null
+      ? tellRun(job, { type: "jobRetried", index: job.index, attempt: retry.attempt })
+      : tellSpread(job, { type: "cellRetried", cell: job.cell, attempt: retry.attempt }),
   ]);
 }
 
@@ -91,7 +109,9 @@ function leave(job: JobState, next: JobState, plan: RunPlan): readonly JobEffect
   if (job.state === "queued") effects.push(withdraw(job, plan));
   if (job.grant !== null) effects.push({ type: "release", agentId: job.grant.agentId, jobId: job.jobId });
   const firstUnbegun = job.stepIndex + (job.stepActive ? 1 : 0);
-  const steps = plan.jobs[job.index]!.steps.length;
+  // A job that is to be spread has no steps: its cells have.
+  const { cells, steps: planned } = plan.jobs[job.index]!;
+  const steps = job.cell === null && cells !== null ? 0 : planned.length;
   for (let index = firstUnbegun; index < steps; index++) {
     effects.push(tellStep(job, index, { type: "skip", reason: next.reason }));
   }

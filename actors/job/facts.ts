@@ -1,7 +1,7 @@
 /** What expressions read of jobs and steps that have ended. Final states never change, so it does not matter when they are read. Pure. */
 import { type JobRunId, jobRunId, type RunId, stepRunId } from "../../src/domain/ids.ts";
 import { MissingOutputs, type OutputsKey, type OutputsReader } from "../../src/domain/outputs.ts";
-import type { Pairs, PlannedJob, RunPlan } from "../../src/domain/plan.ts";
+import type { Pairs, RunPlan } from "../../src/domain/plan.ts";
 import type { Json } from "../../src/expressions/context-data.ts";
 import type { Facts } from "../../src/planner/gate.ts";
 import { resolveOutput } from "../../src/planner/late-texts.ts";
@@ -23,12 +23,13 @@ type Result = "success" | "failed" | "cancelled" | "";
 export function jobFacts(runId: RunId, plan: RunPlan, peers: Peers): Facts {
   return (context, name, part) => {
     if (context !== "jobs") return null;
-    const cells = plan.jobs.filter(({ baseName }) => baseName === name);
-    const result = worst(cells.map(({ index }) => resultOf(runId, index, peers)));
+    const planned = plan.jobs.filter(({ baseName }) => baseName === name);
+    const result = worst(planned.map(({ index }) => resultOf(runId, index, peers)));
     if (part === "result") return { result };
-    const isMatrix = cells.some(({ matrix }) => matrix.length > 0);
-    const outputs = allOf(cells, (cell) => outputsOf(runId, cell, plan, peers));
-    const names = cells[0]?.outputs.map(([output]) => output) ?? [];
+    const isMatrix = planned.some(({ matrix, cells }) => matrix.length > 0 || cells !== null);
+    const runs = planned.flatMap(({ index }) => cellsOf(runId, index, peers));
+    const outputs = allOf(runs, (job) => outputsOf(job, plan, peers));
+    const names = planned[0]?.outputs.map(([output]) => output) ?? [];
     const valueOf = (output: string): Json => {
       const values = outputs.map((each) => each[output] ?? null);
       return isMatrix ? values : (values[0] ?? null);
@@ -37,11 +38,16 @@ export function jobFacts(runId: RunId, plan: RunPlan, peers: Peers): Facts {
   };
 }
 
-/** `steps.<id>` of the job's steps besides. */
-export function stepFacts(job: Pick<JobState, "runId" | "jobId" | "index">, plan: RunPlan, peers: Peers): Facts {
+/** `steps.<id>` of the job's steps, and the `matrix` of a cell that was made when it began, besides. */
+export function stepFacts(
+  job: Pick<JobState, "runId" | "jobId" | "index" | "matrix">,
+  plan: RunPlan,
+  peers: Peers,
+): Facts {
   const { runId, jobId, index: jobIndex } = job;
   const ofJobs = jobFacts(runId, plan, peers);
   return (context, name, part) => {
+    if (context === "matrix") return Object.fromEntries(job.matrix);
     if (context !== "steps") return ofJobs(context, name, part);
     const index = plan.jobs[jobIndex]!.steps.findIndex(({ id }) => id === name);
     const step = newestStep(runId, jobId, index, peers);
@@ -63,14 +69,20 @@ export function wasCancelled(runId: RunId, index: number, peers: Peers): boolean
   return job?.state === "cancelled" && job.reason === "cancelled";
 }
 
-function outputsOf(
-  runId: RunId,
-  { index, outputs }: PlannedJob,
-  plan: RunPlan,
-  peers: Peers,
-): Readonly<Record<string, Json>> {
+/** The newest attempt of the job, or of each cell that it was spread into. */
+function cellsOf(runId: RunId, index: number, peers: Peers): readonly JobState[] {
   const job = newestJob(runId, index, peers);
-  if (job === undefined || outputs.length === 0) return {};
+  if (job === undefined) return [];
+  if (job.cells.length === 0) return [job];
+  return job.cells.flatMap(({ attempt }, cell) => {
+    const found = peers.state(jobRunId(runId, index, attempt, cell)) as JobState | undefined;
+    return found === undefined ? [] : [found];
+  });
+}
+
+function outputsOf(job: JobState, plan: RunPlan, peers: Peers): Readonly<Record<string, Json>> {
+  const { outputs } = plan.jobs[job.index]!;
+  if (outputs.length === 0) return {};
   const facts = stepFacts(job, plan, peers);
   return Object.fromEntries(outputs.map(([name, text]) => [name, resolveOutput(text, facts)]));
 }

@@ -1,5 +1,6 @@
 /** What a job actor is told, and by whom. */
 import type { AgentId, StepRunId } from "../../src/domain/ids.ts";
+import type { JobResult } from "../run/messages.ts";
 import type { Gate } from "../../src/planner/gate.ts";
 
 /** How a step ended for its job; `lost`: its agent is gone, so nobody knows. */
@@ -15,6 +16,9 @@ export type JobMessage =
   | { readonly type: "stageClosed"; readonly gate: ClosedGate }
   /** From a job that this one needs; `passed`: it succeeded, or its failure is tolerated. */
   | { readonly type: "needEnded"; readonly index: number; readonly passed: boolean }
+  /** From a cell of the job, which is spread: its last attempt has ended, or it begins anew. */
+  | { readonly type: "cellDone"; readonly cell: number; readonly result: JobResult }
+  | { readonly type: "cellRetried"; readonly cell: number; readonly attempt: number }
   /** From the run: another cell of its matrix has ended. */
   | { readonly type: "cellEnded" }
   /** From the run. */

@@ -1,19 +1,45 @@
 /** What a job actor remembers: one attempt of one planned job. */
 import { type JobRunId, jobRunId, type RunId } from "../../src/domain/ids.ts";
-import type { PlannedJob } from "../../src/domain/plan.ts";
+import type { Pairs, PlannedJob, Scalar } from "../../src/domain/plan.ts";
 import type { JobStatus } from "../../src/domain/status.ts";
 import type { Timer } from "../../src/domain/timer.ts";
+import type { JobResult } from "../run/messages.ts";
 import type { Grant } from "../step/messages.ts";
 
-/** `cancelling`: the running step has been asked to end. */
-export const JOB_STATES = ["pending", "queued", "running", "cancelling", "success", "failed", "cancelled"] as const;
+/** `spread`: its cells are at work in its place; `cancelling`: the running step has been asked to end. */
+export const JOB_STATES = [
+  "pending",
+  "spread",
+  "queued",
+  "running",
+  "cancelling",
+  "success",
+  "failed",
+  "cancelled",
+] as const;
 export type JobPhase = (typeof JOB_STATES)[number];
+
+/** A cell of a job that is spread, as that job knows it. */
+export interface SpreadCell {
+  /** Its newest one. */
+  readonly attempt: number;
+  /** It has been told to begin. */
+  readonly begun: boolean;
+  /** Null while it has not ended. */
+  readonly result: JobResult | null;
+}
 
 export interface JobState {
   readonly runId: RunId;
   readonly jobId: JobRunId;
   /** Position in the plan. */
   readonly index: number;
+  /** Which cell it is of the job with that index, which was spread when it began; null for every other job. */
+  readonly cell: number | null;
+  /** The values of such a cell. */
+  readonly matrix: Pairs<Scalar>;
+  /** Of a job that was spread. */
+  readonly cells: readonly SpreadCell[];
   readonly attempt: number;
   /** The attempt before this one, or null. */
   readonly retryOf: JobRunId | null;
@@ -21,7 +47,7 @@ export interface JobState {
   readonly leaseMs: number;
   readonly state: JobPhase;
   /**
-   * Why it ended as it did: `condition`, `condition_failed`, `upstream_failed`, `step_failed`, `agent_lost`,
+   * Why it ended as it did: `matrix`, `matrix_limit`, `cell_failed`, `condition`, `condition_failed`, `upstream_failed`, `step_failed`, `agent_lost`,
    * `queue_timeout`, `timeout`, `cancelled`, `fail_fast`; else empty.
    */
   readonly reason: string;
@@ -58,17 +84,31 @@ export interface JobState {
   readonly retryTimer: Timer | null;
 }
 
-/** The status word that users see. */
-export function jobStatus(state: JobPhase): JobStatus {
-  return state === "cancelling" ? "running" : state;
+/** As users know it: `test (v=1)` for a cell. */
+export function jobName(planned: Pick<PlannedJob, "name" | "baseName">, { matrix }: Pick<JobState, "matrix">): string {
+  const values = matrix.map(([name, value]) => `${name}=${value}`).join(", ");
+  return matrix.length === 0 ? planned.name : `${planned.baseName} (${values})`;
 }
 
-/** The first attempt of a planned job. */
-export function newJob(runId: RunId, planned: Pick<PlannedJob, "index" | "needs" | "leaseMs">): JobState {
+/** The status word that users see. */
+export function jobStatus(state: JobPhase): JobStatus {
+  return state === "cancelling" || state === "spread" ? "running" : state;
+}
+
+/** The first attempt of a planned job, or of one of the cells that it is spread into. */
+export function newJob(
+  runId: RunId,
+  planned: Pick<PlannedJob, "index" | "needs" | "leaseMs">,
+  cell: number | null = null,
+  matrix: Pairs<Scalar> = [],
+): JobState {
   return {
     runId,
-    jobId: jobRunId(runId, planned.index, 1),
+    jobId: jobRunId(runId, planned.index, 1, cell),
     index: planned.index,
+    cell,
+    matrix,
+    cells: [],
     attempt: 1,
     retryOf: null,
     leaseMs: planned.leaseMs,
@@ -99,10 +139,10 @@ export function newJob(runId: RunId, planned: Pick<PlannedJob, "index" | "needs"
 /** The next attempt of a job that had begun; not yet queued. */
 export function nextAttempt(job: JobState): JobState {
   const attempt = job.attempt + 1;
-  const fresh = newJob(job.runId, { index: job.index, needs: [], leaseMs: job.leaseMs });
+  const fresh = newJob(job.runId, { index: job.index, needs: [], leaseMs: job.leaseMs }, job.cell, job.matrix);
   return {
     ...fresh,
-    jobId: jobRunId(job.runId, job.index, attempt),
+    jobId: jobRunId(job.runId, job.index, attempt, job.cell),
     attempt,
     retryOf: job.jobId,
     stageOpen: true,

@@ -47,8 +47,9 @@ export function createRunAggregate({ runId, shard, plan, origin, now }: RunCreat
   const actors: StoredActor[] = [
     { kind: "run", id: runId, state: run, index: indexRun(run) },
     ...jobs.map((job): StoredActor => ({ kind: "job", id: job.jobId, state: job, index: jobActor.index(job) })),
+    // The steps of a job that is spread when it begins are those of its cells.
     ...jobs.flatMap((job) =>
-      plan.jobs[job.index]!.steps.map((_, index): StoredActor => {
+      (plan.jobs[job.index]!.cells === null ? plan.jobs[job.index]!.steps : []).map((_, index): StoredActor => {
         const step = newStep(job, index);
         return { kind: "step", id: step.stepRunId, state: step, index: stepActor.index(step) };
       }),

@@ -1,10 +1,11 @@
 /** Dispatches as agents get them: a granted order, completed from the run's plan. */
 import { type Dispatch } from "../../proto/generated/agent/v1/agent.ts";
 import { stepFacts } from "../../actors/job/facts.ts";
+import { jobName, type JobState } from "../../actors/job/state.ts";
 import type { DispatchOrder } from "../domain/effects.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { RunId } from "../domain/ids.ts";
-import type { JobSpec, Pairs, PlannedJob, RunPlan, StepSpec } from "../domain/plan.ts";
+import type { JobSpec, Pairs, RunPlan, Scalar, StepSpec } from "../domain/plan.ts";
 import { LateTextError, resolveLate, type ResolvedStep } from "../planner/late-texts.ts";
 import { readingOutputs } from "../stores/reading-outputs.ts";
 import type { RunOrigin } from "../stores/aggregates.ts";
@@ -13,6 +14,11 @@ import { RecentlyRead } from "./recently-read.ts";
 
 const RUNS_IN_MEMORY = 64;
 const JOBS_IN_MEMORY = 512;
+
+interface ResolvedOrder {
+  readonly step: ResolvedStep;
+  readonly matrix: Pairs<Scalar>;
+}
 
 interface RunDocuments {
   readonly plan: RunPlan;
@@ -73,19 +79,20 @@ export class DispatchBuilder {
     if (job === undefined || planned === undefined || written === undefined) {
       throw gone(`step ${stepIndex} of job ${jobIndex} of run ${runId}`);
     }
-    const step = await this.#resolve(order, plan, spec, written);
+    const { step, matrix } = await this.#resolve(order, plan, spec, written);
+    const name = jobName(job, { matrix });
     return {
       runId,
       jobId: order.jobId,
       stepRunId: order.stepRunId,
       token: BigInt(order.token),
       pipelineId: plan.pipelineId,
-      jobName: job.name,
+      jobName: name,
       stepName: step.name,
       uses: step.uses,
       action: step.action,
       argsJson: JSON.stringify(step.args),
-      env: [...step.jobEnv, ...step.env, ...ownEnv(plan, job, origin)].map(([name, value]) => ({ name, value })),
+      env: [...step.jobEnv, ...step.env, ...ownEnv(plan, name, origin)].map(([name, value]) => ({ name, value })),
       workingDirectory: step.workingDirectory,
       timeoutMs: BigInt(planned.timeoutMs ?? 0),
       cancelGraceMs: BigInt(job.cancelGraceMs),
@@ -96,17 +103,21 @@ export class DispatchBuilder {
     };
   }
 
-  /** With what its texts read of jobs and steps that have ended. */
-  async #resolve(order: DispatchOrder, plan: RunPlan, spec: JobSpec, step: StepSpec): Promise<ResolvedStep> {
-    if (spec.late.length === 0 && step.late.length === 0) return { ...step, jobEnv: spec.env };
+  /** With what its texts read of jobs and steps that have ended, and with the values of a cell that was made since. */
+  async #resolve(order: DispatchOrder, plan: RunPlan, spec: JobSpec, step: StepSpec): Promise<ResolvedOrder> {
+    const planned = plan.jobs[order.jobIndex]!;
+    if (spec.late.length === 0 && step.late.length === 0 && planned.cells === null) {
+      return { step: { ...step, jobEnv: spec.env }, matrix: [] };
+    }
     const { aggregates, outputs } = this.#options.stores;
     const aggregate = await aggregates.load(order.runId);
-    if (aggregate === undefined) throw gone(`run ${order.runId}`);
-    const states = new Map(aggregate.actors.map(({ id, state }) => [id, state]));
-    const job = { runId: order.runId, jobId: order.jobId, index: order.jobIndex };
-    return readingOutputs(outputs, (reader) =>
+    const states = new Map(aggregate?.actors.map(({ id, state }) => [id, state]));
+    const job = states.get(order.jobId) as JobState | undefined;
+    if (job === undefined) throw gone(`run ${order.runId}`);
+    const resolved = await readingOutputs(outputs, (reader) =>
       resolveLate(spec, step, stepFacts(job, plan, { state: (id) => states.get(id), outputs: reader })),
     );
+    return { step: resolved, matrix: job.matrix };
   }
 
   /** Time between the polite and the forced end of a step of that job, milliseconds. Rejects as `build` does. */
@@ -117,11 +128,11 @@ export class DispatchBuilder {
 }
 
 /** Names that begin with `MILLRACE_` are the plane's and the agent's; they come last, so that no job overrides them. */
-function ownEnv(plan: RunPlan, job: PlannedJob, origin: RunOrigin): Pairs<string> {
+function ownEnv(plan: RunPlan, name: string, origin: RunOrigin): Pairs<string> {
   return [
     ["MILLRACE_PIPELINE_ID", plan.pipelineId],
     ["MILLRACE_PROJECT_ID", plan.projectId],
-    ["MILLRACE_JOB_NAME", job.name],
+    ["MILLRACE_JOB_NAME", name],
     ["MILLRACE_REF", origin.trigger.ref],
     ["MILLRACE_COMMIT_SHA", origin.commitSha],
     ["MILLRACE_RUN_ATTEMPT", `${origin.attempt}`],

@@ -1,5 +1,5 @@
 /** The shapes of runs, jobs and steps that users read, made from a snapshot and its plan. Pure. */
-import { type JobState, jobStatus } from "../../actors/job/state.ts";
+import { jobName, type JobState, jobStatus } from "../../actors/job/state.ts";
 import type { RunState } from "../../actors/run/state.ts";
 import { type StepState, stepStatus } from "../../actors/step/state.ts";
 import type { PresenceRecord } from "../dispatch/board.ts";
@@ -57,7 +57,9 @@ export function runDetail({ aggregate, plan, online, allAttempts, now }: DetailS
     reason: run?.reason ?? "",
     waitingFor: run === undefined ? null : runWaitingFor(run.state),
     jobs: shown(jobs, "jobId", allAttempts)
-      .sort((a, b) => a.index - b.index || a.attempt - b.attempt)
+      // A job that was spread is shown by its cells.
+      .filter(({ cells }) => cells.length === 0)
+      .sort((a, b) => a.index - b.index || (a.cell ?? 0) - (b.cell ?? 0) || a.attempt - b.attempt)
       .map((job) => ({
         ...jobView(job, plan, online, now),
         steps: (stepsByJob.get(job.jobId) ?? [])
@@ -91,9 +93,9 @@ function jobView(job: Linked<JobState>, plan: RunPlan, online: DetailSource["onl
   const status = jobStatus(job.state);
   return {
     jobId: job.jobId,
-    name: planned?.name ?? "",
+    name: planned === undefined ? "" : jobName(planned, job),
     stage: plan.stages[planned?.stage ?? -1]?.name ?? "",
-    matrix: Object.fromEntries(planned?.matrix ?? []),
+    matrix: Object.fromEntries(job.cell === null ? (planned?.matrix ?? []) : job.matrix),
     needs: (planned?.needs ?? []).map((index) => plan.jobs[index]?.name ?? ""),
     status,
     statusCode: JOB_STATUS_CODES[status],

@@ -31,7 +31,7 @@ export function runWaitingFor(state: RunPhase): WaitingFor | null {
 
 /** `online` null: presence could not be read. Null for a job that runs or has ended. */
 export function jobWaitingFor(
-  job: Pick<JobState, "state" | "index" | "stageOpen" | "openNeeds" | "paused" | "retryTimer">,
+  job: Pick<JobState, "state" | "index" | "cell" | "stageOpen" | "openNeeds" | "paused" | "retryTimer">,
   plan: Pick<RunPlan, "jobs" | "stages">,
   online: readonly PresenceRecord[] | null,
 ): WaitingFor | null {
@@ -50,10 +50,11 @@ export function jobWaitingFor(
 const PAUSED: WaitingFor = { reason: "paused", text: "the run is paused" };
 
 function pendingFor(
-  job: Pick<JobState, "stageOpen" | "openNeeds" | "paused" | "retryTimer">,
+  job: Pick<JobState, "cell" | "stageOpen" | "openNeeds" | "paused" | "retryTimer">,
   planned: PlannedJob,
   plan: Pick<RunPlan, "jobs" | "stages">,
 ): WaitingFor {
+  if (!job.stageOpen && job.cell !== null) return parallelFor(planned);
   if (!job.stageOpen) {
     const before = plan.stages[planned.stage - 1]?.name;
     const text = before === undefined ? "waits for the run to begin" : `waits for stage ${before} to end`;
@@ -65,10 +66,12 @@ function pendingFor(
   }
   if (job.retryTimer !== null) return { reason: "retry", text: "waits before it begins anew" };
   if (job.paused) return PAUSED;
-  if (planned.maxParallel !== null) {
-    return { reason: "parallel", text: `waits for a cell to end: ${planned.maxParallel} may be at work at once` };
-  }
+  if (planned.maxParallel !== null) return parallelFor(planned);
   return { reason: "worker", text: "waits for a worker to queue it" };
+}
+
+function parallelFor({ maxParallel }: PlannedJob): WaitingFor {
+  return { reason: "parallel", text: `waits for a cell to end: ${maxParallel} may be at work at once` };
 }
 
 function agentFor({ selector }: PlannedJob, online: readonly PresenceRecord[] | null): WaitingFor {

@@ -29,7 +29,7 @@ export function findNotRunYet(definition: Definition): readonly NotRunYet[] {
   for (const stage of definition.stages) {
     note(stage.approval !== null, "`approval`", inherited(stage.path, "approval"));
     for (const job of stage.jobs) {
-      noteJob(note, job, definition);
+      noteJob(note, job);
       for (const [index, step] of job.steps.entries()) noteStep(note, step, [...job.path, "steps", index]);
     }
   }
@@ -50,10 +50,8 @@ function inherited(owner: Path, key: string): Paths {
   return [...spellings(owner, key), ...spellings([], key)];
 }
 
-function noteJob(note: Note, job: DefinedJob, definition: Definition): void {
-  const { path, matrix } = job;
-  const axis = matrix?.axes.find(([, values]) => typeof values === "string" && readsJobs(definition, values));
-  note(axis !== undefined, "an axis from the output of a job", [[...path, "matrix", "axes", axis?.[0] ?? ""]]);
+function noteJob(note: Note, job: DefinedJob): void {
+  const { path } = job;
   note(job.concurrency !== null, "`concurrency`", [[...path, "concurrency"]]);
   note(job.approval !== null, "`approval`", spellings(path, "approval"));
   note(job.target?.protected === true, "a protected `target`", inherited(path, "target"));
@@ -65,8 +63,4 @@ function noteStep(note: Note, step: DefinedStep, path: Path): void {
   const builtin = builtinOf(step.uses);
   if (builtin === "shell") return;
   note(true, builtin === undefined ? "a plugin" : `the builtin \`${builtin}\``, [[...path, "uses"]]);
-}
-
-function readsJobs({ source }: Definition, axis: string): boolean {
-  return source.parsed.template(axis).references.some(({ context }) => context === "jobs");
 }

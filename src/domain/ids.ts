@@ -48,9 +48,12 @@ export function timeOf(runId: RunId): number {
   return decodeTime(runId.slice(runId.indexOf("_") + 1));
 }
 
-/** The id of attempt `attempt` (from 1) of the job at `jobIndex` (from 0, in plan order) of a run. */
-export function jobRunId(runId: RunId, jobIndex: number, attempt: number): JobRunId {
-  return derive("job", runId, `${jobIndex}/${attempt}`);
+/**
+ * The id of attempt `attempt` (from 1) of the job at `jobIndex` (from 0, in plan order) of a run, or of one of the cells
+ * (from 0) that were made of it when it began.
+ */
+export function jobRunId(runId: RunId, jobIndex: number, attempt: number, cell: number | null = null): JobRunId {
+  return derive("job", runId, cell === null ? `${jobIndex}/${attempt}` : `${jobIndex}.${cell}/${attempt}`);
 }
 
 /** The id of attempt `attempt` (from 1) of the step at `stepIndex` (from 0) of a job run. */

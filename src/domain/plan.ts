@@ -31,6 +31,13 @@ export interface PlannedCondition {
   readonly folded: string;
 }
 
+/** A matrix of which an axis is known once the jobs have ended that it reads: a text with expressions in the place of its values. */
+export interface LateCells {
+  readonly axes: Pairs<readonly Scalar[] | string>;
+  readonly include: readonly Pairs<Scalar>[];
+  readonly exclude: readonly Pairs<Scalar>[];
+}
+
 export interface PlannedJob {
   readonly index: number;
   /** Unique within the run, for people: `test` or `test (node=20, os=linux)`. */
@@ -40,6 +47,8 @@ export interface PlannedJob {
   /** Position in `stages`. A job begins only after every job of the stages before it has ended. */
   readonly stage: number;
   readonly matrix: Pairs<Scalar>;
+  /** From which its cells are made when it begins; null for a job that is one cell or has no matrix. */
+  readonly cells: LateCells | null;
   /** When a cell of the matrix fails, the others are cancelled. */
   readonly failFast: boolean;
   /** Bound on the cells of the matrix at work at once, or null. */

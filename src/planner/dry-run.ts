@@ -73,7 +73,15 @@ export function dryRun(input: Subject): DryRunResult {
     const jobs: DryJob[] = [];
     for (const cell of cells) {
       if (cell.stage !== index) continue;
-      jobs.push(dryJob(cell, resolver.resolveJob(definition.env, cell.defined, cell.matrix), verdict, judge, resolver));
+      jobs.push(
+        dryJob(
+          cell,
+          resolver.resolveJob(definition.env, cell.defined, cell.cellsFrom === null ? cell.matrix : null),
+          verdict,
+          judge,
+          resolver,
+        ),
+      );
       if (resolver.isFull) return { ok: false, fault: "definition", problems: resolver.problems };
     }
     stages.push({

@@ -36,7 +36,9 @@ export function decideGate(when: PlannedCondition | null, facts: Facts, status: 
 export function factsOf(text: string, references: readonly Reference[], facts: Facts): Readonly<Record<string, Json>> {
   const contexts: Record<string, Record<string, Json>> = { jobs: {}, steps: {} };
   for (const { context, field, offset, length } of references) {
-    const found = contexts[context];
+    // Small, and read as a whole.
+    if (context === "matrix") contexts[context] ??= facts(context, "", "all") as Record<string, Json>;
+    const found = context === "matrix" ? undefined : contexts[context];
     if (found === undefined || field === null) continue;
     // Outputs are fetched only for those who read them.
     const readsResult = /^\s*(?:\.\s*result\b|\[\s*'result'\s*\])/.test(text.slice(offset + length));

@@ -4,11 +4,11 @@ import type { DiagnosticCode } from "../definition/diagnostics.ts";
 import { CONTEXTS } from "../definition/expression-places.ts";
 import { LIMITS } from "../definition/schema/limits.ts";
 import { cellName, type Cells, countCells, expandMatrix, knownCells, type Matrix } from "../definition/matrix.ts";
-import { matrixValue } from "../definition/schema/job.ts";
 import type { Path } from "../definition/source.ts";
 import type { Pairs, Scalar } from "../domain/plan.ts";
 import type { Scope } from "../expressions/context-data.ts";
 import { evaluateTemplate, parseTemplate } from "../expressions/template.ts";
+import { toAxis } from "./axis.ts";
 
 export interface PlannedCell {
   readonly defined: DefinedJob;
@@ -76,38 +76,27 @@ function evaluateAxes(matrix: Matrix, path: Path, scope: Scope, refuse: Refuse):
     }
     const template = parseTemplate(written, CONTEXTS);
     if (template.references.some(({ context }) => context === "jobs")) return written.trim();
-    const values = toAxis(
-      () => evaluateTemplate(template, scope),
-      (code, message) => refuse(code, [...path, name], message),
-    );
-    if (values === undefined) return undefined;
+    const values = evaluateAxis(() => evaluateTemplate(template, scope));
+    if ("code" in values) {
+      refuse(values.code, [...path, name], values.message);
+      return undefined;
+    }
     axes.push([name, values]);
   }
   return { axes, include: matrix.include, exclude: matrix.exclude };
 }
 
-function toAxis(
-  evaluate: () => unknown,
-  refuse: (code: DiagnosticCode, message: string) => void,
-): readonly Scalar[] | undefined {
-  let value: unknown;
+interface AxisProblem {
+  readonly code: DiagnosticCode;
+  readonly message: string;
+}
+
+function evaluateAxis(evaluate: () => unknown): readonly Scalar[] | AxisProblem {
   try {
-    value = evaluate();
+    const axis = toAxis(evaluate());
+    return typeof axis === "string" ? { code: "invalid-matrix", message: axis } : axis;
   } catch (error) {
-    refuse(
-      "evaluation-failed",
-      `this expression cannot be evaluated: ${error instanceof Error ? error.message : String(error)}`,
-    );
-    return undefined;
+    const reason = error instanceof Error ? error.message : String(error);
+    return { code: "evaluation-failed", message: `this expression cannot be evaluated: ${reason}` };
   }
-  const values = Array.isArray(value) ? value.map((item) => matrixValue.safeParse(item).data) : [];
-  if (values.length === 0 || !values.every((item) => item !== undefined)) {
-    refuse("invalid-matrix", "this gives no list of strings, numbers, true and false with at least one value");
-    return undefined;
-  }
-  if (new Set(values.map(String)).size < values.length) {
-    refuse("invalid-matrix", "this gives a list with the same value twice");
-    return undefined;
-  }
-  return values;
 }

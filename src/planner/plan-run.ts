@@ -2,11 +2,11 @@
 import type { Diagnostic } from "../definition/diagnostics.ts";
 import type { ParsedTexts } from "../definition/parsed-texts.ts";
 import { LIMITS } from "../definition/schema/limits.ts";
-import { cellName } from "../definition/matrix.ts";
+import { cellName, type Matrix } from "../definition/matrix.ts";
 import { findNotRunYet } from "../definition/not-run-yet.ts";
 import type { Problem } from "../domain/errors.ts";
 import type { RunId } from "../domain/ids.ts";
-import type { JobSpec, PlannedJob, RunPlan } from "../domain/plan.ts";
+import type { JobSpec, LateCells, PlannedJob, RunPlan } from "../domain/plan.ts";
 import { foldTemplate } from "../expressions/fold.ts";
 import { type PartialScope, toPartialScope, toScope, UNKNOWN } from "../expressions/context-data.ts";
 import { planCells, type PlannedCell } from "./plan-cells.ts";
@@ -58,7 +58,7 @@ export function planRun(input: PlanInput): PlanResult {
   const planned: PlannedJob[] = [];
   const links = linkCells(cells);
   for (const [index, cell] of cells.entries()) {
-    const spec = resolver.resolveJob(definition.env, cell.defined, cell.matrix);
+    const spec = resolver.resolveJob(definition.env, cell.defined, cell.cellsFrom === null ? cell.matrix : null);
     jobs.push(spec);
     planned.push({ ...planJob(cell, spec, parsed, known), index, ...links[index]! });
     // Most of a plan that is too large is never made.
@@ -96,12 +96,12 @@ function linkCells(cells: readonly PlannedCell[]): readonly Pick<PlannedJob, "ne
 }
 
 function planJob(
-  { defined, stage, matrix }: PlannedCell,
+  { defined, stage, matrix, cellsFrom }: PlannedCell,
   { env, late, steps }: JobSpec,
   parsed: ParsedTexts,
   known: PartialScope,
 ): Omit<PlannedJob, "index" | "needs" | "dependents"> {
-  const ofJob = toPartialScope({ matrix: Object.fromEntries(matrix) }, known);
+  const ofJob = toPartialScope({ matrix: cellsFrom === null ? Object.fromEntries(matrix) : UNKNOWN }, known);
   const ofSteps = toPartialScope(
     { env: Object.fromEntries(env.map(([name, value]) => [name, late.includes(name) ? UNKNOWN : value])) },
     ofJob,
@@ -111,6 +111,7 @@ function planJob(
     baseName: defined.name,
     stage,
     matrix,
+    cells: cellsFrom === null ? null : lateCells(defined.matrix!, known, parsed),
     failFast: defined.matrix?.failFast ?? false,
     maxParallel: defined.matrix?.maxParallel ?? null,
     when: planCondition(defined.when, ofJob, parsed),
@@ -131,5 +132,16 @@ function planJob(
       timeoutMs,
       retry: retry.attempts > 1 ? retry : null,
     })),
+  };
+}
+
+function lateCells({ axes, include, exclude }: Matrix, known: PartialScope, parsed: ParsedTexts): LateCells {
+  return {
+    axes: axes.map(([name, values]) => [
+      name,
+      typeof values === "string" ? foldTemplate(parsed.template(values), known) : values,
+    ]),
+    include,
+    exclude,
   };
 }

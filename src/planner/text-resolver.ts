@@ -65,10 +65,15 @@ export class TextResolver {
     this.problems.push({ code, pointer, message, line, column });
   }
 
-  /** What an agent is told of one cell of a job; `env` is the pipeline's. */
-  resolveJob(env: Pairs<Scalar>, job: DefinedJob, matrix: Pairs<Scalar>): JobSpec {
+  /** What an agent is told of one cell of a job, or of all while none is known; `env` is the pipeline's. */
+  resolveJob(env: Pairs<Scalar>, job: DefinedJob, matrix: Pairs<Scalar> | null): JobSpec {
     const cell = toPartialScope(
-      { matrix: Object.fromEntries(matrix), jobs: UNKNOWN, steps: UNKNOWN, secrets: UNKNOWN },
+      {
+        matrix: matrix === null ? UNKNOWN : Object.fromEntries(matrix),
+        jobs: UNKNOWN,
+        steps: UNKNOWN,
+        secrets: UNKNOWN,
+      },
       this.#base,
     );
     const ofPipeline = this.#resolveEnv(env, ["env"], cell);

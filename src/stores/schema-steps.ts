@@ -5,7 +5,7 @@ import type { SchemaStep, StoredParts, StoredState } from "./stored-format.ts";
 
 /** As schema 1 stored it. */
 type FirstStep = Pick<PlannedStep, "name" | "continueOnError" | "timeoutMs">;
-type FirstJob = Omit<PlannedJob, "steps" | "when" | "failFast" | "maxParallel" | "retry" | "outputs"> & {
+type FirstJob = Omit<PlannedJob, "steps" | "when" | "failFast" | "maxParallel" | "retry" | "outputs" | "cells"> & {
   readonly lostAttempts: number;
   readonly steps: readonly FirstStep[];
 };
@@ -23,7 +23,16 @@ const RETRY = {
 } as const;
 
 /** What is remembered since schema 2, as it is when nothing has come of it. */
-const JOB_FIELDS = { upstreamFailed: false, failing: "", stepAttempt: 1, firstStep: 0, retryTimer: null };
+const JOB_FIELDS = {
+  upstreamFailed: false,
+  failing: "",
+  stepAttempt: 1,
+  firstStep: 0,
+  retryTimer: null,
+  cell: null,
+  matrix: [],
+  cells: [],
+};
 const STEP_FIELDS = { hasOutputs: false };
 const REPORT_FIELDS = { hasOutputs: false };
 
@@ -44,6 +53,7 @@ export const CONDITIONS_AND_OUTPUTS: SchemaStep = {
           failFast: false,
           maxParallel: null,
           outputs: [],
+          cells: null,
           retry: { ...RETRY, attempts: lostAttempts },
           steps: steps.map((step) => ({ ...step, id: "", when: null, retry: null })),
         })),
@@ -60,11 +70,13 @@ export const CONDITIONS_AND_OUTPUTS: SchemaStep = {
       const older: FirstPlan = {
         ...plan,
         stages: plan.stages.map(({ name }) => ({ name })),
-        jobs: plan.jobs.map(({ when: _w, failFast: _f, maxParallel: _m, outputs: _o, retry, steps, ...job }) => ({
-          ...job,
-          lostAttempts: retry.attempts,
-          steps: steps.map(({ name, continueOnError, timeoutMs }) => ({ name, continueOnError, timeoutMs })),
-        })),
+        jobs: plan.jobs.map(
+          ({ when: _w, failFast: _f, maxParallel: _m, outputs: _o, cells: _c, retry, steps, ...job }) => ({
+            ...job,
+            lostAttempts: retry.attempts,
+            steps: steps.map(({ name, continueOnError, timeoutMs }) => ({ name, continueOnError, timeoutMs })),
+          }),
+        ),
       };
       return older as unknown as RunPlan;
     },
@@ -97,9 +109,10 @@ function refuseNewer({ stages, jobs }: RunPlan): void {
   const isNewer =
     stages.some(({ when }) => when !== null) ||
     jobs.some(
-      ({ when, maxParallel, outputs, retry, steps }) =>
+      ({ when, maxParallel, cells, outputs, retry, steps }) =>
         when !== null ||
         maxParallel !== null ||
+        cells !== null ||
         outputs.length > 0 ||
         retry.delayMs > 0 ||
         steps.some((step) => step.when !== null || step.retry !== null),

@@ -108,6 +108,17 @@ const sketch: fc.Arbitrary<JobSketch> = fc.record({
     .array(fc.record({ when, retry, continueOnError: fc.boolean() }), { minLength: 1, maxLength: 3 })
     .map((steps) => steps.map((step, index) => ({ ...step, id: `s${index}` }))),
   when,
+  /** Made of lists already, it is spread when it begins all the same; the last one cannot be. */
+  cells: fc.oneof(
+    { weight: 4, arbitrary: fc.constant(null) },
+    fc.constantFrom([1], [1, 2, 3], "${{ fromJSON('[]') }}").map((values) => ({
+      axes: [["v", values] as const],
+      include: [],
+      exclude: [],
+    })),
+  ),
+  failFast: fc.boolean(),
+  maxParallel: fc.constantFrom(null, 1, 2),
   continueOnError: fc.boolean(),
   timeoutMs: fc.constantFrom(null, 1_000),
   queueTimeoutMs: fc.constantFrom(null, 1_000),
@@ -134,7 +145,7 @@ const plan: fc.Arbitrary<RunPlan> = fc
       first += jobs.length;
       return jobs.map(([job, needs], at) => ({
         ...job,
-        ...(matrix === null ? {} : { ...matrix, baseName: `matrix-${stage}` }),
+        ...(matrix === null ? {} : { ...matrix, cells: null, baseName: `matrix-${stage}` }),
         needs: matrix === null ? [...new Set(needs.filter((need) => need < at).map((need) => offset + need))] : [],
       }));
     });
@@ -163,7 +174,8 @@ function perform(run: SimulatedRun, step: Action): void {
       // Mostly of steps that an agent has, where a report can do most.
       const held = run.steps().filter(isHeld);
       const states = step.step % 4 > 0 && held.length > 0 ? held : run.steps();
-      const target = states[step.step % states.length]!;
+      const target = states[step.step % states.length];
+      if (target === undefined) return;
       run.tell("step", target.stepRunId, {
         type: "reported",
         agentId: target.grant?.agentId ?? AGENT,
@@ -201,7 +213,7 @@ function checkGuarantees(run: SimulatedRun): void {
     expect(cells.filter(isAtWork).length, "cells of one matrix at work").to.be.at.most(maxParallel);
   }
   expect(run.undecided, "no valid message is undecidable").to.deep.equal([]);
-  const newest = new Map(run.jobs().map((job) => [job.index, job]));
+  const newest = new Map(run.jobs().flatMap((job) => (job.cell === null ? [[job.index, job] as const] : [])));
   const open = [...newest.values()].filter(({ endedAt }) => endedAt === null).length;
   expect(run.run.remaining, "jobs that have not ended").to.equal(open);
   expect(isFinalRunStatus(run.run.state as never), "final exactly when no job is open").to.equal(open === 0);

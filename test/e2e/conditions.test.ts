@@ -167,6 +167,17 @@ describe("a run with conditions and retries", function () {
           say("true", { name: "broken", env: { X: "${{ fromJSON(jobs.find.result).x }}" } }),
         ],
       },
+      {
+        name: "each",
+        needs: "find",
+        matrix: { axes: { v: "${{ fromJSON(jobs.find.outputs.versions) }}" } },
+        steps: [
+          say(`test "$V $MILLRACE_JOB_NAME" = "\${{ matrix.v }} each (v=$V)"`, {
+            name: "is",
+            env: { V: "${{ matrix.v }}" },
+          }),
+        ],
+      },
     ]);
     const { runId } = await installation.api.trigger(pipelineId, {});
     const run = await until("the run ends", async () => {
@@ -180,6 +191,10 @@ describe("a run with conditions and retries", function () {
       "build failed step_failed",
       "  skip skipped condition",
       "  broken failed the env variable X cannot be evaluated: what `fromJSON` was given is no JSON",
+      "each (v=1) success",
+      "  is success",
+      "each (v=2) success",
+      "  is success",
     ]);
   });
 

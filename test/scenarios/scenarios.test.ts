@@ -9,7 +9,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { expect } from "chai";
 import { stepFacts } from "../../actors/job/facts.ts";
 import { isHeld, type StepState, stepStatus } from "../../actors/step/state.ts";
-import { jobStatus } from "../../actors/job/state.ts";
+import { jobName, type JobState, jobStatus } from "../../actors/job/state.ts";
 import type { ReportPhase } from "../../actors/step/messages.ts";
 import { parseDefinition } from "../../src/definition/parse.ts";
 import { asId, type PipelineId, type ProjectId } from "../../src/domain/ids.ts";
@@ -77,14 +77,19 @@ function playRound(run: SimulatedRun, specs: readonly JobSpec[], order: string[]
   if (!run.steps().some(isHeld) && run.jobs().every(({ state }) => state !== "queued")) fireRetries(run);
   for (const job of run.jobs()) {
     if (job.state !== "queued") continue;
-    order.push(run.plan.jobs[job.index]!.name);
-    run.claim(job.index, job.attempt);
+    order.push(jobName(run.plan.jobs[job.index]!, job));
+    run.tell("job", job.jobId, {
+      type: "claimRequested",
+      agentId: AGENT,
+      bootId: "boot-1",
+      requestId: `claim-${job.jobId}`,
+    });
   }
   for (const step of run.steps().filter(isHeld)) {
     const script = dispatched(run, specs[step.jobIndex]!, step);
     if (script === undefined) continue;
     if (script === "lose" && step.jobAttempt === 1) {
-      run.tellJob(step.jobIndex, { type: "agentLost", agentId: AGENT, bootId: "boot-1", reason: "" }, step.jobAttempt);
+      run.tell("job", step.jobId, { type: "agentLost", agentId: AGENT, bootId: "boot-1", reason: "" });
       continue;
     }
     report(run, step, phaseOf(script, step.attempt), exitCodeOf(script, step.attempt), "");
@@ -94,7 +99,7 @@ function playRound(run: SimulatedRun, specs: readonly JobSpec[], order: string[]
 /** The last line of the step's script as its agent gets it; what stands before is written. */
 function dispatched(run: SimulatedRun, spec: JobSpec, step: StepState): string | undefined {
   const peers = { state: (id: string) => run.actors.get(id)?.state, outputs: run.readOutputs };
-  const facts = stepFacts({ ...step, index: step.jobIndex }, run.plan, peers);
+  const facts = stepFacts(run.actors.get(step.jobId)!.state as JobState, run.plan, peers);
   try {
     const { args, env, jobEnv } = resolveLate(spec, spec.steps[step.index]!, facts);
     const lines = String(args["script"]).split("\n");
@@ -143,15 +148,15 @@ function phaseOf(script: string, attempt: number): ReportPhase {
 }
 
 function check({ run, order }: Played, expected: Expected): void {
-  const nameOf = (index: number): string => run.plan.jobs[index]!.name;
+  const nameOf = (job: JobState): string => jobName(run.plan.jobs[job.index]!, job);
   const jobs: Record<string, string[]> = {};
-  for (const job of run.jobs()) (jobs[nameOf(job.index)] ??= []).push(jobStatus(job.state));
+  for (const job of run.jobs()) (jobs[nameOf(job)] ??= []).push(jobStatus(job.state));
   expect(run.undecided).to.deep.equal([]);
   expect(jobs).to.deep.equal(
     Object.fromEntries(Object.entries(expected.jobs).map(([name, statuses]) => [name, [statuses].flat()])),
   );
   for (const [name, statuses] of Object.entries(expected.steps ?? {})) {
-    const newest = run.jobs().findLast((job) => nameOf(job.index) === name)!;
+    const newest = run.jobs().findLast((job) => nameOf(job) === name)!;
     const steps = run
       .steps()
       .filter((step) => step.jobId === newest.jobId)
@@ -162,7 +167,7 @@ function check({ run, order }: Played, expected: Expected): void {
     ).to.deep.equal(statuses);
   }
   for (const [name, reason] of Object.entries(expected.reasons ?? {})) {
-    expect(run.jobs().findLast((job) => nameOf(job.index) === name)!.reason, name).to.equal(reason);
+    expect(run.jobs().findLast((job) => nameOf(job) === name)!.reason, name).to.equal(reason);
   }
   if (expected.says !== undefined) expect(run.said).to.deep.equal(expected.says);
   if (expected.tookMs !== undefined) expect(run.run.endedAt! - run.run.startedAt!).to.equal(expected.tookMs);

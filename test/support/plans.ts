@@ -16,6 +16,7 @@ export function planOf(stages: readonly (readonly JobSketch[])[], timeoutMs: num
     name: `job-${index}`,
     baseName: `job-${index}`,
     matrix: [],
+    cells: null,
     failFast: false,
     maxParallel: null,
     continueOnError: false,

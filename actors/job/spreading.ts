@@ -1,0 +1,75 @@
+/** A job whose cells are made when it begins: it begins them, ends with the last of them, and hands on what the run tells it. Pure. */
+import { jobRunId } from "../../src/domain/ids.ts";
+import type { Pairs, RunPlan, Scalar } from "../../src/domain/plan.ts";
+import type { Facts } from "../../src/planner/gate.ts";
+import { makeCells } from "../../src/planner/late-cells.ts";
+import { newStep } from "../step/state.ts";
+import { type JobDecision, type JobEffect, moved, publishJob } from "./effects.ts";
+import type { JobMessage } from "./messages.ts";
+import { type JobState, newJob, type SpreadCell } from "./state.ts";
+
+/** The cells, or why there are none: `matrix` for what is no list of values, `matrix_limit` for too many. */
+export function cellsOf(
+  job: JobState,
+  plan: RunPlan,
+  facts: Facts,
+): readonly Pairs<Scalar>[] | "matrix" | "matrix_limit" {
+  const { cells, steps } = plan.jobs[job.index]!;
+  return makeCells(cells!, facts, steps.length);
+}
+
+/** Makes the cells, and lets as many begin as may. */
+export function spread(job: JobState, matrices: readonly Pairs<Scalar>[], now: number, plan: RunPlan): JobDecision {
+  const planned = plan.jobs[job.index]!;
+  const spawned = matrices.flatMap((matrix, cell): JobEffect[] => {
+    const state: JobState = { ...newJob(job.runId, { ...planned, needs: [] }, cell, matrix), paused: job.paused };
+    const steps = planned.steps.map((_, index) => newStep(state, index));
+    return [
+      { type: "spawn", actor: { kind: "job", id: state.jobId }, state },
+      ...steps.map((step): JobEffect => ({ type: "spawn", actor: { kind: "step", id: step.stepRunId }, state: step })),
+    ];
+  });
+  const queued: JobState = { ...job, state: "queued", queuedAt: now };
+  const next: JobState = {
+    ...queued,
+    state: "spread",
+    startedAt: now,
+    cells: matrices.map((): SpreadCell => ({ attempt: 1, begun: false, result: null })),
+  };
+  const begun = beginCells(next, plan);
+  return moved(begun.next, [publishJob(queued, "queued"), publishJob(next, "started"), ...spawned, ...begun.effects]);
+}
+
+/** With what a cell has told, and what the others are told thereupon. */
+export function takeCell(job: JobState, message: JobMessage, plan: RunPlan): JobDecision {
+  if (message.type !== "cellDone" && message.type !== "cellRetried") return moved(job, []);
+  const change = message.type === "cellDone" ? { result: message.result } : { attempt: message.attempt };
+  const cells = job.cells.map((each, cell) => (cell === message.cell ? { ...each, ...change } : each));
+  const next: JobState = { ...job, cells };
+  if (message.type === "cellRetried") return moved(next, []);
+  const isFailure = plan.jobs[job.index]!.failFast && message.result === "failed";
+  return isFailure ? moved(next, tellCells(next, { type: "cancel", reason: "fail_fast" })) : beginCells(next, plan);
+}
+
+/** What all cells are told that have not ended. */
+export function tellCells(job: JobState, message: JobMessage): readonly JobEffect[] {
+  return job.cells.flatMap((each, cell) => (each.result === null ? [tellCell(job, cell, message)] : []));
+}
+
+function beginCells(job: JobState, plan: RunPlan): JobDecision {
+  const { maxParallel } = plan.jobs[job.index]!;
+  let room = (maxParallel ?? Infinity) - job.cells.filter(({ begun, result }) => begun && result === null).length;
+  const effects: JobEffect[] = [];
+  const cells = job.cells.map((each, cell): SpreadCell => {
+    if (each.begun || each.result !== null || room <= 0) return each;
+    room--;
+    effects.push(tellCell(job, cell, { type: "stageOpened", failed: job.upstreamFailed }));
+    return { ...each, begun: true };
+  });
+  return moved({ ...job, cells }, effects);
+}
+
+function tellCell(job: JobState, cell: number, message: JobMessage): JobEffect {
+  const id = jobRunId(job.runId, job.index, job.cells[cell]!.attempt, cell);
+  return { type: "send", to: { kind: "job", id }, message };
+}
