@@ -15,7 +15,8 @@ export function cellsOf(
   facts: Facts,
 ): readonly Pairs<Scalar>[] | "matrix" | "matrix_limit" {
   const { cells, steps } = plan.jobs[job.index]!;
-  return makeCells(cells!, facts, steps.length);
+  const planned = plan.jobs.reduce((sum, other) => sum + other.steps.length, 0);
+  return makeCells(cells!, facts, steps.length, planned - steps.length);
 }
 
 /** Makes the cells, and lets as many begin as may. */

@@ -11,12 +11,14 @@ import { type Facts, factsOf } from "./gate.ts";
 
 /**
  * `matrix`: an axis gives no list of values, or the same one twice, or nothing is left of the cells; `matrix_limit`: they
- * are more than a matrix may have, or have more steps than a run may have. `steps`: how many each cell has.
+ * are more than a matrix may have, or have more steps than a run may have. `steps`: how many each cell has; `others`:
+ * how many the other jobs of the run have.
  */
 export function makeCells(
   { axes, include, exclude }: LateCells,
   facts: Facts,
   steps: number,
+  others: number,
 ): readonly Pairs<Scalar>[] | "matrix" | "matrix_limit" {
   const known: [string, readonly Scalar[]][] = [];
   for (const [name, values] of axes) {
@@ -25,7 +27,7 @@ export function makeCells(
     known.push([name, list]);
   }
   const count = countCells({ axes: known, include, exclude });
-  if (count > LIMITS.matrixCells || count * steps > LIMITS.steps) return "matrix_limit";
+  if (count > LIMITS.matrixCells || count * steps + others > LIMITS.steps) return "matrix_limit";
   return count === 0 ? "matrix" : expandMatrix({ axes: known, include, exclude });
 }
 
