@@ -90,7 +90,7 @@ function attempt(
   reason: string,
   steps: readonly StepEvidence[],
 ): RunEvidence["jobs"][number] {
-  return { jobId, index, attempt: number, status, reason, agentId: `agent of ${jobId}`, steps };
+  return { jobId, index, cell: null, attempt: number, status, reason, agentId: `agent of ${jobId}`, steps };
 }
 
 function withRun(change: Partial<RunEvidence>): Evidence {

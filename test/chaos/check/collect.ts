@@ -46,9 +46,10 @@ async function collectRun(stores: Stores, runId: RunId): Promise<RunEvidence> {
 
 /** The states of all attempts as the checker reads them. */
 export function jobEvidence(jobs: readonly JobState[], steps: readonly StepState[]): RunEvidence["jobs"] {
-  return jobs.map(({ jobId, index, attempt, state, reason, grant }) => ({
+  return jobs.map(({ jobId, index, cell, attempt, state, reason, grant }) => ({
     jobId,
     index,
+    cell,
     attempt,
     status: jobStatus(state),
     reason,

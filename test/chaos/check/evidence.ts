@@ -40,6 +40,8 @@ export interface RunEvidence {
 export interface JobEvidence {
   readonly jobId: string;
   readonly index: number;
+  /** Of a job that was spread when it began; else null. */
+  readonly cell: number | null;
   readonly attempt: number;
   readonly status: JobStatus;
   readonly reason: string;

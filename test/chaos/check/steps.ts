@@ -40,7 +40,7 @@ function checkStep(run: RunEvidence, step: StepEvidence, marks: readonly Mark[])
 
 /** The attempts of a job follow one another: the next one begins when nothing of the one before runs any more. */
 function checkAttempts(run: RunEvidence, byStep: ReadonlyMap<string, readonly Mark[]>): readonly Violation[] {
-  return [...grouped(run.jobs, ({ index }) => index).values()].flatMap((attempts) => {
+  return [...grouped(run.jobs, ({ index, cell }) => `${index}.${cell}`).values()].flatMap((attempts) => {
     const spans = attempts
       .toSorted((a, b) => a.attempt - b.attempt)
       .map((job) => ({ job, span: spanOf(job, byStep) }))

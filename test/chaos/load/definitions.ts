@@ -8,6 +8,7 @@ export const LOAD_KINDS = [
   "failing",
   "conditional",
   "retried",
+  "spread",
   "timedOut",
   "stopped",
   "paused",
@@ -15,7 +16,7 @@ export const LOAD_KINDS = [
 ] as const;
 export type LoadKind = (typeof LOAD_KINDS)[number];
 
-/** Of 18 runs so many are of each kind. */
+/** Of 19 runs so many are of each kind. */
 export const SHARES: Record<LoadKind, number> = {
   sequential: 4,
   fanOut: 2,
@@ -23,6 +24,7 @@ export const SHARES: Record<LoadKind, number> = {
   failing: 1,
   conditional: 1,
   retried: 2,
+  spread: 1,
   timedOut: 1,
   stopped: 1,
   paused: 1,
@@ -37,6 +39,7 @@ export const ENDS: Record<LoadKind, readonly RunStatus[]> = {
   failing: ["failed"],
   conditional: ["failed"],
   retried: ["success"],
+  spread: ["success"],
   timedOut: ["failed"],
   stopped: ["cancelled"],
   paused: ["success"],
@@ -52,12 +55,15 @@ export interface StepOptions {
   readonly exitCode?: number;
   /** Fails in its first attempt, and has another. */
   readonly flaky?: boolean;
+  /** What it writes to its outputs. */
+  readonly writes?: string;
   readonly when?: string;
   readonly timeout?: string;
   readonly talks?: boolean;
 }
 
 interface Job {
+  readonly outputs?: unknown;
   readonly name: string;
   readonly needs?: readonly string[];
   readonly steps: readonly unknown[];
@@ -74,17 +80,26 @@ while [ "$beat" -lt "$BEATS" ]; do sleep 0.1; mark beat; beat=$((beat + 1)); don
 line=0
 while [ "$line" -lt "$LINES_TO_SAY" ]; do line=$((line + 1)); echo "line $line"; sleep 0.04; done
 mark end
+[ -z "$WRITES" ] || echo "$WRITES" >> "$MILLRACE_OUTPUT"
 if [ "$FLAKY" = true ] && [ ! -e tried ]; then touch tried; exit 3; fi
 exit "$EXIT_CODE"`;
 
 /** A step that writes its marks to the file `ledger`. */
 export function step(ledger: string, name: string, options: StepOptions = {}): unknown {
-  const { beats = 1, exitCode = 0, timeout, talks = false, flaky = false, when } = options;
+  const { beats = 1, exitCode = 0, timeout, talks = false, flaky = false, writes = "", when } = options;
   return {
     name,
+    ...(writes === "" ? {} : { id: name }),
     uses: "shell",
     args: { script: MARKS },
-    env: { LEDGER: ledger, BEATS: beats, EXIT_CODE: exitCode, LINES_TO_SAY: talks ? TALK_LINES : 0, FLAKY: flaky },
+    env: {
+      LEDGER: ledger,
+      BEATS: beats,
+      EXIT_CODE: exitCode,
+      LINES_TO_SAY: talks ? TALK_LINES : 0,
+      FLAKY: flaky,
+      WRITES: writes,
+    },
     ...(flaky ? { retry: { attempts: 2, delay: "500ms" } } : {}),
     ...(when === undefined ? {} : { when }),
     ...(timeout === undefined ? {} : { timeout }),
@@ -141,6 +156,21 @@ export function definitionsOf(ledger: string): Record<LoadKind, { readonly jobs:
           name: "cell",
           matrix: { axes: { n: [1, 2, 3] }, maxParallel: 2 },
           steps: [one("prepares"), one("tries", { flaky: true })],
+        },
+      ],
+    },
+    spread: {
+      jobs: [
+        {
+          name: "lists",
+          outputs: { cells: "${{ steps.finds.outputs.cells }}" },
+          steps: [one("finds", { writes: "cells=[1,2,3]" })],
+        },
+        {
+          name: "cell",
+          needs: ["lists"],
+          matrix: { axes: { n: "${{ fromJSON(jobs.lists.outputs.cells) }}" }, maxParallel: 2 },
+          steps: [one("works", { beats: 2 })],
         },
       ],
     },
