@@ -140,6 +140,7 @@ function countWrites(stores: ControlPlane["context"]["stores"], count: () => voi
     [stores.events, ["append"]],
     [stores.inbox, ["insert", "answer"]],
     [stores.logs, ["append"]],
+    [stores.outputs, ["put"]],
     [stores.idempotency, ["claim"]],
   ] as const;
   for (const [store, names] of writes) {
