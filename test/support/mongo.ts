@@ -29,12 +29,16 @@ const JARS = fileURLToPath(new URL("../../node_modules/.cache/millrace/mongo-jav
 const DOWNLOAD_TIMEOUT_MS = 15_000;
 const START_TIMEOUT_MS = 20_000;
 
-let shared: Promise<TestMongo> | undefined;
+/**
+ * Of the process and not of this module, which is loaded twice: test files whose imports `require` cannot load are
+ * imported, the others and the root hooks are required.
+ */
+const ofProcess = globalThis as { millraceTestMongo?: Promise<TestMongo> | undefined };
 
 /** Starts the server at the first call; later calls answer the same one. Slow on a machine that has to fetch it first. */
 export function startTestMongo(): Promise<TestMongo> {
-  shared ??= start();
-  return shared;
+  ofProcess.millraceTestMongo ??= start();
+  return ofProcess.millraceTestMongo;
 }
 
 /** A database name that nobody else uses. */
@@ -44,8 +48,8 @@ export function freshDatabase(): string {
 
 /** Ends the shared server, if one was started: the root hook after the last test of all files. */
 export async function stopTestMongo(): Promise<void> {
-  const started = shared;
-  shared = undefined;
+  const started = ofProcess.millraceTestMongo;
+  ofProcess.millraceTestMongo = undefined;
   await (await started?.catch(() => undefined))?.stop();
 }
 
