@@ -14,6 +14,9 @@ export interface Peers {
   readonly outputs: OutputsReader;
 }
 
+/** By name; null where it could not be made. */
+export type JobOutputs = Readonly<Record<string, Json>>;
+
 type Result = "success" | "failed" | "cancelled" | "";
 
 /**
@@ -28,7 +31,7 @@ export function jobFacts(runId: RunId, plan: RunPlan, peers: Peers): Facts {
     if (part === "result") return { result };
     const isMatrix = planned.some(({ matrix, cells }) => matrix.length > 0 || cells !== null);
     const runs = planned.flatMap(({ index }) => cellsOf(runId, index, peers));
-    const outputs = allOf(runs, (job) => outputsOf(job, plan, peers));
+    const outputs = outputsOfJobs(runs, plan, peers);
     const names = planned[0]?.outputs.map(([output]) => output) ?? [];
     const valueOf = (output: string): Json => {
       const values = outputs.map((each) => each[output] ?? null);
@@ -80,7 +83,12 @@ function cellsOf(runId: RunId, index: number, peers: Peers): readonly JobState[]
   });
 }
 
-function outputsOf(job: JobState, plan: RunPlan, peers: Peers): Readonly<Record<string, Json>> {
+/** The outputs of each of these jobs, in their order. */
+export function outputsOfJobs(jobs: readonly JobState[], plan: RunPlan, peers: Peers): readonly JobOutputs[] {
+  return allOf(jobs, (job) => outputsOf(job, plan, peers));
+}
+
+function outputsOf(job: JobState, plan: RunPlan, peers: Peers): JobOutputs {
   const { outputs } = plan.jobs[job.index]!;
   if (outputs.length === 0) return {};
   const facts = stepFacts(job, plan, peers);

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { AppContext } from "../app/context.ts";
 import { commandBody, pauseRun, resumeRun, stopRun } from "../app/run-commands.ts";
+import { readRunOutputs } from "../app/run-outputs.ts";
 import { getRun, listRuns, listRunsQuery } from "../app/runs.ts";
 import { readTimeline, timelineQuery } from "../app/timeline.ts";
 import { asId, type PipelineId, type RunId } from "../domain/ids.ts";
@@ -40,6 +41,10 @@ export function addRunRoutes(router: ApiRouter, context: AppContext): void {
     answer(context, (ctx) =>
       readTimeline(context, ctx.state.caller, { ...parseQuery(ctx, timelineQuery), runId: runOf(ctx) }),
     ),
+  );
+  router.get(
+    "/pipelines/runs/:runId/outputs",
+    answer(context, (ctx) => readRunOutputs(context, ctx.state.caller, { runId: runOf(ctx) })),
   );
   for (const [word, command] of [
     ["stop", stopRun],

@@ -171,6 +171,7 @@ describe("a run with conditions and retries", function () {
         name: "each",
         needs: "find",
         matrix: { axes: { v: "${{ fromJSON(jobs.find.outputs.versions) }}" } },
+        outputs: { it: "v${{ matrix.v }}" },
         steps: [
           say(`test "$V $MILLRACE_JOB_NAME" = "\${{ matrix.v }} each (v=$V)"`, {
             name: "is",
@@ -196,6 +197,13 @@ describe("a run with conditions and retries", function () {
       "each (v=2) success",
       "  is success",
     ]);
+    const { detail } = (await installation.call("GET", `/pipelines/runs/${runId}/outputs`)).body;
+    expect(detail.jobs.map(({ name, outputs }: { name: string; outputs: object }) => [name, outputs])).to.deep.equal([
+      ["find", { versions: "[1,\n 2]" }],
+      ["each (v=1)", { it: "v1" }],
+      ["each (v=2)", { it: "v2" }],
+    ]);
+    expect((await installation.call("GET", "/pipelines/runs/run_unknown/outputs")).status).to.equal(404);
   });
 
   it("ends the other cells of a matrix when one fails, and runs no more at once than it may", async () => {
