@@ -2,6 +2,7 @@
 import type { RunPlan } from "../../src/domain/plan.ts";
 import { dispatchStep, type JobDecision, moved, offer, publishJob, schedule, withdraw } from "./effects.ts";
 import type { Facts } from "../../src/planner/gate.ts";
+import type { JobMessage } from "./messages.ts";
 import type { JobState } from "./state.ts";
 import { walk } from "./walk.ts";
 
@@ -50,4 +51,20 @@ function startQueueTimer(job: JobState, now: number): JobState {
   if (job.queueLeftMs === null) return job;
   const generation = job.generation + 1;
   return { ...job, generation, queueTimer: { generation, dueAt: now + job.queueLeftMs } };
+}
+
+/** The job with what it has been told of those that it waits for. */
+export function meetNeed(job: JobState, message: JobMessage): JobState {
+  switch (message.type) {
+    case "stageOpened":
+      return { ...job, stageOpen: true, upstreamFailed: job.upstreamFailed || message.failed };
+    case "needEnded":
+      return {
+        ...job,
+        openNeeds: job.openNeeds.filter((index) => index !== message.index),
+        upstreamFailed: job.upstreamFailed || !message.passed,
+      };
+    default:
+      return job;
+  }
 }

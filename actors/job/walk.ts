@@ -2,6 +2,7 @@
 import type { RunPlan } from "../../src/domain/plan.ts";
 import { decideGate, type Facts } from "../../src/planner/gate.ts";
 import { type JobEffect, tellStep } from "./effects.ts";
+import type { StepEnded } from "./messages.ts";
 import type { JobState } from "./state.ts";
 
 export interface Walk {
@@ -33,4 +34,11 @@ export function walk(job: JobState, plan: RunPlan, facts: Facts): Walk {
 /** True while a step is still to run. */
 export function hasNext({ job }: Walk, plan: RunPlan): boolean {
   return job.stepIndex < plan.jobs[job.index]!.steps.length;
+}
+
+/** The job with the step that comes after one that has ended. */
+export function afterStep(job: JobState, { outcome }: StepEnded, plan: RunPlan, facts: Facts): Walk {
+  const goesOn = outcome === "success" || plan.jobs[job.index]!.steps[job.stepIndex]!.continueOnError;
+  const failing = goesOn || job.failing !== "" ? job.failing : "step_failed";
+  return walk({ ...job, stepIndex: job.stepIndex + 1, stepAttempt: 1, failing }, plan, facts);
 }

@@ -1,0 +1,118 @@
+/** In which situation a message finds a job: the row of the table. Pure. */
+import type { RunPlan } from "../../src/domain/plan.ts";
+import { decideGate, type Gate } from "../../src/planner/gate.ts";
+import { otherCells, type Peers, stepFacts, wasCancelled } from "./facts.ts";
+import type { ClaimRequested, ClosedGate, JobMessage, StepEnded } from "./messages.ts";
+import { meetNeed } from "./queueing.ts";
+import { isRetried } from "./retrying.ts";
+import { cellsOf, takeCell } from "./spreading.ts";
+import { isAtWork, type JobState } from "./state.ts";
+import type { JobInput } from "./transitions.ts";
+import { afterStep, hasNext, walk } from "./walk.ts";
+
+export function inputOf(job: JobState, message: JobMessage, plan: RunPlan, peers: Peers): JobInput {
+  switch (message.type) {
+    case "stageOpened":
+    case "needEnded":
+    case "cellEnded":
+      return job.state === "pending" ? beginInput(meetNeed(job, message), plan, peers) : "held";
+    case "stageClosed":
+      return INPUT_OF_GATE[message.gate];
+    case "cellDone":
+    case "cellRetried":
+      return cellsInput(takeCell(job, message, plan).next);
+    case "claimRequested":
+      return claimInput(job, message);
+    case "stepEnded":
+      return stepEndInput(job, message, plan, peers);
+    case "cancel":
+      return job.state === "running" && !job.stepActive ? "cancelBetweenSteps" : "cancel";
+    case "agentLost":
+      if (job.grant?.agentId !== message.agentId || job.grant.bootId !== message.bootId) return "strangerLost";
+      return job.stepActive ? "agentLost" : "agentLostBetweenSteps";
+    case "timer":
+      return timerInput(job, message);
+    case "pause":
+    case "resume":
+      return message.type;
+  }
+}
+
+const INPUT_OF_GATE: Record<ClosedGate, JobInput> = {
+  condition: "readyInVain",
+  condition_failed: "readyBroken",
+  upstream_failed: "upstreamFailed",
+};
+
+/** Of a job as it is with what it has just been told. */
+function beginInput(job: JobState, plan: RunPlan, peers: Peers): JobInput {
+  const { when } = plan.jobs[job.index]!;
+  if (job.upstreamFailed && when === null) return "upstreamFailed";
+  if (!job.stageOpen || job.openNeeds.length > 0) return "held";
+  if (isUnspread(job, plan)) {
+    if (typeof cellsOf(job, plan, stepFacts(job, plan, peers)) !== "string") return "spread";
+    return job.upstreamFailed ? "upstreamFailed" : "spreadInVain";
+  }
+  const gate = gateOf(job, plan, peers);
+  if (gate !== "open") return INPUT_OF_GATE[gate];
+  const walked = walk(job, plan, stepFacts(job, plan, peers));
+  if (hasNext(walked, plan)) return hasRoom(job, plan, peers) ? "ready" : "held";
+  return walked.job.failing === "" ? "readyInVain" : "readyBroken";
+}
+
+/** True for a job whose cells are still to be made. */
+function isUnspread({ index, cell }: JobState, plan: RunPlan): boolean {
+  return cell === null && plan.jobs[index]!.cells !== null;
+}
+
+/** Of a job with what a cell has told it. */
+function cellsInput({ cells }: JobState): JobInput {
+  const results = cells.map(({ result }) => result);
+  if (results.includes(null)) return "cellsRemain";
+  if (results.some((result) => result === "failed" || result === "tolerated")) return "cellsFailed";
+  return results.every((result) => result === "success") ? "cellsPassed" : "cellsCancelled";
+}
+
+/** False while as many cells of its matrix are at work as may be. */
+function hasRoom({ runId, index }: JobState, plan: RunPlan, peers: Peers): boolean {
+  const { maxParallel } = plan.jobs[index]!;
+  return maxParallel === null || otherCells(runId, index, plan, peers).filter(isAtWork).length < maxParallel;
+}
+
+function gateOf(job: JobState, plan: RunPlan, peers: Peers): Gate {
+  const { when, needs } = plan.jobs[job.index]!;
+  const status = {
+    success: !job.upstreamFailed,
+    failure: job.upstreamFailed,
+    cancelled: needs.some((index) => wasCancelled(job.runId, index, peers)),
+  };
+  return decideGate(when, stepFacts(job, plan, peers), status);
+}
+
+function claimInput(job: JobState, claim: ClaimRequested): JobInput {
+  if (job.state === "queued" && !job.paused) return "claimed";
+  const isRepeat =
+    job.grant !== null &&
+    job.grant.requestId === claim.requestId &&
+    job.grant.agentId === claim.agentId &&
+    job.grant.bootId === claim.bootId;
+  return isRepeat ? "claimedAgain" : "claimedInVain";
+}
+
+function stepEndInput(job: JobState, message: StepEnded, plan: RunPlan, peers: Peers): JobInput {
+  if (job.state === "cancelling") return job.reason === "timeout" ? "timeoutDone" : "cancelDone";
+  if (message.outcome === "lost") return "stepLost";
+  if (message.outcome === "cancelled") return "stepCancelled";
+  if (isRetried(job, message, plan)) return "stepRetried";
+  const walked = afterStep(job, message, plan, stepFacts(job, plan, peers));
+  if (hasNext(walked, plan)) return "stepsRemain";
+  return walked.job.failing === "" ? "lastStepDone" : "stepFailed";
+}
+
+function timerInput(job: JobState, message: JobMessage & { type: "timer" }): JobInput {
+  const timers = { queueTimeout: job.queueTimer, timeout: job.timeoutTimer, retry: job.retryTimer };
+  if (timers[message.timer]?.generation !== message.generation) return "staleTimer";
+  if (message.timer === "queueTimeout") return "queueTimedOut";
+  if (message.timer === "retry") return "retryDue";
+  return job.stepActive ? "timedOut" : "timedOutBetweenSteps";
+}
