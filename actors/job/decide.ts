@@ -1,5 +1,6 @@
 /** The job's decisions: names the situation, looks it up in the table, and says what follows from it. Pure. */
 import type { OwedEffect } from "../../src/domain/effects.ts";
+import type { Peers } from "../../src/domain/peers.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Facts } from "../../src/planner/gate.ts";
 import { lookUp } from "../../src/domain/transition-table.ts";
@@ -18,7 +19,7 @@ import { endJob, retryJob } from "./endings.ts";
 import { inputOf } from "./inputs.ts";
 import type { ClaimRequested, JobMessage, StepEnded } from "./messages.ts";
 import { goOnRetrying, retryStep } from "./retrying.ts";
-import { type Peers, stepFacts } from "./facts.ts";
+import { stepFacts } from "./facts.ts";
 import { begin, meetNeed, pause, resume } from "./queueing.ts";
 import { cellsOf, spread, takeCell, tellCells } from "./spreading.ts";
 import { afterStep, hasNext, walk } from "./walk.ts";

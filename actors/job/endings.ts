@@ -1,6 +1,7 @@
 /** How a job run ends: what its steps, its run and the jobs that need it are told, and when a next attempt is made. Pure. */
 import type { Lifecycle } from "../../src/domain/events.ts";
 import { jobRunId } from "../../src/domain/ids.ts";
+import type { Peers } from "../../src/domain/peers.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { JobResult } from "../run/messages.ts";
 import { newStep } from "../step/state.ts";
@@ -14,7 +15,7 @@ import {
   tellStep,
   withdraw,
 } from "./effects.ts";
-import { type Peers, stepFacts } from "./facts.ts";
+import { stepFacts } from "./facts.ts";
 import { begin } from "./queueing.ts";
 import { wait, waitBefore } from "./retrying.ts";
 import { type JobState, nextAttempt } from "./state.ts";

@@ -1,18 +1,13 @@
 /** What expressions read of jobs and steps that have ended. Final states never change, so it does not matter when they are read. Pure. */
 import { type JobRunId, jobRunId, type RunId, stepRunId } from "../../src/domain/ids.ts";
-import { MissingOutputs, type OutputsKey, type OutputsReader } from "../../src/domain/outputs.ts";
+import { MissingOutputs, type OutputsKey } from "../../src/domain/outputs.ts";
+import type { Peers } from "../../src/domain/peers.ts";
 import type { Pairs, RunPlan } from "../../src/domain/plan.ts";
 import type { Json } from "../../src/expressions/context-data.ts";
 import type { Facts } from "../../src/planner/gate.ts";
 import { resolveOutput } from "../../src/planner/late-texts.ts";
 import { type StepState, stepStatus } from "../step/state.ts";
 import type { JobState } from "./state.ts";
-
-/** The run as it stands. */
-export interface Peers {
-  state(id: string): unknown;
-  readonly outputs: OutputsReader;
-}
 
 /** By name; null where it could not be made. */
 export type JobOutputs = Readonly<Record<string, Json>>;

@@ -1,7 +1,8 @@
 /** In which situation a message finds a job: the row of the table. Pure. */
+import type { Peers } from "../../src/domain/peers.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import { decideGate, type Gate } from "../../src/planner/gate.ts";
-import { otherCells, type Peers, stepFacts, wasCancelled } from "./facts.ts";
+import { otherCells, stepFacts, wasCancelled } from "./facts.ts";
 import type { ClaimRequested, ClosedGate, JobMessage, StepEnded } from "./messages.ts";
 import { meetNeed } from "./queueing.ts";
 import { isRetried } from "./retrying.ts";

@@ -1,6 +1,6 @@
 /** What a job actor remembers: one attempt of one planned job. */
 import { type JobRunId, jobRunId, type RunId } from "../../src/domain/ids.ts";
-import type { Pairs, PlannedJob, Scalar } from "../../src/domain/plan.ts";
+import { cellName, type Pairs, type PlannedJob, type Scalar } from "../../src/domain/plan.ts";
 import type { JobStatus } from "../../src/domain/status.ts";
 import type { Timer } from "../../src/domain/timer.ts";
 import type { JobResult } from "../run/messages.ts";
@@ -86,8 +86,7 @@ export interface JobState {
 
 /** As users know it: `test (v=1)` for a cell. */
 export function jobName(planned: Pick<PlannedJob, "name" | "baseName">, { matrix }: Pick<JobState, "matrix">): string {
-  const values = matrix.map(([name, value]) => `${name}=${value}`).join(", ");
-  return matrix.length === 0 ? planned.name : `${planned.baseName} (${values})`;
+  return matrix.length === 0 ? planned.name : cellName(planned.baseName, matrix);
 }
 
 /** The status word that users see. */

@@ -5,7 +5,7 @@
 import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
 import type { Cause } from "../../src/domain/events.ts";
 import type { AgentId } from "../../src/domain/ids.ts";
-import type { OutputsReader } from "../../src/domain/outputs.ts";
+import type { Peers } from "../../src/domain/peers.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Timer } from "../../src/domain/timer.ts";
 import type { ActorIndex, RunSummary, StoredActor } from "../../src/stores/aggregates.ts";
@@ -13,13 +13,6 @@ import type { Command } from "../../src/stores/inbox.ts";
 
 export type Kind = StoredActor["kind"];
 export type Effect = OwedEffect | LocalEffect<unknown, unknown>;
-
-/** What a decision may look at besides its own actor. */
-export interface Peers {
-  /** The state of another actor of the aggregate, as it stands in the turn; undefined for one that is not there. */
-  state(id: string): unknown;
-  readonly outputs: OutputsReader;
-}
 
 export interface ActorKind<State, Message, Next = State> {
   /**

@@ -2,8 +2,9 @@
 import type { ActorRef, OwedEffect } from "../../src/domain/effects.ts";
 import type { Cause } from "../../src/domain/events.ts";
 import { MissingOutputs, type OutputsReader } from "../../src/domain/outputs.ts";
+import type { Peers } from "../../src/domain/peers.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
-import type { AggregateType, Kind, Peers } from "./actor-kind.ts";
+import type { AggregateType, Kind } from "./actor-kind.ts";
 
 type Publish = Extract<OwedEffect, { readonly type: "publish" }>;
 

@@ -6,13 +6,11 @@ import { isUtf8 } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { OUTPUT_BOUNDS } from "../domain/outputs.ts";
 import { removeTree } from "./workspace.ts";
 
-/** Of names and values in all. */
-const MAX_BYTES = 65_536;
-const MAX_COUNT = 256;
 /** Of the file: room for delimiters, line ends and values that later ones replace. */
-const MAX_FILE_BYTES = 2 * MAX_BYTES;
+const MAX_FILE_BYTES = 2 * OUTPUT_BOUNDS.bytes;
 /** To open a pipe must not wait for its writer, and no link is followed. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
@@ -126,12 +124,12 @@ function bounded(values: ReadonlyMap<string, string>, problem?: string): StepOut
   let bytes = 0;
   for (const [name, value] of values) {
     bytes += name.length + value.length;
-    if (bytes > MAX_BYTES) {
-      problem ??= `names and values have more than ${MAX_BYTES} bytes in all`;
+    if (bytes > OUTPUT_BOUNDS.bytes) {
+      problem ??= `names and values have more than ${OUTPUT_BOUNDS.bytes} bytes in all`;
       break;
     }
-    if (outputs.length === MAX_COUNT) {
-      problem ??= `there are more than ${MAX_COUNT} names`;
+    if (outputs.length === OUTPUT_BOUNDS.count) {
+      problem ??= `there are more than ${OUTPUT_BOUNDS.count} names`;
       break;
     }
     outputs.push([name, Buffer.from(value, "latin1").toString()]);

@@ -1,5 +1,6 @@
 /** One job: its cells, its blocks, what its expressions may read, and its steps. */
 import { posix } from "node:path";
+import { cellName } from "../domain/plan.ts";
 import {
   checkApproval,
   checkConcurrency,
@@ -11,7 +12,7 @@ import {
 import { matrixType } from "./context-types.ts";
 import { toMatrix } from "./definition.ts";
 import { EXPRESSION_PLACES } from "./expression-places.ts";
-import { cellName, expandMatrix, knownCells, type Matrix } from "./matrix.ts";
+import { expandMatrix, knownCells, type Matrix } from "./matrix.ts";
 import { checkMatrix } from "./matrix-checks.ts";
 import { checkEnvNames, checkName } from "./name-checks.ts";
 import { neededBy, type NeedingJob } from "./needs.ts";

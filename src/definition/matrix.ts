@@ -62,8 +62,3 @@ export function knownCells({ axes, include, exclude }: Matrix): Cells | undefine
 export function matrixFields({ axes, include }: Pick<Matrix, "axes" | "include">): readonly string[] {
   return [...new Set([...axes, ...include.flat()].map(([name]) => name))];
 }
-
-/** The name of a job's cell: `test (node=20, os=linux)`. */
-export function cellName(jobName: string, cell: Pairs<Scalar>): string {
-  return cell.length === 0 ? jobName : `${jobName} (${cell.map(([key, value]) => `${key}=${value}`).join(", ")})`;
-}

@@ -2,6 +2,9 @@
 import type { StepRunId } from "./ids.ts";
 import type { Pairs } from "./plan.ts";
 
+/** What one step may write: how many names, and bytes of names and values in all. */
+export const OUTPUT_BOUNDS = { count: 256, bytes: 65_536 } as const;
+
 /** The outputs of one step run as the holder of a fencing token reported them. */
 export interface OutputsKey {
   readonly stepRunId: StepRunId;

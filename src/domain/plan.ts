@@ -124,3 +124,8 @@ export interface StepSpec {
   /** JSON pointers to the texts in `env` and `args` that hold expressions still: they read `jobs`, `steps` and `env`. */
   readonly late: readonly string[];
 }
+
+/** The name of a job's cell: `test (node=20, os=linux)`. */
+export function cellName(jobName: string, cell: Pairs<Scalar>): string {
+  return cell.length === 0 ? jobName : `${jobName} (${cell.map(([key, value]) => `${key}=${value}`).join(", ")})`;
+}

@@ -13,6 +13,7 @@ import type { AgentNotice } from "../app/agent-notices.ts";
 import type { AgentHoldings } from "../app/agent-work.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { asId, type JobRunId, type StepRunId } from "../domain/ids.ts";
+import { OUTPUT_BOUNDS } from "../domain/outputs.ts";
 import type { Pairs } from "../domain/plan.ts";
 import { parse } from "./status.ts";
 
@@ -59,8 +60,6 @@ const report = z.object({
   endedAtMs: wholeNumber,
 });
 
-const MAX_OUTPUTS = 256;
-const MAX_OUTPUT_BYTES = 65_536;
 const OUTPUT_NAME = /^[A-Za-z_][\w-]{0,63}$/;
 
 export function readReport(message: ReportMessage | undefined): StepReport {
@@ -78,11 +77,13 @@ function readOutputs({ stepRunId, outputs }: ReportMessage): Pairs<string> {
   const pairs = Object.entries(outputs).toSorted(([one], [other]) => (one < other ? -1 : 1));
   const bytes = pairs.reduce((sum, pair) => sum + Buffer.byteLength(pair.join("")), 0);
   const isFit =
-    pairs.length <= MAX_OUTPUTS && bytes <= MAX_OUTPUT_BYTES && pairs.every(([name]) => OUTPUT_NAME.test(name));
+    pairs.length <= OUTPUT_BOUNDS.count &&
+    bytes <= OUTPUT_BOUNDS.bytes &&
+    pairs.every(([name]) => OUTPUT_NAME.test(name));
   if (isFit) return pairs;
   throw new MillraceError(
     "malformed_request",
-    `the outputs of ${stepRunId} are not such as a step may have: up to ${MAX_OUTPUTS} of ${MAX_OUTPUT_BYTES} bytes in all`,
+    `the outputs of ${stepRunId} are not such as a step may have: up to ${OUTPUT_BOUNDS.count} of ${OUTPUT_BOUNDS.bytes} bytes in all`,
   );
 }
 

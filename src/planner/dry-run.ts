@@ -1,14 +1,13 @@
 /** The dry run: every job and step that a trigger would make, and what decided about each. Pure. */
 import type { Diagnostic } from "../definition/diagnostics.ts";
-import { cellName } from "../definition/matrix.ts";
 import type { AgentSelector } from "../domain/labels.ts";
-import type { JobSpec, Pairs, Scalar } from "../domain/plan.ts";
+import { cellName, type JobSpec, type Pairs, type Scalar } from "../domain/plan.ts";
 import { toScope, UNKNOWN } from "../expressions/context-data.ts";
 import { Judge, type Judgement, type Verdict } from "./judge.ts";
 import { planCells, type PlannedCell } from "./plan-cells.ts";
 import { planContexts, type Subject } from "./plan-contexts.ts";
 import type { PlanRefusal } from "./plan-run.ts";
-import { TextResolver } from "./text-resolver.ts";
+import { knownEnv, TextResolver } from "./text-resolver.ts";
 
 export interface DryStep {
   readonly name: string;
@@ -73,15 +72,7 @@ export function dryRun(input: Subject): DryRunResult {
     const jobs: DryJob[] = [];
     for (const cell of cells) {
       if (cell.stage !== index) continue;
-      jobs.push(
-        dryJob(
-          cell,
-          resolver.resolveJob(definition.env, cell.defined, cell.cellsFrom === null ? cell.matrix : null),
-          verdict,
-          judge,
-          resolver,
-        ),
-      );
+      jobs.push(dryJob(cell, resolver.resolveJob(definition.env, cell), verdict, judge));
       if (resolver.isFull) return { ok: false, fault: "definition", problems: resolver.problems };
     }
     stages.push({
@@ -109,20 +100,13 @@ export function dryRun(input: Subject): DryRunResult {
 /** Stands in texts for the id that a run will get. */
 const RUN_ID = "run_0";
 
-function dryJob(
-  { defined, matrix, cellsFrom }: PlannedCell,
-  spec: JobSpec,
-  stage: Judgement,
-  judge: Judge,
-  resolver: TextResolver,
-): DryJob {
-  const { when, verdict } = judge.job(defined, matrix, cellsFrom, stage.verdict);
-  const env = Object.fromEntries(
-    spec.env.map(([name, value]) => [name, resolver.isLate(value) ? UNKNOWN : value] as const),
-  );
+function dryJob(cell: PlannedCell, spec: JobSpec, stage: Judgement, judge: Judge): DryJob {
+  const { defined, matrix, cellsFrom } = cell;
+  const { when, verdict } = judge.job(cell, stage.verdict);
+  const env = knownEnv(spec);
   const ended: string[] = [];
   const steps = defined.steps.map((step, index): DryStep => {
-    const judged = judge.step(step, { matrix, cellsFrom, env, ended }, verdict);
+    const judged = judge.step(step, { cell, env, ended }, verdict);
     if (step.id !== "") ended.push(step.id);
     return { name: spec.steps[index]!.name, id: step.id, uses: step.uses, ...judged };
   });

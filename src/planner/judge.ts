@@ -1,15 +1,11 @@
 /** What becomes of stages, jobs and steps in a dry run: their conditions, decided as if all that runs before them succeeds. */
-import type { DefinedJob, DefinedStep, Definition } from "../definition/definition.ts";
-import type { Pairs, Scalar } from "../domain/plan.ts";
-import {
-  type Json,
-  type PartialJson,
-  type PartialScope,
-  toPartialScope,
-  UNKNOWN,
-} from "../expressions/context-data.ts";
+import type { DefinedStep, Definition } from "../definition/definition.ts";
+import type { Pairs } from "../domain/plan.ts";
+import { type PartialJson, type PartialScope, toPartialScope, UNKNOWN } from "../expressions/context-data.ts";
 import { decideCondition } from "../expressions/decide-condition.ts";
 import type { PartialStatus } from "../expressions/functions.ts";
+import { matrixOf, type PlannedCell } from "./plan-cells.ts";
+import type { KnownEnv } from "./text-resolver.ts";
 
 /** What becomes of a stage, a job or a step when all that runs before it succeeds. */
 export interface Verdict {
@@ -29,9 +25,8 @@ export interface Judgement {
 
 /** What is around a step. */
 interface StepSurroundings {
-  readonly matrix: Pairs<Scalar>;
-  readonly cellsFrom: string | null;
-  readonly env: Readonly<Record<string, string | typeof UNKNOWN>>;
+  readonly cell: PlannedCell;
+  readonly env: KnownEnv;
   /** Ids of the steps before it. */
   readonly ended: readonly string[];
 }
@@ -66,15 +61,15 @@ export class Judge {
   }
 
   /** Of one cell; of all of them when they are not known. */
-  job({ when }: DefinedJob, matrix: Pairs<Scalar>, cellsFrom: string | null, stage: Verdict): Judgement {
-    return this.#judge(when, this.#with({ matrix: toMatrix(matrix, cellsFrom) }, {}), stage);
+  job(cell: PlannedCell, stage: Verdict): Judgement {
+    return this.#judge(cell.defined.when, this.#with({ matrix: matrixOf(cell) }, {}), stage);
   }
 
-  step({ when }: DefinedStep, { matrix, cellsFrom, env, ended }: StepSurroundings, job: Verdict): Judgement {
+  step({ when }: DefinedStep, { cell, env, ended }: StepSurroundings, job: Verdict): Judgement {
     const steps = (result: PartialJson): PartialJson =>
       Object.fromEntries(ended.map((id) => [id, { result, outputs: UNKNOWN }]));
-    const cell: Readonly<Record<string, PartialJson>> = { matrix: toMatrix(matrix, cellsFrom), env };
-    return this.#judge(when, this.#with({ ...cell, steps: steps("success") }, { steps: steps(UNKNOWN) }), job);
+    const known: Readonly<Record<string, PartialJson>> = { matrix: matrixOf(cell), env };
+    return this.#judge(when, this.#with({ ...known, steps: steps("success") }, { steps: steps(UNKNOWN) }), job);
   }
 
   #with(assumed: Readonly<Record<string, PartialJson>>, open: Readonly<Record<string, PartialJson>>): Scopes {
@@ -96,10 +91,6 @@ export class Judge {
     if (whole?.outcome === "unknown" && outcome === "runs") return { when: full, verdict: whole };
     return { when: full, verdict: { outcome, decidedBy: likely.decidedBy, certain } };
   }
-}
-
-function toMatrix(matrix: Pairs<Scalar>, cellsFrom: string | null): PartialJson {
-  return cellsFrom === null ? (Object.fromEntries(matrix) as Json) : UNKNOWN;
 }
 
 function unknownFields(outputs: Pairs<string>): PartialJson {

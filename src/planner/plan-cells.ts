@@ -3,10 +3,10 @@ import type { DefinedJob, Definition } from "../definition/definition.ts";
 import type { DiagnosticCode } from "../definition/diagnostics.ts";
 import { CONTEXTS } from "../definition/expression-places.ts";
 import { LIMITS } from "../definition/schema/limits.ts";
-import { cellName, type Cells, countCells, expandMatrix, knownCells, type Matrix } from "../definition/matrix.ts";
+import { type Cells, countCells, expandMatrix, knownCells, type Matrix } from "../definition/matrix.ts";
 import type { Path } from "../definition/source.ts";
-import type { Pairs, Scalar } from "../domain/plan.ts";
-import type { Scope } from "../expressions/context-data.ts";
+import { cellName, type Pairs, type Scalar } from "../domain/plan.ts";
+import { type PartialJson, type Scope, UNKNOWN } from "../expressions/context-data.ts";
 import { evaluateTemplate, parseTemplate } from "../expressions/template.ts";
 import { toAxis } from "./axis.ts";
 
@@ -17,6 +17,11 @@ export interface PlannedCell {
   readonly matrix: Pairs<Scalar>;
   /** The expression that will give an axis of the matrix once the jobs that it reads have ended; this stands for all cells. */
   readonly cellsFrom: string | null;
+}
+
+/** The `matrix` context of a cell as far as it is known before the run. */
+export function matrixOf({ matrix, cellsFrom }: PlannedCell): PartialJson {
+  return cellsFrom === null ? Object.fromEntries(matrix) : UNKNOWN;
 }
 
 type Refuse = (code: DiagnosticCode, path: Path, message: string) => void;

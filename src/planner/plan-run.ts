@@ -2,17 +2,17 @@
 import type { Diagnostic } from "../definition/diagnostics.ts";
 import type { ParsedTexts } from "../definition/parsed-texts.ts";
 import { LIMITS } from "../definition/schema/limits.ts";
-import { cellName, type Matrix } from "../definition/matrix.ts";
+import type { Matrix } from "../definition/matrix.ts";
 import { findNotRunYet } from "../definition/not-run-yet.ts";
 import type { Problem } from "../domain/errors.ts";
 import type { RunId } from "../domain/ids.ts";
-import type { JobSpec, LateCells, PlannedJob, RunPlan } from "../domain/plan.ts";
+import { cellName, type JobSpec, type LateCells, type PlannedJob, type RunPlan } from "../domain/plan.ts";
 import { foldTemplate } from "../expressions/fold.ts";
 import { type PartialScope, toPartialScope, toScope, UNKNOWN } from "../expressions/context-data.ts";
-import { planCells, type PlannedCell } from "./plan-cells.ts";
+import { matrixOf, planCells, type PlannedCell } from "./plan-cells.ts";
 import { planCondition } from "./plan-condition.ts";
 import { planContexts, type Subject } from "./plan-contexts.ts";
-import { TextResolver } from "./text-resolver.ts";
+import { knownEnv, TextResolver } from "./text-resolver.ts";
 
 export interface PlanInput extends Subject {
   readonly runId: RunId;
@@ -58,7 +58,7 @@ export function planRun(input: PlanInput): PlanResult {
   const planned: PlannedJob[] = [];
   const links = linkCells(cells);
   for (const [index, cell] of cells.entries()) {
-    const spec = resolver.resolveJob(definition.env, cell.defined, cell.cellsFrom === null ? cell.matrix : null);
+    const spec = resolver.resolveJob(definition.env, cell);
     jobs.push(spec);
     planned.push({ ...planJob(cell, spec, parsed, known), index, ...links[index]! });
     // Most of a plan that is too large is never made.
@@ -96,16 +96,14 @@ function linkCells(cells: readonly PlannedCell[]): readonly Pick<PlannedJob, "ne
 }
 
 function planJob(
-  { defined, stage, matrix, cellsFrom }: PlannedCell,
-  { env, late, steps }: JobSpec,
+  cell: PlannedCell,
+  spec: JobSpec,
   parsed: ParsedTexts,
   known: PartialScope,
 ): Omit<PlannedJob, "index" | "needs" | "dependents"> {
-  const ofJob = toPartialScope({ matrix: cellsFrom === null ? Object.fromEntries(matrix) : UNKNOWN }, known);
-  const ofSteps = toPartialScope(
-    { env: Object.fromEntries(env.map(([name, value]) => [name, late.includes(name) ? UNKNOWN : value])) },
-    ofJob,
-  );
+  const { defined, stage, matrix, cellsFrom } = cell;
+  const ofJob = toPartialScope({ matrix: matrixOf(cell) }, known);
+  const ofSteps = toPartialScope({ env: knownEnv(spec) }, ofJob);
   return {
     name: cellName(defined.name, matrix),
     baseName: defined.name,
@@ -125,7 +123,7 @@ function planJob(
     selector: defined.selector,
     outputs: defined.outputs.map(([name, text]) => [name, foldTemplate(parsed.template(text), ofSteps)]),
     steps: defined.steps.map(({ id, when, continueOnError, timeoutMs, retry }, at) => ({
-      name: steps[at]!.name,
+      name: spec.steps[at]!.name,
       id,
       when: planCondition(when, ofSteps, parsed),
       continueOnError,

@@ -1,13 +1,12 @@
 /** Puts values into the texts of one run's jobs, and collects what went wrong and what was absent. */
-import type { DefinedJob, DefinedStep, Definition } from "../definition/definition.ts";
+import type { DefinedStep, Definition } from "../definition/definition.ts";
 import { type Diagnostic, type DiagnosticCode, toPointer } from "../definition/diagnostics.ts";
 import { LIMITS } from "../definition/schema/limits.ts";
 import type { Path } from "../definition/source.ts";
-import { RUN_CONTEXTS } from "../definition/expression-places.ts";
 import { spotIn } from "../definition/texts.ts";
 import { builtinOf } from "../definition/uses.ts";
 import type { Problem } from "../domain/errors.ts";
-import { type JobSpec, type Pairs, type Scalar, type StepSpec } from "../domain/plan.ts";
+import type { JobSpec, Pairs, Scalar, StepSpec } from "../domain/plan.ts";
 import {
   type Json,
   mayHaveField,
@@ -18,7 +17,8 @@ import {
   UNKNOWN_VALUE,
 } from "../expressions/context-data.ts";
 import { foldTemplate } from "../expressions/fold.ts";
-import { asText, evaluateTemplate, OPEN, type Reference } from "../expressions/template.ts";
+import { asText, evaluateTemplate, OPEN } from "../expressions/template.ts";
+import { matrixOf, type PlannedCell } from "./plan-cells.ts";
 
 /** What a value counts besides its characters. */
 const VALUE_CHARS = 8;
@@ -66,14 +66,10 @@ export class TextResolver {
   }
 
   /** What an agent is told of one cell of a job, or of all while none is known; `env` is the pipeline's. */
-  resolveJob(env: Pairs<Scalar>, job: DefinedJob, matrix: Pairs<Scalar> | null): JobSpec {
+  resolveJob(env: Pairs<Scalar>, planned: PlannedCell): JobSpec {
+    const job = planned.defined;
     const cell = toPartialScope(
-      {
-        matrix: matrix === null ? UNKNOWN : Object.fromEntries(matrix),
-        jobs: UNKNOWN,
-        steps: UNKNOWN,
-        secrets: UNKNOWN,
-      },
+      { matrix: matrixOf(planned), jobs: UNKNOWN, steps: UNKNOWN, secrets: UNKNOWN },
       this.#base,
     );
     const ofPipeline = this.#resolveEnv(env, ["env"], cell);
@@ -87,11 +83,6 @@ export class TextResolver {
       this.#resolveStep(step, index, [...job.path, "steps", index], cell, outer),
     );
     return { env: outer.env, late: [...late], steps };
-  }
-
-  /** True for a text that reads what only the run knows. */
-  isLate(text: string): boolean {
-    return text.includes(OPEN) && this.#source.parsed.template(text).references.some(isLate);
   }
 
   #resolveStep(step: DefinedStep, index: number, path: Path, cell: PartialScope, outer: ResolvedEnv): StepSpec {
@@ -186,14 +177,15 @@ export class TextResolver {
   }
 }
 
-function isLate({ context }: Reference): boolean {
-  return (RUN_CONTEXTS as readonly string[]).includes(context);
-}
-
 /** With `env` as far as it is known; later ones win. */
 function withEnv(cell: PartialScope, ...envs: readonly ResolvedEnv[]): PartialScope {
-  const values = envs.flatMap(({ env, late }) =>
-    env.map(([name, value]): readonly [string, string | typeof UNKNOWN] => [name, late.has(name) ? UNKNOWN : value]),
-  );
-  return toPartialScope({ env: Object.fromEntries(values) }, cell);
+  return toPartialScope({ env: Object.fromEntries(envs.flatMap((each) => Object.entries(knownEnv(each)))) }, cell);
+}
+
+export type KnownEnv = Readonly<Record<string, string | typeof UNKNOWN>>;
+
+/** The `env` context as far as it is known before the run; `late` names those that only the run knows. */
+export function knownEnv({ env, late }: { readonly env: Pairs<string>; readonly late: Iterable<string> }): KnownEnv {
+  const unknown = new Set(late);
+  return Object.fromEntries(env.map(([name, value]) => [name, unknown.has(name) ? UNKNOWN : value]));
 }

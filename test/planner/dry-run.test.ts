@@ -155,6 +155,12 @@ describe("the dry run", () => {
     expect(lines(text).slice(2)).to.deep.equal(["    s skipped surely: env.A == 'x'", "    t unknown: env.B == 'x'"]);
   });
 
+  it("takes a value that looks like an expression for the text that it is", () => {
+    const text = `env: { A: "\${{ trigger.ref }}" }\njobs:\n  - name: a\n    steps:\n      - { name: s, when: env.A == 'x', ${SHELL} }\n`;
+    const ref = "${{ steps.t.outputs.v }}";
+    expect(lines(text, { ref }).slice(2)).to.deep.equal(["    s skipped surely: env.A == 'x'"]);
+  });
+
   it("reads the payload of an event, by its fields and as a whole", () => {
     const text = job("    when: trigger.number == 7 && trigger.payload.number == 7\n");
     expect(lines(text, { kind: "event", payload: { number: 7 } })[1]).to.match(/runs/);
