@@ -1,6 +1,7 @@
 /** What a job actor remembers: one attempt of one planned job. */
 import { type JobRunId, jobRunId, type RunId } from "../../src/domain/ids.ts";
 import { cellName, type Pairs, type PlannedJob, type Scalar } from "../../src/domain/plan.ts";
+import type { Place } from "../../src/domain/groups.ts";
 import type { JobStatus } from "../../src/domain/status.ts";
 import type { Timer } from "../../src/domain/timer.ts";
 import type { JobResult } from "../run/messages.ts";
@@ -51,6 +52,12 @@ export interface JobState {
    * `queue_timeout`, `timeout`, `cancelled`, `fail_fast`; else empty.
    */
   readonly reason: string;
+  /** In its group. */
+  readonly place: Place;
+  /** Attempts in earlier runs of which this is a rerun; users see `attemptsBefore + attempt`. */
+  readonly attemptsBefore: number;
+  /** Of a job that was not run again: the one, in an earlier run, whose result and outputs it has. */
+  readonly reusedFrom: JobRunId | null;
   readonly stageOpen: boolean;
   /** Indices of needed jobs that have not ended. */
   readonly openNeeds: readonly number[];
@@ -113,6 +120,9 @@ export function newJob(
     leaseMs: planned.leaseMs,
     state: "pending",
     reason: "",
+    place: "none",
+    attemptsBefore: 0,
+    reusedFrom: null,
     stageOpen: false,
     openNeeds: planned.needs,
     upstreamFailed: false,
@@ -145,6 +155,8 @@ export function nextAttempt(job: JobState): JobState {
     attempt,
     retryOf: job.jobId,
     stageOpen: true,
+    attemptsBefore: job.attemptsBefore,
+    place: job.place,
     paused: job.paused,
     fence: job.fence,
   };

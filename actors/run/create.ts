@@ -40,6 +40,8 @@ export function createRunAggregate({ runId, shard, plan, origin, now }: RunCreat
     toleratedJobs: 0,
     timedOut: false,
     attempts: [],
+    place: "none",
+    stageApproval: null,
     startTimer: { generation: 0, dueAt: 0 },
     timeoutTimer: null,
   };

@@ -1,6 +1,7 @@
 /** What a run actor remembers. */
-import type { PipelineId, ProjectId, RunId } from "../../src/domain/ids.ts";
+import type { ApprovalId, PipelineId, ProjectId, RunId } from "../../src/domain/ids.ts";
 import type { RunStatus } from "../../src/domain/status.ts";
+import type { Place } from "../../src/domain/groups.ts";
 import type { Timer } from "../../src/domain/timer.ts";
 
 /** `stopping`: jobs are being cancelled, by a stop or by the pipeline's timeout. */
@@ -40,6 +41,10 @@ export interface RunState {
   readonly timedOut: boolean;
   /** Newest attempt of each job that has more than one, by job index. */
   readonly attempts: readonly (readonly [index: number, attempt: number])[];
+  /** In its group: `asked` until it is given a place, or for ever when it is refused. */
+  readonly place: Place;
+  /** The approval that the stage after the open one waits for. */
+  readonly stageApproval: ApprovalId | null;
   readonly startTimer: Timer | null;
   readonly timeoutTimer: Timer | null;
 }

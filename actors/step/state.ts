@@ -36,6 +36,10 @@ export interface StepState {
   readonly endedAt: number | null;
   /** Of the process; null when there is none. */
   readonly exitCode: number | null;
+  /** Attempts in earlier runs of which this is a rerun; users see `attemptsBefore + attempt`. */
+  readonly attemptsBefore: number;
+  /** Of a step that was not run again: the one, in an earlier run, whose log, result and outputs it has. */
+  readonly reusedFrom: StepRunId | null;
   /** It has written outputs, which are stored under the token of its grant. */
   readonly hasOutputs: boolean;
   /** Number of the last log line, known from the final report; null before. */
@@ -70,6 +74,8 @@ export function newStep(
     startedAt: null,
     endedAt: null,
     exitCode: null,
+    attemptsBefore: 0,
+    reusedFrom: null,
     hasOutputs: false,
     lastLine: null,
   };

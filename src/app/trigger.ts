@@ -10,6 +10,7 @@ import { newId, type PipelineId, type RevisionId, type RunId } from "../domain/i
 import type { JobSpec, Pairs, RunPlan } from "../domain/plan.ts";
 import { RUN_STATUS_CODES } from "../domain/status.ts";
 import { planRun } from "../planner/plan-run.ts";
+import type { RunOrigin } from "../stores/aggregates.ts";
 import type { Pipeline } from "../stores/pipelines.ts";
 import { authoriseUser, type Caller, claimedIdentity } from "./access.ts";
 import type { AppContext } from "./context.ts";
@@ -96,7 +97,17 @@ async function createRun(context: AppContext, run: NewRun): Promise<void> {
   const ref = defaultRef(variables, pipeline);
   const { plan, jobs } = await planned(context, run, ref);
   const trigger = { kind: "manual", ref } as const;
-  const origin = { trigger, variables, triggeredBy, actor, revisionId, commitSha: revisionId, attempt: FIRST_ATTEMPT };
+  const origin: RunOrigin = {
+    trigger,
+    variables,
+    triggeredBy,
+    actor,
+    revisionId,
+    commitSha: revisionId,
+    attempt: FIRST_ATTEMPT,
+    retryOf: null,
+    firstRunId: null,
+  };
   const now = clock.now();
   const created = createRunAggregate({ runId, shard: shardOf(runId, shards), plan, origin, now });
   const begun = takeFirstTurn(created, plan, now, RUN_AGGREGATE);

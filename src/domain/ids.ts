@@ -19,6 +19,8 @@ export type AgentId = Branded<"agent">;
 export type UserId = Branded<"user">;
 export type TokenId = Branded<"token">;
 export type CommandId = Branded<"command">;
+export type ApprovalId = Branded<"approval">;
+export type GroupId = Branded<"group">;
 
 interface IdByPrefix {
   run: RunId;

@@ -4,6 +4,7 @@
  */
 import type { AgentSelector } from "./labels.ts";
 import type { PipelineId, ProjectId } from "./ids.ts";
+import type { Role } from "./roles.ts";
 
 /** A value that a matrix axis, a variable or an env entry may have. */
 export type Scalar = string | number | boolean;
@@ -19,8 +20,17 @@ export interface RunPlan {
   readonly namespace: string;
   /** Bound on the whole run, or null for none. */
   readonly timeoutMs: number | null;
-  readonly stages: readonly { readonly name: string; readonly when: PlannedCondition | null }[];
+  /** How many runs of a group work at once; this one begins when it has a place. */
+  readonly group: PlannedGroup | null;
+  readonly stages: readonly PlannedStage[];
   readonly jobs: readonly PlannedJob[];
+}
+
+export interface PlannedStage {
+  readonly name: string;
+  readonly when: PlannedCondition | null;
+  /** What has to be approved before it begins. */
+  readonly approval: PlannedApproval | null;
 }
 
 /** When a stage, a job or a step runs; where there is none, it runs when all before it has succeeded. */
@@ -29,6 +39,33 @@ export interface PlannedCondition {
   readonly written: string;
   /** The same with the values that were known when the run was planned; it reads `jobs` and `steps` alone. */
   readonly folded: string;
+}
+
+/** A gate that people open; users are named by name or id. */
+export interface PlannedApproval {
+  /** Each of them has to approve. */
+  readonly required: readonly string[];
+  /** Approvals in all, those of `required` among them. */
+  readonly count: number;
+  /** Who else may approve: these, and whoever has one of the roles. */
+  readonly users: readonly string[];
+  readonly roles: readonly Role[];
+  readonly timeoutMs: number;
+  /** Whoever triggered the run may not approve. */
+  readonly preventSelf: boolean;
+  /** For approvers: a text whose expressions read `jobs`. */
+  readonly message: string;
+}
+
+export const ON_CONFLICT = ["queue", "cancelRunning", "reject"] as const;
+
+/** A bound on how much of a project works at once, over all of its runs. */
+export interface PlannedGroup {
+  /** A text whose expressions read `jobs`, and `matrix` in a job whose cells are made late. */
+  readonly name: string;
+  readonly limit: number;
+  /** What becomes of one that finds the group full: it waits, ends an older one, or is refused. */
+  readonly onConflict: (typeof ON_CONFLICT)[number];
 }
 
 /** A matrix of which an axis is known once the jobs have ended that it reads: a text with expressions in the place of its values. */
@@ -58,6 +95,9 @@ export interface PlannedJob {
   /** Indices of the jobs that need this one. */
   readonly dependents: readonly number[];
   readonly when: PlannedCondition | null;
+  /** Of the job as a whole: one approval opens it for all cells of its matrix. */
+  readonly approval: PlannedApproval | null;
+  readonly group: PlannedGroup | null;
   readonly continueOnError: boolean;
   /** Bound on the job from its grant on, or null. */
   readonly timeoutMs: number | null;

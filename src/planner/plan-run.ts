@@ -12,6 +12,7 @@ import { type PartialScope, toPartialScope, toScope, UNKNOWN } from "../expressi
 import { matrixOf, planCells, type PlannedCell } from "./plan-cells.ts";
 import { planCondition } from "./plan-condition.ts";
 import { planContexts, type Subject } from "./plan-contexts.ts";
+import { planApproval, planGroup } from "./plan-gates.ts";
 import { knownEnv, TextResolver } from "./text-resolver.ts";
 
 export interface PlanInput extends Subject {
@@ -69,7 +70,12 @@ export function planRun(input: PlanInput): PlanResult {
     projectId: input.projectId,
     namespace: definition.namespace,
     timeoutMs: definition.timeoutMs,
-    stages: definition.stages.map(({ name, when }) => ({ name, when: planCondition(when, known, parsed) })),
+    group: planGroup(definition.concurrency, known, parsed),
+    stages: definition.stages.map(({ name, when, approval }) => ({
+      name,
+      when: planCondition(when, known, parsed),
+      approval: planApproval(approval, known, parsed),
+    })),
     jobs: planned,
   };
   if (JSON.stringify(plan).length > LIMITS.planGraphChars) {
@@ -113,6 +119,8 @@ function planJob(
     failFast: defined.matrix?.failFast ?? false,
     maxParallel: defined.matrix?.maxParallel ?? null,
     when: planCondition(defined.when, ofJob, parsed),
+    approval: planApproval(defined.approval, known, parsed),
+    group: planGroup(defined.concurrency, ofJob, parsed),
     continueOnError: defined.continueOnError,
     timeoutMs: defined.timeoutMs,
     queueTimeoutMs: defined.queueTimeoutMs,

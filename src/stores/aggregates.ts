@@ -52,7 +52,11 @@ export interface RunOrigin {
   readonly actor: string;
   readonly revisionId: string;
   readonly commitSha: string;
+  /** From 1; a run that is run again is another run, of the next attempt. */
   readonly attempt: number;
+  /** The attempt before this one, and the first of all of them; null for a first one. */
+  readonly retryOf: RunId | null;
+  readonly firstRunId: RunId | null;
 }
 
 /** The part of a snapshot that is one row whatever the number of actors. */

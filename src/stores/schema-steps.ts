@@ -1,15 +1,23 @@
 /** What has changed in the stored format since schema 1. Pure. */
 import { MillraceError } from "../domain/errors.ts";
-import type { JobSpec, PlannedJob, PlannedStep, RunPlan } from "../domain/plan.ts";
+import type { JobSpec, PlannedJob, PlannedStage, PlannedStep, RunPlan } from "../domain/plan.ts";
+import type { RunOrigin } from "./aggregates.ts";
 import type { SchemaStep, StoredParts, StoredState } from "./stored-format.ts";
+
+/** As schema 2 stored it. */
+type SecondJob = Omit<PlannedJob, "approval" | "group">;
+type SecondPlan = Omit<RunPlan, "group" | "stages" | "jobs"> & {
+  readonly stages: readonly Omit<PlannedStage, "approval">[];
+  readonly jobs: readonly SecondJob[];
+};
 
 /** As schema 1 stored it. */
 type FirstStep = Pick<PlannedStep, "name" | "continueOnError" | "timeoutMs">;
-type FirstJob = Omit<PlannedJob, "steps" | "when" | "failFast" | "maxParallel" | "retry" | "outputs" | "cells"> & {
+type FirstJob = Omit<SecondJob, "steps" | "when" | "failFast" | "maxParallel" | "retry" | "outputs" | "cells"> & {
   readonly lostAttempts: number;
   readonly steps: readonly FirstStep[];
 };
-type FirstPlan = Omit<RunPlan, "stages" | "jobs"> & {
+type FirstPlan = Omit<SecondPlan, "stages" | "jobs"> & {
   readonly stages: readonly { readonly name: string }[];
   readonly jobs: readonly FirstJob[];
 };
@@ -44,7 +52,7 @@ export const CONDITIONS_AND_OUTPUTS: SchemaStep = {
   upgrade: {
     plan(stored) {
       const { stages, jobs, ...rest } = stored as unknown as FirstPlan;
-      return {
+      const upgraded: SecondPlan = {
         ...rest,
         stages: stages.map((stage) => ({ ...stage, when: null })),
         jobs: jobs.map(({ lostAttempts, steps, ...job }) => ({
@@ -58,6 +66,7 @@ export const CONDITIONS_AND_OUTPUTS: SchemaStep = {
           steps: steps.map((step) => ({ ...step, id: "", when: null, retry: null })),
         })),
       };
+      return upgraded as unknown as RunPlan;
     },
     spec: (spec) => ({ ...spec, late: [], steps: spec.steps.map((step) => ({ ...step, late: [] })) }),
     job: (state) => ({ ...JOB_FIELDS, ...state }),
@@ -66,7 +75,7 @@ export const CONDITIONS_AND_OUTPUTS: SchemaStep = {
   },
   downgrade: {
     plan(plan) {
-      refuseNewer(plan);
+      refuseConditions(plan);
       const older: FirstPlan = {
         ...plan,
         stages: plan.stages.map(({ name }) => ({ name })),
@@ -81,7 +90,8 @@ export const CONDITIONS_AND_OUTPUTS: SchemaStep = {
       return older as unknown as RunPlan;
     },
     spec(spec) {
-      if (spec.late.length > 0 || spec.steps.some(({ late }) => late.length > 0)) throw olderNode();
+      if (spec.late.length > 0 || spec.steps.some(({ late }) => late.length > 0))
+        throw olderNode("conditions, outputs and retries of steps");
       const steps = spec.steps.map((step) => without(step, { late: [] }));
       return { ...without(spec, { late: [] }), steps } as unknown as JobSpec;
     },
@@ -90,6 +100,61 @@ export const CONDITIONS_AND_OUTPUTS: SchemaStep = {
     letter: (letter) => withMessage(letter, (report) => without(report, REPORT_FIELDS)),
   },
 };
+
+/** What is remembered since schema 3, as it is when nothing has come of it. */
+const RUN_GATES = { place: "none", stageApproval: null };
+const JOB_GATES = { place: "none", attemptsBefore: 0, reusedFrom: null };
+const STEP_REUSE = { attemptsBefore: 0, reusedFrom: null };
+const ORIGIN_RERUN = { retryOf: null, firstRunId: null };
+
+/**
+ * Schema 3: approvals, groups, runs that are run again. Nodes that write schema 2 cannot run these, so a plan that has them is
+ * refused until the last of them is gone.
+ */
+export const GATES_AND_RERUNS: SchemaStep = {
+  upgrade: {
+    plan(stored) {
+      const { stages, jobs, ...rest } = stored as unknown as SecondPlan;
+      const upgraded: RunPlan = {
+        ...rest,
+        group: null,
+        stages: stages.map((stage) => ({ ...stage, approval: null })),
+        jobs: jobs.map((job) => ({ ...job, approval: null, group: null })),
+      };
+      return upgraded;
+    },
+    origin: (origin) => ({ ...ORIGIN_RERUN, ...origin }),
+    run: (state) => ({ ...RUN_GATES, ...state }),
+    job: (state) => ({ ...JOB_GATES, ...state }),
+    step: (state) => ({ ...STEP_REUSE, ...state }),
+  },
+  downgrade: {
+    plan(plan) {
+      refuseGates(plan);
+      const older: SecondPlan = {
+        ...without(plan, { group: null }),
+        stages: plan.stages.map(({ approval: _, ...stage }) => stage),
+        jobs: plan.jobs.map(({ approval: _a, group: _g, ...job }) => job),
+      } as unknown as SecondPlan;
+      return older as unknown as RunPlan;
+    },
+    origin(origin) {
+      if (origin.retryOf !== null) throw olderNode("runs that are run again");
+      return without(origin, ORIGIN_RERUN) as unknown as RunOrigin;
+    },
+    run: (state) => without(state, RUN_GATES),
+    job: (state) => without(state, JOB_GATES),
+    step: (state) => without(state, STEP_REUSE),
+  },
+};
+
+function refuseGates({ group, stages, jobs }: RunPlan): void {
+  const isNewer =
+    group !== null ||
+    stages.some(({ approval }) => approval !== null) ||
+    jobs.some((job) => job.approval !== null || job.group !== null);
+  if (isNewer) throw olderNode("approvals and groups");
+}
 
 function without(value: object, fields: object): StoredState {
   return Object.fromEntries(Object.entries(value).filter(([name]) => !(name in fields)));
@@ -105,7 +170,7 @@ function withMessage(
   return isReport ? { ...letter, message: change(message as unknown as StoredState) } : letter;
 }
 
-function refuseNewer({ stages, jobs }: RunPlan): void {
+function refuseConditions({ stages, jobs }: RunPlan): void {
   const isNewer =
     stages.some(({ when }) => when !== null) ||
     jobs.some(
@@ -117,13 +182,12 @@ function refuseNewer({ stages, jobs }: RunPlan): void {
         retry.delayMs > 0 ||
         steps.some((step) => step.when !== null || step.retry !== null),
     );
-  if (isNewer) throw olderNode();
+  if (isNewer) throw olderNode("conditions, outputs and retries of steps");
 }
 
-function olderNode(): MillraceError {
+function olderNode(what: string): MillraceError {
   return new MillraceError(
     "unavailable",
-    "a node of an older version still runs, which knows no conditions, outputs and retries of steps: try again once all " +
-      "nodes are upgraded",
+    `a node of an older version still runs, which knows no ${what}: try again once all nodes are upgraded`,
   );
 }

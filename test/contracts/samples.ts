@@ -30,6 +30,8 @@ export function sampleAggregate(options: SampleOptions = {}): Aggregate {
       revisionId: "rev_1",
       commitSha: "rev_1",
       attempt: 1,
+      retryOf: null,
+      firstRunId: null,
     },
   });
 }

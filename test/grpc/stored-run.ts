@@ -42,6 +42,8 @@ export class StoredRun {
       revisionId: "rev_1",
       commitSha: "c0ffee",
       attempt: 1,
+      retryOf: null,
+      firstRunId: null,
     } as const;
     const aggregate = createRunAggregate({ runId, shard: 0, plan, origin, now: Date.now() });
     await stores.plans.put(

@@ -11,7 +11,7 @@ import {
   type StoredParts,
   toStored,
 } from "../../src/stores/stored-format.ts";
-import { CONDITIONS_AND_OUTPUTS } from "../../src/stores/schema-steps.ts";
+import { CONDITIONS_AND_OUTPUTS, GATES_AND_RERUNS } from "../../src/stores/schema-steps.ts";
 import { sampleAggregate } from "../contracts/samples.ts";
 import { NEXT_FORMAT, RENAMING } from "../support/next-format.ts";
 import { jobSpecsOf, planOf } from "../support/plans.ts";
@@ -92,27 +92,28 @@ describe("the stored format", () => {
     const first = { lostAttempts: 2, steps: [{ name: "s", continueOnError: false, timeoutMs: null }] };
     const plan = { ...PLAN, stages, jobs: [first] } as unknown as StoredParts["plan"];
     const job = { state: "pending", fence: 3 };
+    const format = formatOf([CONDITIONS_AND_OUTPUTS]);
 
     it("takes over runs of schema 1, and gives them back", () => {
-      const upgraded = STORED_FORMAT.read("plan", plan, 1);
+      const upgraded = format.read("plan", plan, 1);
       expect(upgraded).to.have.nested.property("jobs[0].retry.attempts", 2);
       expect(upgraded).to.have.nested.property("jobs[0].steps[0].when", null);
-      expect(STORED_FORMAT.read("job", job, 1)).to.include({ state: "pending", fence: 3, stepAttempt: 1, failing: "" });
-      expect(CONDITIONS_AND_OUTPUTS.downgrade.plan!(upgraded)).to.deep.equal(plan);
-      expect(CONDITIONS_AND_OUTPUTS.downgrade.job!(STORED_FORMAT.read("job", job, 1))).to.deep.equal(job);
+      expect(format.read("job", job, 1)).to.include({ state: "pending", fence: 3, stepAttempt: 1, failing: "" });
+      expect(format.write("plan", upgraded, 1)).to.deep.equal(plan);
+      expect(format.write("job", format.read("job", job, 1), 1)).to.deep.equal(job);
     });
 
     it("keeps what else a letter and a spec hold", () => {
       const letter = { rootId: "run_1", to: null, message: { type: "reported", token: 1 } };
-      expect(STORED_FORMAT.read("letter", letter, 1)).to.deep.equal({
+      expect(format.read("letter", letter, 1)).to.deep.equal({
         ...letter,
         message: { hasOutputs: false, type: "reported", token: 1 },
       });
-      expect(STORED_FORMAT.write("letter", STORED_FORMAT.read("letter", letter, 1), 1)).to.deep.equal(letter);
+      expect(format.write("letter", format.read("letter", letter, 1), 1)).to.deep.equal(letter);
       const other = { ...letter, message: { type: "stop" } };
-      expect(STORED_FORMAT.read("letter", other, 1)).to.deep.equal(other);
+      expect(format.read("letter", other, 1)).to.deep.equal(other);
       const spec = { env: [], steps: [{ name: "s" }], more: 1 } as unknown as StoredParts["spec"];
-      expect(STORED_FORMAT.write("spec", STORED_FORMAT.read("spec", spec, 1), 1)).to.deep.equal(spec);
+      expect(format.write("spec", format.read("spec", spec, 1), 1)).to.deep.equal(spec);
     });
 
     it("is not written as schema 1 where that would lose a condition or a retry", () => {
@@ -122,6 +123,31 @@ describe("the stored format", () => {
         expect(() => downgrade(lossy)).to.throw("a node of an older version still runs");
       }
       expect(() => downgrade(planOf([[{ steps: 2 }]]))).not.to.throw();
+    });
+  });
+
+  describe("of schema 3", () => {
+    const format = formatOf([CONDITIONS_AND_OUTPUTS, GATES_AND_RERUNS]);
+    const plan = format.write("plan", PLAN, 2);
+
+    it("takes over runs of schema 2, and gives them back", () => {
+      expect(plan).to.not.have.property("group");
+      expect(plan).to.not.have.nested.property("jobs[0].approval");
+      expect(format.read("plan", plan, 2)).to.deep.equal(PLAN);
+      expect(format.read("run", { state: "running" }, 2)).to.deep.equal({
+        state: "running",
+        place: "none",
+        stageApproval: null,
+      });
+      expect(format.read("origin", format.write("origin", head.origin, 2), 2)).to.deep.equal(head.origin);
+    });
+
+    it("is not written as schema 2 where that would lose an approval, a group or what was run again", () => {
+      const group = { name: "deploy", limit: 1, onConflict: "queue" } as const;
+      for (const lossy of [{ ...PLAN, group }, planOf([[{ group }]])]) {
+        expect(() => format.write("plan", lossy, 2)).to.throw("which knows no approvals and groups");
+      }
+      expect(() => format.write("origin", { ...head.origin, retryOf: head.rootId }, 2)).to.throw("run again");
     });
   });
 

@@ -32,6 +32,8 @@ export function planOf(stages: readonly (readonly JobSketch[])[], timeoutMs: num
     index,
     needs: sketch.needs ?? [],
     when: sketch.when ?? null,
+    approval: sketch.approval ?? null,
+    group: sketch.group ?? null,
     dependents: sketches.flatMap((other, at) => (other.needs?.includes(index) ? [at] : [])),
     steps: stepsOf(sketch.steps ?? 1),
   }));
@@ -40,7 +42,8 @@ export function planOf(stages: readonly (readonly JobSketch[])[], timeoutMs: num
     projectId: asId<ProjectId>("default"),
     namespace: "test",
     timeoutMs,
-    stages: stages.map((_, stage) => ({ name: `stage-${stage}`, when: null })),
+    group: null,
+    stages: stages.map((_, stage) => ({ name: `stage-${stage}`, when: null, approval: null })),
     jobs,
   };
 }

@@ -52,6 +52,8 @@ export class SimulatedRun {
       revisionId: "rev_TEST",
       commitSha: "",
       attempt: 1,
+      retryOf: null,
+      firstRunId: null,
     };
     const { actors } = createRunAggregate({ runId: RUN_ID, shard: 0, plan, origin, now: this.now });
     for (const { kind, id, state } of actors) this.actors.set(id, { kind, id, state });

@@ -46,6 +46,8 @@ export async function storeRun(context: AppContext, plan: RunPlan): Promise<Stor
       revisionId: "rev_1",
       commitSha: "rev_1",
       attempt: 1,
+      retryOf: null,
+      firstRunId: null,
     },
     now: context.clock.now(),
   });

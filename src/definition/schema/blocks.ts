@@ -1,5 +1,6 @@
 /** The blocks of a pipeline and its jobs: where its code is, who approves, where it goes, who hears of it. */
 import { z } from "zod";
+import { ON_CONFLICT } from "../../domain/plan.ts";
 import { ROLES } from "../../domain/roles.ts";
 import { LIMITS } from "./limits.ts";
 import { duration, json, name, text, variableName } from "./values.ts";
@@ -97,8 +98,6 @@ export const notifySchema = z
   )
   .max(LIMITS.listItems)
   .describe("Who hears of it; each entry has one of webhook, slack and email.");
-
-export const ON_CONFLICT = ["queue", "cancelRunning", "reject"] as const;
 
 export const concurrencySchema = z
   .strictObject({

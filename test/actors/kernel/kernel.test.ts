@@ -28,6 +28,8 @@ const ORIGIN: RunOrigin = {
   revisionId: "rev",
   commitSha: "",
   attempt: 1,
+  retryOf: null,
+  firstRunId: null,
 };
 const FAST: Partial<KernelTiming> = {
   sweepMs: 20,

@@ -1,0 +1,42 @@
+/** Approvals and groups as a plan holds them, with everything put in that is known when a run is planned. Pure. */
+import type { ParsedTexts } from "../definition/parsed-texts.ts";
+import type { RawApproval, RawConcurrency } from "../definition/schema/pipeline.ts";
+import { parseDuration } from "../domain/durations.ts";
+import type { PlannedApproval, PlannedGroup } from "../domain/plan.ts";
+import type { Role } from "../domain/roles.ts";
+import type { PartialScope } from "../expressions/context-data.ts";
+import { foldTemplate } from "../expressions/fold.ts";
+
+/** Those who may operate a project approve where nobody is named. */
+const OPERATORS: readonly Role[] = ["owner", "admin", "maintainer", "operator"];
+const DEFAULT_TIMEOUT = "7d";
+const DEFAULT_LIMIT = 1;
+
+/** Null for none. `scope` knows all contexts but `jobs`. */
+export function planApproval(
+  raw: RawApproval | null,
+  scope: PartialScope,
+  parsed: ParsedTexts,
+): PlannedApproval | null {
+  if (raw === null) return null;
+  const required = [...new Set(raw.requiredApprovers)];
+  return {
+    required,
+    count: raw.count ?? Math.max(1, required.length),
+    users: raw.allowed?.users ?? [],
+    roles: raw.allowed === undefined ? OPERATORS : (raw.allowed.roles ?? []),
+    timeoutMs: parseDuration(raw.timeout ?? DEFAULT_TIMEOUT)!,
+    preventSelf: raw.preventSelfApproval ?? false,
+    message: foldTemplate(parsed.template(raw.message ?? ""), scope),
+  };
+}
+
+/** Null for none. `scope` knows all contexts but `jobs`, and `matrix` while the cells are not made. */
+export function planGroup(raw: RawConcurrency | null, scope: PartialScope, parsed: ParsedTexts): PlannedGroup | null {
+  if (raw === null) return null;
+  return {
+    name: foldTemplate(parsed.template(raw.group), scope),
+    limit: raw.limit ?? DEFAULT_LIMIT,
+    onConflict: raw.onConflict ?? "queue",
+  };
+}
