@@ -133,7 +133,7 @@ export const GATES_AND_RERUNS: SchemaStep = {
       refuseGates(plan);
       const older: SecondPlan = {
         ...without(plan, { group: null }),
-        stages: plan.stages.map(({ approval: _, ...stage }) => stage),
+        stages: plan.stages.map(({ approval: _a, ...stage }) => stage),
         jobs: plan.jobs.map(({ approval: _a, group: _g, ...job }) => job),
       } as unknown as SecondPlan;
       return older as unknown as RunPlan;
