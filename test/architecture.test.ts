@@ -75,7 +75,7 @@ describe("the architecture", () => {
   });
 
   it("has the state tables of the code in README.md (else run `npm run generate`)", () => {
-    expect(readme.match(/<!-- table: /g)).to.have.length(3);
+    expect(readme.match(/<!-- table: /g)).to.have.length(5);
     expect(deriveReadme(readme)).to.equal(readme);
   });
 

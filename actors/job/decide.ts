@@ -16,6 +16,7 @@ import {
   withdraw,
 } from "./effects.ts";
 import { endJob, retryJob } from "./endings.ts";
+import { refusalOf, waitAtGate } from "./gates.ts";
 import { inputOf } from "./inputs.ts";
 import type { ClaimRequested, JobMessage, StepEnded } from "./messages.ts";
 import { goOnRetrying, retryStep } from "./retrying.ts";
@@ -37,7 +38,14 @@ export function decideJob(job: JobState, message: JobMessage, now: number, plan:
     case "held":
       return moved(meetNeed(job, message), []);
     case "ready":
-      return begin(meetNeed(job, message), now, plan, facts);
+      return begin(takePlace(meetNeed(job, message)), now, plan, facts);
+    case "gated":
+      return waitAtGate(meetNeed(job, message), now, plan, peers, facts);
+    case "refused":
+    case "placeDenied": {
+      const refusal = refusalOf(meetNeed(job, message), message, plan, peers);
+      return endJob(refusal.job, input === "refused" ? "cancelled" : "failed", refusal.reason, now, plan);
+    }
     case "readyInVain":
     case "readyBroken":
       return endUnbegun(job, input, message, now, plan, facts);
@@ -76,7 +84,7 @@ export function decideJob(job: JobState, message: JobMessage, now: number, plan:
     case "cancelDone":
       return endJob(job, "cancelled", job.reason, now, plan);
     case "cancelBetweenSteps":
-      return endJob(job, "cancelled", causeOf(message as Cancel), now, plan);
+      return endJob(giveWay(job, message as Cancel), "cancelled", causeOf(message as Cancel), now, plan);
     case "stepLost":
     case "agentLostBetweenSteps":
       return retryJob(job, now, plan, peers);
@@ -98,6 +106,7 @@ export function decideJob(job: JobState, message: JobMessage, now: number, plan:
     case "resume":
       if (job.state === "spread") return moved({ ...job, paused: input === "pause" }, tellCells(job, message));
       return input === "pause" ? pause(job, now, plan) : resume(job, now, plan);
+    case "gateLate":
     case "claimedAgain":
     case "claimedInVain":
     case "staleTimer":
@@ -171,16 +180,28 @@ function advance(job: JobState, message: StepEnded, plan: RunPlan, facts: Facts)
   return moved(next, [...passed, ...(job.paused ? [] : [dispatchStep(next)])]);
 }
 
-type Cancel = JobMessage & { readonly type: "cancel" };
+type Cancel = JobMessage & { readonly type: "cancel" | "superseded" };
 
 /** What ends the run ends the job as if it were asked to end itself. */
-function causeOf({ reason }: Cancel): "cancelled" | "fail_fast" {
-  return reason === "fail_fast" ? reason : "cancelled";
+function causeOf(message: Cancel): "cancelled" | "fail_fast" | "superseded" {
+  if (message.type === "superseded") return message.type;
+  return message.reason === "fail_fast" ? message.reason : "cancelled";
 }
 
-function cancel(job: JobState, message: Cancel, now: number, plan: RunPlan): JobDecision {
+function giveWay(job: JobState, message: Cancel): JobState {
+  return message.type === "superseded" ? { ...job, gaveWayTo: message.by } : job;
+}
+
+function takePlace(job: JobState): JobState {
+  return job.place === null ? job : { ...job, place: { ...job.place, held: true } };
+}
+
+function cancel(asked: JobState, message: Cancel, now: number, plan: RunPlan): JobDecision {
+  const job = giveWay(asked, message);
   const cause = causeOf(message);
-  if (job.state === "pending" || job.state === "queued") return endJob(job, "cancelled", cause, now, plan);
+  if (job.state === "pending" || job.state === "waiting" || job.state === "queued") {
+    return endJob(job, "cancelled", cause, now, plan);
+  }
   const alreadyAsked = job.state === "cancelling";
   const next: JobState = { ...job, state: "cancelling", reason: cause, timeoutTimer: null };
   return moved(next, alreadyAsked ? [] : [cancelStep(job, "cancelled", plan)]);

@@ -4,13 +4,17 @@ import type { Lifecycle } from "../../src/domain/events.ts";
 import { jobRunId, stepRunId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Timer } from "../../src/domain/timer.ts";
+import type { ApprovalMessage } from "../approval/messages.ts";
+import type { ApprovalState } from "../approval/state.ts";
 import type { RunMessage } from "../run/messages.ts";
 import type { StepMessage } from "../step/messages.ts";
 import { type StepState, stepStatus } from "../step/state.ts";
 import type { JobMessage, JobTimer } from "./messages.ts";
 import { type JobState, jobStatus } from "./state.ts";
 
-export type JobEffect = OwedEffect | LocalEffect<RunMessage | JobMessage | StepMessage, JobState | StepState>;
+export type JobEffect =
+  | OwedEffect
+  | LocalEffect<RunMessage | JobMessage | StepMessage | ApprovalMessage, JobState | StepState | ApprovalState>;
 export type JobDecision = Decision<JobState, JobEffect>;
 
 export function moved(next: JobState, effects: readonly JobEffect[]): JobDecision {
@@ -28,6 +32,22 @@ export function publishJob(job: JobState, lifecycle: Lifecycle): OwedEffect {
       stepRunId: null,
       status: jobStatus(job.state),
       data: { index, attempt, retryOf, reason, agentId: job.grant?.agentId ?? null },
+    },
+  };
+}
+
+/** It lacks one thing: an approval, or a place in the group that `text` names. */
+export function publishWaiting(job: JobState, waitingFor: "approval" | "concurrency", text: string): OwedEffect {
+  const { jobId, index, attempt } = job;
+  return {
+    type: "publish",
+    event: {
+      object: "job",
+      lifecycle: "waiting",
+      jobId,
+      stepRunId: null,
+      status: jobStatus(job.state),
+      data: { index, attempt, waitingFor, text },
     },
   };
 }

@@ -16,6 +16,7 @@ import {
   withdraw,
 } from "./effects.ts";
 import { stepFacts } from "./facts.ts";
+import { leaveGates } from "./gates.ts";
 import { begin } from "./queueing.ts";
 import { wait, waitBefore } from "./retrying.ts";
 import { type JobState, nextAttempt } from "./state.ts";
@@ -39,18 +40,15 @@ export function endJob(
 ): JobDecision {
   const next = endAttempt(job, state, reason, now);
   const planned = plan.jobs[job.index]!;
+  const left = [...leave(job, next, plan), ...leaveGates(job, plan)];
   const result = resultOf(state, reason, planned.continueOnError);
   const passed = result === "success" || result === "tolerated";
   if (job.cell !== null) {
-    return moved(next, [
-      ...told,
-      ...leave(job, next, plan),
-      tellSpread(job, { type: "cellDone", cell: job.cell, result }),
-    ]);
+    return moved(next, [...told, ...left, tellSpread(job, { type: "cellDone", cell: job.cell, result })]);
   }
   return moved(next, [
     ...told,
-    ...leave(job, next, plan),
+    ...left,
     ...planned.dependents.map((index): JobEffect => ({
       type: "send",
       to: { kind: "job", id: jobRunId(job.runId, index, 1) },
@@ -92,6 +90,7 @@ function endAttempt(job: JobState, state: EndState, reason: string, now: number)
     ...job,
     state,
     reason,
+    place: null,
     endedAt: now,
     queueTimer: null,
     queueLeftMs: null,

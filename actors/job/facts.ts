@@ -67,6 +67,14 @@ export function wasCancelled(runId: RunId, index: number, peers: Peers): boolean
   return job?.state === "cancelled" && job.reason === "cancelled";
 }
 
+/** The id of the newest attempt of a job, or of a cell that it was spread into; undefined when there is none. */
+export function newestAttempt(runId: RunId, index: number, cell: number | null, peers: Peers): JobRunId | undefined {
+  const job = newestJob(runId, index, peers);
+  if (job === undefined || cell === null) return job?.jobId;
+  const attempt = job.cells[cell]?.attempt;
+  return attempt === undefined ? undefined : jobRunId(runId, index, attempt, cell);
+}
+
 /** The newest attempt of the job, or of each cell that it was spread into. */
 function cellsOf(runId: RunId, index: number, peers: Peers): readonly JobState[] {
   const job = newestJob(runId, index, peers);

@@ -4,6 +4,7 @@ import type { RunPlan } from "../../src/domain/plan.ts";
 import { decideGate, type Gate } from "../../src/planner/gate.ts";
 import { otherCells, stepFacts, wasCancelled } from "./facts.ts";
 import type { ClaimRequested, ClosedGate, JobMessage, StepEnded } from "./messages.ts";
+import { approvalOf, groupOf } from "./gates.ts";
 import { meetNeed } from "./queueing.ts";
 import { isRetried } from "./retrying.ts";
 import { cellsOf, takeCell } from "./spreading.ts";
@@ -19,6 +20,13 @@ export function inputOf(job: JobState, message: JobMessage, plan: RunPlan, peers
       return job.state === "pending" ? beginInput(meetNeed(job, message), plan, peers) : "held";
     case "stageClosed":
       return INPUT_OF_GATE[message.gate];
+    case "approvalEnded":
+      if (!isAtApproval(job)) return "gateLate";
+      return message.result === "approved" ? beyondApproval(job, plan, peers) : "refused";
+    case "placed":
+      return job.state === "waiting" && job.place !== null ? "ready" : "gateLate";
+    case "placeRefused":
+      return job.state === "waiting" && job.place !== null ? "placeDenied" : "gateLate";
     case "cellDone":
     case "cellRetried":
       return cellsInput(takeCell(job, message, plan).next);
@@ -27,6 +35,7 @@ export function inputOf(job: JobState, message: JobMessage, plan: RunPlan, peers
     case "stepEnded":
       return stepEndInput(job, message, plan, peers);
     case "cancel":
+    case "superseded":
       return job.state === "running" && !job.stepActive ? "cancelBetweenSteps" : "cancel";
     case "agentLost":
       if (job.grant?.agentId !== message.agentId || job.grant.bootId !== message.bootId) return "strangerLost";
@@ -43,6 +52,8 @@ const INPUT_OF_GATE: Record<ClosedGate, JobInput> = {
   condition: "readyInVain",
   condition_failed: "readyBroken",
   upstream_failed: "upstreamFailed",
+  approval_rejected: "refused",
+  approval_expired: "refused",
 };
 
 /** Of a job as it is with what it has just been told. */
@@ -50,15 +61,32 @@ function beginInput(job: JobState, plan: RunPlan, peers: Peers): JobInput {
   const { when } = plan.jobs[job.index]!;
   if (job.upstreamFailed && when === null) return "upstreamFailed";
   if (!job.stageOpen || job.openNeeds.length > 0) return "held";
+  if (!isUnspread(job, plan)) {
+    const gate = gateOf(job, plan, peers);
+    if (gate !== "open") return INPUT_OF_GATE[gate];
+    const walked = walk(job, plan, stepFacts(job, plan, peers));
+    if (!hasNext(walked, plan)) return walked.job.failing === "" ? "readyInVain" : "readyBroken";
+    if (!hasRoom(job, plan, peers)) return "held";
+  }
+  const approval = approvalOf(job, plan, peers);
+  if (approval === "open") return beyondApproval(job, plan, peers);
+  return approval === "pending" ? "gated" : "refused";
+}
+
+function isAtApproval({ state, place }: JobState): boolean {
+  return state === "waiting" && place === null;
+}
+
+/** Of a job that lacks at most a place in its group. */
+function beyondApproval(job: JobState, plan: RunPlan, peers: Peers): JobInput {
+  const facts = stepFacts(job, plan, peers);
   if (isUnspread(job, plan)) {
-    if (typeof cellsOf(job, plan, stepFacts(job, plan, peers)) !== "string") return "spread";
+    if (typeof cellsOf(job, plan, facts) !== "string") return "spread";
     return job.upstreamFailed ? "upstreamFailed" : "spreadInVain";
   }
-  const gate = gateOf(job, plan, peers);
-  if (gate !== "open") return INPUT_OF_GATE[gate];
-  const walked = walk(job, plan, stepFacts(job, plan, peers));
-  if (hasNext(walked, plan)) return hasRoom(job, plan, peers) ? "ready" : "held";
-  return walked.job.failing === "" ? "readyInVain" : "readyBroken";
+  const group = groupOf(job, plan, facts);
+  if (group === null) return "ready";
+  return group === "invalid" ? "placeDenied" : "gated";
 }
 
 /** True for a job whose cells are still to be made. */

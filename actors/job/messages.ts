@@ -1,5 +1,6 @@
 /** What a job actor is told, and by whom. */
-import type { AgentId, StepRunId } from "../../src/domain/ids.ts";
+import type { AgentId, RunId, StepRunId } from "../../src/domain/ids.ts";
+import type { ApprovalResult } from "../approval/messages.ts";
 import type { JobResult } from "../run/messages.ts";
 import type { Gate } from "../../src/planner/gate.ts";
 
@@ -7,7 +8,7 @@ import type { Gate } from "../../src/planner/gate.ts";
 export type StepOutcome = "success" | "failed" | "timeout" | "cancelled" | "lost";
 
 /** Why a stage, a job or a step does not run. */
-export type ClosedGate = Exclude<Gate, "open">;
+export type ClosedGate = Exclude<Gate, "open"> | "approval_rejected" | "approval_expired";
 
 export type JobMessage =
   /** From the run: the job's stage has begun; `failed`: a job of an earlier one has, and the stage did not ask for that. */
@@ -19,6 +20,12 @@ export type JobMessage =
   /** From a cell of the job, which is spread: its last attempt has ended, or it begins anew. */
   | { readonly type: "cellDone"; readonly cell: number; readonly result: JobResult }
   | { readonly type: "cellRetried"; readonly cell: number; readonly attempt: number }
+  /** From the approval that it waits for. */
+  | { readonly type: "approvalEnded"; readonly result: ApprovalResult }
+  /** From its group, through the run: it has a place; it is to end for `by`; it gets no place, since `by` has it. */
+  | { readonly type: "placed" }
+  | { readonly type: "superseded"; readonly by: RunId | null }
+  | { readonly type: "placeRefused"; readonly by: RunId | null }
   /** From the run: another cell of its matrix has ended. */
   | { readonly type: "cellEnded" }
   /** From the run. */

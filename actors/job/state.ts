@@ -7,9 +7,13 @@ import type { Timer } from "../../src/domain/timer.ts";
 import type { JobResult } from "../run/messages.ts";
 import type { Grant } from "../step/messages.ts";
 
-/** `spread`: its cells are at work in its place; `cancelling`: the running step has been asked to end. */
+/**
+ * `waiting`: it lacks only an approval, or a place in its group once that is asked for; `spread`: its cells are at work in its
+ * place; `cancelling`: the running step has been asked to end.
+ */
 export const JOB_STATES = [
   "pending",
+  "waiting",
   "spread",
   "queued",
   "running",
@@ -48,12 +52,15 @@ export interface JobState {
   readonly leaseMs: number;
   readonly state: JobPhase;
   /**
-   * Why it ended as it did: `matrix`, `matrix_limit`, `cell_failed`, `condition`, `condition_failed`, `upstream_failed`, `step_failed`, `agent_lost`,
+   * Why it ended as it did: `matrix`, `matrix_limit`, `cell_failed`, `condition`, `condition_failed`, `upstream_failed`,
+   * `approval_rejected`, `approval_expired`, `group_invalid`, `group_full`, `superseded`, `step_failed`, `agent_lost`,
    * `queue_timeout`, `timeout`, `cancelled`, `fail_fast`; else empty.
    */
   readonly reason: string;
-  /** In its group. */
-  readonly place: Place;
+  /** In its group; null while it has not asked, and once it has left. */
+  readonly place: Place | null;
+  /** The run that has, or gets, its place in the group. */
+  readonly gaveWayTo: RunId | null;
   /** Attempts in earlier runs of which this is a rerun; users see `attemptsBefore + attempt`. */
   readonly attemptsBefore: number;
   /** Of a job that was not run again: the one, in an earlier run, whose result and outputs it has. */
@@ -98,6 +105,7 @@ export function jobName(planned: Pick<PlannedJob, "name" | "baseName">, { matrix
 
 /** The status word that users see. */
 export function jobStatus(state: JobPhase): JobStatus {
+  if (state === "waiting") return "pending";
   return state === "cancelling" || state === "spread" ? "running" : state;
 }
 
@@ -120,7 +128,8 @@ export function newJob(
     leaseMs: planned.leaseMs,
     state: "pending",
     reason: "",
-    place: "none",
+    place: null,
+    gaveWayTo: null,
     attemptsBefore: 0,
     reusedFrom: null,
     stageOpen: false,
@@ -162,9 +171,14 @@ export function nextAttempt(job: JobState): JobState {
   };
 }
 
-/** True for a job that has begun, or begins anew, and has not ended. */
+/** True for a job that has begun, begins anew or waits at its last gate, and has not ended. */
 export function isAtWork(job: JobState): boolean {
-  return job.state === "queued" || isBound(job) || (job.state === "pending" && job.retryTimer !== null);
+  return (
+    job.state === "waiting" ||
+    job.state === "queued" ||
+    isBound(job) ||
+    (job.state === "pending" && job.retryTimer !== null)
+  );
 }
 
 /** True while the job is bound to an agent. */

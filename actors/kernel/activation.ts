@@ -8,10 +8,11 @@
 import { createHash } from "node:crypto";
 import type { OwedEffect } from "../../src/domain/effects.ts";
 import type { RunEvent } from "../../src/domain/events.ts";
-import type { RunId } from "../../src/domain/ids.ts";
+import type { RootId, RunId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
-import type { AggregateHead, OwedRecord } from "../../src/stores/aggregates.ts";
+import type { Aggregate, AggregateHead, OwedRecord } from "../../src/stores/aggregates.ts";
 import { readingOutputs } from "../../src/stores/reading-outputs.ts";
+import { type AggregateType, kindOf } from "./actor-kind.ts";
 import { type ActorsIndex, dueTimers, headAfter, indexed, NO_ACTORS, toStored } from "./head.ts";
 import type { KernelContext } from "./kernel-context.ts";
 import { eventsOf, performOwed } from "./performer.ts";
@@ -19,7 +20,7 @@ import { decideTurn, type Delivery, type LiveActor, type UndecidedLetter } from 
 
 /** A snapshot in memory. Only a save that has succeeded changes it, so that a failed turn leaves it as it was. */
 interface Loaded {
-  readonly head: AggregateHead;
+  readonly head: AggregateHead<RootId>;
   readonly actors: Map<string, LiveActor>;
   readonly plan: RunPlan;
   readonly index: ActorsIndex;
@@ -29,12 +30,15 @@ interface Loaded {
 type TurnOutcome = "done" | "conflict" | "missing";
 
 const MAX_BATCH = 1_000;
+/** Of an aggregate that has none: its actors do not look. */
+const NO_PLAN = {} as RunPlan;
 const NOTHING_POSTPONED = { owed: [], until: 0 };
 
 export class Activation {
-  readonly rootId: RunId;
+  readonly rootId: RootId;
   readonly shard: number;
   readonly #context: KernelContext;
+  readonly #type: AggregateType;
   readonly #isOpen: () => boolean;
   readonly #onSaved: (actor: LiveActor) => void;
   readonly #waiting: Delivery[] = [];
@@ -49,10 +53,11 @@ export class Activation {
   constructor(
     context: KernelContext,
     shard: number,
-    rootId: RunId,
+    rootId: RootId,
     hooks: { readonly isOpen: () => boolean; readonly onSaved: (actor: LiveActor) => void },
   ) {
     this.#context = context;
+    this.#type = context.typeOf(rootId);
     this.shard = shard;
     this.rootId = rootId;
     this.#isOpen = hooks.isOpen;
@@ -110,7 +115,7 @@ export class Activation {
 
     const taken = this.#waiting.splice(0, MAX_BATCH);
     try {
-      const deliveries = [...(await this.#takeCommands(loaded)), ...this.#dueTimers(loaded), ...taken];
+      const deliveries = [...(await this.#takeCommands()), ...this.#dueTimers(loaded), ...taken];
       if (deliveries.length === 0) return "done";
       const outcome = await this.#decideAndSave(loaded, deliveries);
       if (outcome === "conflict") this.#waiting.unshift(...taken);
@@ -127,15 +132,15 @@ export class Activation {
   async #load(): Promise<Loaded | null> {
     const { stores } = this.#context;
     const [aggregate, plan] = await Promise.all([
-      stores.aggregates.load(this.rootId),
-      stores.plans.loadPlan(this.rootId),
+      this.#loadOrCreate(),
+      this.#type.isPlanned ? stores.plans.loadPlan(this.rootId as RunId) : NO_PLAN,
     ]);
     if (aggregate === undefined || aggregate.head.shard !== this.shard) return null;
     if (plan === undefined) throw new Error("the plan of this run is not in the store");
     const actors = new Map(
       aggregate.actors.map(({ kind, id, state }): [string, LiveActor] => [id, { kind, id, state }]),
     );
-    const index = indexed(NO_ACTORS, actors.values(), this.#context.type);
+    const index = indexed(NO_ACTORS, actors.values(), this.#type);
     const loaded: Loaded = { head: aggregate.head, actors, plan, index };
     const { owed, version, summary } = aggregate.head;
     const now = this.#context.clock.now();
@@ -148,23 +153,31 @@ export class Activation {
     return loaded;
   }
 
+  async #loadOrCreate(): Promise<Aggregate<RootId> | undefined> {
+    const { aggregates } = this.#context.stores;
+    const found = await aggregates.load(this.rootId);
+    if (found !== undefined || this.#type.initial === undefined) return found;
+    await aggregates.create(this.#type.initial(this.rootId, this.shard));
+    return aggregates.load(this.rootId);
+  }
+
   /** Commands are read here and nowhere else: what was answered is never decided again. */
-  async #takeCommands(loaded: Loaded): Promise<readonly Delivery[]> {
+  async #takeCommands(): Promise<readonly Delivery[]> {
     if (!this.#doorbell) return [];
     this.#doorbell = false;
     const commands = await this.#context.stores.inbox.pending(this.rootId);
-    const to = { kind: "run", id: loaded.head.rootId };
-    return commands.map((command) => ({ to, message: this.#context.type.commandMessage(command) }));
+    return commands.map((command) => this.#type.delivery(command));
   }
 
   #dueTimers({ actors, index }: Loaded): readonly Delivery[] {
     const now = this.#context.clock.now();
     const early = [...index.dueAt].filter(([, earliest]) => earliest <= now).map(([id]) => actors.get(id)!);
-    return dueTimers(early, now, this.#context.type);
+    return dueTimers(early, now, this.#type);
   }
 
   async #decideAndSave(loaded: Loaded, deliveries: readonly Delivery[]): Promise<TurnOutcome> {
-    const { clock, counters, type } = this.#context;
+    const { clock, counters } = this.#context;
+    const type = this.#type;
     const now = clock.now();
     const result = await readingOutputs(this.#context.stores.outputs, (outputs) =>
       decideTurn(loaded.actors, deliveries, now, loaded.plan, type, outputs),
@@ -193,13 +206,14 @@ export class Activation {
 
   async #save(
     loaded: Loaded,
-    head: AggregateHead,
+    head: AggregateHead<RootId>,
     changed: readonly LiveActor[] = [],
     index: ActorsIndex = loaded.index,
     events: readonly RunEvent[] = [],
   ): Promise<"done" | "conflict"> {
     if (!this.#isOpen()) throw new Error("the shard has another owner");
-    const { stores, counters, type } = this.#context;
+    const { stores, counters } = this.#context;
+    const type = this.#type;
     const expectedVersion = loaded.head.version;
     const saved = { ...head, version: expectedVersion + 1, settled: head.final && head.owed.length === 0 };
     const outcome = await stores.aggregates.save({
@@ -228,7 +242,7 @@ export class Activation {
   }
 
   /** Whoever saved the events as owed may have died before they were stored. */
-  async #storeEvents(head: AggregateHead, owed: readonly OwedRecord[]): Promise<void> {
+  async #storeEvents(head: AggregateHead<RootId>, owed: readonly OwedRecord[]): Promise<void> {
     const events = eventsOf(head, owed);
     if (events.length > 0) await this.#context.stores.events.append(events);
   }
@@ -249,10 +263,11 @@ export class Activation {
   }
 
   async #performOutstanding(loaded: Loaded): Promise<void> {
-    const { clock, type } = this.#context;
+    const { clock } = this.#context;
+    const type = this.#type;
     const effects: OwedEffect[] = [];
     for (const actor of loaded.actors.values()) {
-      effects.push(...type.kinds[actor.kind].outstanding(actor.state as never, loaded.plan));
+      effects.push(...kindOf(type, actor.kind).outstanding(actor.state as never, loaded.plan));
     }
     await performOwed(this.#context, loaded.head, unsaved(effects, clock.now()));
     this.#refresh = false;

@@ -2,13 +2,13 @@
  * What the kernel needs to know of a kind of actor, and of the aggregate that actors form. The kernel moves states and
  * messages about without looking into them.
  */
-import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
+import type { ActorRef, Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
 import type { Cause } from "../../src/domain/events.ts";
-import type { AgentId } from "../../src/domain/ids.ts";
+import type { AgentId, RootId } from "../../src/domain/ids.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Timer } from "../../src/domain/timer.ts";
-import type { ActorIndex, RunSummary, StoredActor } from "../../src/stores/aggregates.ts";
+import type { ActorIndex, Aggregate, RunSummary, StoredActor } from "../../src/stores/aggregates.ts";
 import type { Command } from "../../src/stores/inbox.ts";
 
 export type Kind = StoredActor["kind"];
@@ -42,14 +42,25 @@ export type AnyKind = ActorKind<never, never, unknown>;
 
 /** How actors form an aggregate with one root. */
 export interface AggregateType {
-  readonly kinds: Readonly<Record<Kind, AnyKind>>;
-  /** The root's message for a stored command. */
-  commandMessage(command: Command): unknown;
-  /** Of what follows from this message from outside. */
+  readonly kinds: Readonly<Partial<Record<Kind, AnyKind>>>;
+  /** Its plan is in the store, and its actors decide by it; else they are given none. */
+  readonly isPlanned: boolean;
+  /** Of a root that is there as soon as something is said to it: what is stored then. */
+  readonly initial?: (rootId: RootId, shard: number) => Aggregate<RootId>;
+  /** What a stored command says, and to which actor. */
+  delivery(command: Command): { readonly to: ActorRef; readonly message: unknown };
+  /** Of what follows from this message from outside: for kinds that publish events. */
   causeOf(message: never): Cause;
   /** From the root's state; `bound`: some actor is held by an agent. */
   summarise(rootState: never, bound: boolean): RunSummary;
   isFinal(rootState: never): boolean;
   /** What an actor is told when its agent is lost. */
   agentLostMessage(holder: Holder, reason: string): unknown;
+}
+
+/** Throws for a kind that the aggregate does not consist of. */
+export function kindOf(type: AggregateType, kind: Kind): AnyKind {
+  const found = type.kinds[kind];
+  if (found === undefined) throw new Error(`this aggregate has no ${kind}`);
+  return found;
 }

@@ -1,6 +1,7 @@
 /** The head of an aggregate after a turn, and the look at actors that it is made of. Pure. */
+import type { RootId } from "../../src/domain/ids.ts";
 import type { AggregateHead, OwedRecord, StoredActor } from "../../src/stores/aggregates.ts";
-import type { AggregateType } from "./actor-kind.ts";
+import { type AggregateType, kindOf } from "./actor-kind.ts";
 import type { Delivery, LiveActor, TurnResult } from "./turn.ts";
 
 /** What the kernel must know of all actors without looking at each of them in every turn. */
@@ -18,7 +19,7 @@ export function indexed(index: ActorsIndex, actors: Iterable<LiveActor>, type: A
   const held = new Set(index.held);
   const dueAt = new Map(index.dueAt);
   for (const { kind, id, state } of actors) {
-    const actorKind = type.kinds[kind];
+    const actorKind = kindOf(type, kind);
     if (actorKind.heldBy(state as never) === null) held.delete(id);
     else held.add(id);
     const due = Math.min(...actorKind.timers(state as never).map(([, timer]) => timer?.dueAt ?? Infinity));
@@ -32,7 +33,7 @@ export function indexed(index: ActorsIndex, actors: Iterable<LiveActor>, type: A
 export function dueTimers(actors: Iterable<LiveActor>, now: number, type: AggregateType): readonly Delivery[] {
   const due: Delivery[] = [];
   for (const { kind, id, state } of actors) {
-    for (const [timer, set] of type.kinds[kind].timers(state as never)) {
+    for (const [timer, set] of kindOf(type, kind).timers(state as never)) {
       if (set === null || set.dueAt > now) continue;
       due.push({ to: { kind, id }, message: { type: "timer", timer, generation: set.generation } });
     }
@@ -46,7 +47,7 @@ export function toStored(actors: Iterable<LiveActor>, type: AggregateType): read
     kind,
     id,
     state,
-    index: type.kinds[kind].index(state as never),
+    index: kindOf(type, kind).index(state as never),
   }));
 }
 
@@ -54,13 +55,13 @@ export function toStored(actors: Iterable<LiveActor>, type: AggregateType): read
  * The head after a turn at `now`; its version is for whoever saves it. `root`: the root's state then; `carried`: what an
  * earlier turn owes and is still to be performed.
  */
-export function headAfter(
-  head: AggregateHead,
+export function headAfter<Root extends RootId>(
+  head: AggregateHead<Root>,
   turn: Pick<TurnResult, "effects">,
   after: { readonly root: unknown; readonly index: ActorsIndex; readonly carried: readonly OwedRecord[] },
   now: number,
   type: AggregateType,
-): AggregateHead {
+): AggregateHead<Root> {
   const root = after.root as never;
   const { held, dueAt } = after.index;
   let { eventNumber } = head;

@@ -1,5 +1,6 @@
 /** What the parts of the kernel share. */
 import type { Clock } from "../../src/domain/clock.ts";
+import type { RootId } from "../../src/domain/ids.ts";
 import type { Logger } from "../../src/domain/logger.ts";
 import type { Stores } from "../../src/stores/stores.ts";
 import type { AggregateType } from "./actor-kind.ts";
@@ -8,7 +9,8 @@ import type { LiveActor } from "./turn.ts";
 
 export interface KernelContext extends PerformerPorts {
   readonly stores: Stores;
-  readonly type: AggregateType;
+  /** Of what kind a root is, by its id. */
+  readonly typeOf: (rootId: RootId) => AggregateType;
   readonly clock: Clock;
   readonly log: Logger;
   readonly counters: KernelCounters;

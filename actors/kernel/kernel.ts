@@ -4,7 +4,7 @@
 import type { Letter } from "../../queues/envelope.ts";
 import type { ShardHandler } from "../../queues/ports.ts";
 import type { Presence } from "../../src/dispatch/board.ts";
-import { asId, type RunId } from "../../src/domain/ids.ts";
+import { asId, type RootId } from "../../src/domain/ids.ts";
 import { DEFAULT_TIMING, type KernelContext, type KernelCounters, type KernelTiming } from "./kernel-context.ts";
 import { LeaseWatcher } from "./lease-watcher.ts";
 import { Shard } from "./shard.ts";
@@ -63,7 +63,7 @@ export class Kernel implements ShardHandler {
     await shard.room();
     await Promise.all(
       letters.map(({ rootId, to, message }) =>
-        shard.deliver(asId<RunId>(rootId), to === null ? null : { to, message }),
+        shard.deliver(asId<RootId>(rootId), to === null ? null : { to, message }),
       ),
     );
   }

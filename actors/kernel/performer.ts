@@ -3,16 +3,21 @@
  * are simply performed again.
  */
 import type { MailboxSender } from "../../queues/ports.ts";
+import { shardOf } from "../../queues/shard-map.ts";
+import type { Clock } from "../../src/domain/clock.ts";
 import type { Board } from "../../src/dispatch/board.ts";
 import type { AgentNotice } from "../../src/dispatch/notices.ts";
 import type { OwedEffect } from "../../src/domain/effects.ts";
 import type { RunEvent } from "../../src/domain/events.ts";
-import type { AgentId } from "../../src/domain/ids.ts";
+import type { AgentId, RootId, RunId } from "../../src/domain/ids.ts";
 import { agentChannel, commandChannel, type Feed, runChannel } from "../../src/feed/feed.ts";
 import type { AggregateHead, OwedRecord } from "../../src/stores/aggregates.ts";
 import type { Stores } from "../../src/stores/stores.ts";
 
 export interface PerformerPorts {
+  readonly clock: Pick<Clock, "now">;
+  /** Number of mailbox shards. */
+  readonly shards: number;
   readonly stores: Pick<Stores, "inbox">;
   readonly feed: Feed;
   readonly board: Board;
@@ -25,30 +30,44 @@ export interface PerformerPorts {
  */
 export async function performOwed(
   ports: PerformerPorts,
-  head: AggregateHead,
+  head: AggregateHead<RootId>,
   owed: readonly OwedRecord[],
 ): Promise<void> {
   const events = eventsOf(head, owed);
   // Calls are issued in order without waiting in between: each target keeps the order of its connection.
   const calls = owed.map(({ effect }) => performOne(ports, head, effect));
-  const tellings = events.map((event) => ports.feed.publish(runChannel(head.rootId), event));
-  await Promise.all([...calls, ...tellings]);
+  const tellings = events.map((event) => ports.feed.publish(runChannel(event.runId), event));
+  await Promise.all([...calls, ...tellings, storeCommands(ports, owed)]);
+}
+
+/** One after the other: what leaves a group may not come before it has entered. */
+async function storeCommands(
+  { stores, mailboxes, clock, shards }: PerformerPorts,
+  owed: readonly OwedRecord[],
+): Promise<void> {
+  for (const { effect } of owed) {
+    if (effect.type !== "command") continue;
+    const { to: rootId, commandId: id, body } = effect;
+    await stores.inbox.insert({ ...body, id, rootId, shard: shardOf(rootId, shards), storedAt: clock.now() });
+    await mailboxes.send({ rootId, to: null, message: null });
+  }
 }
 
 /** The events that a snapshot owes. */
-export function eventsOf(head: AggregateHead, owed: readonly OwedRecord[]): readonly RunEvent[] {
+export function eventsOf(head: AggregateHead<RootId>, owed: readonly OwedRecord[]): readonly RunEvent[] {
   return owed.flatMap((record) => toEvent(head, record));
 }
 
-function toEvent(head: AggregateHead, { effect, eventNumber, at }: OwedRecord): readonly RunEvent[] {
+function toEvent(head: AggregateHead<RootId>, { effect, eventNumber, at }: OwedRecord): readonly RunEvent[] {
   if (effect.type !== "publish") return [];
   const { pipelineId } = head.summary;
-  return [{ ...effect.event, runId: head.rootId, pipelineId, number: eventNumber!, timeMs: at }];
+  return [{ ...effect.event, runId: head.rootId as RunId, pipelineId, number: eventNumber!, timeMs: at }];
 }
 
-async function performOne(ports: PerformerPorts, head: AggregateHead, effect: OwedEffect): Promise<void> {
+async function performOne(ports: PerformerPorts, head: AggregateHead<RootId>, effect: OwedEffect): Promise<void> {
   switch (effect.type) {
     case "publish":
+    case "command":
       return;
     case "schedule": {
       const { to, timer, generation, dueAt } = effect;

@@ -2,11 +2,11 @@
  * One owned shard: which aggregates are in memory, and the sweeps that find in the store what no envelope has told.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type RunId, timeOf } from "../../src/domain/ids.ts";
+import { type RootId, type RunId, timeOf } from "../../src/domain/ids.ts";
 import type { DueAggregate } from "../../src/stores/aggregates.ts";
 import { NewerSchemaError } from "../../src/stores/stored-format.ts";
 import { Activation } from "./activation.ts";
-import type { Holder } from "./actor-kind.ts";
+import { type Holder, kindOf } from "./actor-kind.ts";
 import type { KernelContext } from "./kernel-context.ts";
 import type { LeaseWatcher } from "./lease-watcher.ts";
 import type { Delivery, LiveActor } from "./turn.ts";
@@ -28,9 +28,9 @@ export class Shard {
   readonly #context: KernelContext;
   readonly #watcher: LeaseWatcher;
   readonly #index: number;
-  readonly #entries = new Map<RunId, Entry>();
+  readonly #entries = new Map<RootId, Entry>();
   /** Aggregates that a newer version has stored. They are left alone: a newer node finds them when it owns the shard. */
-  readonly #unreadable = new Set<RunId>();
+  readonly #unreadable = new Set<RootId>();
   #open = true;
   #draining = false;
   #sweepTimer: NodeJS.Timeout | undefined;
@@ -47,10 +47,10 @@ export class Shard {
   /** Watches what is bound already, and begins to sweep. Rejects when the store cannot be read. */
   async start(): Promise<void> {
     const { aggregates } = this.#context.stores;
-    const kind = this.#context.type.kinds.job;
     for (let after = ""; ;) {
       const page = await aggregates.pageBoundJobs(this.#index, after, PAGE);
       for (const { runId, jobId, actor } of page) {
+        const kind = kindOf(this.#context.typeOf(runId), actor.kind);
         this.#watch(runId, actor, kind.heldBy(actor.state as never));
         after = jobId;
       }
@@ -63,7 +63,7 @@ export class Shard {
    * Hands messages to an aggregate; `null` is a doorbell alone. Resolves when they are decided, or the aggregate is
    * parked with them in memory, or they are dropped since this node cannot read the aggregate.
    */
-  async deliver(rootId: RunId, delivery: Delivery | null): Promise<void> {
+  async deliver(rootId: RootId, delivery: Delivery | null): Promise<void> {
     if (!this.#open || this.#unreadable.has(rootId)) return;
     const entry = this.#entryOf(rootId);
     entry.activation.add(delivery);
@@ -116,7 +116,7 @@ export class Shard {
     this.#wakeRoom();
   }
 
-  #entryOf(rootId: RunId): Entry {
+  #entryOf(rootId: RootId): Entry {
     const existing = this.#entries.get(rootId);
     if (existing !== undefined) return existing;
     const activation = new Activation(this.#context, this.#index, rootId, {
@@ -212,7 +212,7 @@ export class Shard {
   }
 
   /** Repeats a read until it succeeds or the shard is closed: a recovery may not end half-way. */
-  async #retried(read: () => Promise<readonly RunId[]>): Promise<readonly RunId[]> {
+  async #retried(read: () => Promise<readonly RootId[]>): Promise<readonly RootId[]> {
     while (this.#open) {
       try {
         return await read();
@@ -224,7 +224,7 @@ export class Shard {
     return [];
   }
 
-  async #refresh(rootId: RunId): Promise<void> {
+  async #refresh(rootId: RootId): Promise<void> {
     if (this.#unreadable.has(rootId)) return;
     const wasActive = this.#entries.has(rootId);
     const entry = this.#entryOf(rootId);
@@ -258,8 +258,8 @@ export class Shard {
   }
 
   async #ringAll(
-    nextPage: (after: string) => Promise<readonly RunId[]>,
-    isWanted: (rootId: RunId) => boolean = () => true,
+    nextPage: (after: string) => Promise<readonly RootId[]>,
+    isWanted: (rootId: RootId) => boolean = () => true,
   ): Promise<void> {
     for (let after = ""; this.#open && !this.#draining;) {
       const page = await nextPage(after);
@@ -287,9 +287,11 @@ export class Shard {
   }
 
   /** True while the creator of an aggregate may be performing what it owes. */
-  #isNew(rootId: RunId): boolean {
-    const { clock, timing } = this.#context;
-    const ageMs = clock.now() - timeOf(rootId);
+  #isNew(rootId: RootId): boolean {
+    const { clock, timing, typeOf } = this.#context;
+    // Groups are created by their owner.
+    if (typeOf(rootId).initial !== undefined) return false;
+    const ageMs = clock.now() - timeOf(rootId as RunId);
     return ageMs >= 0 && ageMs < timing.creatorMs;
   }
 
@@ -310,17 +312,17 @@ export class Shard {
     if (this.#entries.delete(entry.activation.rootId)) this.#context.counters.activations--;
   }
 
-  #watchSaved(rootId: RunId, actor: LiveActor): void {
-    const holder = this.#context.type.kinds[actor.kind].heldBy(actor.state as never);
+  #watchSaved(rootId: RootId, actor: LiveActor): void {
+    const holder = kindOf(this.#context.typeOf(rootId), actor.kind).heldBy(actor.state as never);
     if (holder === null) this.#watcher.unwatch(actor.id);
     else this.#watch(rootId, actor, holder);
   }
 
-  #watch(rootId: RunId, actor: { readonly kind: string; readonly id: string }, holder: Holder | null): void {
+  #watch(rootId: RootId, actor: { readonly kind: string; readonly id: string }, holder: Holder | null): void {
     if (holder === null) return;
     const to = { kind: actor.kind, id: actor.id };
     const onLost = (): void => {
-      const message = this.#context.type.agentLostMessage(holder, "its lease ran out");
+      const message = this.#context.typeOf(rootId).agentLostMessage(holder, "its lease ran out");
       void this.deliver(rootId, { to, message });
     };
     this.#watcher.watch(actor.id, { shard: this.#index, holder, onLost });

@@ -4,7 +4,7 @@ import type { Cause } from "../../src/domain/events.ts";
 import { MissingOutputs, type OutputsReader } from "../../src/domain/outputs.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
-import type { AggregateType, Kind } from "./actor-kind.ts";
+import { type AggregateType, type Kind, kindOf } from "./actor-kind.ts";
 
 type Publish = Extract<OwedEffect, { readonly type: "publish" }>;
 
@@ -70,7 +70,7 @@ export function decideTurn(
     }
     decided++;
     try {
-      const kind = type.kinds[actor.kind];
+      const kind = kindOf(type, actor.kind);
       const decision = kind.decide(actor.state as never, delivery.message as never, now, plan, peers);
       if (decision.cell === "late") late++;
       if (chain.length + decision.effects.length > MAX_CHAIN) throw new Error("the chain of messages does not end");

@@ -40,7 +40,7 @@ export function createRunAggregate({ runId, shard, plan, origin, now }: RunCreat
     toleratedJobs: 0,
     timedOut: false,
     attempts: [],
-    place: "none",
+    place: null,
     stageApproval: null,
     startTimer: { generation: 0, dueAt: 0 },
     timeoutTimer: null,

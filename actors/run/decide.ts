@@ -1,33 +1,52 @@
 /** The run's decisions: names the situation, looks it up in the table, and says what follows from it. Pure. */
 import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
 import type { Lifecycle } from "../../src/domain/events.ts";
-import { jobRunId } from "../../src/domain/ids.ts";
+import type { GroupMember } from "../../src/domain/groups.ts";
+import { approvalId, jobRunId } from "../../src/domain/ids.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import { lookUp } from "../../src/domain/transition-table.ts";
 import { decideGate } from "../../src/planner/gate.ts";
-import { jobFacts, otherCells } from "../job/facts.ts";
-import type { JobMessage } from "../job/messages.ts";
+import { resolveMessage } from "../../src/planner/late-texts.ts";
+import { requestApproval } from "../approval/decide.ts";
+import type { ApprovalMessage } from "../approval/messages.ts";
+import type { ApprovalState } from "../approval/state.ts";
+import { enterGroup, leaveGroup } from "../group/membership.ts";
+import { jobFacts, newestAttempt, otherCells } from "../job/facts.ts";
+import type { ClosedGate, JobMessage } from "../job/messages.ts";
 import type { JobResult, RunMessage } from "./messages.ts";
 import { type RunPhase, type RunState, runStatus } from "./state.ts";
 import { RUN_TRANSITIONS, type RunInput } from "./transitions.ts";
 
-export type RunEffect = OwedEffect | LocalEffect<JobMessage, never>;
+export type RunEffect = OwedEffect | LocalEffect<JobMessage | ApprovalMessage, ApprovalState>;
 type JobEnded = RunMessage & { readonly type: "jobEnded" };
+type PlaceMessage = RunMessage & { readonly type: "placed" | "superseded" | "placeRefused" };
 type RunDecision = Decision<RunState, RunEffect>;
 
 /** Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` for a `never` cell. */
 export function decideRun(run: RunState, message: RunMessage, now: number, plan: RunPlan, peers: Peers): RunDecision {
   const counted = message.type === "jobEnded" ? countJob(run, message.index, message.result, plan) : run;
-  const input = inputOf(counted, message);
+  const input = inputOf(counted, message, plan);
   const cell = lookUp("run", RUN_TRANSITIONS, input, run.state);
   if (cell === "late" || cell === "same") return { cell, next: run, effects: answer(run, message, "refused") };
   switch (input) {
+    case "grouped":
+      return askForPlace(run, plan);
     case "start":
-      return start(run, now, plan, peers);
+    case "placed": {
+      const { next, effects } = start(run, now, plan, peers);
+      return moved(next, [...answer(next, message, "accepted"), ...effects]);
+    }
+    case "jobPlace":
+      return moved(run, [...answer(run, message, "accepted"), ...tellMember(run, message as PlaceMessage, peers)]);
+    case "gateEnded": {
+      const { result } = message as RunMessage & { type: "approvalEnded" };
+      const gate = result === "approved" ? "open" : (`approval_${result}` as const);
+      return enterStage({ ...run, stageApproval: null }, run.stage + 1, gate, plan);
+    }
     case "jobEnded": {
       const cells = tellCells(counted, message as JobEnded, plan, peers);
-      const { next, effects } = goOn(counted, plan, peers);
+      const { next, effects } = goOn(counted, now, plan, peers);
       return moved(next, [...cells, ...effects]);
     }
     case "jobRetried":
@@ -39,13 +58,26 @@ export function decideRun(run: RunState, message: RunMessage, now: number, plan:
     case "timeoutDone":
       return end(counted, cell, now);
     case "stop":
-      return stop(run, message, plan);
+      return stop(run, message, (message as RunMessage & { type: "stop" }).reason || "stopped", plan);
+    case "superseded":
+    case "placeRefused": {
+      const { by } = message as PlaceMessage;
+      const what = input === "superseded" ? "superseded by" : "its group is full:";
+      return stop(run, message, `${what} ${by ?? "a newer run"}`, plan);
+    }
     case "pause":
     case "resume":
       return pauseOrResume(run, cell, input, message, plan);
     case "timedOut": {
-      const next: RunState = { ...run, state: "stopping", reason: "timeout", timedOut: true, timeoutTimer: null };
-      return moved(next, tellJobs(run, plan, { type: "cancel", reason: "timeout" }));
+      const next: RunState = {
+        ...run,
+        state: "stopping",
+        reason: "timeout",
+        timedOut: true,
+        timeoutTimer: null,
+        stageApproval: null,
+      };
+      return moved(next, [...withdrawApproval(run), ...tellJobs(run, plan, { type: "cancel", reason: "timeout" })]);
     }
     case "staleTimer":
       throw new Error(`the table has no move for ${input}`);
@@ -57,10 +89,16 @@ export function outstandingRun(run: RunState): readonly OwedEffect[] {
   return schedule(run);
 }
 
-function inputOf(counted: RunState, message: RunMessage): RunInput {
+function inputOf(counted: RunState, message: RunMessage, plan: RunPlan): RunInput {
   switch (message.type) {
     case "timer":
-      return timerInput(counted, message);
+      return timerInput(counted, message, plan);
+    case "placed":
+    case "superseded":
+    case "placeRefused":
+      return message.member.job === null ? message.type : "jobPlace";
+    case "approvalEnded":
+      return "gateEnded";
     case "jobEnded":
       return counted.remaining > 0 ? "jobEnded" : lastJobInput(counted);
     case "jobRetried":
@@ -71,10 +109,11 @@ function inputOf(counted: RunState, message: RunMessage): RunInput {
   }
 }
 
-function timerInput(run: RunState, message: RunMessage & { type: "timer" }): RunInput {
+function timerInput(run: RunState, message: RunMessage & { type: "timer" }, plan: RunPlan): RunInput {
   const timer = message.timer === "start" ? run.startTimer : run.timeoutTimer;
   if (timer?.generation !== message.generation) return "staleTimer";
-  return message.timer === "start" ? "start" : "timedOut";
+  if (message.timer === "timeout") return "timedOut";
+  return plan.group === null ? "start" : "grouped";
 }
 
 function lastJobInput(counted: RunState): RunInput {
@@ -99,17 +138,25 @@ function countAttempt(run: RunState, { index, attempt }: RunMessage & { type: "j
   return { ...run, attempts: [...others, [index, attempt]] };
 }
 
+/** It has been created, and says so; all else begins when it has a place. */
+function askForPlace(run: RunState, plan: RunPlan): RunDecision {
+  const { place, effect } = enterGroup(memberOf(run), plan.projectId, plan.group!);
+  const next: RunState = { ...run, startTimer: null, place };
+  return moved(next, [publish(next, "created"), publishWaiting(next, "concurrency", place.name), effect]);
+}
+
 function start(run: RunState, now: number, plan: RunPlan, peers: Peers): RunDecision {
   const running: RunState = {
     ...run,
     state: "running",
+    place: run.place && { ...run.place, held: true },
     startedAt: now,
     startTimer: null,
     timeoutTimer: plan.timeoutMs === null ? null : { generation: 1, dueAt: now + plan.timeoutMs },
   };
-  const opened = openStage(running, 0, plan, peers);
+  const opened = openStage(running, 0, now, plan, peers);
   return moved(opened.next, [
-    publish(run, "created"),
+    ...(run.place === null ? [publish(run, "created")] : []),
     publish(running, "started"),
     ...schedule(running),
     ...opened.effects,
@@ -117,9 +164,9 @@ function start(run: RunState, now: number, plan: RunPlan, peers: Peers): RunDeci
 }
 
 /** Opens the next stage when this one is done. */
-function goOn(run: RunState, plan: RunPlan, peers: Peers): RunDecision {
+function goOn(run: RunState, now: number, plan: RunPlan, peers: Peers): RunDecision {
   const isDone = run.remainingInStage === 0 && run.state !== "stopping" && run.stage + 1 < plan.stages.length;
-  return isDone ? openStage(run, run.stage + 1, plan, peers) : moved(run, []);
+  return isDone ? openStage(run, run.stage + 1, now, plan, peers) : moved(run, []);
 }
 
 /** What the other cells of a matrix are told when one has ended. */
@@ -136,12 +183,26 @@ function tellCells(run: RunState, { index, result }: JobEnded, plan: RunPlan, pe
     .map((cell) => tellJob(run, cell.index, message));
 }
 
-/** Its jobs decide for themselves, unless the stage has a condition: one that is met lets it begin as if nothing had failed. */
-function openStage(run: RunState, stage: number, plan: RunPlan, peers: Peers): RunDecision {
-  const { when } = plan.stages[stage]!;
+/** Opens it, or asks for the approval without which it is not opened. */
+function openStage(run: RunState, stage: number, now: number, plan: RunPlan, peers: Peers): RunDecision {
+  const { name, when, approval } = plan.stages[stage]!;
   const failed = run.failedJobs > 0;
   const status = { success: !failed, failure: failed, cancelled: false };
-  const gate = when === null ? "open" : decideGate(when, jobFacts(run.runId, plan, peers), status);
+  const facts = jobFacts(run.runId, plan, peers);
+  const gate = when === null ? "open" : decideGate(when, facts, status);
+  // After a failure nobody is asked about a stage of which no job may run.
+  const mayRun = !failed || when !== null || plan.jobs.some((job) => job.stage === stage && job.when !== null);
+  if (gate !== "open" || approval === null || !mayRun) return enterStage(run, stage, gate, plan);
+  const message = resolveMessage(approval.message, facts);
+  const request = { runId: run.runId, gate: { stage }, message, timeoutMs: approval.timeoutMs };
+  const next: RunState = { ...run, stageApproval: approvalId(run.runId, { stage }) };
+  return moved(next, [...requestApproval(request, now, plan), publishWaiting(next, "approval", `stage ${name}`)]);
+}
+
+/** Its jobs decide for themselves, unless the stage has a condition: one that is met lets it begin as if nothing had failed. */
+function enterStage(run: RunState, stage: number, gate: "open" | ClosedGate, plan: RunPlan): RunDecision {
+  const { when } = plan.stages[stage]!;
+  const failed = run.failedJobs > 0;
   const message: JobMessage =
     gate === "open" ? { type: "stageOpened", failed: failed && when === null } : { type: "stageClosed", gate };
   const jobs = plan.jobs.filter((job) => job.stage === stage);
@@ -159,23 +220,40 @@ const LIFECYCLE_OF_END: Partial<Record<RunPhase, Lifecycle>> = {
 };
 
 function end(run: RunState, state: RunPhase, now: number): RunDecision {
-  const next: RunState = { ...run, state, endedAt: now, timeoutTimer: null };
-  return moved(next, [publish(next, LIFECYCLE_OF_END[state]!)]);
+  const next: RunState = { ...run, state, endedAt: now, timeoutTimer: null, place: null };
+  return moved(next, [publish(next, LIFECYCLE_OF_END[state]!), ...leaveGroup(run.place, memberOf(run))]);
 }
 
 /** A stop of a run that its timeout is already ending makes it end as cancelled; its jobs have been told. */
-function stop(run: RunState, message: RunMessage, plan: RunPlan): RunDecision {
-  const { reason } = message as RunMessage & { type: "stop" };
+function stop(run: RunState, message: RunMessage, reason: string, plan: RunPlan): RunDecision {
   const next: RunState = {
     ...run,
     state: "stopping",
-    reason: reason || "stopped",
+    reason,
     timedOut: false,
     startTimer: null,
     timeoutTimer: null,
+    stageApproval: null,
   };
   const cancels = run.state === "stopping" ? [] : tellJobs(run, plan, { type: "cancel", reason: "cancelled" });
-  return moved(next, [...answer(next, message, "accepted"), ...cancels]);
+  return moved(next, [...answer(next, message, "accepted"), ...withdrawApproval(run), ...cancels]);
+}
+
+function withdrawApproval({ stageApproval }: RunState): readonly RunEffect[] {
+  if (stageApproval === null) return [];
+  return [{ type: "send", to: { kind: "approval", id: stageApproval }, message: { type: "withdraw" } }];
+}
+
+function memberOf({ runId }: RunState): GroupMember {
+  return { runId, job: null, cell: null };
+}
+
+/** Hands on to a job what its group says; one that has ended has left. */
+function tellMember(run: RunState, { type, member, by }: PlaceMessage, peers: Peers): readonly RunEffect[] {
+  const id = newestAttempt(run.runId, member.job!, member.cell, peers);
+  if (id === undefined) return [];
+  const message: JobMessage = type === "placed" ? { type } : { type, by };
+  return [{ type: "send", to: { kind: "job", id }, message }];
 }
 
 function pauseOrResume(
@@ -224,6 +302,12 @@ function publish(run: RunState, lifecycle: Lifecycle): OwedEffect {
       data: { runId: run.runId, reason: run.reason },
     },
   };
+}
+
+/** It lacks one thing: the approval of a stage, or a place in the group that `text` names. */
+function publishWaiting(run: RunState, waitingFor: "approval" | "concurrency", text: string): OwedEffect {
+  const told = publish(run, "waiting") as OwedEffect & { type: "publish" };
+  return { ...told, event: { ...told.event, data: { ...told.event.data, waitingFor, text } } };
 }
 
 function moved(next: RunState, effects: readonly RunEffect[]): RunDecision {

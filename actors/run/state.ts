@@ -41,8 +41,8 @@ export interface RunState {
   readonly timedOut: boolean;
   /** Newest attempt of each job that has more than one, by job index. */
   readonly attempts: readonly (readonly [index: number, attempt: number])[];
-  /** In its group: `asked` until it is given a place, or for ever when it is refused. */
-  readonly place: Place;
+  /** In its group; null when it has none, and once it has left. */
+  readonly place: Place | null;
   /** The approval that the stage after the open one waits for. */
   readonly stageApproval: ApprovalId | null;
   readonly startTimer: Timer | null;

@@ -47,6 +47,7 @@ export function subjectOf(definition: Definition) {
     projectId: asId<ProjectId>("default"),
     runId: asId<RunId>("run_1"),
     attempt: 1,
+    revisionId: "rev_1",
   };
 }
 

@@ -20,7 +20,8 @@ type Actor = Pick<StoredActor, "kind" | "id" | "state">;
 /** The stretches that end with a save: `changed` are the actors that it stores, `before` is the aggregate as it was. */
 export function measuredWaits(changed: readonly Actor[], before: ReadonlyMap<string, Actor>): readonly MeasuredWait[] {
   return changed.flatMap((actor) => {
-    const { startedAt } = actor.state as Startable;
+    // What is no run, job or step never starts.
+    const { startedAt = null } = actor.state as Partial<Startable>;
     const was = before.get(actor.id)?.state as Startable | undefined;
     return startedAt === null || (was?.startedAt ?? null) !== null ? [] : waitsOf(actor, startedAt, before);
   });
@@ -49,6 +50,9 @@ function waitsOf(
       const isImmediate = index === 0 && job.queuedAt === run.startedAt;
       return isImmediate ? [start, measured("total", timeOf(runId), startedAt)] : [start];
     }
+    case "approval":
+    case "group":
+      return [];
   }
 }
 

@@ -1,21 +1,18 @@
 /** Stop, pause and resume: commands stored in the inbox of a run, and the run's verdicts on them. */
 import { z } from "zod";
 import { MillraceError } from "../domain/errors.ts";
+import type { UserCommand } from "../domain/commands.ts";
 import type { Verdict } from "../domain/effects.ts";
-import { type CommandId, newId, type PipelineId, type RunId } from "../domain/ids.ts";
+import { newId, type PipelineId, type RunId } from "../domain/ids.ts";
 import { RUN_STATUS_CODES, type RunStatus } from "../domain/status.ts";
-import { commandChannel } from "../feed/feed.ts";
 import type { AggregateHead } from "../stores/aggregates.ts";
-import type { CommandKind } from "../stores/inbox.ts";
 import { authoriseUser, type Caller, claimedIdentity, type UserCaller } from "./access.ts";
 import type { AppContext } from "./context.ts";
-import { ringDoorbell } from "./doorbell.ts";
 import { findRunHead } from "./find.ts";
+import { type NewCommand, storeAndWait, storeCommand } from "./commands.ts";
 import { claimRequest } from "./request-ids.ts";
-import { Signal } from "./signal.ts";
 
-const VERDICT_WAIT_MS = 5_000;
-const VERDICT_POLL_MS = 200;
+type CommandKind = UserCommand["kind"];
 
 export const commandBody = z.strictObject({
   reason: z.string().max(2_000).optional(),
@@ -39,7 +36,7 @@ export interface CommandView {
 /** Answers once the stop is stored. Throws `not_found`, and `conflict` when the run is final. */
 export async function stopRun(context: AppContext, caller: Caller, input: RunCommand): Promise<CommandView> {
   const command = await admit(context, caller, "stop", input);
-  if (command.verdict === undefined) await store(context, command);
+  if (command.verdict === undefined) await storeCommand(context, command);
   return commandView(command.head, command.head.summary.status);
 }
 
@@ -63,20 +60,15 @@ export async function insertStop(
   head: AggregateHead,
   reason: string,
 ): Promise<void> {
-  await store(context, { id: newId("cmd"), kind: "stop", head, reason, operator: user.name, actor: user.name });
+  const body: UserCommand = { kind: "stop", reason, operator: user.name, actor: user.name };
+  await storeCommand(context, { id: newId("cmd"), rootId: head.rootId, body });
 }
 
-interface NewCommand {
-  readonly id: CommandId;
-  readonly kind: CommandKind;
+interface AdmittedCommand extends NewCommand {
   readonly head: AggregateHead;
-  readonly reason: string;
-  readonly operator: string;
-  readonly actor: string;
+  /** Undefined for a command that is not stored yet, null for one that is undecided. */
+  readonly verdict: Verdict | null | undefined;
 }
-
-/** `verdict` is undefined for a command that is not stored yet, null for one that is undecided. */
-type AdmittedCommand = NewCommand & { readonly verdict: Verdict | null | undefined };
 
 async function admit(
   context: AppContext,
@@ -97,7 +89,8 @@ async function admit(
   const verdict = repeated ? await context.stores.inbox.verdict(id) : undefined;
   // A repeat of a stored command gets that command's answer, whatever has become of the run since.
   if (verdict === undefined && head.final) throw refused(kind, head.summary.status);
-  return { id, kind, head, reason: input.reason ?? "", operator, actor: user.name, verdict };
+  const body: UserCommand = { kind, reason: input.reason ?? "", operator, actor: user.name };
+  return { id, rootId: head.rootId, head, body, verdict };
 }
 
 async function decide(
@@ -114,43 +107,9 @@ async function decide(
       `no worker has answered the ${kind} within 5 s, but it is stored: repeat it with the same requestId, or read the run`,
     );
   }
-  if (verdict.outcome === "refused") throw refused(kind, verdict.status);
-  return commandView(command.head, verdict.status);
-}
-
-/** The verdict, or null when there is none in time. */
-async function storeAndWait(context: AppContext, command: NewCommand): Promise<Verdict | null> {
-  const told = new Signal();
-  // Without the feed the verdict is found by reading alone.
-  const unsubscribe = await context.feed
-    .subscribe(commandChannel(command.id), () => told.raise())
-    .catch(() => undefined);
-  try {
-    await store(context, command);
-    const deadline = context.clock.monotonic() + VERDICT_WAIT_MS;
-    for (;;) {
-      const verdict = (await context.stores.inbox.verdict(command.id)) ?? null;
-      if (verdict !== null || context.clock.monotonic() >= deadline) return verdict;
-      await told.wait(VERDICT_POLL_MS);
-    }
-  } finally {
-    await unsubscribe?.().catch(() => {});
-  }
-}
-
-async function store(context: AppContext, { head, ...command }: NewCommand): Promise<void> {
-  const { id, kind, reason, operator, actor } = command;
-  await context.stores.inbox.insert({
-    id,
-    rootId: head.rootId,
-    shard: head.shard,
-    kind,
-    reason,
-    operator,
-    actor,
-    storedAt: context.clock.now(),
-  });
-  ringDoorbell(context, head.rootId);
+  const status = verdict.status as RunStatus;
+  if (verdict.outcome === "refused") throw refused(kind, status);
+  return commandView(command.head, status);
 }
 
 function refused(kind: CommandKind, status: RunStatus): MillraceError {

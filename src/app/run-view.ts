@@ -7,6 +7,7 @@ import type { JobRunId } from "../domain/ids.ts";
 import type { RunPlan } from "../domain/plan.ts";
 import { JOB_STATUS_CODES, RUN_STATUS_CODES, STEP_STATUS_CODES } from "../domain/status.ts";
 import type { Aggregate, AggregateHead } from "../stores/aggregates.ts";
+import type { Gates } from "./gate-waits.ts";
 import { type StartTiming, StartTimes } from "./start-timing.ts";
 import { rfc3339, timing } from "./times.ts";
 import { jobWaitingFor, runWaitingFor } from "./waiting.ts";
@@ -37,12 +38,13 @@ interface DetailSource {
   readonly plan: RunPlan;
   /** Null when presence could not be read. */
   readonly online: readonly PresenceRecord[] | null;
+  readonly gates: Gates;
   readonly allAttempts: boolean;
   readonly now: number;
 }
 
 /** A run with its jobs in plan order and their steps; earlier attempts stand before later ones. */
-export function runDetail({ aggregate, plan, online, allAttempts, now }: DetailSource) {
+export function runDetail({ aggregate, plan, online, gates, allAttempts, now }: DetailSource) {
   const { run, jobs, steps } = takeApart(aggregate);
   const stepsByJob = new Map<JobRunId, Linked<StepState>[]>();
   for (const step of shown(steps, "stepRunId", allAttempts)) {
@@ -55,13 +57,13 @@ export function runDetail({ aggregate, plan, online, allAttempts, now }: DetailS
     ...runView(aggregate.head, now),
     variables: Object.fromEntries(aggregate.head.origin.variables),
     reason: run?.reason ?? "",
-    waitingFor: run === undefined ? null : runWaitingFor(run.state),
+    waitingFor: run === undefined ? null : runWaitingFor(run, plan, gates),
     jobs: shown(jobs, "jobId", allAttempts)
       // A job that was spread is shown by its cells.
       .filter(({ cells }) => cells.length === 0)
       .sort((a, b) => a.index - b.index || (a.cell ?? 0) - (b.cell ?? 0) || a.attempt - b.attempt)
       .map((job) => ({
-        ...jobView(job, plan, online, now),
+        ...jobView(job, plan, { online, gates }, now),
         steps: (stepsByJob.get(job.jobId) ?? [])
           .sort((a, b) => a.index - b.index || a.attempt - b.attempt)
           .map((step, at, all) => stepView(step, starts.of(step, job, all[at - 1]), plan, now)),
@@ -88,7 +90,12 @@ function shown<S extends { readonly retryOf: string | null }, K extends keyof S>
     .filter(({ retriedBy }) => all || retriedBy === null);
 }
 
-function jobView(job: Linked<JobState>, plan: RunPlan, online: DetailSource["online"], now: number) {
+function jobView(
+  job: Linked<JobState>,
+  plan: RunPlan,
+  { online, gates }: Pick<DetailSource, "online" | "gates">,
+  now: number,
+) {
   const planned = plan.jobs[job.index];
   const status = jobStatus(job.state);
   return {
@@ -104,7 +111,9 @@ function jobView(job: Linked<JobState>, plan: RunPlan, online: DetailSource["onl
     retriedBy: job.retriedBy,
     agentId: job.grant?.agentId ?? null,
     reason: job.reason,
-    waitingFor: jobWaitingFor(job, plan, online),
+    /** The run that has, or gets, its place in the group. */
+    gaveWayTo: job.gaveWayTo,
+    waitingFor: jobWaitingFor(job, plan, online, gates),
     queuedAt: rfc3339(job.queuedAt),
     ...timing(job.startedAt, job.endedAt, now),
   };

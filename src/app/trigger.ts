@@ -134,6 +134,7 @@ async function planned(
     definition,
     runId,
     attempt: FIRST_ATTEMPT,
+    revisionId,
     trigger: { kind: "manual", ref, payload: {} },
     variables,
     pipelineId: pipeline.pipelineId,

@@ -1,11 +1,16 @@
 /** Why a run or a job that is not running waits, as far as its state tells. Pure. */
 import type { JobState } from "../../actors/job/state.ts";
-import type { RunPhase } from "../../actors/run/state.ts";
+import { gateOfJob } from "../../actors/approval/state.ts";
+import type { RunState } from "../../actors/run/state.ts";
 import type { PresenceRecord } from "../dispatch/board.ts";
 import type { PlannedJob, RunPlan } from "../domain/plan.ts";
+import { approvalId } from "../domain/ids.ts";
+import { type ApprovalWait, approvalWait, type Gates, type GroupWait, groupWait } from "./gate-waits.ts";
 import { matchAgents } from "./agent-match.ts";
 
-export interface WaitingFor {
+export type WaitingFor = PlainWait | ApprovalWait | GroupWait;
+
+export interface PlainWait {
   readonly reason:
     | "worker"
     | "paused"
@@ -24,22 +29,38 @@ export interface WaitingFor {
 }
 
 /** Null when the run waits for nothing of its own. */
-export function runWaitingFor(state: RunPhase): WaitingFor | null {
+export function runWaitingFor(
+  { state, runId, place, stageApproval }: Pick<RunState, "state" | "runId" | "place" | "stageApproval">,
+  plan: Pick<RunPlan, "jobs" | "stages">,
+  gates: Gates,
+): WaitingFor | null {
+  if (state === "pending" && place !== null) return groupWait(place, { runId, job: null, cell: null }, gates);
   if (state === "pending") return { reason: "worker", text: "waits for a worker to begin it" };
+  const approval = stageApproval === null ? undefined : gates.approvals.get(stageApproval);
+  if (approval !== undefined) return approvalWait(approval, plan);
   return state === "paused" ? PAUSED : null;
 }
 
 /** `online` null: presence could not be read. Null for a job that runs or has ended. */
 export function jobWaitingFor(
-  job: Pick<JobState, "state" | "index" | "cell" | "stageOpen" | "openNeeds" | "paused" | "retryTimer">,
+  job: Pick<
+    JobState,
+    "runId" | "state" | "index" | "cell" | "stageOpen" | "openNeeds" | "paused" | "retryTimer" | "place"
+  >,
   plan: Pick<RunPlan, "jobs" | "stages">,
   online: readonly PresenceRecord[] | null,
+  gates: Gates,
 ): WaitingFor | null {
   const planned = plan.jobs[job.index];
   if (planned === undefined) return null;
   switch (job.state) {
     case "pending":
-      return pendingFor(job, planned, plan);
+      return stageApprovalFor(job, planned, plan, gates) ?? pendingFor(job, planned, plan);
+    case "waiting": {
+      if (job.place !== null) return groupWait(job.place, { ...job, job: job.index }, gates);
+      const approval = gates.approvals.get(approvalId(job.runId, gateOfJob(job.index, plan)));
+      return approval === undefined ? null : approvalWait(approval, plan);
+    }
     case "queued":
       return job.paused ? PAUSED : agentFor(planned, online);
     default:
@@ -47,13 +68,24 @@ export function jobWaitingFor(
   }
 }
 
-const PAUSED: WaitingFor = { reason: "paused", text: "the run is paused" };
+/** Its stage is the next one, and people have to open it first. */
+function stageApprovalFor(
+  { runId, stageOpen }: Pick<JobState, "runId" | "stageOpen">,
+  { stage }: PlannedJob,
+  plan: Pick<RunPlan, "jobs" | "stages">,
+  { approvals }: Gates,
+): WaitingFor | null {
+  const approval = approvals.get(approvalId(runId, { stage }));
+  return stageOpen || approval?.state !== "pending" ? null : approvalWait(approval, plan);
+}
+
+const PAUSED: PlainWait = { reason: "paused", text: "the run is paused" };
 
 function pendingFor(
   job: Pick<JobState, "cell" | "stageOpen" | "openNeeds" | "paused" | "retryTimer">,
   planned: PlannedJob,
   plan: Pick<RunPlan, "jobs" | "stages">,
-): WaitingFor {
+): PlainWait {
   if (!job.stageOpen && job.cell !== null) return parallelFor(planned);
   if (!job.stageOpen) {
     const before = plan.stages[planned.stage - 1]?.name;
@@ -70,11 +102,11 @@ function pendingFor(
   return { reason: "worker", text: "waits for a worker to queue it" };
 }
 
-function parallelFor({ maxParallel }: PlannedJob): WaitingFor {
+function parallelFor({ maxParallel }: PlannedJob): PlainWait {
   return { reason: "parallel", text: `waits for a cell to end: ${maxParallel} may be at work at once` };
 }
 
-function agentFor({ selector }: PlannedJob, online: readonly PresenceRecord[] | null): WaitingFor {
+function agentFor({ selector }: PlannedJob, online: readonly PresenceRecord[] | null): PlainWait {
   if (online === null) return { reason: "agent", text: "waits for an agent" };
   if (online.length === 0) return { reason: "no_agent_online", text: "no agent is online" };
   const { matching, failing } = matchAgents(selector, online);

@@ -21,13 +21,11 @@ export function findNotRunYet(definition: Definition): readonly NotRunYet[] {
       : `${what} has no effect yet; the definition runs without it`;
     found.set(what, { path, message, refused });
   };
-  note(definition.concurrency !== null, "`concurrency`", [["concurrency"]]);
   note(definition.notify.length > 0, "`notify`", spellings([], "notify"), false);
   const triggers = (kind: string): Paths => spellings([], "triggers").map((path) => [...path, kind]);
   note(definition.triggers.cron.length > 0, "a cron trigger", triggers("cron"), false);
   note(definition.triggers.event.length > 0, "an event trigger", triggers("event"), false);
   for (const stage of definition.stages) {
-    note(stage.approval !== null, "`approval`", inherited(stage.path, "approval"));
     for (const job of stage.jobs) {
       noteJob(note, job);
       for (const [index, step] of job.steps.entries()) noteStep(note, step, [...job.path, "steps", index]);
@@ -52,8 +50,6 @@ function inherited(owner: Path, key: string): Paths {
 
 function noteJob(note: Note, job: DefinedJob): void {
   const { path } = job;
-  note(job.concurrency !== null, "`concurrency`", [[...path, "concurrency"]]);
-  note(job.approval !== null, "`approval`", spellings(path, "approval"));
   note(job.target?.protected === true, "a protected `target`", inherited(path, "target"));
   note(job.notify.length > 0, "`notify`", spellings(path, "notify"), false);
 }

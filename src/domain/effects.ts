@@ -3,10 +3,11 @@
  * memory; every other effect is saved as owed with the snapshot and performed after the save. Each may be performed
  * again after a crash, so each is idempotent at its target.
  */
+import type { CommandBody } from "./commands.ts";
 import type { EventDraft } from "./events.ts";
-import type { AgentId, CommandId, JobRunId, ProjectId, RunId, StepRunId } from "./ids.ts";
+import type { AgentId, CommandId, JobRunId, ProjectId, RootId, RunId, StepRunId } from "./ids.ts";
 import type { AgentSelector } from "./labels.ts";
-import type { RunStatus } from "./status.ts";
+import type { ApprovalStatus, RunStatus } from "./status.ts";
 
 /** Where a message goes within one aggregate. */
 export interface ActorRef {
@@ -42,10 +43,13 @@ export interface DispatchOrder {
   readonly requestId: string;
 }
 
-/** What became of a stored command. `status` is the run's status after it was decided. */
+/** What became of a stored command. */
 export interface Verdict {
   readonly outcome: "accepted" | "refused";
-  readonly status: RunStatus;
+  /** After it was decided, of the run, or of the approval that it spoke of. */
+  readonly status: RunStatus | ApprovalStatus;
+  /** Of a place in a group that was refused: the run that has it. */
+  readonly by?: RunId | null;
 }
 
 export type OwedEffect =
@@ -78,6 +82,8 @@ export type OwedEffect =
   | { readonly type: "refuse"; readonly agentId: AgentId; readonly stepRunId: StepRunId; readonly token: number }
   /** The claimed job is not to be had (any more). */
   | { readonly type: "refuseClaim"; readonly agentId: AgentId; readonly requestId: string }
+  /** Something said to another aggregate: it is stored in that one's inbox, under an id that is the same for the same thing. */
+  | { readonly type: "command"; readonly to: RootId; readonly commandId: CommandId; readonly body: CommandBody }
   | { readonly type: "answer"; readonly commandId: CommandId; readonly verdict: Verdict };
 
 /** An effect within the aggregate: decided in the same turn. */

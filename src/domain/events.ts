@@ -13,10 +13,15 @@ export const LIFECYCLES = [
   "paused",
   "resumed",
   "retried",
+  "waiting",
+  "requested",
+  "approved",
+  "rejected",
+  "expired",
 ] as const;
 export type Lifecycle = (typeof LIFECYCLES)[number];
 
-export type EventObject = "pipeline" | "job" | "step";
+export type EventObject = "pipeline" | "job" | "step" | "approval";
 
 /** What made a transition come about: the message with which its chain began, and who sent it. */
 export interface Cause {

@@ -21,6 +21,8 @@ export type TokenId = Branded<"token">;
 export type CommandId = Branded<"command">;
 export type ApprovalId = Branded<"approval">;
 export type GroupId = Branded<"group">;
+/** What an aggregate is known by. */
+export type RootId = RunId | GroupId;
 
 interface IdByPrefix {
   run: RunId;
@@ -33,6 +35,8 @@ interface IdByPrefix {
   usr: UserId;
   tok: TokenId;
   cmd: CommandId;
+  apr: ApprovalId;
+  grp: GroupId;
 }
 
 const nextUlid = monotonicFactory();
@@ -61,6 +65,26 @@ export function jobRunId(runId: RunId, jobIndex: number, attempt: number, cell: 
 /** The id of attempt `attempt` (from 1) of the step at `stepIndex` (from 0) of a job run. */
 export function stepRunId(runId: RunId, jobId: JobRunId, stepIndex: number, attempt: number): StepRunId {
   return derive("step", runId, `${jobId}/${stepIndex}/${attempt}`);
+}
+
+/** The id of the approval before a stage or before a job (positions from 0, in plan order; of a matrix that of its first cell). */
+export function approvalId(runId: RunId, gate: { readonly stage: number } | { readonly job: number }): ApprovalId {
+  return derive("apr", runId, "stage" in gate ? `stage ${gate.stage}` : `approval of job ${gate.job}`);
+}
+
+/** The id of the group of that name in a project. */
+export function groupIdOf(projectId: ProjectId, name: string): GroupId {
+  return asId<GroupId>(
+    `grp_${createHash("sha256")
+      .update(JSON.stringify([projectId, name]))
+      .digest("hex")
+      .slice(0, 32)}`,
+  );
+}
+
+/** The id of what one actor tells another aggregate: the same for the same thing told again. */
+export function commandIdOf(...path: readonly string[]): CommandId {
+  return asId<CommandId>(`cmd_${createHash("sha256").update(JSON.stringify(path)).digest("hex").slice(0, 32)}`);
 }
 
 /** A user-supplied string taken as an id of one kind, without a check that it exists. */

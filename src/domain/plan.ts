@@ -64,6 +64,8 @@ export interface PlannedGroup {
   /** A text whose expressions read `jobs`, and `matrix` in a job whose cells are made late. */
   readonly name: string;
   readonly limit: number;
+  /** The revision that says so; revisions sort by their creation. */
+  readonly definedBy: string;
   /** What becomes of one that finds the group full: it waits, ends an older one, or is refused. */
   readonly onConflict: (typeof ON_CONFLICT)[number];
 }

@@ -33,6 +33,10 @@ export const STEP_STATUS_CODES = {
   skipped: 8,
 } as const;
 
+/** Words alone: approvals have no numeric codes. */
+export const APPROVAL_STATUSES = ["pending", "approved", "rejected", "expired", "cancelled"] as const;
+
+export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 export type RunStatus = keyof typeof RUN_STATUS_CODES;
 export type JobStatus = keyof typeof JOB_STATUS_CODES;
 export type StepStatus = keyof typeof STEP_STATUS_CODES;

@@ -2,7 +2,7 @@
 import type { Registry } from "prom-client";
 import { Kernel } from "../../actors/kernel/kernel.ts";
 import type { TurnSaved } from "../../actors/kernel/kernel-context.ts";
-import { RUN_AGGREGATE } from "../../actors/run/aggregate.ts";
+import { aggregateTypeOf } from "../../actors/aggregates.ts";
 import type { LetterFormat } from "../../queues/envelope.ts";
 import { ShardOwner } from "../../queues/shard-owner.ts";
 import type { ClusterContext } from "../app/cluster.ts";
@@ -36,7 +36,7 @@ export async function startWorker(
   teardown: Teardown,
 ): Promise<ShardOwner> {
   const { stores, log } = context;
-  const kernel = new Kernel({ ...context, type: RUN_AGGREGATE, onTurnSaved });
+  const kernel = new Kernel({ ...context, typeOf: aggregateTypeOf, onTurnSaved });
   teardown.add("the kernel", () => kernel.stop());
   const owner = new ShardOwner({
     redis,

@@ -59,6 +59,11 @@ export function resolveOutput(text: string, facts: Facts): Json {
   }
 }
 
+/** A text for people; empty where an expression in it cannot be evaluated. */
+export function resolveMessage(text: string, facts: Facts): string {
+  return asText(resolveOutput(text, facts));
+}
+
 function resolve(text: string, facts: Facts, env: Readonly<Record<string, string>>, what: string): Json {
   const template = parseTemplate(text, CONTEXTS, UNBOUNDED);
   const scope = toScope({ ...factsOf(text, template.references, facts), env });

@@ -4,8 +4,10 @@ import type { RawApproval, RawConcurrency } from "../definition/schema/pipeline.
 import { parseDuration } from "../domain/durations.ts";
 import type { PlannedApproval, PlannedGroup } from "../domain/plan.ts";
 import type { Role } from "../domain/roles.ts";
-import type { PartialScope } from "../expressions/context-data.ts";
+import { groupNameOf } from "../domain/groups.ts";
+import type { PartialScope, Scope } from "../expressions/context-data.ts";
 import { foldTemplate } from "../expressions/fold.ts";
+import { evaluateTemplate } from "../expressions/template.ts";
 
 /** Those who may operate a project approve where nobody is named. */
 const OPERATORS: readonly Role[] = ["owner", "admin", "maintainer", "operator"];
@@ -31,12 +33,36 @@ export function planApproval(
   };
 }
 
-/** Null for none. `scope` knows all contexts but `jobs`, and `matrix` while the cells are not made. */
-export function planGroup(raw: RawConcurrency | null, scope: PartialScope, parsed: ParsedTexts): PlannedGroup | null {
+/** As {@link planGroup}, with its final name, or why that cannot be had. `scope` knows all contexts that it may read. */
+export function planRunGroup(
+  raw: RawConcurrency | null,
+  scope: Scope,
+  parsed: ParsedTexts,
+  definedBy: string,
+): PlannedGroup | string | null {
   if (raw === null) return null;
-  return {
-    name: foldTemplate(parsed.template(raw.group), scope),
-    limit: raw.limit ?? DEFAULT_LIMIT,
-    onConflict: raw.onConflict ?? "queue",
-  };
+  let value: unknown;
+  try {
+    value = evaluateTemplate(parsed.template(raw.group), scope);
+  } catch (error) {
+    return `this expression cannot be evaluated: ${error instanceof Error ? error.message : String(error)}`;
+  }
+  const name = groupNameOf(value);
+  if (name === undefined) return "the name of a group must have 1 to 200 characters";
+  return { ...settingsOf(raw, definedBy), name };
+}
+
+/** Null for none; `definedBy` is the revision. `scope` knows all contexts but `jobs`, and `matrix` while the cells are not made. */
+export function planGroup(
+  raw: RawConcurrency | null,
+  scope: PartialScope,
+  parsed: ParsedTexts,
+  definedBy: string,
+): PlannedGroup | null {
+  if (raw === null) return null;
+  return { ...settingsOf(raw, definedBy), name: foldTemplate(parsed.template(raw.group), scope) };
+}
+
+function settingsOf({ limit, onConflict }: RawConcurrency, definedBy: string): Omit<PlannedGroup, "name"> {
+  return { limit: limit ?? DEFAULT_LIMIT, definedBy, onConflict: onConflict ?? "queue" };
 }

@@ -12,12 +12,14 @@ import { type PartialScope, toPartialScope, toScope, UNKNOWN } from "../expressi
 import { matrixOf, planCells, type PlannedCell } from "./plan-cells.ts";
 import { planCondition } from "./plan-condition.ts";
 import { planContexts, type Subject } from "./plan-contexts.ts";
-import { planApproval, planGroup } from "./plan-gates.ts";
+import { planApproval, planGroup, planRunGroup } from "./plan-gates.ts";
 import { knownEnv, TextResolver } from "./text-resolver.ts";
 
 export interface PlanInput extends Subject {
   readonly runId: RunId;
   readonly attempt: number;
+  /** Of the definition; empty when it is not saved. */
+  readonly revisionId: string;
 }
 
 export type PlanResult =
@@ -61,16 +63,18 @@ export function planRun(input: PlanInput): PlanResult {
   for (const [index, cell] of cells.entries()) {
     const spec = resolver.resolveJob(definition.env, cell);
     jobs.push(spec);
-    planned.push({ ...planJob(cell, spec, parsed, known), index, ...links[index]! });
+    planned.push({ ...planJob(cell, spec, input, known), index, ...links[index]! });
     // Most of a plan that is too large is never made.
     if (resolver.isFull) return refused();
   }
+  const group = planRunGroup(definition.concurrency, base, parsed, input.revisionId);
+  if (typeof group === "string") resolver.refuse("evaluation-failed", ["concurrency", "group"], group);
   const plan: RunPlan = {
     pipelineId: input.pipelineId,
     projectId: input.projectId,
     namespace: definition.namespace,
     timeoutMs: definition.timeoutMs,
-    group: planGroup(definition.concurrency, known, parsed),
+    group: typeof group === "string" ? null : group,
     stages: definition.stages.map(({ name, when, approval }) => ({
       name,
       when: planCondition(when, known, parsed),
@@ -104,10 +108,11 @@ function linkCells(cells: readonly PlannedCell[]): readonly Pick<PlannedJob, "ne
 function planJob(
   cell: PlannedCell,
   spec: JobSpec,
-  parsed: ParsedTexts,
+  { definition, revisionId }: PlanInput,
   known: PartialScope,
 ): Omit<PlannedJob, "index" | "needs" | "dependents"> {
   const { defined, stage, matrix, cellsFrom } = cell;
+  const { parsed } = definition.source;
   const ofJob = toPartialScope({ matrix: matrixOf(cell) }, known);
   const ofSteps = toPartialScope({ env: knownEnv(spec) }, ofJob);
   return {
@@ -120,7 +125,7 @@ function planJob(
     maxParallel: defined.matrix?.maxParallel ?? null,
     when: planCondition(defined.when, ofJob, parsed),
     approval: planApproval(defined.approval, known, parsed),
-    group: planGroup(defined.concurrency, ofJob, parsed),
+    group: planGroup(defined.concurrency, ofJob, parsed, revisionId),
     continueOnError: defined.continueOnError,
     timeoutMs: defined.timeoutMs,
     queueTimeoutMs: defined.queueTimeoutMs,

@@ -1,11 +1,11 @@
 /**
- * Snapshots of run aggregates: the truth of the system. Only the owner of a shard saves an aggregate; anybody may read.
+ * Snapshots of aggregates, of runs and of groups: the truth of the system. Only the owner of a shard saves an aggregate; anybody may read.
  *
  * The whole guard is `version`: a save names the version that it was decided on and answers `versionConflict` when
  * the store holds another one. A save is atomic: all actors, the owed effects and the head, or nothing. A call that
  * rejects may or may not have been stored: the caller loads again before it goes on.
  */
-import type { AgentId, JobRunId, PipelineId, ProjectId, RunId, StepRunId } from "../domain/ids.ts";
+import type { AgentId, JobRunId, PipelineId, ProjectId, RootId, RunId, StepRunId } from "../domain/ids.ts";
 import type { JobSpec, Pairs, RunPlan } from "../domain/plan.ts";
 import type { OwedEffect } from "../domain/effects.ts";
 import type { RunEvent } from "../domain/events.ts";
@@ -13,7 +13,7 @@ import type { RunStatus } from "../domain/status.ts";
 
 /** One actor as stored. `state` is JSON made by its `decide`: generated ids and numbers, no key chosen by a user. */
 export interface StoredActor {
-  readonly kind: "run" | "job" | "step";
+  readonly kind: "run" | "job" | "step" | "approval" | "group";
   readonly id: string;
   readonly state: unknown;
   /** What lists and look-ups need; kept in step with `state` by the same save. */
@@ -30,6 +30,9 @@ export interface ActorIndex {
   /** The agent that holds the actor now: set while a grant is live, null before and after. */
   readonly agentId: AgentId | null;
 }
+
+/** The pipeline of what is no run. */
+export const NO_PIPELINE = "" as PipelineId;
 
 /** What lists of runs show and filter by. */
 export interface RunSummary {
@@ -59,9 +62,12 @@ export interface RunOrigin {
   readonly firstRunId: RunId | null;
 }
 
-/** The part of a snapshot that is one row whatever the number of actors. */
-export interface AggregateHead {
-  readonly rootId: RunId;
+/**
+ * The part of a snapshot that is one row whatever the number of actors. A group has the summary and origin of no run: it is of no
+ * pipeline, and lists do not show it.
+ */
+export interface AggregateHead<Root extends RootId = RunId> {
+  readonly rootId: Root;
   readonly shard: number;
   /** The newest schema of what the aggregate consists of (stored-format.ts); whoever creates one need not know. */
   readonly schema: number;
@@ -86,8 +92,8 @@ export interface OwedRecord {
   readonly at: number;
 }
 
-export interface Aggregate {
-  readonly head: AggregateHead;
+export interface Aggregate<Root extends RootId = RunId> {
+  readonly head: AggregateHead<Root>;
   readonly actors: readonly StoredActor[];
 }
 
@@ -96,9 +102,9 @@ export interface Aggregate {
  * publishes: in the store when the save is answered, with the snapshot or right after it. When the call rejects they may
  * be missing beside a stored snapshot; its owed effects name them.
  */
-export interface AggregateSave {
+export interface AggregateSave<Root extends RootId = RunId> {
   readonly expectedVersion: number;
-  readonly head: AggregateHead;
+  readonly head: AggregateHead<Root>;
   readonly changed: readonly StoredActor[];
   readonly events: readonly RunEvent[];
 }
@@ -144,7 +150,7 @@ export interface JobLocation {
 }
 
 export interface DueAggregate {
-  readonly rootId: RunId;
+  readonly rootId: RootId;
   readonly nextDueAt: number;
 }
 
@@ -153,18 +159,18 @@ export interface AggregateStore {
    * Stores a new aggregate with version 1, its plan before it or with it, and its events as a save does; `exists` when the
    * id is taken, and then nothing is changed.
    */
-  create(aggregate: Aggregate, beside?: StoredBeside): Promise<"created" | "exists">;
+  create(aggregate: Aggregate<RootId>, beside?: StoredBeside): Promise<"created" | "exists">;
   /** The newest snapshot with all its actors in an order that is stable, or undefined. */
-  load(rootId: RunId): Promise<Aggregate | undefined>;
+  load<Root extends RootId>(rootId: Root): Promise<Aggregate<Root> | undefined>;
   loadHead(rootId: RunId): Promise<AggregateHead | undefined>;
-  save(change: AggregateSave): Promise<"saved" | "versionConflict">;
+  save(change: AggregateSave<RootId>): Promise<"saved" | "versionConflict">;
 
   /** Ids (ascending, after `after`) of aggregates of a shard that owe effects. */
-  pageOwing(shard: number, after: string, limit: number): Promise<readonly RunId[]>;
+  pageOwing(shard: number, after: string, limit: number): Promise<readonly RootId[]>;
   /** Aggregates of a shard whose `nextDueAt` is at or before `dueAt`, earliest first (id as tie-break), after `after`. */
   pageDue(shard: number, dueAt: number, after: DueAggregate | null, limit: number): Promise<readonly DueAggregate[]>;
   /** Ids (ascending, after `after`) of unsettled aggregates of a shard, either those with bound jobs or the others. */
-  pageUnsettled(shard: number, bound: boolean, after: string, limit: number): Promise<readonly RunId[]>;
+  pageUnsettled(shard: number, bound: boolean, after: string, limit: number): Promise<readonly RootId[]>;
   /** Jobs of a shard that are bound to an agent (`index.agentId` is set), ids ascending after `after`. */
   pageBoundJobs(shard: number, after: string, limit: number): Promise<readonly JobLocation[]>;
 
@@ -175,7 +181,7 @@ export interface AggregateStore {
   findStep(stepRunId: StepRunId): Promise<StepLocation | undefined>;
   findJob(jobId: JobRunId): Promise<JobLocation | undefined>;
 
-  /** Heads of runs that match, by time of creation (id as tie-break). */
+  /** Heads of runs (of no group) that match, by time of creation (id as tie-break). */
   listRuns(filter: RunFilter, page: PageRequest): Promise<Page<AggregateHead>>;
   /** The newest run of each of the pipelines that has one. */
   newestRuns(pipelineIds: readonly PipelineId[]): Promise<ReadonlyMap<PipelineId, AggregateHead>>;

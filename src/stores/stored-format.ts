@@ -22,6 +22,8 @@ export interface StoredParts {
   readonly run: StoredState;
   readonly job: StoredState;
   readonly step: StoredState;
+  readonly approval: StoredState;
+  readonly group: StoredState;
   readonly plan: RunPlan;
   readonly spec: JobSpec;
   readonly letter: { readonly to: ActorRef | null; readonly message: unknown };

@@ -6,8 +6,16 @@
  * changed, also the first save after a switch, and a look-up of one job or step needs no head. A head never goes back to
  * an older schema: it has the newest of its aggregate, so an older node knows by the head alone what it cannot read.
  */
-import type { RunId } from "../domain/ids.ts";
-import type { Aggregate, AggregateHead, AggregateStore, JobLocation, StepLocation, StoredActor } from "./aggregates.ts";
+import type { RootId } from "../domain/ids.ts";
+import {
+  type Aggregate,
+  type AggregateHead,
+  type AggregateStore,
+  type JobLocation,
+  NO_PIPELINE,
+  type StepLocation,
+  type StoredActor,
+} from "./aggregates.ts";
 import { writtenPlan } from "./versioned-plans.ts";
 import {
   fromStored,
@@ -29,7 +37,7 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
         ...(plan === undefined ? {} : { plan: writtenPlan(plan.graph, plan.jobs, format, schema) }),
       });
     },
-    async load(rootId) {
+    async load<Root extends RootId>(rootId: Root) {
       const found = await store.load(rootId);
       return found && readAggregate(found);
     },
@@ -84,13 +92,13 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
     liveRuns: (pipelineId, limit) => store.liveRuns(pipelineId, limit),
   };
 
-  function readAggregate({ head, actors }: Aggregate): Aggregate {
+  function readAggregate<Root extends RootId>({ head, actors }: Aggregate<Root>): Aggregate<Root> {
     return { head: readHead(head), actors: actors.map((actor) => read(actor, head.rootId)) };
   }
 
   /** `schema` stays what is stored, so that the next save does not fall behind it. */
-  function readHead(head: AggregateHead): AggregateHead {
-    const what = `the run ${head.rootId}`;
+  function readHead<Root extends RootId>(head: AggregateHead<Root>): AggregateHead<Root> {
+    const what = head.summary.pipelineId === NO_PIPELINE ? `the group ${head.rootId}` : `the run ${head.rootId}`;
     refuseNewer(what, head.schema, format);
     return {
       ...head,
@@ -99,7 +107,7 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
     };
   }
 
-  function writtenHead(head: AggregateHead, schema: number): AggregateHead {
+  function writtenHead<Root extends RootId>(head: AggregateHead<Root>, schema: number): AggregateHead<Root> {
     return {
       ...head,
       schema,
@@ -108,8 +116,8 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
     };
   }
 
-  function read(actor: StoredActor, rootId: RunId): StoredActor {
-    const what = `the ${actor.kind} ${actor.id} of the run ${rootId}`;
+  function read(actor: StoredActor, rootId: RootId): StoredActor {
+    const what = `the ${actor.kind} ${actor.id} of ${rootId}`;
     return { ...actor, state: fromStored(format, actor.kind, actor.state as StoredState, what) };
   }
 

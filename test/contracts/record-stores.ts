@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { MillraceError } from "../../src/domain/errors.ts";
 import { asId, newId, type CommandId, type RunId, type StepRunId } from "../../src/domain/ids.ts";
 import type { RunEvent } from "../../src/domain/events.ts";
+import type { UserCommand } from "../../src/domain/commands.ts";
 import type { Command } from "../../src/stores/inbox.ts";
 import type { Pipeline, Revision } from "../../src/stores/pipelines.ts";
 import type { Token, User } from "../../src/stores/identity.ts";
@@ -41,7 +42,7 @@ export function recordStoresContract(open: () => Stores): void {
   });
 
   describe("the inbox", () => {
-    const command = (rootId: RunId, kind: Command["kind"], shard = 1): Command => ({
+    const command = (rootId: RunId, kind: UserCommand["kind"], shard = 1): Command => ({
       id: newId("cmd"),
       rootId,
       shard,

@@ -389,8 +389,8 @@ describe("a condition", () => {
 
 describe("what is not run yet", () => {
   const places: readonly (readonly [what: string, text: string, expected: readonly string[]])[] = [
-    ["a block as SPEC spells it", onJob("Approval: {}"), ["/jobs/0/Approval 4:5"]],
-    ["a block of the pipeline that gates its first stage", onPipeline("Approval: {}"), ["/Approval 1:1"]],
+    ["a block as SPEC spells it", onJob("Target: { environment: e, protected: true }"), ["/jobs/0/Target 4:5"]],
+    ["nothing, of what is run", onPipeline("Approval: {}\nconcurrency: { group: g }"), []],
     [
       "a target that jobs have from the pipeline",
       onPipeline("target: { environment: e, protected: true }"),

@@ -77,7 +77,7 @@ function expectSamePlans(definition: Definition, trigger: Trigger): void {
     pipelineName: "p",
     projectId: asId<ProjectId>("default"),
   };
-  const run = { ...subject, runId: asId<RunId>("run_1"), attempt: 1 };
+  const run = { ...subject, runId: asId<RunId>("run_1"), attempt: 1, revisionId: "rev_1" };
   expect(planRun(run)).to.deep.equal(planRun(run));
   expect(dryRun(subject)).to.deep.equal(dryRun(subject));
 }

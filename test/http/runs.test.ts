@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { shardOf } from "../../queues/shard-map.ts";
 import { nextAttempt, newJob } from "../../actors/job/state.ts";
 import { newStep } from "../../actors/step/state.ts";
 import { asId, type AgentId, type CommandId, newId, type PipelineId } from "../../src/domain/ids.ts";
@@ -200,7 +201,8 @@ describe("runs over HTTP", () => {
       expect(answer.status).to.equal(200);
       expect(answer.body.detail).to.deep.equal({ runId: run.runId, pipelineId, status: "pending", statusCode: 1 });
       const [command] = await edge.context.stores.inbox.pending(run.runId);
-      expect(command).to.include({ kind: "stop", reason: "enough", operator: "ann", actor: "admin", shard: 0 });
+      const shard = shardOf(run.runId, edge.context.shards);
+      expect(command).to.include({ kind: "stop", reason: "enough", operator: "ann", actor: "admin", shard });
       expect(edge.letters).to.deep.include({ rootId: run.runId, to: null, message: null });
     });
 

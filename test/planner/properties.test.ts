@@ -49,6 +49,7 @@ function plan(spec: unknown, ref = "main"): Extract<PlanResult, { ok: true }> {
     definition,
     runId: RUN,
     attempt: 1,
+    revisionId: "rev_1",
     trigger: { kind: "manual", ref, payload: {} },
     variables: [],
     pipelineId: asId<PipelineId>("pl_1"),

@@ -11,6 +11,7 @@ function plan(text: string, ref = "main", variables: Pairs<string> = []): PlanRe
     definition,
     runId: asId<RunId>("run_1"),
     attempt: 1,
+    revisionId: "rev_1",
     trigger: { kind: "manual", ref, payload: {} },
     variables,
     pipelineId: asId<PipelineId>("pl_1"),

@@ -60,6 +60,7 @@ function play(text: string, variables: Readonly<Record<string, string>>): Played
     definition: definition!,
     runId: RUN_ID,
     attempt: 1,
+    revisionId: "rev_1",
     trigger: { kind: "manual", ref: "main", payload: {} },
     variables: Object.entries(variables),
     pipelineId: asId<PipelineId>("pl_TEST"),

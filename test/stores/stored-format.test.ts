@@ -33,6 +33,8 @@ const SAMPLES: StoredParts = {
   run: state("run"),
   job: state("job"),
   step: state("step"),
+  approval: { state: "pending", votes: 1 },
+  group: { seats: [] },
   plan: PLAN,
   spec: jobSpecsOf(PLAN)[0]!,
   letter: { to: { kind: "job", id: "job_1" }, message: { type: "cancel" } },
@@ -136,14 +138,14 @@ describe("the stored format", () => {
       expect(format.read("plan", plan, 2)).to.deep.equal(PLAN);
       expect(format.read("run", { state: "running" }, 2)).to.deep.equal({
         state: "running",
-        place: "none",
+        place: null,
         stageApproval: null,
       });
       expect(format.read("origin", format.write("origin", head.origin, 2), 2)).to.deep.equal(head.origin);
     });
 
     it("is not written as schema 2 where that would lose an approval, a group or what was run again", () => {
-      const group = { name: "deploy", limit: 1, onConflict: "queue" } as const;
+      const group = { name: "deploy", limit: 1, definedBy: "", onConflict: "queue" } as const;
       for (const lossy of [{ ...PLAN, group }, planOf([[{ group }]])]) {
         expect(() => format.write("plan", lossy, 2)).to.throw("which knows no approvals and groups");
       }

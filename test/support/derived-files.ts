@@ -1,11 +1,19 @@
 /** What is written in README.md and .oxlintrc.json but follows from elsewhere. `npm run generate` writes it anew. */
+import { APPROVAL_TRANSITIONS } from "../../actors/approval/transitions.ts";
+import { GROUP_TRANSITIONS } from "../../actors/group/transitions.ts";
 import { JOB_TRANSITIONS } from "../../actors/job/transitions.ts";
 import { RUN_TRANSITIONS } from "../../actors/run/transitions.ts";
 import { STEP_TRANSITIONS } from "../../actors/step/transitions.ts";
 import { FolderTable } from "./folder-table.ts";
 import { renderStateTable } from "./state-table.ts";
 
-const TABLES = { run: RUN_TRANSITIONS, job: JOB_TRANSITIONS, step: STEP_TRANSITIONS };
+const TABLES = {
+  run: RUN_TRANSITIONS,
+  job: JOB_TRANSITIONS,
+  step: STEP_TRANSITIONS,
+  approval: APPROVAL_TRANSITIONS,
+  group: GROUP_TRANSITIONS,
+};
 
 interface LintConfig {
   readonly overrides: readonly { readonly rules: object }[];

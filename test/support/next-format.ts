@@ -23,6 +23,8 @@ const NAMES: Readonly<Record<Part, readonly (readonly [old: string, next: string
     ["state", "phase"],
     ["grant", "given"],
   ],
+  approval: [["votes", "ballots"]],
+  group: [["seats", "places"]],
   plan: [["jobs", "graph"]],
   spec: [["steps", "commands"]],
   letter: [["message", "content"]],

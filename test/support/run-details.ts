@@ -60,6 +60,7 @@ export function runDetailOf(overrides: Partial<Omit<RunDetail, "jobs">>, jobs: r
       retriedBy: null,
       agentId: asId<AgentId>("agt_1"),
       reason: "",
+      gaveWayTo: null,
       waitingFor: null,
       queuedAt: null,
       startTime: "2026-11-21T00:00:00.000Z",

@@ -4,21 +4,22 @@
  * them behind; the document names what its last save changed, and whoever loads it makes up for that.
  */
 import type { Collection, Filter, Sort, UpdateFilter } from "mongodb";
-import type { AgentId, JobRunId, PipelineId, RunId, StepRunId } from "../../domain/ids.ts";
+import type { AgentId, JobRunId, PipelineId, RootId, RunId, StepRunId } from "../../domain/ids.ts";
 import { FINAL_RUN_STATUSES } from "../../domain/status.ts";
-import type {
-  Aggregate,
-  AggregateHead,
-  AggregateSave,
-  AggregateStore,
-  DueAggregate,
-  JobLocation,
-  Page,
-  PageRequest,
-  RunFilter,
-  StepLocation,
-  StoredActor,
-  StoredBeside,
+import {
+  type Aggregate,
+  type AggregateHead,
+  type AggregateSave,
+  type AggregateStore,
+  type DueAggregate,
+  type JobLocation,
+  type Page,
+  type PageRequest,
+  type RunFilter,
+  type StepLocation,
+  type StoredActor,
+  type StoredBeside,
+  NO_PIPELINE,
 } from "../aggregates.ts";
 import type { PlanStore } from "../plans.ts";
 import { type Connection, insertIfAbsent, type Keyed } from "./connection.ts";
@@ -26,7 +27,7 @@ import { ReadModels } from "./read-models.ts";
 import { insertEvents, planStore } from "./runtime.ts";
 
 interface HeadDocument extends Omit<AggregateHead, "rootId"> {
-  readonly _id: RunId;
+  readonly _id: RootId;
   readonly owes: boolean;
 }
 
@@ -36,7 +37,7 @@ interface AggregateDocument extends HeadDocument {
   readonly changed: readonly string[];
 }
 
-const RANK = { run: 0, job: 1, step: 2 } as const;
+const RANK = { run: 0, job: 1, step: 2, approval: 3, group: 4 } as const;
 const HEAD_ALONE = { actors: 0, changed: 0 } as const;
 
 export class MongoAggregateStore implements AggregateStore {
@@ -52,8 +53,11 @@ export class MongoAggregateStore implements AggregateStore {
     this.#plans = planStore(connection);
   }
 
-  async create({ head, actors }: Aggregate, { plan, events = [] }: StoredBeside = {}): Promise<"created" | "exists"> {
-    if (plan !== undefined) await this.#plans.put(head.rootId, plan.graph, plan.jobs);
+  async create(
+    { head, actors }: Aggregate<RootId>,
+    { plan, events = [] }: StoredBeside = {},
+  ): Promise<"created" | "exists"> {
+    if (plan !== undefined) await this.#plans.put(head.rootId as RunId, plan.graph, plan.jobs);
     const inserted = await insertIfAbsent<AggregateDocument>(this.#aggregates, {
       ...toDocument(head),
       actors: Object.fromEntries(actors.map((actor) => [actor.id, actor])),
@@ -64,10 +68,10 @@ export class MongoAggregateStore implements AggregateStore {
     return "created";
   }
 
-  async load(rootId: RunId): Promise<Aggregate | undefined> {
+  async load<Root extends RootId>(rootId: Root): Promise<Aggregate<Root> | undefined> {
     const document = await this.#aggregates.findOne({ _id: rootId });
     if (document === null) return undefined;
-    const head = toHead(document);
+    const head = toHead<Root>(document);
     await this.#readModels.repair(
       head,
       document.changed.map((id) => document.actors[id]!),
@@ -80,7 +84,7 @@ export class MongoAggregateStore implements AggregateStore {
     return document === null ? undefined : toHead(document);
   }
 
-  async save({ expectedVersion, head, changed, events }: AggregateSave): Promise<"saved" | "versionConflict"> {
+  async save({ expectedVersion, head, changed, events }: AggregateSave<RootId>): Promise<"saved" | "versionConflict"> {
     const { _id, origin: _unchanged, ...fields } = toDocument(head);
     const set = {
       ...fields,
@@ -94,8 +98,8 @@ export class MongoAggregateStore implements AggregateStore {
     return "saved";
   }
 
-  async pageOwing(shard: number, after: string, limit: number): Promise<readonly RunId[]> {
-    return this.#pageIds({ shard, owes: true, _id: { $gt: after as RunId } }, { _id: 1 }, limit);
+  async pageOwing(shard: number, after: string, limit: number): Promise<readonly RootId[]> {
+    return this.#pageIds({ shard, owes: true, _id: { $gt: after as RootId } }, { _id: 1 }, limit);
   }
 
   async pageDue(
@@ -110,14 +114,14 @@ export class MongoAggregateStore implements AggregateStore {
       { nextDueAt: { $gt: after.nextDueAt } },
     ];
     const page = this.#aggregates
-      .find<{ _id: RunId; nextDueAt: number }>(rest ? { ...due, $or: rest } : due, { projection: { nextDueAt: 1 } })
+      .find<{ _id: RootId; nextDueAt: number }>(rest ? { ...due, $or: rest } : due, { projection: { nextDueAt: 1 } })
       .sort({ nextDueAt: 1, _id: 1 })
       .limit(limit);
     return page.map(({ _id, nextDueAt }) => ({ rootId: _id, nextDueAt })).toArray();
   }
 
-  async pageUnsettled(shard: number, bound: boolean, after: string, limit: number): Promise<readonly RunId[]> {
-    const filter = { shard, settled: false, "summary.bound": bound, _id: { $gt: after as RunId } };
+  async pageUnsettled(shard: number, bound: boolean, after: string, limit: number): Promise<readonly RootId[]> {
+    const filter = { shard, settled: false, "summary.bound": bound, _id: { $gt: after as RootId } };
     return this.#pageIds(filter, { _id: 1 }, limit);
   }
 
@@ -142,8 +146,8 @@ export class MongoAggregateStore implements AggregateStore {
   }
 
   async listRuns(filter: RunFilter, { page, pageSize, descending }: PageRequest): Promise<Page<AggregateHead>> {
-    const query: Filter<AggregateDocument> = {};
-    if (filter.pipelineId !== undefined) query["summary.pipelineId"] = filter.pipelineId;
+    // A group is of no pipeline.
+    const query: Filter<AggregateDocument> = { "summary.pipelineId": filter.pipelineId ?? { $ne: NO_PIPELINE } };
     if (filter.projectId !== undefined) query["summary.projectId"] = filter.projectId;
     if (filter.status !== undefined) query["summary.status"] = filter.status;
     const direction = descending ? -1 : 1;
@@ -180,22 +184,26 @@ export class MongoAggregateStore implements AggregateStore {
     );
   }
 
-  async #pageIds(filter: Filter<AggregateDocument>, sort: Sort, limit: number): Promise<readonly RunId[]> {
+  async #pageIds<Root extends RootId>(
+    filter: Filter<AggregateDocument>,
+    sort: Sort,
+    limit: number,
+  ): Promise<readonly Root[]> {
     const page = this.#aggregates
       .find(filter, { projection: { _id: 1 } })
       .sort(sort)
       .limit(limit);
-    return page.map(({ _id }) => _id).toArray();
+    return page.map(({ _id }) => _id as Root).toArray();
   }
 }
 
-function toDocument({ rootId, ...head }: AggregateHead): HeadDocument {
+function toDocument({ rootId, ...head }: AggregateHead<RootId>): HeadDocument {
   return { ...head, _id: rootId, owes: head.owed.length > 0 };
 }
 
-function toHead(document: HeadDocument): AggregateHead {
+function toHead<Root extends RootId = RunId>(document: HeadDocument): AggregateHead<Root> {
   const { _id, shard, schema, version, final, settled, eventNumber, nextDueAt, owed, summary, origin } = document;
-  return { rootId: _id, shard, schema, version, final, settled, eventNumber, nextDueAt, owed, summary, origin };
+  return { rootId: _id as Root, shard, schema, version, final, settled, eventNumber, nextDueAt, owed, summary, origin };
 }
 
 function inOrder(a: StoredActor, b: StoredActor): number {

@@ -3,13 +3,13 @@
  * written after the save and guarded by its version.
  */
 import type { AnyBulkWriteOperation, Collection } from "mongodb";
-import type { AgentId, JobRunId, RunId, StepRunId } from "../../domain/ids.ts";
+import type { AgentId, JobRunId, RootId, RunId, StepRunId } from "../../domain/ids.ts";
 import type { ActorIndex, AggregateHead, JobLocation, StepLocation, StoredActor } from "../aggregates.ts";
 import { type Connection, isDuplicateKey } from "./connection.ts";
 
 interface Row extends ActorIndex {
   readonly _id: string;
-  readonly rootId: RunId;
+  readonly rootId: RootId;
   readonly shard: number;
   /** Version of the aggregate by which the actor was changed last. */
   readonly version: number;
@@ -17,7 +17,7 @@ interface Row extends ActorIndex {
   readonly state: unknown;
 }
 
-type Version = Pick<AggregateHead, "rootId" | "shard" | "version">;
+type Version = Pick<AggregateHead<RootId>, "rootId" | "shard" | "version">;
 
 /** Rows of one round trip. */
 const ROWS_AT_ONCE = 1_000;
@@ -111,11 +111,16 @@ async function writeRows(
 }
 
 function toJobLocation(row: Row): JobLocation {
-  return { runId: row.rootId, jobId: row._id as JobRunId, actor: toActor("job", row) };
+  return { runId: row.rootId as RunId, jobId: row._id as JobRunId, actor: toActor("job", row) };
 }
 
 function toStepLocation(row: Row): StepLocation {
-  return { runId: row.rootId, jobId: row.jobId!, stepRunId: row._id as StepRunId, actor: toActor("step", row) };
+  return {
+    runId: row.rootId as RunId,
+    jobId: row.jobId!,
+    stepRunId: row._id as StepRunId,
+    actor: toActor("step", row),
+  };
 }
 
 function toActor(kind: StoredActor["kind"], row: Row): StoredActor {

@@ -3,7 +3,7 @@ import type { Collection } from "mongodb";
 import { MillraceError } from "../../domain/errors.ts";
 import type { Verdict } from "../../domain/effects.ts";
 import type { RunEvent } from "../../domain/events.ts";
-import type { CommandId, RunId } from "../../domain/ids.ts";
+import type { CommandId, RootId } from "../../domain/ids.ts";
 import type { JobSpec, RunPlan } from "../../domain/plan.ts";
 import type { DeadLetter, DeadLetterStore, KeptDeadLetter } from "../dead-letters.ts";
 import type { EventStore } from "../events.ts";
@@ -37,7 +37,7 @@ export function planStore(connection: Connection): PlanStore {
 
 interface CommandDocument {
   readonly _id: CommandId;
-  readonly rootId: RunId;
+  readonly rootId: RootId;
   readonly shard: number;
   readonly seq: number;
   readonly answered: boolean;
@@ -47,7 +47,7 @@ interface CommandDocument {
 
 export function inboxStore(connection: Connection): InboxStore {
   const inbox = connection.collection<CommandDocument>("inbox");
-  const counters = connection.collection<{ _id: RunId; seq: number }>("inbox_counters");
+  const counters = connection.collection<{ _id: RootId; seq: number }>("inbox_counters");
   return {
     async insert(command) {
       const { id, rootId, shard } = command;
@@ -67,7 +67,7 @@ export function inboxStore(connection: Connection): InboxStore {
         .map(({ command }) => command)
         .toArray(),
     async pageRoots(shard, after, limit) {
-      const roots = inbox.aggregate<{ _id: RunId }>([
+      const roots = inbox.aggregate<{ _id: RootId }>([
         { $match: { shard, answered: false, rootId: { $gt: after } } },
         { $group: { _id: "$rootId" } },
         { $sort: { _id: 1 } },

@@ -1,5 +1,13 @@
 /** Snapshots of aggregates in SQLite: a head row and a row per actor, saved in one transaction. */
-import { type AgentId, asId, type JobRunId, type PipelineId, type RunId, type StepRunId } from "../../domain/ids.ts";
+import {
+  type AgentId,
+  asId,
+  type JobRunId,
+  type PipelineId,
+  type RootId,
+  type RunId,
+  type StepRunId,
+} from "../../domain/ids.ts";
 import { FINAL_RUN_STATUSES } from "../../domain/status.ts";
 import type {
   Aggregate,
@@ -18,7 +26,7 @@ import type {
 import type { Database, Row } from "./database.ts";
 import { insertEvents, insertPlan } from "./runtime.ts";
 
-const RANK = { run: 0, job: 1, step: 2 } as const;
+const RANK = { run: 0, job: 1, step: 2, approval: 3, group: 4 } as const;
 const FINAL = FINAL_RUN_STATUSES.map((status) => `'${status}'`).join(", ");
 
 const INSERT_HEAD = `
@@ -41,10 +49,10 @@ export class SqliteAggregateStore implements AggregateStore {
     this.#db = db;
   }
 
-  create({ head, actors }: Aggregate, { plan, events = [] }: StoredBeside = {}): Promise<"created" | "exists"> {
+  create({ head, actors }: Aggregate<RootId>, { plan, events = [] }: StoredBeside = {}): Promise<"created" | "exists"> {
     const { rootId, shard, schema, version, eventNumber, nextDueAt, summary } = head;
     return this.#db.transaction(() => {
-      if (plan !== undefined) insertPlan(this.#db, rootId, plan.graph, plan.jobs);
+      if (plan !== undefined) insertPlan(this.#db, rootId as RunId, plan.graph, plan.jobs);
       const inserted = this.#db.runNow(
         INSERT_HEAD,
         rootId,
@@ -73,7 +81,7 @@ export class SqliteAggregateStore implements AggregateStore {
     });
   }
 
-  save({ expectedVersion, head, changed, events }: AggregateSave): Promise<"saved" | "versionConflict"> {
+  save({ expectedVersion, head, changed, events }: AggregateSave<RootId>): Promise<"saved" | "versionConflict"> {
     const { summary } = head;
     return this.#db.transaction(() => {
       const updated = this.#db.runNow(
@@ -100,7 +108,7 @@ export class SqliteAggregateStore implements AggregateStore {
     });
   }
 
-  load(rootId: RunId): Promise<Aggregate | undefined> {
+  load<Root extends RootId>(rootId: Root): Promise<Aggregate<Root> | undefined> {
     return this.#db.read(() => {
       const head = this.#db.getNow("SELECT * FROM aggregates WHERE root_id = ?", rootId);
       if (head === undefined) return undefined;
@@ -108,7 +116,7 @@ export class SqliteAggregateStore implements AggregateStore {
         "SELECT * FROM actors WHERE root_id = ? ORDER BY rank, job_id, position, attempt",
         rootId,
       );
-      return { head: toHead(head), actors: rows.map(toActor) };
+      return { head: toHead<Root>(head), actors: rows.map(toActor) };
     });
   }
 
@@ -117,7 +125,7 @@ export class SqliteAggregateStore implements AggregateStore {
     return row && toHead(row);
   }
 
-  async pageOwing(shard: number, after: string, limit: number): Promise<readonly RunId[]> {
+  async pageOwing(shard: number, after: string, limit: number): Promise<readonly RootId[]> {
     return toRootIds(
       await this.#db.all(
         "SELECT root_id FROM aggregates WHERE shard = ? AND owes = 1 AND root_id > ? ORDER BY root_id LIMIT ?",
@@ -145,10 +153,10 @@ export class SqliteAggregateStore implements AggregateStore {
       after?.rootId ?? "",
       limit,
     );
-    return rows.map((row) => ({ rootId: row["root_id"] as RunId, nextDueAt: row["next_due_at"] as number }));
+    return rows.map((row) => ({ rootId: row["root_id"] as RootId, nextDueAt: row["next_due_at"] as number }));
   }
 
-  async pageUnsettled(shard: number, bound: boolean, after: string, limit: number): Promise<readonly RunId[]> {
+  async pageUnsettled(shard: number, bound: boolean, after: string, limit: number): Promise<readonly RootId[]> {
     return toRootIds(
       await this.#db.all(
         `SELECT root_id FROM aggregates WHERE shard = ? AND bound = ? AND settled = 0 AND root_id > ?
@@ -192,7 +200,8 @@ export class SqliteAggregateStore implements AggregateStore {
   }
 
   async listRuns(filter: RunFilter, { page, pageSize, descending }: PageRequest): Promise<Page<AggregateHead>> {
-    const clauses: string[] = [];
+    // A group is of no pipeline.
+    const clauses = filter.pipelineId === undefined ? ["pipeline_id <> ''"] : [];
     const values: string[] = [];
     for (const [column, value] of [
       ["pipeline_id", filter.pipelineId],
@@ -238,7 +247,7 @@ export class SqliteAggregateStore implements AggregateStore {
     );
   }
 
-  #putActor(rootId: RunId, shard: number, { kind, id, state, index }: StoredActor): void {
+  #putActor(rootId: RootId, shard: number, { kind, id, state, index }: StoredActor): void {
     const { position, jobId, status, attempt, agentId } = index;
     this.#db.runNow(
       UPSERT_ACTOR,
@@ -257,11 +266,11 @@ export class SqliteAggregateStore implements AggregateStore {
   }
 }
 
-function toRootIds(rows: readonly Row[]): readonly RunId[] {
-  return rows.map((row) => row["root_id"] as RunId);
+function toRootIds<Root extends RootId>(rows: readonly Row[]): readonly Root[] {
+  return rows.map((row) => row["root_id"] as Root);
 }
 
-function toHead(row: Row): AggregateHead {
+function toHead<Root extends RootId = RunId>(row: Row): AggregateHead<Root> {
   const fields = row as Record<string, never>;
   return {
     rootId: fields["root_id"]!,

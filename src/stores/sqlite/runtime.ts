@@ -1,7 +1,7 @@
 /** What runs leave besides snapshots, in SQLite: plans, commands, events, shards, dead letters, idempotency keys. */
 import type { Verdict } from "../../domain/effects.ts";
 import type { RunEvent } from "../../domain/events.ts";
-import type { CommandId, RunId } from "../../domain/ids.ts";
+import type { CommandId, RootId, RunId } from "../../domain/ids.ts";
 import type { JobSpec, RunPlan } from "../../domain/plan.ts";
 import type { DeadLetterStore, KeptDeadLetter } from "../dead-letters.ts";
 import type { EventStore } from "../events.ts";
@@ -39,7 +39,7 @@ export function inboxStore(db: Database): InboxStore {
         JSON.stringify(command),
       );
     },
-    async pending(rootId: RunId) {
+    async pending(rootId: RootId) {
       const rows = await db.all("SELECT body FROM inbox WHERE root_id = ? AND verdict IS NULL ORDER BY seq", rootId);
       return rows.map((row) => bodyOf<Command>(row)!);
     },
@@ -51,7 +51,7 @@ export function inboxStore(db: Database): InboxStore {
         after,
         limit,
       );
-      return rows.map((row) => row["root_id"] as RunId);
+      return rows.map((row) => row["root_id"] as RootId);
     },
     async answer(id: CommandId, verdict: Verdict) {
       await db.run("UPDATE inbox SET verdict = ? WHERE id = ? AND verdict IS NULL", JSON.stringify(verdict), id);

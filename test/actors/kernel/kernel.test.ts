@@ -3,15 +3,16 @@ import { takeFirstTurn } from "../../../actors/kernel/first-turn.ts";
 import { Kernel } from "../../../actors/kernel/kernel.ts";
 import type { KernelTiming } from "../../../actors/kernel/kernel-context.ts";
 import type { JobState } from "../../../actors/job/state.ts";
+import { aggregateTypeOf } from "../../../actors/aggregates.ts";
 import { RUN_AGGREGATE } from "../../../actors/run/aggregate.ts";
 import { createRunAggregate } from "../../../actors/run/create.ts";
 import type { RunState } from "../../../actors/run/state.ts";
 import type { StepState } from "../../../actors/step/state.ts";
 import { systemClock } from "../../../src/domain/clock.ts";
-import { type AgentId, asId, jobRunId, newId, type RunId, stepRunId } from "../../../src/domain/ids.ts";
+import { type AgentId, asId, jobRunId, newId, type RootId, type RunId, stepRunId } from "../../../src/domain/ids.ts";
 import type { RunPlan } from "../../../src/domain/plan.ts";
 import type { AggregateSave, RunOrigin } from "../../../src/stores/aggregates.ts";
-import type { CommandKind } from "../../../src/stores/inbox.ts";
+import type { UserCommand } from "../../../src/domain/commands.ts";
 import type { Stores } from "../../../src/stores/stores.ts";
 import { RecordingPorts, silentLog } from "../../support/kernel-ports.ts";
 import { jobSpecsOf, planOf } from "../../support/plans.ts";
@@ -48,7 +49,7 @@ describe("the kernel", () => {
   let presence: Map<AgentId, { bootId: string; beat: string }>;
   let presenceReadable: boolean;
   /** Saves in order, as the store got them. */
-  let saves: AggregateSave[];
+  let saves: AggregateSave<RootId>[];
 
   beforeEach(async () => {
     const opened = await openTestSqlite();
@@ -76,7 +77,8 @@ describe("the kernel", () => {
       presence: {
         read: () => (presenceReadable ? Promise.resolve(presence) : Promise.reject(new Error("no Redis"))),
       },
-      type: RUN_AGGREGATE,
+      typeOf: aggregateTypeOf,
+      shards: 16,
       clock: systemClock,
       log: silentLog,
       timing,
@@ -120,7 +122,7 @@ describe("the kernel", () => {
   const jobOf = (rootId: RunId, index = 0, attempt = 1): Promise<JobState> =>
     stateOf<JobState>(rootId, jobRunId(rootId, index, attempt));
 
-  async function store(rootId: RunId, kind: CommandKind): Promise<string> {
+  async function store(rootId: RunId, kind: UserCommand["kind"]): Promise<string> {
     const id = newId("cmd");
     await stores.inbox.insert({
       id,
@@ -417,7 +419,7 @@ describe("the kernel", () => {
 });
 
 /** Keeps what the store is asked to save; the store itself is the real one. */
-function recordSaves(stores: Stores, saves: AggregateSave[]): void {
+function recordSaves(stores: Stores, saves: AggregateSave<RootId>[]): void {
   const save = stores.aggregates.save.bind(stores.aggregates);
   stores.aggregates.save = (change) => {
     saves.push(change);

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Kernel } from "../../../actors/kernel/kernel.ts";
-import { RUN_AGGREGATE } from "../../../actors/run/aggregate.ts";
+import { aggregateTypeOf } from "../../../actors/aggregates.ts";
 import { createRunAggregate } from "../../../actors/run/create.ts";
 import { systemClock } from "../../../src/domain/clock.ts";
 import { jobRunId, newId, type RunId } from "../../../src/domain/ids.ts";
@@ -78,7 +78,8 @@ describe("the kernel of an old node among what a newer one has stored", () => {
       board: ports.board,
       mailboxes: ports.mailboxes,
       presence: { read: () => Promise.resolve(new Map()) },
-      type: RUN_AGGREGATE,
+      typeOf: aggregateTypeOf,
+      shards: 16,
       clock: systemClock,
       log: { ...silentLog, error: (fields) => void alarms.push(String(fields["runId"])) },
       timing: TIMING,

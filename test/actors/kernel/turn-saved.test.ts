@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Kernel } from "../../../actors/kernel/kernel.ts";
-import { RUN_AGGREGATE } from "../../../actors/run/aggregate.ts";
+import { aggregateTypeOf } from "../../../actors/aggregates.ts";
 import { systemClock } from "../../../src/domain/clock.ts";
 import { jobRunId, newId } from "../../../src/domain/ids.ts";
 import { sampleAggregate } from "../../contracts/samples.ts";
@@ -23,7 +23,8 @@ describe("whoever is told of saved turns", () => {
         board: ports.board,
         mailboxes: ports.mailboxes,
         presence: { read: () => Promise.resolve(new Map()) },
-        type: RUN_AGGREGATE,
+        typeOf: aggregateTypeOf,
+        shards: 16,
         clock: systemClock,
         log: silentLog,
         timing: { sweepMs: 20, parkMinMs: 5, parkMaxMs: 20 },

@@ -1,0 +1,19 @@
+/** The approval as the kernel sees it. */
+import type { ActorKind } from "../kernel/actor-kind.ts";
+import { decideApproval, outstandingApproval } from "./decide.ts";
+import type { ApprovalMessage } from "./messages.ts";
+import type { ApprovalState } from "./state.ts";
+
+export const approvalActor: ActorKind<ApprovalState, ApprovalMessage> = {
+  decide: decideApproval,
+  index: ({ gate, state }) => ({
+    position: "stage" in gate ? gate.stage : gate.job,
+    jobId: null,
+    status: state,
+    attempt: 1,
+    agentId: null,
+  }),
+  timers: ({ expiryTimer }) => [["expiry", expiryTimer]],
+  outstanding: outstandingApproval,
+  heldBy: () => null,
+};

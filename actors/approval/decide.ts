@@ -1,0 +1,181 @@
+/** The approval's decisions: names the situation, looks it up in the table, and says what follows from it. Pure. */
+import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
+import type { Lifecycle } from "../../src/domain/events.ts";
+import { jobRunId } from "../../src/domain/ids.ts";
+import type { Peers } from "../../src/domain/peers.ts";
+import type { RunPlan } from "../../src/domain/plan.ts";
+import { lookUp } from "../../src/domain/transition-table.ts";
+import type { JobMessage } from "../job/messages.ts";
+import type { JobState } from "../job/state.ts";
+import type { RunMessage } from "../run/messages.ts";
+import type { ApprovalMessage, ApprovalResult, Vote } from "./messages.ts";
+import {
+  type ApprovalRequest,
+  type ApprovalState,
+  type CastVote,
+  gateName,
+  gateOfJob,
+  missingApprovals,
+  newApproval,
+  plannedApproval,
+} from "./state.ts";
+import { APPROVAL_TRANSITIONS, type ApprovalInput } from "./transitions.ts";
+
+type Told = LocalEffect<RunMessage | JobMessage, never>;
+type ApprovalDecision = Decision<ApprovalState, OwedEffect | Told>;
+
+/** Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` for a `never` cell. */
+export function decideApproval(
+  approval: ApprovalState,
+  message: ApprovalMessage,
+  now: number,
+  plan: RunPlan,
+  peers: Peers,
+): ApprovalDecision {
+  const voted = message.type === "approve" ? withVote(approval, message, now) : approval;
+  const input = inputOf(approval, voted, message, plan, peers);
+  const cell = lookUp("approval", APPROVAL_TRANSITIONS, input, approval.state);
+  if (cell === "late" || cell === "same") {
+    return { cell, next: approval, effects: answer(approval, message, cell === "same") };
+  }
+  switch (input) {
+    case "approve":
+      return moved(voted, [publish(voted, "approved", plan, message), ...answer(voted, message, true)]);
+    case "lastApproval":
+      return end(voted, "approved", message, now, plan, peers);
+    case "reject":
+      return end({ ...approval, rejection: castOf(message as Vote, now) }, "rejected", message, now, plan, peers);
+    case "expire":
+      return end(approval, "expired", message, now, plan, peers);
+    case "withdraw": {
+      const next: ApprovalState = { ...approval, state: "cancelled", endedAt: now, expiryTimer: null };
+      return moved(next, [publish(next, "cancelled", plan, message)]);
+    }
+    case "approveAgain":
+    case "stillWanted":
+    case "staleTimer":
+      throw new Error(`the table has no move for ${input}`);
+  }
+}
+
+/** What asks people: the actor that waits for them, the event, and the timer. */
+export function requestApproval(
+  request: ApprovalRequest,
+  now: number,
+  plan: RunPlan,
+): readonly (OwedEffect | LocalEffect<never, ApprovalState>)[] {
+  const approval = newApproval(request, now, plan);
+  return [
+    { type: "spawn", actor: { kind: "approval", id: approval.approvalId }, state: approval },
+    publish(approval, "requested", plan, null),
+    ...outstandingApproval(approval),
+  ];
+}
+
+/** What Redis must know of this approval although it has forgotten everything. */
+export function outstandingApproval({ approvalId, expiryTimer }: ApprovalState): readonly OwedEffect[] {
+  if (expiryTimer === null) return [];
+  return [{ type: "schedule", to: { kind: "approval", id: approvalId }, timer: "expiry", ...expiryTimer }];
+}
+
+function inputOf(
+  approval: ApprovalState,
+  voted: ApprovalState,
+  message: ApprovalMessage,
+  plan: RunPlan,
+  peers: Peers,
+): ApprovalInput {
+  switch (message.type) {
+    case "approve":
+      if (voted === approval) return "approveAgain";
+      return missingApprovals(voted, plannedApproval(approval.gate, plan)).count === 0 ? "lastApproval" : "approve";
+    case "reject":
+      return "reject";
+    case "withdraw":
+      return jobsOf(approval, plan, peers).some(({ endedAt }) => endedAt === null) ? "stillWanted" : "withdraw";
+    case "timer":
+      return approval.expiryTimer?.generation === message.generation ? "expire" : "staleTimer";
+  }
+}
+
+/** The same object when the voter has approved before. */
+function withVote(approval: ApprovalState, vote: Vote, now: number): ApprovalState {
+  const { approvals } = approval;
+  if (approvals.some(({ userId }) => userId === vote.voter.userId)) return approval;
+  return { ...approval, approvals: [...approvals, castOf(vote, now)] };
+}
+
+function castOf({ voter, comment }: Vote, now: number): CastVote {
+  return { ...voter, at: now, comment };
+}
+
+function end(
+  approval: ApprovalState,
+  result: ApprovalResult,
+  message: ApprovalMessage,
+  now: number,
+  plan: RunPlan,
+  peers: Peers,
+): ApprovalDecision {
+  const next: ApprovalState = { ...approval, state: result, endedAt: now, expiryTimer: null };
+  return moved(next, [
+    publish(next, result, plan, message),
+    ...answer(next, message, true),
+    ...tell(next, result, plan, peers),
+  ]);
+}
+
+/** Those that come to the gate later find it as it is. */
+function tell(approval: ApprovalState, result: ApprovalResult, plan: RunPlan, peers: Peers): readonly Told[] {
+  const { gate, runId } = approval;
+  if ("stage" in gate) {
+    return [{ type: "send", to: { kind: "run", id: runId }, message: { type: "approvalEnded", result } }];
+  }
+  return jobsOf(approval, plan, peers)
+    .filter(({ state, place }) => state === "waiting" && place === null)
+    .map(({ jobId }): Told => ({
+      type: "send",
+      to: { kind: "job", id: jobId },
+      message: { type: "approvalEnded", result },
+    }));
+}
+
+/** The jobs behind the gate of a job, which have not begun before it is opened: so these are their first attempts. */
+function jobsOf({ gate, runId }: ApprovalState, plan: RunPlan, peers: Peers): readonly JobState[] {
+  if ("stage" in gate) return [];
+  return plan.jobs
+    .filter(({ index }) => gateOfJob(index, plan).job === gate.job)
+    .map(({ index }) => peers.state(jobRunId(runId, index, 1)) as JobState);
+}
+
+function answer(approval: ApprovalState, message: ApprovalMessage, isAccepted: boolean): readonly OwedEffect[] {
+  if (!("commandId" in message)) return [];
+  const verdict = { outcome: isAccepted ? "accepted" : "refused", status: approval.state } as const;
+  return [{ type: "answer", commandId: message.commandId, verdict }];
+}
+
+function publish(
+  approval: ApprovalState,
+  lifecycle: Lifecycle,
+  plan: RunPlan,
+  message: ApprovalMessage | null,
+): OwedEffect {
+  const { approvalId, approvals, gate, state } = approval;
+  const missing = missingApprovals(approval, plannedApproval(gate, plan));
+  const comment = message !== null && "comment" in message ? message.comment : "";
+  return {
+    type: "publish",
+    event: {
+      object: "approval",
+      lifecycle,
+      jobId: null,
+      stepRunId: null,
+      status: state,
+      data: { approvalId, name: gateName(gate, plan), approvals: approvals.length, missing: missing.count, comment },
+    },
+  };
+}
+
+function moved(next: ApprovalState, effects: readonly (OwedEffect | Told)[]): ApprovalDecision {
+  return { cell: "moved", next, effects };
+}

@@ -1,0 +1,90 @@
+/** The last gates before a job is queued: an approval, and a place in its group. Pure. */
+import { type GroupMember, groupNameOf } from "../../src/domain/groups.ts";
+import { approvalId } from "../../src/domain/ids.ts";
+import type { Peers } from "../../src/domain/peers.ts";
+import type { PlannedGroup, RunPlan } from "../../src/domain/plan.ts";
+import type { Facts } from "../../src/planner/gate.ts";
+import { resolveMessage, resolveOutput } from "../../src/planner/late-texts.ts";
+import { requestApproval } from "../approval/decide.ts";
+import { type ApprovalState, gateOfJob } from "../approval/state.ts";
+import { enterGroup, leaveGroup } from "../group/membership.ts";
+import { type JobDecision, type JobEffect, moved, publishWaiting } from "./effects.ts";
+import type { ClosedGate, JobMessage } from "./messages.ts";
+import type { JobState } from "./state.ts";
+
+/** How the approval of the job stands; the cells of a job that was spread stand behind its gate. */
+export function approvalOf(
+  job: JobState,
+  plan: RunPlan,
+  peers: Peers,
+): "open" | "pending" | Extract<ClosedGate, `approval_${string}`> {
+  if (plan.jobs[job.index]!.approval === null || job.cell !== null) return "open";
+  switch (findApproval(job, plan, peers)?.state) {
+    case undefined:
+    case "pending":
+      return "pending";
+    case "approved":
+      return "open";
+    case "expired":
+      return "approval_expired";
+    case "rejected":
+    case "cancelled":
+      return "approval_rejected";
+  }
+}
+
+/** The group in which the job needs a place, under its final name; `invalid` when that cannot be made; null for none. */
+export function groupOf(job: JobState, plan: RunPlan, facts: Facts): PlannedGroup | "invalid" | null {
+  const { group } = plan.jobs[job.index]!;
+  if (group === null) return null;
+  const name = groupNameOf(resolveOutput(group.name, facts));
+  return name === undefined ? "invalid" : { ...group, name };
+}
+
+/** Waits for what is missing first: the approval, which the first one that needs it asks for, then the place. */
+export function waitAtGate(job: JobState, now: number, plan: RunPlan, peers: Peers, facts: Facts): JobDecision {
+  const waiting: JobState = { ...job, state: "waiting" };
+  if (approvalOf(job, plan, peers) === "pending") {
+    const told = publishWaiting(waiting, "approval", "");
+    if (findApproval(job, plan, peers) !== undefined) return moved(waiting, [told]);
+    return moved(waiting, [...requestFor(job, now, plan, facts), told]);
+  }
+  const group = groupOf(job, plan, facts) as PlannedGroup;
+  const { place, effect } = enterGroup(memberOf(job), plan.projectId, group);
+  const next: JobState = { ...waiting, place };
+  return moved(next, [effect, publishWaiting(next, "concurrency", place.name)]);
+}
+
+/** What is no longer waited for, or held. */
+export function leaveGates(job: JobState, plan: RunPlan): readonly JobEffect[] {
+  if (job.state !== "waiting" || job.place !== null) return leaveGroup(job.place, memberOf(job));
+  const id = approvalId(job.runId, gateOfJob(job.index, plan));
+  return [{ type: "send", to: { kind: "approval", id }, message: { type: "withdraw" } }];
+}
+
+/** Why a job that stands at a gate does not get through, and by whose run; `cell` is that of the table. */
+export function refusalOf(
+  job: JobState,
+  message: JobMessage,
+  plan: RunPlan,
+  peers: Peers,
+): { readonly reason: string; readonly job: JobState } {
+  if (message.type === "placeRefused") return { reason: "group_full", job: { ...job, gaveWayTo: message.by } };
+  if (message.type === "stageClosed") return { reason: message.gate, job };
+  const approval = approvalOf(job, plan, peers);
+  return { reason: approval === "open" || approval === "pending" ? "group_invalid" : approval, job };
+}
+
+function findApproval(job: JobState, plan: RunPlan, peers: Peers): ApprovalState | undefined {
+  return peers.state(approvalId(job.runId, gateOfJob(job.index, plan))) as ApprovalState | undefined;
+}
+
+function requestFor({ runId, index }: JobState, now: number, plan: RunPlan, facts: Facts): readonly JobEffect[] {
+  const { message, timeoutMs } = plan.jobs[index]!.approval!;
+  const request = { runId, gate: gateOfJob(index, plan), message: resolveMessage(message, facts), timeoutMs };
+  return requestApproval(request, now, plan);
+}
+
+function memberOf({ runId, index, cell }: JobState): GroupMember {
+  return { runId, job: index, cell };
+}
