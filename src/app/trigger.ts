@@ -19,6 +19,7 @@ import { ringDoorbell } from "./doorbell.ts";
 import { findPipeline, noPipeline } from "./find.ts";
 import { definitionOf } from "./known-definitions.ts";
 import { claimRequest } from "./request-ids.ts";
+import { reservePlace } from "./reserve-place.ts";
 import { boundTriggerInput, defaultRef } from "./trigger-input.ts";
 
 const FIRST_ATTEMPT = 1;
@@ -38,7 +39,7 @@ export interface TriggerView {
 
 /**
  * Answers once the run is stored; it begins by itself. Throws `not_found`, `conflict` for a pipeline without a
- * definition, `invalid_definition`, `too_large`, `request_id_reused`. A repeat of a `requestId` answers the same run,
+ * definition and for one that is refused by its group, `invalid_definition`, `too_large`, `request_id_reused`, `unavailable`. A repeat of a `requestId` answers the same run,
  * and finishes its creation when the first call was cut off.
  */
 export async function triggerRun(
@@ -96,6 +97,7 @@ async function createRun(context: AppContext, run: NewRun): Promise<void> {
   const { shards, stores, clock, log } = context;
   const ref = defaultRef(variables, pipeline);
   const { plan, jobs } = await planned(context, run, ref);
+  if (plan.group?.onConflict === "reject") await reservePlace(context, runId, plan.projectId, plan.group);
   const trigger = { kind: "manual", ref } as const;
   const origin: RunOrigin = {
     trigger,

@@ -7,6 +7,7 @@ import type { LetterFormat } from "../../queues/envelope.ts";
 import { ShardOwner } from "../../queues/shard-owner.ts";
 import type { ClusterContext } from "../app/cluster.ts";
 import type { AppContext } from "../app/context.ts";
+import { GroupCensus } from "../app/group-census.ts";
 import type { ControlPlaneConfig } from "../config.ts";
 import { BOARD_WITNESS } from "../dispatch/redis-board.ts";
 import { createGrpcServer } from "../grpc/server.ts";
@@ -50,6 +51,9 @@ export async function startWorker(
   });
   await owner.start();
   teardown.add("the owner of shards", () => owner.stop());
+  const census = new GroupCensus(context, () => owner.owned());
+  teardown.add("the census of groups", () => census.stop());
+  census.start();
   registerWorkerMetrics(registry, { counters: kernel.counters, owned: () => owner.owned() });
   return owner;
 }

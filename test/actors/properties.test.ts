@@ -1,12 +1,15 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import type { JobTimer } from "../../actors/job/messages.ts";
-import { isAtWork, isBound } from "../../actors/job/state.ts";
+import { type ApprovalState, gateOfJob } from "../../actors/approval/state.ts";
+import { isAtWork, isBound, type JobState } from "../../actors/job/state.ts";
 import { runStatus } from "../../actors/run/state.ts";
 import { isHeld } from "../../actors/step/state.ts";
 import type { ReportPhase } from "../../actors/step/messages.ts";
 import { isFinalRunStatus } from "../../src/domain/status.ts";
-import type { PlannedCondition, PlannedStep, RunPlan } from "../../src/domain/plan.ts";
+import { memberKey } from "../../src/domain/groups.ts";
+import { asId, type CommandId, type RunId, type UserId } from "../../src/domain/ids.ts";
+import type { PlannedApproval, PlannedCondition, PlannedGroup, PlannedStep, RunPlan } from "../../src/domain/plan.ts";
 import { jobEvidence } from "../chaos/check/collect.ts";
 import type { RunEvidence } from "../chaos/check/evidence.ts";
 import { checkTransitions } from "../chaos/check/transitions.ts";
@@ -31,6 +34,9 @@ type Action =
       readonly timer: JobTimer;
       readonly staleness: number;
     }
+  | { readonly do: "vote"; readonly approval: number; readonly voter: number; readonly approve: boolean }
+  | { readonly do: "expire"; readonly approval: number; readonly staleness: number }
+  | { readonly do: "place"; readonly job: number; readonly kind: "placed" | "superseded" | "placeRefused" }
   | { readonly do: "pass"; readonly ms: number };
 
 const small = fc.nat({ max: 7 });
@@ -72,7 +78,48 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     timer: fc.constantFrom<JobTimer>("queueTimeout", "timeout", "retry"),
     staleness: fc.nat({ max: 1 }),
   }),
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("vote" as const),
+      approval: small,
+      voter: fc.nat({ max: 2 }),
+      approve: fc.constantFrom(true, true, true, false),
+    }),
+  },
+  fc.record({ do: fc.constant("expire" as const), approval: small, staleness: fc.nat({ max: 1 }) }),
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant("place" as const),
+      job: fc.integer({ min: -1, max: 11 }),
+      kind: fc.constantFrom("placed" as const, "placed" as const, "superseded" as const, "placeRefused" as const),
+    }),
+  },
   fc.record({ do: fc.constant("pass" as const), ms: fc.nat({ max: 5_000 }) }),
+);
+
+const approval: fc.Arbitrary<PlannedApproval | null> = fc.oneof(
+  { weight: 3, arbitrary: fc.constant(null) },
+  fc.record({
+    required: fc.constantFrom<string[]>([], ["voter-0"]),
+    count: fc.integer({ min: 1, max: 2 }),
+    users: fc.constant<string[]>([]),
+    roles: fc.constant([]),
+    timeoutMs: fc.constant(60_000),
+    preventSelf: fc.constant(false),
+    message: fc.constant("ready?"),
+  }),
+);
+
+const group: fc.Arbitrary<PlannedGroup | null> = fc.oneof(
+  { weight: 3, arbitrary: fc.constant(null) },
+  fc.constantFrom("deploy", "${{ jobs.job-0.result }}", "${{ '' }}").map((name) => ({
+    name,
+    limit: 1,
+    definedBy: "",
+    onConflict: "queue" as const,
+  })),
 );
 
 /** As plans hold them: for a stage, a job or a step. */
@@ -117,6 +164,8 @@ const sketch: fc.Arbitrary<JobSketch> = fc.record({
       exclude: [],
     })),
   ),
+  approval,
+  group,
   failFast: fc.boolean(),
   maxParallel: fc.constantFrom(null, 1, 2),
   continueOnError: fc.boolean(),
@@ -132,25 +181,37 @@ const plan: fc.Arbitrary<RunPlan> = fc
   .array(
     fc.record({
       gate: when,
+      approval,
       /** Its jobs are the cells of one matrix. */
       matrix: fc.option(fc.record({ failFast: fc.boolean(), maxParallel: fc.constantFrom(null, 1, 2) })),
       jobs: fc.array(fc.tuple(sketch, fc.array(fc.nat({ max: 3 }), { maxLength: 2 })), { minLength: 1, maxLength: 4 }),
     }),
     { minLength: 1, maxLength: 3 },
   )
-  .map((stages) => {
+  .chain((stages) => fc.tuple(fc.constant(stages), group))
+  .map(([stages, ofRun]) => {
     let first = 0;
     const sketched = stages.map(({ jobs, matrix }, stage) => {
       const offset = first;
       first += jobs.length;
       return jobs.map(([job, needs], at) => ({
         ...job,
-        ...(matrix === null ? {} : { ...matrix, cells: null, baseName: `matrix-${stage}` }),
+        // One approval opens all cells of a matrix.
+        ...(matrix === null
+          ? {}
+          : { ...matrix, cells: null, baseName: `matrix-${stage}`, approval: jobs[0]![0].approval! }),
         needs: matrix === null ? [...new Set(needs.filter((need) => need < at).map((need) => offset + need))] : [],
       }));
     });
     const planned = planOf(sketched);
-    return { ...planned, stages: planned.stages.map((stage, index) => ({ ...stage, when: stages[index]!.gate })) };
+    return {
+      ...planned,
+      group: ofRun === null ? null : { ...ofRun, name: "runs" },
+      stages: planned.stages.map((stage, index) => {
+        const { gate, approval: ofStage } = stages[index]!;
+        return { ...stage, when: gate, approval: ofStage };
+      }),
+    };
   });
 
 function perform(run: SimulatedRun, step: Action): void {
@@ -201,9 +262,47 @@ function perform(run: SimulatedRun, step: Action): void {
       run.tell("job", job.jobId, { type: "timer", timer: step.timer, generation });
       return;
     }
+    case "vote": {
+      const approvals = run.approvals();
+      const asked = approvals[step.approval % approvals.length];
+      if (asked !== undefined) vote(run, asked, step.voter, step.approve);
+      return;
+    }
+    case "expire": {
+      const approvals = run.approvals();
+      const asked = approvals[step.approval % approvals.length];
+      if (asked === undefined) return;
+      const generation = (asked.expiryTimer?.generation ?? 1) - step.staleness;
+      run.tell("approval", asked.approvalId, { type: "timer", timer: "expiry", generation });
+      return;
+    }
+    case "place": {
+      const job = step.job < 0 ? undefined : jobs[step.job % jobs.length];
+      // A group speaks to those that have asked it for a place; some have left meanwhile.
+      const member = { runId: run.run.runId, job: job?.index ?? null, cell: job?.cell ?? null };
+      if (run.asked.has(memberKey(member))) tellPlace(run, job ?? null, step.kind);
+      return;
+    }
     case "pass":
       run.now += step.ms;
   }
+}
+
+function vote(run: SimulatedRun, { approvalId }: ApprovalState, voter: number, isApproval: boolean): void {
+  const name = `voter-${voter}`;
+  run.tell("approval", approvalId, {
+    type: isApproval ? "approve" : "reject",
+    commandId: asId<CommandId>("cmd_vote"),
+    voter: { userId: asId<UserId>(`usr_${voter}`), name },
+    comment: "",
+  });
+}
+
+/** What a group says to the run (null) or to one of its jobs. */
+function tellPlace(run: SimulatedRun, job: JobState | null, kind: "placed" | "superseded" | "placeRefused"): void {
+  const member = { runId: run.run.runId, job: job?.index ?? null, cell: job?.cell ?? null };
+  const by = kind === "placed" ? null : asId<RunId>("run_OTHER");
+  run.tellRun({ type: kind, kind, commandId: asId<CommandId>("cmd_place"), member, by });
 }
 
 function checkGuarantees(run: SimulatedRun): void {
@@ -217,7 +316,18 @@ function checkGuarantees(run: SimulatedRun): void {
   const open = [...newest.values()].filter(({ endedAt }) => endedAt === null).length;
   expect(run.run.remaining, "jobs that have not ended").to.equal(open);
   expect(isFinalRunStatus(run.run.state as never), "final exactly when no job is open").to.equal(open === 0);
+  for (const asked of run.approvals()) {
+    const isOver = isFinalRunStatus(run.run.state as never);
+    if (isOver) expect(asked.state, "nobody is asked about a run that is over").to.not.equal("pending");
+  }
   for (const job of run.jobs()) {
+    const { approval: gate, group: ofJob, stage } = run.plan.jobs[job.index]!;
+    if (job.grant !== null) {
+      if (gate !== null) expect(run.approvalOf(gateOfJob(job.index, run.plan))?.state).to.equal("approved");
+      if (run.plan.stages[stage]!.approval !== null) expect(run.approvalOf({ stage })?.state).to.equal("approved");
+      if (ofJob !== null && isBound(job)) expect(job.place?.held, "a place before an agent").to.equal(true);
+      if (run.plan.group !== null) expect(run.placed, "a place before the first job").to.equal(true);
+    }
     const held = run.steps().filter((step) => step.jobId === job.jobId && isHeld(step));
     expect(held.length, "steps of one job that are out").to.equal(isBound(job) && job.stepActive ? 1 : 0);
     for (const step of held) expect(step.grant!.token).to.equal(job.grant!.token);
@@ -234,6 +344,7 @@ function evidenceOf(run: SimulatedRun): RunEvidence {
     eventNumber: published.length,
     events: published.map((event, at) => ({ ...event, number: at + 1, timeMs: at })),
     jobs: jobEvidence(run.jobs(), run.steps()),
+    approvals: run.approvals().map(({ approvalId: id, state }) => ({ approvalId: id, status: state })),
   };
 }
 
@@ -241,8 +352,13 @@ function evidenceOf(run: SimulatedRun): RunEvidence {
 function letItEnd(run: SimulatedRun): void {
   if (run.run.startTimer !== null) run.start();
   run.command("resume");
+  if (run.run.state === "pending") tellPlace(run, null, "placed");
   for (let rounds = 0; run.run.endedAt === null && rounds < 200; rounds++) {
+    for (const asked of run.approvals().filter(({ state }) => state === "pending")) {
+      for (const voter of [0, 1]) vote(run, asked, voter, true);
+    }
     for (const job of run.jobs()) {
+      if (job.state === "waiting" && job.place !== null) tellPlace(run, job, "placed");
       if (job.retryTimer !== null) {
         run.tell("job", job.jobId, { type: "timer", timer: "retry", generation: job.retryTimer.generation });
       }

@@ -55,6 +55,7 @@ function honest(): Evidence {
         settled: true,
         eventNumber: events.length,
         events,
+        approvals: [],
         jobs: [
           attempt("a1", 0, 1, "failed", "agent_lost", [
             { stepRunId: "a1-0", index: 0, status: "failed", reason: "agent_lost" },

@@ -3,14 +3,17 @@ import { createRunAggregate } from "../../actors/run/create.ts";
 import { RUN_AGGREGATE } from "../../actors/run/aggregate.ts";
 import type { JobMessage } from "../../actors/job/messages.ts";
 import type { JobState } from "../../actors/job/state.ts";
+import type { ApprovalGate, ApprovalState } from "../../actors/approval/state.ts";
 import type { RunMessage } from "../../actors/run/messages.ts";
 import type { RunState } from "../../actors/run/state.ts";
 import type { StepMessage, StepReported } from "../../actors/step/messages.ts";
 import type { StepState } from "../../actors/step/state.ts";
 import { decideTurn, type LiveActor, type TurnResult } from "../../actors/kernel/turn.ts";
 import type { OwedEffect } from "../../src/domain/effects.ts";
+import { memberKey } from "../../src/domain/groups.ts";
 import {
   type AgentId,
+  approvalId,
   asId,
   type CommandId,
   type JobRunId,
@@ -40,6 +43,10 @@ export class SimulatedRun {
   readonly said: string[] = [];
   /** The run is planned 7 ms after its trigger. */
   now = timeOf(RUN_ID) + 7;
+  /** Members of the run, by their keys, that have asked for a place. */
+  readonly asked = new Set<string>();
+  /** The run has had a place in its group. */
+  placed = false;
   last: TurnResult | undefined;
 
   constructor(plan: RunPlan) {
@@ -146,8 +153,12 @@ export class SimulatedRun {
     );
     for (const actor of result.changed.values()) this.actors.set(actor.id, actor);
     this.effects.push(...result.effects);
+    for (const effect of result.effects) {
+      if (effect.type === "command" && effect.body.kind === "enter") this.asked.add(memberKey(effect.body.member));
+    }
     this.undecided.push(...result.undecided.map(({ reason }) => reason));
     this.last = result;
+    this.placed ||= this.run.place?.held === true;
     return result.effects;
   }
 
@@ -158,6 +169,14 @@ export class SimulatedRun {
 
   steps(): readonly StepState[] {
     return this.#statesOf<StepState>("step");
+  }
+
+  approvals(): readonly ApprovalState[] {
+    return this.#statesOf<ApprovalState>("approval");
+  }
+
+  approvalOf(gate: ApprovalGate): ApprovalState | undefined {
+    return this.actors.get(approvalId(RUN_ID, gate))?.state as ApprovalState | undefined;
   }
 
   /** `step.started`, `job.queued` ... in order. */

@@ -41,6 +41,9 @@ async function collectRun(stores: Stores, runId: RunId): Promise<RunEvidence> {
     eventNumber: aggregate.head.eventNumber,
     events,
     jobs: jobEvidence(jobs, steps),
+    approvals: aggregate.actors.flatMap(({ kind, id, index }) =>
+      kind === "approval" ? [{ approvalId: id, status: index.status }] : [],
+    ),
   };
 }
 

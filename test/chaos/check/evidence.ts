@@ -32,6 +32,7 @@ export interface RunEvidence {
   /** How many events the snapshot says that there are. */
   readonly eventNumber: number;
   readonly jobs: readonly JobEvidence[];
+  readonly approvals: readonly { readonly approvalId: string; readonly status: string }[];
   /** In the order of the ledger. */
   readonly events: readonly Transition[];
 }
@@ -64,6 +65,8 @@ export interface Transition {
   readonly jobId: string | null;
   readonly stepRunId: string | null;
   readonly status: string;
+  /** With `approvalId` for the object `approval`. */
+  readonly data?: Readonly<Record<string, unknown>>;
   readonly timeMs: number;
 }
 

@@ -4,8 +4,8 @@ import type { RunEvidence, Transition, Violation, ViolationKind } from "./eviden
 
 /** The place of a transition in the life of its object; what has no place of its own cannot come about. */
 const PLACES: Record<EventObject, Partial<Record<Lifecycle, number>>> = {
-  pipeline: { created: 0, waiting: 1, started: 1, paused: 2, resumed: 2, completed: 3, failed: 3, cancelled: 3 },
-  job: { retried: 0, waiting: 1, queued: 1, started: 2, completed: 3, failed: 3, cancelled: 3, skipped: 3 },
+  pipeline: { created: 0, started: 1, paused: 2, resumed: 2, completed: 3, failed: 3, cancelled: 3 },
+  job: { retried: 0, queued: 1, started: 2, completed: 3, failed: 3, cancelled: 3, skipped: 3 },
   step: { retried: 0, queued: 1, started: 2, completed: 3, failed: 3, cancelled: 3, timeout: 3, skipped: 3 },
   approval: { requested: 0, approved: 1, rejected: 2, expired: 2, cancelled: 2 },
 };
@@ -60,7 +60,9 @@ function checkLives(run: RunEvidence): readonly Violation[] {
         say("wrong", `it cannot be ${lifecycle}`);
         continue;
       }
-      if (last?.lifecycle === lifecycle) say("doubled", `${lifecycle} twice in a row`);
+      // Several may have to approve.
+      const mayRepeat = lifecycle === "approved";
+      if (last?.lifecycle === lifecycle && !mayRepeat) say("doubled", `${lifecycle} twice in a row`);
       else if (place < lastPlace) say("reordered", `${lifecycle} after ${last!.lifecycle}`);
       else if (place === lastPlace && place === 3) say("doubled", `it ended twice: ${last!.lifecycle}, ${lifecycle}`);
       const needed = NEEDS[object][lifecycle];
@@ -81,6 +83,7 @@ function checkSnapshot(run: RunEvidence): readonly Violation[] {
   const objects = [
     { id: "the run", status: run.status as string },
     ...run.jobs.map(({ jobId, status }) => ({ id: jobId, status: status as string })),
+    ...run.approvals.map(({ approvalId, status }) => ({ id: approvalId, status })),
     ...run.jobs.flatMap(({ steps }) => steps.map(({ stepRunId, status }) => ({ id: stepRunId, status }))),
   ];
   const known = new Set(objects.map(({ id }) => id));
@@ -110,7 +113,9 @@ function checkEnd(run: RunEvidence): readonly Violation[] {
 function livesOf({ events }: RunEvidence): ReadonlyMap<string, readonly Transition[]> {
   const lives = new Map<string, Transition[]>();
   for (const event of events) {
-    const id = event.stepRunId ?? event.jobId ?? "the run";
+    // To wait for another thing than before takes no object on.
+    if (event.lifecycle === "waiting") continue;
+    const id = event.stepRunId ?? event.jobId ?? (event.data?.["approvalId"] as string | undefined) ?? "the run";
     const life = lives.get(id);
     if (life === undefined) lives.set(id, [event]);
     else life.push(event);
