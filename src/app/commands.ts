@@ -11,6 +11,9 @@ import { Signal } from "./signal.ts";
 const VERDICT_WAIT_MS = 5_000;
 const VERDICT_POLL_MS = 200;
 
+/** What it takes to say something to an aggregate. */
+export type CommandPorts = Pick<AppContext, "stores" | "clock" | "mailboxes" | "shards" | "log">;
+
 export interface NewCommand {
   readonly id: CommandId;
   readonly rootId: RootId;
@@ -18,7 +21,7 @@ export interface NewCommand {
 }
 
 /** A repeat of the id changes nothing. */
-export async function storeCommand(context: AppContext, { id, rootId, body }: NewCommand): Promise<void> {
+export async function storeCommand(context: CommandPorts, { id, rootId, body }: NewCommand): Promise<void> {
   const shard = shardOf(rootId, context.shards);
   await context.stores.inbox.insert({ ...body, id, rootId, shard, storedAt: context.clock.now() });
   ringDoorbell(context, rootId);

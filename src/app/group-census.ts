@@ -6,8 +6,7 @@ import type { GroupState, Seat } from "../../actors/group/state.ts";
 import type { JobState } from "../../actors/job/state.ts";
 import { memberOf } from "../domain/groups.ts";
 import { commandIdOf, type GroupId } from "../domain/ids.ts";
-import { storeCommand } from "./commands.ts";
-import type { AppContext } from "./context.ts";
+import { type CommandPorts, storeCommand } from "./commands.ts";
 
 /** Between two looks at the same shard, milliseconds. */
 const INTERVAL_MS = 30_000;
@@ -19,14 +18,14 @@ const PAGE = 100;
 const BEFORE_GROUPS = "grp_";
 
 export class GroupCensus {
-  readonly #context: AppContext;
+  readonly #context: CommandPorts;
   readonly #owned: () => readonly number[];
   /** By shard; one that is new is looked at with the next tick. */
   #lookedAt = new Map<number, number>();
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> = Promise.resolve();
 
-  constructor(context: AppContext, owned: () => readonly number[]) {
+  constructor(context: CommandPorts, owned: () => readonly number[]) {
     this.#context = context;
     this.#owned = owned;
   }
@@ -63,7 +62,7 @@ export class GroupCensus {
 }
 
 /** Lets those leave that hold places in groups of a shard and are over. Rejects when the store cannot be read. */
-export async function takeCensus(context: AppContext, shard: number): Promise<void> {
+export async function takeCensus(context: CommandPorts, shard: number): Promise<void> {
   const { aggregates } = context.stores;
   for (let after = BEFORE_GROUPS; ;) {
     const page = await aggregates.pageUnsettled(shard, false, after, PAGE);
@@ -74,7 +73,7 @@ export async function takeCensus(context: AppContext, shard: number): Promise<vo
   }
 }
 
-async function lookAt(context: AppContext, groupId: GroupId): Promise<void> {
+async function lookAt(context: CommandPorts, groupId: GroupId): Promise<void> {
   const group = (await context.stores.aggregates.load(groupId))?.actors[0]?.state as GroupState | undefined;
   for (const seat of group?.seats ?? []) {
     if (!seat.held || !(await isOver(context, seat))) continue;
@@ -84,7 +83,7 @@ async function lookAt(context: AppContext, groupId: GroupId): Promise<void> {
   }
 }
 
-async function isOver({ stores, clock }: AppContext, { key, enteredAt }: Seat): Promise<boolean> {
+async function isOver({ stores, clock }: CommandPorts, { key, enteredAt }: Seat): Promise<boolean> {
   const { runId, job, cell } = memberOf(key);
   const aggregate = await stores.aggregates.load(runId);
   if (aggregate === undefined) return clock.now() - enteredAt > UNBORN_MS;
