@@ -1,12 +1,12 @@
 /** The run's decisions: names the situation, looks it up in the table, and says what follows from it. Pure. */
 import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
 import type { Lifecycle } from "../../src/domain/events.ts";
-import { jobRunId } from "../../src/domain/ids.ts";
+import { type JobRunId, jobRunId } from "../../src/domain/ids.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import { lookUp } from "../../src/domain/transition-table.ts";
 import { decideGate } from "../../src/planner/gate.ts";
-import { jobFacts, otherCells } from "../job/facts.ts";
+import { endOf, jobFacts, otherCells } from "../job/facts.ts";
 import type { JobMessage } from "../job/messages.ts";
 import type { JobResult, RunMessage } from "./messages.ts";
 import { type RunPhase, type RunState, runStatus } from "./state.ts";
@@ -89,9 +89,14 @@ function countJob(run: RunState, index: number, result: JobResult, plan: RunPlan
     ...run,
     remaining: run.remaining - 1,
     remainingInStage: run.remainingInStage - (isInOpenStage ? 1 : 0),
-    failedJobs: run.failedJobs + (result === "failed" || result === "cancelled" ? 1 : 0),
+    failedJobs: run.failedJobs + (isFailure(result) ? 1 : 0),
     toleratedJobs: run.toleratedJobs + (result === "tolerated" ? 1 : 0),
   };
+}
+
+/** True for what makes the run fail. */
+export function isFailure(result: JobResult | null): boolean {
+  return result === "failed" || result === "cancelled";
 }
 
 function countAttempt(run: RunState, { index, attempt }: RunMessage & { type: "jobRetried" }): RunState {
@@ -136,18 +141,26 @@ function tellCells(run: RunState, { index, result }: JobEnded, plan: RunPlan, pe
     .map((cell) => tellJob(run, cell.index, message));
 }
 
-/** Its jobs decide for themselves, unless the stage has a condition: one that is met lets it begin as if nothing had failed. */
+/**
+ * Its jobs decide for themselves, unless the stage has a condition: one that is met lets it begin as if nothing had failed. Some
+ * may have ended before: reused ones, and those that were cancelled. A stage of such jobs alone is passed over.
+ */
 function openStage(run: RunState, stage: number, plan: RunPlan, peers: Peers): RunDecision {
+  const jobs = plan.jobs.filter((job) => job.stage === stage);
+  const ends = jobs.map(({ index }) => endOf(jobIdOf(run, index), plan, peers));
+  const waiting = jobs.filter((_, at) => ends[at] === null);
+  const opened: RunState = { ...run, stage, remainingInStage: waiting.length };
+  if (waiting.length === 0) return goOn(opened, plan, peers);
   const { when } = plan.stages[stage]!;
-  const failed = run.failedJobs > 0;
+  // In the stages before this one.
+  const failed = run.failedJobs > ends.filter(isFailure).length;
   const status = { success: !failed, failure: failed, cancelled: false };
   const gate = when === null ? "open" : decideGate(when, jobFacts(run.runId, plan, peers), status);
   const message: JobMessage =
     gate === "open" ? { type: "stageOpened", failed: failed && when === null } : { type: "stageClosed", gate };
-  const jobs = plan.jobs.filter((job) => job.stage === stage);
   return moved(
-    { ...run, stage, remainingInStage: jobs.length },
-    jobs.map((job) => tellJob(run, job.index, message)),
+    opened,
+    waiting.map((job) => tellJob(run, job.index, message)),
   );
 }
 
@@ -203,8 +216,13 @@ function tellJobs(run: RunState, plan: RunPlan, message: JobMessage): readonly R
 }
 
 function tellJob(run: RunState, index: number, message: JobMessage): RunEffect {
-  const attempt = run.attempts.find(([other]) => other === index)?.[1] ?? 1;
-  return { type: "send", to: { kind: "job", id: jobRunId(run.runId, index, attempt) }, message };
+  return { type: "send", to: { kind: "job", id: jobIdOf(run, index) }, message };
+}
+
+/** The newest attempt of the job. */
+function jobIdOf({ runId, attempts }: RunState, index: number): JobRunId {
+  const attempt = attempts.find(([other]) => other === index)?.[1] ?? 1;
+  return jobRunId(runId, index, attempt);
 }
 
 function schedule(run: RunState): readonly OwedEffect[] {
@@ -221,7 +239,7 @@ function publish(run: RunState, lifecycle: Lifecycle): OwedEffect {
       jobId: null,
       stepRunId: null,
       status: runStatus(run.state),
-      data: { runId: run.runId, reason: run.reason },
+      data: { runId: run.runId, reason: run.reason, retryOf: run.retryOf },
     },
   };
 }

@@ -138,6 +138,7 @@ describe("the stored format", () => {
         state: "running",
         place: "none",
         stageApproval: null,
+        retryOf: null,
       });
       expect(format.read("origin", format.write("origin", head.origin, 2), 2)).to.deep.equal(head.origin);
     });
