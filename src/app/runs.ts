@@ -8,6 +8,7 @@ import type { AppContext } from "./context.ts";
 import { belongsTo, findPipeline, noRun } from "./find.ts";
 import { readOnline } from "./inventory.ts";
 import { listFields, type ListView, listView, pageRequest, sortField } from "./lists.ts";
+import { retriedBy } from "./succession.ts";
 import { type RunDetail, runDetail, type RunView, runView, waitsForAgent } from "./run-view.ts";
 
 const RUN_STATUSES = Object.keys(RUN_STATUS_CODES) as RunStatus[];
@@ -49,6 +50,9 @@ export async function getRun(
   ]);
   if (aggregate === undefined || !belongsTo(aggregate.head, pipelineId)) throw noRun(runId, pipelineId);
   if (plan === undefined) throw new MillraceError("internal", `run ${runId} has no plan`);
-  const online = waitsForAgent(aggregate) ? await readOnline(context) : null;
-  return runDetail({ aggregate, plan, online, allAttempts, now: context.clock.now() });
+  const [online, successor] = await Promise.all([
+    waitsForAgent(aggregate) ? readOnline(context) : null,
+    retriedBy(context, aggregate.head),
+  ]);
+  return runDetail({ aggregate, plan, online, allAttempts, retriedBy: successor, now: context.clock.now() });
 }
