@@ -11,7 +11,7 @@ import { jobEvidence } from "../chaos/check/collect.ts";
 import type { RunEvidence } from "../chaos/check/evidence.ts";
 import { checkTransitions } from "../chaos/check/transitions.ts";
 import { type JobSketch, planOf, retryOf } from "../support/plans.ts";
-import { AGENT, OTHER_AGENT, SimulatedRun } from "../support/simulated-run.ts";
+import { AGENT, OTHER_AGENT, RefusedRerun, SimulatedRun } from "../support/simulated-run.ts";
 
 /** One message as some order of deliveries, repeats and stale senders may bring it; indices are taken modulo what there is. */
 type Action =
@@ -269,6 +269,23 @@ function letItEnd(run: SimulatedRun): void {
   }
 }
 
+/** From a step when a number is chosen. */
+function rerunOf(run: SimulatedRun, chosen: "all" | "failed" | number): SimulatedRun | string {
+  const steps = run.steps();
+  if (typeof chosen === "number" && steps.length === 0) return rerunOf(run, "all");
+  try {
+    if (typeof chosen !== "number") return run.again({ kind: chosen });
+    return run.again({ kind: "step", stepRunId: steps[chosen % steps.length]!.stepRunId });
+  } catch (error) {
+    if (error instanceof RefusedRerun) return error.refusal;
+    throw error;
+  }
+}
+
+function isReused(state: unknown): boolean {
+  return ((state as { reusedFrom?: unknown }).reusedFrom ?? null) !== null;
+}
+
 describe("any order of messages, with repeats and stale senders", () => {
   it("never leaves the tables' guarantees, and the run always ends", () => {
     fc.assert(
@@ -292,6 +309,45 @@ describe("any order of messages, with repeats and stale senders", () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it("a rerun ends as any run does, and never touches what it reuses", () => {
+    const scope = fc.oneof(fc.constantFrom("all" as const, "failed" as const), fc.nat({ max: 40 }));
+    const moves = fc.array(action, { maxLength: 30, size: "max" });
+    const reruns = fc.array(fc.tuple(scope, moves), { minLength: 1, maxLength: 3 });
+    const refusals: string[] = [];
+    fc.assert(
+      fc.property(plan, moves, reruns, (planned, actions, again) => {
+        let run = new SimulatedRun(planned).start();
+        for (const step of actions) perform(run, step);
+        letItEnd(run);
+        for (const [chosen, later] of again) {
+          const next = rerunOf(run, chosen);
+          if (typeof next === "string") {
+            refusals.push(next);
+            continue;
+          }
+          run = next.start();
+          const reused = new Map([...run.actors].filter(([, { state }]) => isReused(state)));
+          for (const step of later) {
+            perform(run, step);
+            checkGuarantees(run);
+          }
+          letItEnd(run);
+          checkGuarantees(run);
+          expect(run.run.endedAt).to.not.equal(null);
+          expect(checkTransitions(evidenceOf(run))).to.deep.equal([]);
+          for (const [id, { state }] of reused) expect(run.actors.get(id)!.state).to.equal(state);
+          const worked = run.effects.flatMap((effect): string[] => {
+            if (effect.type === "dispatch") return [effect.order.jobId, effect.order.stepRunId];
+            return effect.type === "offer" ? [effect.offer.jobId] : [];
+          });
+          expect(worked.filter((id) => isReused(run.actors.get(id)!.state))).to.deep.equal([]);
+        }
+      }),
+      { numRuns: 300 },
+    );
+    expect(new Set(refusals)).to.deep.equal(new Set(["nothing_failed", "late_cell", "never_ran"]));
   });
 
   it("decides the same messages to the same states and effects", () => {
