@@ -97,7 +97,9 @@ describe("a run that is run again", function () {
         name: "build",
         steps: [
           mark("compile", 'touch made; echo "word=go" >> "$MILLRACE_OUTPUT"', { id: "compile" }),
-          mark("pack", 'test "$MILLRACE_JOB_ATTEMPT" = 1 || test ! -e made', { env: { WORD: "${{ steps.compile.outputs.word }}" } }),
+          mark("pack", 'test "$MILLRACE_JOB_ATTEMPT" = 1 || test ! -e made', {
+            env: { WORD: "${{ steps.compile.outputs.word }}" },
+          }),
           mark("sign", 'test "$WORD" = go', { env: { WORD: "${{ steps.compile.outputs.word }}" } }),
         ],
       },
