@@ -68,7 +68,7 @@ export function decideJob(job: JobState, message: JobMessage, now: number, plan:
     case "claimed":
       return grant(job, message as ClaimRequested, now, plan);
     case "stepRetried":
-      return retryStep(job, now, plan);
+      return retryStep(job, now, plan, peers);
     case "retryDue":
       return job.state === "pending" ? begin({ ...job, retryTimer: null }, now, plan, facts) : goOnRetrying(job);
     case "stepsRemain":

@@ -1,4 +1,5 @@
 /** The effects that job decisions are made of, and their shorthand. Pure. */
+import { shownAttempt } from "../../src/domain/attempts.ts";
 import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
 import type { Lifecycle } from "../../src/domain/events.ts";
 import { jobRunId, stepRunId } from "../../src/domain/ids.ts";
@@ -22,7 +23,7 @@ export function moved(next: JobState, effects: readonly JobEffect[]): JobDecisio
 }
 
 export function publishJob(job: JobState, lifecycle: Lifecycle): OwedEffect {
-  const { jobId, index, attempt, retryOf, reason } = job;
+  const { jobId, index, retryOf, reason } = job;
   return {
     type: "publish",
     event: {
@@ -31,7 +32,7 @@ export function publishJob(job: JobState, lifecycle: Lifecycle): OwedEffect {
       jobId,
       stepRunId: null,
       status: jobStatus(job.state),
-      data: { index, attempt, retryOf, reason, agentId: job.grant?.agentId ?? null },
+      data: { index, attempt: shownAttempt(job), retryOf, reason, agentId: job.grant?.agentId ?? null },
     },
   };
 }
@@ -54,7 +55,7 @@ export function publishWaiting(job: JobState, waitingFor: "approval" | "concurre
 
 /** A further attempt of a step, which waits. */
 export function publishRetry(job: JobState, step: StepState): OwedEffect {
-  const { index, attempt, retryOf } = step;
+  const { index, jobIndex, retryOf, reason } = step;
   return {
     type: "publish",
     event: {
@@ -63,7 +64,7 @@ export function publishRetry(job: JobState, step: StepState): OwedEffect {
       jobId: job.jobId,
       stepRunId: step.stepRunId,
       status: stepStatus(step.state),
-      data: { index, jobIndex: step.jobIndex, attempt, retryOf, reason: step.reason, exitCode: null, agentId: null },
+      data: { index, jobIndex, attempt: shownAttempt(step), retryOf, reason, exitCode: null, agentId: null },
     },
   };
 }

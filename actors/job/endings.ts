@@ -3,8 +3,6 @@ import type { Lifecycle } from "../../src/domain/events.ts";
 import { jobRunId } from "../../src/domain/ids.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
-import type { JobResult } from "../run/messages.ts";
-import { newStep } from "../step/state.ts";
 import {
   type JobDecision,
   type JobEffect,
@@ -15,11 +13,12 @@ import {
   tellStep,
   withdraw,
 } from "./effects.ts";
-import { stepFacts } from "./facts.ts";
+import { resultOf, stepFacts } from "./facts.ts";
 import { leaveGates } from "./gates.ts";
 import { begin } from "./queueing.ts";
+import { beginAnew } from "./reused.ts";
 import { wait, waitBefore } from "./retrying.ts";
-import { type JobState, nextAttempt } from "./state.ts";
+import type { JobState } from "./state.ts";
 
 type EndState = "success" | "failed" | "cancelled";
 
@@ -41,7 +40,7 @@ export function endJob(
   const next = endAttempt(job, state, reason, now);
   const planned = plan.jobs[job.index]!;
   const left = [...leave(job, next, plan), ...leaveGates(job, plan)];
-  const result = resultOf(state, reason, planned.continueOnError);
+  const result = resultOf(next, plan);
   const passed = result === "success" || result === "tolerated";
   if (job.cell !== null) {
     return moved(next, [...told, ...left, tellSpread(job, { type: "cellDone", cell: job.cell, result })]);
@@ -67,16 +66,13 @@ export function retryJob(job: JobState, now: number, plan: RunPlan, peers: Peers
   const { attempts, on } = planned.retry;
   if (job.attempt >= attempts || !on.includes("agent_lost")) return endJob(job, "failed", "agent_lost", now, plan);
   const next = endAttempt(job, "failed", "agent_lost", now);
-  const retry = nextAttempt(job);
+  const { job: retry, steps, peers: withRetry } = beginAnew(job, plan, peers);
   const waitMs = waitBefore(retry.attempt, planned.retry);
-  const begun = waitMs > 0 ? wait(retry, now + waitMs) : begin(retry, now, plan, stepFacts(retry, plan, peers));
+  const begun = waitMs > 0 ? wait(retry, now + waitMs) : begin(retry, now, plan, stepFacts(retry, plan, withRetry));
   return moved(next, [
     ...leave(job, next, plan),
     { type: "spawn", actor: { kind: "job", id: retry.jobId }, state: begun.next },
-    ...planned.steps.map((_, index): JobEffect => {
-      const step = newStep(retry, index);
-      return { type: "spawn", actor: { kind: "step", id: step.stepRunId }, state: step };
-    }),
+    ...steps.map((step): JobEffect => ({ type: "spawn", actor: { kind: "step", id: step.stepRunId }, state: step })),
     publishJob(retry, "retried"),
     ...begun.effects,
     job.cell === null
@@ -116,11 +112,4 @@ function leave(job: JobState, next: JobState, plan: RunPlan): readonly JobEffect
     effects.push(tellStep(job, index, { type: "skip", reason: next.reason }));
   }
   return effects;
-}
-
-function resultOf(state: EndState, reason: string, continueOnError: boolean): JobResult {
-  if (state === "success") return "success";
-  if (state === "failed") return continueOnError ? "tolerated" : "failed";
-  // Neither counts beyond the failure that caused it.
-  return reason === "upstream_failed" || reason === "fail_fast" ? "upstream_failed" : "cancelled";
 }

@@ -4,6 +4,7 @@ import { MissingOutputs, type OutputsKey } from "../../src/domain/outputs.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { Pairs, RunPlan } from "../../src/domain/plan.ts";
 import type { Json } from "../../src/expressions/context-data.ts";
+import type { JobResult } from "../run/messages.ts";
 import type { Facts } from "../../src/planner/gate.ts";
 import { resolveOutput } from "../../src/planner/late-texts.ts";
 import { type StepState, stepStatus } from "../step/state.ts";
@@ -12,6 +13,7 @@ import type { JobState } from "./state.ts";
 /** By name; null where it could not be made. */
 export type JobOutputs = Readonly<Record<string, Json>>;
 
+/** As expressions read it. */
 type Result = "success" | "failed" | "cancelled" | "";
 
 /**
@@ -22,7 +24,7 @@ export function jobFacts(runId: RunId, plan: RunPlan, peers: Peers): Facts {
   return (context, name, part) => {
     if (context !== "jobs") return null;
     const planned = plan.jobs.filter(({ baseName }) => baseName === name);
-    const result = worst(planned.map(({ index }) => resultOf(runId, index, peers)));
+    const result = worst(planned.map(({ index }) => wordOf(runId, index, peers)));
     if (part === "result") return { result };
     const isMatrix = planned.some(({ matrix, cells }) => matrix.length > 0 || cells !== null);
     const runs = planned.flatMap(({ index }) => cellsOf(runId, index, peers));
@@ -75,8 +77,25 @@ export function newestAttempt(runId: RunId, index: number, cell: number | null, 
   return attempt === undefined ? undefined : jobRunId(runId, index, attempt, cell);
 }
 
+/** How a job that has ended counts for its run, and for the jobs that need it. */
+export function resultOf(
+  { state, reason, index }: Pick<JobState, "state" | "reason" | "index">,
+  plan: RunPlan,
+): JobResult {
+  if (state === "success") return "success";
+  if (state === "failed") return plan.jobs[index]!.continueOnError ? "tolerated" : "failed";
+  // Neither counts beyond the failure that caused it.
+  return reason === "upstream_failed" || reason === "fail_fast" ? "upstream_failed" : "cancelled";
+}
+
+/** {@link resultOf} a job run; null while it has not ended. */
+export function endOf(jobId: JobRunId, plan: RunPlan, peers: Peers): JobResult | null {
+  const job = peers.state(jobId) as JobState;
+  return job.endedAt === null ? null : resultOf(job, plan);
+}
+
 /** The newest attempt of the job, or of each cell that it was spread into. */
-function cellsOf(runId: RunId, index: number, peers: Peers): readonly JobState[] {
+export function cellsOf(runId: RunId, index: number, peers: Pick<Peers, "state">): readonly JobState[] {
   const job = newestJob(runId, index, peers);
   if (job === undefined) return [];
   if (job.cells.length === 0) return [job];
@@ -116,19 +135,24 @@ function allOf<T, R>(items: readonly T[], read: (item: T) => R): readonly R[] {
 
 function writtenBy(step: StepState | undefined, peers: Peers): Pairs<string> {
   if (step?.hasOutputs !== true || step.grant === null) return [];
-  return peers.outputs({ stepRunId: step.stepRunId, token: step.grant.token });
+  return peers.outputs({ stepRunId: step.reusedFrom ?? step.stepRunId, token: step.grant.token });
 }
 
-function resultOf(runId: RunId, index: number, peers: Peers): Result {
+function wordOf(runId: RunId, index: number, peers: Peers): Result {
   const state = newestJob(runId, index, peers)?.state;
   return state === "success" || state === "failed" || state === "cancelled" ? state : "";
 }
 
-function newestJob(runId: RunId, index: number, peers: Peers): JobState | undefined {
+export function newestJob(runId: RunId, index: number, peers: Pick<Peers, "state">): JobState | undefined {
   return newest((attempt) => peers.state(jobRunId(runId, index, attempt)) as JobState | undefined);
 }
 
-function newestStep(runId: RunId, jobId: JobRunId, index: number, peers: Peers): StepState | undefined {
+export function newestStep(
+  runId: RunId,
+  jobId: JobRunId,
+  index: number,
+  peers: Pick<Peers, "state">,
+): StepState | undefined {
   return newest((attempt) => peers.state(stepRunId(runId, jobId, index, attempt)) as StepState | undefined);
 }
 

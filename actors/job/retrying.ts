@@ -1,6 +1,8 @@
 /** The next attempt of a step, made by the agent that had the one before. Pure. */
+import { stepRunId } from "../../src/domain/ids.ts";
+import type { Peers } from "../../src/domain/peers.ts";
 import type { PlannedRetry, RunPlan } from "../../src/domain/plan.ts";
-import { newStep } from "../step/state.ts";
+import { newStep, type StepState } from "../step/state.ts";
 import { dispatchStep, type JobDecision, moved, publishRetry, schedule } from "./effects.ts";
 import type { StepEnded } from "./messages.ts";
 import type { JobState } from "./state.ts";
@@ -15,9 +17,11 @@ export function isRetried(job: JobState, { outcome, exitCode }: StepEnded, plan:
 }
 
 /** Makes the attempt; it is dispatched when its wait is over, and while the run is paused it is not. */
-export function retryStep(job: JobState, now: number, plan: RunPlan): JobDecision {
+export function retryStep(job: JobState, now: number, plan: RunPlan, peers: Peers): JobDecision {
   const { retry } = plan.jobs[job.index]!.steps[job.stepIndex]!;
-  const step = newStep(job, job.stepIndex, job.stepAttempt + 1);
+  const failed = peers.state(stepRunId(job.runId, job.jobId, job.stepIndex, job.stepAttempt)) as StepState;
+  const { attemptsBefore } = failed;
+  const step: StepState = { ...newStep(job, job.stepIndex, job.stepAttempt + 1), attemptsBefore };
   const waitMs = waitBefore(step.attempt, retry!);
   const generation = job.generation + 1;
   const next: JobState = {

@@ -23,7 +23,11 @@ export function cellsOf(
 export function spread(job: JobState, matrices: readonly Pairs<Scalar>[], now: number, plan: RunPlan): JobDecision {
   const planned = plan.jobs[job.index]!;
   const spawned = matrices.flatMap((matrix, cell): JobEffect[] => {
-    const state: JobState = { ...newJob(job.runId, { ...planned, needs: [] }, cell, matrix), paused: job.paused };
+    const state: JobState = {
+      ...newJob(job.runId, { ...planned, needs: [] }, cell, matrix),
+      attemptsBefore: job.attemptsBefore,
+      paused: job.paused,
+    };
     const steps = planned.steps.map((_, index) => newStep(state, index));
     return [
       { type: "spawn", actor: { kind: "job", id: state.jobId }, state },

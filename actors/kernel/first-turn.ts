@@ -2,6 +2,7 @@
  * The first turn of an aggregate that nobody owns yet: taken by whoever creates it, before it is stored. So what it owes
  * is performed at once, without the way over a mailbox; the owner performs what is still owed a while later. Pure.
  */
+import type { OutputsReader } from "../../src/domain/outputs.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Aggregate } from "../../src/stores/aggregates.ts";
 import type { AggregateType } from "./actor-kind.ts";
@@ -10,12 +11,18 @@ import { decideTurn, type LiveActor } from "./turn.ts";
 
 /**
  * The aggregate with the timers decided that are due at its creation; the same version, since it is stored once. Throws
- * the reason when a message could not be decided.
+ * the reason when a message could not be decided, and `MissingOutputs` when a decision has to read some first.
  */
-export function takeFirstTurn({ head, actors }: Aggregate, plan: RunPlan, now: number, type: AggregateType): Aggregate {
+export function takeFirstTurn(
+  { head, actors }: Aggregate,
+  plan: RunPlan,
+  now: number,
+  type: AggregateType,
+  outputs: OutputsReader,
+): Aggregate {
   const live = new Map(actors.map(({ kind, id, state }): [string, LiveActor] => [id, { kind, id, state }]));
   const due = dueTimers(live.values(), now, type);
-  const turn = decideTurn(live, due, now, plan, type, nothingYet);
+  const turn = decideTurn(live, due, now, plan, type, outputs);
   const [undecided] = turn.undecided;
   if (undecided !== undefined) throw new Error(undecided.reason);
   for (const actor of turn.changed.values()) live.set(actor.id, actor);
@@ -24,9 +31,4 @@ export function takeFirstTurn({ head, actors }: Aggregate, plan: RunPlan, now: n
     head: headAfter(head, turn, { root: live.get(head.rootId)!.state, index, carried: [] }, now, type),
     actors: toStored(live.values(), type),
   };
-}
-
-/** No step has ended yet. */
-function nothingYet(): never {
-  throw new Error("a run that begins has no outputs");
 }

@@ -1,13 +1,14 @@
-/** The first snapshot of a run: every job and step of the plan, waiting. */
+/** The first snapshot of a run: every job and step of the plan, waiting or reused. */
 import type { RunId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Aggregate, RunOrigin, StoredActor } from "../../src/stores/aggregates.ts";
 import { STORED_FORMAT } from "../../src/stores/stored-format.ts";
 import { jobActor } from "../job/actor.ts";
-import { newJob } from "../job/state.ts";
+import { resultOf } from "../job/facts.ts";
 import { stepActor } from "../step/actor.ts";
-import { newStep } from "../step/state.ts";
 import { indexRun, summariseRun } from "./actor.ts";
+import { isFailure } from "./decide.ts";
+import { beginFresh, type Beginning } from "./reuse.ts";
 import type { RunState } from "./state.ts";
 
 export interface RunCreation {
@@ -15,6 +16,8 @@ export interface RunCreation {
   readonly shard: number;
   readonly plan: RunPlan;
   readonly origin: RunOrigin;
+  /** Of a rerun. */
+  readonly beginning?: Beginning;
   /** Unix milliseconds. */
   readonly now: number;
 }
@@ -23,11 +26,14 @@ export interface RunCreation {
  * Makes the snapshot whose storing is the trigger. Its start timer is due at once, by any clock, so that the sweep of
  * the shard's owner begins the run even when the doorbell is lost.
  */
-export function createRunAggregate({ runId, shard, plan, origin, now }: RunCreation): Aggregate {
+export function createRunAggregate({ runId, shard, plan, origin, now, beginning }: RunCreation): Aggregate {
+  const { jobs, steps } = beginning ?? beginFresh(runId, plan);
+  const ends = jobs.filter(({ cell, endedAt }) => cell === null && endedAt !== null).map((job) => resultOf(job, plan));
   const run: RunState = {
     runId,
     pipelineId: plan.pipelineId,
     projectId: plan.projectId,
+    retryOf: origin.retryOf,
     state: "pending",
     reason: "",
     createdAt: now,
@@ -35,9 +41,9 @@ export function createRunAggregate({ runId, shard, plan, origin, now }: RunCreat
     endedAt: null,
     stage: -1,
     remainingInStage: 0,
-    remaining: plan.jobs.length,
-    failedJobs: 0,
-    toleratedJobs: 0,
+    remaining: plan.jobs.length - ends.length,
+    failedJobs: ends.filter(isFailure).length,
+    toleratedJobs: ends.filter((end) => end === "tolerated").length,
     timedOut: false,
     attempts: [],
     place: null,
@@ -45,17 +51,15 @@ export function createRunAggregate({ runId, shard, plan, origin, now }: RunCreat
     startTimer: { generation: 0, dueAt: 0 },
     timeoutTimer: null,
   };
-  const jobs = plan.jobs.map((planned) => newJob(runId, planned));
   const actors: StoredActor[] = [
     { kind: "run", id: runId, state: run, index: indexRun(run) },
     ...jobs.map((job): StoredActor => ({ kind: "job", id: job.jobId, state: job, index: jobActor.index(job) })),
-    // The steps of a job that is spread when it begins are those of its cells.
-    ...jobs.flatMap((job) =>
-      (plan.jobs[job.index]!.cells === null ? plan.jobs[job.index]!.steps : []).map((_, index): StoredActor => {
-        const step = newStep(job, index);
-        return { kind: "step", id: step.stepRunId, state: step, index: stepActor.index(step) };
-      }),
-    ),
+    ...steps.map((step): StoredActor => ({
+      kind: "step",
+      id: step.stepRunId,
+      state: step,
+      index: stepActor.index(step),
+    })),
   ];
   return {
     head: {

@@ -2,9 +2,9 @@
 import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
 import type { Lifecycle } from "../../src/domain/events.ts";
 import type { GroupMember } from "../../src/domain/groups.ts";
-import { approvalId, jobRunId } from "../../src/domain/ids.ts";
+import { approvalId, type JobRunId, jobRunId } from "../../src/domain/ids.ts";
 import type { Peers } from "../../src/domain/peers.ts";
-import type { RunPlan } from "../../src/domain/plan.ts";
+import type { PlannedJob, RunPlan } from "../../src/domain/plan.ts";
 import { lookUp } from "../../src/domain/transition-table.ts";
 import { decideGate } from "../../src/planner/gate.ts";
 import { resolveMessage } from "../../src/planner/late-texts.ts";
@@ -12,7 +12,7 @@ import { requestApproval } from "../approval/decide.ts";
 import type { ApprovalMessage } from "../approval/messages.ts";
 import type { ApprovalState } from "../approval/state.ts";
 import { enterGroup, leaveGroup } from "../group/membership.ts";
-import { jobFacts, newestAttempt, otherCells } from "../job/facts.ts";
+import { endOf, jobFacts, newestAttempt, otherCells } from "../job/facts.ts";
 import type { ClosedGate, JobMessage } from "../job/messages.ts";
 import type { JobResult, RunMessage } from "./messages.ts";
 import { type RunPhase, type RunState, runStatus } from "./state.ts";
@@ -42,7 +42,7 @@ export function decideRun(run: RunState, message: RunMessage, now: number, plan:
     case "gateEnded": {
       const { result } = message as RunMessage & { type: "approvalEnded" };
       const gate = result === "approved" ? "open" : (`approval_${result}` as const);
-      return enterStage({ ...run, stageApproval: null }, run.stage + 1, gate, plan);
+      return enterStage({ ...run, stageApproval: null }, run.stage + 1, gate, plan, peers);
     }
     case "jobEnded": {
       const cells = tellCells(counted, message as JobEnded, plan, peers);
@@ -128,9 +128,14 @@ function countJob(run: RunState, index: number, result: JobResult, plan: RunPlan
     ...run,
     remaining: run.remaining - 1,
     remainingInStage: run.remainingInStage - (isInOpenStage ? 1 : 0),
-    failedJobs: run.failedJobs + (result === "failed" || result === "cancelled" ? 1 : 0),
+    failedJobs: run.failedJobs + (isFailure(result) ? 1 : 0),
     toleratedJobs: run.toleratedJobs + (result === "tolerated" ? 1 : 0),
   };
+}
+
+/** True for what makes the run fail. */
+export function isFailure(result: JobResult | null): boolean {
+  return result === "failed" || result === "cancelled";
 }
 
 function countAttempt(run: RunState, { index, attempt }: RunMessage & { type: "jobRetried" }): RunState {
@@ -183,16 +188,20 @@ function tellCells(run: RunState, { index, result }: JobEnded, plan: RunPlan, pe
     .map((cell) => tellJob(run, cell.index, message));
 }
 
-/** Opens it, or asks for the approval without which it is not opened. */
+/**
+ * Opens it, or asks for the approval without which it is not opened. A stage is passed over when all of its jobs have ended
+ * before: reused ones, and those that were cancelled.
+ */
 function openStage(run: RunState, stage: number, now: number, plan: RunPlan, peers: Peers): RunDecision {
   const { name, when, approval } = plan.stages[stage]!;
-  const failed = run.failedJobs > 0;
+  const { waiting, failed } = standOf(run, stage, plan, peers);
+  if (waiting.length === 0) return goOn({ ...run, stage, remainingInStage: 0 }, now, plan, peers);
   const status = { success: !failed, failure: failed, cancelled: false };
   const facts = jobFacts(run.runId, plan, peers);
   const gate = when === null ? "open" : decideGate(when, facts, status);
   // After a failure nobody is asked about a stage of which no job may run.
-  const mayRun = !failed || when !== null || plan.jobs.some((job) => job.stage === stage && job.when !== null);
-  if (gate !== "open" || approval === null || !mayRun) return enterStage(run, stage, gate, plan);
+  const mayRun = !failed || when !== null || waiting.some((job) => job.when !== null);
+  if (gate !== "open" || approval === null || !mayRun) return enterStage(run, stage, gate, plan, peers);
   const message = resolveMessage(approval.message, facts);
   const request = { runId: run.runId, gate: { stage }, message, timeoutMs: approval.timeoutMs };
   const next: RunState = { ...run, stageApproval: approvalId(run.runId, { stage }) };
@@ -200,16 +209,30 @@ function openStage(run: RunState, stage: number, now: number, plan: RunPlan, pee
 }
 
 /** Its jobs decide for themselves, unless the stage has a condition: one that is met lets it begin as if nothing had failed. */
-function enterStage(run: RunState, stage: number, gate: "open" | ClosedGate, plan: RunPlan): RunDecision {
-  const { when } = plan.stages[stage]!;
-  const failed = run.failedJobs > 0;
+function enterStage(run: RunState, stage: number, gate: "open" | ClosedGate, plan: RunPlan, peers: Peers): RunDecision {
+  const { waiting, failed } = standOf(run, stage, plan, peers);
+  const isUnasked = plan.stages[stage]!.when === null;
   const message: JobMessage =
-    gate === "open" ? { type: "stageOpened", failed: failed && when === null } : { type: "stageClosed", gate };
-  const jobs = plan.jobs.filter((job) => job.stage === stage);
+    gate === "open" ? { type: "stageOpened", failed: failed && isUnasked } : { type: "stageClosed", gate };
   return moved(
-    { ...run, stage, remainingInStage: jobs.length },
-    jobs.map((job) => tellJob(run, job.index, message)),
+    { ...run, stage, remainingInStage: waiting.length },
+    waiting.map((job) => tellJob(run, job.index, message)),
   );
+}
+
+/** Its jobs that have not ended, and whether one before them has failed, in another stage. */
+function standOf(
+  run: RunState,
+  stage: number,
+  plan: RunPlan,
+  peers: Peers,
+): { readonly waiting: readonly PlannedJob[]; readonly failed: boolean } {
+  const jobs = plan.jobs.filter((job) => job.stage === stage);
+  const ends = jobs.map(({ index }) => endOf(jobIdOf(run, index), plan, peers));
+  return {
+    waiting: jobs.filter((_, at) => ends[at] === null),
+    failed: run.failedJobs > ends.filter(isFailure).length,
+  };
 }
 
 const LIFECYCLE_OF_END: Partial<Record<RunPhase, Lifecycle>> = {
@@ -281,8 +304,13 @@ function tellJobs(run: RunState, plan: RunPlan, message: JobMessage): readonly R
 }
 
 function tellJob(run: RunState, index: number, message: JobMessage): RunEffect {
-  const attempt = run.attempts.find(([other]) => other === index)?.[1] ?? 1;
-  return { type: "send", to: { kind: "job", id: jobRunId(run.runId, index, attempt) }, message };
+  return { type: "send", to: { kind: "job", id: jobIdOf(run, index) }, message };
+}
+
+/** The newest attempt of the job. */
+function jobIdOf({ runId, attempts }: RunState, index: number): JobRunId {
+  const attempt = attempts.find(([other]) => other === index)?.[1] ?? 1;
+  return jobRunId(runId, index, attempt);
 }
 
 function schedule(run: RunState): readonly OwedEffect[] {
@@ -299,7 +327,7 @@ function publish(run: RunState, lifecycle: Lifecycle): OwedEffect {
       jobId: null,
       stepRunId: null,
       status: runStatus(run.state),
-      data: { runId: run.runId, reason: run.reason },
+      data: { runId: run.runId, reason: run.reason, retryOf: run.retryOf },
     },
   };
 }

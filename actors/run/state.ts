@@ -21,6 +21,8 @@ export interface RunState {
   readonly runId: RunId;
   readonly pipelineId: PipelineId;
   readonly projectId: ProjectId;
+  /** The run that this one repeats, or null. */
+  readonly retryOf: RunId | null;
   readonly state: RunPhase;
   /** Why it stops or failed, for people; empty while there is nothing to say. */
   readonly reason: string;

@@ -1,4 +1,5 @@
 /** The step's decisions: names the situation, looks it up in the table, and says what follows from it. Pure. */
+import { shownAttempt } from "../../src/domain/attempts.ts";
 import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
 import type { Lifecycle } from "../../src/domain/events.ts";
 import { lookUp } from "../../src/domain/transition-table.ts";
@@ -152,7 +153,8 @@ function publish(step: StepState, lifecycle: Lifecycle): OwedEffect {
       data: {
         index: step.index,
         jobIndex: step.jobIndex,
-        attempt: step.attempt,
+        attempt: shownAttempt(step),
+        retryOf: step.retryOf,
         reason: step.reason,
         exitCode: step.exitCode,
         agentId: step.grant?.agentId ?? null,

@@ -1,4 +1,5 @@
 /** What a step actor remembers: one attempt of one planned step. */
+import { type Attempt, shownAttempt } from "../../src/domain/attempts.ts";
 import { type JobRunId, type RunId, type StepRunId, stepRunId } from "../../src/domain/ids.ts";
 import type { StepStatus } from "../../src/domain/status.ts";
 import type { Grant } from "./messages.ts";
@@ -22,6 +23,7 @@ export interface StepState {
   readonly jobId: JobRunId;
   readonly stepRunId: StepRunId;
   readonly jobIndex: number;
+  /** As users count them. */
   readonly jobAttempt: number;
   /** Position in the job. */
   readonly index: number;
@@ -53,7 +55,7 @@ export function stepStatus(state: StepPhase): StepStatus {
 
 /** An attempt of the step at `index` of a job run. */
 export function newStep(
-  job: { runId: RunId; jobId: JobRunId; index: number; attempt: number },
+  job: Attempt & { runId: RunId; jobId: JobRunId; index: number },
   index: number,
   attempt = 1,
 ): StepState {
@@ -63,7 +65,7 @@ export function newStep(
     jobId: job.jobId,
     stepRunId: idOf(attempt),
     jobIndex: job.index,
-    jobAttempt: job.attempt,
+    jobAttempt: shownAttempt(job),
     index,
     attempt,
     retryOf: attempt === 1 ? null : idOf(attempt - 1),

@@ -39,10 +39,13 @@ function waitsOf(
     case "run": {
       return [measured("plan", timeOf((state as RunState).runId), startedAt)];
     }
-    case "job":
-      return [measured("agent", (state as JobState).queuedAt!, startedAt)];
+    case "job": {
+      const { reusedFrom, queuedAt } = state as JobState;
+      return reusedFrom === null ? [measured("agent", queuedAt!, startedAt)] : [];
+    }
     case "step": {
-      const { runId, jobId, index, queuedAt } = state as StepState;
+      const { runId, jobId, index, queuedAt, reusedFrom } = state as StepState;
+      if (reusedFrom !== null) return [];
       const start = measured("start", queuedAt!, startedAt);
       // Both were saved by turns before this one: an agent reports what it has been sent.
       const run = before.get(runId)!.state as RunState;

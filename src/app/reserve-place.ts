@@ -1,20 +1,18 @@
 /** The trigger of a run that is refused when its group is full: the place comes first. */
 import { MillraceError } from "../domain/errors.ts";
-import { commandIdOf, groupIdOf, type ProjectId, type RunId } from "../domain/ids.ts";
-import type { PlannedGroup } from "../domain/plan.ts";
+import { commandIdOf, groupIdOf } from "../domain/ids.ts";
 import { storeAndWait } from "./commands.ts";
 import type { AppContext } from "./context.ts";
+import type { PlannedRun } from "./create-run.ts";
 
 /**
- * Takes a place for a run that is not stored yet; a repeat gets the same answer. Throws `conflict`, which names the run that
- * has the place, and `unavailable` when the group does not answer in time. A place whose run never comes is given back by and by.
+ * Takes a place for a run that is not stored yet and would not wait for one; a repeat gets the same answer. Throws `conflict`,
+ * which names the run that has the place, and `unavailable` when the group does not answer in time. A place whose run never
+ * comes is given back by and by.
  */
-export async function reservePlace(
-  context: AppContext,
-  runId: RunId,
-  projectId: ProjectId,
-  group: PlannedGroup,
-): Promise<void> {
+export async function reservePlace(context: AppContext, { runId, plan }: PlannedRun): Promise<void> {
+  const { projectId, group } = plan;
+  if (group?.onConflict !== "reject") return;
   const groupId = groupIdOf(projectId, group.name);
   const member = { runId, job: null, cell: null };
   const verdict = await storeAndWait(context, {

@@ -3,7 +3,8 @@ import { jobName, type JobState, jobStatus } from "../../actors/job/state.ts";
 import type { RunState } from "../../actors/run/state.ts";
 import { type StepState, stepStatus } from "../../actors/step/state.ts";
 import type { PresenceRecord } from "../dispatch/board.ts";
-import type { JobRunId } from "../domain/ids.ts";
+import { shownAttempt } from "../domain/attempts.ts";
+import type { JobRunId, RunId } from "../domain/ids.ts";
 import type { RunPlan } from "../domain/plan.ts";
 import { JOB_STATUS_CODES, RUN_STATUS_CODES, STEP_STATUS_CODES } from "../domain/status.ts";
 import type { Aggregate, AggregateHead } from "../stores/aggregates.ts";
@@ -28,6 +29,7 @@ export function runView({ rootId, summary, origin }: AggregateHead, now: number)
     actor: origin.actor,
     commitSha: origin.commitSha,
     attempt: origin.attempt,
+    retryOf: origin.retryOf,
     createdAt: rfc3339(summary.createdAt),
     ...timing(summary.startedAt, summary.endedAt, now),
   };
@@ -40,11 +42,13 @@ interface DetailSource {
   readonly online: readonly PresenceRecord[] | null;
   readonly gates: Gates;
   readonly allAttempts: boolean;
+  /** The run that repeats this one, or null. */
+  readonly retriedBy: RunId | null;
   readonly now: number;
 }
 
 /** A run with its jobs in plan order and their steps; earlier attempts stand before later ones. */
-export function runDetail({ aggregate, plan, online, gates, allAttempts, now }: DetailSource) {
+export function runDetail({ aggregate, plan, online, gates, allAttempts, retriedBy, now }: DetailSource) {
   const { run, jobs, steps } = takeApart(aggregate);
   const stepsByJob = new Map<JobRunId, Linked<StepState>[]>();
   for (const step of shown(steps, "stepRunId", allAttempts)) {
@@ -55,6 +59,7 @@ export function runDetail({ aggregate, plan, online, gates, allAttempts, now }: 
   const starts = new StartTimes(aggregate.head, plan, jobs, now);
   return {
     ...runView(aggregate.head, now),
+    retriedBy,
     variables: Object.fromEntries(aggregate.head.origin.variables),
     reason: run?.reason ?? "",
     waitingFor: run === undefined ? null : runWaitingFor(run, plan, gates),
@@ -106,9 +111,10 @@ function jobView(
     needs: (planned?.needs ?? []).map((index) => plan.jobs[index]?.name ?? ""),
     status,
     statusCode: JOB_STATUS_CODES[status],
-    attempt: job.attempt,
+    attempt: shownAttempt(job),
     retryOf: job.retryOf,
     retriedBy: job.retriedBy,
+    reusedFrom: job.reusedFrom,
     agentId: job.grant?.agentId ?? null,
     reason: job.reason,
     /** The run that has, or gets, its place in the group. */
@@ -126,9 +132,10 @@ function stepView(step: Linked<StepState>, start: StartTiming, plan: RunPlan, no
     name: plan.jobs[step.jobIndex]?.steps[step.index]?.name ?? "",
     status,
     statusCode: STEP_STATUS_CODES[status],
-    attempt: step.attempt,
+    attempt: shownAttempt(step),
     retryOf: step.retryOf,
     retriedBy: step.retriedBy,
+    reusedFrom: step.reusedFrom,
     exitCode: step.exitCode,
     reason: step.reason,
     lastLine: step.lastLine,

@@ -9,6 +9,7 @@ import { belongsTo, findPipeline, noRun } from "./find.ts";
 import { readOnline } from "./inventory.ts";
 import { listFields, type ListView, listView, pageRequest, sortField } from "./lists.ts";
 import { readGates } from "./read-gates.ts";
+import { retriedBy } from "./succession.ts";
 import { type RunDetail, runDetail, type RunView, runView, waitsForAgent } from "./run-view.ts";
 
 const RUN_STATUSES = Object.keys(RUN_STATUS_CODES) as RunStatus[];
@@ -50,9 +51,10 @@ export async function getRun(
   ]);
   if (aggregate === undefined || !belongsTo(aggregate.head, pipelineId)) throw noRun(runId, pipelineId);
   if (plan === undefined) throw new MillraceError("internal", `run ${runId} has no plan`);
-  const [online, gates] = await Promise.all([
+  const [online, gates, successor] = await Promise.all([
     waitsForAgent(aggregate) ? readOnline(context) : null,
     readGates(context.stores.aggregates, aggregate),
+    retriedBy(context, aggregate.head),
   ]);
-  return runDetail({ aggregate, plan, online, gates, allAttempts, now: context.clock.now() });
+  return runDetail({ aggregate, plan, online, gates, allAttempts, retriedBy: successor, now: context.clock.now() });
 }

@@ -70,7 +70,7 @@ export class StartTimes {
     });
   }
 
-  /** `previous`: the step before it in the same job run; none for the first. */
+  /** `previous`: the step before it in the same job run; none for the first. What is reused has waited for nothing. */
   of(step: StepState, job: JobState, previous: StepState | undefined): StartTiming {
     return {
       triggeredAt: rfc3339(this.#triggeredAt),
@@ -79,7 +79,7 @@ export class StartTimes {
       claimedAt: rfc3339(job.startedAt),
       dispatchedAt: rfc3339(step.queuedAt),
       startedAt: rfc3339(step.startedAt),
-      waits: this.#waits(step, job, previous),
+      waits: step.reusedFrom === null ? this.#waits(step, job, previous) : NONE,
     };
   }
 
@@ -90,9 +90,11 @@ export class StartTimes {
   #waits(step: StepState, job: JobState, previous: StepState | undefined): Waits {
     const until = step.endedAt ?? this.#now;
     const start = ["start", step.startedAt] as const;
-    if (previous !== undefined) return measure(previous.endedAt, [["paused", step.queuedAt], start], until);
+    if (previous !== undefined && previous.reusedFrom === null)
+      return measure(previous.endedAt, [["paused", step.queuedAt], start], until);
     const granted = [["paused", offeredAt(job)], ["agent", job.startedAt], start] as const;
-    if (job.retryOf !== null) return measure(this.#jobs.get(job.retryOf)?.endedAt ?? null, granted, until);
+    const lost = job.retryOf === null ? undefined : this.#jobs.get(job.retryOf);
+    if (lost !== undefined) return measure(lost.endedAt, granted, until);
     const [opened, ready] = this.#readiness(job);
     const first = [
       ["plan", this.#summary.startedAt],

@@ -15,6 +15,8 @@ export interface LocatedStepRun {
   readonly runId: RunId;
   /** What runs the step: `shell`, or a plugin reference. */
   readonly uses: string;
+  /** The step run whose log it has: of a reused one, the one that has run. */
+  readonly logOf: StepRunId;
 }
 
 /** Throws `not_found` when there is no such step run or the three ids do not belong together. */
@@ -37,9 +39,10 @@ export async function locateStepRun(
   }
   const step = location.actor.state as StepState;
   const job = await context.stores.plans.loadJob(runId, step.jobIndex);
-  return { runId, uses: job?.steps[step.index]?.uses ?? "" };
+  return { runId, uses: job?.steps[step.index]?.uses ?? "", logOf: step.reusedFrom ?? stepRunId };
 }
 
-export function noStepRun(stepRunId: StepRunId): MillraceError {
-  return new MillraceError("not_found", `there is no step run ${JSON.stringify(stepRunId)}`);
+export function noStepRun(stepRunId: StepRunId, runId?: RunId): MillraceError {
+  const where = runId === undefined ? "" : ` in run ${JSON.stringify(runId)}`;
+  return new MillraceError("not_found", `there is no step run ${JSON.stringify(stepRunId)}${where}`);
 }

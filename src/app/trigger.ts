@@ -1,21 +1,11 @@
 /** The trigger by hand: plans a run of a pipeline's head definition and stores it. */
 import { z } from "zod";
-import { takeFirstTurn } from "../../actors/kernel/first-turn.ts";
-import { eventsOf, performOwed } from "../../actors/kernel/performer.ts";
-import { RUN_AGGREGATE } from "../../actors/run/aggregate.ts";
-import { createRunAggregate } from "../../actors/run/create.ts";
-import { shardOf } from "../../queues/shard-map.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { newId, type PipelineId, type RevisionId, type RunId } from "../domain/ids.ts";
-import type { JobSpec, Pairs, RunPlan } from "../domain/plan.ts";
 import { RUN_STATUS_CODES } from "../domain/status.ts";
-import { planRun } from "../planner/plan-run.ts";
-import type { RunOrigin } from "../stores/aggregates.ts";
-import type { Pipeline } from "../stores/pipelines.ts";
 import { authoriseUser, type Caller, claimedIdentity } from "./access.ts";
 import type { AppContext } from "./context.ts";
-import { planRefused } from "./plan-refused.ts";
-import { ringDoorbell } from "./doorbell.ts";
+import { planNewRun, storeNewRun } from "./create-run.ts";
 import { findPipeline, noPipeline } from "./find.ts";
 import { definitionOf } from "./known-definitions.ts";
 import { claimRequest } from "./request-ids.ts";
@@ -39,8 +29,8 @@ export interface TriggerView {
 
 /**
  * Answers once the run is stored; it begins by itself. Throws `not_found`, `conflict` for a pipeline without a
- * definition and for one that is refused by its group, `invalid_definition`, `too_large`, `request_id_reused`, `unavailable`. A repeat of a `requestId` answers the same run,
- * and finishes its creation when the first call was cut off.
+ * definition and for a run that its group refuses, `invalid_definition`, `too_large`, `request_id_reused`, `unavailable`. A
+ * repeat of a `requestId` answers the same run, and finishes its creation when the first call was cut off.
  */
 export async function triggerRun(
   context: AppContext,
@@ -67,82 +57,23 @@ export async function triggerRun(
   });
   const [runId, revisionId] = claim.split("/") as [RunId, RevisionId];
   if (!repeated || (await context.stores.aggregates.loadHead(runId)) === undefined) {
-    await createRun(context, {
-      runId,
-      revisionId,
-      pipeline,
-      variables: Object.entries(input.variables),
+    const definition = await definitionOf(context.stores.pipelines, revisionId);
+    if (definition === undefined) throw noPipeline(input.pipelineId);
+    const variables = Object.entries(input.variables);
+    const origin = {
+      trigger: { kind: "manual", ref: defaultRef(variables, pipeline) },
+      variables,
       triggeredBy,
       actor: user.name,
-    });
+      revisionId,
+      commitSha: revisionId,
+      attempt: FIRST_ATTEMPT,
+      retryOf: null,
+      firstRunId: null,
+    } as const;
+    const planned = planNewRun(definition, { runId, origin, pipeline });
+    await reservePlace(context, planned);
+    await storeNewRun(context, planned);
   }
   return { runId, pipelineId: input.pipelineId, status: "pending", statusCode: RUN_STATUS_CODES.pending };
-}
-
-interface NewRun {
-  readonly runId: RunId;
-  readonly revisionId: RevisionId;
-  readonly pipeline: Pipeline;
-  readonly variables: Pairs<string>;
-  readonly triggeredBy: string;
-  readonly actor: string;
-}
-
-/**
- * A repeat changes nothing. The run's first turn is taken here, and what it owes is performed at once: so its offers are on
- * the board before any worker has heard of it.
- */
-async function createRun(context: AppContext, run: NewRun): Promise<void> {
-  const { runId, revisionId, pipeline, variables, triggeredBy, actor } = run;
-  const { shards, stores, clock, log } = context;
-  const ref = defaultRef(variables, pipeline);
-  const { plan, jobs } = await planned(context, run, ref);
-  if (plan.group?.onConflict === "reject") await reservePlace(context, runId, plan.projectId, plan.group);
-  const trigger = { kind: "manual", ref } as const;
-  const origin: RunOrigin = {
-    trigger,
-    variables,
-    triggeredBy,
-    actor,
-    revisionId,
-    commitSha: revisionId,
-    attempt: FIRST_ATTEMPT,
-    retryOf: null,
-    firstRunId: null,
-  };
-  const now = clock.now();
-  const created = createRunAggregate({ runId, shard: shardOf(runId, shards), plan, origin, now });
-  const begun = takeFirstTurn(created, plan, now, RUN_AGGREGATE);
-  const { head } = begun;
-  const events = eventsOf(head, head.owed);
-  const outcome = await stores.aggregates.create(begun, { plan: { graph: plan, jobs }, events });
-  if (outcome === "exists") return ringDoorbell(context, runId);
-  context.onRunBegun?.(begun.actors);
-  // The owner of the shard performs by and by what fails here.
-  performOwed(context, head, head.owed).catch((error: unknown) => {
-    log.debug({ runId, error: String(error) }, "the first offers of a run are left to its owner");
-  });
-}
-
-/** Rejects with `invalid_definition` when the definition cannot be planned with these variables. */
-async function planned(
-  context: AppContext,
-  { runId, revisionId, pipeline, variables }: NewRun,
-  ref: string,
-): Promise<{ readonly plan: RunPlan; readonly jobs: readonly JobSpec[] }> {
-  const definition = await definitionOf(context.stores.pipelines, revisionId);
-  if (definition === undefined) throw noPipeline(pipeline.pipelineId);
-  const outcome = planRun({
-    definition,
-    runId,
-    attempt: FIRST_ATTEMPT,
-    revisionId,
-    trigger: { kind: "manual", ref, payload: {} },
-    variables,
-    pipelineId: pipeline.pipelineId,
-    pipelineName: pipeline.name,
-    projectId: pipeline.projectId,
-  });
-  if (!outcome.ok) throw planRefused(outcome);
-  return outcome;
 }

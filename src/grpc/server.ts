@@ -16,6 +16,7 @@ import { agentService } from "./agent-service.ts";
 import { gatewayService } from "./gateway-service.ts";
 import type { GatewayContext } from "./gateway-context.ts";
 import { pipelineService } from "./pipeline-service.ts";
+import { stepRunService } from "./step-run-service.ts";
 import { unimplementedService } from "./unimplemented.ts";
 
 /** A third of the shortest lease, rounded down: two heartbeats may be lost. */
@@ -58,9 +59,8 @@ export function createGrpcServer(context: AppContext, options: GrpcServerOptions
   server.addService(AgentService, agentService(gateway, channels));
   server.addService(GatewayService, gatewayService(gateway));
   server.addService(PipelineService, pipelineService(gateway));
-  for (const definition of [StepRunService, StreamService]) {
-    server.addService(definition, unimplementedService(definition, context.log));
-  }
+  server.addService(StepRunService, stepRunService(gateway));
+  server.addService(StreamService, unimplementedService(StreamService, context.log));
 
   return {
     async start(address) {

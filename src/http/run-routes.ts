@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { AppContext } from "../app/context.ts";
 import { commandBody, pauseRun, resumeRun, stopRun } from "../app/run-commands.ts";
+import { rerunBody, rerunRun } from "../app/rerun.ts";
 import { readRunOutputs } from "../app/run-outputs.ts";
 import { getRun, listRuns, listRunsQuery } from "../app/runs.ts";
 import { readTimeline, timelineQuery } from "../app/timeline.ts";
@@ -45,6 +46,13 @@ export function addRunRoutes(router: ApiRouter, context: AppContext): void {
   router.get(
     "/pipelines/runs/:runId/outputs",
     answer(context, (ctx) => readRunOutputs(context, ctx.state.caller, { runId: runOf(ctx) })),
+  );
+  router.post(
+    "/pipelines/:pipelineId/runs/:runId/rerun",
+    answer(context, async (ctx) => {
+      const body = await parseBody(ctx, rerunBody);
+      return rerunRun(context, ctx.state.caller, { ...body, pipelineId: pipelineOf(ctx), runId: runOf(ctx) });
+    }),
   );
   for (const [word, command] of [
     ["stop", stopRun],

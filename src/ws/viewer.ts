@@ -108,11 +108,12 @@ export class Viewer {
     await subscription?.ended;
   }
 
-  async #flowLog(message: ClientMessage, echo: Echo, { uses }: LocatedStepRun, abort: AbortSignal): Promise<void> {
+  async #flowLog(message: ClientMessage, echo: Echo, located: LocatedStepRun, abort: AbortSignal): Promise<void> {
+    const { uses, logOf } = located;
     const { stepRunId } = message.name;
     const writeLive = messageWriter({ ...echo, type: "log" });
     this.#outlet.send({ ...echo, type: "subscribed", data: null });
-    for await (const news of followLog(this.#context, { stepRunId, fromLine: message.fromLine, abort })) {
+    for await (const news of followLog(this.#context, { stepRunId: logOf, fromLine: message.fromLine, abort })) {
       if (abort.aborted) return;
       if (news.type === "historyDone") {
         this.#outlet.send({ ...echo, type: "history_done", data: null });

@@ -1,309 +1,15 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { JobTimer } from "../../actors/job/messages.ts";
-import { type ApprovalState, gateOfJob } from "../../actors/approval/state.ts";
-import { isAtWork, isBound, type JobState } from "../../actors/job/state.ts";
+import { gateOfJob } from "../../actors/approval/state.ts";
+import { isAtWork, isBound } from "../../actors/job/state.ts";
 import { runStatus } from "../../actors/run/state.ts";
 import { isHeld } from "../../actors/step/state.ts";
-import type { ReportPhase } from "../../actors/step/messages.ts";
 import { isFinalRunStatus } from "../../src/domain/status.ts";
-import { memberKey } from "../../src/domain/groups.ts";
-import { asId, type CommandId, type RunId, type UserId } from "../../src/domain/ids.ts";
-import type { PlannedApproval, PlannedCondition, PlannedGroup, PlannedStep, RunPlan } from "../../src/domain/plan.ts";
 import { jobEvidence } from "../chaos/check/collect.ts";
 import type { RunEvidence } from "../chaos/check/evidence.ts";
 import { checkTransitions } from "../chaos/check/transitions.ts";
-import { type JobSketch, planOf, retryOf } from "../support/plans.ts";
-import { AGENT, OTHER_AGENT, SimulatedRun } from "../support/simulated-run.ts";
-
-/** One message as some order of deliveries, repeats and stale senders may bring it; indices are taken modulo what there is. */
-type Action =
-  | { readonly do: "start" | "stop" | "pause" | "resume" }
-  | {
-      readonly do: "claim";
-      readonly job: number;
-      readonly attempt: number;
-      readonly other: boolean;
-      readonly request: number;
-    }
-  | { readonly do: "report"; readonly step: number; readonly phase: ReportPhase; readonly staleness: number }
-  | { readonly do: "lost"; readonly job: number; readonly attempt: number; readonly other: boolean }
-  | {
-      readonly do: "timer";
-      readonly job: number;
-      readonly timer: JobTimer;
-      readonly staleness: number;
-    }
-  | { readonly do: "vote"; readonly approval: number; readonly voter: number; readonly approve: boolean }
-  | { readonly do: "expire"; readonly approval: number; readonly staleness: number }
-  | { readonly do: "place"; readonly job: number; readonly kind: "placed" | "superseded" | "placeRefused" }
-  | { readonly do: "pass"; readonly ms: number };
-
-const small = fc.nat({ max: 7 });
-const action: fc.Arbitrary<Action> = fc.oneof(
-  fc.record({ do: fc.constantFrom("start" as const, "stop" as const, "pause" as const, "resume" as const) }),
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      do: fc.constant("claim" as const),
-      job: small,
-      attempt: small,
-      other: fc.boolean(),
-      request: fc.nat({ max: 2 }),
-    }),
-  },
-  {
-    weight: 6,
-    arbitrary: fc.record({
-      do: fc.constant("report" as const),
-      step: fc.nat({ max: 40 }),
-      phase: fc.constantFrom<ReportPhase>(
-        "started",
-        "started",
-        "started",
-        "succeeded",
-        "succeeded",
-        "failed",
-        "cancelled",
-        "timedOut",
-        "lost",
-      ),
-      staleness: fc.constantFrom(0, 0, 0, 1),
-    }),
-  },
-  fc.record({ do: fc.constant("lost" as const), job: small, attempt: small, other: fc.boolean() }),
-  fc.record({
-    do: fc.constant("timer" as const),
-    job: small,
-    timer: fc.constantFrom<JobTimer>("queueTimeout", "timeout", "retry"),
-    staleness: fc.nat({ max: 1 }),
-  }),
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant("vote" as const),
-      approval: small,
-      voter: fc.nat({ max: 2 }),
-      approve: fc.constantFrom(true, true, true, false),
-    }),
-  },
-  fc.record({ do: fc.constant("expire" as const), approval: small, staleness: fc.nat({ max: 1 }) }),
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      do: fc.constant("place" as const),
-      job: fc.integer({ min: -1, max: 11 }),
-      kind: fc.constantFrom("placed" as const, "placed" as const, "superseded" as const, "placeRefused" as const),
-    }),
-  },
-  fc.record({ do: fc.constant("pass" as const), ms: fc.nat({ max: 5_000 }) }),
-);
-
-const approval: fc.Arbitrary<PlannedApproval | null> = fc.oneof(
-  { weight: 3, arbitrary: fc.constant(null) },
-  fc.record({
-    required: fc.constantFrom<string[]>([], ["voter-0"]),
-    count: fc.integer({ min: 1, max: 2 }),
-    users: fc.constant<string[]>([]),
-    roles: fc.constant([]),
-    timeoutMs: fc.constant(60_000),
-    preventSelf: fc.constant(false),
-    message: fc.constant("ready?"),
-  }),
-);
-
-const group: fc.Arbitrary<PlannedGroup | null> = fc.oneof(
-  { weight: 3, arbitrary: fc.constant(null) },
-  fc.constantFrom("deploy", "${{ jobs.job-0.result }}", "${{ '' }}").map((name) => ({
-    name,
-    limit: 1,
-    definedBy: "",
-    onConflict: "queue" as const,
-  })),
-);
-
-/** As plans hold them: for a stage, a job or a step. */
-const when: fc.Arbitrary<PlannedCondition | null> = fc.oneof(
-  { weight: 4, arbitrary: fc.constant(null) },
-  fc
-    .constantFrom(
-      "always()",
-      "failure()",
-      "success() && true",
-      "success() && false",
-      "cancelled()",
-      "jobs.job-0.result == 'failed' || success()",
-      "steps.s0.result != 'success' && always()",
-      "success() && fromJSON('{')",
-    )
-    .map((folded) => ({ written: folded, folded })),
-);
-
-const retry: fc.Arbitrary<PlannedStep["retry"]> = fc.option(
-  fc.record({
-    attempts: fc.integer({ min: 2, max: 3 }),
-    on: fc.constantFrom<("failed" | "timeout")[]>(["failed"], ["failed", "timeout"]),
-    exitCodes: fc.constantFrom<number[]>([], [0]),
-    delayMs: fc.constantFrom(0, 1_000),
-    backoff: fc.constant(2),
-    maxDelayMs: fc.constant(1_500),
-  }),
-);
-
-const sketch: fc.Arbitrary<JobSketch> = fc.record({
-  steps: fc
-    .array(fc.record({ when, retry, continueOnError: fc.boolean() }), { minLength: 1, maxLength: 3 })
-    .map((steps) => steps.map((step, index) => ({ ...step, id: `s${index}` }))),
-  when,
-  /** Made of lists already, it is spread when it begins all the same; the last one cannot be. */
-  cells: fc.oneof(
-    { weight: 4, arbitrary: fc.constant(null) },
-    fc.constantFrom([1], [1, 2, 3], "${{ fromJSON('[]') }}").map((values) => ({
-      axes: [["v", values] as const],
-      include: [],
-      exclude: [],
-    })),
-  ),
-  approval,
-  group,
-  failFast: fc.boolean(),
-  maxParallel: fc.constantFrom(null, 1, 2),
-  continueOnError: fc.boolean(),
-  timeoutMs: fc.constantFrom(null, 1_000),
-  queueTimeoutMs: fc.constantFrom(null, 1_000),
-  retry: fc
-    .tuple(fc.integer({ min: 1, max: 3 }), fc.constantFrom(0, 500))
-    .map(([attempts, ms]) => retryOf(attempts, ms)),
-});
-
-/** Needs point backwards within the stage, so there is no cycle. */
-const plan: fc.Arbitrary<RunPlan> = fc
-  .array(
-    fc.record({
-      gate: when,
-      approval,
-      /** Its jobs are the cells of one matrix. */
-      matrix: fc.option(fc.record({ failFast: fc.boolean(), maxParallel: fc.constantFrom(null, 1, 2) })),
-      jobs: fc.array(fc.tuple(sketch, fc.array(fc.nat({ max: 3 }), { maxLength: 2 })), { minLength: 1, maxLength: 4 }),
-    }),
-    { minLength: 1, maxLength: 3 },
-  )
-  .chain((stages) => fc.tuple(fc.constant(stages), group))
-  .map(([stages, ofRun]) => {
-    let first = 0;
-    const sketched = stages.map(({ jobs, matrix }, stage) => {
-      const offset = first;
-      first += jobs.length;
-      return jobs.map(([job, needs], at) => ({
-        ...job,
-        // One approval opens all cells of a matrix.
-        ...(matrix === null
-          ? {}
-          : { ...matrix, cells: null, baseName: `matrix-${stage}`, approval: jobs[0]![0].approval! }),
-        needs: matrix === null ? [...new Set(needs.filter((need) => need < at).map((need) => offset + need))] : [],
-      }));
-    });
-    const planned = planOf(sketched);
-    return {
-      ...planned,
-      group: ofRun === null ? null : { ...ofRun, name: "runs" },
-      stages: planned.stages.map((stage, index) => {
-        const { gate, approval: ofStage } = stages[index]!;
-        return { ...stage, when: gate, approval: ofStage };
-      }),
-    };
-  });
-
-function perform(run: SimulatedRun, step: Action): void {
-  const jobs = run.jobs();
-  switch (step.do) {
-    case "start":
-      if (run.run.startTimer !== null) run.start();
-      return;
-    case "stop":
-    case "pause":
-    case "resume":
-      run.command(step.do);
-      return;
-    case "claim": {
-      const job = jobs[step.job % jobs.length]!;
-      const agentId = step.other ? OTHER_AGENT : AGENT;
-      run.tell("job", job.jobId, { type: "claimRequested", agentId, bootId: "boot-1", requestId: `r${step.request}` });
-      return;
-    }
-    case "report": {
-      // Mostly of steps that an agent has, where a report can do most.
-      const held = run.steps().filter(isHeld);
-      const states = step.step % 4 > 0 && held.length > 0 ? held : run.steps();
-      const target = states[step.step % states.length];
-      if (target === undefined) return;
-      run.tell("step", target.stepRunId, {
-        type: "reported",
-        agentId: target.grant?.agentId ?? AGENT,
-        token: (target.grant?.token ?? 1) - step.staleness,
-        phase: step.phase,
-        exitCode: 0,
-        reason: "",
-        lastLine: 0,
-        durationMs: 1,
-      });
-      return;
-    }
-    case "lost": {
-      const job = jobs[step.job % jobs.length]!;
-      const agentId = step.other ? OTHER_AGENT : AGENT;
-      run.tell("job", job.jobId, { type: "agentLost", agentId, bootId: "boot-1", reason: "" });
-      return;
-    }
-    case "timer": {
-      const job = jobs[step.job % jobs.length]!;
-      const timer = { timeout: job.timeoutTimer, queueTimeout: job.queueTimer, retry: job.retryTimer }[step.timer];
-      const generation = (timer?.generation ?? job.generation) - step.staleness;
-      run.tell("job", job.jobId, { type: "timer", timer: step.timer, generation });
-      return;
-    }
-    case "vote": {
-      const approvals = run.approvals();
-      const asked = approvals[step.approval % approvals.length];
-      if (asked !== undefined) vote(run, asked, step.voter, step.approve);
-      return;
-    }
-    case "expire": {
-      const approvals = run.approvals();
-      const asked = approvals[step.approval % approvals.length];
-      if (asked === undefined) return;
-      const generation = (asked.expiryTimer?.generation ?? 1) - step.staleness;
-      run.tell("approval", asked.approvalId, { type: "timer", timer: "expiry", generation });
-      return;
-    }
-    case "place": {
-      const job = step.job < 0 ? undefined : jobs[step.job % jobs.length];
-      // A group speaks to those that have asked it for a place; some have left meanwhile.
-      const member = { runId: run.run.runId, job: job?.index ?? null, cell: job?.cell ?? null };
-      if (run.asked.has(memberKey(member))) tellPlace(run, job ?? null, step.kind);
-      return;
-    }
-    case "pass":
-      run.now += step.ms;
-  }
-}
-
-function vote(run: SimulatedRun, { approvalId }: ApprovalState, voter: number, isApproval: boolean): void {
-  const name = `voter-${voter}`;
-  run.tell("approval", approvalId, {
-    type: isApproval ? "approve" : "reject",
-    commandId: asId<CommandId>("cmd_vote"),
-    voter: { userId: asId<UserId>(`usr_${voter}`), name },
-    comment: "",
-  });
-}
-
-/** What a group says to the run (null) or to one of its jobs. */
-function tellPlace(run: SimulatedRun, job: JobState | null, kind: "placed" | "superseded" | "placeRefused"): void {
-  const member = { runId: run.run.runId, job: job?.index ?? null, cell: job?.cell ?? null };
-  const by = kind === "placed" ? null : asId<RunId>("run_OTHER");
-  run.tellRun({ type: kind, kind, commandId: asId<CommandId>("cmd_place"), member, by });
-}
+import { AGENT, RefusedRerun, SimulatedRun } from "../support/simulated-run.ts";
+import { action, perform, plan, tellPlace, vote } from "./any-order.ts";
 
 function checkGuarantees(run: SimulatedRun): void {
   for (const { baseName, maxParallel } of run.plan.jobs) {
@@ -322,7 +28,8 @@ function checkGuarantees(run: SimulatedRun): void {
   }
   for (const job of run.jobs()) {
     const { approval: gate, group: ofJob, stage } = run.plan.jobs[job.index]!;
-    if (job.grant !== null) {
+    // What is reused has been let through before.
+    if (job.grant !== null && job.reusedFrom === null) {
       if (gate !== null) expect(run.approvalOf(gateOfJob(job.index, run.plan))?.state).to.equal("approved");
       if (run.plan.stages[stage]!.approval !== null) expect(run.approvalOf({ stage })?.state).to.equal("approved");
       if (ofJob !== null && isBound(job)) expect(job.place?.held, "a place before an agent").to.equal(true);
@@ -385,6 +92,23 @@ function letItEnd(run: SimulatedRun): void {
   }
 }
 
+/** From a step when a number is chosen. */
+function rerunOf(run: SimulatedRun, chosen: "all" | "failed" | number): SimulatedRun | string {
+  const steps = run.steps();
+  if (typeof chosen === "number" && steps.length === 0) return rerunOf(run, "all");
+  try {
+    if (typeof chosen !== "number") return run.again({ kind: chosen });
+    return run.again({ kind: "step", stepRunId: steps[chosen % steps.length]!.stepRunId });
+  } catch (error) {
+    if (error instanceof RefusedRerun) return error.refusal;
+    throw error;
+  }
+}
+
+function isReused(state: unknown): boolean {
+  return ((state as { reusedFrom?: unknown }).reusedFrom ?? null) !== null;
+}
+
 describe("any order of messages, with repeats and stale senders", () => {
   it("never leaves the tables' guarantees, and the run always ends", () => {
     fc.assert(
@@ -408,6 +132,45 @@ describe("any order of messages, with repeats and stale senders", () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it("a rerun ends as any run does, and never touches what it reuses", () => {
+    const scope = fc.oneof(fc.constantFrom("all" as const, "failed" as const), fc.nat({ max: 40 }));
+    const moves = fc.array(action, { maxLength: 30, size: "max" });
+    const reruns = fc.array(fc.tuple(scope, moves), { minLength: 1, maxLength: 3 });
+    const refusals: string[] = [];
+    fc.assert(
+      fc.property(plan, moves, reruns, (planned, actions, again) => {
+        let run = new SimulatedRun(planned).start();
+        for (const step of actions) perform(run, step);
+        letItEnd(run);
+        for (const [chosen, later] of again) {
+          const next = rerunOf(run, chosen);
+          if (typeof next === "string") {
+            refusals.push(next);
+            continue;
+          }
+          run = next.start();
+          const reused = new Map([...run.actors].filter(([, { state }]) => isReused(state)));
+          for (const step of later) {
+            perform(run, step);
+            checkGuarantees(run);
+          }
+          letItEnd(run);
+          checkGuarantees(run);
+          expect(run.run.endedAt).to.not.equal(null);
+          expect(checkTransitions(evidenceOf(run))).to.deep.equal([]);
+          for (const [id, { state }] of reused) expect(run.actors.get(id)!.state).to.equal(state);
+          const worked = run.effects.flatMap((effect): string[] => {
+            if (effect.type === "dispatch") return [effect.order.jobId, effect.order.stepRunId];
+            return effect.type === "offer" ? [effect.offer.jobId] : [];
+          });
+          expect(worked.filter((id) => isReused(run.actors.get(id)!.state))).to.deep.equal([]);
+        }
+      }),
+      { numRuns: 300 },
+    );
+    expect(new Set(refusals)).to.deep.equal(new Set(["nothing_failed", "late_cell", "never_ran"]));
   });
 
   it("decides the same messages to the same states and effects", () => {

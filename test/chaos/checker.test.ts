@@ -45,7 +45,7 @@ function honest(): Evidence {
   const mark = (word: Mark["word"], jobId: string, stepRunId: string, second: number): Mark => {
     return { word, jobId, stepRunId, at: T0 + second * 1_000 - 500 };
   };
-  const failed: StepEvidence = { stepRunId: "b1-0", index: 0, status: "failed", reason: "exit" };
+  const failed: StepEvidence = { stepRunId: "b1-0", index: 0, status: "failed", reason: "exit", reused: false };
   return {
     acknowledged: [{ requestId: "r-1", runId: "run-1", ends: ["failed"] }],
     runs: [
@@ -58,9 +58,11 @@ function honest(): Evidence {
         approvals: [],
         jobs: [
           attempt("a1", 0, 1, "failed", "agent_lost", [
-            { stepRunId: "a1-0", index: 0, status: "failed", reason: "agent_lost" },
+            { stepRunId: "a1-0", index: 0, status: "failed", reason: "agent_lost", reused: false },
           ]),
-          attempt("a2", 0, 2, "success", "", [{ stepRunId: "a2-0", index: 0, status: "success", reason: "" }]),
+          attempt("a2", 0, 2, "success", "", [
+            { stepRunId: "a2-0", index: 0, status: "success", reason: "", reused: false },
+          ]),
           attempt("b1", 1, 1, "failed", "", [failed, { ...failed, stepRunId: "b1-1", index: 1, status: "skipped" }]),
         ],
       },
@@ -91,7 +93,17 @@ function attempt(
   reason: string,
   steps: readonly StepEvidence[],
 ): RunEvidence["jobs"][number] {
-  return { jobId, index, cell: null, attempt: number, status, reason, agentId: `agent of ${jobId}`, steps };
+  return {
+    jobId,
+    index,
+    cell: null,
+    attempt: number,
+    status,
+    reason,
+    agentId: `agent of ${jobId}`,
+    reused: false,
+    steps,
+  };
 }
 
 function withRun(change: Partial<RunEvidence>): Evidence {
@@ -115,6 +127,24 @@ const anyEvent = fc.nat(honest().runs[0]!.events.length - 1);
 describe("the checker of the kill tests", () => {
   it("finds nothing in an honest ledger", () => {
     expect(check(honest())).to.deep.equal([]);
+  });
+
+  it("finds a reused step that ran all the same, and one that has transitions", () => {
+    const step = { stepRunId: "old-0", index: 0, status: "success", reason: "", reused: true } as const;
+    const job = { ...attempt("old", 2, 1, "success", "", [step]), reused: true };
+    const jobs = [...honest().runs[0]!.jobs, job];
+    expect(kinds(withRun({ jobs }))).to.deep.equal([]);
+    const mark: Mark = { word: "start", stepRunId: "old-0", jobId: "old", at: T0 };
+    expect(kinds({ ...withRun({ jobs }), marks: [...honest().marks, mark] })).to.deep.equal(["doubled"]);
+    const { jobId, steps } = jobs[1]!;
+    const claimed = jobs.with(1, {
+      ...jobs[1]!,
+      reused: true,
+      steps: steps.map((each) => ({ ...each, reused: true })),
+    });
+    expect(check(withRun({ jobs: claimed })).map(({ text }) => text)).to.include(
+      `${jobId} of run run-1 was reused, and has transitions`,
+    );
   });
 
   it("finds any transition that the ledger has lost", () => {

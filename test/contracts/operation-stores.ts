@@ -98,5 +98,13 @@ export function operationStoresContract(open: () => Stores): void {
       const answers = await Promise.all(claims.map((claim) => open().idempotency.claim(claim)));
       expect(new Set(answers.map(({ createdId }) => createdId)).size).to.equal(1);
     });
+
+    it("are found as they were claimed first, and not before", async () => {
+      const claim = { key: newId("cmd"), bodyHash: "h", createdId: '{"a.b":1}', at: 7 };
+      expect(await open().idempotency.find(claim.key)).to.equal(undefined);
+      await open().idempotency.claim(claim);
+      await open().idempotency.claim({ ...claim, createdId: "other", at: 8 });
+      expect(await open().idempotency.find(claim.key)).to.deep.equal(claim);
+    });
   });
 }

@@ -140,6 +140,7 @@ describe("the stored format", () => {
         state: "running",
         place: null,
         stageApproval: null,
+        retryOf: null,
       });
       expect(format.read("origin", format.write("origin", head.origin, 2), 2)).to.deep.equal(head.origin);
     });

@@ -1,5 +1,7 @@
 /** A run aggregate without a kernel: messages go in one at a time, effects are kept, time stands where it is put. */
 import { createRunAggregate } from "../../actors/run/create.ts";
+import { chooseRerun, type RerunRefusal, type RerunScope } from "../../actors/run/rerun.ts";
+import { beginAgain } from "../../actors/run/reuse.ts";
 import { RUN_AGGREGATE } from "../../actors/run/aggregate.ts";
 import type { JobMessage } from "../../actors/job/messages.ts";
 import type { JobState } from "../../actors/job/state.ts";
@@ -30,8 +32,16 @@ export const RUN_ID = asId<RunId>("run_01JD0000000000000000000000");
 export const AGENT = asId<AgentId>("agt_A");
 export const OTHER_AGENT = asId<AgentId>("agt_B");
 
+/** A run that has ended, and how it is run again. */
+interface Repetition {
+  readonly of: SimulatedRun;
+  readonly scope: RerunScope;
+}
+
 export class SimulatedRun {
+  readonly runId: RunId;
   readonly plan: RunPlan;
+  readonly attempt: number;
   readonly actors = new Map<string, LiveActor>();
   /** Every effect since the start. */
   readonly effects: OwedEffect[] = [];
@@ -49,8 +59,11 @@ export class SimulatedRun {
   placed = false;
   last: TurnResult | undefined;
 
-  constructor(plan: RunPlan) {
+  /** Throws the refusal when it cannot be run again so. */
+  constructor(plan: RunPlan, repetition?: Repetition) {
     this.plan = plan;
+    this.attempt = repetition === undefined ? 1 : repetition.of.attempt + 1;
+    this.runId = asId<RunId>(`${RUN_ID.slice(0, -1)}${this.attempt - 1}`);
     const origin = {
       trigger: { kind: "manual" as const, ref: "" },
       variables: [],
@@ -58,20 +71,42 @@ export class SimulatedRun {
       actor: "test",
       revisionId: "rev_TEST",
       commitSha: "",
-      attempt: 1,
-      retryOf: null,
-      firstRunId: null,
+      attempt: this.attempt,
+      retryOf: repetition?.of.runId ?? null,
+      firstRunId: repetition === undefined ? null : RUN_ID,
     };
-    const { actors } = createRunAggregate({ runId: RUN_ID, shard: 0, plan, origin, now: this.now });
+    const beginning = repetition && this.#beginning(repetition);
+    const { actors } = createRunAggregate({
+      runId: this.runId,
+      shard: 0,
+      plan,
+      origin,
+      now: this.now,
+      ...(beginning && { beginning }),
+    });
     for (const { kind, id, state } of actors) this.actors.set(id, { kind, id, state });
   }
 
+  /** The same plan once more. */
+  again(scope: RerunScope): SimulatedRun {
+    return new SimulatedRun(this.plan, { of: this, scope });
+  }
+
+  #beginning({ of, scope }: Repetition): ReturnType<typeof beginAgain> {
+    for (const [id, values] of of.outputs) this.outputs.set(id, values);
+    this.now = of.now + 1_000;
+    const ended = { runId: of.runId, plan: of.plan, state: (id: string) => of.actors.get(id)?.state };
+    const rerun = chooseRerun(ended, this.plan, scope);
+    if (typeof rerun === "string") throw new RefusedRerun(rerun);
+    return beginAgain(this.runId, this.plan, ended, rerun);
+  }
+
   get run(): RunState {
-    return this.actors.get(RUN_ID)!.state as RunState;
+    return this.actors.get(this.runId)!.state as RunState;
   }
 
   job(index: number, attempt = 1): JobState {
-    return this.actors.get(jobRunId(RUN_ID, index, attempt))!.state as JobState;
+    return this.actors.get(jobRunId(this.runId, index, attempt))!.state as JobState;
   }
 
   step(jobIndex: number, index: number, jobAttempt = 1): StepState {
@@ -79,7 +114,7 @@ export class SimulatedRun {
   }
 
   stepId(jobIndex: number, index: number, jobAttempt = 1): StepRunId {
-    return stepRunId(RUN_ID, jobRunId(RUN_ID, jobIndex, jobAttempt), index, 1);
+    return stepRunId(this.runId, jobRunId(this.runId, jobIndex, jobAttempt), index, 1);
   }
 
   start(): this {
@@ -88,7 +123,7 @@ export class SimulatedRun {
   }
 
   tellRun(message: RunMessage): readonly OwedEffect[] {
-    return this.tell("run", RUN_ID, message);
+    return this.tell("run", this.runId, message);
   }
 
   command(type: "stop" | "pause" | "resume", id: string = type): readonly OwedEffect[] {
@@ -96,7 +131,7 @@ export class SimulatedRun {
   }
 
   tellJob(index: number, message: JobMessage, attempt = 1): readonly OwedEffect[] {
-    return this.tell("job", jobRunId(RUN_ID, index, attempt), message);
+    return this.tell("job", jobRunId(this.runId, index, attempt), message);
   }
 
   tellStep(jobIndex: number, index: number, message: StepMessage, jobAttempt = 1): readonly OwedEffect[] {
@@ -176,7 +211,7 @@ export class SimulatedRun {
   }
 
   approvalOf(gate: ApprovalGate): ApprovalState | undefined {
-    return this.actors.get(approvalId(RUN_ID, gate))?.state as ApprovalState | undefined;
+    return this.actors.get(approvalId(this.runId, gate))?.state as ApprovalState | undefined;
   }
 
   /** `step.started`, `job.queued` ... in order. */
@@ -188,6 +223,15 @@ export class SimulatedRun {
 
   #statesOf<State>(kind: string): readonly State[] {
     return [...this.actors.values()].filter((actor) => actor.kind === kind).map(({ state }) => state as State);
+  }
+}
+
+export class RefusedRerun extends Error {
+  readonly refusal: RerunRefusal;
+
+  constructor(refusal: RerunRefusal) {
+    super(refusal);
+    this.refusal = refusal;
   }
 }
 

@@ -22,7 +22,7 @@ export class TestViewer {
     socket.on("message", (data) => this.told.push(JSON.parse(data.toString())));
   }
 
-  static async open(edge: TestEdge): Promise<TestViewer> {
+  static async open(edge: Pick<TestEdge, "port" | "adminToken">): Promise<TestViewer> {
     const socket = new WebSocket(`ws://127.0.0.1:${edge.port}/api/v1/ws`, {
       headers: { authorization: `Bearer ${edge.adminToken}` },
     });

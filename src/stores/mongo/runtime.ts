@@ -197,6 +197,7 @@ export function idempotencyStore(connection: Connection): IdempotencyStore {
       await insertIfAbsent(keys, { _id: key.key, body: key });
       return (await keys.findOne({ _id: key.key }))!.body;
     },
+    find: async (key) => (await keys.findOne({ _id: key }))?.body,
   };
 }
 

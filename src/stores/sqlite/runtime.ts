@@ -161,12 +161,14 @@ export function deadLetterStore(db: Database): DeadLetterStore {
 }
 
 export function idempotencyStore(db: Database): IdempotencyStore {
+  const select = "SELECT body FROM idempotency WHERE key = ?";
   return {
     claim: (key) =>
       db.transaction(() => {
         db.runNow("INSERT INTO idempotency VALUES (?, ?) ON CONFLICT DO NOTHING", key.key, JSON.stringify(key));
-        return bodyOf<IdempotencyKey>(db.getNow("SELECT body FROM idempotency WHERE key = ?", key.key))!;
+        return bodyOf<IdempotencyKey>(db.getNow(select, key.key))!;
       }),
+    find: async (key) => bodyOf<IdempotencyKey>(await db.get(select, key)),
   };
 }
 

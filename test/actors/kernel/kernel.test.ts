@@ -98,7 +98,7 @@ describe("the kernel", () => {
     const now = Date.now();
     const created = createRunAggregate({ runId, shard: SHARD, plan, origin: ORIGIN, now });
     await stores.plans.put(runId, plan, jobSpecsOf(plan));
-    await stores.aggregates.create(takeFirstTurn(created, plan, now, RUN_AGGREGATE));
+    await stores.aggregates.create(takeFirstTurn(created, plan, now, RUN_AGGREGATE, () => []));
     return runId;
   }
 

@@ -29,6 +29,19 @@ describe("a run", () => {
     expect(run.run).to.include({ state: "failed", failedJobs: 1 });
   });
 
+  it("passes over a stage whose jobs have all ended before it opened", () => {
+    const run = new SimulatedRun(planOf([[{}], [{}], [{}]])).start();
+    run.tellJob(1, { type: "cancel", reason: "cancelled" });
+    run.runJob(0);
+    expect(run.run).to.include({ state: "failed", stage: 2 });
+    expect(run.job(2)).to.include({ state: "cancelled", reason: "upstream_failed" });
+    const other = new SimulatedRun(planOf([[{}], [{}, {}]])).start();
+    other.tellJob(1, { type: "cancel", reason: "cancelled" });
+    other.runJob(0);
+    expect(other.run).to.include({ remaining: 1, remainingInStage: 1 });
+    expect(other.job(2).state, "what failed beside it does not stop it").to.equal("queued");
+  });
+
   it("is cancelled by a stop only when every step has ended", () => {
     const run = new SimulatedRun(planOf([[{}, {}], [{}]])).start();
     run.claim(0);

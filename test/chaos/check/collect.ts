@@ -49,7 +49,7 @@ async function collectRun(stores: Stores, runId: RunId): Promise<RunEvidence> {
 
 /** The states of all attempts as the checker reads them. */
 export function jobEvidence(jobs: readonly JobState[], steps: readonly StepState[]): RunEvidence["jobs"] {
-  return jobs.map(({ jobId, index, cell, attempt, state, reason, grant }) => ({
+  return jobs.map(({ jobId, index, cell, attempt, state, reason, grant, reusedFrom }) => ({
     jobId,
     index,
     cell,
@@ -57,6 +57,7 @@ export function jobEvidence(jobs: readonly JobState[], steps: readonly StepState
     status: jobStatus(state),
     reason,
     agentId: grant?.agentId ?? null,
+    reused: reusedFrom !== null,
     steps: steps
       .filter((step) => step.jobId === jobId)
       .map((step) => ({
@@ -64,6 +65,7 @@ export function jobEvidence(jobs: readonly JobState[], steps: readonly StepState
         index: step.index,
         status: stepStatus(step.state),
         reason: step.reason,
+        reused: step.reusedFrom !== null,
       })),
   }));
 }

@@ -47,6 +47,8 @@ export interface JobEvidence {
   readonly status: JobStatus;
   readonly reason: string;
   readonly agentId: string | null;
+  /** It was not run again: it has ended in an earlier run, and nothing becomes of it in this one. */
+  readonly reused: boolean;
   readonly steps: readonly StepEvidence[];
 }
 
@@ -55,6 +57,7 @@ export interface StepEvidence {
   readonly index: number;
   readonly status: StepStatus;
   readonly reason: string;
+  readonly reused: boolean;
 }
 
 /** A line of the ledger of transitions: an event as it was published. */

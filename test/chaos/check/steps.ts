@@ -23,6 +23,10 @@ function checkStep(run: RunEvidence, step: StepEvidence, marks: readonly Mark[])
   const found: Violation[] = [];
   const say = (kind: Violation["kind"], text: string) =>
     found.push({ kind, text: `step ${step.stepRunId} of run ${run.runId} (${step.status}): ${text}` });
+  if (step.reused) {
+    if (marks.length > 0) say("doubled", "it was reused, and ran all the same");
+    return found;
+  }
   const starts = marks.filter(({ word }) => word === "start").length;
   const ends = marks.filter(({ word }) => word === "end").length;
   if (starts > 1) say("doubled", `it was started ${starts} times`);

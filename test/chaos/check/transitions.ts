@@ -77,21 +77,25 @@ function checkLives(run: RunEvidence): readonly Violation[] {
   });
 }
 
-/** What the snapshot says of an object is what its last transition said. */
+/** What the snapshot says of an object is what its last transition said; what was reused has none. */
 function checkSnapshot(run: RunEvidence): readonly Violation[] {
   const lives = livesOf(run);
   const objects = [
-    { id: "the run", status: run.status as string },
-    ...run.jobs.map(({ jobId, status }) => ({ id: jobId, status: status as string })),
-    ...run.approvals.map(({ approvalId, status }) => ({ id: approvalId, status })),
-    ...run.jobs.flatMap(({ steps }) => steps.map(({ stepRunId, status }) => ({ id: stepRunId, status }))),
+    { id: "the run", status: run.status as string, reused: false },
+    ...run.jobs.map(({ jobId, status, reused }) => ({ id: jobId, status: status as string, reused })),
+    ...run.approvals.map(({ approvalId, status }) => ({ id: approvalId, status, reused: false })),
+    ...run.jobs.flatMap(({ steps }) =>
+      steps.map(({ stepRunId, status, reused }) => ({ id: stepRunId, status, reused })),
+    ),
   ];
   const known = new Set(objects.map(({ id }) => id));
   const strangers = [...lives.keys()].filter((id) => !known.has(id));
   return [
     ...strangers.map((id): Violation => ({ kind: "lost", text: `${id} of run ${run.runId} is not in the snapshot` })),
-    ...objects.flatMap(({ id, status }): readonly Violation[] => {
-      const last = lives.get(id)?.at(-1)?.status ?? "pending";
+    ...objects.flatMap(({ id, status, reused }): readonly Violation[] => {
+      if (reused && lives.has(id))
+        return [{ kind: "doubled", text: `${id} of run ${run.runId} was reused, and has transitions` }];
+      const last = reused ? status : (lives.get(id)?.at(-1)?.status ?? "pending");
       if (last === status) return [];
       return [{ kind: "lost", text: `${id} of run ${run.runId} is ${status}, but its ledger ends with ${last}` }];
     }),

@@ -3313,7 +3313,10 @@ export const StepRunService = {
       Buffer.from(CancelStepRunResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CancelStepRunResponse => CancelStepRunResponse.decode(value),
   },
-  /** Makes a further attempt of a final step run, with an id of its own. */
+  /**
+   * Makes a further attempt of a final step run, with an id of its own: its run, which has ended, is run again from there on as
+   * a run of its own. The record is that of the new attempt.
+   */
   retryStepRun: {
     path: "/steprun.v1.StepRun/RetryStepRun" as const,
     requestStream: false as const,
@@ -3348,7 +3351,10 @@ export interface StepRunServer extends UntypedServiceImplementation {
   deleteStepRun: handleUnaryCall<DeleteStepRunRequest, DeleteStepRunResponse>;
   /** Asks for the end of an active step run; FAILED_PRECONDITION when it is final. */
   cancelStepRun: handleUnaryCall<CancelStepRunRequest, CancelStepRunResponse>;
-  /** Makes a further attempt of a final step run, with an id of its own. */
+  /**
+   * Makes a further attempt of a final step run, with an id of its own: its run, which has ended, is run again from there on as
+   * a run of its own. The record is that of the new attempt.
+   */
   retryStepRun: handleUnaryCall<RetryStepRunRequest, RetryStepRunResponse>;
   listStepRunArtifacts: handleUnaryCall<ListStepRunArtifactsRequest, ListStepRunArtifactsResponse>;
 }
@@ -3448,7 +3454,10 @@ export interface StepRunClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CancelStepRunResponse) => void,
   ): ClientUnaryCall;
-  /** Makes a further attempt of a final step run, with an id of its own. */
+  /**
+   * Makes a further attempt of a final step run, with an id of its own: its run, which has ended, is run again from there on as
+   * a run of its own. The record is that of the new attempt.
+   */
   retryStepRun(
     request: RetryStepRunRequest,
     callback: (error: ServiceError | null, response: RetryStepRunResponse) => void,

@@ -1,0 +1,69 @@
+/** Jobs and steps that are not run again: taken over as they ended, under the ids that they have where they are needed. Pure. */
+import { shownAttempt } from "../../src/domain/attempts.ts";
+import { jobRunId, type RunId, stepRunId } from "../../src/domain/ids.ts";
+import type { Peers } from "../../src/domain/peers.ts";
+import type { RunPlan } from "../../src/domain/plan.ts";
+import { newStep, type StepState } from "../step/state.ts";
+import { type JobState, nextAttempt } from "./state.ts";
+
+/** The job as it ended, as the first attempt of run `runId`. */
+export function reuseJob(job: JobState, runId: RunId): JobState {
+  return {
+    ...job,
+    runId,
+    jobId: jobRunId(runId, job.index, 1, job.cell),
+    cells: job.cells.map((cell) => ({ ...cell, attempt: 1 })),
+    attempt: 1,
+    attemptsBefore: shownAttempt(job) - 1,
+    reusedFrom: job.reusedFrom ?? job.jobId,
+    place: null,
+  };
+}
+
+/** The step as it ended, as the first attempt within `job`. Its grant goes along, since its outputs are found by it. */
+export function reuseStep(step: StepState, job: JobState): StepState {
+  return {
+    ...step,
+    runId: job.runId,
+    jobId: job.jobId,
+    stepRunId: stepRunId(job.runId, job.jobId, step.index, 1),
+    jobAttempt: shownAttempt(job),
+    attempt: 1,
+    attemptsBefore: shownAttempt(step) - 1,
+    reusedFrom: step.reusedFrom ?? step.stepRunId,
+  };
+}
+
+/** The job with the first step that is not one of these, which are its first ones, as the next; and with what they leave behind. */
+export function beginAfter(job: JobState, reused: readonly StepState[], plan: RunPlan): JobState {
+  const { steps } = plan.jobs[job.index]!;
+  const failures = reused.flatMap(({ state, reason, index }): JobState["failing"][] => {
+    if (state === "skipped") return reason === "condition_failed" ? [reason] : [];
+    return state === "success" || steps[index]!.continueOnError ? [] : ["step_failed"];
+  });
+  return { ...job, stepIndex: reused.length, failing: failures[0] ?? "" };
+}
+
+export interface AnewJob {
+  readonly job: JobState;
+  readonly steps: readonly StepState[];
+  /** With these among them. */
+  readonly peers: Peers;
+}
+
+/** The next attempt of a job, not yet queued. Steps that the attempt before did not run are not run by this one either. */
+export function beginAnew(job: JobState, plan: RunPlan, peers: Peers): AnewJob {
+  const next = nextAttempt(job);
+  const steps = plan.jobs[job.index]!.steps.map((_, index): StepState => {
+    const before = peers.state(stepRunId(job.runId, job.jobId, index, 1)) as StepState;
+    if (before.reusedFrom !== null) return reuseStep(before, next);
+    return { ...newStep(next, index), attemptsBefore: before.attemptsBefore };
+  });
+  const reused = steps.filter(({ reusedFrom }) => reusedFrom !== null);
+  const made = new Map<string, unknown>(steps.map((step) => [step.stepRunId, step]));
+  return {
+    job: beginAfter(next, reused, plan),
+    steps,
+    peers: { ...peers, state: (id) => made.get(id) ?? peers.state(id) },
+  };
+}
