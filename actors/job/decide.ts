@@ -16,6 +16,7 @@ import {
   withdraw,
 } from "./effects.ts";
 import { endJob, retryJob } from "./endings.ts";
+import { causeOf, cleanUp, endCleanup } from "./cleanup.ts";
 import { refusalOf, waitAtGate } from "./gates.ts";
 import { inputOf } from "./inputs.ts";
 import type { ClaimRequested, JobMessage, StepEnded } from "./messages.ts";
@@ -85,6 +86,10 @@ export function decideJob(job: JobState, message: JobMessage, now: number, plan:
       return endJob(job, "cancelled", job.reason, now, plan);
     case "cancelBetweenSteps":
       return endJob(giveWay(job, message as Cancel), "cancelled", causeOf(message as Cancel), now, plan);
+    case "cleanUp":
+      return cleanUp(message.type === "superseded" ? giveWay(job, message) : job, message, now, plan, facts);
+    case "cleanupOver":
+      return endCleanup(job, plan);
     case "stepLost":
     case "agentLostBetweenSteps":
       return retryJob(job, now, plan, peers);
@@ -181,12 +186,6 @@ function advance(job: JobState, message: StepEnded, plan: RunPlan, facts: Facts)
 }
 
 type Cancel = JobMessage & { readonly type: "cancel" | "superseded" };
-
-/** What ends the run ends the job as if it were asked to end itself. */
-function causeOf(message: Cancel): "cancelled" | "fail_fast" | "superseded" {
-  if (message.type === "superseded") return message.type;
-  return message.reason === "fail_fast" ? message.reason : "cancelled";
-}
 
 function giveWay(job: JobState, message: Cancel): JobState {
   return message.type === "superseded" ? { ...job, gaveWayTo: message.by } : job;

@@ -2,6 +2,7 @@
 import type { Peers } from "../../src/domain/peers.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import { decideGate, type Gate } from "../../src/planner/gate.ts";
+import { hasCleanup } from "./cleanup.ts";
 import { otherCells, stepFacts, wasCancelled } from "./facts.ts";
 import type { ClaimRequested, ClosedGate, JobMessage, StepEnded } from "./messages.ts";
 import { approvalOf, groupOf } from "./gates.ts";
@@ -36,12 +37,13 @@ export function inputOf(job: JobState, message: JobMessage, plan: RunPlan, peers
       return stepEndInput(job, message, plan, peers);
     case "cancel":
     case "superseded":
-      return job.state === "running" && !job.stepActive ? "cancelBetweenSteps" : "cancel";
+      if (job.state !== "running" || job.stepActive) return "cancel";
+      return hasCleanup(job, message, plan, stepFacts(job, plan, peers)) ? "cleanUp" : "cancelBetweenSteps";
     case "agentLost":
       if (job.grant?.agentId !== message.agentId || job.grant.bootId !== message.bootId) return "strangerLost";
       return job.stepActive ? "agentLost" : "agentLostBetweenSteps";
     case "timer":
-      return timerInput(job, message);
+      return timerInput(job, message, plan, peers);
     case "pause":
     case "resume":
       return message.type;
@@ -129,19 +131,23 @@ function claimInput(job: JobState, claim: ClaimRequested): JobInput {
 }
 
 function stepEndInput(job: JobState, message: StepEnded, plan: RunPlan, peers: Peers): JobInput {
+  const facts = stepFacts(job, plan, peers);
+  if (job.state === "cancelling" && hasCleanup(job, message, plan, facts)) return "cleanUp";
   if (job.state === "cancelling") return job.reason === "timeout" ? "timeoutDone" : "cancelDone";
   if (message.outcome === "lost") return "stepLost";
   if (message.outcome === "cancelled") return "stepCancelled";
   if (isRetried(job, message, plan)) return "stepRetried";
-  const walked = afterStep(job, message, plan, stepFacts(job, plan, peers));
+  const walked = afterStep(job, message, plan, facts);
   if (hasNext(walked, plan)) return "stepsRemain";
   return walked.job.failing === "" ? "lastStepDone" : "stepFailed";
 }
 
-function timerInput(job: JobState, message: JobMessage & { type: "timer" }): JobInput {
+function timerInput(job: JobState, message: JobMessage & { type: "timer" }, plan: RunPlan, peers: Peers): JobInput {
   const timers = { queueTimeout: job.queueTimer, timeout: job.timeoutTimer, retry: job.retryTimer };
   if (timers[message.timer]?.generation !== message.generation) return "staleTimer";
   if (message.timer === "queueTimeout") return "queueTimedOut";
   if (message.timer === "retry") return "retryDue";
-  return job.stepActive ? "timedOut" : "timedOutBetweenSteps";
+  if (job.state === "cancelling") return "cleanupOver";
+  if (job.stepActive) return "timedOut";
+  return hasCleanup(job, message, plan, stepFacts(job, plan, peers)) ? "cleanUp" : "timedOutBetweenSteps";
 }

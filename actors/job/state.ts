@@ -88,6 +88,8 @@ export interface JobState {
   readonly firstStep: number;
   /** True while a step has been dispatched and has not ended. */
   readonly stepActive: boolean;
+  /** Whether steps run, or have run for too long, although the job ends: see cleanup.ts. */
+  readonly cleanup: "none" | "running" | "over";
   /** Timers of earlier generations are void. */
   readonly generation: number;
   readonly queueTimer: Timer | null;
@@ -146,6 +148,7 @@ export function newJob(
     stepAttempt: 1,
     firstStep: 0,
     stepActive: false,
+    cleanup: "none",
     generation: 0,
     queueTimer: null,
     queueLeftMs: null,

@@ -19,7 +19,8 @@ import type { JobPhase } from "./state.ts";
  * others at work, or was the last word of all.
  * `readyInVain`: and no step of it is to run; `readyBroken`: and what decides that cannot be evaluated.
  * `claimedInVain`: somebody else has it, or it is not to be had now. `...BetweenSteps`: the run is paused and no step
- * is out. `stepLost` and `agentLost` differ in who says so: the step's end, or the watcher of leases.
+ * is out. `cleanUp`: it ends, and a step asks to run all the same; `cleanupOver`: that takes too long. `stepLost` and
+ * `agentLost` differ in who says so: the step's end, or the watcher of leases.
  */
 export const JOB_INPUTS = [
   "held",
@@ -48,6 +49,8 @@ export const JOB_INPUTS = [
   "stepCancelled",
   "stepLost",
   "cancelDone",
+  "cleanUp",
+  "cleanupOver",
   "timeoutDone",
   "cancel",
   "cancelBetweenSteps",
@@ -91,6 +94,8 @@ export const JOB_TRANSITIONS = {
   stepCancelled:         { pending: "never",     waiting: "never",     spread: "never",     queued: "never",     running: "cancelled",  cancelling: "never",      success: "never", failed: "never", cancelled: "never" },
   stepLost:              { pending: "never",     waiting: "never",     spread: "never",     queued: "never",     running: "failed",     cancelling: "never",      success: "never", failed: "never", cancelled: "never" },
   cancelDone:            { pending: "never",     waiting: "never",     spread: "never",     queued: "never",     running: "never",      cancelling: "cancelled",  success: "never", failed: "never", cancelled: "never" },
+  cleanUp:               { pending: "never",     waiting: "never",     spread: "never",     queued: "never",     running: "cancelling", cancelling: "cancelling", success: "never", failed: "never", cancelled: "never" },
+  cleanupOver:           { pending: "never",     waiting: "never",     spread: "never",     queued: "never",     running: "never",      cancelling: "cancelling", success: "never", failed: "never", cancelled: "never" },
   timeoutDone:           { pending: "never",     waiting: "never",     spread: "never",     queued: "never",     running: "never",      cancelling: "failed",     success: "never", failed: "never", cancelled: "never" },
   cancel:                { pending: "cancelled", waiting: "cancelled", spread: "spread",    queued: "cancelled", running: "cancelling", cancelling: "cancelling", success: "same",  failed: "same",  cancelled: "same" },
   cancelBetweenSteps:    { pending: "never",     waiting: "never",     spread: "never",     queued: "never",     running: "cancelled",  cancelling: "never",      success: "never", failed: "never", cancelled: "never" },

@@ -18,17 +18,27 @@ export function walk(job: JobState, plan: RunPlan, facts: Facts): Walk {
   const passed: JobEffect[] = [];
   let { stepIndex, failing } = job;
   for (; stepIndex < steps.length; stepIndex++) {
-    const hasFailed = failing !== "";
-    const gate = decideGate(steps[stepIndex]!.when, facts, {
-      success: !hasFailed,
-      failure: hasFailed,
-      cancelled: false,
-    });
+    const status = statusOf({ ...job, failing });
+    const gate = decideGate(steps[stepIndex]!.when, facts, status);
     if (gate === "open") break;
-    if (gate === "condition_failed" && !hasFailed) failing = gate;
-    passed.push(tellStep(job, stepIndex, { type: "skip", reason: gate === "upstream_failed" ? failing : gate }));
+    if (gate === "condition_failed" && status.success) failing = gate;
+    const cause = job.state === "cancelling" ? job.reason : failing;
+    const reason = gate === "upstream_failed" ? cause : gate;
+    passed.push(tellStep(job, stepIndex, { type: "skip", reason }));
   }
-  return { job: { ...job, stepIndex, failing }, passed };
+  const stepAttempt = stepIndex === job.stepIndex ? job.stepAttempt : 1;
+  return { job: { ...job, stepIndex, stepAttempt, failing }, passed };
+}
+
+/** What conditions of steps are told: a job out of time has failed, one that is cancelled has neither failed nor succeeded. */
+function statusOf({
+  state,
+  reason,
+  failing,
+}: Pick<JobState, "state" | "reason" | "failing">): Parameters<typeof decideGate>[2] {
+  const isCancelled = state === "cancelling" && reason !== "timeout";
+  const failure = !isCancelled && (state === "cancelling" || failing !== "");
+  return { success: !isCancelled && !failure, failure, cancelled: isCancelled };
 }
 
 /** True while a step is still to run. */

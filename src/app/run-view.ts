@@ -152,7 +152,7 @@ function takeApart({ actors }: Aggregate) {
   for (const { kind, state } of actors) {
     if (kind === "job") jobs.push(state as JobState);
     else if (kind === "step") steps.push(state as StepState);
-    else run = state as RunState;
+    else if (kind === "run") run = state as RunState;
   }
   return { run, jobs, steps };
 }
