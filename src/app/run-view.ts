@@ -7,6 +7,7 @@ import type { JobRunId } from "../domain/ids.ts";
 import type { RunPlan } from "../domain/plan.ts";
 import { JOB_STATUS_CODES, RUN_STATUS_CODES, STEP_STATUS_CODES } from "../domain/status.ts";
 import type { Aggregate, AggregateHead } from "../stores/aggregates.ts";
+import { approvalsOf, approvalView } from "./approval-view.ts";
 import type { Gates } from "./gate-waits.ts";
 import { type StartTiming, StartTimes } from "./start-timing.ts";
 import { rfc3339, timing } from "./times.ts";
@@ -58,6 +59,7 @@ export function runDetail({ aggregate, plan, online, gates, allAttempts, now }: 
     variables: Object.fromEntries(aggregate.head.origin.variables),
     reason: run?.reason ?? "",
     waitingFor: run === undefined ? null : runWaitingFor(run, plan, gates),
+    approvals: approvalsOf(aggregate).map((approval) => approvalView(approval, plan)),
     jobs: shown(jobs, "jobId", allAttempts)
       // A job that was spread is shown by its cells.
       .filter(({ cells }) => cells.length === 0)
@@ -145,7 +147,7 @@ function takeApart({ actors }: Aggregate) {
   for (const { kind, state } of actors) {
     if (kind === "job") jobs.push(state as JobState);
     else if (kind === "step") steps.push(state as StepState);
-    else run = state as RunState;
+    else if (kind === "run") run = state as RunState;
   }
   return { run, jobs, steps };
 }
