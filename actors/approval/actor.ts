@@ -6,12 +6,13 @@ import type { ApprovalState } from "./state.ts";
 
 export const approvalActor: ActorKind<ApprovalState, ApprovalMessage> = {
   decide: decideApproval,
-  index: ({ gate, state }) => ({
+  index: ({ gate, state, pipelineId, projectId, requestedAt }) => ({
     position: "stage" in gate ? gate.stage : gate.job,
     jobId: null,
     status: state,
     attempt: 1,
     agentId: null,
+    approval: { pipelineId, projectId, requestedAt },
   }),
   timers: ({ expiryTimer }) => [["expiry", expiryTimer]],
   outstanding: outstandingApproval,

@@ -71,8 +71,11 @@ function beginInput(job: JobState, plan: RunPlan, peers: Peers): JobInput {
     if (!hasRoom(job, plan, peers)) return "held";
   }
   const approval = approvalOf(job, plan, peers);
-  if (approval === "open") return beyondApproval(job, plan, peers);
-  return approval === "pending" ? "gated" : "refused";
+  if (approval !== "open" && approval !== "pending") return "refused";
+  const beyond = beyondApproval(job, plan, peers);
+  // Nobody is asked about a job that cannot begin in any case.
+  const canBegin = beyond === "ready" || beyond === "spread" || beyond === "gated";
+  return approval === "pending" && canBegin ? "gated" : beyond;
 }
 
 function isAtApproval({ state, place }: JobState): boolean {

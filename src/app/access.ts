@@ -6,6 +6,7 @@ import { asId, type AgentId, type TokenId, type UserId } from "../domain/ids.ts"
 import type { Token } from "../stores/identity.ts";
 import { type Role, ROLES } from "../domain/roles.ts";
 import { verifyAccessToken } from "./access-tokens.ts";
+import { type Vote, type VotingRule, whyNotVote } from "./approval-rights.ts";
 import type { AppContext } from "./context.ts";
 import { findProvenToken } from "./tokens.ts";
 
@@ -41,8 +42,11 @@ const USER_OPERATIONS = {
   readRuns: "viewer",
   readLogs: "viewer",
   readEvents: "viewer",
+  readApprovals: "viewer",
   readAgents: "viewer",
   manageOwnTokens: "viewer",
+  /** Each approval says who may besides: {@link authoriseVote}. */
+  decideApprovals: "viewer",
   triggerRun: "operator",
   controlRun: "operator",
   writePipelines: "maintainer",
@@ -110,6 +114,12 @@ export function authoriseUser(caller: Caller, operation: UserOperation): UserCal
     );
   }
   return caller;
+}
+
+/** Throws `forbidden`, saying who may instead, unless the approval lets the user vote so. */
+export function authoriseVote(user: UserCaller, vote: Vote, rule: VotingRule): void {
+  const refusal = whyNotVote(user, vote, rule);
+  if (refusal !== null) throw new MillraceError("forbidden", refusal);
 }
 
 /** True when `role` may do all that `needed` may. */

@@ -1,6 +1,7 @@
 /** Commands to an aggregate: stored in its inbox, which is the promise, and the verdicts that it gives. */
 import type { CommandBody } from "../domain/commands.ts";
 import type { Verdict } from "../domain/effects.ts";
+import { MillraceError } from "../domain/errors.ts";
 import type { CommandId, RootId } from "../domain/ids.ts";
 import { shardOf } from "../../queues/shard-map.ts";
 import { commandChannel } from "../feed/feed.ts";
@@ -45,4 +46,21 @@ export async function storeAndWait(context: AppContext, command: NewCommand): Pr
   } finally {
     await unsubscribe?.().catch(() => {});
   }
+}
+
+/**
+ * The verdict on a command: `known` for one that an earlier call stored, null while that one is undecided. Throws `unavailable`
+ * when there is none within 5 s; the command stays stored.
+ */
+export async function verdictOn(
+  context: AppContext,
+  command: NewCommand,
+  known: Verdict | null | undefined,
+): Promise<Verdict> {
+  const verdict = known ?? (await storeAndWait(context, command));
+  if (verdict !== null) return verdict;
+  throw new MillraceError(
+    "unavailable",
+    `no worker has answered the ${command.body.kind} within 5 s, but it is stored: repeat it with the same requestId, or read the run`,
+  );
 }

@@ -1,6 +1,7 @@
 /** Look-ups that end in `not_found` with a text for people. */
 import { MillraceError } from "../domain/errors.ts";
 import type { PipelineId, RunId } from "../domain/ids.ts";
+import type { RunPlan } from "../domain/plan.ts";
 import type { AggregateHead } from "../stores/aggregates.ts";
 import type { Pipeline } from "../stores/pipelines.ts";
 import type { AppContext } from "./context.ts";
@@ -20,6 +21,17 @@ export async function findRunHead(context: AppContext, runId: RunId, pipelineId?
   const head = await context.stores.aggregates.loadHead(runId);
   if (head === undefined || !belongsTo(head, pipelineId)) throw noRun(runId, pipelineId);
   return head;
+}
+
+/** The plan of a run that is there; it was stored before the run. */
+export async function findPlan(context: AppContext, runId: RunId): Promise<RunPlan> {
+  const plan = await context.stores.plans.loadPlan(runId);
+  if (plan === undefined) throw noPlan(runId);
+  return plan;
+}
+
+export function noPlan(runId: RunId): MillraceError {
+  return new MillraceError("internal", `run ${runId} has no plan`);
 }
 
 export function belongsTo(head: AggregateHead, pipelineId: PipelineId | undefined): boolean {

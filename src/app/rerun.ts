@@ -9,7 +9,7 @@ import type { AggregateHead } from "../stores/aggregates.ts";
 import { authoriseUser, type Caller, claimedIdentity } from "./access.ts";
 import type { AppContext } from "./context.ts";
 import { type PlannedRun, planNewRun, storeNewRun } from "./create-run.ts";
-import { findPipeline, findRunHead } from "./find.ts";
+import { findPipeline, findRunHead, noPlan } from "./find.ts";
 import { definitionOf } from "./known-definitions.ts";
 import { claimRequest } from "./request-ids.ts";
 import { reservePlace } from "./reserve-place.ts";
@@ -131,7 +131,7 @@ async function prepare(context: AppContext, head: AggregateHead, successor: Succ
 
 async function readEnded({ stores }: AppContext, runId: RunId): Promise<EndedRun> {
   const [aggregate, plan] = await Promise.all([stores.aggregates.load(runId), stores.plans.loadPlan(runId)]);
-  if (aggregate === undefined || plan === undefined) throw new MillraceError("internal", `run ${runId} has no plan`);
+  if (aggregate === undefined || plan === undefined) throw noPlan(runId);
   const steps = new Map(aggregate.actors.map(({ id, state }) => [id, state]));
   return { runId, plan, state: (id) => steps.get(id) };
 }

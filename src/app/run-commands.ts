@@ -9,7 +9,7 @@ import type { AggregateHead } from "../stores/aggregates.ts";
 import { authoriseUser, type Caller, claimedIdentity, type UserCaller } from "./access.ts";
 import type { AppContext } from "./context.ts";
 import { findRunHead } from "./find.ts";
-import { type NewCommand, storeAndWait, storeCommand } from "./commands.ts";
+import { type NewCommand, storeCommand, verdictOn } from "./commands.ts";
 import { claimRequest } from "./request-ids.ts";
 
 type CommandKind = UserCommand["kind"];
@@ -100,13 +100,7 @@ async function decide(
   input: RunCommand,
 ): Promise<CommandView> {
   const command = await admit(context, caller, kind, input);
-  const verdict = command.verdict ?? (await storeAndWait(context, command));
-  if (verdict === null) {
-    throw new MillraceError(
-      "unavailable",
-      `no worker has answered the ${kind} within 5 s, but it is stored: repeat it with the same requestId, or read the run`,
-    );
-  }
+  const verdict = await verdictOn(context, command, command.verdict);
   const status = verdict.status as RunStatus;
   if (verdict.outcome === "refused") throw refused(kind, status);
   return commandView(command.head, status);

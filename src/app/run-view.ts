@@ -8,6 +8,7 @@ import type { JobRunId, RunId } from "../domain/ids.ts";
 import type { RunPlan } from "../domain/plan.ts";
 import { JOB_STATUS_CODES, RUN_STATUS_CODES, STEP_STATUS_CODES } from "../domain/status.ts";
 import type { Aggregate, AggregateHead } from "../stores/aggregates.ts";
+import { approvalsOf, approvalView } from "./approval-view.ts";
 import type { Gates } from "./gate-waits.ts";
 import { type StartTiming, StartTimes } from "./start-timing.ts";
 import { rfc3339, timing } from "./times.ts";
@@ -63,6 +64,7 @@ export function runDetail({ aggregate, plan, online, gates, allAttempts, retried
     variables: Object.fromEntries(aggregate.head.origin.variables),
     reason: run?.reason ?? "",
     waitingFor: run === undefined ? null : runWaitingFor(run, plan, gates),
+    approvals: approvalsOf(aggregate).map((approval) => approvalView(approval, plan)),
     jobs: shown(jobs, "jobId", allAttempts)
       // A job that was spread is shown by its cells.
       .filter(({ cells }) => cells.length === 0)

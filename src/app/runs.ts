@@ -1,11 +1,10 @@
 /** Runs as users read them: lists and one run in detail. */
 import { z } from "zod";
-import { MillraceError } from "../domain/errors.ts";
 import type { PipelineId, RunId } from "../domain/ids.ts";
 import { RUN_STATUS_CODES, type RunStatus } from "../domain/status.ts";
 import { authoriseUser, type Caller } from "./access.ts";
 import type { AppContext } from "./context.ts";
-import { belongsTo, findPipeline, noRun } from "./find.ts";
+import { belongsTo, findPipeline, noPlan, noRun } from "./find.ts";
 import { readOnline } from "./inventory.ts";
 import { listFields, type ListView, listView, pageRequest, sortField } from "./lists.ts";
 import { readGates } from "./read-gates.ts";
@@ -50,7 +49,7 @@ export async function getRun(
     context.stores.plans.loadPlan(runId),
   ]);
   if (aggregate === undefined || !belongsTo(aggregate.head, pipelineId)) throw noRun(runId, pipelineId);
-  if (plan === undefined) throw new MillraceError("internal", `run ${runId} has no plan`);
+  if (plan === undefined) throw noPlan(runId);
   const [online, gates, successor] = await Promise.all([
     waitsForAgent(aggregate) ? readOnline(context) : null,
     readGates(context.stores.aggregates, aggregate),

@@ -7,6 +7,7 @@ import { authenticate } from "../app/access.ts";
 import type { ClusterContext } from "../app/cluster.ts";
 import type { AppContext } from "../app/context.ts";
 import { MillraceError } from "../domain/errors.ts";
+import { addApprovalRoutes } from "./approval-routes.ts";
 import { addClusterRoutes } from "./cluster-routes.ts";
 import { refuseUnmatched, translateErrors } from "./errors.ts";
 import { addHealthRoutes, type ReadinessChecks } from "./health.ts";
@@ -43,6 +44,7 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   const api = new Router<RequestState>({ prefix: API });
   addIdentityRoutes(api, context);
   addRunRoutes(api, context);
+  addApprovalRoutes(api, context);
   addPipelineRoutes(api, context);
   addClusterRoutes(api, context);
   api.get("/ws", () => {

@@ -9,7 +9,7 @@ import type { AgentId, JobRunId, PipelineId, ProjectId, RootId, RunId, StepRunId
 import type { JobSpec, Pairs, RunPlan } from "../domain/plan.ts";
 import type { OwedEffect } from "../domain/effects.ts";
 import type { RunEvent } from "../domain/events.ts";
-import type { RunStatus } from "../domain/status.ts";
+import type { ApprovalStatus, RunStatus } from "../domain/status.ts";
 
 /** One actor as stored. `state` is JSON made by its `decide`: generated ids and numbers, no key chosen by a user. */
 export interface StoredActor {
@@ -29,6 +29,15 @@ export interface ActorIndex {
   readonly attempt: number;
   /** The agent that holds the actor now: set while a grant is live, null before and after. */
   readonly agentId: AgentId | null;
+  /** Of an approval alone: what lists of them filter and sort by. */
+  readonly approval?: ApprovalIndex;
+}
+
+export interface ApprovalIndex {
+  readonly pipelineId: PipelineId;
+  readonly projectId: ProjectId;
+  /** Unix milliseconds. */
+  readonly requestedAt: number;
 }
 
 /** The pipeline of what is no run. */
@@ -122,6 +131,12 @@ export interface RunFilter {
   readonly status?: RunStatus;
 }
 
+export interface ApprovalFilter {
+  readonly status: ApprovalStatus;
+  readonly pipelineId?: PipelineId;
+  readonly projectId?: ProjectId;
+}
+
 export interface Page<T> {
   readonly list: readonly T[];
   readonly total: number;
@@ -146,6 +161,11 @@ export interface StepLocation {
 export interface JobLocation {
   readonly runId: RunId;
   readonly jobId: JobRunId;
+  readonly actor: StoredActor;
+}
+
+export interface ApprovalLocation {
+  readonly runId: RunId;
   readonly actor: StoredActor;
 }
 
@@ -183,6 +203,8 @@ export interface AggregateStore {
 
   /** Heads of runs (of no group) that match, by time of creation (id as tie-break). */
   listRuns(filter: RunFilter, page: PageRequest): Promise<Page<AggregateHead>>;
+  /** Approvals of all runs that match, by the time at which they were asked for (id as tie-break). */
+  listApprovals(filter: ApprovalFilter, page: PageRequest): Promise<Page<ApprovalLocation>>;
   /** The newest run of each of the pipelines that has one. */
   newestRuns(pipelineIds: readonly PipelineId[]): Promise<ReadonlyMap<PipelineId, AggregateHead>>;
   /** Ids of runs of a pipeline that are not final. */

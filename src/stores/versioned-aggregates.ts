@@ -11,6 +11,7 @@ import {
   type Aggregate,
   type AggregateHead,
   type AggregateStore,
+  type ApprovalLocation,
   type JobLocation,
   NO_PIPELINE,
   type StepLocation,
@@ -85,6 +86,10 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
       const { list, total } = await store.listRuns(filter, page);
       return { list: list.map(readHead), total };
     },
+    async listApprovals(filter, page) {
+      const { list, total } = await store.listApprovals(filter, page);
+      return { list: list.map(readLocation), total };
+    },
     async newestRuns(pipelineIds) {
       const newest = await store.newestRuns(pipelineIds);
       return new Map([...newest].map(([pipelineId, head]) => [pipelineId, readHead(head)]));
@@ -125,7 +130,7 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
     return { ...actor, state: toStored(format, actor.kind, actor.state as StoredState, schema) };
   }
 
-  function readLocation<Location extends JobLocation | StepLocation>(location: Location): Location {
+  function readLocation<Location extends JobLocation | StepLocation | ApprovalLocation>(location: Location): Location {
     return { ...location, actor: read(location.actor, location.runId) };
   }
 

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { APPROVAL_TRANSITIONS } from "../../actors/approval/transitions.ts";
 import { JOB_TRANSITIONS } from "../../actors/job/transitions.ts";
 import { RUN_TRANSITIONS } from "../../actors/run/transitions.ts";
 import { STEP_TRANSITIONS } from "../../actors/step/transitions.ts";
@@ -14,6 +15,7 @@ const MACHINES: readonly Machine[] = [
   { name: "run", table: RUN_TRANSITIONS, final: ["success", "failed", "cancelled", "partial"] },
   { name: "job", table: JOB_TRANSITIONS, final: ["success", "failed", "cancelled"] },
   { name: "step", table: STEP_TRANSITIONS, final: ["success", "failed", "cancelled", "timeout", "skipped"] },
+  { name: "approval", table: APPROVAL_TRANSITIONS, final: ["approved", "rejected", "expired", "cancelled"] },
 ];
 const WORDS = ["same", "late", "never"];
 

@@ -5,7 +5,7 @@ import type { RunEvent } from "../../src/domain/events.ts";
 import type { DueAggregate, OwedRecord } from "../../src/stores/aggregates.ts";
 import type { Stores } from "../../src/stores/stores.ts";
 import { planOf } from "../support/plans.ts";
-import { actorOf, allPages, byText, sampleAggregate, saveOf, withIndex } from "./samples.ts";
+import { actorOf, allPages, byText, sampleAggregate, sampleApproval, saveOf, withIndex } from "./samples.ts";
 
 const OWED: OwedRecord = {
   effect: { type: "withdraw", jobId: asId<JobRunId>("job_X"), projectId: asId("default") },
@@ -256,6 +256,54 @@ export function aggregateStoreContract(open: () => Stores): void {
         made.at(-1)!.head.rootId,
       );
       expect(await aggregates.liveRuns(pipelineId, 100)).to.deep.equal(made.slice(1).map(({ head }) => head.rootId));
+    });
+
+    it("tell the approvals of all runs by the time at which they were asked for, by status, pipeline and project", async () => {
+      const [one, other] = [newId("pl"), newId("pl")];
+      const projectId = newId("prj");
+      const { aggregates } = open();
+      const stored = [];
+      for (let at = 0; at < 5; at++) {
+        const aggregate = sampleAggregate({ pipelineId: at < 4 ? one : other, plan: { ...planOf([[{}]]), projectId } });
+        await aggregates.create(aggregate);
+        // Two of them are asked for at the same time.
+        const approval = sampleApproval(aggregate, { stage: 0 }, 1_000 + Math.floor(at / 2));
+        const save = saveOf(aggregate, {}, [approval]);
+        await aggregates.save(save);
+        stored.push({ runId: aggregate.head.rootId, approval, save });
+      }
+      const byTime = stored.map(({ runId, approval }) => ({ runId, actor: approval }));
+      const ordered = byTime.toSorted(
+        (a, b) =>
+          a.actor.index.approval!.requestedAt - b.actor.index.approval!.requestedAt ||
+          (a.actor.id < b.actor.id ? -1 : 1),
+      );
+      const pageOf = (page: number, descending: boolean) =>
+        aggregates.listApprovals({ status: "pending", projectId }, { page, pageSize: 2, descending });
+      expect(await pageOf(1, false)).to.deep.equal({ list: ordered.slice(0, 2), total: 5 });
+      expect(await pageOf(3, false)).to.deep.equal({ list: ordered.slice(4), total: 5 });
+      expect((await pageOf(1, true)).list).to.deep.equal(ordered.toReversed().slice(0, 2));
+      const all = { page: 1, pageSize: 100, descending: false };
+      expect((await aggregates.listApprovals({ status: "pending", pipelineId: other }, all)).list).to.deep.equal(
+        byTime.slice(4),
+      );
+
+      const { runId, save, approval } = stored[1]!;
+      const approved = sampleApproval(save, { stage: 0 }, 1_000, {
+        state: "approved",
+        endedAt: 1_005,
+        expiryTimer: null,
+      });
+      await aggregates.save(saveOf(save, {}, [approved]));
+      const found = await aggregates.listApprovals({ status: "approved", pipelineId: one, projectId }, all);
+      expect(found).to.deep.equal({ list: [{ runId, actor: approved }], total: 1 });
+      expect((await aggregates.listApprovals({ status: "pending", projectId }, all)).total).to.equal(4);
+      const loaded = (await aggregates.load(runId))!.actors;
+      expect(loaded.filter(({ kind }) => kind === "approval")).to.deep.equal([approved]);
+      expect(approved.id).to.equal(approval.id);
+      expect((await aggregates.listApprovals({ status: "pending", projectId: newId("prj") }, all)).list).to.deep.equal(
+        [],
+      );
     });
   });
 }

@@ -1,4 +1,6 @@
 /** Aggregates and lines for the contract suites. */
+import { approvalActor } from "../../actors/approval/actor.ts";
+import { type ApprovalGate, type ApprovalState, newApproval } from "../../actors/approval/state.ts";
 import { createRunAggregate } from "../../actors/run/create.ts";
 import { newId, type PipelineId } from "../../src/domain/ids.ts";
 import type { Pairs, RunPlan } from "../../src/domain/plan.ts";
@@ -34,6 +36,18 @@ export function sampleAggregate(options: SampleOptions = {}): Aggregate {
       firstRunId: null,
     },
   });
+}
+
+/** An approval of the run as its owner would store it. */
+export function sampleApproval(
+  { head: { rootId, summary } }: Pick<Aggregate, "head">,
+  gate: ApprovalGate,
+  requestedAt: number,
+  overrides: Partial<ApprovalState> = {},
+): StoredActor {
+  const asked = newApproval({ runId: rootId, gate, message: "", timeoutMs: 1_000 }, requestedAt, summary);
+  const state = { ...asked, ...overrides };
+  return { kind: "approval", id: state.approvalId, state, index: approvalActor.index(state) };
 }
 
 /** A save on top of `aggregate` with other fields in its head. */

@@ -23,7 +23,7 @@ import { aggregateStoreContract } from "./aggregate-store.ts";
 import { operationStoresContract } from "./operation-stores.ts";
 import { outputStoreContract } from "./output-store.ts";
 import { recordStoresContract } from "./record-stores.ts";
-import { actorOf, sampleAggregate, saveOf, withIndex } from "./samples.ts";
+import { actorOf, sampleAggregate, sampleApproval, saveOf, withIndex } from "./samples.ts";
 
 describe("the store on SQLite", () => {
   let opened: Awaited<ReturnType<typeof openTestSqlite>>;
@@ -121,6 +121,22 @@ describe("the store on MongoDB", function () {
     expect(await stores.aggregates.stepsHeldBy(agentId)).to.deep.equal([]);
     await stores.aggregates.load(aggregate.head.rootId);
     expect((await stores.aggregates.stepsHeldBy(agentId)).map(({ stepRunId }) => stepRunId)).to.deep.equal([step.id]);
+  });
+
+  it("brings the list of approvals up to a save that ended before it wrote them", async () => {
+    const aggregate = sampleAggregate({ pipelineId: newId("pl") });
+    await stores.aggregates.create(aggregate);
+    const approval = sampleApproval(aggregate, { stage: 0 }, 5);
+    await documents("aggregates").updateOne(
+      { _id: aggregate.head.rootId },
+      { $set: { version: 2, changed: [approval.id], [`actors.${approval.id}`]: approval } },
+    );
+    const { pipelineId } = aggregate.head.summary;
+    const listed = () =>
+      stores.aggregates.listApprovals({ status: "pending", pipelineId }, { page: 1, pageSize: 10, descending: true });
+    expect((await listed()).total).to.equal(0);
+    await stores.aggregates.load(aggregate.head.rootId);
+    expect((await listed()).list).to.deep.equal([{ runId: aggregate.head.rootId, actor: approval }]);
   });
 
   it("brings look-ups up to a creation that ended before it wrote them all", async () => {

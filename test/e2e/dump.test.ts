@@ -21,7 +21,7 @@ const DUMPED = (
   "aggregates inbox inbox_counters idempotency events log_heads log_chunks step_outputs plans job_specs " +
   "pipelines revisions projects tokens agents users dead_letters shards settings"
 ).split(" ");
-const REBUILT = ["job_runs", "step_runs"];
+const REBUILT = ["job_runs", "step_runs", "approvals"];
 const ADMIN = "an-administrator-token-for-this-test-only";
 const REGISTRATION = "a-registration-token-for-this-test-only";
 /** Between two collections, so that what they tell lies apart. */

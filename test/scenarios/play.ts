@@ -5,7 +5,7 @@
  * `name=value` before it are what the step writes. Time passes only where nothing else can happen.
  */
 import { expect } from "chai";
-import { approve, reject } from "../../src/app/approvals.ts";
+import { approve, reject } from "../../src/app/votes.ts";
 import type { UserCaller } from "../../src/app/access.ts";
 import { reportStep, requestClaim, sendAgentLost } from "../../src/app/agent-letters.ts";
 import { createPipeline } from "../../src/app/pipelines.ts";

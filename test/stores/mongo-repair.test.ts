@@ -7,7 +7,7 @@ import { openMongoStores } from "../../src/stores/mongo/open.ts";
 import { repairRestored } from "../../src/stores/mongo/repair.ts";
 import type { StepOutputs } from "../../src/stores/outputs.ts";
 import type { Stores } from "../../src/stores/stores.ts";
-import { actorOf, lines, sampleAggregate, saveOf, withIndex } from "../contracts/samples.ts";
+import { actorOf, lines, sampleAggregate, sampleApproval, saveOf, withIndex } from "../contracts/samples.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
 
 describe("the repair of a database that was restored from a dump", function () {
@@ -51,11 +51,12 @@ describe("the repair of a database that was restored from a dump", function () {
     // Not what the newest save changed, so loading the run does not make up for it.
     const bound = saveOf(run, {}, [job]);
     await stores.aggregates.save(bound);
-    const dispatched = saveOf(bound, {}, [step]);
+    const dispatched = saveOf(bound, {}, [step, sampleApproval(run, { job: 0 }, 5)]);
     await stores.aggregates.save(dispatched);
     await withCollections(async (named) => {
       await named("job_runs").updateOne({ _id: job.id }, { $set: { agentId: null, bound: false, version: 1 } });
       await named("step_runs").updateOne({ _id: step.id }, { $set: { agentId: null, status: "success", version: 99 } });
+      await named("approvals").deleteMany({});
       await named("aggregates").deleteOne({ _id: forgotten.head.rootId });
     });
     expect((await repairRestored(options)).runs).to.equal(1);
@@ -64,6 +65,11 @@ describe("the repair of a database that was restored from a dump", function () {
     ]);
     expect((await stores.aggregates.stepsHeldBy(agentId)).map(({ stepRunId }) => stepRunId)).to.deep.equal([step.id]);
     expect(await stores.aggregates.findJob(asId<JobRunId>(actorOf(forgotten, "job").id))).to.equal(undefined);
+    const pending = await stores.aggregates.listApprovals(
+      { status: "pending" },
+      { page: 1, pageSize: 10, descending: false },
+    );
+    expect(pending.list.map(({ runId }) => runId)).to.deep.equal([run.head.rootId]);
     await stores.aggregates.save(saveOf(dispatched, {}, [withIndex(step, { status: "success", agentId: null })]));
     expect(await stores.aggregates.stepsHeldBy(agentId), "later saves go on from there").to.deep.equal([]);
   });

@@ -7,7 +7,7 @@ import { NewerSchemaError, STORED_FORMAT } from "../../src/stores/stored-format.
 import type { Stores } from "../../src/stores/stores.ts";
 import { versionedAggregates } from "../../src/stores/versioned-aggregates.ts";
 import { versionedPlans } from "../../src/stores/versioned-plans.ts";
-import { actorOf, sampleAggregate, saveOf, withIndex } from "../contracts/samples.ts";
+import { actorOf, sampleAggregate, sampleApproval, saveOf, withIndex } from "../contracts/samples.ts";
 import { NEXT_FORMAT } from "../support/next-format.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
 import { jobSpecsOf, planOf } from "../support/plans.ts";
@@ -119,7 +119,7 @@ for (const [engine, open] of [
       for (const aggregate of [first, newer, last]) {
         nextWrites = aggregate === newer ? TODAY + 1 : TODAY;
         await next.create(aggregate);
-        await next.save(saveOf(aggregate, {}, [bound(aggregate, 0)]));
+        await next.save(saveOf(aggregate, {}, [bound(aggregate, 0), sampleApproval(aggregate, { stage: 0 }, 1)]));
       }
       const { rootId, summary } = newer.head;
       const jobId = (actorOf(newer, "job").state as JobState).jobId;
@@ -129,6 +129,7 @@ for (const [engine, open] of [
         () => old.findJob(jobId),
         () => old.findStep(actorOf(newer, "step").id as never),
         () => old.jobsHeldBy(AGENT),
+        () => old.listApprovals({ status: "pending" }, { page: 1, pageSize: 100, descending: false }),
         () => old.listRuns({ pipelineId: summary.pipelineId }, { page: 1, pageSize: 100, descending: false }),
       ]) {
         expect(await refusal(call()))

@@ -1,7 +1,7 @@
 /** Plans for tests, as the planner would make them. */
 import { asId, type PipelineId, type ProjectId } from "../../src/domain/ids.ts";
 import { ANY_AGENT } from "../../src/domain/labels.ts";
-import type { JobSpec, PlannedJob, PlannedStep, RunPlan } from "../../src/domain/plan.ts";
+import type { JobSpec, PlannedApproval, PlannedJob, PlannedStep, RunPlan } from "../../src/domain/plan.ts";
 
 export interface JobSketch extends Partial<Omit<PlannedJob, "steps" | "needs">> {
   /** How many steps, or their peculiarities. */
@@ -45,6 +45,25 @@ export function planOf(stages: readonly (readonly JobSketch[])[], timeoutMs: num
     group: null,
     stages: stages.map((_, stage) => ({ name: `stage-${stage}`, when: null, approval: null })),
     jobs,
+  };
+}
+
+/** The same plan with a gate before one of its stages. */
+export function withStageApproval(plan: RunPlan, stage: number, approval = approvalOf()): RunPlan {
+  return { ...plan, stages: plan.stages.map((each, at) => (at === stage ? { ...each, approval } : each)) };
+}
+
+/** One approval, of anybody who may operate the project, within an hour. */
+export function approvalOf(overrides: Partial<PlannedApproval> = {}): PlannedApproval {
+  return {
+    required: [],
+    count: 1,
+    users: [],
+    roles: ["owner", "admin", "maintainer", "operator"],
+    timeoutMs: 3_600_000,
+    preventSelf: false,
+    message: "",
+    ...overrides,
   };
 }
 

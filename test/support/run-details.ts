@@ -48,6 +48,7 @@ export function runDetailOf(overrides: Partial<Omit<RunDetail, "jobs">>, jobs: r
     variables: {},
     reason: "",
     waitingFor: null,
+    approvals: [],
     ...overrides,
     jobs: jobs.map((job, index) => ({
       jobId: asId<JobRunId>(`job_${index}`),

@@ -11,6 +11,8 @@ import {
   type AggregateHead,
   type AggregateSave,
   type AggregateStore,
+  type ApprovalFilter,
+  type ApprovalLocation,
   type DueAggregate,
   type JobLocation,
   type Page,
@@ -161,6 +163,10 @@ export class MongoAggregateStore implements AggregateStore {
         .toArray(),
     ]);
     return { list: list.map(toHead), total };
+  }
+
+  listApprovals(filter: ApprovalFilter, page: PageRequest): Promise<Page<ApprovalLocation>> {
+    return this.#readModels.listApprovals(filter, page);
   }
 
   async newestRuns(pipelineIds: readonly PipelineId[]): Promise<ReadonlyMap<PipelineId, AggregateHead>> {

@@ -1,10 +1,20 @@
 /**
- * Job and step runs as documents of their own, for look-ups by id and by agent: projections of what aggregates hold,
- * written after the save and guarded by its version.
+ * Job and step runs and approvals as documents of their own, for look-ups by id and by agent and for lists: projections
+ * of what aggregates hold, written after the save and guarded by its version.
  */
-import type { AnyBulkWriteOperation, Collection } from "mongodb";
+import type { AnyBulkWriteOperation, Collection, Filter } from "mongodb";
 import type { AgentId, JobRunId, RootId, RunId, StepRunId } from "../../domain/ids.ts";
-import type { ActorIndex, AggregateHead, JobLocation, StepLocation, StoredActor } from "../aggregates.ts";
+import type {
+  ActorIndex,
+  AggregateHead,
+  ApprovalFilter,
+  ApprovalLocation,
+  JobLocation,
+  Page,
+  PageRequest,
+  StepLocation,
+  StoredActor,
+} from "../aggregates.ts";
 import { type Connection, isDuplicateKey } from "./connection.ts";
 
 interface Row extends ActorIndex {
@@ -25,10 +35,12 @@ const ROWS_AT_ONCE = 1_000;
 export class ReadModels {
   readonly #jobs: Collection<Row>;
   readonly #steps: Collection<Row>;
+  readonly #approvals: Collection<Row>;
 
   constructor(connection: Connection) {
     this.#jobs = connection.collection("job_runs");
     this.#steps = connection.collection("step_runs");
+    this.#approvals = connection.collection("approvals");
   }
 
   /** Brings the rows of actors to a version; those of the same or a newer one stay as they are. Idempotent. */
@@ -79,10 +91,32 @@ export class ReadModels {
     return page.limit(limit).map(toJobLocation).toArray();
   }
 
-  get #byKind(): readonly (readonly [Collection<Row>, "job" | "step"])[] {
+  async listApprovals(
+    { status, pipelineId, projectId }: ApprovalFilter,
+    { page, pageSize, descending }: PageRequest,
+  ): Promise<Page<ApprovalLocation>> {
+    const query: Filter<Row> = { status };
+    if (pipelineId !== undefined) query["approval.pipelineId"] = pipelineId;
+    if (projectId !== undefined) query["approval.projectId"] = projectId;
+    const direction = descending ? -1 : 1;
+    const [total, list] = await Promise.all([
+      this.#approvals.countDocuments(query),
+      this.#approvals
+        .find(query)
+        .sort({ "approval.requestedAt": direction, _id: direction })
+        .skip((page - 1) * pageSize)
+        .limit(pageSize)
+        .map((row): ApprovalLocation => ({ runId: row.rootId as RunId, actor: toActor("approval", row) }))
+        .toArray(),
+    ]);
+    return { list, total };
+  }
+
+  get #byKind(): readonly (readonly [Collection<Row>, "job" | "step" | "approval"])[] {
     return [
       [this.#jobs, "job"],
       [this.#steps, "step"],
+      [this.#approvals, "approval"],
     ];
   }
 }
@@ -124,6 +158,7 @@ function toStepLocation(row: Row): StepLocation {
 }
 
 function toActor(kind: StoredActor["kind"], row: Row): StoredActor {
-  const { _id, position, jobId, status, attempt, agentId, state } = row;
-  return { kind, id: _id, state, index: { position, jobId, status, attempt, agentId } };
+  const { _id, position, jobId, status, attempt, agentId, approval, state } = row;
+  const index = { position, jobId, status, attempt, agentId, ...(approval !== undefined && { approval }) };
+  return { kind, id: _id, state, index };
 }

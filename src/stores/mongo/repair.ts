@@ -50,7 +50,7 @@ export async function repairRestored(options: MongoOptions): Promise<RepairRepor
 
 /** Look-ups are made of the runs, and the numbers of events that a run has yet to give are free again. */
 async function repairRuns(connection: Connection): Promise<{ runs: number; events: number }> {
-  for (const name of ["job_runs", "step_runs"]) await connection.collection(name).deleteMany({});
+  for (const name of ["job_runs", "step_runs", "approvals"]) await connection.collection(name).deleteMany({});
   const readModels = new ReadModels(connection);
   const events = connection.collection("events");
   const done = { runs: 0, events: 0 };

@@ -45,4 +45,12 @@ export const MIGRATIONS: readonly Migration[] = [
   async (connection) => {
     await connection.collection("step_outputs").createIndex({ runId: 1 });
   },
+  async (connection) => {
+    await connection
+      .collection("approvals")
+      .createIndexes([
+        { key: { status: 1, "approval.requestedAt": 1, _id: 1, "approval.projectId": 1 } },
+        { key: { "approval.pipelineId": 1, status: 1, "approval.requestedAt": 1, _id: 1 } },
+      ]);
+  },
 ];

@@ -4,6 +4,7 @@ import {
   asId,
   type JobRunId,
   type PipelineId,
+  type ProjectId,
   type RootId,
   type RunId,
   type StepRunId,
@@ -14,6 +15,8 @@ import type {
   AggregateHead,
   AggregateSave,
   AggregateStore,
+  ApprovalFilter,
+  ApprovalLocation,
   DueAggregate,
   JobLocation,
   Page,
@@ -38,8 +41,9 @@ const UPDATE_HEAD = `
     next_due_at = ?, owed = ?, status = ?, started_at = ?, ended_at = ?
   WHERE root_id = ? AND version = ?`;
 const UPSERT_ACTOR = `
-  INSERT INTO actors (id, root_id, shard, kind, rank, position, job_id, status, attempt, agent_id, state)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  INSERT INTO actors (id, root_id, shard, kind, rank, position, job_id, status, attempt, agent_id, state, pipeline_id,
+    project_id, requested_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (id) DO UPDATE SET status = excluded.status, agent_id = excluded.agent_id, state = excluded.state`;
 
 export class SqliteAggregateStore implements AggregateStore {
@@ -201,18 +205,7 @@ export class SqliteAggregateStore implements AggregateStore {
 
   async listRuns(filter: RunFilter, { page, pageSize, descending }: PageRequest): Promise<Page<AggregateHead>> {
     // A group is of no pipeline.
-    const clauses = filter.pipelineId === undefined ? ["pipeline_id <> ''"] : [];
-    const values: string[] = [];
-    for (const [column, value] of [
-      ["pipeline_id", filter.pipelineId],
-      ["project_id", filter.projectId],
-      ["status", filter.status],
-    ] as const) {
-      if (value === undefined) continue;
-      clauses.push(`${column} = ?`);
-      values.push(value);
-    }
-    const where = clauses.length === 0 ? "" : `WHERE ${clauses.join(" AND ")}`;
+    const { where, values } = whereOf(filter.pipelineId === undefined ? ["pipeline_id <> ''"] : [], filter);
     const order = descending ? "DESC" : "ASC";
     const total = await this.#db.get(`SELECT count(*) AS total FROM aggregates ${where}`, ...values);
     const rows = await this.#db.all(
@@ -222,6 +215,23 @@ export class SqliteAggregateStore implements AggregateStore {
       (page - 1) * pageSize,
     );
     return { list: rows.map(toHead), total: total!["total"] as number };
+  }
+
+  async listApprovals(
+    filter: ApprovalFilter,
+    { page, pageSize, descending }: PageRequest,
+  ): Promise<Page<ApprovalLocation>> {
+    const { where, values } = whereOf(["kind = 'approval'"], filter);
+    const order = descending ? "DESC" : "ASC";
+    const total = await this.#db.get(`SELECT count(*) AS total FROM actors ${where}`, ...values);
+    const rows = await this.#db.all(
+      `SELECT * FROM actors ${where} ORDER BY requested_at ${order}, id ${order} LIMIT ? OFFSET ?`,
+      ...values,
+      pageSize,
+      (page - 1) * pageSize,
+    );
+    const list = rows.map((row) => ({ runId: row["root_id"] as RunId, actor: toActor(row) }));
+    return { list, total: total!["total"] as number };
   }
 
   async newestRuns(pipelineIds: readonly PipelineId[]): Promise<ReadonlyMap<PipelineId, AggregateHead>> {
@@ -248,7 +258,7 @@ export class SqliteAggregateStore implements AggregateStore {
   }
 
   #putActor(rootId: RootId, shard: number, { kind, id, state, index }: StoredActor): void {
-    const { position, jobId, status, attempt, agentId } = index;
+    const { position, jobId, status, attempt, agentId, approval } = index;
     this.#db.runNow(
       UPSERT_ACTOR,
       id,
@@ -262,8 +272,23 @@ export class SqliteAggregateStore implements AggregateStore {
       attempt,
       agentId,
       JSON.stringify(state),
+      approval?.pipelineId ?? null,
+      approval?.projectId ?? null,
+      approval?.requestedAt ?? null,
     );
   }
+}
+
+/** Rows that meet all of `clauses` and the filter. */
+function whereOf(
+  clauses: readonly string[],
+  { pipelineId, projectId, status }: RunFilter | ApprovalFilter,
+): { readonly where: string; readonly values: readonly string[] } {
+  const wanted = Object.entries({ pipeline_id: pipelineId, project_id: projectId, status }).flatMap(([column, value]) =>
+    value === undefined ? [] : [[`${column} = ?`, value] as const],
+  );
+  const all = [...clauses, ...wanted.map(([clause]) => clause)];
+  return { where: `WHERE ${all.join(" AND ")}`, values: wanted.map(([, value]) => value) };
 }
 
 function toRootIds<Root extends RootId>(rows: readonly Row[]): readonly Root[] {
@@ -296,6 +321,7 @@ function toHead<Root extends RootId = RunId>(row: Row): AggregateHead<Root> {
 }
 
 function toActor(row: Row): StoredActor {
+  const requestedAt = row["requested_at"] as number | null;
   return {
     kind: row["kind"] as StoredActor["kind"],
     id: row["id"] as string,
@@ -306,6 +332,13 @@ function toActor(row: Row): StoredActor {
       status: row["status"] as string,
       attempt: row["attempt"] as number,
       agentId: row["agent_id"] as AgentId | null,
+      ...(requestedAt !== null && {
+        approval: {
+          pipelineId: row["pipeline_id"] as PipelineId,
+          projectId: row["project_id"] as ProjectId,
+          requestedAt,
+        },
+      }),
     },
   };
 }

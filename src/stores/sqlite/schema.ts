@@ -73,4 +73,11 @@ export const MIGRATIONS: readonly string[] = [
   ) WITHOUT ROWID;
   CREATE INDEX step_outputs_by_run ON step_outputs (run_id);
   `,
+  `
+  ALTER TABLE actors ADD COLUMN pipeline_id TEXT;
+  ALTER TABLE actors ADD COLUMN project_id TEXT;
+  ALTER TABLE actors ADD COLUMN requested_at INTEGER;
+  CREATE INDEX approvals_by_time ON actors (status, requested_at, id, project_id) WHERE kind = 'approval';
+  CREATE INDEX approvals_by_pipeline ON actors (pipeline_id, status, requested_at, id) WHERE kind = 'approval';
+  `,
 ];

@@ -1,0 +1,428 @@
+import { expect } from "chai";
+import { outstandingApproval } from "../../../actors/approval/decide.ts";
+import type { ApprovalGate, ApprovalState } from "../../../actors/approval/state.ts";
+import type { OwedEffect } from "../../../src/domain/effects.ts";
+import { type ApprovalId, approvalId, asId, type CommandId, type UserId } from "../../../src/domain/ids.ts";
+import type { PlannedApproval } from "../../../src/domain/plan.ts";
+import { approvalOf, planOf, withStageApproval } from "../../support/plans.ts";
+import { RUN_ID, SimulatedRun } from "../../support/simulated-run.ts";
+
+const STAGE: ApprovalGate = { stage: 0 };
+const JOB: ApprovalGate = { job: 0 };
+const HOUR = 3_600_000;
+
+const idOf = (gate: ApprovalGate): ApprovalId => approvalId(RUN_ID, gate);
+
+function stateOf(run: SimulatedRun, gate: ApprovalGate): ApprovalState | undefined {
+  return run.actors.get(idOf(gate))?.state as ApprovalState | undefined;
+}
+
+/** Effects of one vote of the user of that name. */
+function vote(
+  run: SimulatedRun,
+  gate: ApprovalGate,
+  type: "approve" | "reject",
+  name: string,
+  comment = "",
+): readonly OwedEffect[] {
+  const voter = { userId: asId<UserId>(`usr_${name}`), name };
+  const commandId = asId<CommandId>(`${type}-${name}`);
+  return run.tell("approval", idOf(gate), { type, commandId, voter, comment });
+}
+
+function expire(run: SimulatedRun, gate: ApprovalGate, generation = 1): readonly OwedEffect[] {
+  run.now += HOUR;
+  return run.tell("approval", idOf(gate), { type: "timer", timer: "expiry", generation });
+}
+
+function verdictIn(effects: readonly OwedEffect[]): unknown {
+  return effects.flatMap((effect) => (effect.type === "answer" ? [effect.verdict] : []))[0];
+}
+
+/** What is published of approvals, each as `lifecycle status`. */
+function told(effects: readonly OwedEffect[]): readonly string[] {
+  return effects.flatMap((effect) =>
+    effect.type === "publish" && effect.event.object === "approval"
+      ? [`${effect.event.lifecycle} ${effect.event.status}`]
+      : [],
+  );
+}
+
+const atStage = (rule: Partial<PlannedApproval> = {}): SimulatedRun =>
+  new SimulatedRun(withStageApproval(planOf([[{}], [{}]]), 0, approvalOf(rule))).start();
+const atJob = (jobs: Parameters<typeof planOf>[0][number] = [{ approval: approvalOf() }]): SimulatedRun =>
+  new SimulatedRun(planOf([jobs])).start();
+
+describe("an approval", () => {
+  for (const [words, rule, votes, state, missing] of [
+    ["one that will do", {}, ["ann"], "approved", 0],
+    ["the first of two", { count: 2 }, ["ann"], "pending", 1],
+    ["two of two", { count: 2 }, ["ann", "ben"], "approved", 0],
+    ["the same user twice", { count: 2 }, ["ann", "ann"], "pending", 1],
+    ["somebody else than has to", { required: ["ann"] }, ["ben"], "pending", 1],
+    ["whoever has to, by name", { required: ["ann"] }, ["ann"], "approved", 0],
+    ["whoever has to, by id", { required: ["usr_ann"] }, ["ann"], "approved", 0],
+    ["others and then whoever has to", { required: ["ann"], count: 2 }, ["ben", "cid", "ann"], "approved", 0],
+    ["enough others without whoever has to", { required: ["ann"], count: 2 }, ["ben", "cid"], "pending", 1],
+    ["one of two that have to", { required: ["ann", "ben"], count: 3 }, ["ann"], "pending", 2],
+    ["all that have to, and one more", { required: ["ann", "ben"], count: 3 }, ["ann", "ben", "cid"], "approved", 0],
+  ] as const) {
+    it(`is ${state} after ${words}`, () => {
+      const run = atStage(rule);
+      for (const name of votes) vote(run, STAGE, "approve", name);
+      expect(stateOf(run, STAGE)!.state).to.equal(state);
+      const last = run.effects.findLast((effect) => effect.type === "publish" && effect.event.object === "approval");
+      expect((last as OwedEffect & { type: "publish" }).event.data).to.include({
+        approvals: new Set(votes).size,
+        missing,
+        name: "stage stage-0",
+      });
+      expect(run.job(0).state).to.equal(state === "approved" ? "queued" : "pending");
+    });
+  }
+
+  it("remembers who approved, when and with which words, and tells them to those who follow", () => {
+    const run = atStage({ count: 2 });
+    run.now += 5;
+    const effects = vote(run, STAGE, "approve", "ann", "looks good");
+    expect(stateOf(run, STAGE)!.approvals).to.deep.equal([
+      { userId: "usr_ann", name: "ann", at: run.now, comment: "looks good" },
+    ]);
+    const event = effects.find((effect) => effect.type === "publish")!.event;
+    expect(event.data).to.deep.equal({
+      approvalId: idOf(STAGE),
+      name: "stage stage-0",
+      approvals: 1,
+      missing: 1,
+      comment: "looks good",
+      cause: "approve",
+      by: "ann",
+    });
+  });
+
+  it("accepts a repeated approval and changes nothing, also once it is approved", () => {
+    const run = atStage({ count: 2 });
+    vote(run, STAGE, "approve", "ann");
+    expect(verdictIn(vote(run, STAGE, "approve", "ann"))).to.deep.equal({ outcome: "accepted", status: "pending" });
+    expect(run.last!.changed.size).to.equal(0);
+    vote(run, STAGE, "approve", "ben");
+    const again = vote(run, STAGE, "approve", "ann", "and again");
+    expect(verdictIn(again)).to.deep.equal({ outcome: "accepted", status: "approved" });
+    expect(told(again)).to.deep.equal([]);
+  });
+
+  it("is closed by one rejection, whoever has approved before", () => {
+    const run = atStage({ count: 2 });
+    vote(run, STAGE, "approve", "ann");
+    const effects = vote(run, STAGE, "reject", "ann", "on second thoughts");
+    expect(verdictIn(effects)).to.deep.equal({ outcome: "accepted", status: "rejected" });
+    expect(told(effects)).to.deep.equal(["rejected rejected"]);
+    expect(stateOf(run, STAGE)).to.deep.include({
+      state: "rejected",
+      rejection: { userId: "usr_ann", name: "ann", at: run.now, comment: "on second thoughts" },
+      endedAt: run.now,
+      expiryTimer: null,
+    });
+  });
+
+  it("expires when its time is over, and by no other timer", () => {
+    const run = atStage();
+    const asked = run.now;
+    expect(stateOf(run, STAGE)!.expiryTimer).to.deep.equal({ generation: 1, dueAt: asked + HOUR });
+    expire(run, STAGE, 7);
+    expect(stateOf(run, STAGE)!.state).to.equal("pending");
+    expect(told(expire(run, STAGE))).to.deep.equal(["expired expired"]);
+    expect(stateOf(run, STAGE)).to.include({ state: "expired", endedAt: run.now });
+    expire(run, STAGE);
+    expect(run.undecided).to.deep.equal([]);
+  });
+
+  for (const [status, finish] of [
+    ["approved", (run: SimulatedRun) => vote(run, STAGE, "approve", "ann")],
+    ["rejected", (run: SimulatedRun) => vote(run, STAGE, "reject", "ann")],
+    ["expired", (run: SimulatedRun) => expire(run, STAGE)],
+    ["cancelled", (run: SimulatedRun) => run.command("stop")],
+  ] as const) {
+    it(`that is ${status} refuses every later vote with that word`, () => {
+      const run = atStage();
+      finish(run);
+      const before = stateOf(run, STAGE);
+      for (const type of ["approve", "reject"] as const) {
+        expect(verdictIn(vote(run, STAGE, type, "ben"))).to.deep.equal({ outcome: "refused", status });
+      }
+      expire(run, STAGE);
+      expect(stateOf(run, STAGE)).to.equal(before);
+      expect(run.undecided).to.deep.equal([]);
+    });
+  }
+
+  it("has its timer set again when Redis was lost, while it waits and no longer", () => {
+    const run = atStage();
+    const expiry = {
+      type: "schedule",
+      to: { kind: "approval", id: idOf(STAGE) },
+      timer: "expiry",
+      generation: 1,
+      dueAt: run.now + HOUR,
+    };
+    expect(run.effects).to.deep.include(expiry);
+    expect(outstandingApproval(stateOf(run, STAGE)!)).to.deep.equal([expiry]);
+    vote(run, STAGE, "approve", "ann");
+    expect(outstandingApproval(stateOf(run, STAGE)!)).to.deep.equal([]);
+  });
+});
+
+describe("a stage behind an approval", () => {
+  it("is opened by it, also the second one, and the run says meanwhile that it waits", () => {
+    const run = new SimulatedRun(withStageApproval(planOf([[{}], [{}]]), 1)).start();
+    expect(stateOf(run, { stage: 1 }), "not asked for yet").to.equal(undefined);
+    run.runJob(0);
+    expect(run.run.stageApproval).to.equal(idOf({ stage: 1 }));
+    expect(run.events()).to.include.members(["approval.requested", "pipeline.waiting"]);
+    expect(run.job(1).state).to.equal("pending");
+    vote(run, { stage: 1 }, "approve", "ann");
+    expect(run.run.stageApproval).to.equal(null);
+    run.runJob(1);
+    expect(run.run.state).to.equal("success");
+  });
+
+  for (const [word, close] of [
+    ["rejected", (run: SimulatedRun) => vote(run, STAGE, "reject", "ann")],
+    ["expired", (run: SimulatedRun) => expire(run, STAGE)],
+  ] as const) {
+    it(`does not run when it is ${word}: the run fails, and only what runs after failures goes on`, () => {
+      const always = { written: "always()", folded: "always()" };
+      const plan = withStageApproval(planOf([[{}, {}], [{}], [{ when: always }]]), 0);
+      const run = new SimulatedRun(plan).start();
+      close(run);
+      expect([0, 1, 2].map((index) => run.job(index).reason)).to.deep.equal([
+        `approval_${word}`,
+        `approval_${word}`,
+        "upstream_failed",
+      ]);
+      expect(run.job(0).state).to.equal("cancelled");
+      expect(run.job(3).state).to.equal("queued");
+      run.runJob(3);
+      expect(run.run.state).to.equal("failed");
+      expect(run.undecided).to.deep.equal([]);
+    });
+  }
+
+  it("asks nobody after a failure unless something in it may run then", () => {
+    const failed = (run: SimulatedRun): SimulatedRun => {
+      run.start().claim(0);
+      run.report(0, 0, "failed");
+      return run;
+    };
+    const always = { written: "always()", folded: "always()" };
+    const closed = failed(new SimulatedRun(withStageApproval(planOf([[{}], [{}]]), 1)));
+    expect(stateOf(closed, { stage: 1 })).to.equal(undefined);
+    expect(closed.run.state).to.equal("failed");
+    const open = failed(new SimulatedRun(withStageApproval(planOf([[{}], [{ when: always }, {}]]), 1)));
+    expect(stateOf(open, { stage: 1 })!.state).to.equal("pending");
+    vote(open, { stage: 1 }, "approve", "ann");
+    expect([open.job(1).state, open.job(2).reason]).to.deep.equal(["queued", "upstream_failed"]);
+  });
+
+  it("asks nobody when its condition is false", () => {
+    const plan = withStageApproval(planOf([[{}], [{}]]), 1);
+    const when = { written: "failure()", folded: "failure()" };
+    const stages = plan.stages.map((stage, at) => (at === 1 ? { ...stage, when } : stage));
+    const run = new SimulatedRun({ ...plan, stages }).start().runJob(0);
+    expect(stateOf(run, { stage: 1 })).to.equal(undefined);
+    expect(run.job(1)).to.include({ state: "success", reason: "condition" });
+  });
+
+  it("withdraws it when the run is stopped or out of time, and ends at once", () => {
+    for (const [end, state] of [
+      [(run: SimulatedRun) => run.command("stop"), "cancelled"],
+      [(run: SimulatedRun) => run.tellRun({ type: "timer", timer: "timeout", generation: 1 }), "failed"],
+    ] as const) {
+      const run = new SimulatedRun(withStageApproval(planOf([[{}]], 1_000), 0)).start();
+      const effects = end(run);
+      expect(told(effects)).to.deep.equal(["cancelled cancelled"]);
+      expect(stateOf(run, STAGE)).to.include({ state: "cancelled", expiryTimer: null, endedAt: run.now });
+      expect(run.run.state).to.equal(state);
+      const last = effects.findLast((effect) => effect.type === "publish")!;
+      expect((last as OwedEffect & { type: "publish" }).event.object, "the run's end is its last event").to.equal(
+        "pipeline",
+      );
+    }
+  });
+
+  it("is opened while the run is paused, and begins when that goes on", () => {
+    const run = atStage();
+    run.command("pause");
+    vote(run, STAGE, "approve", "ann");
+    expect(run.job(0)).to.include({ state: "queued", paused: true });
+    expect(run.effects.some(({ type }) => type === "offer")).to.equal(false);
+    run.command("resume");
+    expect(run.effects.some(({ type }) => type === "offer")).to.equal(true);
+  });
+});
+
+describe("a job behind an approval", () => {
+  it("asks when all else is there, and is queued by the last word", () => {
+    const run = atJob([{}, { needs: [0], approval: approvalOf() }]);
+    const gate: ApprovalGate = { job: 1 };
+    expect(stateOf(run, gate)).to.equal(undefined);
+    run.runJob(0);
+    expect(run.job(1).state).to.equal("waiting");
+    expect(run.events()).to.include.members(["approval.requested", "job.waiting"]);
+    vote(run, gate, "approve", "ann");
+    run.runJob(1);
+    expect(run.run.state).to.equal("success");
+  });
+
+  it("is cancelled by a rejection, which fails the run and what needs the job", () => {
+    const run = atJob([{ approval: approvalOf() }, { needs: [0] }, {}]);
+    vote(run, JOB, "reject", "ann");
+    expect(run.job(0)).to.include({ state: "cancelled", reason: "approval_rejected" });
+    expect(run.job(1).reason).to.equal("upstream_failed");
+    run.runJob(2);
+    expect(run.run.state).to.equal("failed");
+  });
+
+  it("asks nobody when its condition is false or a needed job has failed", () => {
+    const failure = { written: "failure()", folded: "failure()" };
+    const skipped = atJob([{ approval: approvalOf(), when: failure }]);
+    expect([stateOf(skipped, JOB), skipped.job(0).reason]).to.deep.equal([undefined, "condition"]);
+    const run = atJob([
+      {},
+      { needs: [0], approval: approvalOf() },
+      { needs: [0], approval: approvalOf(), when: failure },
+    ]);
+    run.claim(0);
+    run.report(0, 0, "failed");
+    expect([stateOf(run, { job: 1 }), run.job(1).reason]).to.deep.equal([undefined, "upstream_failed"]);
+    expect(stateOf(run, { job: 2 })!.state, "this one runs after failures").to.equal("pending");
+  });
+
+  it("asks nobody when the name of its group cannot be had", () => {
+    const group = { name: "${{ jobs.first.outputs.x }}", limit: 1, definedBy: "rev_1", onConflict: "queue" } as const;
+    const run = atJob([{ approval: approvalOf(), group }]);
+    expect(stateOf(run, JOB)).to.equal(undefined);
+    expect(run.job(0)).to.include({ state: "failed", reason: "group_invalid" });
+  });
+
+  it("has no limit of its own while it waits, and the run's goes on", () => {
+    const sketch = { approval: approvalOf(), queueTimeoutMs: 10, timeoutMs: 10 };
+    const run = new SimulatedRun(planOf([[sketch]], 1_000)).start();
+    expect(run.job(0)).to.include({ queueTimer: null, timeoutTimer: null });
+    expect(run.run.timeoutTimer).not.to.equal(null);
+    run.now += 500;
+    vote(run, JOB, "approve", "ann");
+    expect(run.job(0).queueTimer!.dueAt).to.equal(run.now + 10);
+    const late = new SimulatedRun(planOf([[sketch]], 1_000)).start();
+    late.tellRun({ type: "timer", timer: "timeout", generation: 1 });
+    expect(stateOf(late, JOB)!.state).to.equal("cancelled");
+    expect(late.run).to.include({ state: "failed", reason: "timeout" });
+  });
+
+  it("keeps its approval when it loses its agent and begins anew", () => {
+    const run = atJob();
+    vote(run, JOB, "approve", "ann");
+    run.claim(0);
+    run.tellJob(0, { type: "agentLost", agentId: run.job(0).grant!.agentId, bootId: "boot-1", reason: "" });
+    expect(run.job(0, 2).state).to.equal("queued");
+    expect(told(run.effects)).to.deep.equal(["requested pending", "approved approved"]);
+  });
+
+  it("waits on while the run is paused, and is put on the board when that goes on", () => {
+    const run = atJob();
+    run.command("pause");
+    vote(run, JOB, "approve", "ann");
+    expect(run.effects.some(({ type }) => type === "offer")).to.equal(false);
+    run.command("resume");
+    expect(run.job(0).state).to.equal("queued");
+    expect(run.effects.some(({ type }) => type === "offer")).to.equal(true);
+  });
+});
+
+describe("a matrix behind an approval", () => {
+  const cells = (count: number, more: object = {}) =>
+    Array.from({ length: count }, (_, n) => ({
+      name: `cell (n=${n})`,
+      baseName: "cell",
+      matrix: [["n", n]] as const,
+      approval: approvalOf(),
+      ...more,
+    }));
+
+  it("asks once for all of its cells", () => {
+    const run = atJob(cells(3));
+    expect(told(run.effects)).to.deep.equal(["requested pending"]);
+    expect([0, 1, 2].map((index) => run.job(index).state)).to.deep.equal(["waiting", "waiting", "waiting"]);
+    vote(run, JOB, "approve", "ann");
+    expect([0, 1, 2].map((index) => run.job(index).state)).to.deep.equal(["queued", "queued", "queued"]);
+  });
+
+  it("lets the cells that wait for room through the open gate, or none through the closed one", () => {
+    const open = atJob(cells(3, { maxParallel: 1 }));
+    expect([0, 1, 2].map((index) => open.job(index).state)).to.deep.equal(["waiting", "pending", "pending"]);
+    vote(open, JOB, "approve", "ann");
+    for (const index of [0, 1, 2]) open.runJob(index);
+    expect(open.run.state).to.equal("success");
+    expect(told(open.effects)).to.deep.equal(["requested pending", "approved approved"]);
+
+    const closed = atJob(cells(3, { maxParallel: 1 }));
+    vote(closed, JOB, "reject", "ann");
+    expect(new Set(closed.jobs().map(({ reason }) => reason))).to.deep.equal(new Set(["approval_rejected"]));
+    expect(closed.run.state).to.equal("failed");
+    expect(closed.undecided).to.deep.equal([]);
+  });
+
+  it("is asked about as long as one of its cells waits", () => {
+    const never = { written: "jobs.first.result == 'failed'", folded: "jobs.first.result == 'failed'" };
+    const [one, two] = cells(2);
+    const run = atJob([{ baseName: "first" }, { ...one!, needs: [0], when: never }, { ...two!, needs: [0] }]);
+    const gate: ApprovalGate = { job: 1 };
+    run.runJob(0);
+    expect([run.job(1).reason, run.job(2).state]).to.deep.equal(["condition", "waiting"]);
+    expect(stateOf(run, gate)!.state).to.equal("pending");
+    run.tellJob(2, { type: "cancel", reason: "cancelled" });
+    expect(stateOf(run, gate)!.state).to.equal("cancelled");
+    expect(run.run.state).to.equal("failed");
+  });
+
+  it("withdraws the question only with its last cell", () => {
+    const run = atJob(cells(2));
+    run.tellJob(0, { type: "cancel", reason: "cancelled" });
+    expect(stateOf(run, JOB)!.state).to.equal("pending");
+    vote(run, JOB, "approve", "ann");
+    expect([run.job(0).state, run.job(1).state]).to.deep.equal(["cancelled", "queued"]);
+  });
+
+  describe("whose cells are made when it begins", () => {
+    const late = (value: string) => {
+      const text = `\${{ fromJSON('${value}') }}`;
+      const spread = { axes: [["n", text]], include: [], exclude: [] } as const;
+      return atJob([{ baseName: "cell", cells: spread, approval: approvalOf() }]);
+    };
+
+    it("makes them when it is approved", () => {
+      const run = late("[1, 2]");
+      expect(run.job(0).state).to.equal("waiting");
+      expect(run.jobs()).to.have.length(1);
+      vote(run, JOB, "approve", "ann");
+      expect(run.job(0).state).to.equal("spread");
+      expect(run.jobs().map(({ state }) => state)).to.deep.equal(["spread", "queued", "queued"]);
+      expect(told(run.effects), "the cells ask no more").to.deep.equal(["requested pending", "approved approved"]);
+    });
+
+    it("makes none when it is rejected", () => {
+      const run = late("[1, 2]");
+      vote(run, JOB, "reject", "ann");
+      expect(run.jobs().map(({ state, reason }) => [state, reason])).to.deep.equal([
+        ["cancelled", "approval_rejected"],
+      ]);
+      expect(run.run.state).to.equal("failed");
+    });
+
+    it("asks nobody when they cannot be made", () => {
+      const run = late('{"no": "list"}');
+      expect(stateOf(run, JOB)).to.equal(undefined);
+      expect(run.job(0)).to.include({ state: "failed", reason: "matrix" });
+    });
+  });
+});

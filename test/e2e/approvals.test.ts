@@ -1,0 +1,227 @@
+/** Approvals in a real installation: people vote, a stage and a job go on or do not, and nothing is forgotten when the node dies. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "chai";
+import Libsql from "libsql";
+import { type ApiAnswer, EmbeddedInstallation } from "../support/embedded.ts";
+import { ProcessWorld } from "../support/processes.ts";
+import { until } from "../support/until.ts";
+
+describe("a run with approvals", function () {
+  this.timeout(120_000);
+  let world: ProcessWorld;
+  let installation: EmbeddedInstallation;
+  let dataDir: string;
+  const tokens = new Map<string, string>();
+
+  before(async () => {
+    world = await ProcessWorld.create();
+    installation = await EmbeddedInstallation.create(world);
+    dataDir = join(world.folder, "data");
+    await installation.serve(dataDir);
+    await installation.agent("one");
+    for (const [name, role] of [
+      ["ann", "operator"],
+      ["ben", "operator"],
+      ["vic", "viewer"],
+    ] as const) {
+      const { userId } = (await installation.call("POST", "/users", { name, role })).body.detail;
+      const issued = await installation.call("POST", `/users/${userId}/tokens`, { name: "test" });
+      tokens.set(name, issued.body.detail.token);
+    }
+  });
+  after(() => world?.end());
+
+  const work = (script: string): object => ({ uses: "shell", args: { script } });
+  const deploy = (approval: object, more: object = {}): object => ({
+    name: "deploy",
+    approval,
+    steps: [work("true")],
+    ...more,
+  });
+
+  /** A pipeline of this definition, and a run of it that ann has triggered. */
+  async function begin(name: string, spec: object): Promise<{ pipelineId: string; runId: string }> {
+    const { pipelineId } = await installation.api.createPipeline(name, "");
+    await installation.api.saveSpec(pipelineId, spec);
+    const answer = await installation.call("POST", `/pipelines/${pipelineId}/trigger`, {}, tokens.get("ann"));
+    return { pipelineId, runId: answer.body.detail.runId };
+  }
+
+  const readRun = async (runId: string) => (await installation.call("GET", `/pipelines/runs/${runId}`)).body.detail;
+
+  const asked = (runId: string) =>
+    until("an approval is asked for", async () =>
+      // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever is answered
+      (await readRun(runId)).approvals.find(({ status }: any) => status === "pending"),
+    );
+
+  const ended = (runId: string) =>
+    until(
+      "the run ends",
+      async () => {
+        const run = await readRun(runId);
+        return run.endTime === null ? undefined : run;
+      },
+      40_000,
+    );
+
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever is answered
+  const vote = (approval: any, word: "approve" | "reject", name: string, body: object = {}): Promise<ApiAnswer> =>
+    installation.call(
+      "POST",
+      `/pipelines/${approval.pipelineId}/runs/${approval.runId}/approvals/${approval.approvalId}/${word}`,
+      body,
+      tokens.get(name),
+    );
+
+  it("goes on when two users have approved, and keeps who did with their words", async () => {
+    const { runId } = await begin("two", {
+      jobs: [
+        { name: "build", steps: [work("true")] },
+        deploy({ count: 2, message: "Ship ${{ jobs.build.result }}?" }, { needs: "build" }),
+      ],
+    });
+    const approval = await asked(runId);
+    expect(approval).to.deep.include({ gate: { job: "deploy" }, message: "Ship success?", count: 2 });
+    const waiting = (await readRun(runId)).jobs[1];
+    expect(waiting).to.include({ status: "pending" });
+    expect(waiting.waitingFor).to.deep.equal({
+      reason: "approval",
+      text: "waits for the approval of job deploy: 2 approvals are missing",
+      approvalId: approval.approvalId,
+    });
+    expect((await vote(approval, "approve", "vic")).body).to.include({
+      code: 403,
+      errMsg: "vic may not approve job deploy: only users with the role owner, admin, maintainer or operator may",
+    });
+    const first = (await vote(approval, "approve", "ann", { comment: "mine" })).body.detail;
+    expect(first).to.deep.include({ status: "pending", missing: { users: [], count: 1 } });
+    expect((await vote(approval, "approve", "ann")).body.detail.approvals).to.have.length(1);
+    const last = (await vote(approval, "approve", "ben", { comment: "seen" })).body.detail;
+    expect(last).to.include({ status: "approved", expiresAt: null });
+    expect((await vote(approval, "approve", "ann")).status, "a repeat is accepted").to.equal(200);
+    expect((await vote(approval, "reject", "ben")).body).to.include({
+      code: 409,
+      errMsg: "cannot reject job deploy: its approval is approved",
+    });
+
+    const run = await ended(runId);
+    expect(run.status).to.equal("success");
+    expect(
+      run.approvals[0].approvals.map(({ name, comment }: { name: string; comment: string }) => [name, comment]),
+    ).to.deep.equal([
+      ["ann", "mine"],
+      ["ben", "seen"],
+    ]);
+    expect((await vote(approval, "reject", "ben")).status, "also once the run has ended").to.equal(409);
+    const { list } = (await installation.call("GET", `/pipelines/runs/${runId}/timeline`)).body.detail;
+    // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever is answered
+    const audit = list.filter(({ object }: any) => object === "approval");
+    expect(
+      audit.map(({ name, lifecycle, status, cause, by, missing, comment }: Record<string, unknown>) => {
+        return [name, lifecycle, status, cause, by === "ann" || by === "ben" ? by : "", missing, comment];
+      }),
+    ).to.deep.equal([
+      ["job deploy", "requested", "pending", "reported", "", 2, ""],
+      ["job deploy", "approved", "pending", "approve", "ann", 1, "mine"],
+      ["job deploy", "approved", "approved", "approve", "ben", 0, "seen"],
+    ]);
+  });
+
+  it("opens its first stage when somebody else than who triggered it approves", async () => {
+    const { runId, pipelineId } = await begin("self", {
+      approval: { preventSelfApproval: true },
+      jobs: [{ name: "deploy", steps: [work("true")] }],
+    });
+    const approval = await asked(runId);
+    expect(approval.gate).to.deep.equal({ stage: "default" });
+    const run = await readRun(runId);
+    expect([run.status, run.waitingFor.reason, run.jobs[0].waitingFor.reason]).to.deep.equal([
+      "running",
+      "approval",
+      "approval",
+    ]);
+    const refused = await vote(approval, "approve", "ann");
+    expect(refused.body).to.include({ code: 403 });
+    expect(refused.body.errMsg).to.include("ann has triggered this run");
+    const seen = async (name: string) =>
+      (await installation.call("GET", `/approvals?pipelineId=${pipelineId}`, undefined, tokens.get(name))).body.detail
+        .list[0];
+    expect([(await seen("ann")).mayDecide, (await seen("ben")).mayDecide]).to.deep.equal([false, true]);
+    expect((await vote(approval, "approve", "ben")).status).to.equal(200);
+    expect((await ended(runId)).status).to.equal("success");
+    expect(await seen("ben"), "it waits no more").to.equal(undefined);
+  });
+
+  it("fails when one rejects it, and runs what is for failures", async () => {
+    const { runId } = await begin("no", {
+      stages: [
+        { name: "live", approval: { preventSelfApproval: true }, jobs: [{ name: "deploy", steps: [work("true")] }] },
+        { name: "after", jobs: [{ name: "clean", when: "always()", steps: [work("true")] }] },
+      ],
+    });
+    const answer = await vote(await asked(runId), "reject", "ann", { comment: "not on a Friday" });
+    expect(answer.body.detail.rejection).to.include({ name: "ann", comment: "not on a Friday" });
+    const run = await ended(runId);
+    expect(run.status).to.equal("failed");
+    expect(run.jobs.map(({ status, reason }: Record<string, string>) => [status, reason])).to.deep.equal([
+      ["cancelled", "approval_rejected"],
+      ["success", ""],
+    ]);
+  });
+
+  it("withdraws what it asked for when it is stopped", async () => {
+    const { runId, pipelineId } = await begin("stop", { jobs: [deploy({})] });
+    const approval = await asked(runId);
+    await installation.api.stop(pipelineId, runId, "");
+    const run = await ended(runId);
+    expect([run.status, run.approvals[0].status]).to.deep.equal(["cancelled", "cancelled"]);
+    expect((await vote(approval, "approve", "ben")).body).to.include({
+      code: 409,
+      errMsg: "cannot approve job deploy: its approval is cancelled",
+    });
+  });
+
+  it("is approved after a kill -9 of the node, by those who had not yet, and runs once", async () => {
+    const mark = join(world.folder, "mark");
+    const { runId } = await begin("killed", {
+      jobs: [deploy({ count: 2 }, { steps: [work(`echo x >> ${mark}`)] })],
+    });
+    const approval = await asked(runId);
+    await vote(approval, "approve", "ann", { comment: "before" });
+    await restart();
+    expect(await asked(runId)).to.deep.include({ status: "pending", missing: { users: [], count: 1 } });
+    const answer = await vote(approval, "approve", "ben", { requestId: "once" });
+    expect(answer.body.detail).to.include({ status: "approved" });
+    await restart();
+    expect((await vote(approval, "approve", "ben", { requestId: "once" })).status, "a repeat").to.equal(200);
+    expect((await ended(runId)).status).to.equal("success");
+    expect(await readFile(mark, "utf8")).to.equal("x\n");
+  });
+
+  it("expires when its time is over while no node lives", async () => {
+    const { runId } = await begin("late", { jobs: [deploy({ timeout: "1m" })] });
+    const { requestedAt, expiresAt, approvalId } = await asked(runId);
+    expect(Date.parse(expiresAt) - Date.parse(requestedAt)).to.equal(60_000);
+    await restart(() => makeDue(approvalId, runId));
+    const run = await ended(runId);
+    expect([run.status, run.approvals[0].status]).to.deep.equal(["failed", "expired"]);
+    expect(run.jobs[0]).to.include({ status: "cancelled", reason: "approval_expired" });
+  });
+
+  async function restart(meanwhile: () => void = () => {}): Promise<void> {
+    installation.node.kill("SIGKILL");
+    await installation.node.exited;
+    meanwhile();
+    await installation.serve(dataDir);
+  }
+
+  /** As if the minute had passed. */
+  function makeDue(approvalId: string, runId: string): void {
+    const file = new Libsql(join(dataDir, "millrace.db"));
+    file.prepare("UPDATE actors SET state = json_set(state, '$.expiryTimer.dueAt', 1) WHERE id = ?").run(approvalId);
+    file.prepare("UPDATE aggregates SET next_due_at = 1 WHERE root_id = ?").run(runId);
+    file.close();
+  }
+});
