@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { checkAlone } from "./check/alone.ts";
 import { check } from "./check/checker.ts";
 import type { Evidence, Mark, RunEvidence, StepEvidence, Transition, ViolationKind } from "./check/evidence.ts";
 
@@ -47,7 +48,7 @@ function honest(): Evidence {
   };
   const failed: StepEvidence = { stepRunId: "b1-0", index: 0, status: "failed", reason: "exit", reused: false };
   return {
-    acknowledged: [{ requestId: "r-1", runId: "run-1", ends: ["failed"] }],
+    acknowledged: [{ requestId: "r-1", runId: "run-1", ends: ["failed"], alone: null }],
     runs: [
       {
         runId: "run-1",
@@ -266,5 +267,40 @@ describe("the checker of the kill tests", () => {
 
   it("reports every dead letter", () => {
     expect(kinds({ ...honest(), deadLetters: ["a message of no state"] })).to.deep.equal(["wrong"]);
+  });
+
+  it("finds runs that worked at the same time and may not, and jobs", () => {
+    const evidence = honest();
+    const [asked] = evidence.acknowledged;
+    const [run] = evidence.runs;
+    // As the other run did, 500 ms later.
+    const other: RunEvidence = {
+      ...run!,
+      runId: "run-2",
+      jobs: run!.jobs.map((job) => ({
+        ...job,
+        steps: job.steps.map((each) => ({ ...each, stepRunId: `x-${each.stepRunId}` })),
+      })),
+    };
+    const later = evidence.marks.map((each) => ({ ...each, stepRunId: `x-${each.stepRunId}`, at: each.at + 500 }));
+    const two = (unit: "run" | "job", kind = "deploy"): Evidence => ({
+      ...evidence,
+      acknowledged: [
+        { ...asked!, alone: { unit, kind: "deploy" } },
+        { ...asked!, requestId: "r-2", runId: "run-2", alone: { unit, kind } },
+      ],
+      runs: [run!, other],
+      marks: [...evidence.marks, ...later],
+    });
+    const textsOf = (given: Evidence) => checkAlone(given).map(({ text }) => text);
+    expect(textsOf(two("run")))
+      .to.have.length(1)
+      .and.to.match(/^run run-1 and run run-2 worked at the same time/);
+    expect(textsOf(two("job"))).to.have.length(2);
+    expect(textsOf(two("run", "another"))).to.deep.equal([]);
+    const apart = two("run").marks.map((each) =>
+      each.stepRunId.startsWith("x-") ? { ...each, at: each.at + 60_000 } : each,
+    );
+    expect(textsOf({ ...two("run"), marks: apart })).to.deep.equal([]);
   });
 });

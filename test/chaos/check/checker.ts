@@ -1,5 +1,6 @@
 /** The judge of a scenario: evidence in, violations out. Pure. */
 import type { Evidence, RunEvidence, Violation } from "./evidence.ts";
+import { checkAlone } from "./alone.ts";
 import { checkSteps } from "./steps.ts";
 import { checkTransitions } from "./transitions.ts";
 
@@ -12,6 +13,7 @@ export function check(evidence: Evidence): readonly Violation[] {
     ...checkTriggers(evidence),
     ...runs.flatMap((run) => [...checkEnded(run), ...checkTransitions(run)]),
     ...checkSteps(runs, marks),
+    ...checkAlone(evidence),
     ...checkLogs(evidence),
     ...deadLetters.map((text): Violation => ({ kind: "wrong", text: `dead letter: ${text}` })),
   ];

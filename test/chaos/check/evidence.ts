@@ -23,6 +23,8 @@ export interface AcknowledgedTrigger {
   readonly runId: string;
   /** The ends that this run may have; an end by the loss of agents is allowed besides. */
   readonly ends: readonly RunStatus[];
+  /** Of runs of which no two of the same kind may work at once: as a whole, or their jobs of the same name. */
+  readonly alone: { readonly unit: "run" | "job"; readonly kind: string } | null;
 }
 
 export interface RunEvidence {

@@ -13,10 +13,16 @@ export const LOAD_KINDS = [
   "stopped",
   "paused",
   "talking",
+  "approved",
+  "rejected",
+  "queueing",
+  "superseding",
+  "exclusive",
+  "repeated",
 ] as const;
 export type LoadKind = (typeof LOAD_KINDS)[number];
 
-/** Of 19 runs so many are of each kind. */
+/** How many runs are of each kind, of as many as these are together. */
 export const SHARES: Record<LoadKind, number> = {
   sequential: 4,
   fanOut: 2,
@@ -29,6 +35,12 @@ export const SHARES: Record<LoadKind, number> = {
   stopped: 1,
   paused: 1,
   talking: 3,
+  approved: 2,
+  rejected: 1,
+  queueing: 2,
+  superseding: 2,
+  exclusive: 1,
+  repeated: 2,
 };
 
 /** How a run of each kind may end. */
@@ -44,6 +56,19 @@ export const ENDS: Record<LoadKind, readonly RunStatus[]> = {
   stopped: ["cancelled"],
   paused: ["success"],
   talking: ["success"],
+  approved: ["success"],
+  rejected: ["failed"],
+  queueing: ["success"],
+  superseding: ["success", "cancelled"],
+  exclusive: ["success"],
+  repeated: ["failed"],
+};
+
+/** What of the runs of a kind may not work at the same time as another of its kind: the whole run, or each job by name. */
+export const ALONE: Partial<Record<LoadKind, "run" | "job">> = {
+  queueing: "run",
+  superseding: "run",
+  exclusive: "job",
 };
 
 /** Lines of a talking run's step. */
@@ -53,8 +78,8 @@ export interface StepOptions {
   /** Of 100 ms each. */
   readonly beats?: number;
   readonly exitCode?: number;
-  /** Fails in its first attempt, and has another. */
-  readonly flaky?: boolean;
+  /** Ends so in its first attempt, and has another. */
+  readonly flaky?: "fails" | "hangs";
   /** What it writes to its outputs. */
   readonly writes?: string;
   readonly when?: string;
@@ -62,7 +87,16 @@ export interface StepOptions {
   readonly talks?: boolean;
 }
 
+interface Spec {
+  readonly approval?: unknown;
+  readonly concurrency?: unknown;
+  readonly jobs: readonly Job[];
+}
+
 interface Job {
+  readonly approval?: unknown;
+  readonly concurrency?: unknown;
+  readonly cancelGrace?: string;
   readonly outputs?: unknown;
   readonly name: string;
   readonly needs?: readonly string[];
@@ -75,18 +109,24 @@ interface Job {
 const MARKS = `
 mark() { echo "$1 $MILLRACE_STEP_RUN_ID $MILLRACE_JOB_ID $(date +%s%3N)" >> "$LEDGER"; }
 mark start
+if [ "$FLAKY" = hangs ] && [ ! -e hung ]; then touch hung; sleep 60; fi
 beat=0
 while [ "$beat" -lt "$BEATS" ]; do sleep 0.1; mark beat; beat=$((beat + 1)); done
 line=0
 while [ "$line" -lt "$LINES_TO_SAY" ]; do line=$((line + 1)); echo "line $line"; sleep 0.04; done
 mark end
 [ -z "$WRITES" ] || echo "$WRITES" >> "$MILLRACE_OUTPUT"
-if [ "$FLAKY" = true ] && [ ! -e tried ]; then touch tried; exit 3; fi
+if [ "$FLAKY" = fails ] && [ ! -e failed ]; then touch failed; exit 3; fi
 exit "$EXIT_CODE"`;
+
+const RETRIES = {
+  fails: { retry: { attempts: 2, delay: "500ms", on: ["failed"], exitCodes: [3] } },
+  hangs: { timeout: "5s", retry: { attempts: 2, on: ["timeout"] } },
+};
 
 /** A step that writes its marks to the file `ledger`. */
 export function step(ledger: string, name: string, options: StepOptions = {}): unknown {
-  const { beats = 1, exitCode = 0, timeout, talks = false, flaky = false, writes = "", when } = options;
+  const { beats = 1, exitCode = 0, timeout, talks = false, flaky, writes = "", when } = options;
   return {
     name,
     ...(writes === "" ? {} : { id: name }),
@@ -97,17 +137,17 @@ export function step(ledger: string, name: string, options: StepOptions = {}): u
       BEATS: beats,
       EXIT_CODE: exitCode,
       LINES_TO_SAY: talks ? TALK_LINES : 0,
-      FLAKY: flaky,
+      FLAKY: flaky ?? "",
       WRITES: writes,
     },
-    ...(flaky ? { retry: { attempts: 2, delay: "500ms" } } : {}),
+    ...(flaky === undefined ? {} : RETRIES[flaky]),
     ...(when === undefined ? {} : { when }),
     ...(timeout === undefined ? {} : { timeout }),
   };
 }
 
 /** The definition of each kind of run. */
-export function definitionsOf(ledger: string): Record<LoadKind, { readonly jobs: readonly Job[] }> {
+export function definitionsOf(ledger: string): Record<LoadKind, Spec> {
   const one = (name: string, options?: StepOptions) => step(ledger, name, options);
   const leaves = ["leaf-1", "leaf-2", "leaf-3"];
   return {
@@ -155,7 +195,7 @@ export function definitionsOf(ledger: string): Record<LoadKind, { readonly jobs:
         {
           name: "cell",
           matrix: { axes: { n: [1, 2, 3] }, maxParallel: 2 },
-          steps: [one("prepares"), one("tries", { flaky: true })],
+          steps: [one("prepares"), one("tries", { flaky: "fails" }), one("waits", { flaky: "hangs" })],
         },
       ],
     },
@@ -175,8 +215,45 @@ export function definitionsOf(ledger: string): Record<LoadKind, { readonly jobs:
       ],
     },
     timedOut: { jobs: [{ name: "hangs", steps: [one("sleeps", { beats: 600, timeout: "1s" })] }] },
-    stopped: { jobs: [{ name: "long", steps: [one("works", { beats: 600 })] }] },
+    stopped: {
+      jobs: [{ name: "long", steps: [one("works", { beats: 600 }), one("cleans", { when: "always()" })] }],
+    },
     paused: { jobs: [{ name: "halting", steps: [one("first", { beats: 8 }), one("second"), one("third")] }] },
     talking: { jobs: [{ name: "talker", steps: [one("talks", { talks: true })] }] },
+    approved: {
+      approval: {},
+      jobs: [
+        { name: "build", steps: [one("compile")] },
+        { name: "deploy", needs: ["build"], approval: { count: 1 }, steps: [one("copy")] },
+      ],
+    },
+    rejected: {
+      jobs: [
+        { name: "build", steps: [one("compile")] },
+        { name: "deploy", needs: ["build"], approval: {}, steps: [one("never")] },
+        { name: "tells", needs: ["deploy"], when: "failure()", steps: [one("tells")] },
+      ],
+    },
+    queueing: { concurrency: { group: "queueing" }, jobs: [{ name: "alone", steps: [one("works", { beats: 5 })] }] },
+    superseding: {
+      concurrency: { group: "superseding", onConflict: "cancelRunning" },
+      jobs: [{ name: "alone", cancelGrace: "1s", steps: [one("works", { beats: 20 })] }],
+    },
+    exclusive: {
+      jobs: [
+        {
+          name: "cell",
+          matrix: { axes: { device: ["a", "b"] } },
+          concurrency: { group: "device ${{ matrix.device }}" },
+          steps: [one("works", { beats: 3 })],
+        },
+      ],
+    },
+    repeated: {
+      jobs: [
+        { name: "works", steps: [one("works")] },
+        { name: "breaks", needs: ["works"], steps: [one("fails", { exitCode: 3 }), one("never")] },
+      ],
+    },
   };
 }

@@ -6,7 +6,7 @@ import type { RunStatus } from "../../../src/domain/status.ts";
 import type { AcknowledgedTrigger, LogEvidence } from "../check/evidence.ts";
 import type { Random } from "../world/random.ts";
 import { type Client, Refusal } from "./client.ts";
-import { definitionsOf, ENDS, LOAD_KINDS, type LoadKind, SHARES, TALK_LINES } from "./definitions.ts";
+import { ALONE, definitionsOf, ENDS, LOAD_KINDS, type LoadKind, SHARES, TALK_LINES } from "./definitions.ts";
 import { LogFollower } from "./log-follower.ts";
 
 const LOOK_MS = 250;
@@ -59,7 +59,8 @@ export class Load {
     const requestId = `${pipeline}-${++this.#count}`;
     const path = `/pipelines/${this.#pipelines.get(pipeline)!}/trigger`;
     const { runId } = await this.#client.call<{ runId: RunId }>("POST", path, { requestId });
-    this.acknowledged.push({ requestId, runId, ends });
+    const alone = ALONE[pipeline as LoadKind] ?? null;
+    this.acknowledged.push({ requestId, runId, ends, alone: alone === null ? null : { unit: alone, kind: pipeline } });
     return runId;
   }
 
@@ -89,6 +90,34 @@ export class Load {
     if (kind === "stopped") await this.#stop(runId, random);
     else if (kind === "paused") await this.#pauseAndResume(runId);
     else if (kind === "talking") await this.#watch(runId, random);
+    else if (kind === "approved") await this.#voteOn(runId, "approve");
+    else if (kind === "rejected") await this.#voteOn(runId, "reject");
+    else if (kind === "repeated") await this.#repeat(runId);
+  }
+
+  /** On whatever the run waits for, until it has ended. */
+  async #voteOn(runId: string, word: "approve" | "reject"): Promise<void> {
+    for (;;) {
+      const { pipelineId, approvals, status } = await this.run(runId);
+      if (FINAL.includes(status)) return;
+      for (const { approvalId, status: asked } of approvals) {
+        if (asked !== "pending") continue;
+        const path = `/pipelines/${pipelineId}/runs/${runId}/approvals/${approvalId}/${word}`;
+        await this.#unlessTooLate(() => this.#client.call("POST", path, { requestId: approvalId }));
+      }
+      await sleep(LOOK_MS);
+    }
+  }
+
+  /** Runs again what failed, once. */
+  async #repeat(runId: string): Promise<void> {
+    let run = await this.run(runId);
+    for (; !FINAL.includes(run.status); run = await this.run(runId)) await sleep(LOOK_MS);
+    const requestId = `rerun-${runId}`;
+    const body = { scope: "failed", requestId };
+    const path = `/pipelines/${run.pipelineId}/runs/${runId}/rerun`;
+    const again = await this.#client.call<{ runId: RunId }>("POST", path, body);
+    this.acknowledged.push({ requestId, runId: again.runId, ends: ENDS.repeated, alone: null });
   }
 
   async #stop(runId: string, random: Random): Promise<void> {
@@ -109,8 +138,14 @@ export class Load {
   /** False when it was refused with a conflict. */
   async #command(kind: LoadKind, runId: string, word: "stop" | "pause" | "resume"): Promise<boolean> {
     const path = `/pipelines/${this.#pipelines.get(kind)!}/runs/${runId}/${word}`;
+    const body = { requestId: `${word}-${runId}-${++this.#count}` };
+    return this.#unlessTooLate(() => this.#client.call("POST", path, body));
+  }
+
+  /** False when it was refused with a conflict. */
+  async #unlessTooLate(call: () => Promise<unknown>): Promise<boolean> {
     try {
-      await this.#client.call("POST", path, { requestId: `${word}-${runId}-${++this.#count}` });
+      await call();
       return true;
     } catch (error) {
       if (error instanceof Refusal && error.status === 409) return false;
