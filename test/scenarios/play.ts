@@ -1,7 +1,8 @@
 /**
  * Plays a scenario: a definition, and beside it what users do meanwhile and what must become of it. In place of agents a
  * script of each step says how it ends: `exit <n>`, `hang` (its timeout ends it), `lose` (its agent dies the first time the
- * job runs), `fail <n>` (with exit code 7, in its first n attempts), or `hold` (until it is cancelled, or released by an act). Lines
+ * job runs), `fail <n>` (with exit code 7, in its first n attempts), or `hold` (until it is cancelled, or released by an act), or `deaf` (its agent
+ * is dead, which the plane finds out by an act). Lines
  * `name=value` before it are what the step writes. Time passes only where nothing else can happen.
  */
 import { expect } from "chai";
@@ -66,6 +67,8 @@ export interface Act {
     | "rerun"
     /** Lets the held step of the job named by `job` succeed. */
     | "release"
+    /** Declares the agent lost that has the job named by `job`. */
+    | "lose"
     /** Puts the clock to the next timer. */
     | "pass";
   /** Which run, from 0; default the first. */
@@ -267,6 +270,10 @@ class Player {
         const order = [...this.#held.values()].find(({ runId: of }) => of === runId)!;
         return this.#report(order, 0, "succeeded", []);
       }
+      case "lose": {
+        const { jobId } = (await this.#details())[act.run ?? 0]!.jobs.findLast(({ name }) => name === act.job)!;
+        return sendAgentLost(context, { runId, jobId }, { agentId: STEPPED_AGENT, bootId: "boot-1" }, "");
+      }
       case "pass":
         return void (await this.#plane.passToNextTimer());
     }
@@ -328,6 +335,7 @@ class Player {
       this.#lost.add(name);
       return sendAgentLost(context, order, { agentId: STEPPED_AGENT, bootId: "boot-1" }, "");
     }
+    if (script === "deaf") return this.#report(order, -1, "started", []);
     this.#held.set(order.stepRunId, order);
     if (script === "hold") return this.#report(order, -1, "started", []);
     if (script === "hang") return this.#report(order, -1, "timedOut", outputs);
