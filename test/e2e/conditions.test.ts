@@ -113,6 +113,40 @@ describe("a run with conditions and retries", function () {
     expect((await readFile(marks, "utf8")).trim().split("\n"), "each attempt has run once").to.deep.equal(ids);
   });
 
+  it("cleans up after a stop where the stopped step was, also when the node dies meanwhile", async () => {
+    const done = join(world.folder, "cleaned");
+    const pipelineId = await installation.pipeline("stopped", [
+      {
+        name: "deploy",
+        cancelGrace: "1s",
+        steps: [
+          say("touch lock; sleep 600", { name: "work" }),
+          say("exit 0", { name: "never" }),
+          say(`test -e lock && rm lock && sleep 2 && touch ${done}`, { name: "unlock", when: "always()" }),
+        ],
+      },
+    ]);
+    const { runId } = await installation.api.trigger(pipelineId, {});
+    await until("the step works", async () => (await readRun(runId)).jobs[0].steps[0].status === "running");
+    await installation.api.stop(pipelineId, runId, "enough");
+    await until("it cleans up", async () => (await readRun(runId)).jobs[0].steps[2].status === "running");
+    installation.node.kill("SIGKILL");
+    await installation.node.exited;
+    await installation.serve(dataDir);
+    const run = await until("the run ends", async () => {
+      const found = await readRun(runId);
+      return found.endTime === null ? undefined : found;
+    });
+    expect(run).to.include({ status: "cancelled", reason: "enough" });
+    expect(told(run)).to.deep.equal([
+      "deploy cancelled cancelled",
+      "  work cancelled cancelled",
+      "  never skipped cancelled",
+      "  unlock success",
+    ]);
+    expect(await readFile(done, "utf8"), "it has run to its end").to.equal("");
+  });
+
   it("says of each transition what caused it", async () => {
     const pipelineId = await installation.pipeline("told", [
       { name: "one", steps: [say("exit 1", { name: "try", retry: { attempts: 2 } })] },
