@@ -75,6 +75,10 @@ export class ApiClient {
     await this.#call("POST", `/pipelines/${pipelineId}/runs/${runId}/stop`, { reason });
   }
 
+  async approve(pipelineId: string, runId: string, approvalId: string): Promise<void> {
+    await this.#call("POST", `/pipelines/${pipelineId}/runs/${runId}/approvals/${approvalId}/approve`, {});
+  }
+
   async onlineAgents(): Promise<readonly AgentView[]> {
     const { list } = await this.#call<{ list: readonly AgentView[] }>("GET", "/agents");
     return list.filter(({ online }) => online === true);

@@ -52,6 +52,7 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .argument("<file>", "the definition, YAML or JSON")
     .option("--var <name=value>", "a variable of the run; `checkout` is the current directory", collect, [])
     .option("--verbose", "show every log line")
+    .option("--approve", "give every approval that the run asks for")
     .action(async (file: string, options: RunOptions) =>
       setStatus(await runCommand(async (signal) => (await import("./run.ts")).run(file, options, signal))),
     );

@@ -15,6 +15,7 @@ import { followRun, readLog } from "./follow-run.ts";
 import { type LocalPlane, startLocalPlane } from "./local-plane.ts";
 import { createLogger } from "./logging.ts";
 import { readDefinitionText } from "./read-definition.ts";
+import { RunApprovals } from "./run-approvals.ts";
 import { logLine, RunView, stepTitle } from "./run-view.ts";
 import { paintFor, Screen } from "./screen.ts";
 import { parseVariables } from "./variables.ts";
@@ -26,6 +27,7 @@ export interface RunOptions {
   /** `name=value` texts. */
   readonly var: readonly string[];
   readonly verbose?: boolean;
+  readonly approve?: boolean;
 }
 
 /** Answers 0 when the run succeeded, else 1; rejects with the reason of `signal` once the run is stopped. */
@@ -37,7 +39,7 @@ export async function run(file: string, options: RunOptions, signal: AbortSignal
   try {
     const local = await startPrivatePlane(dataDir, signal);
     try {
-      return await work(local.api, spec, basename(file), variables, options.verbose === true, signal);
+      return await work(local.api, spec, basename(file), variables, options, signal);
     } finally {
       await local.stop();
     }
@@ -77,7 +79,7 @@ async function work(
   spec: unknown,
   name: string,
   variables: Readonly<Record<string, string>>,
-  verbose: boolean,
+  { verbose = false, approve = false }: RunOptions,
   signal: AbortSignal,
 ): Promise<number> {
   const screen = new Screen(process.stdout);
@@ -85,7 +87,12 @@ async function work(
   await api.saveSpec(pipelineId, spec);
   const { runId } = await api.trigger(pipelineId, variables);
   const view = new RunView(screen, { name });
-  const follower = { update: view.update.bind(view), ...(verbose ? { log: view.log.bind(view) } : {}) };
+  const approvals = new RunApprovals(api, screen, approve);
+  const update = (state: RunDetail): void => {
+    view.update(state);
+    approvals.update(state);
+  };
+  const follower = { update, ...(verbose ? { log: view.log.bind(view) } : {}) };
   try {
     const ended = await followRun(api, runId, follower, signal);
     view.end(ended);

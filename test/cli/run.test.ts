@@ -41,6 +41,22 @@ describe("run", function () {
     expect(await leftOvers()).to.deep.equal([]);
   });
 
+  it("gives the approvals that a run asks for where that was said, and else says what it waits for", async () => {
+    const definition = `jobs:
+  - name: deploy
+    approval: { message: "Deploy \${{ variables.ref }}?" }
+    steps: [{ uses: shell, args: { script: "true" } }]
+`;
+    const given = await run(definition, "--approve", "--var", "ref=v1");
+    expect((await given.exited).code, given.stdout + given.stderr).to.equal(0);
+    expect(given.stdout).to.contain("approved job deploy: Deploy v1?");
+    const waiting = await run(definition, "--var", "ref=v1");
+    await waiting.prints("waits for the approval of job deploy: Deploy v1? (--approve gives it)");
+    waiting.pressCtrlC();
+    expect((await waiting.exited).code).to.equal(130);
+    expect(await leftOvers()).to.deep.equal([]);
+  });
+
   it("exits with 1 when a step fails, and shows the end of that step's log alone", async () => {
     const started = await run(`jobs:
   - name: build
