@@ -40,6 +40,12 @@ export interface Holder {
 /** Any kind, as the kernel handles it. */
 export type AnyKind = ActorKind<never, never, unknown>;
 
+/** An actor as the others of its aggregate may look at it. */
+export interface ActorView {
+  readonly kind: Kind;
+  readonly state: unknown;
+}
+
 /** How actors form an aggregate with one root. */
 export interface AggregateType {
   readonly kinds: Readonly<Record<Kind, AnyKind>>;
@@ -47,8 +53,8 @@ export interface AggregateType {
   commandMessage(command: Command): unknown;
   /** Of what follows from this message from outside. */
   causeOf(message: never): Cause;
-  /** From the root's state; `bound`: some actor is held by an agent. */
-  summarise(rootState: never, bound: boolean): RunSummary;
+  /** From the root's state; `bound`: some actor is held by an agent; `actors`: all of them as they are then. */
+  summarise(rootState: never, bound: boolean, actors: Iterable<ActorView>, plan: RunPlan): RunSummary;
   isFinal(rootState: never): boolean;
   /** What an actor is told when its agent is lost. */
   agentLostMessage(holder: Holder, reason: string): unknown;

@@ -68,7 +68,7 @@ export function createRunAggregate({ runId, shard, plan, origin, now }: RunCreat
       eventNumber: 0,
       nextDueAt: 0,
       owed: [],
-      summary: summariseRun(run, false),
+      summary: summariseRun(run, false, null),
       origin,
     },
     actors,

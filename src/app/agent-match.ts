@@ -27,3 +27,14 @@ export function matchAgents<Agent extends { readonly labels: Labels }>(
   }
   return { matching, failing: Array.from(failing, ([clause, count]) => ({ clause, agents: count })) };
 }
+
+/** The clauses with how many of `online` agents fail each: `os=linux (2 of 3 agents fail it), gpu Exists (1 of 3 agents fails it)`. */
+export function describeFailing(failing: readonly FailingClause[], online: number): string {
+  return failing
+    .map(({ clause, agents }) => {
+      const count =
+        online === 1 ? "the only agent fails" : `${agents} of ${online} agents ${agents === 1 ? "fails" : "fail"}`;
+      return `${clause} (${count} it)`;
+    })
+    .join(", ");
+}

@@ -9,13 +9,16 @@ import { JOB_STATUS_CODES, RUN_STATUS_CODES, STEP_STATUS_CODES } from "../domain
 import type { Aggregate, AggregateHead } from "../stores/aggregates.ts";
 import { type StartTiming, StartTimes } from "./start-timing.ts";
 import { rfc3339, timing } from "./times.ts";
-import { jobWaitingFor, runWaitingFor } from "./waiting.ts";
+import { jobWaitingFor, runWaitingFor, stepWaitingFor } from "./waiting.ts";
 
 export type RunView = ReturnType<typeof runView>;
 export type RunDetail = ReturnType<typeof runDetail>;
 
+/** Null when presence could not be read, or nothing waits for an agent. */
+type Online = readonly PresenceRecord[] | null;
+
 /** A run as lists show it. */
-export function runView({ rootId, summary, origin }: AggregateHead, now: number) {
+export function runView({ rootId, summary, origin }: AggregateHead, online: Online, now: number) {
   return {
     runId: rootId,
     pipelineId: summary.pipelineId,
@@ -27,6 +30,7 @@ export function runView({ rootId, summary, origin }: AggregateHead, now: number)
     actor: origin.actor,
     commitSha: origin.commitSha,
     attempt: origin.attempt,
+    waitingFor: runWaitingFor(summary, online),
     createdAt: rfc3339(summary.createdAt),
     ...timing(summary.startedAt, summary.endedAt, now),
   };
@@ -35,8 +39,7 @@ export function runView({ rootId, summary, origin }: AggregateHead, now: number)
 interface DetailSource {
   readonly aggregate: Aggregate;
   readonly plan: RunPlan;
-  /** Null when presence could not be read. */
-  readonly online: readonly PresenceRecord[] | null;
+  readonly online: Online;
   readonly allAttempts: boolean;
   readonly now: number;
 }
@@ -52,20 +55,24 @@ export function runDetail({ aggregate, plan, online, allAttempts, now }: DetailS
   }
   const starts = new StartTimes(aggregate.head, plan, jobs, now);
   return {
-    ...runView(aggregate.head, now),
+    ...runView(aggregate.head, online, now),
     variables: Object.fromEntries(aggregate.head.origin.variables),
     reason: run?.reason ?? "",
-    waitingFor: run === undefined ? null : runWaitingFor(run.state),
     jobs: shown(jobs, "jobId", allAttempts)
       // A job that was spread is shown by its cells.
       .filter(({ cells }) => cells.length === 0)
       .sort((a, b) => a.index - b.index || (a.cell ?? 0) - (b.cell ?? 0) || a.attempt - b.attempt)
-      .map((job) => ({
-        ...jobView(job, plan, online, now),
-        steps: (stepsByJob.get(job.jobId) ?? [])
-          .sort((a, b) => a.index - b.index || a.attempt - b.attempt)
-          .map((step, at, all) => stepView(step, starts.of(step, job, all[at - 1]), plan, now)),
-      })),
+      .map((job) => {
+        const view = jobView(job, plan, online, now);
+        const steps = (stepsByJob.get(job.jobId) ?? []).sort((a, b) => a.index - b.index || a.attempt - b.attempt);
+        return {
+          ...view,
+          steps: steps.map((step, at) => ({
+            ...stepView(step, starts.of(step, job, steps[at - 1]), plan, now),
+            waitingFor: stepWaitingFor(step, job, plan, view.waitingFor),
+          })),
+        };
+      }),
   };
 }
 
@@ -88,7 +95,7 @@ function shown<S extends { readonly retryOf: string | null }, K extends keyof S>
     .filter(({ retriedBy }) => all || retriedBy === null);
 }
 
-function jobView(job: Linked<JobState>, plan: RunPlan, online: DetailSource["online"], now: number) {
+function jobView(job: Linked<JobState>, plan: RunPlan, online: Online, now: number) {
   const planned = plan.jobs[job.index];
   const status = jobStatus(job.state);
   return {

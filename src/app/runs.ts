@@ -29,7 +29,8 @@ export async function listRuns(
   const filter = status === undefined ? { pipelineId } : { pipelineId, status };
   const found = await context.stores.aggregates.listRuns(filter, pageRequest(input));
   const now = context.clock.now();
-  return listView(found, input, (head) => runView(head, now));
+  const online = found.list.some(({ summary }) => summary.waits?.reason === "agent") ? await readOnline(context) : null;
+  return listView(found, input, (head) => runView(head, online, now));
 }
 
 /**

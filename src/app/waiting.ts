@@ -1,9 +1,12 @@
-/** Why a run or a job that is not running waits, as far as its state tells. Pure. */
+/** Why a run, a job or a step that is not running waits, as far as its state tells. Pure. */
 import type { JobState } from "../../actors/job/state.ts";
-import type { RunPhase } from "../../actors/run/state.ts";
+import type { StepState } from "../../actors/step/state.ts";
 import type { PresenceRecord } from "../dispatch/board.ts";
+import type { AgentSelector } from "../domain/labels.ts";
 import type { PlannedJob, RunPlan } from "../domain/plan.ts";
-import { matchAgents } from "./agent-match.ts";
+import { isFinalRunStatus } from "../domain/status.ts";
+import type { RunSummary } from "../stores/aggregates.ts";
+import { describeFailing, matchAgents } from "./agent-match.ts";
 
 export interface WaitingFor {
   readonly reason:
@@ -16,17 +19,31 @@ export interface WaitingFor {
     | "no_agent_online"
     | "no_agent_matches"
     | "all_busy"
-    | "agent";
+    | "agent"
+    | "job"
+    | "step"
+    | "start";
   /** For people. */
   readonly text: string;
   /** Names of the jobs that have not ended; for `needs` alone. */
   readonly needs?: readonly string[];
 }
 
-/** Null when the run waits for nothing of its own. */
-export function runWaitingFor(state: RunPhase): WaitingFor | null {
-  if (state === "pending") return { reason: "worker", text: "waits for a worker to begin it" };
-  return state === "paused" ? PAUSED : null;
+/** Null when a job of the run is at work, or the run has ended. `online` null: presence could not be read. */
+export function runWaitingFor(
+  { status, bound, waits }: Pick<RunSummary, "status" | "bound" | "waits">,
+  online: readonly PresenceRecord[] | null,
+): WaitingFor | null {
+  if (isFinalRunStatus(status)) return null;
+  if (status === "pending") return { reason: "worker", text: "waits for a worker to begin it" };
+  if (status === "paused") return PAUSED;
+  if (bound || waits === null) return null;
+  switch (waits.reason) {
+    case "agent":
+      return agentWaitingFor(waits.selector, online);
+    case "retry":
+      return RETRY;
+  }
 }
 
 /** `online` null: presence could not be read. Null for a job that runs or has ended. */
@@ -41,13 +58,34 @@ export function jobWaitingFor(
     case "pending":
       return pendingFor(job, planned, plan);
     case "queued":
-      return job.paused ? PAUSED : agentFor(planned, online);
+      return job.paused ? PAUSED : agentWaitingFor(planned.selector, online);
     default:
       return null;
   }
 }
 
+/** `inJob`: what the step's job waits for. Null for a step that runs or has ended. */
+export function stepWaitingFor(
+  step: Pick<StepState, "state" | "index" | "grant">,
+  job: Pick<JobState, "index" | "stepIndex" | "paused" | "retryTimer">,
+  plan: Pick<RunPlan, "jobs">,
+  inJob: WaitingFor | null,
+): WaitingFor | null {
+  if (step.state === "queued") {
+    return { reason: "start", text: `agent ${step.grant?.agentId} has been sent it, and has not reported its start` };
+  }
+  if (step.state !== "pending") return null;
+  if (inJob !== null) return { reason: "job", text: `its job waits: ${inJob.text}` };
+  if (step.index > job.stepIndex) {
+    const before = plan.jobs[job.index]?.steps[job.stepIndex]?.name;
+    return { reason: "step", text: `waits for step ${before} to end` };
+  }
+  if (job.retryTimer !== null) return { reason: "retry", text: "waits before its next attempt" };
+  return job.paused ? PAUSED : { reason: "worker", text: "waits for a worker to dispatch it" };
+}
+
 const PAUSED: WaitingFor = { reason: "paused", text: "the run is paused" };
+const RETRY: WaitingFor = { reason: "retry", text: "waits before it begins anew" };
 
 function pendingFor(
   job: Pick<JobState, "cell" | "stageOpen" | "openNeeds" | "paused" | "retryTimer">,
@@ -64,7 +102,7 @@ function pendingFor(
     const needs = job.openNeeds.map((index) => plan.jobs[index]?.name ?? `#${index}`);
     return { reason: "needs", text: `waits for ${needs.join(", ")}`, needs };
   }
-  if (job.retryTimer !== null) return { reason: "retry", text: "waits before it begins anew" };
+  if (job.retryTimer !== null) return RETRY;
   if (job.paused) return PAUSED;
   if (planned.maxParallel !== null) return parallelFor(planned);
   return { reason: "worker", text: "waits for a worker to queue it" };
@@ -74,16 +112,18 @@ function parallelFor({ maxParallel }: PlannedJob): WaitingFor {
   return { reason: "parallel", text: `waits for a cell to end: ${maxParallel} may be at work at once` };
 }
 
-function agentFor({ selector }: PlannedJob, online: readonly PresenceRecord[] | null): WaitingFor {
+/** Of what waits for an agent that `selector` matches. `online` null: presence could not be read. */
+export function agentWaitingFor(selector: AgentSelector, online: readonly PresenceRecord[] | null): WaitingFor {
   if (online === null) return { reason: "agent", text: "waits for an agent" };
   if (online.length === 0) return { reason: "no_agent_online", text: "no agent is online" };
   const { matching, failing } = matchAgents(selector, online);
   if (matching.length === 0) {
-    const clauses = failing.map(({ clause, agents }) => `${clause} fails on ${agents}`);
-    return { reason: "no_agent_matches", text: `no online agent matches: ${clauses.join(", ")}` };
+    return { reason: "no_agent_matches", text: `no online agent matches: ${describeFailing(failing, online.length)}` };
   }
   if (matching.every(({ busy, slots }) => busy >= slots)) {
-    return { reason: "all_busy", text: `all ${matching.length} matching agents are busy` };
+    const text =
+      matching.length === 1 ? "the only matching agent is busy" : `all ${matching.length} matching agents are busy`;
+    return { reason: "all_busy", text };
   }
   return { reason: "agent", text: "waits for an agent to take it" };
 }

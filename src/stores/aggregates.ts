@@ -5,6 +5,7 @@
  * the store holds another one. A save is atomic: all actors, the owed effects and the head, or nothing. A call that
  * rejects may or may not have been stored: the caller loads again before it goes on.
  */
+import type { AgentSelector } from "../domain/labels.ts";
 import type { AgentId, JobRunId, PipelineId, ProjectId, RunId, StepRunId } from "../domain/ids.ts";
 import type { JobSpec, Pairs, RunPlan } from "../domain/plan.ts";
 import type { OwedEffect } from "../domain/effects.ts";
@@ -41,7 +42,12 @@ export interface RunSummary {
   readonly endedAt: number | null;
   /** True while a job of the run is bound to an agent; such runs are looked at first after a loss of Redis. */
   readonly bound: boolean;
+  /** Of a run that has begun: what it waits for while no job of it is at work; else null. */
+  readonly waits: RunWaits | null;
 }
+
+/** `agent`: the job that has been queued longest waits for one that `selector` matches; `retry`: a job waits to begin anew. */
+export type RunWaits = { readonly reason: "agent"; readonly selector: AgentSelector } | { readonly reason: "retry" };
 
 /** What is known from the trigger on and never changes. */
 export interface RunOrigin {

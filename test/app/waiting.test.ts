@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { newJob } from "../../actors/job/state.ts";
-import { jobWaitingFor, runWaitingFor } from "../../src/app/waiting.ts";
+import { newStep } from "../../actors/step/state.ts";
+import { agentWaitingFor, jobWaitingFor, runWaitingFor, stepWaitingFor } from "../../src/app/waiting.ts";
 import type { PresenceRecord } from "../../src/dispatch/board.ts";
 import { asId, type AgentId, type RunId } from "../../src/domain/ids.ts";
 import { planOf } from "../support/plans.ts";
@@ -48,7 +49,10 @@ describe("why a job waits", () => {
     const queued = job(2, { state: "queued", stageOpen: true, openNeeds: [] });
     expect(jobWaitingFor(queued, plan, [])).to.include({ reason: "no_agent_online" });
     const unfit = jobWaitingFor(queued, plan, [agent({ os: "mac" }, 0), agent({}, 0)]);
-    expect(unfit).to.deep.equal({ reason: "no_agent_matches", text: "no online agent matches: os=linux fails on 2" });
+    expect(unfit).to.deep.equal({
+      reason: "no_agent_matches",
+      text: "no online agent matches: os=linux (2 of 2 agents fail it)",
+    });
     expect(jobWaitingFor(queued, plan, [agent({ os: "linux" }, 1)])).to.include({ reason: "all_busy" });
     expect(jobWaitingFor(queued, plan, [agent({ os: "linux" }, 0)])).to.include({ reason: "agent" });
     expect(jobWaitingFor(queued, plan, null)).to.include({ reason: "agent" });
@@ -60,9 +64,67 @@ describe("why a job waits", () => {
     }
   });
 
-  it("of a run is a worker, then nothing, or the pause", () => {
-    expect(runWaitingFor("pending")).to.include({ reason: "worker" });
-    expect(runWaitingFor("running")).to.equal(null);
-    expect(runWaitingFor("paused")).to.include({ reason: "paused" });
+  it("names every clause that fails, with how many agents fail it", () => {
+    const matchExpressions = [{ key: "gpu", operator: "Exists", values: [] }] as const;
+    const selector = { matchLabels: [["os", "linux"]] as const, matchExpressions };
+    const text = (...online: PresenceRecord[]) => agentWaitingFor(selector, online).text;
+    expect(text()).to.equal("no agent is online");
+    expect(text(agent({}, 0))).to.equal("no online agent matches: os=linux (the only agent fails it)");
+    expect(text(agent({ os: "mac" }, 0), agent({ os: "linux" }, 0), agent({}, 0))).to.equal(
+      "no online agent matches: os=linux (2 of 3 agents fail it), gpu Exists (1 of 3 agents fails it)",
+    );
+    const fit = { os: "linux", gpu: "a100" };
+    expect(text(agent(fit, 1), agent({}, 0))).to.equal("the only matching agent is busy");
+    expect(text(agent(fit, 1), agent(fit, 1))).to.equal("all 2 matching agents are busy");
+  });
+});
+
+describe("why a run waits", () => {
+  const summary = (fields: object) => ({ status: "running", bound: false, waits: null, ...fields }) as const;
+  const selector = { matchLabels: [["os", "linux"]] as const, matchExpressions: [] };
+
+  it("is a worker, then nothing, or the pause", () => {
+    expect(runWaitingFor(summary({ status: "pending" }), null)).to.include({ reason: "worker" });
+    expect(runWaitingFor(summary({}), null)).to.equal(null);
+    expect(runWaitingFor(summary({ status: "paused", bound: true }), null)).to.include({ reason: "paused" });
+  });
+
+  it("is what its jobs wait for while none is at work", () => {
+    const waits = { reason: "agent", selector };
+    expect(runWaitingFor(summary({ waits }), null)).to.include({ reason: "agent" });
+    expect(runWaitingFor(summary({ waits }), [])).to.include({ reason: "no_agent_online" });
+    expect(runWaitingFor(summary({ waits }), [agent({}, 0)])).to.include({ reason: "no_agent_matches" });
+    expect(runWaitingFor(summary({ waits: { reason: "retry" } }), [])).to.include({ reason: "retry" });
+    expect(runWaitingFor(summary({ waits, bound: true }), [])).to.equal(null);
+    expect(runWaitingFor(summary({ waits, status: "failed" }), [])).to.equal(null);
+  });
+});
+
+describe("why a step waits", () => {
+  const begun = job(0, { state: "running", stepIndex: 0 });
+  const step = (index: number, patch: object = {}) => ({ ...newStep(begun, index), ...patch });
+  const NO_AGENT = { reason: "no_agent_online", text: "no agent is online" } as const;
+
+  it("is its job, then the step before it, then the agent that was sent it, then nothing", () => {
+    expect(stepWaitingFor(step(0), job(0, {}), plan, NO_AGENT)).to.deep.equal({
+      reason: "job",
+      text: "its job waits: no agent is online",
+    });
+    expect(stepWaitingFor(step(1), begun, plan, null)).to.deep.equal({
+      reason: "step",
+      text: "waits for step step-0 to end",
+    });
+    const grant = { agentId: asId<AgentId>("agt_1"), bootId: "b", requestId: "", token: 1 };
+    const sent = stepWaitingFor(step(0, { state: "queued", grant }), begun, plan, null);
+    expect(sent).to.include({ reason: "start" });
+    expect(sent!.text).to.include("agt_1");
+    expect(stepWaitingFor(step(0, { state: "running", grant }), begun, plan, null)).to.equal(null);
+  });
+
+  it("is the delay of its retry, or the pause between two steps", () => {
+    const retrying = { ...begun, retryTimer: { generation: 1, dueAt: 5 } };
+    expect(stepWaitingFor(step(0), retrying, plan, null)).to.include({ reason: "retry" });
+    expect(stepWaitingFor(step(1), retrying, plan, null)).to.include({ reason: "step" });
+    expect(stepWaitingFor(step(0), { ...begun, paused: true }, plan, null)).to.include({ reason: "paused" });
   });
 });

@@ -233,6 +233,27 @@ export function aggregateStoreContract(open: () => Stores): void {
       expect(await allPages(page)).to.deep.equal(byText(bound));
     });
 
+    it("say in lists what they wait for, until they wait no more", async () => {
+      const aggregate = sampleAggregate({ pipelineId: newId("pl") });
+      const { pipelineId } = aggregate.head.summary;
+      await open().aggregates.create(aggregate);
+      const listed = async () => {
+        const { list } = await open().aggregates.listRuns({ pipelineId }, { page: 1, pageSize: 1, descending: true });
+        return list[0]!.summary.waits;
+      };
+      expect(await listed()).to.equal(null);
+      const selector = {
+        matchLabels: [["a.b", "$set"]] as const,
+        matchExpressions: [{ key: "$gpu", operator: "In" as const, values: ["x.y"] }],
+      };
+      const waits = { reason: "agent", selector } as const;
+      const waiting = saveOf(aggregate, { summary: { ...aggregate.head.summary, waits } });
+      await open().aggregates.save(waiting);
+      expect(await listed()).to.deep.equal(waits);
+      await open().aggregates.save(saveOf(waiting, { summary: aggregate.head.summary }));
+      expect(await listed()).to.equal(null);
+    });
+
     it("are listed by time with a total, filtered by pipeline and status", async () => {
       const pipelineId = newId("pl");
       const made = [];

@@ -194,7 +194,9 @@ function toDocument({ rootId, ...head }: AggregateHead): HeadDocument {
 }
 
 function toHead(document: HeadDocument): AggregateHead {
-  const { _id, shard, schema, version, final, settled, eventNumber, nextDueAt, owed, summary, origin } = document;
+  const { _id, shard, schema, version, final, settled, eventNumber, nextDueAt, owed, origin } = document;
+  // An older version, whose document it is, knows of no waits.
+  const summary = { ...document.summary, waits: document.summary.waits ?? null };
   return { rootId: _id, shard, schema, version, final, settled, eventNumber, nextDueAt, owed, summary, origin };
 }
 

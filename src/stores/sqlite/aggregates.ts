@@ -23,11 +23,11 @@ const FINAL = FINAL_RUN_STATUSES.map((status) => `'${status}'`).join(", ");
 
 const INSERT_HEAD = `
   INSERT INTO aggregates (root_id, shard, schema, version, final, settled, owes, bound, event_number, next_due_at, owed,
-    pipeline_id, project_id, status, created_at, started_at, ended_at, origin)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+    pipeline_id, project_id, status, created_at, started_at, ended_at, waits, origin)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 const UPDATE_HEAD = `
   UPDATE aggregates SET schema = ?, version = ?, final = ?, settled = ?, owes = ?, bound = ?, event_number = ?,
-    next_due_at = ?, owed = ?, status = ?, started_at = ?, ended_at = ?
+    next_due_at = ?, owed = ?, status = ?, started_at = ?, ended_at = ?, waits = ?
   WHERE root_id = ? AND version = ?`;
 const UPSERT_ACTOR = `
   INSERT INTO actors (id, root_id, shard, kind, rank, position, job_id, status, attempt, agent_id, state)
@@ -64,6 +64,7 @@ export class SqliteAggregateStore implements AggregateStore {
         summary.createdAt,
         summary.startedAt,
         summary.endedAt,
+        summary.waits && JSON.stringify(summary.waits),
         JSON.stringify(head.origin),
       );
       if (inserted === 0) return "exists";
@@ -90,6 +91,7 @@ export class SqliteAggregateStore implements AggregateStore {
         summary.status,
         summary.startedAt,
         summary.endedAt,
+        summary.waits && JSON.stringify(summary.waits),
         head.rootId,
         expectedVersion,
       );
@@ -281,6 +283,7 @@ function toHead(row: Row): AggregateHead {
       startedAt: fields["started_at"]!,
       endedAt: fields["ended_at"]!,
       bound: row["bound"] === 1,
+      waits: row["waits"] ? JSON.parse(fields["waits"]!) : null,
     },
     origin: JSON.parse(fields["origin"]!),
   };

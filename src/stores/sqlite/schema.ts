@@ -73,4 +73,5 @@ export const MIGRATIONS: readonly string[] = [
   ) WITHOUT ROWID;
   CREATE INDEX step_outputs_by_run ON step_outputs (run_id);
   `,
+  `ALTER TABLE aggregates ADD COLUMN waits TEXT`,
 ];
