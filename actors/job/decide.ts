@@ -77,9 +77,12 @@ export function decideJob(job: JobState, message: JobMessage, now: number, plan:
       return endJob(job, "cancelled", job.reason, now, plan);
     case "cancelBetweenSteps":
       return endJob(job, "cancelled", causeOf(message as Cancel), now, plan);
-    case "stepLost":
+    case "stepLost": {
+      const { outcome } = message as StepEnded;
+      return retryJob(job, outcome === "notStarted" ? "dispatch_failed" : "agent_lost", now, plan, peers);
+    }
     case "agentLostBetweenSteps":
-      return retryJob(job, now, plan, peers);
+      return retryJob(job, "agent_lost", now, plan, peers);
     case "timeoutDone":
     case "timedOutBetweenSteps":
       return endJob(job, "failed", "timeout", now, plan);

@@ -102,7 +102,7 @@ function claimInput(job: JobState, claim: ClaimRequested): JobInput {
 
 function stepEndInput(job: JobState, message: StepEnded, plan: RunPlan, peers: Peers): JobInput {
   if (job.state === "cancelling") return job.reason === "timeout" ? "timeoutDone" : "cancelDone";
-  if (message.outcome === "lost") return "stepLost";
+  if (message.outcome === "lost" || message.outcome === "notStarted") return "stepLost";
   if (message.outcome === "cancelled") return "stepCancelled";
   if (isRetried(job, message, plan)) return "stepRetried";
   const walked = afterStep(job, message, plan, stepFacts(job, plan, peers));

@@ -3,8 +3,8 @@ import type { AgentId, StepRunId } from "../../src/domain/ids.ts";
 import type { JobResult } from "../run/messages.ts";
 import type { Gate } from "../../src/planner/gate.ts";
 
-/** How a step ended for its job; `lost`: its agent is gone, so nobody knows. */
-export type StepOutcome = "success" | "failed" | "timeout" | "cancelled" | "lost";
+/** How a step ended for its job; `lost`: its agent is gone, so nobody knows; `notStarted`: its agent could not begin it. */
+export type StepOutcome = "success" | "failed" | "timeout" | "cancelled" | "lost" | "notStarted";
 
 /** Why a stage, a job or a step does not run. */
 export type ClosedGate = Exclude<Gate, "open">;

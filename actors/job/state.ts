@@ -49,7 +49,7 @@ export interface JobState {
   readonly state: JobPhase;
   /**
    * Why it ended as it did: `matrix`, `matrix_limit`, `cell_failed`, `condition`, `condition_failed`, `upstream_failed`, `step_failed`, `agent_lost`,
-   * `queue_timeout`, `timeout`, `cancelled`, `fail_fast`; else empty.
+   * `dispatch_failed`, `queue_timeout`, `timeout`, `cancelled`, `fail_fast`; else empty.
    */
   readonly reason: string;
   /** In its group. */

@@ -16,7 +16,8 @@ import type { JobPhase } from "./state.ts";
  * others at work, or was the last word of all.
  * `readyInVain`: and no step of it is to run; `readyBroken`: and what decides that cannot be evaluated.
  * `claimedInVain`: somebody else has it, or it is not to be had now. `...BetweenSteps`: the run is paused and no step
- * is out. `stepLost` and `agentLost` differ in who says so: the step's end, or the watcher of leases.
+ * is out. `stepLost` and `agentLost` differ in who says so: the step's end, or the watcher of leases; a step that its agent
+ * could not start counts as lost.
  */
 export const JOB_INPUTS = [
   "held",

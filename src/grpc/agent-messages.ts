@@ -48,6 +48,7 @@ const PHASES: Record<Exclude<StepPhase, "STEP_PHASE_UNSPECIFIED">, StepReport["p
   STEP_PHASE_CANCELLED: "cancelled",
   STEP_PHASE_TIMED_OUT: "timedOut",
   STEP_PHASE_LOST: "lost",
+  STEP_PHASE_NOT_STARTED: "notStarted",
 };
 
 const report = z.object({

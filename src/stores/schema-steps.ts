@@ -145,6 +145,9 @@ export const GATES_AND_RERUNS: SchemaStep = {
     run: (state) => without(state, RUN_GATES),
     job: (state) => without(state, JOB_GATES),
     step: (state) => without(state, STEP_REUSE),
+    // To an older node it is a loss, which has the job begin anew as well.
+    letter: (letter) =>
+      withMessage(letter, (report) => (report["phase"] === "notStarted" ? { ...report, phase: "lost" } : report)),
   },
 };
 

@@ -61,6 +61,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
         "cancelled",
         "timedOut",
         "lost",
+        "notStarted",
       ),
       staleness: fc.constantFrom(0, 0, 0, 1),
     }),

@@ -112,6 +112,24 @@ describe("a job", () => {
     expect(run.run.state).to.equal("success");
   });
 
+  it("of which a step could not be started begins anew, unless it is not retried for that", () => {
+    const retried = new SimulatedRun(planOf([[{ steps: 2 }]])).start();
+    retried.claim(0);
+    retried.report(0, 0, "succeeded");
+    const effects = retried.report(0, 1, "notStarted");
+    expect(retried.job(0)).to.include({ state: "failed", reason: "dispatch_failed" });
+    expect(retried.job(0, 2)).to.include({ state: "queued", attempt: 2, retryOf: jobIdOf(0) });
+    expect(typesOf(effects)).to.include.members(["offer", "release"]);
+    retried.claim(0, 2);
+    retried.report(0, 0, "notStarted", { jobAttempt: 2 });
+    expect(retried.job(0, 2)).to.include({ state: "failed", reason: "dispatch_failed" });
+    const only = new SimulatedRun(planOf([[{ retry: { ...retryOf(3), on: ["agent_lost"] } }]])).start();
+    only.claim(0);
+    only.report(0, 0, "notStarted");
+    expect(only.job(0)).to.include({ state: "failed", reason: "dispatch_failed" });
+    expect(only.run.state).to.equal("failed");
+  });
+
   it("fails for good when its attempts are used up", () => {
     const run = new SimulatedRun(planOf([[{ retry: retryOf(2) }]])).start();
     for (const attempt of [1, 2]) {
