@@ -20,5 +20,7 @@ export const jobActor: ActorKind<JobState, JobMessage> = {
   ],
   outstanding: outstandingJob,
   heldBy: (job) =>
-    isBound(job) ? { agentId: job.grant!.agentId, bootId: job.grant!.bootId, leaseMs: job.leaseMs } : null,
+    isBound(job)
+      ? { agentId: job.grant!.agentId, bootId: job.grant!.bootId, leaseMs: job.leaseMs, quotas: job.quotas }
+      : null,
 };

@@ -9,6 +9,7 @@ import {
   type JobDecision,
   type JobEffect,
   moved,
+  occupy,
   offer,
   publishJob,
   schedule,
@@ -23,7 +24,7 @@ import { stepFacts } from "./facts.ts";
 import { begin, meetNeed, pause, resume } from "./queueing.ts";
 import { cellsOf, spread, takeCell, tellCells } from "./spreading.ts";
 import { afterStep, hasNext, walk } from "./walk.ts";
-import type { JobState } from "./state.ts";
+import { isBound, type JobState } from "./state.ts";
 import { JOB_TRANSITIONS } from "./transitions.ts";
 
 /** Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` for a `never` cell. */
@@ -147,13 +148,14 @@ function grant(job: JobState, claim: ClaimRequested, now: number, plan: RunPlan)
   const { timeoutMs } = plan.jobs[job.index]!;
   const fence = job.fence + 1;
   const generation = job.generation + 1;
-  const { agentId, bootId, requestId } = claim;
+  const { agentId, bootId, requestId, quotas = [] } = claim;
   const next: JobState = {
     ...job,
     state: "running",
     startedAt: now,
     fence,
     grant: { agentId, bootId, requestId, token: fence },
+    quotas,
     generation,
     queueTimer: null,
     queueLeftMs: null,
@@ -161,6 +163,7 @@ function grant(job: JobState, claim: ClaimRequested, now: number, plan: RunPlan)
     stepActive: true,
   };
   return moved(next, [
+    ...occupy(next),
     withdraw(job, plan),
     publishJob(next, "started"),
     dispatchStep(next),
@@ -199,5 +202,6 @@ export function outstandingJob(job: JobState, plan: RunPlan): readonly OwedEffec
   if (job.state === "queued" && !job.paused) {
     return [offer(job, plan), ...schedule(job, "queueTimeout", job.queueTimer)];
   }
-  return [...schedule(job, "timeout", job.timeoutTimer), ...schedule(job, "retry", job.retryTimer)];
+  const places = isBound(job) ? occupy(job) : [];
+  return [...places, ...schedule(job, "timeout", job.timeoutTimer), ...schedule(job, "retry", job.retryTimer)];
 }

@@ -68,6 +68,14 @@ export function withdraw(job: JobState, plan: RunPlan): OwedEffect {
   return { type: "withdraw", jobId: job.jobId, projectId: plan.projectId };
 }
 
+export function occupy({ jobId, quotas }: JobState): readonly OwedEffect[] {
+  return quotas.length === 0 ? [] : [{ type: "occupy", jobId, quotas }];
+}
+
+export function vacate({ jobId, quotas }: JobState): readonly OwedEffect[] {
+  return quotas.length === 0 ? [] : [{ type: "vacate", jobId, quotas }];
+}
+
 export function schedule(job: JobState, timer: JobTimer, set: Timer | null): readonly OwedEffect[] {
   if (set === null) return [];
   return [{ type: "schedule", to: { kind: "job", id: job.jobId }, timer, ...set }];

@@ -13,6 +13,7 @@ import {
   tellRun,
   tellSpread,
   tellStep,
+  vacate,
   withdraw,
 } from "./effects.ts";
 import { stepFacts } from "./facts.ts";
@@ -114,6 +115,7 @@ function lifecycleOf({ state, reason }: JobState): Lifecycle {
 function leave(job: JobState, next: JobState, plan: RunPlan): readonly JobEffect[] {
   const effects: JobEffect[] = [publishJob(next, lifecycleOf(next))];
   if (job.state === "queued") effects.push(withdraw(job, plan));
+  effects.push(...vacate(job));
   if (job.grant !== null) effects.push({ type: "release", agentId: job.grant.agentId, jobId: job.jobId });
   const firstUnbegun = job.stepIndex + (job.stepActive ? 1 : 0);
   // A job that is to be spread has no steps: its cells have.

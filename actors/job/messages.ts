@@ -50,6 +50,8 @@ export interface ClaimRequested {
   readonly bootId: string;
   /** Chosen by the gateway or by a pulling agent; a repeat asks for the same answer. */
   readonly requestId: string;
+  /** Names of the quotas in which the job would have a place on that agent; absent for none. */
+  readonly quotas?: readonly string[];
 }
 
 /** The agent, as it was with `bootId`, holds nothing any more. */

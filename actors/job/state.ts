@@ -69,6 +69,8 @@ export interface JobState {
   readonly startedAt: number | null;
   readonly endedAt: number | null;
   readonly grant: Grant | null;
+  /** Names of the quotas in which it has a place while it is bound. */
+  readonly quotas: readonly string[];
   /** The newest fencing token of this job over all its attempts; a grant takes the next one. */
   readonly fence: number;
   /** The step that runs, or will run next; the number of steps when none will. */
@@ -131,6 +133,7 @@ export function newJob(
     startedAt: null,
     endedAt: null,
     grant: null,
+    quotas: [],
     fence: 0,
     stepIndex: 0,
     failing: "",

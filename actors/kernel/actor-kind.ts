@@ -35,6 +35,8 @@ export interface Holder {
   readonly bootId: string;
   /** How long the agent may be silent, milliseconds. */
   readonly leaseMs: number;
+  /** Names of the quotas in which the work has a place. */
+  readonly quotas: readonly string[];
 }
 
 /** Any kind, as the kernel handles it. */

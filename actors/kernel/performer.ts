@@ -59,6 +59,10 @@ async function performOne(ports: PerformerPorts, head: AggregateHead, effect: Ow
       return ports.board.offer(effect.offer);
     case "withdraw":
       return ports.board.withdraw(effect.jobId, effect.projectId);
+    case "occupy":
+      return ports.board.occupy([effect]);
+    case "vacate":
+      return ports.board.vacate(effect);
     case "dispatch":
       return notify(ports, effect.order.agentId, { type: "dispatch", order: effect.order });
     case "revoke":

@@ -2,7 +2,8 @@
 import type { AgentLost, ClaimRequested } from "../../actors/job/messages.ts";
 import type { ReportPhase, StepReported } from "../../actors/step/messages.ts";
 import type { StepState } from "../../actors/step/state.ts";
-import type { DispatchOrder, Offer } from "../domain/effects.ts";
+import type { TakenOffer } from "../dispatch/board.ts";
+import type { DispatchOrder } from "../domain/effects.ts";
 import type { AgentId, JobRunId, RunId, StepRunId } from "../domain/ids.ts";
 import type { Pairs } from "../domain/plan.ts";
 import type { AppContext } from "./context.ts";
@@ -34,11 +35,11 @@ export interface StepReport {
 export async function requestClaim(
   context: AppContext,
   { agentId, bootId }: AgentBoot,
-  offer: Pick<Offer, "runId" | "jobId">,
+  { runId, jobId, quotas }: Pick<TakenOffer, "runId" | "jobId" | "quotas">,
   requestId: string,
 ): Promise<void> {
-  const message: ClaimRequested = { type: "claimRequested", agentId, bootId, requestId };
-  await context.mailboxes.send({ rootId: offer.runId, to: { kind: "job", id: offer.jobId }, message });
+  const message: ClaimRequested = { type: "claimRequested", agentId, bootId, requestId, quotas };
+  await context.mailboxes.send({ rootId: runId, to: { kind: "job", id: jobId }, message });
 }
 
 /** Tells a job that the agent which has it, as it was with that boot, holds nothing any more. */

@@ -2,23 +2,19 @@
 import { jobName, type JobState, jobStatus } from "../../actors/job/state.ts";
 import type { RunState } from "../../actors/run/state.ts";
 import { type StepState, stepStatus } from "../../actors/step/state.ts";
-import type { PresenceRecord } from "../dispatch/board.ts";
 import type { JobRunId } from "../domain/ids.ts";
 import type { RunPlan } from "../domain/plan.ts";
 import { JOB_STATUS_CODES, RUN_STATUS_CODES, STEP_STATUS_CODES } from "../domain/status.ts";
 import type { Aggregate, AggregateHead } from "../stores/aggregates.ts";
 import { type StartTiming, StartTimes } from "./start-timing.ts";
 import { rfc3339, timing } from "./times.ts";
-import { jobWaitingFor, runWaitingFor, stepWaitingFor } from "./waiting.ts";
+import { type Agents, jobWaitingFor, runWaitingFor, stepWaitingFor } from "./waiting.ts";
 
 export type RunView = ReturnType<typeof runView>;
 export type RunDetail = ReturnType<typeof runDetail>;
 
-/** Null when presence could not be read, or nothing waits for an agent. */
-type Online = readonly PresenceRecord[] | null;
-
 /** A run as lists show it. */
-export function runView({ rootId, summary, origin }: AggregateHead, online: Online, now: number) {
+export function runView({ rootId, summary, origin }: AggregateHead, agents: Agents, now: number) {
   return {
     runId: rootId,
     pipelineId: summary.pipelineId,
@@ -30,7 +26,7 @@ export function runView({ rootId, summary, origin }: AggregateHead, online: Onli
     actor: origin.actor,
     commitSha: origin.commitSha,
     attempt: origin.attempt,
-    waitingFor: runWaitingFor(summary, online),
+    waitingFor: runWaitingFor(summary, agents),
     createdAt: rfc3339(summary.createdAt),
     ...timing(summary.startedAt, summary.endedAt, now),
   };
@@ -39,13 +35,14 @@ export function runView({ rootId, summary, origin }: AggregateHead, online: Onli
 interface DetailSource {
   readonly aggregate: Aggregate;
   readonly plan: RunPlan;
-  readonly online: Online;
+  /** Nothing need be known of them when nothing waits for one. */
+  readonly agents: Agents;
   readonly allAttempts: boolean;
   readonly now: number;
 }
 
 /** A run with its jobs in plan order and their steps; earlier attempts stand before later ones. */
-export function runDetail({ aggregate, plan, online, allAttempts, now }: DetailSource) {
+export function runDetail({ aggregate, plan, agents, allAttempts, now }: DetailSource) {
   const { run, jobs, steps } = takeApart(aggregate);
   const stepsByJob = new Map<JobRunId, Linked<StepState>[]>();
   for (const step of shown(steps, "stepRunId", allAttempts)) {
@@ -55,7 +52,7 @@ export function runDetail({ aggregate, plan, online, allAttempts, now }: DetailS
   }
   const starts = new StartTimes(aggregate.head, plan, jobs, now);
   return {
-    ...runView(aggregate.head, online, now),
+    ...runView(aggregate.head, agents, now),
     variables: Object.fromEntries(aggregate.head.origin.variables),
     reason: run?.reason ?? "",
     jobs: shown(jobs, "jobId", allAttempts)
@@ -63,7 +60,7 @@ export function runDetail({ aggregate, plan, online, allAttempts, now }: DetailS
       .filter(({ cells }) => cells.length === 0)
       .sort((a, b) => a.index - b.index || (a.cell ?? 0) - (b.cell ?? 0) || a.attempt - b.attempt)
       .map((job) => {
-        const view = jobView(job, plan, online, now);
+        const view = jobView(job, plan, agents, now);
         const steps = (stepsByJob.get(job.jobId) ?? []).sort((a, b) => a.index - b.index || a.attempt - b.attempt);
         return {
           ...view,
@@ -95,7 +92,7 @@ function shown<S extends { readonly retryOf: string | null }, K extends keyof S>
     .filter(({ retriedBy }) => all || retriedBy === null);
 }
 
-function jobView(job: Linked<JobState>, plan: RunPlan, online: Online, now: number) {
+function jobView(job: Linked<JobState>, plan: RunPlan, agents: Agents, now: number) {
   const planned = plan.jobs[job.index];
   const status = jobStatus(job.state);
   return {
@@ -111,7 +108,7 @@ function jobView(job: Linked<JobState>, plan: RunPlan, online: Online, now: numb
     retriedBy: job.retriedBy,
     agentId: job.grant?.agentId ?? null,
     reason: job.reason,
-    waitingFor: jobWaitingFor(job, plan, online),
+    waitingFor: jobWaitingFor(job, plan, agents),
     queuedAt: rfc3339(job.queuedAt),
     ...timing(job.startedAt, job.endedAt, now),
   };

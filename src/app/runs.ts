@@ -6,7 +6,7 @@ import { RUN_STATUS_CODES, type RunStatus } from "../domain/status.ts";
 import { authoriseUser, type Caller } from "./access.ts";
 import type { AppContext } from "./context.ts";
 import { belongsTo, findPipeline, noRun } from "./find.ts";
-import { readOnline } from "./inventory.ts";
+import { readAgents } from "./inventory.ts";
 import { listFields, type ListView, listView, pageRequest, sortField } from "./lists.ts";
 import { type RunDetail, runDetail, type RunView, runView, waitsForAgent } from "./run-view.ts";
 
@@ -29,8 +29,12 @@ export async function listRuns(
   const filter = status === undefined ? { pipelineId } : { pipelineId, status };
   const found = await context.stores.aggregates.listRuns(filter, pageRequest(input));
   const now = context.clock.now();
-  const online = found.list.some(({ summary }) => summary.waits?.reason === "agent") ? await readOnline(context) : null;
-  return listView(found, input, (head) => runView(head, online, now));
+  const waiting = found.list.filter(({ summary }) => summary.waits?.reason === "agent");
+  const agents = await readAgents(
+    context,
+    waiting.map(({ summary }) => summary.projectId),
+  );
+  return listView(found, input, (head) => runView(head, agents, now));
 }
 
 /**
@@ -50,6 +54,6 @@ export async function getRun(
   ]);
   if (aggregate === undefined || !belongsTo(aggregate.head, pipelineId)) throw noRun(runId, pipelineId);
   if (plan === undefined) throw new MillraceError("internal", `run ${runId} has no plan`);
-  const online = waitsForAgent(aggregate) ? await readOnline(context) : null;
-  return runDetail({ aggregate, plan, online, allAttempts, now: context.clock.now() });
+  const agents = await readAgents(context, waitsForAgent(aggregate) ? [plan.projectId] : []);
+  return runDetail({ aggregate, plan, agents, allAttempts, now: context.clock.now() });
 }

@@ -2,8 +2,10 @@
 import type { JobState } from "../../actors/job/state.ts";
 import type { StepState } from "../../actors/step/state.ts";
 import type { PresenceRecord } from "../dispatch/board.ts";
+import type { ProjectId } from "../domain/ids.ts";
 import type { AgentSelector } from "../domain/labels.ts";
 import type { PlannedJob, RunPlan } from "../domain/plan.ts";
+import { isReached, type QuotaUse } from "../domain/quotas.ts";
 import { isFinalRunStatus } from "../domain/status.ts";
 import type { RunSummary } from "../stores/aggregates.ts";
 import { describeFailing, matchAgents } from "./agent-match.ts";
@@ -19,6 +21,7 @@ export interface WaitingFor {
     | "no_agent_online"
     | "no_agent_matches"
     | "all_busy"
+    | "quota"
     | "agent"
     | "job"
     | "step"
@@ -29,10 +32,17 @@ export interface WaitingFor {
   readonly needs?: readonly string[];
 }
 
-/** Null when a job of the run is at work, or the run has ended. `online` null: presence could not be read. */
+/** What is known of those that may take jobs. */
+export interface Agents {
+  /** Null when presence could not be read. */
+  readonly online: readonly PresenceRecord[] | null;
+  readonly quotas: readonly QuotaUse[];
+}
+
+/** Null when a job of the run is at work, or the run has ended. */
 export function runWaitingFor(
-  { status, bound, waits }: Pick<RunSummary, "status" | "bound" | "waits">,
-  online: readonly PresenceRecord[] | null,
+  { status, bound, waits, projectId }: Pick<RunSummary, "status" | "bound" | "waits" | "projectId">,
+  agents: Agents,
 ): WaitingFor | null {
   if (isFinalRunStatus(status)) return null;
   if (status === "pending") return { reason: "worker", text: "waits for a worker to begin it" };
@@ -40,17 +50,17 @@ export function runWaitingFor(
   if (bound || waits === null) return null;
   switch (waits.reason) {
     case "agent":
-      return agentWaitingFor(waits.selector, online);
+      return agentWaitingFor(waits.selector, projectId, agents);
     case "retry":
       return RETRY;
   }
 }
 
-/** `online` null: presence could not be read. Null for a job that runs or has ended. */
+/** Null for a job that runs or has ended. */
 export function jobWaitingFor(
   job: Pick<JobState, "state" | "index" | "cell" | "stageOpen" | "openNeeds" | "paused" | "retryTimer">,
-  plan: Pick<RunPlan, "jobs" | "stages">,
-  online: readonly PresenceRecord[] | null,
+  plan: Pick<RunPlan, "projectId" | "jobs" | "stages">,
+  agents: Agents,
 ): WaitingFor | null {
   const planned = plan.jobs[job.index];
   if (planned === undefined) return null;
@@ -58,7 +68,7 @@ export function jobWaitingFor(
     case "pending":
       return pendingFor(job, planned, plan);
     case "queued":
-      return job.paused ? PAUSED : agentWaitingFor(planned.selector, online);
+      return job.paused ? PAUSED : agentWaitingFor(planned.selector, plan.projectId, agents);
     default:
       return null;
   }
@@ -112,18 +122,45 @@ function parallelFor({ maxParallel }: PlannedJob): WaitingFor {
   return { reason: "parallel", text: `waits for a cell to end: ${maxParallel} may be at work at once` };
 }
 
-/** Of what waits for an agent that `selector` matches. `online` null: presence could not be read. */
-export function agentWaitingFor(selector: AgentSelector, online: readonly PresenceRecord[] | null): WaitingFor {
+/** Of what waits for an agent that `selector` matches. */
+export function agentWaitingFor(selector: AgentSelector, projectId: ProjectId, { online, quotas }: Agents): WaitingFor {
   if (online === null) return { reason: "agent", text: "waits for an agent" };
   if (online.length === 0) return { reason: "no_agent_online", text: "no agent is online" };
   const { matching, failing } = matchAgents(selector, online);
   if (matching.length === 0) {
     return { reason: "no_agent_matches", text: `no online agent matches: ${describeFailing(failing, online.length)}` };
   }
-  if (matching.every(({ busy, slots }) => busy >= slots)) {
-    const text =
-      matching.length === 1 ? "the only matching agent is busy" : `all ${matching.length} matching agents are busy`;
-    return { reason: "all_busy", text };
+  const reached = reachedQuota(projectId, matching, quotas);
+  if (reached !== undefined) return quotaFor(reached);
+  if (matching.every(isBusy)) {
+    const count = matching.length === 1 ? "the only matching agent is" : `all ${matching.length} matching agents are`;
+    return { reason: "all_busy", text: `${count} busy` };
   }
   return { reason: "agent", text: "waits for an agent to take it" };
+}
+
+/** That of the project, or one of agents when it alone keeps those back that have a free slot. */
+function reachedQuota(
+  projectId: ProjectId,
+  matching: readonly PresenceRecord[],
+  quotas: readonly QuotaUse[],
+): QuotaUse | undefined {
+  const reached = quotas.filter(isReached);
+  const ofProject = reached.find(({ subject }) => subject.kind === "project" && subject.projectId === projectId);
+  if (ofProject !== undefined) return ofProject;
+  const idle = matching.filter((agent) => !isBusy(agent));
+  const over = idle.map(({ labels }) =>
+    reached.find(({ subject }) => subject.kind === "label" && labels[subject.key] === subject.value),
+  );
+  return over.includes(undefined) ? undefined : over[0];
+}
+
+function quotaFor({ subject, taken, limit }: QuotaUse): WaitingFor {
+  const whose =
+    subject.kind === "project" ? `project ${subject.projectId}` : `agents with ${subject.key}=${subject.value}`;
+  return { reason: "quota", text: `the quota of ${whose} is reached: ${taken} of ${limit} jobs run` };
+}
+
+function isBusy({ busy, slots }: PresenceRecord): boolean {
+  return busy >= slots;
 }

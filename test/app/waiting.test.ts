@@ -3,7 +3,9 @@ import { newJob } from "../../actors/job/state.ts";
 import { newStep } from "../../actors/step/state.ts";
 import { agentWaitingFor, jobWaitingFor, runWaitingFor, stepWaitingFor } from "../../src/app/waiting.ts";
 import type { PresenceRecord } from "../../src/dispatch/board.ts";
-import { asId, type AgentId, type RunId } from "../../src/domain/ids.ts";
+import { asId, type AgentId, type ProjectId, type RunId } from "../../src/domain/ids.ts";
+import { ANY_AGENT } from "../../src/domain/labels.ts";
+import type { QuotaUse } from "../../src/domain/quotas.ts";
 import { planOf } from "../support/plans.ts";
 
 const plan = planOf([
@@ -26,48 +28,54 @@ const agent = (labels: Record<string, string>, busy: number): PresenceRecord => 
   busy,
 });
 
+const agents = (online: readonly PresenceRecord[] | null, quotas: readonly QuotaUse[] = []) => ({ online, quotas });
+const PROJECT = plan.projectId;
+
 describe("why a job waits", () => {
   it("is the stage before it while its own is closed", () => {
-    expect(jobWaitingFor(job(1, {}), plan, [])).to.deep.equal({
+    expect(jobWaitingFor(job(1, {}), plan, agents([]))).to.deep.equal({
       reason: "stage",
       text: "waits for stage stage-0 to end",
     });
-    expect(jobWaitingFor(job(0, {}), plan, [])).to.include({ reason: "stage", text: "waits for the run to begin" });
+    expect(jobWaitingFor(job(0, {}), plan, agents([]))).to.include({
+      reason: "stage",
+      text: "waits for the run to begin",
+    });
   });
 
   it("is the jobs that it needs, by name", () => {
-    const waiting = jobWaitingFor(job(2, { stageOpen: true, openNeeds: [1] }), plan, []);
+    const waiting = jobWaitingFor(job(2, { stageOpen: true, openNeeds: [1] }), plan, agents([]));
     expect(waiting).to.deep.equal({ reason: "needs", text: "waits for test", needs: ["test"] });
   });
 
   it("is the pause, whatever agents there are", () => {
-    const waiting = jobWaitingFor(job(0, { state: "queued", stageOpen: true, paused: true }), plan, []);
+    const waiting = jobWaitingFor(job(0, { state: "queued", stageOpen: true, paused: true }), plan, agents([]));
     expect(waiting).to.include({ reason: "paused" });
   });
 
   it("tells agents that are missing, unfit and busy apart", () => {
     const queued = job(2, { state: "queued", stageOpen: true, openNeeds: [] });
-    expect(jobWaitingFor(queued, plan, [])).to.include({ reason: "no_agent_online" });
-    const unfit = jobWaitingFor(queued, plan, [agent({ os: "mac" }, 0), agent({}, 0)]);
+    expect(jobWaitingFor(queued, plan, agents([]))).to.include({ reason: "no_agent_online" });
+    const unfit = jobWaitingFor(queued, plan, agents([agent({ os: "mac" }, 0), agent({}, 0)]));
     expect(unfit).to.deep.equal({
       reason: "no_agent_matches",
       text: "no online agent matches: os=linux (2 of 2 agents fail it)",
     });
-    expect(jobWaitingFor(queued, plan, [agent({ os: "linux" }, 1)])).to.include({ reason: "all_busy" });
-    expect(jobWaitingFor(queued, plan, [agent({ os: "linux" }, 0)])).to.include({ reason: "agent" });
-    expect(jobWaitingFor(queued, plan, null)).to.include({ reason: "agent" });
+    expect(jobWaitingFor(queued, plan, agents([agent({ os: "linux" }, 1)]))).to.include({ reason: "all_busy" });
+    expect(jobWaitingFor(queued, plan, agents([agent({ os: "linux" }, 0)]))).to.include({ reason: "agent" });
+    expect(jobWaitingFor(queued, plan, agents(null))).to.include({ reason: "agent" });
   });
 
   it("is nothing once the job runs or has ended", () => {
     for (const state of ["running", "cancelling", "success", "failed", "cancelled"]) {
-      expect(jobWaitingFor(job(0, { state }), plan, [])).to.equal(null);
+      expect(jobWaitingFor(job(0, { state }), plan, agents([]))).to.equal(null);
     }
   });
 
   it("names every clause that fails, with how many agents fail it", () => {
     const matchExpressions = [{ key: "gpu", operator: "Exists", values: [] }] as const;
     const selector = { matchLabels: [["os", "linux"]] as const, matchExpressions };
-    const text = (...online: PresenceRecord[]) => agentWaitingFor(selector, online).text;
+    const text = (...online: PresenceRecord[]) => agentWaitingFor(selector, PROJECT, agents(online)).text;
     expect(text()).to.equal("no agent is online");
     expect(text(agent({}, 0))).to.equal("no online agent matches: os=linux (the only agent fails it)");
     expect(text(agent({ os: "mac" }, 0), agent({ os: "linux" }, 0), agent({}, 0))).to.equal(
@@ -79,24 +87,61 @@ describe("why a job waits", () => {
   });
 });
 
+describe("why a job waits that agents could take", () => {
+  const use = (subject: QuotaUse["subject"], taken: number, limit: number): QuotaUse => ({
+    name: "",
+    subject,
+    taken,
+    limit,
+  });
+  const project = (taken: number) => use({ kind: "project", projectId: PROJECT }, taken, 4);
+  const gpu = (taken: number) => use({ kind: "label", key: "pool", value: "gpu" }, taken, 2);
+  const reason = (online: readonly PresenceRecord[], ...quotas: QuotaUse[]) =>
+    agentWaitingFor(ANY_AGENT, PROJECT, agents(online, quotas)).reason;
+
+  it("is the quota of its project, once it is reached", () => {
+    expect(agentWaitingFor(ANY_AGENT, PROJECT, agents([agent({}, 1)], [project(4)]))).to.deep.equal({
+      reason: "quota",
+      text: `the quota of project ${PROJECT} is reached: 4 of 4 jobs run`,
+    });
+    expect(reason([agent({}, 0)], project(3))).to.equal("agent");
+    const other = use({ kind: "project", projectId: asId<ProjectId>("prj_OTHER") }, 1, 1);
+    expect(reason([agent({}, 0)], other)).to.equal("agent");
+    expect(reason([], project(4)), "what is missing first").to.equal("no_agent_online");
+  });
+
+  it("is the quota of agents when all that are idle are under one that is reached", () => {
+    const [inPool, outside] = [agent({ pool: "gpu" }, 0), agent({}, 0)];
+    expect(agentWaitingFor(ANY_AGENT, PROJECT, agents([inPool], [gpu(2)]))).to.deep.equal({
+      reason: "quota",
+      text: "the quota of agents with pool=gpu is reached: 2 of 2 jobs run",
+    });
+    expect(reason([inPool], gpu(1))).to.equal("agent");
+    expect(reason([inPool, outside], gpu(2))).to.equal("agent");
+    expect(reason([inPool, agent({}, 1)], gpu(2))).to.equal("quota");
+    expect(reason([agent({ pool: "gpu" }, 1)], gpu(2))).to.equal("all_busy");
+  });
+});
+
 describe("why a run waits", () => {
-  const summary = (fields: object) => ({ status: "running", bound: false, waits: null, ...fields }) as const;
+  const summary = (fields: object) =>
+    ({ status: "running", bound: false, waits: null, projectId: PROJECT, ...fields }) as const;
   const selector = { matchLabels: [["os", "linux"]] as const, matchExpressions: [] };
 
   it("is a worker, then nothing, or the pause", () => {
-    expect(runWaitingFor(summary({ status: "pending" }), null)).to.include({ reason: "worker" });
-    expect(runWaitingFor(summary({}), null)).to.equal(null);
-    expect(runWaitingFor(summary({ status: "paused", bound: true }), null)).to.include({ reason: "paused" });
+    expect(runWaitingFor(summary({ status: "pending" }), agents(null))).to.include({ reason: "worker" });
+    expect(runWaitingFor(summary({}), agents(null))).to.equal(null);
+    expect(runWaitingFor(summary({ status: "paused", bound: true }), agents(null))).to.include({ reason: "paused" });
   });
 
   it("is what its jobs wait for while none is at work", () => {
     const waits = { reason: "agent", selector };
-    expect(runWaitingFor(summary({ waits }), null)).to.include({ reason: "agent" });
-    expect(runWaitingFor(summary({ waits }), [])).to.include({ reason: "no_agent_online" });
-    expect(runWaitingFor(summary({ waits }), [agent({}, 0)])).to.include({ reason: "no_agent_matches" });
-    expect(runWaitingFor(summary({ waits: { reason: "retry" } }), [])).to.include({ reason: "retry" });
-    expect(runWaitingFor(summary({ waits, bound: true }), [])).to.equal(null);
-    expect(runWaitingFor(summary({ waits, status: "failed" }), [])).to.equal(null);
+    expect(runWaitingFor(summary({ waits }), agents(null))).to.include({ reason: "agent" });
+    expect(runWaitingFor(summary({ waits }), agents([]))).to.include({ reason: "no_agent_online" });
+    expect(runWaitingFor(summary({ waits }), agents([agent({}, 0)]))).to.include({ reason: "no_agent_matches" });
+    expect(runWaitingFor(summary({ waits: { reason: "retry" } }), agents([]))).to.include({ reason: "retry" });
+    expect(runWaitingFor(summary({ waits, bound: true }), agents([]))).to.equal(null);
+    expect(runWaitingFor(summary({ waits, status: "failed" }), agents([]))).to.equal(null);
   });
 });
 

@@ -1,4 +1,6 @@
 import { expect } from "chai";
+import { outstandingJob } from "../../../actors/job/decide.ts";
+import type { OwedEffect } from "../../../src/domain/effects.ts";
 import { planOf, retryOf } from "../../support/plans.ts";
 import { AGENT, jobIdOf, OTHER_AGENT, SimulatedRun, typesOf } from "../../support/simulated-run.ts";
 
@@ -128,6 +130,23 @@ describe("a job", () => {
     only.report(0, 0, "notStarted");
     expect(only.job(0)).to.include({ state: "failed", reason: "dispatch_failed" });
     expect(only.run.state).to.equal("failed");
+  });
+
+  it("has its places in quotas from its grant to its end, and tells a lost Redis of them again", () => {
+    const run = new SimulatedRun(planOf([[{ steps: 2 }]])).start();
+    const quotas = ["project:default", "label:pool=gpu"];
+    const ofQuotas = (effects: readonly OwedEffect[]) =>
+      effects.filter(({ type }) => type === "occupy" || type === "vacate");
+    const places = (type: string, attempt = 1) => [{ type, jobId: jobIdOf(0, attempt), quotas }];
+    const claim = { type: "claimRequested", agentId: AGENT, bootId: "boot-1", requestId: "r", quotas } as const;
+    expect(ofQuotas(run.tellJob(0, claim))).to.deep.equal(places("occupy"));
+    expect(ofQuotas(outstandingJob(run.job(0), run.plan))).to.deep.equal(places("occupy"));
+    expect(ofQuotas(run.report(0, 0, "succeeded"))).to.deep.equal([]);
+    expect(ofQuotas(run.tellJob(0, LOST))).to.deep.equal(places("vacate"));
+    expect(ofQuotas(outstandingJob(run.job(0), run.plan))).to.deep.equal([]);
+    expect(ofQuotas(run.tellJob(0, claim, 2))).to.deep.equal(places("occupy", 2));
+    run.report(0, 0, "succeeded", { jobAttempt: 2 });
+    expect(ofQuotas(run.report(0, 1, "succeeded", { jobAttempt: 2 }))).to.deep.equal(places("vacate", 2));
   });
 
   it("fails for good when its attempts are used up", () => {
