@@ -18,7 +18,7 @@ import {
 } from "./effects.ts";
 import { endJob, retryJob } from "./endings.ts";
 import { inputOf } from "./inputs.ts";
-import type { ClaimRequested, JobMessage, StepEnded } from "./messages.ts";
+import type { ClaimRequested, JobMessage, JobWaits, StepEnded } from "./messages.ts";
 import { goOnRetrying, retryStep } from "./retrying.ts";
 import { stepFacts } from "./facts.ts";
 import { begin, meetNeed, pause, resume } from "./queueing.ts";
@@ -60,6 +60,8 @@ export function decideJob(job: JobState, message: JobMessage, now: number, plan:
       return endJob(job, "cancelled", "upstream_failed", now, plan);
     case "claimed":
       return grant(job, message as ClaimRequested, now, plan);
+    case "waits":
+      return tellWait(job, message as JobWaits);
     case "stepRetried":
       return retryStep(job, now, plan);
     case "retryDue":
@@ -104,6 +106,7 @@ export function decideJob(job: JobState, message: JobMessage, now: number, plan:
       return input === "pause" ? pause(job, now, plan) : resume(job, now, plan);
     case "claimedAgain":
     case "claimedInVain":
+    case "waitsStill":
     case "staleTimer":
     case "strangerLost":
       throw new Error(`the table has no move for ${input}`);
@@ -156,6 +159,7 @@ function grant(job: JobState, claim: ClaimRequested, now: number, plan: RunPlan)
     fence,
     grant: { agentId, bootId, requestId, token: fence },
     quotas,
+    waits: null,
     generation,
     queueTimer: null,
     queueLeftMs: null,
@@ -169,6 +173,11 @@ function grant(job: JobState, claim: ClaimRequested, now: number, plan: RunPlan)
     dispatchStep(next),
     ...schedule(next, "timeout", next.timeoutTimer),
   ]);
+}
+
+function tellWait(job: JobState, { reason, clause, text }: JobWaits): JobDecision {
+  const next: JobState = { ...job, waits: { reason, clause } };
+  return moved(next, [publishJob(next, "waiting", { waitingFor: reason, text })]);
 }
 
 function advance(job: JobState, message: StepEnded, plan: RunPlan, facts: Facts): JobDecision {

@@ -1,6 +1,6 @@
 /** The effects that job decisions are made of, and their shorthand. Pure. */
 import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
-import type { Lifecycle } from "../../src/domain/events.ts";
+import type { EventDraft, Lifecycle } from "../../src/domain/events.ts";
 import { jobRunId, stepRunId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Timer } from "../../src/domain/timer.ts";
@@ -17,7 +17,7 @@ export function moved(next: JobState, effects: readonly JobEffect[]): JobDecisio
   return { cell: "moved", next, effects };
 }
 
-export function publishJob(job: JobState, lifecycle: Lifecycle): OwedEffect {
+export function publishJob(job: JobState, lifecycle: Lifecycle, more: EventDraft["data"] = {}): OwedEffect {
   const { jobId, index, attempt, retryOf, reason } = job;
   return {
     type: "publish",
@@ -27,7 +27,7 @@ export function publishJob(job: JobState, lifecycle: Lifecycle): OwedEffect {
       jobId,
       stepRunId: null,
       status: jobStatus(job.state),
-      data: { index, attempt, retryOf, reason, agentId: job.grant?.agentId ?? null },
+      data: { index, attempt, retryOf, reason, agentId: job.grant?.agentId ?? null, ...more },
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Peers } from "../../src/domain/peers.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import { decideGate, type Gate } from "../../src/planner/gate.ts";
 import { otherCells, stepFacts, wasCancelled } from "./facts.ts";
-import type { ClaimRequested, ClosedGate, JobMessage, StepEnded } from "./messages.ts";
+import type { ClaimRequested, ClosedGate, JobMessage, JobWaits, StepEnded } from "./messages.ts";
 import { meetNeed } from "./queueing.ts";
 import { isRetried } from "./retrying.ts";
 import { cellsOf, takeCell } from "./spreading.ts";
@@ -31,12 +31,18 @@ export function inputOf(job: JobState, message: JobMessage, plan: RunPlan, peers
     case "agentLost":
       if (job.grant?.agentId !== message.agentId || job.grant.bootId !== message.bootId) return "strangerLost";
       return job.stepActive ? "agentLost" : "agentLostBetweenSteps";
+    case "waits":
+      return job.state === "queued" && (job.paused || isSame(job.waits, message)) ? "waitsStill" : "waits";
     case "timer":
       return timerInput(job, message);
     case "pause":
     case "resume":
       return message.type;
   }
+}
+
+function isSame(waits: JobState["waits"], { reason, clause }: JobWaits): boolean {
+  return waits?.reason === reason && waits.clause === clause;
 }
 
 const INPUT_OF_GATE: Record<ClosedGate, JobInput> = {

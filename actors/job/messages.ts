@@ -1,4 +1,5 @@
 /** What a job actor is told, and by whom. */
+import type { AgentWait } from "../../src/domain/agent-wait.ts";
 import type { AgentId, StepRunId } from "../../src/domain/ids.ts";
 import type { JobResult } from "../run/messages.ts";
 import type { Gate } from "../../src/planner/gate.ts";
@@ -27,6 +28,8 @@ export type JobMessage =
   | { readonly type: "resume" }
   /** From a gateway: an agent with a free slot asks for this job. */
   | ClaimRequested
+  /** From the watcher of queued jobs: why none of them takes it. */
+  | JobWaits
   /** From one of its steps. */
   | {
       readonly type: "stepEnded";
@@ -53,6 +56,8 @@ export interface ClaimRequested {
   /** Names of the quotas in which the job would have a place on that agent; absent for none. */
   readonly quotas?: readonly string[];
 }
+
+export type JobWaits = { readonly type: "waits" } & AgentWait;
 
 /** The agent, as it was with `bootId`, holds nothing any more. */
 export interface AgentLost {

@@ -1,4 +1,5 @@
 /** What a job actor remembers: one attempt of one planned job. */
+import type { AgentWait } from "../../src/domain/agent-wait.ts";
 import { type JobRunId, jobRunId, type RunId } from "../../src/domain/ids.ts";
 import { cellName, type Pairs, type PlannedJob, type Scalar } from "../../src/domain/plan.ts";
 import type { Place } from "../../src/domain/groups.ts";
@@ -66,6 +67,8 @@ export interface JobState {
   readonly paused: boolean;
   /** Since when it has lacked nothing but an agent; while the run was paused it lacked more. */
   readonly queuedAt: number | null;
+  /** Why nobody has taken it for long, as it was told last; null while there is nothing to tell. */
+  readonly waits: Pick<AgentWait, "reason" | "clause"> | null;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
   readonly grant: Grant | null;
@@ -130,6 +133,7 @@ export function newJob(
     upstreamFailed: false,
     paused: false,
     queuedAt: null,
+    waits: null,
     startedAt: null,
     endedAt: null,
     grant: null,

@@ -13,6 +13,7 @@ export const runActor: ActorKind<RunState, RunMessage> = {
     ["timeout", run.timeoutTimer],
   ],
   outstanding: outstandingRun,
+  waitsForAgent: () => null,
   heldBy: () => null,
 };
 

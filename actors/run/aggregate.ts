@@ -5,7 +5,7 @@ import { isFinalRunStatus } from "../../src/domain/status.ts";
 import type { RunWaits } from "../../src/stores/aggregates.ts";
 import type { ActorView, AggregateType } from "../kernel/actor-kind.ts";
 import { jobActor } from "../job/actor.ts";
-import type { AgentLost, JobMessage } from "../job/messages.ts";
+import type { AgentLost, JobMessage, JobWaits } from "../job/messages.ts";
 import type { JobState } from "../job/state.ts";
 import { stepActor } from "../step/actor.ts";
 import type { StepMessage } from "../step/messages.ts";
@@ -22,6 +22,7 @@ export const RUN_AGGREGATE: AggregateType = {
   summarise: (run: RunState, bound, actors, plan) =>
     summariseRun(run, bound, bound ? null : waitsOf(run, actors, plan)),
   isFinal: (run: RunState) => isFinalRunStatus(runStatus(run.state)),
+  waitsMessage: (wait): JobWaits => ({ type: "waits", ...wait }),
   agentLostMessage({ agentId, bootId }, reason): AgentLost {
     return { type: "agentLost", agentId, bootId, reason };
   },

@@ -1,12 +1,12 @@
 /** The agents: those that are registered, and which of them show signs of life. */
 import type { PresenceRecord } from "../dispatch/board.ts";
+import type { Agents } from "../domain/agent-wait.ts";
 import type { AgentId, ProjectId } from "../domain/ids.ts";
 import type { Labels } from "../domain/labels.ts";
 import type { QuotaUse } from "../domain/quotas.ts";
 import { authoriseUser, type Caller } from "./access.ts";
 import type { AppContext } from "./context.ts";
 import { rfc3339 } from "./times.ts";
-import type { Agents } from "./waiting.ts";
 
 const ONLINE_MS = 30_000;
 

@@ -2,13 +2,14 @@
 import { jobName, type JobState, jobStatus } from "../../actors/job/state.ts";
 import type { RunState } from "../../actors/run/state.ts";
 import { type StepState, stepStatus } from "../../actors/step/state.ts";
+import type { Agents } from "../domain/agent-wait.ts";
 import type { JobRunId } from "../domain/ids.ts";
 import type { RunPlan } from "../domain/plan.ts";
 import { JOB_STATUS_CODES, RUN_STATUS_CODES, STEP_STATUS_CODES } from "../domain/status.ts";
 import type { Aggregate, AggregateHead } from "../stores/aggregates.ts";
 import { type StartTiming, StartTimes } from "./start-timing.ts";
 import { rfc3339, timing } from "./times.ts";
-import { type Agents, jobWaitingFor, runWaitingFor, stepWaitingFor } from "./waiting.ts";
+import { jobWaitingFor, runWaitingFor, stepWaitingFor } from "./waiting.ts";
 
 export type RunView = ReturnType<typeof runView>;
 export type RunDetail = ReturnType<typeof runDetail>;

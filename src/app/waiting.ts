@@ -1,14 +1,12 @@
 /** Why a run, a job or a step that is not running waits, as far as its state tells. Pure. */
 import type { JobState } from "../../actors/job/state.ts";
 import type { StepState } from "../../actors/step/state.ts";
-import type { PresenceRecord } from "../dispatch/board.ts";
+import { type Agents, type AgentWait, agentWait } from "../domain/agent-wait.ts";
 import type { ProjectId } from "../domain/ids.ts";
 import type { AgentSelector } from "../domain/labels.ts";
 import type { PlannedJob, RunPlan } from "../domain/plan.ts";
-import { isReached, type QuotaUse } from "../domain/quotas.ts";
 import { isFinalRunStatus } from "../domain/status.ts";
 import type { RunSummary } from "../stores/aggregates.ts";
-import { describeFailing, matchAgents } from "./agent-match.ts";
 
 export interface WaitingFor {
   readonly reason:
@@ -18,11 +16,7 @@ export interface WaitingFor {
     | "needs"
     | "retry"
     | "parallel"
-    | "no_agent_online"
-    | "no_agent_matches"
-    | "all_busy"
-    | "quota"
-    | "agent"
+    | AgentWait["reason"]
     | "job"
     | "step"
     | "start";
@@ -30,13 +24,6 @@ export interface WaitingFor {
   readonly text: string;
   /** Names of the jobs that have not ended; for `needs` alone. */
   readonly needs?: readonly string[];
-}
-
-/** What is known of those that may take jobs. */
-export interface Agents {
-  /** Null when presence could not be read. */
-  readonly online: readonly PresenceRecord[] | null;
-  readonly quotas: readonly QuotaUse[];
 }
 
 /** Null when a job of the run is at work, or the run has ended. */
@@ -50,7 +37,7 @@ export function runWaitingFor(
   if (bound || waits === null) return null;
   switch (waits.reason) {
     case "agent":
-      return agentWaitingFor(waits.selector, projectId, agents);
+      return agentFor(waits.selector, projectId, agents);
     case "retry":
       return RETRY;
   }
@@ -68,7 +55,7 @@ export function jobWaitingFor(
     case "pending":
       return pendingFor(job, planned, plan);
     case "queued":
-      return job.paused ? PAUSED : agentWaitingFor(planned.selector, plan.projectId, agents);
+      return job.paused ? PAUSED : agentFor(planned.selector, plan.projectId, agents);
     default:
       return null;
   }
@@ -123,44 +110,7 @@ function parallelFor({ maxParallel }: PlannedJob): WaitingFor {
 }
 
 /** Of what waits for an agent that `selector` matches. */
-export function agentWaitingFor(selector: AgentSelector, projectId: ProjectId, { online, quotas }: Agents): WaitingFor {
-  if (online === null) return { reason: "agent", text: "waits for an agent" };
-  if (online.length === 0) return { reason: "no_agent_online", text: "no agent is online" };
-  const { matching, failing } = matchAgents(selector, online);
-  if (matching.length === 0) {
-    return { reason: "no_agent_matches", text: `no online agent matches: ${describeFailing(failing, online.length)}` };
-  }
-  const reached = reachedQuota(projectId, matching, quotas);
-  if (reached !== undefined) return quotaFor(reached);
-  if (matching.every(isBusy)) {
-    const count = matching.length === 1 ? "the only matching agent is" : `all ${matching.length} matching agents are`;
-    return { reason: "all_busy", text: `${count} busy` };
-  }
-  return { reason: "agent", text: "waits for an agent to take it" };
-}
-
-/** That of the project, or one of agents when it alone keeps those back that have a free slot. */
-function reachedQuota(
-  projectId: ProjectId,
-  matching: readonly PresenceRecord[],
-  quotas: readonly QuotaUse[],
-): QuotaUse | undefined {
-  const reached = quotas.filter(isReached);
-  const ofProject = reached.find(({ subject }) => subject.kind === "project" && subject.projectId === projectId);
-  if (ofProject !== undefined) return ofProject;
-  const idle = matching.filter((agent) => !isBusy(agent));
-  const over = idle.map(({ labels }) =>
-    reached.find(({ subject }) => subject.kind === "label" && labels[subject.key] === subject.value),
-  );
-  return over.includes(undefined) ? undefined : over[0];
-}
-
-function quotaFor({ subject, taken, limit }: QuotaUse): WaitingFor {
-  const whose =
-    subject.kind === "project" ? `project ${subject.projectId}` : `agents with ${subject.key}=${subject.value}`;
-  return { reason: "quota", text: `the quota of ${whose} is reached: ${taken} of ${limit} jobs run` };
-}
-
-function isBusy({ busy, slots }: PresenceRecord): boolean {
-  return busy >= slots;
+function agentFor(selector: AgentSelector, projectId: ProjectId, agents: Agents): WaitingFor {
+  const { reason, text } = agentWait(selector, projectId, agents);
+  return { reason, text };
 }

@@ -50,6 +50,8 @@ export interface Board {
   quotaUse(projectIds: readonly ProjectId[]): Promise<readonly QuotaUse[]>;
   /** Calls `listener` when an offer may have become available in `lane`; offers that come back by themselves are not told. */
   onOffered(listener: (lane: Lane) => void): Promise<() => Promise<void>>;
+  /** Those of these jobs' offers that are there, taken ones included. */
+  find(jobIds: readonly JobRunId[]): Promise<readonly Offer[]>;
   /** How many offers there are, taken ones included. */
   size(): Promise<number>;
 }

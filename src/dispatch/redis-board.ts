@@ -164,6 +164,12 @@ export class RedisBoard implements Board {
     };
   }
 
+  async find(jobIds: readonly JobRunId[]): Promise<readonly Offer[]> {
+    if (jobIds.length === 0) return [];
+    const found = await this.#redis.hmget(KEYS[0]!, ...jobIds);
+    return found.flatMap((stored) => (stored === null ? [] : [JSON.parse(stored.slice(LANE_ID_LENGTH)) as Offer]));
+  }
+
   size(): Promise<number> {
     return this.#redis.hlen(KEYS[0]!);
   }

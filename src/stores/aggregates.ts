@@ -174,6 +174,9 @@ export interface AggregateStore {
   /** Jobs of a shard that are bound to an agent (`index.agentId` is set), ids ascending after `after`. */
   pageBoundJobs(shard: number, after: string, limit: number): Promise<readonly JobLocation[]>;
 
+  /** Jobs of a shard whose `index.status` is `queued`, ids ascending after `after`. */
+  pageQueuedJobs(shard: number, after: string, limit: number): Promise<readonly JobLocation[]>;
+
   /** Steps with `index.agentId` equal to `agentId`: what the plane believes that agent holds. */
   stepsHeldBy(agentId: AgentId): Promise<readonly StepLocation[]>;
   /** Jobs with `index.agentId` equal to `agentId`. */

@@ -103,7 +103,7 @@ export const CONDITIONS_AND_OUTPUTS: SchemaStep = {
 
 /** What is remembered since schema 3, as it is when nothing has come of it. */
 const RUN_GATES = { place: "none", stageApproval: null };
-const JOB_GATES = { place: "none", attemptsBefore: 0, reusedFrom: null, quotas: [] };
+const JOB_GATES = { place: "none", attemptsBefore: 0, reusedFrom: null, quotas: [], waits: null };
 const STEP_REUSE = { attemptsBefore: 0, reusedFrom: null };
 const ORIGIN_RERUN = { retryOf: null, firstRunId: null };
 

@@ -4,6 +4,7 @@ import type { JobTimer } from "../../actors/job/messages.ts";
 import { isAtWork, isBound } from "../../actors/job/state.ts";
 import { runStatus } from "../../actors/run/state.ts";
 import { isHeld } from "../../actors/step/state.ts";
+import type { AgentWait } from "../../src/domain/agent-wait.ts";
 import type { ReportPhase } from "../../actors/step/messages.ts";
 import { isFinalRunStatus } from "../../src/domain/status.ts";
 import type { PlannedCondition, PlannedStep, RunPlan } from "../../src/domain/plan.ts";
@@ -24,6 +25,7 @@ type Action =
       readonly request: number;
     }
   | { readonly do: "report"; readonly step: number; readonly phase: ReportPhase; readonly staleness: number }
+  | { readonly do: "waits"; readonly job: number; readonly reason: AgentWait["reason"] }
   | { readonly do: "lost"; readonly job: number; readonly attempt: number; readonly other: boolean }
   | {
       readonly do: "timer";
@@ -66,6 +68,11 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       staleness: fc.constantFrom(0, 0, 0, 1),
     }),
   },
+  fc.record({
+    do: fc.constant("waits" as const),
+    job: small,
+    reason: fc.constantFrom<AgentWait["reason"]>("no_agent_online", "all_busy"),
+  }),
   fc.record({ do: fc.constant("lost" as const), job: small, attempt: small, other: fc.boolean() }),
   fc.record({
     do: fc.constant("timer" as const),
@@ -187,6 +194,11 @@ function perform(run: SimulatedRun, step: Action): void {
         lastLine: 0,
         durationMs: 1,
       });
+      return;
+    }
+    case "waits": {
+      const { jobId } = jobs[step.job % jobs.length]!;
+      run.tell("job", jobId, { type: "waits", reason: step.reason, clause: "", text: "" });
       return;
     }
     case "lost": {

@@ -1,10 +1,9 @@
 import { expect } from "chai";
 import { newJob } from "../../actors/job/state.ts";
 import { newStep } from "../../actors/step/state.ts";
-import { agentWaitingFor, jobWaitingFor, runWaitingFor, stepWaitingFor } from "../../src/app/waiting.ts";
+import { jobWaitingFor, runWaitingFor, stepWaitingFor } from "../../src/app/waiting.ts";
 import type { PresenceRecord } from "../../src/dispatch/board.ts";
-import { asId, type AgentId, type ProjectId, type RunId } from "../../src/domain/ids.ts";
-import { ANY_AGENT } from "../../src/domain/labels.ts";
+import { asId, type AgentId, type RunId } from "../../src/domain/ids.ts";
 import type { QuotaUse } from "../../src/domain/quotas.ts";
 import { planOf } from "../support/plans.ts";
 
@@ -70,56 +69,6 @@ describe("why a job waits", () => {
     for (const state of ["running", "cancelling", "success", "failed", "cancelled"]) {
       expect(jobWaitingFor(job(0, { state }), plan, agents([]))).to.equal(null);
     }
-  });
-
-  it("names every clause that fails, with how many agents fail it", () => {
-    const matchExpressions = [{ key: "gpu", operator: "Exists", values: [] }] as const;
-    const selector = { matchLabels: [["os", "linux"]] as const, matchExpressions };
-    const text = (...online: PresenceRecord[]) => agentWaitingFor(selector, PROJECT, agents(online)).text;
-    expect(text()).to.equal("no agent is online");
-    expect(text(agent({}, 0))).to.equal("no online agent matches: os=linux (the only agent fails it)");
-    expect(text(agent({ os: "mac" }, 0), agent({ os: "linux" }, 0), agent({}, 0))).to.equal(
-      "no online agent matches: os=linux (2 of 3 agents fail it), gpu Exists (1 of 3 agents fails it)",
-    );
-    const fit = { os: "linux", gpu: "a100" };
-    expect(text(agent(fit, 1), agent({}, 0))).to.equal("the only matching agent is busy");
-    expect(text(agent(fit, 1), agent(fit, 1))).to.equal("all 2 matching agents are busy");
-  });
-});
-
-describe("why a job waits that agents could take", () => {
-  const use = (subject: QuotaUse["subject"], taken: number, limit: number): QuotaUse => ({
-    name: "",
-    subject,
-    taken,
-    limit,
-  });
-  const project = (taken: number) => use({ kind: "project", projectId: PROJECT }, taken, 4);
-  const gpu = (taken: number) => use({ kind: "label", key: "pool", value: "gpu" }, taken, 2);
-  const reason = (online: readonly PresenceRecord[], ...quotas: QuotaUse[]) =>
-    agentWaitingFor(ANY_AGENT, PROJECT, agents(online, quotas)).reason;
-
-  it("is the quota of its project, once it is reached", () => {
-    expect(agentWaitingFor(ANY_AGENT, PROJECT, agents([agent({}, 1)], [project(4)]))).to.deep.equal({
-      reason: "quota",
-      text: `the quota of project ${PROJECT} is reached: 4 of 4 jobs run`,
-    });
-    expect(reason([agent({}, 0)], project(3))).to.equal("agent");
-    const other = use({ kind: "project", projectId: asId<ProjectId>("prj_OTHER") }, 1, 1);
-    expect(reason([agent({}, 0)], other)).to.equal("agent");
-    expect(reason([], project(4)), "what is missing first").to.equal("no_agent_online");
-  });
-
-  it("is the quota of agents when all that are idle are under one that is reached", () => {
-    const [inPool, outside] = [agent({ pool: "gpu" }, 0), agent({}, 0)];
-    expect(agentWaitingFor(ANY_AGENT, PROJECT, agents([inPool], [gpu(2)]))).to.deep.equal({
-      reason: "quota",
-      text: "the quota of agents with pool=gpu is reached: 2 of 2 jobs run",
-    });
-    expect(reason([inPool], gpu(1))).to.equal("agent");
-    expect(reason([inPool, outside], gpu(2))).to.equal("agent");
-    expect(reason([inPool, agent({}, 1)], gpu(2))).to.equal("quota");
-    expect(reason([agent({ pool: "gpu" }, 1)], gpu(2))).to.equal("all_busy");
   });
 });
 

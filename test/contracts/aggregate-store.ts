@@ -233,6 +233,25 @@ export function aggregateStoreContract(open: () => Stores): void {
       expect(await allPages(page)).to.deep.equal(byText(bound));
     });
 
+    it("are paged by the jobs that are queued", async () => {
+      const shard = 9;
+      const queued: string[] = [];
+      for (let at = 0; at < 3; at++) {
+        const aggregate = sampleAggregate({ shard, plan: planOf([[{}, {}, {}, {}]]) });
+        await open().aggregates.create(aggregate);
+        const jobs = [0, 1, 3].map((position) => withIndex(actorOf(aggregate, "job", position), { status: "queued" }));
+        const save = saveOf(aggregate, {}, [...jobs, withIndex(actorOf(aggregate, "step"), { status: "queued" })]);
+        await open().aggregates.save(save);
+        const [taken, ...left] = jobs;
+        await open().aggregates.save(saveOf(save, {}, [withIndex(taken!, { status: "running" })]));
+        queued.push(...left.map(({ id }) => id));
+      }
+      const page = async (after: string): Promise<readonly string[]> =>
+        (await open().aggregates.pageQueuedJobs(shard, after, 2)).map(({ jobId }) => jobId);
+      expect(await allPages(page)).to.deep.equal(byText(queued));
+      expect(await open().aggregates.pageQueuedJobs(shard + 1, "", 10)).to.deep.equal([]);
+    });
+
     it("say in lists what they wait for, until they wait no more", async () => {
       const aggregate = sampleAggregate({ pipelineId: newId("pl") });
       const { pipelineId } = aggregate.head.summary;

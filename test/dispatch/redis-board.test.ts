@@ -201,6 +201,14 @@ describe("the board on Redis", () => {
     expect(await takeAll()).to.deep.equal(["b"]);
   });
 
+  it("finds offers by their jobs, taken ones too", async () => {
+    const [one, two] = [offerOf("one"), offerOf("two", { selector: needs("os", "linux") })];
+    for (const offer of [one, two]) await board.offer(offer);
+    await takeOne(board, LINUX, HOLD_MS);
+    expect(await board.find([job("two"), job("unknown"), job("one")])).to.deep.equal([two, one]);
+    expect(await board.find([])).to.deep.equal([]);
+  });
+
   it("goes on after Redis was emptied under it", async () => {
     await board.offer(offerOf("before"));
     await takeOne(board, LINUX, HOLD_MS);

@@ -125,6 +125,10 @@ export class MongoAggregateStore implements AggregateStore {
     return this.#readModels.pageBoundJobs(shard, after, limit);
   }
 
+  pageQueuedJobs(shard: number, after: string, limit: number): Promise<readonly JobLocation[]> {
+    return this.#readModels.pageQueuedJobs(shard, after, limit);
+  }
+
   stepsHeldBy(agentId: AgentId): Promise<readonly StepLocation[]> {
     return this.#readModels.stepsHeldBy(agentId);
   }

@@ -2,7 +2,7 @@
  * Job and step runs as documents of their own, for look-ups by id and by agent: projections of what aggregates hold,
  * written after the save and guarded by its version.
  */
-import type { AnyBulkWriteOperation, Collection } from "mongodb";
+import type { AnyBulkWriteOperation, Collection, Filter } from "mongodb";
 import type { AgentId, JobRunId, RunId, StepRunId } from "../../domain/ids.ts";
 import type { ActorIndex, AggregateHead, JobLocation, StepLocation, StoredActor } from "../aggregates.ts";
 import { type Connection, isDuplicateKey } from "./connection.ts";
@@ -74,9 +74,16 @@ export class ReadModels {
     return this.#steps.find({ agentId }).sort({ _id: 1 }).map(toStepLocation).toArray();
   }
 
-  async pageBoundJobs(shard: number, after: string, limit: number): Promise<readonly JobLocation[]> {
-    const page = this.#jobs.find({ shard, bound: true, _id: { $gt: after } }).sort({ _id: 1 });
-    return page.limit(limit).map(toJobLocation).toArray();
+  pageBoundJobs(shard: number, after: string, limit: number): Promise<readonly JobLocation[]> {
+    return this.#pageJobs({ shard, bound: true, _id: { $gt: after } }, limit);
+  }
+
+  pageQueuedJobs(shard: number, after: string, limit: number): Promise<readonly JobLocation[]> {
+    return this.#pageJobs({ shard, status: "queued", _id: { $gt: after } }, limit);
+  }
+
+  #pageJobs(filter: Filter<Row>, limit: number): Promise<readonly JobLocation[]> {
+    return this.#jobs.find(filter).sort({ _id: 1 }).limit(limit).map(toJobLocation).toArray();
   }
 
   get #byKind(): readonly (readonly [Collection<Row>, "job" | "step"])[] {

@@ -173,6 +173,16 @@ export class SqliteAggregateStore implements AggregateStore {
     return rows.map(toJobLocation);
   }
 
+  async pageQueuedJobs(shard: number, after: string, limit: number): Promise<readonly JobLocation[]> {
+    const rows = await this.#db.all(
+      "SELECT * FROM actors WHERE shard = ? AND kind = 'job' AND status = 'queued' AND id > ? ORDER BY id LIMIT ?",
+      shard,
+      after,
+      limit,
+    );
+    return rows.map(toJobLocation);
+  }
+
   async stepsHeldBy(agentId: AgentId): Promise<readonly StepLocation[]> {
     const rows = await this.#db.all("SELECT * FROM actors WHERE agent_id = ? AND kind = 'step' ORDER BY id", agentId);
     return rows.map(toStepLocation);

@@ -73,5 +73,8 @@ export const MIGRATIONS: readonly string[] = [
   ) WITHOUT ROWID;
   CREATE INDEX step_outputs_by_run ON step_outputs (run_id);
   `,
-  `ALTER TABLE aggregates ADD COLUMN waits TEXT`,
+  `
+  ALTER TABLE aggregates ADD COLUMN waits TEXT;
+  CREATE INDEX actors_queued ON actors (shard, id) WHERE kind = 'job' AND status = 'queued';
+  `,
 ];

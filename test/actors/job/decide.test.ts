@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { outstandingJob } from "../../../actors/job/decide.ts";
+import type { AgentWait } from "../../../src/domain/agent-wait.ts";
 import type { OwedEffect } from "../../../src/domain/effects.ts";
 import { planOf, retryOf } from "../../support/plans.ts";
 import { AGENT, jobIdOf, OTHER_AGENT, SimulatedRun, typesOf } from "../../support/simulated-run.ts";
@@ -147,6 +148,31 @@ describe("a job", () => {
     expect(ofQuotas(run.tellJob(0, claim, 2))).to.deep.equal(places("occupy", 2));
     run.report(0, 0, "succeeded", { jobAttempt: 2 });
     expect(ofQuotas(run.report(0, 1, "succeeded", { jobAttempt: 2 }))).to.deep.equal(places("vacate", 2));
+  });
+
+  it("tells why nobody takes it, once for each reason, until it is taken", () => {
+    const run = new SimulatedRun(planOf([[{}]])).start();
+    const wait = (reason: AgentWait["reason"], clause = "", text = "") =>
+      run.tellJob(0, { type: "waits", reason, clause, text });
+    const [told, ...more] = wait("no_agent_online", "", "no agent is online");
+    expect(more).to.deep.equal([]);
+    expect(told)
+      .to.have.property("event")
+      .that.deep.includes({ object: "job", lifecycle: "waiting", status: "queued" });
+    expect(told).to.have.nested.property("event.data.waitingFor", "no_agent_online");
+    expect(told).to.have.nested.property("event.data.text", "no agent is online");
+    expect(wait("no_agent_online")).to.deep.equal([]);
+    expect(wait("no_agent_matches", "os=linux")).to.have.length(1);
+    expect(wait("no_agent_matches", "os=linux", "on more agents")).to.deep.equal([]);
+    expect(wait("no_agent_matches", "gpu Exists")).to.have.length(1);
+    run.command("pause");
+    expect(wait("all_busy"), "the pause is reason enough").to.deep.equal([]);
+    run.command("resume");
+    expect(wait("no_agent_matches", "gpu Exists"), "it waits anew").to.have.length(1);
+    run.claim(0);
+    expect(wait("all_busy")).to.deep.equal([]);
+    expect(run.job(0)).to.include({ state: "running", waits: null });
+    expect(run.undecided).to.deep.equal([]);
   });
 
   it("fails for good when its attempts are used up", () => {

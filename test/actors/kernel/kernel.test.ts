@@ -74,6 +74,7 @@ describe("the kernel", () => {
       board: ports.board,
       mailboxes: ports.mailboxes,
       presence: {
+        online: () => Promise.resolve([]),
         read: () => (presenceReadable ? Promise.resolve(presence) : Promise.reject(new Error("no Redis"))),
       },
       type: RUN_AGGREGATE,
@@ -365,26 +366,6 @@ describe("the kernel", () => {
       await until("the job begins anew", async () => (await jobOf(runId)).state === "failed");
       expect((await jobOf(runId)).reason).to.equal("agent_lost");
       expect((await jobOf(runId, 0, 2)).state).to.equal("queued");
-    });
-
-    it("keeps the places of bound jobs in quotas, also of those that it finds as a new owner", async () => {
-      presenceReadable = false;
-      await kernel.open(SHARD);
-      const runId = await trigger();
-      await ring(runId);
-      const { rootId, to, message } = claimLetter(runId);
-      await kernel.receive(SHARD, [{ rootId, to, message: { ...message, quotas: ["project:default"] } }]);
-      const place = { jobId: to.id, quotas: ["project:default"] };
-      expect(ports.occupied)
-        .to.have.length(1)
-        .and.deep.include({ type: "occupy", ...place });
-      await until("a look", () => ports.occupied.length > 1);
-      expect(ports.occupied[1]).to.deep.equal(place);
-      await kernel.stop();
-      kernel = newKernel();
-      await kernel.open(SHARD);
-      await until("the first look of the new owner", () => ports.occupied.length > 2);
-      expect(ports.occupied[2]).to.deep.equal(place);
     });
 
     it("leaves a job alone while the beats of its agent change", async () => {

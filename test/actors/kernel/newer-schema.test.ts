@@ -77,7 +77,7 @@ describe("the kernel of an old node among what a newer one has stored", () => {
       feed: ports.feed,
       board: ports.board,
       mailboxes: ports.mailboxes,
-      presence: { read: () => Promise.resolve(new Map()) },
+      presence: { read: () => Promise.resolve(new Map()), online: () => Promise.resolve([]) },
       type: RUN_AGGREGATE,
       clock: systemClock,
       log: { ...silentLog, error: (fields) => void alarms.push(String(fields["runId"])) },

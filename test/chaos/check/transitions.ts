@@ -5,14 +5,14 @@ import type { RunEvidence, Transition, Violation, ViolationKind } from "./eviden
 /** The place of a transition in the life of its object; what has no place of its own cannot come about. */
 const PLACES: Record<EventObject, Partial<Record<Lifecycle, number>>> = {
   pipeline: { created: 0, started: 1, paused: 2, resumed: 2, completed: 3, failed: 3, cancelled: 3 },
-  job: { retried: 0, queued: 1, started: 2, completed: 3, failed: 3, cancelled: 3, skipped: 3 },
+  job: { retried: 0, queued: 1, waiting: 1, started: 2, completed: 3, failed: 3, cancelled: 3, skipped: 3 },
   step: { retried: 0, queued: 1, started: 2, completed: 3, failed: 3, cancelled: 3, timeout: 3, skipped: 3 },
 };
 
 /** What must have come before; a transition that is not named here may be the first of its object. */
 const NEEDS: Record<EventObject, Partial<Record<Lifecycle, Lifecycle>>> = {
   pipeline: { started: "created", paused: "started", resumed: "paused", completed: "started", failed: "started" },
-  job: { started: "queued", completed: "started" },
+  job: { waiting: "queued", started: "queued", completed: "started" },
   step: { started: "queued", completed: "started", timeout: "started", cancelled: "queued", failed: "queued" },
 };
 
@@ -58,7 +58,8 @@ function checkLives(run: RunEvidence): readonly Violation[] {
         say("wrong", `it cannot be ${lifecycle}`);
         continue;
       }
-      if (last?.lifecycle === lifecycle) say("doubled", `${lifecycle} twice in a row`);
+      // A job may wait for one thing after the other.
+      if (last?.lifecycle === lifecycle && lifecycle !== "waiting") say("doubled", `${lifecycle} twice in a row`);
       else if (place < lastPlace) say("reordered", `${lifecycle} after ${last!.lifecycle}`);
       else if (place === lastPlace && place === 3) say("doubled", `it ended twice: ${last!.lifecycle}, ${lifecycle}`);
       const needed = NEEDS[object][lifecycle];

@@ -1,5 +1,5 @@
 /** Which of some agents a job's selector matches, and what of it the others fail. Pure. */
-import { type AgentSelector, failingClause, type Labels } from "../domain/labels.ts";
+import { type AgentSelector, failingClause, type Labels } from "./labels.ts";
 
 export interface FailingClause {
   /** As text for people: `os=linux`. */
