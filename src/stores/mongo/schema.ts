@@ -48,4 +48,7 @@ export const MIGRATIONS: readonly Migration[] = [
   async (connection) => {
     await connection.collection("job_runs").createIndex({ shard: 1, status: 1, _id: 1 });
   },
+  async (connection) => {
+    await connection.collection("step_outputs").createIndex({ runId: 1, bytes: 1 });
+  },
 ];

@@ -77,4 +77,8 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE aggregates ADD COLUMN waits TEXT;
   CREATE INDEX actors_queued ON actors (shard, id) WHERE kind = 'job' AND status = 'queued';
   `,
+  `
+  ALTER TABLE step_outputs ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX step_outputs_sizes ON step_outputs (run_id, bytes);
+  `,
 ];
