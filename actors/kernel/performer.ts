@@ -12,6 +12,9 @@ import { agentChannel, commandChannel, type Feed, runChannel } from "../../src/f
 import type { AggregateHead, OwedRecord } from "../../src/stores/aggregates.ts";
 import type { Stores } from "../../src/stores/stores.ts";
 
+/** The beginning of a run of thousands of jobs is performed in parts, so that others get their turn in between. */
+const AT_ONCE = 500;
+
 export interface PerformerPorts {
   readonly stores: Pick<Stores, "inbox">;
   readonly feed: Feed;
@@ -28,11 +31,13 @@ export async function performOwed(
   head: AggregateHead,
   owed: readonly OwedRecord[],
 ): Promise<void> {
-  const events = eventsOf(head, owed);
-  // Calls are issued in order without waiting in between: each target keeps the order of its connection.
-  const calls = owed.map(({ effect }) => performOne(ports, head, effect));
-  const tellings = events.map((event) => ports.feed.publish(runChannel(head.rootId), event));
-  await Promise.all([...calls, ...tellings]);
+  for (let at = 0; at < owed.length; at += AT_ONCE) {
+    const some = owed.slice(at, at + AT_ONCE);
+    // Calls are issued in order without waiting in between: each target keeps the order of its connection.
+    const calls = some.map(({ effect }) => performOne(ports, head, effect));
+    const tellings = eventsOf(head, some).map((event) => ports.feed.publish(runChannel(head.rootId), event));
+    await Promise.all([...calls, ...tellings]);
+  }
 }
 
 /** The events that a snapshot owes. */

@@ -1,4 +1,5 @@
 /** The trigger by hand: plans a run of a pipeline's head definition and stores it. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { z } from "zod";
 import { takeFirstTurn } from "../../actors/kernel/first-turn.ts";
 import { eventsOf, performOwed } from "../../actors/kernel/performer.ts";
@@ -22,6 +23,7 @@ import { claimRequest } from "./request-ids.ts";
 import { boundTriggerInput, defaultRef } from "./trigger-input.ts";
 
 const FIRST_ATTEMPT = 1;
+const JOBS_AT_ONCE = 200;
 
 export const triggerBody = z.strictObject({
   variables: z.record(z.string(), z.string({ error: "must be a string" })).default({}),
@@ -108,10 +110,13 @@ async function createRun(context: AppContext, run: NewRun): Promise<void> {
     retryOf: null,
     firstRunId: null,
   };
+  // What follows takes long for thousands of steps, as what came before did: others get their turn in between.
+  if (plan.jobs.length > JOBS_AT_ONCE) await nextTurn();
   const now = clock.now();
   const created = createRunAggregate({ runId, shard: shardOf(runId, shards), plan, origin, now });
   const begun = takeFirstTurn(created, plan, now, RUN_AGGREGATE);
   const { head } = begun;
+  if (plan.jobs.length > JOBS_AT_ONCE) await nextTurn();
   const events = eventsOf(head, head.owed);
   const outcome = await stores.aggregates.create(begun, { plan: { graph: plan, jobs }, events });
   if (outcome === "exists") return ringDoorbell(context, runId);
@@ -130,6 +135,7 @@ async function planned(
 ): Promise<{ readonly plan: RunPlan; readonly jobs: readonly JobSpec[] }> {
   const definition = await definitionOf(context.stores.pipelines, revisionId);
   if (definition === undefined) throw noPipeline(pipeline.pipelineId);
+  await nextTurn();
   const outcome = planRun({
     definition,
     runId,

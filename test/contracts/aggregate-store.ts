@@ -4,7 +4,7 @@ import { type AgentId, asId, type JobRunId, newId, type RunId, type StepRunId } 
 import type { RunEvent } from "../../src/domain/events.ts";
 import type { DueAggregate, OwedRecord } from "../../src/stores/aggregates.ts";
 import type { Stores } from "../../src/stores/stores.ts";
-import { planOf } from "../support/plans.ts";
+import { jobSpecsOf, planOf } from "../support/plans.ts";
 import { actorOf, allPages, byText, sampleAggregate, saveOf, withIndex } from "./samples.ts";
 
 const OWED: OwedRecord = {
@@ -119,8 +119,27 @@ export function aggregateStoreContract(open: () => Stores): void {
     });
 
     it("hold runs of 5,000 steps", async () => {
-      const aggregate = sampleAggregate({ plan: planOf([Array.from({ length: 50 }, () => ({ steps: 100 }))]) });
-      await open().aggregates.create(aggregate);
+      const plan = planOf([Array.from({ length: 50 }, () => ({ steps: 100 }))]);
+      const aggregate = sampleAggregate({ plan });
+      const { rootId, summary } = aggregate.head;
+      const events = Array.from({ length: 5_001 }, (_, at): RunEvent => ({
+        runId: rootId,
+        pipelineId: summary.pipelineId,
+        number: at + 1,
+        timeMs: 5,
+        object: "pipeline",
+        lifecycle: "created",
+        jobId: null,
+        stepRunId: null,
+        status: "pending",
+        data: {},
+      }));
+      const beside = { plan: { graph: plan, jobs: jobSpecsOf(plan) }, events };
+      expect(await open().aggregates.create(aggregate, beside)).to.equal("created");
+      expect(await open().aggregates.create(aggregate, beside)).to.equal("exists");
+      expect(await open().events.read(rootId, 0, 10_000)).to.have.length(5_001);
+      expect(await open().plans.loadPlan(rootId)).to.deep.equal(plan);
+      expect(await open().plans.loadJob(rootId, 49)).to.deep.equal(beside.plan.jobs[49]);
       const changed = [0, 1, 2].map((position) => withIndex(actorOf(aggregate, "job", position), { status: "queued" }));
       expect(await open().aggregates.save(saveOf(aggregate, {}, changed))).to.equal("saved");
       const loaded = (await open().aggregates.load(aggregate.head.rootId))!;

@@ -16,10 +16,12 @@ import type {
   StoredBeside,
 } from "../aggregates.ts";
 import type { Database, Row } from "./database.ts";
-import { insertEvents, insertPlan } from "./runtime.ts";
+import { appendEvents, insertEvents, insertPlan } from "./runtime.ts";
 
 const RANK = { run: 0, job: 1, step: 2 } as const;
 const FINAL = FINAL_RUN_STATUSES.map((status) => `'${status}'`).join(", ");
+
+const ACTORS_AT_ONCE = 1_000;
 
 const INSERT_HEAD = `
   INSERT INTO aggregates (root_id, shard, schema, version, final, settled, owes, bound, event_number, next_due_at, owed,
@@ -41,37 +43,14 @@ export class SqliteAggregateStore implements AggregateStore {
     this.#db = db;
   }
 
-  create({ head, actors }: Aggregate, { plan, events = [] }: StoredBeside = {}): Promise<"created" | "exists"> {
-    const { rootId, shard, schema, version, eventNumber, nextDueAt, summary } = head;
-    return this.#db.transaction(() => {
-      if (plan !== undefined) insertPlan(this.#db, rootId, plan.graph, plan.jobs);
-      const inserted = this.#db.runNow(
-        INSERT_HEAD,
-        rootId,
-        shard,
-        schema,
-        version,
-        Number(head.final),
-        Number(head.settled),
-        Number(head.owed.length > 0),
-        Number(summary.bound),
-        eventNumber,
-        nextDueAt,
-        JSON.stringify(head.owed),
-        summary.pipelineId,
-        summary.projectId,
-        summary.status,
-        summary.createdAt,
-        summary.startedAt,
-        summary.endedAt,
-        summary.waits && JSON.stringify(summary.waits),
-        JSON.stringify(head.origin),
-      );
-      if (inserted === 0) return "exists";
-      for (const actor of actors) this.#putActor(rootId, shard, actor);
-      insertEvents(this.#db, events);
-      return "created";
-    });
+  /** A large one in parts, since nothing else happens in this process during a transaction: plan, snapshot, events. */
+  async create(aggregate: Aggregate, { plan, events = [] }: StoredBeside = {}): Promise<"created" | "exists"> {
+    const { rootId } = aggregate.head;
+    if (aggregate.actors.length <= ACTORS_AT_ONCE) return this.#create(aggregate, { ...(plan && { plan }), events });
+    if (plan !== undefined) await this.#db.transaction(() => insertPlan(this.#db, rootId, plan.graph, plan.jobs));
+    const outcome = await this.#create(aggregate, {});
+    if (outcome === "created") await appendEvents(this.#db, events);
+    return outcome;
   }
 
   save({ expectedVersion, head, changed, events }: AggregateSave): Promise<"saved" | "versionConflict"> {
@@ -248,6 +227,39 @@ export class SqliteAggregateStore implements AggregateStore {
         limit,
       ),
     );
+  }
+
+  #create({ head, actors }: Aggregate, { plan, events = [] }: StoredBeside): Promise<"created" | "exists"> {
+    const { rootId, shard, schema, version, eventNumber, nextDueAt, summary } = head;
+    return this.#db.transaction(() => {
+      if (plan !== undefined) insertPlan(this.#db, rootId, plan.graph, plan.jobs);
+      const inserted = this.#db.runNow(
+        INSERT_HEAD,
+        rootId,
+        shard,
+        schema,
+        version,
+        Number(head.final),
+        Number(head.settled),
+        Number(head.owed.length > 0),
+        Number(summary.bound),
+        eventNumber,
+        nextDueAt,
+        JSON.stringify(head.owed),
+        summary.pipelineId,
+        summary.projectId,
+        summary.status,
+        summary.createdAt,
+        summary.startedAt,
+        summary.endedAt,
+        summary.waits && JSON.stringify(summary.waits),
+        JSON.stringify(head.origin),
+      );
+      if (inserted === 0) return "exists";
+      for (const actor of actors) this.#putActor(rootId, shard, actor);
+      insertEvents(this.#db, events);
+      return "created";
+    });
   }
 
   #putActor(rootId: RunId, shard: number, { kind, id, state, index }: StoredActor): void {
