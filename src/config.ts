@@ -6,6 +6,7 @@ import { hostname } from "node:os";
 import { z } from "zod";
 import { MillraceError, type Problem } from "./domain/errors.ts";
 import type { Labels } from "./domain/labels.ts";
+import type { LabelQuota, Quotas } from "./domain/quotas.ts";
 
 export const NODE_ROLES = ["edge", "gateway", "worker"] as const;
 export type NodeRole = (typeof NODE_ROLES)[number];
@@ -34,6 +35,8 @@ export interface ControlPlaneConfig {
   readonly storeLimit: number | null;
   readonly shards: number;
   readonly eventNamespace: string;
+  /** How many jobs may run at once; the same on all nodes. */
+  readonly quotas: Quotas;
   /** HMAC key, at least 32 bytes; null lets the embedded engine make its own. */
   readonly signingKey: Uint8Array | null;
   /** The operator's own first administrator token, or null to have one made. */
@@ -102,6 +105,35 @@ const wholeNumber = (least: number, most: number) =>
     .transform(Number)
     .refine((value) => value >= least && value <= most, `must be from ${least} to ${most}`);
 
+const MAX_RUNNING = 1_000_000;
+const quotas = z.string().transform((text, check): Pick<Quotas, "projects" | "labels"> => {
+  const projects = new Map<string, number>();
+  const labelQuotas: LabelQuota[] = [];
+  const seen = new Set<string>();
+  for (const part of text.split(",").map((each) => each.trim())) {
+    const parsed = /^(?:project:(?<id>[^\s=:]+)|label:(?<key>[^\s=]+)=(?<value>.+))=(?<limit>\d{1,9})$/.exec(
+      part,
+    )?.groups;
+    const limit = Number(parsed?.["limit"]);
+    const name = part.slice(0, part.lastIndexOf("="));
+    if (parsed === undefined || limit < 1 || limit > MAX_RUNNING) {
+      check.addIssue(
+        `must be project:<id>=<number> and label:<key>=<value>=<number>, separated by commas, with numbers from 1 to ${MAX_RUNNING}`,
+      );
+      return z.NEVER;
+    }
+    if (seen.has(name)) {
+      check.addIssue(`must name ${name} once`);
+      return z.NEVER;
+    }
+    seen.add(name);
+    const { id, key, value } = parsed;
+    if (id !== undefined) projects.set(id, limit);
+    else labelQuotas.push({ key: key!, value: value!, limit });
+  }
+  return { projects, labels: labelQuotas };
+});
+
 const BYTES_OF_UNIT = { MB: 1e6, GB: 1e9, TB: 1e12, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 } as const;
 const size = z.string().transform((text, check): number => {
   const [, amount, unit] = /^(\d{1,6}) ?([MGT]i?B)$/.exec(text) ?? [];
@@ -137,6 +169,8 @@ const controlPlaneVariables = z
       .string()
       .regex(/^[a-z][a-z0-9_-]{0,62}$/, "must be one lower-case word")
       .default("svc"),
+    MILLRACE_MAX_RUNNING_PER_PROJECT: wholeNumber(1, MAX_RUNNING).optional(),
+    MILLRACE_QUOTAS: quotas.default({ projects: new Map(), labels: [] }),
     MILLRACE_SIGNING_KEY: z
       .string()
       .refine((text) => Buffer.byteLength(text) >= 32, "must have at least 32 bytes")
@@ -203,6 +237,7 @@ export function readControlPlaneConfig(environment: Environment): ControlPlaneCo
     storeLimit: read.MILLRACE_STORE_LIMIT ?? null,
     shards: read.MAILBOX_SHARDS,
     eventNamespace: read.EVENT_NAMESPACE,
+    quotas: { everyProject: read.MILLRACE_MAX_RUNNING_PER_PROJECT ?? null, ...read.MILLRACE_QUOTAS },
     signingKey: read.MILLRACE_SIGNING_KEY === undefined ? null : new TextEncoder().encode(read.MILLRACE_SIGNING_KEY),
     bootstrapToken: read.MILLRACE_BOOTSTRAP_TOKEN ?? null,
     registrationToken: read.MILLRACE_REGISTRATION_TOKEN ?? null,

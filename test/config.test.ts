@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { NO_QUOTAS } from "../src/domain/quotas.ts";
 import { KNOWN_VARIABLES, readAgentConfig, readControlPlaneConfig } from "../src/config.ts";
 import { MillraceError } from "../src/domain/errors.ts";
 
@@ -27,6 +28,7 @@ describe("the environment", () => {
       storeLimit: null,
       shards: 16,
       eventNamespace: "svc",
+      quotas: NO_QUOTAS,
       signingKey: null,
       bootstrapToken: null,
       registrationToken: null,
@@ -105,6 +107,31 @@ describe("the environment", () => {
     }
     const elsewhere = { MONGODB_URL: "mongodb://db/", MILLRACE_SIGNING_KEY: KEY, MILLRACE_STORE_LIMIT: "20GB" };
     expect(refusal(() => readControlPlaneConfig(elsewhere)).message).to.include("MILLRACE_STORE_LIMIT bounds SQLite");
+  });
+
+  it("reads quotas of projects and of agents, and says how they are written", () => {
+    const quotasOf = (MILLRACE_QUOTAS: string) => readControlPlaneConfig({ MILLRACE_QUOTAS }).quotas;
+    expect(readControlPlaneConfig({}).quotas).to.deep.equal(NO_QUOTAS);
+    expect(readControlPlaneConfig({ MILLRACE_MAX_RUNNING_PER_PROJECT: "20" }).quotas.everyProject).to.equal(20);
+    expect(quotasOf("project:default=4, label:pool=gpu=2,label:expr=a=b=1")).to.deep.equal({
+      everyProject: null,
+      projects: new Map([["default", 4]]),
+      labels: [
+        { key: "pool", value: "gpu", limit: 2 },
+        { key: "expr", value: "a=b", limit: 1 },
+      ],
+    });
+    for (const text of [
+      "default=4",
+      "project:default",
+      "project:default=0",
+      "label:pool=2",
+      "label:=gpu=2",
+      "project:a=1,",
+    ]) {
+      expect(refusal(() => quotasOf(text)).message, text).to.include("MILLRACE_QUOTAS must be project:<id>=<number>");
+    }
+    expect(refusal(() => quotasOf("project:a=1,project:a=2")).message).to.include("must name project:a once");
   });
 
   it("refuses two kinds of Redis at once", () => {

@@ -16,5 +16,6 @@ export const approvalActor: ActorKind<ApprovalState, ApprovalMessage> = {
   }),
   timers: ({ expiryTimer }) => [["expiry", expiryTimer]],
   outstanding: outstandingApproval,
+  waitsForAgent: () => null,
   heldBy: () => null,
 };

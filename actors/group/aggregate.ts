@@ -13,6 +13,7 @@ const groupActor: ActorKind<GroupState, GroupMessage> = {
   index: ({ state }) => ({ position: 0, jobId: null, status: state, attempt: 1, agentId: null }),
   timers: () => [],
   outstanding: () => [],
+  waitsForAgent: () => null,
   heldBy: () => null,
 };
 
@@ -25,6 +26,7 @@ const SUMMARY: RunSummary = {
   startedAt: null,
   endedAt: null,
   bound: false,
+  waits: null,
 };
 const ORIGIN: RunOrigin = {
   trigger: { kind: "manual", ref: "" },
@@ -73,6 +75,9 @@ export const GROUP_AGGREGATE: AggregateType = {
   summarise: () => SUMMARY,
   // Nothing of an empty group has to be done; the next one to enter finds it.
   isFinal: ({ state }: GroupState) => state === "idle",
+  waitsMessage: () => {
+    throw new Error("a group waits for no agent");
+  },
   agentLostMessage: () => {
     throw new Error("no agent holds a group");
   },

@@ -19,6 +19,9 @@ export const jobActor: ActorKind<JobState, JobMessage> = {
     ["retry", job.retryTimer],
   ],
   outstanding: outstandingJob,
+  waitsForAgent: (job) => (job.state === "queued" && !job.paused ? { since: job.queuedAt!, told: job.waits } : null),
   heldBy: (job) =>
-    isBound(job) ? { agentId: job.grant!.agentId, bootId: job.grant!.bootId, leaseMs: job.leaseMs } : null,
+    isBound(job)
+      ? { agentId: job.grant!.agentId, bootId: job.grant!.bootId, leaseMs: job.leaseMs, quotas: job.quotas }
+      : null,
 };

@@ -9,6 +9,7 @@ import {
   type JobDecision,
   type JobEffect,
   moved,
+  occupy,
   offer,
   publishJob,
   schedule,
@@ -19,13 +20,13 @@ import { endJob, retryJob } from "./endings.ts";
 import { causeOf, cleanUp, endCleanup } from "./cleanup.ts";
 import { refusalOf, waitAtGate } from "./gates.ts";
 import { inputOf } from "./inputs.ts";
-import type { ClaimRequested, JobMessage, StepEnded } from "./messages.ts";
+import type { ClaimRequested, JobMessage, JobWaits, StepEnded } from "./messages.ts";
 import { goOnRetrying, retryStep } from "./retrying.ts";
 import { stepFacts } from "./facts.ts";
 import { begin, meetNeed, pause, resume } from "./queueing.ts";
 import { cellsOf, spread, takeCell, tellCells } from "./spreading.ts";
 import { afterStep, hasNext, walk } from "./walk.ts";
-import type { JobState } from "./state.ts";
+import { isBound, type JobState } from "./state.ts";
 import { JOB_TRANSITIONS } from "./transitions.ts";
 
 /** Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` for a `never` cell. */
@@ -68,6 +69,8 @@ export function decideJob(job: JobState, message: JobMessage, now: number, plan:
       return endJob(job, "cancelled", "upstream_failed", now, plan);
     case "claimed":
       return grant(job, message as ClaimRequested, now, plan);
+    case "waits":
+      return tellWait(job, message as JobWaits);
     case "stepRetried":
       return retryStep(job, now, plan, peers);
     case "retryDue":
@@ -90,9 +93,12 @@ export function decideJob(job: JobState, message: JobMessage, now: number, plan:
       return cleanUp(message.type === "superseded" ? giveWay(job, message) : job, message, now, plan, facts);
     case "cleanupOver":
       return endCleanup(job, plan);
-    case "stepLost":
+    case "stepLost": {
+      const { outcome } = message as StepEnded;
+      return retryJob(job, outcome === "notStarted" ? "dispatch_failed" : "agent_lost", now, plan, peers);
+    }
     case "agentLostBetweenSteps":
-      return retryJob(job, now, plan, peers);
+      return retryJob(job, "agent_lost", now, plan, peers);
     case "timeoutDone":
     case "timedOutBetweenSteps":
       return endJob(job, "failed", "timeout", now, plan);
@@ -114,6 +120,7 @@ export function decideJob(job: JobState, message: JobMessage, now: number, plan:
     case "gateLate":
     case "claimedAgain":
     case "claimedInVain":
+    case "waitsStill":
     case "staleTimer":
     case "strangerLost":
       throw new Error(`the table has no move for ${input}`);
@@ -158,13 +165,15 @@ function grant(job: JobState, claim: ClaimRequested, now: number, plan: RunPlan)
   const { timeoutMs } = plan.jobs[job.index]!;
   const fence = job.fence + 1;
   const generation = job.generation + 1;
-  const { agentId, bootId, requestId } = claim;
+  const { agentId, bootId, requestId, quotas = [] } = claim;
   const next: JobState = {
     ...job,
     state: "running",
     startedAt: now,
     fence,
     grant: { agentId, bootId, requestId, token: fence },
+    quotas,
+    waits: null,
     generation,
     queueTimer: null,
     queueLeftMs: null,
@@ -172,11 +181,17 @@ function grant(job: JobState, claim: ClaimRequested, now: number, plan: RunPlan)
     stepActive: true,
   };
   return moved(next, [
+    ...occupy(next),
     withdraw(job, plan),
     publishJob(next, "started"),
     dispatchStep(next),
     ...schedule(next, "timeout", next.timeoutTimer),
   ]);
+}
+
+function tellWait(job: JobState, { reason, clause, text }: JobWaits): JobDecision {
+  const next: JobState = { ...job, waits: { reason, clause } };
+  return moved(next, [publishJob(next, "waiting", { waitingFor: reason, text })]);
 }
 
 function advance(job: JobState, message: StepEnded, plan: RunPlan, facts: Facts): JobDecision {
@@ -216,5 +231,6 @@ export function outstandingJob(job: JobState, plan: RunPlan): readonly OwedEffec
   if (job.state === "queued" && !job.paused) {
     return [offer(job, plan), ...schedule(job, "queueTimeout", job.queueTimer)];
   }
-  return [...schedule(job, "timeout", job.timeoutTimer), ...schedule(job, "retry", job.retryTimer)];
+  const places = isBound(job) ? occupy(job) : [];
+  return [...places, ...schedule(job, "timeout", job.timeoutTimer), ...schedule(job, "retry", job.retryTimer)];
 }

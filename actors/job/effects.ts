@@ -1,7 +1,7 @@
 /** The effects that job decisions are made of, and their shorthand. Pure. */
 import { shownAttempt } from "../../src/domain/attempts.ts";
 import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
-import type { Lifecycle } from "../../src/domain/events.ts";
+import type { EventDraft, Lifecycle } from "../../src/domain/events.ts";
 import { jobRunId, stepRunId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Timer } from "../../src/domain/timer.ts";
@@ -22,7 +22,7 @@ export function moved(next: JobState, effects: readonly JobEffect[]): JobDecisio
   return { cell: "moved", next, effects };
 }
 
-export function publishJob(job: JobState, lifecycle: Lifecycle): OwedEffect {
+export function publishJob(job: JobState, lifecycle: Lifecycle, more: EventDraft["data"] = {}): OwedEffect {
   const { jobId, index, retryOf, reason } = job;
   return {
     type: "publish",
@@ -32,23 +32,7 @@ export function publishJob(job: JobState, lifecycle: Lifecycle): OwedEffect {
       jobId,
       stepRunId: null,
       status: jobStatus(job.state),
-      data: { index, attempt: shownAttempt(job), retryOf, reason, agentId: job.grant?.agentId ?? null },
-    },
-  };
-}
-
-/** It lacks one thing: an approval, or a place in the group that `text` names. */
-export function publishWaiting(job: JobState, waitingFor: "approval" | "concurrency", text: string): OwedEffect {
-  const { jobId, index, attempt } = job;
-  return {
-    type: "publish",
-    event: {
-      object: "job",
-      lifecycle: "waiting",
-      jobId,
-      stepRunId: null,
-      status: jobStatus(job.state),
-      data: { index, attempt, waitingFor, text },
+      data: { index, attempt: shownAttempt(job), retryOf, reason, agentId: job.grant?.agentId ?? null, ...more },
     },
   };
 }
@@ -87,6 +71,14 @@ export function offer(job: JobState, plan: RunPlan): OwedEffect {
 
 export function withdraw(job: JobState, plan: RunPlan): OwedEffect {
   return { type: "withdraw", jobId: job.jobId, projectId: plan.projectId };
+}
+
+export function occupy({ jobId, quotas }: JobState): readonly OwedEffect[] {
+  return quotas.length === 0 ? [] : [{ type: "occupy", jobId, quotas }];
+}
+
+export function vacate({ jobId, quotas }: JobState): readonly OwedEffect[] {
+  return quotas.length === 0 ? [] : [{ type: "vacate", jobId, quotas }];
 }
 
 export function schedule(job: JobState, timer: JobTimer, set: Timer | null): readonly OwedEffect[] {

@@ -2,7 +2,7 @@
 import type { Lifecycle } from "../../src/domain/events.ts";
 import { jobRunId } from "../../src/domain/ids.ts";
 import type { Peers } from "../../src/domain/peers.ts";
-import type { RunPlan } from "../../src/domain/plan.ts";
+import type { PlannedJob, RunPlan } from "../../src/domain/plan.ts";
 import {
   type JobDecision,
   type JobEffect,
@@ -11,6 +11,7 @@ import {
   tellRun,
   tellSpread,
   tellStep,
+  vacate,
   withdraw,
 } from "./effects.ts";
 import { resultOf, stepFacts } from "./facts.ts";
@@ -58,14 +59,20 @@ export function endJob(
 }
 
 /**
- * Ends an attempt whose agent is lost. The workspace is gone with the agent, so the whole job begins anew under a new
- * id, unless it has used up its attempts.
+ * Ends an attempt whose agent is lost, or could not start a step. The workspace is gone with the agent, so the whole job
+ * begins anew under a new id, unless it has used up its attempts or is not retried for that cause.
  */
-export function retryJob(job: JobState, now: number, plan: RunPlan, peers: Peers): JobDecision {
+export function retryJob(
+  job: JobState,
+  cause: PlannedJob["retry"]["on"][number],
+  now: number,
+  plan: RunPlan,
+  peers: Peers,
+): JobDecision {
   const planned = plan.jobs[job.index]!;
   const { attempts, on } = planned.retry;
-  if (job.attempt >= attempts || !on.includes("agent_lost")) return endJob(job, "failed", "agent_lost", now, plan);
-  const next = endAttempt(job, "failed", "agent_lost", now);
+  if (job.attempt >= attempts || !on.includes(cause)) return endJob(job, "failed", cause, now, plan);
+  const next = endAttempt(job, "failed", cause, now);
   const { job: retry, steps, peers: withRetry } = beginAnew(job, plan, peers);
   const waitMs = waitBefore(retry.attempt, planned.retry);
   const begun = waitMs > 0 ? wait(retry, now + waitMs) : begin(retry, now, plan, stepFacts(retry, plan, withRetry));
@@ -103,6 +110,7 @@ function lifecycleOf({ state, reason }: JobState): Lifecycle {
 function leave(job: JobState, next: JobState, plan: RunPlan): readonly JobEffect[] {
   const effects: JobEffect[] = [publishJob(next, lifecycleOf(next))];
   if (job.state === "queued") effects.push(withdraw(job, plan));
+  effects.push(...vacate(job));
   if (job.grant !== null) effects.push({ type: "release", agentId: job.grant.agentId, jobId: job.jobId });
   const firstUnbegun = job.stepIndex + (job.stepActive ? 1 : 0);
   // A job that is to be spread has no steps: its cells have.

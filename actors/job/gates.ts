@@ -6,9 +6,9 @@ import type { PlannedGroup, RunPlan } from "../../src/domain/plan.ts";
 import type { Facts } from "../../src/planner/gate.ts";
 import { resolveMessage, resolveOutput } from "../../src/planner/late-texts.ts";
 import { requestApproval } from "../approval/decide.ts";
-import { type ApprovalState, gateOfJob } from "../approval/state.ts";
+import { type ApprovalState, gateName, gateOfJob } from "../approval/state.ts";
 import { enterGroup, leaveGroup } from "../group/membership.ts";
-import { type JobDecision, type JobEffect, moved, publishWaiting } from "./effects.ts";
+import { type JobDecision, type JobEffect, moved, publishJob } from "./effects.ts";
 import type { ClosedGate, JobMessage } from "./messages.ts";
 import type { JobState } from "./state.ts";
 
@@ -45,14 +45,17 @@ export function groupOf(job: JobState, plan: RunPlan, facts: Facts): PlannedGrou
 export function waitAtGate(job: JobState, now: number, plan: RunPlan, peers: Peers, facts: Facts): JobDecision {
   const waiting: JobState = { ...job, state: "waiting" };
   if (approvalOf(job, plan, peers) === "pending") {
-    const told = publishWaiting(waiting, "approval", "");
+    const told = publishJob(waiting, "waiting", {
+      waitingFor: "approval",
+      text: gateName(gateOfJob(job.index, plan), plan),
+    });
     if (findApproval(job, plan, peers) !== undefined) return moved(waiting, [told]);
     return moved(waiting, [...requestFor(job, now, plan, facts), told]);
   }
   const group = groupOf(job, plan, facts) as PlannedGroup;
   const { place, effect } = enterGroup(memberOf(job), plan.projectId, group);
   const next: JobState = { ...waiting, place };
-  return moved(next, [effect, publishWaiting(next, "concurrency", place.name)]);
+  return moved(next, [effect, publishJob(next, "waiting", { waitingFor: "concurrency", text: place.name })]);
 }
 
 /** What is no longer waited for, or held. */

@@ -4,7 +4,7 @@ import type { RunPlan } from "../../src/domain/plan.ts";
 import { decideGate, type Gate } from "../../src/planner/gate.ts";
 import { hasCleanup } from "./cleanup.ts";
 import { otherCells, stepFacts, wasCancelled } from "./facts.ts";
-import type { ClaimRequested, ClosedGate, JobMessage, StepEnded } from "./messages.ts";
+import type { ClaimRequested, ClosedGate, JobMessage, JobWaits, StepEnded } from "./messages.ts";
 import { approvalOf, groupOf } from "./gates.ts";
 import { meetNeed } from "./queueing.ts";
 import { isRetried } from "./retrying.ts";
@@ -42,12 +42,18 @@ export function inputOf(job: JobState, message: JobMessage, plan: RunPlan, peers
     case "agentLost":
       if (job.grant?.agentId !== message.agentId || job.grant.bootId !== message.bootId) return "strangerLost";
       return job.stepActive ? "agentLost" : "agentLostBetweenSteps";
+    case "waits":
+      return job.state === "queued" && (job.paused || isSame(job.waits, message)) ? "waitsStill" : "waits";
     case "timer":
       return timerInput(job, message, plan, peers);
     case "pause":
     case "resume":
       return message.type;
   }
+}
+
+function isSame(waits: JobState["waits"], { reason, clause }: JobWaits): boolean {
+  return waits?.reason === reason && waits.clause === clause;
 }
 
 const INPUT_OF_GATE: Record<ClosedGate, JobInput> = {
@@ -137,7 +143,7 @@ function stepEndInput(job: JobState, message: StepEnded, plan: RunPlan, peers: P
   const facts = stepFacts(job, plan, peers);
   if (job.state === "cancelling" && hasCleanup(job, message, plan, facts)) return "cleanUp";
   if (job.state === "cancelling") return job.reason === "timeout" ? "timeoutDone" : "cancelDone";
-  if (message.outcome === "lost") return "stepLost";
+  if (message.outcome === "lost" || message.outcome === "notStarted") return "stepLost";
   if (message.outcome === "cancelled") return "stepCancelled";
   if (isRetried(job, message, plan)) return "stepRetried";
   const walked = afterStep(job, message, plan, facts);

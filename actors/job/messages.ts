@@ -1,11 +1,12 @@
 /** What a job actor is told, and by whom. */
+import type { AgentWait } from "../../src/domain/agent-wait.ts";
 import type { AgentId, RunId, StepRunId } from "../../src/domain/ids.ts";
 import type { ApprovalResult } from "../approval/messages.ts";
 import type { JobResult } from "../run/messages.ts";
 import type { Gate } from "../../src/planner/gate.ts";
 
-/** How a step ended for its job; `lost`: its agent is gone, so nobody knows. */
-export type StepOutcome = "success" | "failed" | "timeout" | "cancelled" | "lost";
+/** How a step ended for its job; `lost`: its agent is gone, so nobody knows; `notStarted`: its agent could not begin it. */
+export type StepOutcome = "success" | "failed" | "timeout" | "cancelled" | "lost" | "notStarted";
 
 /** Why a stage, a job or a step does not run. */
 export type ClosedGate = Exclude<Gate, "open"> | "approval_rejected" | "approval_expired";
@@ -34,6 +35,8 @@ export type JobMessage =
   | { readonly type: "resume" }
   /** From a gateway: an agent with a free slot asks for this job. */
   | ClaimRequested
+  /** From the watcher of queued jobs: why none of them takes it. */
+  | JobWaits
   /** From one of its steps. */
   | {
       readonly type: "stepEnded";
@@ -57,7 +60,11 @@ export interface ClaimRequested {
   readonly bootId: string;
   /** Chosen by the gateway or by a pulling agent; a repeat asks for the same answer. */
   readonly requestId: string;
+  /** Names of the quotas in which the job would have a place on that agent; absent for none. */
+  readonly quotas?: readonly string[];
 }
+
+export type JobWaits = { readonly type: "waits" } & AgentWait;
 
 /** The agent, as it was with `bootId`, holds nothing any more. */
 export interface AgentLost {

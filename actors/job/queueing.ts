@@ -36,7 +36,7 @@ export function pause(job: JobState, now: number, plan: RunPlan): JobDecision {
 export function resume(job: JobState, now: number, plan: RunPlan): JobDecision {
   const next: JobState = { ...job, paused: false };
   // Its age on the board, and the wait that users see, begin where it can be taken.
-  if (job.state === "queued") return goOnBoard({ ...next, queuedAt: now }, now, plan);
+  if (job.state === "queued") return goOnBoard({ ...next, queuedAt: now, waits: null }, now, plan);
   if (job.state !== "running" || job.stepActive || job.retryTimer !== null) return moved(next, []);
   const active: JobState = { ...next, stepActive: true };
   return moved(active, [dispatchStep(active)]);

@@ -1,4 +1,5 @@
 /** What a job actor remembers: one attempt of one planned job. */
+import type { AgentWait } from "../../src/domain/agent-wait.ts";
 import { type JobRunId, jobRunId, type RunId } from "../../src/domain/ids.ts";
 import { cellName, type Pairs, type PlannedJob, type Scalar } from "../../src/domain/plan.ts";
 import type { Place } from "../../src/domain/groups.ts";
@@ -54,7 +55,7 @@ export interface JobState {
   /**
    * Why it ended as it did: `matrix`, `matrix_limit`, `cell_failed`, `condition`, `condition_failed`, `upstream_failed`,
    * `approval_rejected`, `approval_expired`, `group_invalid`, `group_full`, `superseded`, `step_failed`, `agent_lost`,
-   * `queue_timeout`, `timeout`, `cancelled`, `fail_fast`; else empty.
+   * `dispatch_failed`, `queue_timeout`, `timeout`, `cancelled`, `fail_fast`; else empty.
    */
   readonly reason: string;
   /** In its group; null while it has not asked, and once it has left. */
@@ -73,9 +74,13 @@ export interface JobState {
   readonly paused: boolean;
   /** Since when it has lacked nothing but an agent; while the run was paused it lacked more. */
   readonly queuedAt: number | null;
+  /** Why nobody has taken it for long, as it was told last; null while there is nothing to tell. */
+  readonly waits: Pick<AgentWait, "reason" | "clause"> | null;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
   readonly grant: Grant | null;
+  /** Names of the quotas in which it has a place while it is bound. */
+  readonly quotas: readonly string[];
   /** The newest fencing token of this job over all its attempts; a grant takes the next one. */
   readonly fence: number;
   /** The step that runs, or will run next; the number of steps when none will. */
@@ -139,9 +144,11 @@ export function newJob(
     upstreamFailed: false,
     paused: false,
     queuedAt: null,
+    waits: null,
     startedAt: null,
     endedAt: null,
     grant: null,
+    quotas: [],
     fence: 0,
     stepIndex: 0,
     failing: "",

@@ -18,9 +18,10 @@ import type { JobPhase } from "./state.ts";
  * `spread`: nothing is, and its cells can be made; `spreadInVain`: and they cannot. `cells...`: what a cell has told leaves
  * others at work, or was the last word of all.
  * `readyInVain`: and no step of it is to run; `readyBroken`: and what decides that cannot be evaluated.
- * `claimedInVain`: somebody else has it, or it is not to be had now. `...BetweenSteps`: the run is paused and no step
- * is out. `cleanUp`: it ends, and a step asks to run all the same; `cleanupOver`: that takes too long. `stepLost` and
- * `agentLost` differ in who says so: the step's end, or the watcher of leases.
+ * `claimedInVain`: somebody else has it, or it is not to be had now. `waits`: nobody takes it, for another reason than was
+ * told before. `...BetweenSteps`: the run is paused and no step is out. `cleanUp`: it ends, and a step asks to run all the
+ * same; `cleanupOver`: that takes too long. `stepLost` and `agentLost` differ in who says so: the step's end, or the watcher of
+ * leases; a step that its agent could not start counts as lost.
  */
 export const JOB_INPUTS = [
   "held",
@@ -41,6 +42,8 @@ export const JOB_INPUTS = [
   "claimed",
   "claimedAgain",
   "claimedInVain",
+  "waits",
+  "waitsStill",
   "stepRetried",
   "retryDue",
   "stepsRemain",
@@ -86,6 +89,8 @@ export const JOB_TRANSITIONS = {
   claimed:               { pending: "never",     waiting: "never",     spread: "never",     queued: "running",   running: "never",      cancelling: "never",      success: "never", failed: "never", cancelled: "never" },
   claimedAgain:          { pending: "never",     waiting: "never",     spread: "never",     queued: "never",     running: "same",       cancelling: "late",       success: "late",  failed: "late",  cancelled: "late" },
   claimedInVain:         { pending: "late",      waiting: "late",      spread: "late",      queued: "late",      running: "late",       cancelling: "late",       success: "late",  failed: "late",  cancelled: "late" },
+  waits:                 { pending: "late",       waiting: "late",       spread: "late",       queued: "queued",     running: "late",       cancelling: "late",       success: "late",   failed: "late",   cancelled: "late" },
+  waitsStill:            { pending: "never",      waiting: "never",      spread: "never",      queued: "same",       running: "never",      cancelling: "never",      success: "never",  failed: "never",  cancelled: "never" },
   stepRetried:           { pending: "never",     waiting: "never",     spread: "never",     queued: "never",     running: "running",    cancelling: "never",      success: "never", failed: "never", cancelled: "never" },
   retryDue:              { pending: "queued",    waiting: "never",     spread: "never",     queued: "never",     running: "running",    cancelling: "never",      success: "never", failed: "never", cancelled: "never" },
   stepsRemain:           { pending: "never",     waiting: "never",     spread: "never",     queued: "never",     running: "running",    cancelling: "never",      success: "never", failed: "never", cancelled: "never" },

@@ -13,7 +13,7 @@ import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Aggregate, AggregateHead, OwedRecord } from "../../src/stores/aggregates.ts";
 import { readingOutputs } from "../../src/stores/reading-outputs.ts";
 import { type AggregateType, kindOf } from "./actor-kind.ts";
-import { type ActorsIndex, dueTimers, headAfter, indexed, NO_ACTORS, toStored } from "./head.ts";
+import { type ActorsIndex, afterTurn, dueTimers, headAfter, indexed, NO_ACTORS, toStored } from "./head.ts";
 import type { KernelContext } from "./kernel-context.ts";
 import { eventsOf, performOwed } from "./performer.ts";
 import { decideTurn, type Delivery, type LiveActor, type UndecidedLetter } from "./turn.ts";
@@ -198,7 +198,9 @@ export class Activation {
     // The end of all jobs leaves nothing to offer and no timer to set; events are owed all the same.
     if (type.isFinal(root as never)) this.#postponed = NOTHING_POSTPONED;
     const carried = this.#postponed.owed;
-    const head = headAfter(loaded.head, result, { root, index, carried }, now, type);
+    const actors = afterTurn(loaded.actors, result.changed);
+    const after = { root, index, carried, actors, plan: loaded.plan };
+    const head = headAfter(loaded.head, result, after, now, type);
     const outcome = await this.#save(loaded, head, changed, index, eventsOf(head, [...postponed.owed, ...head.owed]));
     if (outcome === "done") await this.#perform(loaded);
     return outcome;

@@ -2,6 +2,7 @@
  * What the kernel needs to know of a kind of actor, and of the aggregate that actors form. The kernel moves states and
  * messages about without looking into them.
  */
+import type { AgentWait } from "../../src/domain/agent-wait.ts";
 import type { ActorRef, Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
 import type { Cause } from "../../src/domain/events.ts";
 import type { AgentId, RootId } from "../../src/domain/ids.ts";
@@ -25,6 +26,10 @@ export interface ActorKind<State, Message, Next = State> {
   timers(state: State): readonly (readonly [name: string, timer: Timer | null])[];
   /** Effects that Redis must know of although it has forgotten everything. Performing them again does no harm. */
   outstanding(state: State, plan: RunPlan): readonly OwedEffect[];
+  /** Since when, Unix milliseconds, the actor waits for an agent, and why as it was told last; null when it does not. */
+  waitsForAgent(
+    state: State,
+  ): { readonly since: number; readonly told: Pick<AgentWait, "reason" | "clause"> | null } | null;
   /** The agent that must be watched while the actor is in this state, or null. */
   heldBy(state: State): Holder | null;
 }
@@ -35,10 +40,18 @@ export interface Holder {
   readonly bootId: string;
   /** How long the agent may be silent, milliseconds. */
   readonly leaseMs: number;
+  /** Names of the quotas in which the work has a place. */
+  readonly quotas: readonly string[];
 }
 
 /** Any kind, as the kernel handles it. */
 export type AnyKind = ActorKind<never, never, unknown>;
+
+/** An actor as the others of its aggregate may look at it. */
+export interface ActorView {
+  readonly kind: Kind;
+  readonly state: unknown;
+}
 
 /** How actors form an aggregate with one root. */
 export interface AggregateType {
@@ -51,9 +64,11 @@ export interface AggregateType {
   delivery(command: Command): { readonly to: ActorRef; readonly message: unknown };
   /** Of what follows from this message from outside: for kinds that publish events. */
   causeOf(message: never): Cause;
-  /** From the root's state; `bound`: some actor is held by an agent. */
-  summarise(rootState: never, bound: boolean): RunSummary;
+  /** From the root's state; `bound`: some actor is held by an agent; `actors`: all of them as they are then. */
+  summarise(rootState: never, bound: boolean, actors: Iterable<ActorView>, plan: RunPlan): RunSummary;
   isFinal(rootState: never): boolean;
+  /** What an actor is told that has waited long for an agent. */
+  waitsMessage(wait: AgentWait): unknown;
   /** What an actor is told when its agent is lost. */
   agentLostMessage(holder: Holder, reason: string): unknown;
 }

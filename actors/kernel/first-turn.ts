@@ -27,8 +27,9 @@ export function takeFirstTurn(
   if (undecided !== undefined) throw new Error(undecided.reason);
   for (const actor of turn.changed.values()) live.set(actor.id, actor);
   const index = indexed(NO_ACTORS, live.values(), type);
+  const after = { root: live.get(head.rootId)!.state, index, carried: [], actors: live.values(), plan };
   return {
-    head: headAfter(head, turn, { root: live.get(head.rootId)!.state, index, carried: [] }, now, type),
+    head: headAfter(head, turn, after, now, type),
     actors: toStored(live.values(), type),
   };
 }

@@ -1,5 +1,6 @@
 /** The head of an aggregate after a turn, and the look at actors that it is made of. Pure. */
 import type { RootId } from "../../src/domain/ids.ts";
+import type { RunPlan } from "../../src/domain/plan.ts";
 import type { AggregateHead, OwedRecord, StoredActor } from "../../src/stores/aggregates.ts";
 import { type AggregateType, kindOf } from "./actor-kind.ts";
 import type { Delivery, LiveActor, TurnResult } from "./turn.ts";
@@ -27,6 +28,15 @@ export function indexed(index: ActorsIndex, actors: Iterable<LiveActor>, type: A
     else dueAt.set(id, due);
   }
   return { held, dueAt };
+}
+
+/** All actors after a turn; they are looked at only as far as somebody asks. */
+export function* afterTurn(
+  actors: ReadonlyMap<string, LiveActor>,
+  changed: ReadonlyMap<string, LiveActor>,
+): Generator<LiveActor> {
+  for (const actor of actors.values()) yield changed.get(actor.id) ?? actor;
+  for (const actor of changed.values()) if (!actors.has(actor.id)) yield actor;
 }
 
 /** A message for every timer of these actors that is due at `now`. */
@@ -58,7 +68,13 @@ export function toStored(actors: Iterable<LiveActor>, type: AggregateType): read
 export function headAfter<Root extends RootId>(
   head: AggregateHead<Root>,
   turn: Pick<TurnResult, "effects">,
-  after: { readonly root: unknown; readonly index: ActorsIndex; readonly carried: readonly OwedRecord[] },
+  after: {
+    readonly root: unknown;
+    readonly index: ActorsIndex;
+    readonly carried: readonly OwedRecord[];
+    readonly actors: Iterable<LiveActor>;
+    readonly plan: RunPlan;
+  },
   now: number,
   type: AggregateType,
 ): AggregateHead<Root> {
@@ -74,6 +90,6 @@ export function headAfter<Root extends RootId>(
     owed: after.carried.length === 0 ? owed : [...after.carried, ...owed],
     final: type.isFinal(root),
     nextDueAt: dueAt.size === 0 ? null : Math.min(...dueAt.values()),
-    summary: type.summarise(root, held.size > 0),
+    summary: type.summarise(root, held.size > 0, after.actors, after.plan),
   };
 }

@@ -53,6 +53,10 @@ export interface KernelTiming {
   readonly watchMs: number;
   /** Added to a lease before its agent counts as lost. */
   readonly lossMarginMs: number;
+  /** Between two looks at queued jobs. */
+  readonly queueLookMs: number;
+  /** For how long a job has been queued when it is told why. */
+  readonly longWaitMs: number;
 }
 
 export const DEFAULT_TIMING: KernelTiming = {
@@ -64,4 +68,6 @@ export const DEFAULT_TIMING: KernelTiming = {
   creatorMs: 1_500,
   watchMs: 1_000,
   lossMarginMs: 5_000,
+  queueLookMs: 2_000,
+  longWaitMs: 5_000,
 };

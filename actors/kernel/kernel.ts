@@ -7,10 +7,11 @@ import type { Presence } from "../../src/dispatch/board.ts";
 import { asId, type RootId } from "../../src/domain/ids.ts";
 import { DEFAULT_TIMING, type KernelContext, type KernelCounters, type KernelTiming } from "./kernel-context.ts";
 import { LeaseWatcher } from "./lease-watcher.ts";
+import { QueueWatcher } from "./queue-watcher.ts";
 import { Shard } from "./shard.ts";
 
 export interface KernelOptions extends Omit<KernelContext, "counters" | "timing"> {
-  readonly presence: Pick<Presence, "read">;
+  readonly presence: Pick<Presence, "read" | "online">;
   /** Overrides of the default timing, for tests. */
   readonly timing?: Partial<KernelTiming>;
 }
@@ -29,6 +30,7 @@ export class Kernel implements ShardHandler {
   };
   readonly #context: KernelContext;
   readonly #watcher: LeaseWatcher;
+  readonly #queueWatcher: QueueWatcher;
   readonly #shards = new Map<number, Shard>();
 
   constructor(options: KernelOptions) {
@@ -36,11 +38,20 @@ export class Kernel implements ShardHandler {
     this.#context = { ...options, counters: this.counters, timing };
     this.#watcher = new LeaseWatcher({ ...options, ...timing });
     this.#watcher.start();
+    this.#queueWatcher = new QueueWatcher({
+      ...options,
+      ...timing,
+      aggregates: options.stores.aggregates,
+      shards: () => this.#shards.keys(),
+      deliver: async (shard, rootId, delivery) => this.#shards.get(shard)?.deliver(rootId, delivery),
+    });
+    this.#queueWatcher.start();
   }
 
-  /** Ends the watch over agents; shards are drained by their owner. */
+  /** Ends the watches over agents and queued jobs; shards are drained by their owner. */
   stop(): Promise<void> {
     this.#watcher.stop();
+    this.#queueWatcher.stop();
     for (const index of this.#shards.keys()) this.close(index);
     return Promise.resolve();
   }
@@ -53,6 +64,7 @@ export class Kernel implements ShardHandler {
 
   async redisLost(index: number): Promise<void> {
     const { log } = this.#context;
+    this.#queueWatcher.presenceLost();
     log.warn({ shard: index }, "Redis has lost its memory: telling it again what waits");
     await this.#shards.get(index)?.recover();
   }

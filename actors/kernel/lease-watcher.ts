@@ -1,13 +1,13 @@
 /**
- * Watches the agents that hold work of owned shards, and says which are lost.
+ * Watches the agents that hold work of owned shards, says which are lost, and keeps the work's places in quotas.
  *
  * An agent is alive while its beat changes. Silence is counted only over time in which presence could be read without
  * a break: an outage of Redis, or of this process, never looks like the loss of all agents.
  */
 import type { Clock } from "../../src/domain/clock.ts";
-import type { AgentId } from "../../src/domain/ids.ts";
+import { type AgentId, asId, type JobRunId } from "../../src/domain/ids.ts";
 import type { Logger } from "../../src/domain/logger.ts";
-import type { Presence } from "../../src/dispatch/board.ts";
+import { type Board, PLACE_MS, type Presence } from "../../src/dispatch/board.ts";
 import type { Holder } from "./actor-kind.ts";
 
 interface Watched {
@@ -23,6 +23,7 @@ interface Silence {
 
 export interface LeaseWatcherOptions {
   readonly presence: Pick<Presence, "read">;
+  readonly board: Pick<Board, "occupy">;
   readonly clock: Clock;
   readonly log: Logger;
   /** Between two looks, milliseconds. */
@@ -33,6 +34,8 @@ export interface LeaseWatcherOptions {
 
 /** A pause between two looks of more than this many intervals is a break. */
 const BREAK_INTERVALS = 3;
+/** Between two times at which places are kept, milliseconds. */
+const KEEP_MS = PLACE_MS / 3;
 
 export class LeaseWatcher {
   readonly #options: LeaseWatcherOptions;
@@ -40,6 +43,8 @@ export class LeaseWatcher {
   /** By agent and boot. */
   readonly #silences = new Map<string, Silence>();
   #lastLookAt: number | null = null;
+  /** When places were last kept, by the monotonic clock. */
+  #keptAt = -Infinity;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: LeaseWatcherOptions) {
@@ -48,6 +53,7 @@ export class LeaseWatcher {
 
   start(): void {
     const look = async (): Promise<void> => {
+      await this.#keepPlaces();
       await this.look();
       if (this.#timer !== undefined) this.#timer = setTimeout(() => void look(), this.#options.watchMs);
     };
@@ -70,6 +76,20 @@ export class LeaseWatcher {
 
   unwatchShard(shard: number): void {
     for (const [id, watched] of this.#watched) if (watched.shard === shard) this.#watched.delete(id);
+  }
+
+  async #keepPlaces(): Promise<void> {
+    const { board, clock, log } = this.#options;
+    const places = [...this.#watched].flatMap(([id, { holder }]) =>
+      holder.quotas.length === 0 ? [] : [{ jobId: asId<JobRunId>(id), quotas: holder.quotas }],
+    );
+    if (places.length === 0 || clock.monotonic() - this.#keptAt < KEEP_MS) return;
+    try {
+      await board.occupy(places);
+      this.#keptAt = clock.monotonic();
+    } catch (error) {
+      log.debug({ error: String(error) }, "places in quotas could not be kept; the next look tries again");
+    }
   }
 
   /** One look at presence. Never rejects: an unreadable presence is a break, not a loss. */

@@ -14,6 +14,9 @@ import { agentChannel, commandChannel, type Feed, runChannel } from "../../src/f
 import type { AggregateHead, OwedRecord } from "../../src/stores/aggregates.ts";
 import type { Stores } from "../../src/stores/stores.ts";
 
+/** The beginning of a run of thousands of jobs is performed in parts, so that others get their turn in between. */
+const AT_ONCE = 500;
+
 export interface PerformerPorts {
   readonly clock: Pick<Clock, "now">;
   /** Number of mailbox shards. */
@@ -33,11 +36,13 @@ export async function performOwed(
   head: AggregateHead<RootId>,
   owed: readonly OwedRecord[],
 ): Promise<void> {
-  const events = eventsOf(head, owed);
-  // Calls are issued in order without waiting in between: each target keeps the order of its connection.
-  const calls = owed.map(({ effect }) => performOne(ports, head, effect));
-  const tellings = events.map((event) => ports.feed.publish(runChannel(event.runId), event));
-  await Promise.all([...calls, ...tellings, storeCommands(ports, owed)]);
+  for (let at = 0; at < owed.length; at += AT_ONCE) {
+    const some = owed.slice(at, at + AT_ONCE);
+    // Calls are issued in order without waiting in between: each target keeps the order of its connection.
+    const calls = some.map(({ effect }) => performOne(ports, head, effect));
+    const tellings = eventsOf(head, some).map((event) => ports.feed.publish(runChannel(event.runId), event));
+    await Promise.all([...calls, ...tellings, storeCommands(ports, some)]);
+  }
 }
 
 /** One after the other: what leaves a group may not come before it has entered. */
@@ -78,6 +83,10 @@ async function performOne(ports: PerformerPorts, head: AggregateHead<RootId>, ef
       return ports.board.offer(effect.offer);
     case "withdraw":
       return ports.board.withdraw(effect.jobId, effect.projectId);
+    case "occupy":
+      return ports.board.occupy([effect]);
+    case "vacate":
+      return ports.board.vacate(effect);
     case "dispatch":
       return notify(ports, effect.order.agentId, { type: "dispatch", order: effect.order });
     case "revoke":

@@ -1,5 +1,5 @@
 /** The run as the kernel sees it. */
-import type { ActorIndex, RunSummary } from "../../src/stores/aggregates.ts";
+import type { ActorIndex, RunSummary, RunWaits } from "../../src/stores/aggregates.ts";
 import type { ActorKind } from "../kernel/actor-kind.ts";
 import { decideRun, outstandingRun } from "./decide.ts";
 import type { RunMessage } from "./messages.ts";
@@ -13,6 +13,7 @@ export const runActor: ActorKind<RunState, RunMessage> = {
     ["timeout", run.timeoutTimer],
   ],
   outstanding: outstandingRun,
+  waitsForAgent: () => null,
   heldBy: () => null,
 };
 
@@ -21,7 +22,7 @@ export function indexRun(run: RunState): ActorIndex {
 }
 
 /** What lists of runs show. */
-export function summariseRun(run: RunState, bound: boolean): RunSummary {
+export function summariseRun(run: RunState, bound: boolean, waits: RunWaits | null): RunSummary {
   const { pipelineId, projectId, createdAt, startedAt, endedAt } = run;
-  return { pipelineId, projectId, status: runStatus(run.state), createdAt, startedAt, endedAt, bound };
+  return { pipelineId, projectId, status: runStatus(run.state), createdAt, startedAt, endedAt, bound, waits };
 }

@@ -1,13 +1,17 @@
 /** The run aggregate: a run actor with its job and step actors, which live and are saved together. */
 import type { Cause } from "../../src/domain/events.ts";
 import type { ActorRef } from "../../src/domain/effects.ts";
+import type { RunPlan } from "../../src/domain/plan.ts";
 import { isFinalRunStatus } from "../../src/domain/status.ts";
+import type { RunWaits } from "../../src/stores/aggregates.ts";
 import type { Command } from "../../src/stores/inbox.ts";
 import { approvalActor } from "../approval/actor.ts";
 import type { ApprovalMessage } from "../approval/messages.ts";
-import type { AggregateType } from "../kernel/actor-kind.ts";
+import { gateName, gateOfJob } from "../approval/state.ts";
+import type { ActorView, AggregateType } from "../kernel/actor-kind.ts";
 import { jobActor } from "../job/actor.ts";
-import type { AgentLost, JobMessage } from "../job/messages.ts";
+import type { AgentLost, JobMessage, JobWaits } from "../job/messages.ts";
+import type { JobState } from "../job/state.ts";
 import { stepActor } from "../step/actor.ts";
 import type { StepMessage } from "../step/messages.ts";
 import { runActor, summariseRun } from "./actor.ts";
@@ -19,8 +23,10 @@ export const RUN_AGGREGATE: AggregateType = {
   kinds: { run: runActor, job: jobActor, step: stepActor, approval: approvalActor },
   delivery: (command) => ({ to: addressee(command), message: messageOf(command) }),
   causeOf,
-  summarise: (run: RunState, bound) => summariseRun(run, bound),
+  summarise: (run: RunState, bound, actors, plan) =>
+    summariseRun(run, bound, bound ? null : waitsOf(run, actors, plan)),
   isFinal: (run: RunState) => isFinalRunStatus(runStatus(run.state)),
+  waitsMessage: (wait): JobWaits => ({ type: "waits", ...wait }),
   agentLostMessage({ agentId, bootId }, reason): AgentLost {
     return { type: "agentLost", agentId, bootId, reason };
   },
@@ -75,4 +81,30 @@ function causeOf(message: Message): Cause {
     default:
       return { cause: message.type, by: "" };
   }
+}
+
+/** What a run waits for of which no job is at work: that with which it goes on. Null where its status tells. */
+export function waitsOf(run: RunState, actors: Iterable<ActorView>, plan: RunPlan): RunWaits | null {
+  if (run.place !== null && !run.place.held) return { reason: "concurrency", group: run.place.name };
+  if (run.state !== "running") return null;
+  if (run.stageApproval !== null) return { reason: "approval", gate: `stage ${plan.stages[run.stage + 1]!.name}` };
+  let queued: JobState | undefined;
+  let gated: RunWaits | undefined;
+  let isRetrying = false;
+  for (const { kind, state } of actors) {
+    if (kind !== "job") continue;
+    const job = state as JobState;
+    if (job.state === "queued" && (queued === undefined || job.queuedAt! < queued.queuedAt!)) queued = job;
+    // People have to act where they are asked.
+    if (job.state === "waiting" && gated?.reason !== "approval") gated = gateOf(job, plan);
+    isRetrying ||= job.state === "pending" && job.retryTimer !== null;
+  }
+  if (gated !== undefined) return gated;
+  if (queued !== undefined) return { reason: "agent", selector: plan.jobs[queued.index]!.selector };
+  return isRetrying ? { reason: "retry" } : null;
+}
+
+function gateOf({ index, place }: JobState, plan: RunPlan): RunWaits {
+  if (place !== null) return { reason: "concurrency", group: place.name };
+  return { reason: "approval", gate: gateName(gateOfJob(index, plan), plan) };
 }

@@ -72,7 +72,7 @@ export function createRunAggregate({ runId, shard, plan, origin, now, beginning 
       eventNumber: 0,
       nextDueAt: 0,
       owed: [],
-      summary: summariseRun(run, false),
+      summary: summariseRun(run, false, null),
       origin,
     },
     actors,

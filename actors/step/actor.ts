@@ -16,5 +16,6 @@ export const stepActor: ActorKind<StepState, StepMessage> = {
   timers: () => [],
   outstanding: (step, plan) => outstandingStep(step, plan.jobs[step.jobIndex]!.cancelGraceMs),
   // The lease is held by the job, to which all its steps are bound.
+  waitsForAgent: () => null,
   heldBy: () => null,
 };

@@ -55,6 +55,7 @@ const INPUT_OF_PHASE: Record<ReportPhase, StepInput> = {
   timedOut: "timedOut",
   cancelled: "endedByCancel",
   lost: "lost",
+  notStarted: "notStarted",
 };
 
 function inputOf(step: StepState, message: StepMessage): StepInput {
@@ -120,21 +121,28 @@ function endByReport(step: StepState, state: StepPhase, report: StepReported, no
   const next: StepState = {
     ...step,
     state,
-    reason: report.phase === "lost" ? "agent_lost" : report.reason || step.reason,
-    startedAt: step.startedAt ?? now - report.durationMs,
+    reason: reasonOf(report) || step.reason,
+    startedAt: step.startedAt ?? (report.phase === "notStarted" ? null : now - report.durationMs),
     endedAt: now,
     exitCode: report.exitCode < 0 ? null : report.exitCode,
     hasOutputs: report.hasOutputs,
     lastLine: report.lastLine,
   };
-  const outcome = report.phase === "lost" ? "lost" : OUTCOME_OF_END[state]!;
-  const impliedStart = step.startedAt === null ? [publish({ ...next, state: "running" }, "started")] : [];
+  const { phase } = report;
+  const outcome = phase === "lost" || phase === "notStarted" ? phase : OUTCOME_OF_END[state]!;
+  const isImplied = step.startedAt === null && next.startedAt !== null;
+  const impliedStart = isImplied ? [publish({ ...next, state: "running" }, "started")] : [];
   return moved(next, [
     ...impliedStart,
     publish(next, LIFECYCLE_OF_END[state]!),
     answerReport("acknowledge", next, report),
     tellJob(next, outcome),
   ]);
+}
+
+function reasonOf({ phase, reason }: StepReported): string {
+  if (phase === "lost") return "agent_lost";
+  return phase === "notStarted" ? `dispatch_failed: ${reason}` : reason;
 }
 
 function moved(next: StepState, effects: readonly StepEffect[]): StepDecision {

@@ -10,7 +10,8 @@ export interface Grant {
   readonly token: number;
 }
 
-export type ReportPhase = "started" | "succeeded" | "failed" | "cancelled" | "timedOut" | "lost";
+/** `notStarted`: the agent could not start it, which says nothing of others. */
+export type ReportPhase = "started" | "succeeded" | "failed" | "cancelled" | "timedOut" | "lost" | "notStarted";
 
 /** From the agent that holds the step, through a gateway. Reports are cumulative: a final one implies the start. */
 export interface StepReported {

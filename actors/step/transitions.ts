@@ -12,7 +12,7 @@ import type { StepPhase } from "./state.ts";
 
 /**
  * `stray` is a report of a grant that is not (or no longer) this step's. `lost` is the agent's own word that it
- * cannot say what became of the step; `agentLost` is the plane's. A start is known from the first report or implied
+ * cannot say what became of the step, `notStarted` that it could not start it; `agentLost` is the plane's word. A start is known from the first report or implied
  * by the last one; `startedAgain` is any report of it after that.
  */
 export const STEP_INPUTS = [
@@ -24,6 +24,7 @@ export const STEP_INPUTS = [
   "timedOut",
   "endedByCancel",
   "lost",
+  "notStarted",
   "stray",
   "cancel",
   "skip",
@@ -41,6 +42,7 @@ export const STEP_TRANSITIONS = {
   timedOut:      { pending: "never",   queued: "timeout",    running: "timeout",    cancelling: "timeout",    success: "late",  failed: "late",  cancelled: "late",  timeout: "late",  skipped: "never" },
   endedByCancel: { pending: "never",   queued: "cancelled",  running: "cancelled",  cancelling: "cancelled",  success: "late",  failed: "late",  cancelled: "late",  timeout: "late",  skipped: "never" },
   lost:          { pending: "never",   queued: "failed",     running: "failed",     cancelling: "cancelled",  success: "late",  failed: "late",  cancelled: "late",  timeout: "late",  skipped: "never" },
+  notStarted:    { pending: "never",   queued: "failed",     running: "failed",     cancelling: "cancelled",  success: "late",  failed: "late",  cancelled: "late",  timeout: "late",  skipped: "never" },
   stray:         { pending: "late",    queued: "late",       running: "late",       cancelling: "late",       success: "late",  failed: "late",  cancelled: "late",  timeout: "late",  skipped: "late"  },
   cancel:        { pending: "never",   queued: "cancelling", running: "cancelling", cancelling: "same",       success: "never", failed: "never", cancelled: "never", timeout: "never", skipped: "never" },
   skip:          { pending: "skipped", queued: "never",      running: "never",      cancelling: "never",      success: "never", failed: "never", cancelled: "never", timeout: "never", skipped: "same"  },

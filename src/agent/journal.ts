@@ -65,6 +65,11 @@ export class Journal {
     this.#write({ t: "begun", at: Date.now(), runId, jobId, key: [stepRunId, String(token)] });
   }
 
+  /** Of a step run that {@link begin} could not record: whoever answers for it must not start it while this agent lives. */
+  remember({ runId, jobId, stepRunId, token }: HeldStepRun): void {
+    this.#apply({ t: "begun", at: Date.now(), runId, jobId, key: [stepRunId, String(token)] });
+  }
+
   /** Records the final report; it is kept in memory also when it cannot be written. */
   end(report: StepReport): void {
     const { stepRunId, token } = report;

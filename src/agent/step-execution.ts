@@ -1,5 +1,6 @@
 /** One step run that runs: its process, its bounds in time, its output, and what is to be said of its end. */
 import { type Dispatch, StepPhase } from "../../proto/generated/agent/v1/agent.ts";
+import { MillraceError } from "../domain/errors.ts";
 import type { FifoPool } from "./fifo-pool.ts";
 import type { ProcessExit } from "./launch-protocol.ts";
 import type { LaunchedProcess, Launcher } from "./launcher.ts";
@@ -55,7 +56,7 @@ export class StepExecution {
     const { shipper, log } = surroundings.output;
     surroundings.lease.onRunOut((reason) => this.kill(reason));
     this.ended = this.#run(surroundings)
-      .catch((error: Error) => this.#endOf(StepPhase.STEP_PHASE_FAILED, -1, error.message, log.lastLine, 0))
+      .catch((error: Error) => this.#endOf(this.#phaseOf(error), -1, error.message, log.lastLine, 0))
       .finally(() => shipper.finish(log));
   }
 
@@ -141,6 +142,12 @@ export class StepExecution {
     if (cause !== undefined) return this.#endOf(cause.phase, exitCode, cause.reason, lastLine, startedAtMs);
     const phase = exitCode === 0 ? StepPhase.STEP_PHASE_SUCCEEDED : StepPhase.STEP_PHASE_FAILED;
     return this.#endOf(phase, exitCode, describe(exit!), lastLine, startedAtMs);
+  }
+
+  /** Of a step that could not be carried out. What is wrong with the step itself is wrong on every agent. */
+  #phaseOf(error: Error): StepPhase {
+    const isItsOwn = error instanceof MillraceError && error.reason !== "unavailable";
+    return isItsOwn || this.#process !== undefined ? StepPhase.STEP_PHASE_FAILED : StepPhase.STEP_PHASE_NOT_STARTED;
   }
 
   #timeOut(): void {

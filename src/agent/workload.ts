@@ -151,11 +151,10 @@ export class Workload {
       journal.begin(dispatch);
     } catch (error) {
       lease?.release();
-      // Without a journal entry it could be started twice. The plane asks again while it finds the step not held.
-      return log.error(
-        { stepRunId, error: (error as Error).message },
-        "cannot write to the data directory; the step is not started",
-      );
+      const reason = `cannot write to the data directory: ${(error as Error).message}`;
+      log.error({ stepRunId, reason }, "a step is not started");
+      journal.remember(dispatch);
+      return this.#ended({ ...lostReport(dispatch, reason), phase: StepPhase.STEP_PHASE_NOT_STARTED });
     }
     const revoked = this.#revokedEarly.get(key);
     const obstacle = revoked ?? this.#obstacleTo(dispatch);

@@ -5,6 +5,7 @@
 import { type Labels, selectorMatches } from "../domain/labels.ts";
 import type { Offer } from "../domain/effects.ts";
 import { type AgentBoot, requestClaim } from "./agent-letters.ts";
+import { ClaimPauses } from "./claim-pauses.ts";
 import type { AppContext } from "./context.ts";
 
 /** For how long a taken offer is out of sight. */
@@ -22,14 +23,16 @@ export interface Claimant {
 }
 
 export class ClaimDesk {
+  readonly pauses: ClaimPauses;
   readonly #context: Pick<AppContext, "board" | "log">;
   /** In the order of the last wake-up. */
   readonly #claimants = new Set<Claimant>();
   #unsubscribe: (() => Promise<void>) | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(context: Pick<AppContext, "board" | "log">) {
+  constructor(context: Pick<AppContext, "board" | "clock" | "log">) {
     this.#context = context;
+    this.pauses = new ClaimPauses(context.clock);
   }
 
   async start(): Promise<void> {

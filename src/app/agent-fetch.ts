@@ -76,14 +76,15 @@ export class StepFetcher {
       else return;
       signal.raise();
     });
-    const leaveDesk = this.#desk.join({ labels, freeSlots: () => request.freeSlots, wake: () => signal.raise() });
+    const freeSlots = () => (this.#desk.pauses.isPaused(agentId) ? 0 : request.freeSlots);
+    const leaveDesk = this.#desk.join({ labels, freeSlots, wake: () => signal.raise() });
     const now = () => this.#context.clock.monotonic();
     try {
       const saved = await this.#saved(request);
       if (saved !== undefined) return saved;
       const endsAt = now() + request.waitMs;
       while (granted.length === 0 && now() < endsAt && !abort.aborted) {
-        if (request.freeSlots > 0 && claimEndsAt <= now()) {
+        if (freeSlots() > 0 && claimEndsAt <= now()) {
           const [offer] = await claimNext(this.#context, request, labels, [requestId]);
           if (offer !== undefined) claimEndsAt = now() + CLAIM_WAIT_MS;
         }

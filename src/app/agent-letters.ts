@@ -2,10 +2,17 @@
 import type { AgentLost, ClaimRequested } from "../../actors/job/messages.ts";
 import type { ReportPhase, StepReported } from "../../actors/step/messages.ts";
 import type { StepState } from "../../actors/step/state.ts";
-import type { DispatchOrder, Offer } from "../domain/effects.ts";
+import type { TakenOffer } from "../dispatch/board.ts";
+import type { DispatchOrder } from "../domain/effects.ts";
 import type { AgentId, JobRunId, RunId, StepRunId } from "../domain/ids.ts";
+import { OUTPUT_BOUNDS } from "../domain/outputs.ts";
 import type { Pairs } from "../domain/plan.ts";
 import type { AppContext } from "./context.ts";
+
+const OVERFULL = {
+  phase: "failed",
+  reason: `the outputs of this run would have more than ${OUTPUT_BOUNDS.runBytes} bytes in all with those of this step`,
+} as const;
 
 /** One start of one agent. */
 export interface AgentBoot {
@@ -34,11 +41,11 @@ export interface StepReport {
 export async function requestClaim(
   context: AppContext,
   { agentId, bootId }: AgentBoot,
-  offer: Pick<Offer, "runId" | "jobId">,
+  { runId, jobId, quotas }: Pick<TakenOffer, "runId" | "jobId" | "quotas">,
   requestId: string,
 ): Promise<void> {
-  const message: ClaimRequested = { type: "claimRequested", agentId, bootId, requestId };
-  await context.mailboxes.send({ rootId: offer.runId, to: { kind: "job", id: offer.jobId }, message });
+  const message: ClaimRequested = { type: "claimRequested", agentId, bootId, requestId, quotas };
+  await context.mailboxes.send({ rootId: runId, to: { kind: "job", id: jobId }, message });
 }
 
 /** Tells a job that the agent which has it, as it was with that boot, holds nothing any more. */
@@ -52,16 +59,20 @@ export async function sendAgentLost(
   await context.mailboxes.send({ rootId: job.runId, to: { kind: "job", id: job.jobId }, message });
 }
 
-/** Hands a report to its step, its outputs to the store first; `runId` must be known to be the step's own. */
+/**
+ * Hands a report to its step, its outputs to the store first; `runId` must be known to be the step's own. A step whose outputs find
+ * no room in those of its run has failed.
+ */
 export async function sendReport(
   context: AppContext,
   agentId: AgentId,
   runId: RunId,
   { stepRunId, outputs, ...report }: StepReport,
 ): Promise<void> {
-  const hasOutputs = outputs.length > 0;
-  if (hasOutputs) await context.stores.outputs.put({ runId, stepRunId, token: report.token, values: outputs });
-  const message: StepReported = { type: "reported", agentId, hasOutputs, ...report };
+  const kept = { runId, stepRunId, token: report.token, values: outputs };
+  const stored = outputs.length === 0 ? "none" : await context.stores.outputs.put(kept, OUTPUT_BOUNDS.runBytes);
+  const told = stored === "full" && report.phase === "succeeded" ? { ...report, ...OVERFULL } : report;
+  const message: StepReported = { type: "reported", agentId, hasOutputs: stored === "stored", ...told };
   await context.mailboxes.send({ rootId: runId, to: { kind: "step", id: stepRunId }, message });
 }
 

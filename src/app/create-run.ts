@@ -1,4 +1,5 @@
 /** How a run comes to be, whoever asks for it: planned, its first turn taken, stored. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { takeFirstTurn } from "../../actors/kernel/first-turn.ts";
 import { eventsOf, performOwed } from "../../actors/kernel/performer.ts";
 import { RUN_AGGREGATE } from "../../actors/run/aggregate.ts";
@@ -15,6 +16,9 @@ import { readingOutputs } from "../stores/reading-outputs.ts";
 import type { AppContext } from "./context.ts";
 import { ringDoorbell } from "./doorbell.ts";
 import { planRefused } from "./plan-refused.ts";
+
+/** A larger run is made in parts, so that others get their turn in between. */
+const JOBS_AT_ONCE = 200;
 
 export interface NewRun {
   readonly runId: RunId;
@@ -55,6 +59,8 @@ export async function storeNewRun(
   beginning?: Beginning,
 ): Promise<void> {
   const { shards, stores, clock, log } = context;
+  const isLarge = plan.jobs.length > JOBS_AT_ONCE;
+  if (isLarge) await nextTurn();
   const now = clock.now();
   const shard = shardOf(runId, shards);
   const created = createRunAggregate({ runId, shard, plan, origin, now, ...(beginning && { beginning }) });
@@ -62,6 +68,7 @@ export async function storeNewRun(
     takeFirstTurn(created, plan, now, RUN_AGGREGATE, outputs),
   );
   const { head } = begun;
+  if (isLarge) await nextTurn();
   const events = eventsOf(head, head.owed);
   const outcome = await stores.aggregates.create(begun, { plan: { graph: plan, jobs }, events });
   if (outcome === "exists") return ringDoorbell(context, runId);

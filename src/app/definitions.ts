@@ -5,14 +5,16 @@ import type { Diagnostic } from "../definition/diagnostics.ts";
 import type { Definition } from "../definition/definition.ts";
 import { parseDefinition } from "../definition/parse.ts";
 import { textToSpec } from "../definition/render.ts";
-import { MillraceError, type Problem } from "../domain/errors.ts";
+import { MillraceError } from "../domain/errors.ts";
 import { newId, type PipelineId, type RevisionId } from "../domain/ids.ts";
 import type { Revision } from "../stores/pipelines.ts";
 import { authoriseUser, type Caller, claimedIdentity } from "./access.ts";
 import type { AppContext } from "./context.ts";
 import { type Draft, draftOn } from "./draft.ts";
 import { findPipeline, noPipeline } from "./find.ts";
+import { rememberDefinition } from "./known-definitions.ts";
 import { claimRequest } from "./request-ids.ts";
+import { requireDefinition } from "./required-definition.ts";
 import { rfc3339 } from "./times.ts";
 
 const HEAD_RACES = 5;
@@ -115,7 +117,7 @@ export async function saveSpec(
   const { pipelineId } = input;
   const expected = input.expectedHeadCommitSha ?? "";
   const draft = await draftOn(context, await findPipeline(context, pipelineId), input);
-  requireDefinition(draft.text, input.format);
+  const definition = requireDefinition(draft.text, input.format);
   const unchangedHead = draft.isHead && isExpected(expected, draft.headRevisionId) ? draft.headRevisionId : null;
 
   const { id, repeated } = await claimRequest(context, {
@@ -138,24 +140,9 @@ export async function saveSpec(
       actor: user.name,
       createdAt: context.clock.now(),
     },
-    { spec: input.spec, expected, draft },
+    { spec: input.spec, expected, draft, definition },
   );
   return answer;
-}
-
-/** The definition that `text` holds; throws `invalid_definition` with every error. */
-export function requireDefinition(text: string, textFormat: "json" | "yaml"): Definition {
-  const { definition, diagnostics } = parseDefinition(text, textFormat);
-  if (definition !== undefined) return definition;
-  throw invalidDefinition(diagnostics.filter(({ severity }) => severity === "error").map(asProblem));
-}
-
-export function invalidDefinition(problems: readonly Problem[]): MillraceError {
-  const [first] = problems;
-  const rest = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
-  return new MillraceError("invalid_definition", `the definition has problems: ${first?.message ?? ""}${rest}`, {
-    problems,
-  });
 }
 
 /** False also for a revision that a call which was cut off has stored and not made the head. */
@@ -173,11 +160,13 @@ interface Move {
   /** Empty: any head. */
   readonly expected: string;
   readonly draft: Draft;
+  /** That of the draft. */
+  readonly definition: Definition;
 }
 
 async function moveHead(context: AppContext, revision: Omit<Revision, "text">, move: Move): Promise<void> {
   const { pipelineId, format } = revision;
-  let { draft } = move;
+  let { draft, definition } = move;
   for (let race = 0; race < HEAD_RACES; race++) {
     const pipeline = await findPipeline(context, pipelineId);
     const { headRevisionId } = pipeline;
@@ -185,10 +174,10 @@ async function moveHead(context: AppContext, revision: Omit<Revision, "text">, m
     if (headRevisionId !== draft.headRevisionId) {
       draft = await draftOn(context, pipeline, { spec: move.spec, format });
       // In the layout of another head it can be too large.
-      requireDefinition(draft.text, format);
+      definition = requireDefinition(draft.text, format);
     }
     const outcome = await context.stores.pipelines.saveRevision({ ...revision, text: draft.text }, headRevisionId);
-    if (outcome === "saved") return;
+    if (outcome === "saved") return rememberDefinition(context.stores.pipelines, revision.revisionId, definition);
     if (outcome === "missing") throw noPipeline(pipelineId);
   }
   throw new MillraceError("unavailable", "others are saving this definition at the same time: try again");
@@ -203,8 +192,4 @@ function headMoved(head: RevisionId | null, expected: string): MillraceError {
   return new MillraceError("head_moved", `${current}, not ${expected}: read it, merge your change and save again`, {
     problems: [{ code: "head_moved", pointer: "/expectedHeadCommitSha", message: head ?? "" }],
   });
-}
-
-function asProblem({ code, pointer, message, hint, line, column }: Diagnostic): Problem {
-  return { code, pointer, message: hint === undefined ? message : `${message} (${hint})`, line, column };
 }

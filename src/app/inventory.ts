@@ -1,7 +1,9 @@
 /** The agents: those that are registered, and which of them show signs of life. */
 import type { PresenceRecord } from "../dispatch/board.ts";
-import type { AgentId } from "../domain/ids.ts";
+import type { Agents } from "../domain/agent-wait.ts";
+import type { AgentId, ProjectId } from "../domain/ids.ts";
 import type { Labels } from "../domain/labels.ts";
+import type { QuotaUse } from "../domain/quotas.ts";
 import { authoriseUser, type Caller } from "./access.ts";
 import type { AppContext } from "./context.ts";
 import { rfc3339 } from "./times.ts";
@@ -43,11 +45,27 @@ export async function listAgents(
 }
 
 /** Agents that are online, or null when presence cannot be read: what a reader shows does not depend on it. */
-export async function readOnline(context: AppContext): Promise<readonly PresenceRecord[] | null> {
+async function readOnline(context: AppContext): Promise<readonly PresenceRecord[] | null> {
   try {
     return await context.presence.online(ONLINE_MS);
   } catch (error) {
     context.log.warn({ error: String(error) }, "presence of agents could not be read");
     return null;
+  }
+}
+
+/** What those wait for that wait for an agent: of these projects; nothing is read when there are none. */
+export async function readAgents(context: AppContext, projectIds: readonly ProjectId[]): Promise<Agents> {
+  if (projectIds.length === 0) return { online: null, quotas: [] };
+  const [online, quotas] = await Promise.all([readOnline(context), readQuotas(context, projectIds)]);
+  return { online, quotas };
+}
+
+async function readQuotas(context: AppContext, projectIds: readonly ProjectId[]): Promise<readonly QuotaUse[]> {
+  try {
+    return await context.board.quotaUse(projectIds);
+  } catch (error) {
+    context.log.warn({ error: String(error) }, "the use of quotas could not be read");
+    return [];
   }
 }

@@ -1,7 +1,7 @@
 /** The error of a trigger or a dry run that cannot be planned. */
 import { MillraceError } from "../domain/errors.ts";
 import type { PlanRefusal } from "../planner/plan-run.ts";
-import { invalidDefinition } from "./definitions.ts";
+import { invalidDefinition } from "./required-definition.ts";
 
 /** `invalid_definition`, or `malformed_request` where the trigger does not give what the definition asks for. */
 export function planRefused({ fault, problems }: PlanRefusal): MillraceError {

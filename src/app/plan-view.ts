@@ -2,7 +2,7 @@
 import { type AgentSelector, describeSelector, type Labels } from "../domain/labels.ts";
 import type { Scalar } from "../domain/plan.ts";
 import type { DryJob, DryRun, DryStage } from "../planner/dry-run.ts";
-import { type FailingClause, matchAgents } from "./agent-match.ts";
+import { type FailingClause, matchAgents } from "../domain/agent-match.ts";
 
 export interface PlanView extends Omit<DryRun, "stages"> {
   readonly stages: readonly StageView[];

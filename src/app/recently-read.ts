@@ -12,7 +12,15 @@ export class RecentlyRead<T> {
 
   /** Reads that come together load once; a load that fails is not remembered. */
   read(key: string): Promise<T> {
-    const document = this.#documents.get(key) ?? this.#start(key);
+    return this.#keep(key, this.#documents.get(key) ?? this.#start(key));
+  }
+
+  /** As if it had been read. */
+  remember(key: string, document: T): void {
+    void this.#keep(key, Promise.resolve(document));
+  }
+
+  #keep(key: string, document: Promise<T>): Promise<T> {
     this.#documents.delete(key);
     this.#documents.set(key, document);
     if (this.#documents.size > this.#capacity) this.#documents.delete(this.#documents.keys().next().value!);

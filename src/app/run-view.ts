@@ -2,7 +2,7 @@
 import { jobName, type JobState, jobStatus } from "../../actors/job/state.ts";
 import type { RunState } from "../../actors/run/state.ts";
 import { type StepState, stepStatus } from "../../actors/step/state.ts";
-import type { PresenceRecord } from "../dispatch/board.ts";
+import type { Agents } from "../domain/agent-wait.ts";
 import { shownAttempt } from "../domain/attempts.ts";
 import type { JobRunId, RunId } from "../domain/ids.ts";
 import type { RunPlan } from "../domain/plan.ts";
@@ -12,13 +12,13 @@ import { approvalsOf, approvalView } from "./approval-view.ts";
 import type { Gates } from "./gate-waits.ts";
 import { type StartTiming, StartTimes } from "./start-timing.ts";
 import { rfc3339, timing } from "./times.ts";
-import { jobWaitingFor, runWaitingFor } from "./waiting.ts";
+import { detailedWait, jobWaitingFor, runWaitingFor, stepWaitingFor } from "./waiting.ts";
 
 export type RunView = ReturnType<typeof runView>;
 export type RunDetail = ReturnType<typeof runDetail>;
 
 /** A run as lists show it. */
-export function runView({ rootId, summary, origin }: AggregateHead, now: number) {
+export function runView({ rootId, summary, origin }: AggregateHead, agents: Agents, now: number) {
   return {
     runId: rootId,
     pipelineId: summary.pipelineId,
@@ -31,6 +31,7 @@ export function runView({ rootId, summary, origin }: AggregateHead, now: number)
     commitSha: origin.commitSha,
     attempt: origin.attempt,
     retryOf: origin.retryOf,
+    waitingFor: runWaitingFor(summary, agents),
     createdAt: rfc3339(summary.createdAt),
     ...timing(summary.startedAt, summary.endedAt, now),
   };
@@ -39,8 +40,8 @@ export function runView({ rootId, summary, origin }: AggregateHead, now: number)
 interface DetailSource {
   readonly aggregate: Aggregate;
   readonly plan: RunPlan;
-  /** Null when presence could not be read. */
-  readonly online: readonly PresenceRecord[] | null;
+  /** Nothing need be known of them when nothing waits for one. */
+  readonly agents: Agents;
   readonly gates: Gates;
   readonly allAttempts: boolean;
   /** The run that repeats this one, or null. */
@@ -49,7 +50,7 @@ interface DetailSource {
 }
 
 /** A run with its jobs in plan order and their steps; earlier attempts stand before later ones. */
-export function runDetail({ aggregate, plan, online, gates, allAttempts, retriedBy, now }: DetailSource) {
+export function runDetail({ aggregate, plan, agents, gates, allAttempts, retriedBy, now }: DetailSource) {
   const { run, jobs, steps } = takeApart(aggregate);
   const stepsByJob = new Map<JobRunId, Linked<StepState>[]>();
   for (const step of shown(steps, "stepRunId", allAttempts)) {
@@ -58,23 +59,30 @@ export function runDetail({ aggregate, plan, online, gates, allAttempts, retried
     else siblings.push(step);
   }
   const starts = new StartTimes(aggregate.head, plan, jobs, now);
+  const view = runView(aggregate.head, agents, now);
+  const jobViews = shown(jobs, "jobId", allAttempts)
+    // A job that was spread is shown by its cells.
+    .filter(({ cells }) => cells.length === 0)
+    .sort((a, b) => a.index - b.index || (a.cell ?? 0) - (b.cell ?? 0) || a.attempt - b.attempt)
+    .map((job) => {
+      const ofJob = jobView(job, plan, { agents, gates }, now);
+      const own = (stepsByJob.get(job.jobId) ?? []).sort((a, b) => a.index - b.index || a.attempt - b.attempt);
+      return {
+        ...ofJob,
+        steps: own.map((step, at) => ({
+          ...stepView(step, starts.of(step, job, own[at - 1]), plan, now),
+          waitingFor: stepWaitingFor(step, job, plan, ofJob.waitingFor),
+        })),
+      };
+    });
   return {
-    ...runView(aggregate.head, now),
+    ...view,
+    waitingFor: run === undefined ? view.waitingFor : detailedWait(view.waitingFor, run, jobViews, plan, gates),
     retriedBy,
     variables: Object.fromEntries(aggregate.head.origin.variables),
     reason: run?.reason ?? "",
-    waitingFor: run === undefined ? null : runWaitingFor(run, plan, gates),
     approvals: approvalsOf(aggregate).map((approval) => approvalView(approval, plan)),
-    jobs: shown(jobs, "jobId", allAttempts)
-      // A job that was spread is shown by its cells.
-      .filter(({ cells }) => cells.length === 0)
-      .sort((a, b) => a.index - b.index || (a.cell ?? 0) - (b.cell ?? 0) || a.attempt - b.attempt)
-      .map((job) => ({
-        ...jobView(job, plan, { online, gates }, now),
-        steps: (stepsByJob.get(job.jobId) ?? [])
-          .sort((a, b) => a.index - b.index || a.attempt - b.attempt)
-          .map((step, at, all) => stepView(step, starts.of(step, job, all[at - 1]), plan, now)),
-      })),
+    jobs: jobViews,
   };
 }
 
@@ -100,7 +108,7 @@ function shown<S extends { readonly retryOf: string | null }, K extends keyof S>
 function jobView(
   job: Linked<JobState>,
   plan: RunPlan,
-  { online, gates }: Pick<DetailSource, "online" | "gates">,
+  { agents, gates }: Pick<DetailSource, "agents" | "gates">,
   now: number,
 ) {
   const planned = plan.jobs[job.index];
@@ -121,7 +129,7 @@ function jobView(
     reason: job.reason,
     /** The run that has, or gets, its place in the group. */
     gaveWayTo: job.gaveWayTo,
-    waitingFor: jobWaitingFor(job, plan, online, gates),
+    waitingFor: jobWaitingFor(job, plan, agents, gates),
     queuedAt: rfc3339(job.queuedAt),
     ...timing(job.startedAt, job.endedAt, now),
   };

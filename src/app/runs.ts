@@ -5,7 +5,7 @@ import { RUN_STATUS_CODES, type RunStatus } from "../domain/status.ts";
 import { authoriseUser, type Caller } from "./access.ts";
 import type { AppContext } from "./context.ts";
 import { belongsTo, findPipeline, noPlan, noRun } from "./find.ts";
-import { readOnline } from "./inventory.ts";
+import { readAgents } from "./inventory.ts";
 import { listFields, type ListView, listView, pageRequest, sortField } from "./lists.ts";
 import { readGates } from "./read-gates.ts";
 import { retriedBy } from "./succession.ts";
@@ -30,7 +30,12 @@ export async function listRuns(
   const filter = status === undefined ? { pipelineId } : { pipelineId, status };
   const found = await context.stores.aggregates.listRuns(filter, pageRequest(input));
   const now = context.clock.now();
-  return listView(found, input, (head) => runView(head, now));
+  const waiting = found.list.filter(({ summary }) => summary.waits?.reason === "agent");
+  const agents = await readAgents(
+    context,
+    waiting.map(({ summary }) => summary.projectId),
+  );
+  return listView(found, input, (head) => runView(head, agents, now));
 }
 
 /**
@@ -50,10 +55,10 @@ export async function getRun(
   ]);
   if (aggregate === undefined || !belongsTo(aggregate.head, pipelineId)) throw noRun(runId, pipelineId);
   if (plan === undefined) throw noPlan(runId);
-  const [online, gates, successor] = await Promise.all([
-    waitsForAgent(aggregate) ? readOnline(context) : null,
+  const [agents, gates, successor] = await Promise.all([
+    readAgents(context, waitsForAgent(aggregate) ? [plan.projectId] : []),
     readGates(context.stores.aggregates, aggregate),
     retriedBy(context, aggregate.head),
   ]);
-  return runDetail({ aggregate, plan, online, gates, allAttempts, retriedBy: successor, now: context.clock.now() });
+  return runDetail({ aggregate, plan, agents, gates, allAttempts, retriedBy: successor, now: context.clock.now() });
 }

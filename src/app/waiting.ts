@@ -1,12 +1,15 @@
-/** Why a run or a job that is not running waits, as far as its state tells. Pure. */
+/** Why a run, a job or a step that is not running waits, as far as its state tells. Pure. */
 import type { JobState } from "../../actors/job/state.ts";
 import { gateOfJob } from "../../actors/approval/state.ts";
 import type { RunState } from "../../actors/run/state.ts";
-import type { PresenceRecord } from "../dispatch/board.ts";
+import type { StepState } from "../../actors/step/state.ts";
+import { type Agents, type AgentWait, agentWait } from "../domain/agent-wait.ts";
+import { approvalId, type ProjectId } from "../domain/ids.ts";
+import type { AgentSelector } from "../domain/labels.ts";
 import type { PlannedJob, RunPlan } from "../domain/plan.ts";
-import { approvalId } from "../domain/ids.ts";
+import { isFinalRunStatus } from "../domain/status.ts";
+import type { RunSummary } from "../stores/aggregates.ts";
 import { type ApprovalWait, approvalWait, type Gates, type GroupWait, groupWait } from "./gate-waits.ts";
-import { matchAgents } from "./agent-match.ts";
 
 export type WaitingFor = PlainWait | ApprovalWait | GroupWait;
 
@@ -18,37 +21,65 @@ export interface PlainWait {
     | "needs"
     | "retry"
     | "parallel"
-    | "no_agent_online"
-    | "no_agent_matches"
-    | "all_busy"
-    | "agent";
+    | AgentWait["reason"]
+    | "approval"
+    | "concurrency"
+    | "job"
+    | "step"
+    | "start";
   /** For people. */
   readonly text: string;
   /** Names of the jobs that have not ended; for `needs` alone. */
   readonly needs?: readonly string[];
 }
 
-/** Null when the run waits for nothing of its own. */
+/** Null when a job of the run is at work, or the run has ended. */
 export function runWaitingFor(
-  { state, runId, place, stageApproval }: Pick<RunState, "state" | "runId" | "place" | "stageApproval">,
+  { status, bound, waits, projectId }: Pick<RunSummary, "status" | "bound" | "waits" | "projectId">,
+  agents: Agents,
+): WaitingFor | null {
+  if (isFinalRunStatus(status)) return null;
+  if (status === "paused") return PAUSED;
+  if (bound) return null;
+  switch (waits?.reason) {
+    case undefined:
+      return status === "pending" ? { reason: "worker", text: "waits for a worker to begin it" } : null;
+    case "agent":
+      return agentFor(waits.selector, projectId, agents);
+    case "retry":
+      return RETRY;
+    case "approval":
+      return { reason: "approval", text: `waits for the approval of ${waits.gate}` };
+    case "concurrency":
+      return { reason: "concurrency", text: `waits for a place in the group ${JSON.stringify(waits.group)}` };
+  }
+}
+
+/** The same with what only the run's own snapshot and its groups tell: who has to approve, who has the place. */
+export function detailedWait(
+  wait: WaitingFor | null,
+  { runId, place, stageApproval }: Pick<RunState, "runId" | "place" | "stageApproval">,
+  jobs: readonly { readonly waitingFor: WaitingFor | null }[],
   plan: Pick<RunPlan, "jobs" | "stages">,
   gates: Gates,
 ): WaitingFor | null {
-  if (state === "pending" && place !== null) return groupWait(place, { runId, job: null, cell: null }, gates);
-  if (state === "pending") return { reason: "worker", text: "waits for a worker to begin it" };
-  const approval = stageApproval === null ? undefined : gates.approvals.get(stageApproval);
-  if (approval !== undefined) return approvalWait(approval, plan);
-  return state === "paused" ? PAUSED : null;
+  if (wait?.reason === "concurrency" && place !== null) {
+    return groupWait(place, { runId, job: null, cell: null }, gates);
+  }
+  const ofStage = stageApproval === null ? undefined : gates.approvals.get(stageApproval);
+  if (wait?.reason === "approval" && ofStage !== undefined) return approvalWait(ofStage, plan);
+  if (wait?.reason !== "approval" && wait?.reason !== "concurrency") return wait;
+  return jobs.find(({ waitingFor }) => waitingFor?.reason === wait.reason)?.waitingFor ?? wait;
 }
 
-/** `online` null: presence could not be read. Null for a job that runs or has ended. */
+/** Null for a job that runs or has ended. */
 export function jobWaitingFor(
   job: Pick<
     JobState,
     "runId" | "state" | "index" | "cell" | "stageOpen" | "openNeeds" | "paused" | "retryTimer" | "place"
   >,
-  plan: Pick<RunPlan, "jobs" | "stages">,
-  online: readonly PresenceRecord[] | null,
+  plan: Pick<RunPlan, "projectId" | "jobs" | "stages">,
+  agents: Agents,
   gates: Gates,
 ): WaitingFor | null {
   const planned = plan.jobs[job.index];
@@ -62,7 +93,7 @@ export function jobWaitingFor(
       return approval === undefined ? null : approvalWait(approval, plan);
     }
     case "queued":
-      return job.paused ? PAUSED : agentFor(planned, online);
+      return job.paused ? PAUSED : agentFor(planned.selector, plan.projectId, agents);
     default:
       return null;
   }
@@ -79,7 +110,28 @@ function stageApprovalFor(
   return stageOpen || approval?.state !== "pending" ? null : approvalWait(approval, plan);
 }
 
+/** `inJob`: what the step's job waits for. Null for a step that runs or has ended. */
+export function stepWaitingFor(
+  step: Pick<StepState, "state" | "index" | "grant">,
+  job: Pick<JobState, "index" | "stepIndex" | "paused" | "retryTimer">,
+  plan: Pick<RunPlan, "jobs">,
+  inJob: WaitingFor | null,
+): WaitingFor | null {
+  if (step.state === "queued") {
+    return { reason: "start", text: `agent ${step.grant?.agentId} has been sent it, and has not reported its start` };
+  }
+  if (step.state !== "pending") return null;
+  if (inJob !== null) return { reason: "job", text: `its job waits: ${inJob.text}` };
+  if (step.index > job.stepIndex) {
+    const before = plan.jobs[job.index]?.steps[job.stepIndex]?.name;
+    return { reason: "step", text: `waits for step ${before} to end` };
+  }
+  if (job.retryTimer !== null) return { reason: "retry", text: "waits before its next attempt" };
+  return job.paused ? PAUSED : { reason: "worker", text: "waits for a worker to dispatch it" };
+}
+
 const PAUSED: PlainWait = { reason: "paused", text: "the run is paused" };
+const RETRY: PlainWait = { reason: "retry", text: "waits before it begins anew" };
 
 function pendingFor(
   job: Pick<JobState, "cell" | "stageOpen" | "openNeeds" | "paused" | "retryTimer">,
@@ -96,7 +148,7 @@ function pendingFor(
     const needs = job.openNeeds.map((index) => plan.jobs[index]?.name ?? `#${index}`);
     return { reason: "needs", text: `waits for ${needs.join(", ")}`, needs };
   }
-  if (job.retryTimer !== null) return { reason: "retry", text: "waits before it begins anew" };
+  if (job.retryTimer !== null) return RETRY;
   if (job.paused) return PAUSED;
   if (planned.maxParallel !== null) return parallelFor(planned);
   return { reason: "worker", text: "waits for a worker to queue it" };
@@ -106,16 +158,8 @@ function parallelFor({ maxParallel }: PlannedJob): PlainWait {
   return { reason: "parallel", text: `waits for a cell to end: ${maxParallel} may be at work at once` };
 }
 
-function agentFor({ selector }: PlannedJob, online: readonly PresenceRecord[] | null): PlainWait {
-  if (online === null) return { reason: "agent", text: "waits for an agent" };
-  if (online.length === 0) return { reason: "no_agent_online", text: "no agent is online" };
-  const { matching, failing } = matchAgents(selector, online);
-  if (matching.length === 0) {
-    const clauses = failing.map(({ clause, agents }) => `${clause} fails on ${agents}`);
-    return { reason: "no_agent_matches", text: `no online agent matches: ${clauses.join(", ")}` };
-  }
-  if (matching.every(({ busy, slots }) => busy >= slots)) {
-    return { reason: "all_busy", text: `all ${matching.length} matching agents are busy` };
-  }
-  return { reason: "agent", text: "waits for an agent to take it" };
+/** Of what waits for an agent that `selector` matches. */
+function agentFor(selector: AgentSelector, projectId: ProjectId, agents: Agents): PlainWait {
+  const { reason, text } = agentWait(selector, projectId, agents);
+  return { reason, text };
 }

@@ -1,5 +1,6 @@
 /** A dry run as a tree of text: what would run, what is skipped and what decided, which agents could take it. Pure. */
-import type { AgentsView, JobView, PlanView, StageView } from "../app/plan-view.ts";
+import { describeFailing } from "../domain/agent-match.ts";
+import type { JobView, PlanView, StageView } from "../app/plan-view.ts";
 import { plural } from "./diagnostics.ts";
 import { type Colour, cut, type Paint, printable } from "./screen.ts";
 
@@ -110,17 +111,11 @@ function describeAgents({ selector, agents }: JobView): string {
   if (agents === null) return selector.length === 0 ? "any agent" : `agents with ${selector.join(", ")}`;
   const { online, matches, matching } = agents;
   if (online === 0) return "no agent is online";
-  if (matches === 0) return `no agent matches: ${describeFailing(agents)}`;
+  if (matches === 0) return `no agent matches: ${describeFailing(agents.failing, online)}`;
   const named = matching.slice(0, MAX_NAMED);
   const more = matches > named.length ? ` and ${matches - named.length} more` : "";
   const names = named.map(({ name }) => name).join(", ");
   return `${plural(matches, "agent")} ${matches === 1 ? "matches" : "match"}: ${names}${more}`;
-}
-
-function describeFailing({ online, failing }: AgentsView): string {
-  return failing
-    .map(({ clause, agents }) => `${clause} (${agents} of ${online} agents ${agents === 1 ? "fails" : "fail"} it)`)
-    .join(", ");
 }
 
 function layOut(parts: readonly Part[], margin: string): readonly Row[] {

@@ -21,7 +21,9 @@ export interface TreeOptions {
 
 /** Lines of the whole run. Stages follow each other in plan order. */
 export function renderTree(run: RunDetail, { name, steps }: TreeOptions): readonly TreeLine[] {
-  const lines: TreeLine[] = [{ indent: 0, status: run.status, text: `${name}  ${describe(run)}` }];
+  // What jobs wait for stands at the jobs.
+  const whole = run.status === "running" ? { ...run, waitingFor: null } : run;
+  const lines: TreeLine[] = [{ indent: 0, status: run.status, text: `${name}  ${describe(whole)}` }];
   let stage: string | undefined;
   for (const job of run.jobs) {
     if (job.stage !== stage) {
@@ -31,7 +33,7 @@ export function renderTree(run: RunDetail, { name, steps }: TreeOptions): readon
     lines.push({ indent: 2, status: job.status, text: `${job.name}  ${describe(job)}` });
     if (steps === "running" && job.status !== "running") continue;
     for (const step of job.steps)
-      lines.push({ indent: 3, status: step.status, text: `${step.name}  ${describe(step)}` });
+      lines.push({ indent: 3, status: step.status, text: `${step.name}  ${describe({ ...step, waitingFor: null })}` });
   }
   return lines;
 }
@@ -65,6 +67,6 @@ export function describe(part: RunDetail | Job | Step): string {
   if ("attempt" in part && part.attempt > 1) words.push(`(attempt ${part.attempt})`);
   if (part.startTime !== null) words.push(formatDuration(part.duration));
   if (part.reason !== "") words.push(part.reason);
-  if ("waitingFor" in part && part.waitingFor !== null) words.push(part.waitingFor.text);
+  if (part.waitingFor !== null) words.push(part.waitingFor.text);
   return words.join("  ");
 }

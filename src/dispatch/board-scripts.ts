@@ -11,6 +11,7 @@
  *   KEYS[5] idle     zset  lane id by the time at which it is removed if it is empty then
  *   KEYS[6] served   zset  project id by a number that grows each time a project is served
  *   KEYS[7] prefix   of the lanes' own keys: zset of job ids by `queuedAt`
+ *   KEYS[8] places   prefix of the quotas' own keys: zset of job ids by the time at which they no longer count
  *
  * Times are Redis' own, in milliseconds. A lane outlives its last offer for a while: jobs that come one by one would
  * otherwise make and remove it each time, and every gateway would read the lanes anew.
@@ -22,8 +23,11 @@ export const LANE_ID_LENGTH = 22;
 /** Projects whose turn is remembered; one that is forgotten counts as never served. */
 const REMEMBERED_PROJECTS = 10_000;
 
+/** A quota's places that nobody has kept for so long are gone with their key. */
+const KEPT_PLACES_MS = 10 * 60_000;
+
 const PRELUDE = `
-local offers, lanes, version, taken, idle, served, prefix = unpack(KEYS)
+local offers, lanes, version, taken, idle, served, prefix, places = unpack(KEYS)
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
@@ -103,6 +107,42 @@ if redis.call("EXISTS", prefix .. lane) == 0 then redis.call("ZADD", idle, "GT",
 return 1
 `);
 
+/** How much room there is in the quotas that concern the agent and the projects. */
+const QUOTAS = `local quotas = cjson.decode(ARGV[5])
+local rooms = {}
+local function roomIn(quota)
+  if not rooms[quota.name] then
+    redis.call("ZREMRANGEBYSCORE", places .. quota.name, "-inf", now)
+    rooms[quota.name] = quota.limit - redis.call("ZCARD", places .. quota.name)
+  end
+  return rooms[quota.name]
+end
+
+local function hasRoom(project)
+  local quota = quotas.projects[project]
+  return not quota or roomIn(quota) > 0
+end
+
+local function agentHasRoom()
+  for _, quota in ipairs(quotas.agent) do
+    if roomIn(quota) <= 0 then return false end
+  end
+  return true
+end
+
+local function takePlace(quota, jobId)
+  rooms[quota.name] = rooms[quota.name] - 1
+  redis.call("ZADD", places .. quota.name, "GT", now + holdMs, jobId)
+  redis.call("PEXPIRE", places .. quota.name, ${KEPT_PLACES_MS})
+end
+
+local function takePlaces(best)
+  for _, quota in ipairs(quotas.agent) do takePlace(quota, best.jobId) end
+  local quota = quotas.projects[best.project]
+  if quota then takePlace(quota, best.jobId) end
+end
+`;
+
 /**
  * Takes the best offers of the lanes that the caller's agent matches, one after the other: the highest priority, within it
  * the project that was served least recently, within it the oldest.
@@ -111,11 +151,15 @@ return 1
  *   ARGV[2] how long the offers are held, milliseconds
  *   ARGV[3] how long an empty lane is kept, milliseconds
  *   ARGV[4] how many are wanted
- *   ARGV[5...] triples: lane id, priority, project id; priorities descending
+ *   ARGV[5] quotas as JSON: those that the agent is under, a list of {name, limit}; by project id, that of the project
+ *   ARGV[6...] triples: lane id, priority, project id; priorities descending
+ *
+ * What is taken has a place in its quotas for as long as it is held; whoever grants it keeps the place.
  *
  * Returns {"stale", version, lanes as a flat list} when the lanes have changed, or {"taken", offer JSON...}.
  */
-export const TAKE: RedisScript = redisScript(`${PRELUDE}${SWEEP}
+const takeScript = (quotas: string): RedisScript =>
+  redisScript(`${PRELUDE}${SWEEP}
 local known, holdMs, keepMs, count = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 sweep()
 local current = redis.call("GET", version) or "0"
@@ -123,13 +167,13 @@ if known ~= "*" and known ~= current then
   return { "stale", current, redis.call("HGETALL", lanes) }
 end
 
-local function bestOffer()
+${quotas}local function bestOffer()
   local best
-  for i = 5, #ARGV, 3 do
+  for i = 6, #ARGV, 3 do
     local lane, priority, project = ARGV[i], ARGV[i + 1], ARGV[i + 2]
     if best and best.priority ~= priority then break end
     local head = redis.call("ZRANGE", prefix .. lane, 0, 0, "WITHSCORES")
-    if #head > 0 then
+    if #head > 0${quotas && " and hasRoom(project)"} then
       local turn = tonumber(redis.call("ZSCORE", served, project) or 0)
       local queuedAt = tonumber(head[2])
       if not best or turn < best.turn or (turn == best.turn and queuedAt < best.queuedAt) then
@@ -141,7 +185,7 @@ local function bestOffer()
 end
 
 local reply = { "taken" }
-while #reply <= count do
+while #reply <= count${quotas && " and agentHasRoom()"} do
   local best = bestOffer()
   if not best then break end
   redis.call("ZREM", prefix .. best.lane, best.jobId)
@@ -150,7 +194,47 @@ while #reply <= count do
   local last = redis.call("ZRANGE", served, -1, -1, "WITHSCORES")
   redis.call("ZADD", served, (tonumber(last[2]) or 0) + 1, best.project)
   reply[#reply + 1] = offerOf(redis.call("HGET", offers, best.jobId))
+  ${quotas && "takePlaces(best)"}
 end
 redis.call("ZREMRANGEBYRANK", served, 0, -${REMEMBERED_PROJECTS + 1})
 return reply
+`);
+
+export const TAKE: RedisScript = takeScript("");
+/** With quotas; a script of its own, since most installations have none. */
+export const TAKE_WITHIN_QUOTAS: RedisScript = takeScript(QUOTAS);
+
+/**
+ * Keeps the places of jobs in their quotas.
+ *
+ *   ARGV[1] for how long, milliseconds
+ *   ARGV[2...] pairs: name of the quota, job id
+ */
+export const OCCUPY: RedisScript = redisScript(`${PRELUDE}
+for i = 2, #ARGV, 2 do
+  redis.call("ZADD", places .. ARGV[i], "GT", now + ARGV[1], ARGV[i + 1])
+  redis.call("PEXPIRE", places .. ARGV[i], ${KEPT_PLACES_MS})
+end
+`);
+
+/**
+ * Gives up the places of a job.
+ *
+ *   ARGV[1] job id   ARGV[2...] names of its quotas
+ */
+export const VACATE: RedisScript = redisScript(`${PRELUDE}
+for i = 2, #ARGV do redis.call("ZREM", places .. ARGV[i], ARGV[1]) end
+`);
+
+/**
+ * Counts the places that are taken.
+ *
+ *   ARGV[1...] names of quotas
+ *
+ * Returns as many numbers.
+ */
+export const COUNT_PLACES: RedisScript = redisScript(`${PRELUDE}
+local counts = {}
+for i, name in ipairs(ARGV) do counts[i] = redis.call("ZCOUNT", places .. name, "(" .. now, "+inf") end
+return counts
 `);

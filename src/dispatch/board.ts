@@ -5,12 +5,28 @@
 import type { Offer } from "../domain/effects.ts";
 import type { AgentId, JobRunId, ProjectId } from "../domain/ids.ts";
 import type { AgentSelector, Labels } from "../domain/labels.ts";
+import type { QuotaUse } from "../domain/quotas.ts";
+
+/** For how long a place in a quota is kept; longer than another owner takes to go on with a dead one's jobs. */
+export const PLACE_MS = 30_000;
 
 /** What offers have in common that wait in one line. */
 export interface Lane {
   readonly projectId: ProjectId;
   readonly priority: number;
   readonly selector: AgentSelector;
+}
+
+/** A job that has been taken from the board. */
+export interface TakenOffer extends Offer {
+  /** Names of the quotas in which it has a place while it is held; its job keeps the place when it is granted. */
+  readonly quotas: readonly string[];
+}
+
+/** What a job has a place in. */
+export interface Places {
+  readonly jobId: JobRunId;
+  readonly quotas: readonly string[];
 }
 
 export interface Board {
@@ -20,11 +36,22 @@ export interface Board {
   withdraw(jobId: JobRunId, projectId: ProjectId): Promise<void>;
   /**
    * Takes up to `count` offers that match `labels`, the best ones first (priority, then round-robin by project, then age),
-   * out of sight for `holdMs`; fewer when no more match.
+   * out of sight for `holdMs`; fewer when no more match, or a quota is reached.
    */
-  take(labels: Labels, holdMs: number, count: number): Promise<readonly Offer[]>;
+  take(labels: Labels, holdMs: number, count: number): Promise<readonly TakenOffer[]>;
+  /**
+   * Keeps the places of granted jobs for {@link PLACE_MS}; whoever answers for a job repeats it in time. A place that nobody
+   * keeps falls vacant by itself.
+   */
+  occupy(places: readonly Places[]): Promise<void>;
+  /** Gives up the places of a job that has ended. */
+  vacate(places: Places): Promise<void>;
+  /** The quotas that jobs of these projects may be under, and those of agents; without a call when there are none. */
+  quotaUse(projectIds: readonly ProjectId[]): Promise<readonly QuotaUse[]>;
   /** Calls `listener` when an offer may have become available in `lane`; offers that come back by themselves are not told. */
   onOffered(listener: (lane: Lane) => void): Promise<() => Promise<void>>;
+  /** Those of these jobs' offers that are there, taken ones included. */
+  find(jobIds: readonly JobRunId[]): Promise<readonly Offer[]>;
   /** How many offers there are, taken ones included. */
   size(): Promise<number>;
 }

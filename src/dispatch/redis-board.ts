@@ -5,20 +5,42 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../domain/clock.ts";
 import type { Offer } from "../domain/effects.ts";
-import type { JobRunId } from "../domain/ids.ts";
+import type { JobRunId, ProjectId } from "../domain/ids.ts";
 import { type Labels, selectorMatches } from "../domain/labels.ts";
-import type { Board, Lane } from "./board.ts";
-import { LANE_ID_LENGTH, OFFER, TAKE, WITHDRAW } from "./board-scripts.ts";
+import {
+  agentQuotas,
+  labelQuotas,
+  NO_QUOTAS,
+  projectQuota,
+  type Quota,
+  type Quotas,
+  type QuotaUse,
+} from "../domain/quotas.ts";
+import { type Board, type Lane, PLACE_MS, type Places, type TakenOffer } from "./board.ts";
+import {
+  COUNT_PLACES,
+  LANE_ID_LENGTH,
+  OCCUPY,
+  OFFER,
+  TAKE,
+  TAKE_WITHIN_QUOTAS,
+  VACATE,
+  WITHDRAW,
+} from "./board-scripts.ts";
 import { type DispatchRedis, type RedisScript, runScript } from "./redis-script.ts";
 
 /** Lies where the board lies, so that its loss tells of the board's. */
 export const BOARD_WITNESS = "{board}:generation";
 
-const KEYS = ["offers", "lanes", "version", "taken", "idle", "served", "lane:"].map((name) => `{board}:${name}`);
+const KEYS = ["offers", "lanes", "version", "taken", "idle", "served", "lane:", "quota:"].map(
+  (name) => `{board}:${name}`,
+);
 const CHANNEL = "board";
 const DEFAULT_EMPTY_LANE_MS = 60_000;
 /** For how long a copy of the lanes that holds no match is believed without asking Redis. */
 const TRUST_MS = 500;
+/** Names and job ids of one call; an even number. */
+const PLACES_AT_ONCE = 1_000;
 /** Lanes may change faster than they can be read; then the newest are left to the next take. */
 const READS_PER_TAKE = 3;
 
@@ -33,6 +55,8 @@ export interface RedisBoardOptions {
   readonly redis: DispatchRedis;
   readonly feed: OfferBroadcast;
   readonly clock: Pick<Clock, "monotonic">;
+  /** The same on all nodes; default none. */
+  readonly quotas?: Quotas;
   /** How long an empty lane is kept, milliseconds; default 60,000. */
   readonly emptyLaneMs?: number;
 }
@@ -56,14 +80,16 @@ export class RedisBoard implements Board {
   readonly #redis: DispatchRedis;
   readonly #feed: OfferBroadcast;
   readonly #clock: Pick<Clock, "monotonic">;
+  readonly #quotas: Quotas;
   readonly #emptyLaneMs: number;
   #copy: LaneCopy = copyOfLanes("", [], -Infinity);
   #listeners = 0;
 
-  constructor({ redis, feed, clock, emptyLaneMs = DEFAULT_EMPTY_LANE_MS }: RedisBoardOptions) {
+  constructor({ redis, feed, clock, quotas = NO_QUOTAS, emptyLaneMs = DEFAULT_EMPTY_LANE_MS }: RedisBoardOptions) {
     this.#redis = redis;
     this.#feed = feed;
     this.#clock = clock;
+    this.#quotas = quotas;
     this.#emptyLaneMs = emptyLaneMs;
   }
 
@@ -80,19 +106,47 @@ export class RedisBoard implements Board {
     await this.#run(WITHDRAW, [jobId, this.#emptyLaneMs]);
   }
 
-  async take(labels: Labels, holdMs: number, count: number): Promise<readonly Offer[]> {
+  async take(labels: Labels, holdMs: number, count: number): Promise<readonly TakenOffer[]> {
     if (this.#isSureOfNothing(labels)) return [];
+    const ofAgent = agentQuotas(this.#quotas, labels);
     for (let read = 0; ; read++) {
       const version = read < READS_PER_TAKE ? this.#copy.version : "*";
-      const candidates = this.#matching(labels).flatMap((lane) => [lane.laneId, lane.priority, lane.projectId]);
-      const reply = (await this.#run(TAKE, [version, holdMs, this.#emptyLaneMs, count, ...candidates])) as TakeReply;
+      const matching = this.#matching(labels);
+      const quotas = quotasText(ofAgent, this.#quotasOf(matching));
+      const candidates = matching.flatMap((lane) => [lane.laneId, lane.priority, lane.projectId]);
+      const values = [version, holdMs, this.#emptyLaneMs, count, quotas, ...candidates];
+      const reply = (await this.#run(quotas === "" ? TAKE : TAKE_WITHIN_QUOTAS, values)) as TakeReply;
       if (reply[0] === "taken") {
         const [, ...offers] = reply;
         if (offers.length === 0) this.#copy.checkedAt = this.#clock.monotonic();
-        return offers.map((offer) => JSON.parse(offer) as Offer);
+        return offers.map((text) => {
+          const offer = JSON.parse(text) as Offer;
+          const ofProject = projectQuota(this.#quotas, offer.projectId);
+          return { ...offer, quotas: [...ofAgent, ...(ofProject ? [ofProject] : [])].map(({ name }) => name) };
+        });
       }
       this.#copy = copyOfLanes(reply[1], reply[2], this.#clock.monotonic());
     }
+  }
+
+  async occupy(places: readonly Places[]): Promise<void> {
+    const pairs = places.flatMap(({ jobId, quotas }) => quotas.flatMap((name) => [name, jobId]));
+    for (let at = 0; at < pairs.length; at += PLACES_AT_ONCE) {
+      await this.#run(OCCUPY, [PLACE_MS, ...pairs.slice(at, at + PLACES_AT_ONCE)]);
+    }
+  }
+
+  async vacate({ jobId, quotas }: Places): Promise<void> {
+    await this.#run(VACATE, [jobId, ...quotas]);
+  }
+
+  async quotaUse(projectIds: readonly ProjectId[]): Promise<readonly QuotaUse[]> {
+    const ofProjects = [...new Set(projectIds)].flatMap((id) => projectQuota(this.#quotas, id) ?? []);
+    const quotas = [...ofProjects, ...labelQuotas(this.#quotas)];
+    if (quotas.length === 0) return [];
+    const names = quotas.map(({ name }) => name);
+    const counts = (await this.#run(COUNT_PLACES, names)) as number[];
+    return quotas.map((quota, at) => ({ ...quota, taken: counts[at]! }));
   }
 
   async onOffered(listener: (lane: Lane) => void): Promise<() => Promise<void>> {
@@ -108,6 +162,12 @@ export class RedisBoard implements Board {
       this.#listeners--;
       await unsubscribe();
     };
+  }
+
+  async find(jobIds: readonly JobRunId[]): Promise<readonly Offer[]> {
+    if (jobIds.length === 0) return [];
+    const found = await this.#redis.hmget(KEYS[0]!, ...jobIds);
+    return found.flatMap((stored) => (stored === null ? [] : [JSON.parse(stored.slice(LANE_ID_LENGTH)) as Offer]));
   }
 
   size(): Promise<number> {
@@ -127,9 +187,26 @@ export class RedisBoard implements Board {
     return known;
   }
 
+  #quotasOf(lanes: readonly KnownLane[]): ReadonlyMap<ProjectId, Quota> {
+    const found = new Map<ProjectId, Quota>();
+    if (this.#quotas.everyProject === null && this.#quotas.projects.size === 0) return found;
+    for (const { projectId } of lanes) {
+      const quota = found.has(projectId) ? undefined : projectQuota(this.#quotas, projectId);
+      if (quota !== undefined) found.set(projectId, quota);
+    }
+    return found;
+  }
+
   #run(script: RedisScript, values: readonly (string | number)[]): Promise<unknown> {
     return runScript(this.#redis, script, KEYS, values);
   }
+}
+
+function quotasText(agent: readonly Quota[], projects: ReadonlyMap<ProjectId, Quota>): string {
+  if (agent.length + projects.size === 0) return "";
+  const bare = ({ name, limit }: Quota) => ({ name, limit });
+  const ofProjects = Array.from(projects, ([projectId, quota]) => [projectId, bare(quota)]);
+  return JSON.stringify({ agent: agent.map(bare), projects: Object.fromEntries(ofProjects) });
 }
 
 function laneIdOf(description: string): string {

@@ -63,6 +63,9 @@ export type OwedEffect =
     }
   | { readonly type: "offer"; readonly offer: Offer }
   | { readonly type: "withdraw"; readonly jobId: JobRunId; readonly projectId: ProjectId }
+  /** A granted job has places in quotas, by their names; and gives them up when it ends. */
+  | { readonly type: "occupy"; readonly jobId: JobRunId; readonly quotas: readonly string[] }
+  | { readonly type: "vacate"; readonly jobId: JobRunId; readonly quotas: readonly string[] }
   | { readonly type: "dispatch"; readonly order: DispatchOrder }
   /** Ask the agent to end a step: politely, then by force after the grace. */
   | {

@@ -4,6 +4,7 @@ import type { JobRunId, PipelineId, RunId, StepRunId } from "./ids.ts";
 export const LIFECYCLES = [
   "created",
   "queued",
+  "waiting",
   "started",
   "completed",
   "failed",

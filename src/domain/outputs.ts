@@ -2,8 +2,13 @@
 import type { StepRunId } from "./ids.ts";
 import type { Pairs } from "./plan.ts";
 
-/** What one step may write: how many names, and bytes of names and values in all. */
-export const OUTPUT_BOUNDS = { count: 256, bytes: 65_536 } as const;
+/** What one step may write: how many names, and bytes of names and values in all; and bytes of all steps of a run. */
+export const OUTPUT_BOUNDS = { count: 256, bytes: 65_536, runBytes: 1_048_576 } as const;
+
+/** As the bounds count: names and values in UTF-8. */
+export function bytesOf(values: Pairs<string>): number {
+  return values.reduce((sum, pair) => sum + Buffer.byteLength(pair.join("")), 0);
+}
 
 /** The outputs of one step run as the holder of a fencing token reported them. */
 export interface OutputsKey {

@@ -13,7 +13,7 @@ import type { AgentNotice } from "../app/agent-notices.ts";
 import type { AgentHoldings } from "../app/agent-work.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { asId, type JobRunId, type StepRunId } from "../domain/ids.ts";
-import { OUTPUT_BOUNDS } from "../domain/outputs.ts";
+import { bytesOf, OUTPUT_BOUNDS } from "../domain/outputs.ts";
 import type { Pairs } from "../domain/plan.ts";
 import { parse } from "./status.ts";
 
@@ -48,6 +48,7 @@ const PHASES: Record<Exclude<StepPhase, "STEP_PHASE_UNSPECIFIED">, StepReport["p
   STEP_PHASE_CANCELLED: "cancelled",
   STEP_PHASE_TIMED_OUT: "timedOut",
   STEP_PHASE_LOST: "lost",
+  STEP_PHASE_NOT_STARTED: "notStarted",
 };
 
 const report = z.object({
@@ -75,10 +76,9 @@ export function readReport(message: ReportMessage | undefined): StepReport {
 /** Throws `malformed_request` for more than an agent may send. */
 function readOutputs({ stepRunId, outputs }: ReportMessage): Pairs<string> {
   const pairs = Object.entries(outputs).toSorted(([one], [other]) => (one < other ? -1 : 1));
-  const bytes = pairs.reduce((sum, pair) => sum + Buffer.byteLength(pair.join("")), 0);
   const isFit =
     pairs.length <= OUTPUT_BOUNDS.count &&
-    bytes <= OUTPUT_BOUNDS.bytes &&
+    bytesOf(pairs) <= OUTPUT_BOUNDS.bytes &&
     pairs.every(([name]) => OUTPUT_NAME.test(name));
   if (isFit) return pairs;
   throw new MillraceError(

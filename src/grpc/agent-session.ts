@@ -115,6 +115,7 @@ export class AgentSession implements Claimant {
    */
   async report(message: StepReport | undefined): Promise<void> {
     const report = readReport(message);
+    this.#context.desk.pauses.hear(this.#boot.agentId, report.phase);
     this.#waitingReports++;
     this.#reports = this.#reports.then(async () => {
       await this.#handOn(report);
@@ -128,9 +129,10 @@ export class AgentSession implements Claimant {
   }
 
   freeSlots(): number {
-    const { clock, heartbeatIntervalMs } = this.#context;
+    const { clock, desk, heartbeatIntervalMs } = this.#context;
     const isSilent = clock.monotonic() - this.#heardAt > SILENT_HEARTBEATS * heartbeatIntervalMs;
-    return this.#draining || isSilent ? 0 : this.#slots - this.#bound.size - this.#claims.size;
+    const isPaused = desk.pauses.isPaused(this.#boot.agentId);
+    return this.#draining || isSilent || isPaused ? 0 : this.#slots - this.#bound.size - this.#claims.size;
   }
 
   wake(): void {

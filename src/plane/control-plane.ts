@@ -113,7 +113,7 @@ async function startParts(
   teardown.add("the mailbox sender", () => mailboxes.close());
   const inspection = new MailboxInspection({ redis, shards: config.shards });
   teardown.add("the inspection of mailboxes", () => inspection.close());
-  const board = new RedisBoard({ redis, feed, clock });
+  const board = new RedisBoard({ redis, feed, clock, quotas: config.quotas });
   const presence = new RedisPresence(redis);
   const registry = new Registry();
   const onTurnSaved = registerStartMetrics(registry);

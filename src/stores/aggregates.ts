@@ -5,6 +5,7 @@
  * the store holds another one. A save is atomic: all actors, the owed effects and the head, or nothing. A call that
  * rejects may or may not have been stored: the caller loads again before it goes on.
  */
+import type { AgentSelector } from "../domain/labels.ts";
 import type { AgentId, JobRunId, PipelineId, ProjectId, RootId, RunId, StepRunId } from "../domain/ids.ts";
 import type { JobSpec, Pairs, RunPlan } from "../domain/plan.ts";
 import type { OwedEffect } from "../domain/effects.ts";
@@ -53,7 +54,19 @@ export interface RunSummary {
   readonly endedAt: number | null;
   /** True while a job of the run is bound to an agent; such runs are looked at first after a loss of Redis. */
   readonly bound: boolean;
+  /** What it waits for while no job of it is at work; null where its status tells. */
+  readonly waits: RunWaits | null;
 }
+
+/**
+ * `approval`: of what is named for people; `concurrency`: of the run or a job of it; `agent`: the job that has been queued longest
+ * waits for one that `selector` matches; `retry`: a job waits to begin anew.
+ */
+export type RunWaits =
+  | { readonly reason: "approval"; readonly gate: string }
+  | { readonly reason: "concurrency"; readonly group: string }
+  | { readonly reason: "agent"; readonly selector: AgentSelector }
+  | { readonly reason: "retry" };
 
 /** What is known from the trigger on and never changes. */
 export interface RunOrigin {
@@ -193,6 +206,9 @@ export interface AggregateStore {
   pageUnsettled(shard: number, bound: boolean, after: string, limit: number): Promise<readonly RootId[]>;
   /** Jobs of a shard that are bound to an agent (`index.agentId` is set), ids ascending after `after`. */
   pageBoundJobs(shard: number, after: string, limit: number): Promise<readonly JobLocation[]>;
+
+  /** Jobs of a shard whose `index.status` is `queued`, ids ascending after `after`. */
+  pageQueuedJobs(shard: number, after: string, limit: number): Promise<readonly JobLocation[]>;
 
   /** Steps with `index.agentId` equal to `agentId`: what the plane believes that agent holds. */
   stepsHeldBy(agentId: AgentId): Promise<readonly StepLocation[]>;

@@ -13,8 +13,12 @@ export interface StepOutputs {
 }
 
 export interface OutputStore {
-  /** A repeat changes nothing, also when it says something else: the first one stays. */
-  put(outputs: StepOutputs): Promise<void>;
+  /**
+   * `full`, and nothing is stored, when the outputs of the run would have more than `runBytes` with these; of some that come at
+   * once, each may find room that the others take. A repeat changes nothing, also when it says something else: the first
+   * one stays, and that is what is answered.
+   */
+  put(outputs: StepOutputs, runBytes: number): Promise<"stored" | "full">;
   /** Of these, those that are there, in no certain order. */
   find(keys: readonly Pick<StepOutputs, "stepRunId" | "token">[]): Promise<readonly StepOutputs[]>;
 }

@@ -103,7 +103,15 @@ export const CONDITIONS_AND_OUTPUTS: SchemaStep = {
 
 /** What is remembered since schema 3, as it is when nothing has come of it. */
 const RUN_GATES = { place: null, stageApproval: null, retryOf: null };
-const JOB_GATES = { cleanup: "none", place: null, gaveWayTo: null, attemptsBefore: 0, reusedFrom: null };
+const JOB_GATES = {
+  cleanup: "none",
+  place: null,
+  gaveWayTo: null,
+  attemptsBefore: 0,
+  reusedFrom: null,
+  quotas: [],
+  waits: null,
+};
 const STEP_REUSE = { attemptsBefore: 0, reusedFrom: null };
 const ORIGIN_RERUN = { retryOf: null, firstRunId: null };
 
@@ -145,6 +153,9 @@ export const GATES_AND_RERUNS: SchemaStep = {
     run: (state) => without(state, RUN_GATES),
     job: (state) => without(state, JOB_GATES),
     step: (state) => without(state, STEP_REUSE),
+    // To an older node it is a loss, which has the job begin anew as well.
+    letter: (letter) =>
+      withMessage(letter, (report) => (report["phase"] === "notStarted" ? { ...report, phase: "lost" } : report)),
   },
 };
 

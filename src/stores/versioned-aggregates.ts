@@ -27,7 +27,7 @@ import {
   toStored,
 } from "./stored-format.ts";
 
-/** Reads reject with a `NewerSchemaError` for what a newer version has stored; only `pageBoundJobs` leaves it out. */
+/** Reads reject with a `NewerSchemaError` for what a newer version has stored; only pages of jobs leave it out. */
 export function versionedAggregates(store: AggregateStore, format: StoredFormat, writes: () => number): AggregateStore {
   return {
     create({ head, actors }, { plan, events } = {}) {
@@ -59,17 +59,10 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
     pageOwing: (shard, after, limit) => store.pageOwing(shard, after, limit),
     pageDue: (shard, dueAt, after, limit) => store.pageDue(shard, dueAt, after, limit),
     pageUnsettled: (shard, bound, after, limit) => store.pageUnsettled(shard, bound, after, limit),
-    async pageBoundJobs(shard, after, limit) {
-      // Of what it cannot read an owner has nothing to watch: that must not keep it from the rest of its shard.
-      const readable: JobLocation[] = [];
-      for (let last = after; ;) {
-        const missing = limit - readable.length;
-        const page = await store.pageBoundJobs(shard, last, missing);
-        readable.push(...page.flatMap(readIfKnown));
-        if (page.length < missing || readable.length === limit) return readable;
-        last = page.at(-1)!.jobId;
-      }
-    },
+    pageBoundJobs: (shard, after, limit) =>
+      readablePage((last, missing) => store.pageBoundJobs(shard, last, missing), after, limit),
+    pageQueuedJobs: (shard, after, limit) =>
+      readablePage((last, missing) => store.pageQueuedJobs(shard, last, missing), after, limit),
 
     stepsHeldBy: async (agentId) => (await store.stepsHeldBy(agentId)).map(readLocation),
     jobsHeldBy: async (agentId) => (await store.jobsHeldBy(agentId)).map(readLocation),
@@ -96,6 +89,22 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
     },
     liveRuns: (pipelineId, limit) => store.liveRuns(pipelineId, limit),
   };
+
+  /** Of what it cannot read an owner has nothing to watch: that must not keep it from the rest of its shard. */
+  async function readablePage(
+    nextPage: (after: string, limit: number) => Promise<readonly JobLocation[]>,
+    after: string,
+    limit: number,
+  ): Promise<readonly JobLocation[]> {
+    const readable: JobLocation[] = [];
+    for (let last = after; ;) {
+      const missing = limit - readable.length;
+      const page = await nextPage(last, missing);
+      readable.push(...page.flatMap(readIfKnown));
+      if (page.length < missing || readable.length === limit) return readable;
+      last = page.at(-1)!.jobId;
+    }
+  }
 
   function readAggregate<Root extends RootId>({ head, actors }: Aggregate<Root>): Aggregate<Root> {
     return { head: readHead(head), actors: actors.map((actor) => read(actor, head.rootId)) };

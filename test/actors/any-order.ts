@@ -5,6 +5,7 @@ import type { ApprovalState } from "../../actors/approval/state.ts";
 import type { JobState } from "../../actors/job/state.ts";
 import { isHeld } from "../../actors/step/state.ts";
 import type { ReportPhase } from "../../actors/step/messages.ts";
+import type { AgentWait } from "../../src/domain/agent-wait.ts";
 import { memberKey } from "../../src/domain/groups.ts";
 import { asId, type CommandId, type RunId, type UserId } from "../../src/domain/ids.ts";
 import type { PlannedApproval, PlannedCondition, PlannedGroup, PlannedStep, RunPlan } from "../../src/domain/plan.ts";
@@ -22,6 +23,7 @@ export type Action =
       readonly request: number;
     }
   | { readonly do: "report"; readonly step: number; readonly phase: ReportPhase; readonly staleness: number }
+  | { readonly do: "waits"; readonly job: number; readonly reason: AgentWait["reason"] }
   | { readonly do: "lost"; readonly job: number; readonly attempt: number; readonly other: boolean }
   | {
       readonly do: "timer";
@@ -62,10 +64,16 @@ export const action: fc.Arbitrary<Action> = fc.oneof(
         "cancelled",
         "timedOut",
         "lost",
+        "notStarted",
       ),
       staleness: fc.constantFrom(0, 0, 0, 1),
     }),
   },
+  fc.record({
+    do: fc.constant("waits" as const),
+    job: small,
+    reason: fc.constantFrom<AgentWait["reason"]>("no_agent_online", "all_busy"),
+  }),
   fc.record({ do: fc.constant("lost" as const), job: small, attempt: small, other: fc.boolean() }),
   fc.record({
     do: fc.constant("timer" as const),
@@ -242,6 +250,11 @@ export function perform(run: SimulatedRun, step: Action): void {
         lastLine: 0,
         durationMs: 1,
       });
+      return;
+    }
+    case "waits": {
+      const { jobId } = jobs[step.job % jobs.length]!;
+      run.tell("job", jobId, { type: "waits", reason: step.reason, clause: "", text: "" });
       return;
     }
     case "lost": {

@@ -1,5 +1,5 @@
 /** Steps from dispatch to report, by a real agent and real processes. */
-import { mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { until } from "../support/until.ts";
@@ -290,5 +290,33 @@ describe("a step on an agent", () => {
     expect(await processesWith("sleep 66")).to.deep.equal([]);
     bench.plane.dispatch({ script: "echo again", stepRunId: "step_2" });
     expect(await bench.plane.endOf("step_2")).to.include({ phase: "STEP_PHASE_LOST", startedAtMs: 0n });
+  });
+
+  it("that has no room for its workspace is not started, and the agent says so", async () => {
+    const work = join(bench.dataDir, "work");
+    await rm(work, { recursive: true });
+    await writeFile(work, "in the way");
+    bench.plane.dispatch({ script: "true" });
+    const end = await bench.plane.endOf();
+    expect(end).to.include({ phase: "STEP_PHASE_NOT_STARTED", exitCode: -1, startedAtMs: 0n });
+    expect(end.reason).to.include(work);
+  });
+
+  it("that could not be noted is never started, also when there is room again", async () => {
+    const scratch = join(bench.dataDir, "scratch");
+    await rename(scratch, `${scratch}-away`);
+    const marks = join(bench.dataDir, "marks");
+    bench.plane.dispatch({ script: `echo ran >> ${marks}` });
+    const end = await bench.plane.endOf();
+    expect(end).to.include({ phase: "STEP_PHASE_NOT_STARTED", startedAtMs: 0n });
+    expect(end.reason).to.include("cannot write to the data directory");
+    await rename(`${scratch}-away`, scratch);
+    const reported = bench.plane.reports.length;
+    bench.plane.dispatch({ script: `echo ran >> ${marks}` });
+    await until("the report again", () => bench.plane.reports.length > reported);
+    expect(bench.plane.reports.at(-1)).to.include({ phase: "STEP_PHASE_NOT_STARTED" });
+    bench.plane.dispatch({ script: `echo ran >> ${marks}`, stepRunId: "step_2" });
+    expect(await bench.plane.endOf("step_2")).to.include({ phase: "STEP_PHASE_SUCCEEDED" });
+    expect(await readFile(marks, "utf8")).to.equal("ran\n");
   });
 });

@@ -15,7 +15,7 @@ function begun(...stages: readonly (readonly JobSketch[])[]): SimulatedRun {
 }
 
 function timingOf(run: SimulatedRun, job: number, step = 0, attempt = 1): StartTiming {
-  const head = { rootId: RUN_ID, summary: RUN_AGGREGATE.summarise(run.run as never, false) };
+  const head = { rootId: RUN_ID, summary: RUN_AGGREGATE.summarise(run.run as never, false, [], run.plan) };
   const previous = step === 0 ? undefined : run.step(job, step - 1, attempt);
   return new StartTimes(head, run.plan, run.jobs(), run.now).of(
     run.step(job, step, attempt),

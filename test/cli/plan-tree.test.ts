@@ -77,7 +77,7 @@ describe("the tree of a plan", () => {
     ["several agents match", { selector: gpu }, three, "2 agents match: a, b"],
     ["one agent matches", { selector: gpu }, three.slice(1, 2), "1 agent matches: a"],
     ["many agents match", {}, many, "102 agents match: n0, n1, n10, n100, n101 and 97 more"],
-    ["none matches", { selector: gpu }, three.slice(0, 1), "no agent matches: gpu In (yes) (1 of 1 agents fails it)"],
+    ["none matches", { selector: gpu }, three.slice(0, 1), "no agent matches: gpu In (yes) (the only agent fails it)"],
     ["none is online", {}, [], "no agent is online"],
     [
       "the cells come later",

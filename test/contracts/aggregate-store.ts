@@ -4,7 +4,7 @@ import { type AgentId, asId, type JobRunId, newId, type RunId, type StepRunId } 
 import type { RunEvent } from "../../src/domain/events.ts";
 import type { DueAggregate, OwedRecord } from "../../src/stores/aggregates.ts";
 import type { Stores } from "../../src/stores/stores.ts";
-import { planOf } from "../support/plans.ts";
+import { jobSpecsOf, planOf } from "../support/plans.ts";
 import { actorOf, allPages, byText, sampleAggregate, sampleApproval, saveOf, withIndex } from "./samples.ts";
 
 const OWED: OwedRecord = {
@@ -119,8 +119,27 @@ export function aggregateStoreContract(open: () => Stores): void {
     });
 
     it("hold runs of 5,000 steps", async () => {
-      const aggregate = sampleAggregate({ plan: planOf([Array.from({ length: 50 }, () => ({ steps: 100 }))]) });
-      await open().aggregates.create(aggregate);
+      const plan = planOf([Array.from({ length: 50 }, () => ({ steps: 100 }))]);
+      const aggregate = sampleAggregate({ plan });
+      const { rootId, summary } = aggregate.head;
+      const events = Array.from({ length: 5_001 }, (_, at): RunEvent => ({
+        runId: rootId,
+        pipelineId: summary.pipelineId,
+        number: at + 1,
+        timeMs: 5,
+        object: "pipeline",
+        lifecycle: "created",
+        jobId: null,
+        stepRunId: null,
+        status: "pending",
+        data: {},
+      }));
+      const beside = { plan: { graph: plan, jobs: jobSpecsOf(plan) }, events };
+      expect(await open().aggregates.create(aggregate, beside)).to.equal("created");
+      expect(await open().aggregates.create(aggregate, beside)).to.equal("exists");
+      expect(await open().events.read(rootId, 0, 10_000)).to.have.length(5_001);
+      expect(await open().plans.loadPlan(rootId)).to.deep.equal(plan);
+      expect(await open().plans.loadJob(rootId, 49)).to.deep.equal(beside.plan.jobs[49]);
       const changed = [0, 1, 2].map((position) => withIndex(actorOf(aggregate, "job", position), { status: "queued" }));
       expect(await open().aggregates.save(saveOf(aggregate, {}, changed))).to.equal("saved");
       const loaded = (await open().aggregates.load(aggregate.head.rootId))!;
@@ -231,6 +250,46 @@ export function aggregateStoreContract(open: () => Stores): void {
       const page = async (after: string): Promise<readonly string[]> =>
         (await open().aggregates.pageBoundJobs(shard, after, 2)).map(({ jobId }) => jobId);
       expect(await allPages(page)).to.deep.equal(byText(bound));
+    });
+
+    it("are paged by the jobs that are queued", async () => {
+      const shard = 9;
+      const queued: string[] = [];
+      for (let at = 0; at < 3; at++) {
+        const aggregate = sampleAggregate({ shard, plan: planOf([[{}, {}, {}, {}]]) });
+        await open().aggregates.create(aggregate);
+        const jobs = [0, 1, 3].map((position) => withIndex(actorOf(aggregate, "job", position), { status: "queued" }));
+        const save = saveOf(aggregate, {}, [...jobs, withIndex(actorOf(aggregate, "step"), { status: "queued" })]);
+        await open().aggregates.save(save);
+        const [taken, ...left] = jobs;
+        await open().aggregates.save(saveOf(save, {}, [withIndex(taken!, { status: "running" })]));
+        queued.push(...left.map(({ id }) => id));
+      }
+      const page = async (after: string): Promise<readonly string[]> =>
+        (await open().aggregates.pageQueuedJobs(shard, after, 2)).map(({ jobId }) => jobId);
+      expect(await allPages(page)).to.deep.equal(byText(queued));
+      expect(await open().aggregates.pageQueuedJobs(shard + 1, "", 10)).to.deep.equal([]);
+    });
+
+    it("say in lists what they wait for, until they wait no more", async () => {
+      const aggregate = sampleAggregate({ pipelineId: newId("pl") });
+      const { pipelineId } = aggregate.head.summary;
+      await open().aggregates.create(aggregate);
+      const listed = async () => {
+        const { list } = await open().aggregates.listRuns({ pipelineId }, { page: 1, pageSize: 1, descending: true });
+        return list[0]!.summary.waits;
+      };
+      expect(await listed()).to.equal(null);
+      const selector = {
+        matchLabels: [["a.b", "$set"]] as const,
+        matchExpressions: [{ key: "$gpu", operator: "In" as const, values: ["x.y"] }],
+      };
+      const waits = { reason: "agent", selector } as const;
+      const waiting = saveOf(aggregate, { summary: { ...aggregate.head.summary, waits } });
+      await open().aggregates.save(waiting);
+      expect(await listed()).to.deep.equal(waits);
+      await open().aggregates.save(saveOf(waiting, { summary: aggregate.head.summary }));
+      expect(await listed()).to.equal(null);
     });
 
     it("are listed by time with a total, filtered by pipeline and status", async () => {

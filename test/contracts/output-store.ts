@@ -5,6 +5,7 @@ import type { StepOutputs } from "../../src/stores/outputs.ts";
 import type { Stores } from "../../src/stores/stores.ts";
 
 const MAX_BYTES = 64 * 1024;
+const ROOM = 1024 * 1024;
 
 export function outputStoreContract(open: () => Stores): void {
   describe("outputs of steps", () => {
@@ -18,13 +19,13 @@ export function outputStoreContract(open: () => Stores): void {
     const keyOf = ({ stepRunId, token }: StepOutputs) => ({ stepRunId, token });
 
     async function findsAgain(outputs: StepOutputs): Promise<void> {
-      await open().outputs.put(outputs);
+      await open().outputs.put(outputs, ROOM);
       expect(await open().outputs.find([keyOf(outputs)])).to.deep.equal([outputs]);
     }
 
     it("are found by step and token, and not where nothing was stored", async () => {
       const [one, two] = [sample(), sample({ values: [] })];
-      for (const outputs of [one, two]) await open().outputs.put(outputs);
+      for (const outputs of [one, two]) await open().outputs.put(outputs, ROOM);
       const unknown = [keyOf(sample()), { ...keyOf(one), token: 2 }];
       const found = await open().outputs.find([...unknown, keyOf(two), keyOf(one), keyOf(one)]);
       expect(found).to.have.deep.members([one, two]);
@@ -33,19 +34,33 @@ export function outputStoreContract(open: () => Stores): void {
 
     it("stay as they were stored first, whatever a repeat says", async () => {
       const first = sample();
-      await open().outputs.put(first);
-      await open().outputs.put(first);
-      await open().outputs.put({ ...first, runId: newId("run"), values: [["version", "other"]] });
+      await open().outputs.put(first, ROOM);
+      await open().outputs.put(first, ROOM);
+      await open().outputs.put({ ...first, runId: newId("run"), values: [["version", "other"]] }, ROOM);
       expect(await open().outputs.find([keyOf(first)])).to.deep.equal([first]);
     });
 
     it("are one of what many report at the same time", async () => {
       const { runId, stepRunId } = sample();
       const reports = Array.from({ length: 20 }, (_, at) => sample({ runId, stepRunId, values: [["by", String(at)]] }));
-      await Promise.all(reports.map((report) => open().outputs.put(report)));
+      await Promise.all(reports.map((report) => open().outputs.put(report, ROOM)));
       const [kept, ...others] = await open().outputs.find([{ stepRunId, token: 1 }]);
       expect(others).to.deep.equal([]);
       expect(reports).to.deep.include(kept);
+    });
+
+    it("have no more bytes in a run than are allowed, each attempt counted, and repeats are none", async () => {
+      const runId = newId("run");
+      const full = sample({ runId, values: [["é", "x".repeat(58)]] });
+      const put = (outputs: StepOutputs) => open().outputs.put(outputs, 100);
+      expect(await put(full)).to.equal("stored");
+      expect(await put({ ...full, token: 2 })).to.equal("full");
+      expect(await put(full), "a repeat").to.equal("stored");
+      expect(await put(sample({ runId, values: [["n", "y".repeat(40)]] }))).to.equal("full");
+      expect(await put(sample({ runId, values: [["n", "y".repeat(39)]] }))).to.equal("stored");
+      expect(await put(full), "a repeat when there is no room").to.equal("stored");
+      expect(await put(sample({ values: full.values })), "of another run").to.equal("stored");
+      expect(await open().outputs.find([keyOf({ ...full, token: 2 })])).to.deep.equal([]);
     });
 
     it("are kept apart by token", async () => {
@@ -53,7 +68,7 @@ export function outputStoreContract(open: () => Stores): void {
       const ofOneStep = [1, 2, 2 ** 40].map((token) =>
         sample({ runId, stepRunId, token, values: [["token", String(token)]] }),
       );
-      for (const outputs of ofOneStep) await open().outputs.put(outputs);
+      for (const outputs of ofOneStep) await open().outputs.put(outputs, ROOM);
       expect(await open().outputs.find([{ stepRunId, token: 2 }])).to.deep.equal([ofOneStep[1]]);
       expect(await open().outputs.find(ofOneStep.map(keyOf))).to.have.deep.members(ofOneStep);
     });
@@ -82,7 +97,7 @@ export function outputStoreContract(open: () => Stores): void {
     it("are found for several hundred steps at once", async () => {
       const runId = newId("run");
       const stored = Array.from({ length: 1_100 }, (_, at) => sample({ runId, values: [["at", String(at)]] }));
-      await Promise.all(stored.map((outputs) => open().outputs.put(outputs)));
+      await Promise.all(stored.map((outputs) => open().outputs.put(outputs, ROOM)));
       const unknown = Array.from({ length: 300 }, () => keyOf(sample()));
       const found = await open().outputs.find([...stored.map(keyOf), ...unknown]);
       const inOrder = (list: readonly StepOutputs[]) => list.toSorted((a, b) => (a.stepRunId < b.stepRunId ? -1 : 1));

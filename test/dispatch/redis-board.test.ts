@@ -1,11 +1,12 @@
 import { expect } from "chai";
 import { Redis } from "ioredis";
-import { type OfferBroadcast, RedisBoard } from "../../src/dispatch/redis-board.ts";
-import type { Lane } from "../../src/dispatch/board.ts";
+import { type OfferBroadcast, RedisBoard, type RedisBoardOptions } from "../../src/dispatch/redis-board.ts";
+import { type Lane, PLACE_MS } from "../../src/dispatch/board.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import type { Offer } from "../../src/domain/effects.ts";
 import { asId, type JobRunId, type ProjectId, type RunId } from "../../src/domain/ids.ts";
 import { type AgentSelector, ANY_AGENT, type Labels } from "../../src/domain/labels.ts";
+import { NO_QUOTAS, type Quotas } from "../../src/domain/quotas.ts";
 import { startTestRedis, type TestRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
@@ -30,9 +31,8 @@ describe("the board on Redis", () => {
     board = newBoard();
   });
 
-  function newBoard(emptyLaneMs?: number): RedisBoard {
-    const options = { redis, feed: broadcast(), clock: systemClock };
-    return new RedisBoard(emptyLaneMs === undefined ? options : { ...options, emptyLaneMs });
+  function newBoard(settings: Partial<Pick<RedisBoardOptions, "emptyLaneMs" | "quotas">> = {}): RedisBoard {
+    return new RedisBoard({ redis, feed: broadcast(), clock: systemClock, ...settings });
   }
 
   const takeOne = async (from: RedisBoard, labels: Labels, holdMs: number) => (await from.take(labels, holdMs, 1))[0];
@@ -53,7 +53,7 @@ describe("the board on Redis", () => {
   it("gives back an offer as it was put", async () => {
     const offer = offerOf("a", { selector: needs("os", "linux"), priority: -3 });
     await board.offer(offer);
-    expect(await takeOne(board, LINUX, HOLD_MS)).to.deep.equal(offer);
+    expect(await takeOne(board, LINUX, HOLD_MS)).to.deep.equal({ ...offer, quotas: [] });
   });
 
   it("takes higher priorities first, then older offers", async () => {
@@ -184,7 +184,7 @@ describe("the board on Redis", () => {
   });
 
   it("removes a lane that has stayed empty, but none from which an offer is taken", async () => {
-    board = newBoard(1);
+    board = newBoard({ emptyLaneMs: 1 });
     await board.offer(offerOf("a"));
     await takeOne(board, LINUX, 200);
     await until("the lane may be looked at", async () => {
@@ -201,6 +201,14 @@ describe("the board on Redis", () => {
     expect(await takeAll()).to.deep.equal(["b"]);
   });
 
+  it("finds offers by their jobs, taken ones too", async () => {
+    const [one, two] = [offerOf("one"), offerOf("two", { selector: needs("os", "linux") })];
+    for (const offer of [one, two]) await board.offer(offer);
+    await takeOne(board, LINUX, HOLD_MS);
+    expect(await board.find([job("two"), job("unknown"), job("one")])).to.deep.equal([two, one]);
+    expect(await board.find([])).to.deep.equal([]);
+  });
+
   it("goes on after Redis was emptied under it", async () => {
     await board.offer(offerOf("before"));
     await takeOne(board, LINUX, HOLD_MS);
@@ -208,6 +216,98 @@ describe("the board on Redis", () => {
     await redis.script("FLUSH");
     await board.offer(offerOf("after", { selector: needs("os", "linux") }));
     expect(await takeAll()).to.deep.equal(["after"]);
+  });
+
+  describe("with quotas", () => {
+    const GPU = { pool: "gpu" };
+    const [ofDefault, ofGpu] = ["project:default", "label:pool=gpu"];
+    const within = (quotas: Partial<Quotas>) => newBoard({ quotas: { ...NO_QUOTAS, ...quotas } });
+    const offerAll = async (...ids: string[]) => {
+      for (const [at, id] of ids.entries()) await board.offer(offerOf(id, { queuedAt: at }));
+    };
+    const used = async (...ids: string[]) =>
+      (await board.quotaUse(ids.map(project))).map(({ name, taken, limit }) => `${name} ${taken}/${limit}`);
+
+    it("takes no more of a project than may run, what is taken and not granted counted too", async () => {
+      board = within({ everyProject: 2 });
+      await offerAll("a", "b", "c");
+      await board.offer(offerOf("other", { projectId: project("small"), queuedAt: 9 }));
+      expect(await takeAll()).to.deep.equal(["a", "other", "b"]);
+      expect(await used("default", "small")).to.deep.equal(["project:default 2/2", "project:small 1/2"]);
+      await board.vacate({ jobId: job("a"), quotas: [ofDefault] });
+      expect(await takeAll()).to.deep.equal(["c"]);
+    });
+
+    it("never takes more, whoever takes at once", async () => {
+      board = within({ everyProject: 7 });
+      await offerAll(...Array.from({ length: 40 }, (_, at) => `j${at}`));
+      const boards = Array.from({ length: 6 }, () => within({ everyProject: 7 }));
+      const taken = await Promise.all(boards.map((each) => each.take(LINUX, HOLD_MS, 8)));
+      expect(taken.flat()).to.have.length(7);
+    });
+
+    it("has a quota of its own for a project, higher or lower than that of every one", async () => {
+      board = within({
+        everyProject: 2,
+        projects: new Map([
+          ["default", 1],
+          ["large", 3],
+        ]),
+      });
+      await offerAll("a", "b");
+      for (const id of ["l1", "l2", "l3", "l4"]) await board.offer(offerOf(id, { projectId: project("large") }));
+      expect(await takeAll()).to.have.members(["a", "l1", "l2", "l3"]);
+    });
+
+    it("takes no more for agents with a label than may run there, and others take on", async () => {
+      board = within({ labels: [{ key: "pool", value: "gpu", limit: 1 }] });
+      await offerAll("a", "b");
+      expect((await board.take(GPU, HOLD_MS, 8)).map(({ jobId, quotas }) => [jobId, quotas])).to.deep.equal([
+        ["a", [ofGpu]],
+      ]);
+      expect(await board.take(GPU, HOLD_MS, 8)).to.deep.equal([]);
+      expect(await used()).to.deep.equal([`${ofGpu} 1/1`]);
+      expect(await takeAll(LINUX)).to.deep.equal(["b"]);
+    });
+
+    it("lets what has room go before what has none, whatever its priority", async () => {
+      board = within({ projects: new Map([["urgent", 1]]) });
+      for (const id of ["u1", "u2"]) await board.offer(offerOf(id, { projectId: project("urgent"), priority: 9 }));
+      await offerAll("a");
+      expect(await takeAll()).to.deep.equal(["u1", "a"]);
+    });
+
+    it("gives a place back with the offer that nobody was granted, and keeps that of a job that was", async () => {
+      board = within({ everyProject: 1 });
+      await offerAll("a", "b");
+      expect(await takeOne(board, LINUX, 30)).to.include({ jobId: "a" });
+      const again = await until("the offer is back", () => takeOne(board, LINUX, 30));
+      expect(again).to.deep.include({ jobId: "a", quotas: [ofDefault] });
+      await board.occupy([again]);
+      await board.withdraw(again.jobId);
+      await until("the hold is over", async () => (await redis.zscore("{board}:taken", "a")) === null);
+      expect(await takeAll()).to.deep.equal([]);
+    });
+
+    it("lets a place go that nobody keeps, also one of a job that it has never offered", async () => {
+      board = within({ everyProject: 1 });
+      await offerAll("a");
+      const key = `{board}:quota:${ofDefault}`;
+      await board.occupy([{ jobId: job("ended"), quotas: [ofDefault] }]);
+      expect(await takeAll()).to.deep.equal([]);
+      const leftMs = Number(await redis.zscore(key, "ended")) - Date.now();
+      expect(leftMs).to.be.within(PLACE_MS - 5_000, PLACE_MS);
+      await redis.zadd(key, Date.now() - 1, "ended");
+      expect(await takeAll()).to.deep.equal(["a"]);
+    });
+
+    it("tells Redis nothing that no quota concerns", async () => {
+      board = newBoard();
+      await offerAll("a");
+      expect(await used("default")).to.deep.equal([]);
+      await takeAll();
+      expect(await redis.keys("{board}:quota:*")).to.deep.equal([]);
+    });
   });
 
   /** How many commands Redis has run in between, those within scripts included. */

@@ -182,6 +182,19 @@ describe("a run with conditions and retries", function () {
     expect((await installation.call("GET", "/pipelines/runs/run_unknown/timeline")).status).to.equal(404);
   });
 
+  it("fails a step that writes more than its run has room for", async () => {
+    const write = say('printf "text=%065000d\\n" 0 >> "$MILLRACE_OUTPUT"');
+    const steps = Array.from({ length: 17 }, (_, at) => ({ ...write, name: `write ${at}` }));
+    const pipelineId = await installation.pipeline("overfull", [{ name: "job", steps }]);
+    const { runId } = await installation.api.trigger(pipelineId, {});
+    await until("the run ends", async () => (await readRun(runId)).endTime !== null);
+    const lines = told(await readRun(runId));
+    expect(lines.slice(-2)).to.deep.equal([
+      "  write 15 success",
+      "  write 16 failed the outputs of this run would have more than 1048576 bytes in all with those of this step",
+    ]);
+  });
+
   it("hands what a step has written to later steps and jobs", async () => {
     const pipelineId = await installation.pipeline("outputs", [
       {

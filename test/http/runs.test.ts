@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { shardOf } from "../../queues/shard-map.ts";
 import { nextAttempt, newJob } from "../../actors/job/state.ts";
 import { newStep } from "../../actors/step/state.ts";
+import type { RunDetail, RunView } from "../../src/app/run-view.ts";
 import { asId, type AgentId, type CommandId, newId, type PipelineId } from "../../src/domain/ids.ts";
 import { commandChannel } from "../../src/feed/feed.ts";
 import type { Command } from "../../src/stores/inbox.ts";
@@ -101,6 +102,41 @@ describe("runs over HTTP", () => {
       expect(await waiting()).to.include({ reason: "all_busy" });
       await edge.context.presence.leave(record.agentId, "b");
       expect((await detailOf(run)).jobs[1]).to.include({ agentId: GRANT.agentId, waitingFor: null });
+    });
+
+    it("says in the list what each run waits for of which no job is at work", async () => {
+      const [pending, waiting, atWork] = [await newRun(), await newRun(), await newRun()];
+      const queued = (run: StoredRun) =>
+        ({ jobId: run.jobIds[2]!, state: "queued", stageOpen: true, queuedAt: 1 }) as const;
+      await saveTurn(edge.context, waiting, { run: { state: "running" }, jobs: [queued(waiting)] });
+      const busy = { jobId: atWork.jobIds[1]!, state: "running", grant: GRANT } as const;
+      await saveTurn(edge.context, atWork, { run: { state: "running" }, jobs: [queued(atWork), busy] });
+      const reasons = async () => {
+        const { body } = await edge.call("GET", `/api/v1/pipelines/${pipelineId}/runs?sort=createdAt`);
+        return new Map(body.detail.list.map((row: RunView) => [row.runId, row.waitingFor?.reason ?? null]));
+      };
+      const first = await reasons();
+      expect([pending, waiting, atWork].map(({ runId }) => first.get(runId))).to.deep.equal([
+        "worker",
+        "no_agent_online",
+        null,
+      ]);
+      const record = { agentId: asId<AgentId>("agt_2"), bootId: "b", gatewayId: "g", slots: 1, busy: 0 };
+      await edge.context.presence.beat({ ...record, labels: { os: "mac" } });
+      expect((await reasons()).get(waiting.runId)).to.equal("no_agent_matches");
+      expect((await detailOf(waiting)).waitingFor).to.include({ reason: "no_agent_matches" });
+      expect((await detailOf(atWork)).waitingFor).to.equal(null);
+      await edge.context.presence.leave(record.agentId, "b");
+    });
+
+    it("says of steps that have not begun what they wait for", async () => {
+      const run = await newRun();
+      const job = { jobId: run.jobIds[0]!, state: "running", grant: GRANT } as const;
+      const step = { stepRunId: run.stepIds[0]![0]!, state: "queued", grant: GRANT } as const;
+      await saveTurn(edge.context, run, { run: { state: "running" }, jobs: [job], steps: [step] });
+      const { jobs } = await detailOf(run);
+      const reasons = jobs.map(({ steps }: RunDetail["jobs"][number]) => steps.map((each) => each.waitingFor?.reason));
+      expect(reasons).to.deep.equal([["start", "step"], ["job"], ["job"]]);
     });
 
     it("shows the newest attempts, and earlier ones linked to them on request", async () => {

@@ -308,7 +308,8 @@ class Player {
       offers.delete(offer.jobId);
       const { jobs } = await getRun(context, userOf(undefined), { runId: offer.runId, allAttempts: true });
       this.#order.push(jobs.find(({ jobId }) => jobId === offer.jobId)!.name);
-      await requestClaim(context, { agentId: STEPPED_AGENT, bootId: "boot-1" }, offer, `claim-${offer.jobId}`);
+      const taken = { ...offer, quotas: [] };
+      await requestClaim(context, { agentId: STEPPED_AGENT, bootId: "boot-1" }, taken, `claim-${offer.jobId}`);
       await this.#plane.settled();
     }
     const told = notices.splice(0);

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { MillraceError } from "../../src/domain/errors.ts";
 import { newId } from "../../src/domain/ids.ts";
 import { openMongoStores } from "../../src/stores/mongo/open.ts";
+import { OUTPUT_BOUNDS } from "../../src/domain/outputs.ts";
 import type { Stores } from "../../src/stores/stores.ts";
 import { lines, sampleAggregate, saveOf } from "../contracts/samples.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
@@ -31,7 +32,10 @@ describe("MongoDB whose connections are cut in the middle of calls", function ()
     "saving a turn": () => stores.aggregates.save(saveOf(stored, {}, stored.actors)),
     "storing a log": () => stores.logs.append({ stepRunId: newId("step"), agentId: newId("agt"), lines: lines(1, 3) }),
     "storing outputs": () =>
-      stores.outputs.put({ runId: newId("run"), stepRunId: newId("step"), token: 1, values: [] }),
+      stores.outputs.put(
+        { runId: newId("run"), stepRunId: newId("step"), token: 1, values: [] },
+        OUTPUT_BOUNDS.runBytes,
+      ),
     "reading outputs": () => stores.outputs.find([{ stepRunId: newId("step"), token: 1 }]),
     "reading a run": () => stores.aggregates.load(stored.head.rootId),
   };

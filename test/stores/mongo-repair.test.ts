@@ -6,6 +6,7 @@ import type { Aggregate } from "../../src/stores/aggregates.ts";
 import { openMongoStores } from "../../src/stores/mongo/open.ts";
 import { repairRestored } from "../../src/stores/mongo/repair.ts";
 import type { StepOutputs } from "../../src/stores/outputs.ts";
+import { OUTPUT_BOUNDS } from "../../src/domain/outputs.ts";
 import type { Stores } from "../../src/stores/stores.ts";
 import { actorOf, lines, sampleAggregate, sampleApproval, saveOf, withIndex } from "../contracts/samples.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
@@ -95,7 +96,7 @@ describe("the repair of a database that was restored from a dump", function () {
     await stores.aggregates.save(saveOf(ran, {}, [withIndex(actorOf(ran, "step"), { status: "success" })]));
     const kept = [1, 2].map((token) => outputsOf(ran, token));
     const all = [...kept, ...[waits, forgotten].flatMap((run) => [1, 2].map((token) => outputsOf(run, token)))];
-    for (const outputs of all) await stores.outputs.put(outputs);
+    for (const outputs of all) await stores.outputs.put(outputs, OUTPUT_BOUNDS.runBytes);
     expect((await repairRestored(options)).removed.outputs).to.equal(2);
     expect(await stores.outputs.find(all)).to.have.deep.members(kept);
   });
@@ -123,7 +124,7 @@ describe("the repair of a database that was restored from a dump", function () {
     await stores.aggregates.create(run);
     await stores.events.append([event(run, run.head.eventNumber + 1)]);
     await stores.logs.append({ stepRunId: stepIdOf(run), agentId, lines: lines(1, 1) });
-    await stores.outputs.put(outputsOf(run, 1));
+    await stores.outputs.put(outputsOf(run, 1), OUTPUT_BOUNDS.runBytes);
     const { runs, removed } = await repairRestored(options);
     expect([runs, removed]).to.deep.equal([1, { events: 1, logs: 1, outputs: 1, commands: 0 }]);
     const again = await repairRestored(options);

@@ -154,6 +154,13 @@ describe("the stored format", () => {
     });
   });
 
+  it("tells an older node of a step that could not be started as of one that is lost", () => {
+    const letter = { to: SAMPLES.letter.to, message: { type: "reported", phase: "notStarted" } };
+    const written = STORED_FORMAT.write("letter", letter, STORED_FORMAT.schema - 1);
+    expect(written.message).to.include({ phase: "lost" });
+    expect(STORED_FORMAT.write("letter", letter, STORED_FORMAT.schema).message).to.include({ phase: "notStarted" });
+  });
+
   it("refuses what a newer version has stored, and says what to do", () => {
     expect(() =>
       fromStored(STORED_FORMAT, "plan", toStored(NEXT_FORMAT, "plan", PLAN, NEXT_FORMAT.schema), "the plan of run_1"),

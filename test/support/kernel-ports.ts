@@ -1,7 +1,7 @@
 /** Ports around the kernel that record what they are told; they can be made to fail, as a lost Redis does. */
 import type { Letter } from "../../queues/envelope.ts";
 import type { MailboxSender } from "../../queues/ports.ts";
-import type { Board } from "../../src/dispatch/board.ts";
+import type { Board, Places } from "../../src/dispatch/board.ts";
 import type { Offer } from "../../src/domain/effects.ts";
 import type { Logger } from "../../src/domain/logger.ts";
 import type { Feed, Unsubscribe } from "../../src/feed/feed.ts";
@@ -9,6 +9,8 @@ import type { Feed, Unsubscribe } from "../../src/feed/feed.ts";
 export class RecordingPorts {
   readonly offers = new Map<string, Offer>();
   readonly offered: string[] = [];
+  readonly occupied: Places[] = [];
+  readonly vacated: string[] = [];
   readonly published: { channel: string; payload: unknown }[] = [];
   readonly scheduled: { letter: Letter; dueAt: number; key: string }[] = [];
   /** Set to make every call reject. */
@@ -23,6 +25,10 @@ export class RecordingPorts {
     withdraw: (jobId) => this.#call(() => void this.offers.delete(jobId)),
     take: () => Promise.resolve([]),
     onOffered: () => Promise.resolve(() => Promise.resolve()),
+    occupy: (places) => this.#call(() => void this.occupied.push(...places)),
+    vacate: ({ jobId }) => this.#call(() => void this.vacated.push(jobId)),
+    quotaUse: () => Promise.resolve([]),
+    find: (jobIds) => Promise.resolve(jobIds.flatMap((jobId) => this.offers.get(jobId) ?? [])),
     size: () => Promise.resolve(this.offers.size),
   };
 

@@ -87,6 +87,7 @@ export function runDetailOf(overrides: Partial<Omit<RunDetail, "jobs">>, jobs: r
         endTime: null,
         duration: 250,
         timing: NO_TIMING,
+        waitingFor: null,
         ...step,
       })),
     })),

@@ -57,6 +57,10 @@ export class SteppedPlane {
         take: () => Promise.resolve([]),
         onOffered: () => Promise.resolve(() => Promise.resolve()),
         size: () => Promise.resolve(this.offers.size),
+        occupy: () => Promise.resolve(),
+        vacate: () => Promise.resolve(),
+        quotaUse: () => Promise.resolve([]),
+        find: () => Promise.resolve([]),
       },
       presence: {
         beat: () => Promise.resolve(),
@@ -77,7 +81,7 @@ export class SteppedPlane {
     this.#kernel = new Kernel({
       ...this.context,
       typeOf: aggregateTypeOf,
-      timing: { sweepMs: NEVER_MS, passivateMs: NEVER_MS, watchMs: NEVER_MS },
+      timing: { sweepMs: NEVER_MS, passivateMs: NEVER_MS, watchMs: NEVER_MS, queueLookMs: NEVER_MS },
     });
   }
 

@@ -1,6 +1,7 @@
 /** Runs written straight into the store, as an owner of their shard would save them. */
 import { createRunAggregate } from "../../actors/run/create.ts";
-import { type JobState, type JobPhase, jobStatus } from "../../actors/job/state.ts";
+import { RUN_AGGREGATE } from "../../actors/run/aggregate.ts";
+import { isBound, type JobState, type JobPhase, jobStatus } from "../../actors/job/state.ts";
 import { type RunPhase, type RunState, runStatus } from "../../actors/run/state.ts";
 import { type StepPhase, type StepState, stepStatus } from "../../actors/step/state.ts";
 import type { AppContext } from "../../src/app/context.ts";
@@ -17,7 +18,7 @@ import {
 import type { RunPlan } from "../../src/domain/plan.ts";
 import { isFinalRunStatus } from "../../src/domain/status.ts";
 import { runChannel } from "../../src/feed/feed.ts";
-import type { AggregateHead, StoredActor } from "../../src/stores/aggregates.ts";
+import type { Aggregate, AggregateHead, RunSummary, StoredActor } from "../../src/stores/aggregates.ts";
 import { jobSpecsOf } from "./plans.ts";
 
 export interface StoredRun {
@@ -90,7 +91,7 @@ export async function saveTurn(context: AppContext, { runId }: StoredRun, turn: 
   }));
   const saved = await context.stores.aggregates.save({
     expectedVersion: head.version,
-    head: nextHead(head, turn, events.length),
+    head: nextHead(head, await summaryAfter(context, aggregate, changed), events.length),
     changed,
     events,
   });
@@ -122,19 +123,20 @@ function statusOf(kind: StoredActor["kind"], state: string): string {
   return kind === "job" ? jobStatus(state as JobPhase) : stepStatus(state as StepPhase);
 }
 
-function nextHead(head: AggregateHead, { run }: Turn, events: number): AggregateHead {
-  const status = run === undefined ? head.summary.status : runStatus(run.state);
-  return {
-    ...head,
-    version: head.version + 1,
-    eventNumber: head.eventNumber + events,
-    final: isFinalRunStatus(status),
-    settled: isFinalRunStatus(status),
-    summary: {
-      ...head.summary,
-      status,
-      startedAt: run?.startedAt ?? head.summary.startedAt,
-      endedAt: run?.endedAt ?? head.summary.endedAt,
-    },
-  };
+async function summaryAfter(
+  context: AppContext,
+  { head, actors }: Aggregate,
+  changed: readonly StoredActor[],
+): Promise<RunSummary> {
+  const after = actors.map((actor) => changed.find(({ id }) => id === actor.id) ?? actor);
+  const run = after.find(({ kind }) => kind === "run")!.state as RunState;
+  const isBoundJob = ({ kind, state }: StoredActor) => kind === "job" && isBound(state as JobState);
+  const plan = (await context.stores.plans.loadPlan(head.rootId))!;
+  return RUN_AGGREGATE.summarise(run as never, after.some(isBoundJob), after, plan);
+}
+
+function nextHead(head: AggregateHead, summary: RunSummary, events: number): AggregateHead {
+  const final = isFinalRunStatus(summary.status);
+  const [version, eventNumber] = [head.version + 1, head.eventNumber + events];
+  return { ...head, version, eventNumber, final, settled: final, summary };
 }

@@ -131,6 +131,10 @@ export class MongoAggregateStore implements AggregateStore {
     return this.#readModels.pageBoundJobs(shard, after, limit);
   }
 
+  pageQueuedJobs(shard: number, after: string, limit: number): Promise<readonly JobLocation[]> {
+    return this.#readModels.pageQueuedJobs(shard, after, limit);
+  }
+
   stepsHeldBy(agentId: AgentId): Promise<readonly StepLocation[]> {
     return this.#readModels.stepsHeldBy(agentId);
   }
@@ -208,7 +212,9 @@ function toDocument({ rootId, ...head }: AggregateHead<RootId>): HeadDocument {
 }
 
 function toHead<Root extends RootId = RunId>(document: HeadDocument): AggregateHead<Root> {
-  const { _id, shard, schema, version, final, settled, eventNumber, nextDueAt, owed, summary, origin } = document;
+  const { _id, shard, schema, version, final, settled, eventNumber, nextDueAt, owed, origin } = document;
+  // An older version, whose document it is, knows of no waits.
+  const summary = { ...document.summary, waits: document.summary.waits ?? null };
   return { rootId: _id as Root, shard, schema, version, final, settled, eventNumber, nextDueAt, owed, summary, origin };
 }
 

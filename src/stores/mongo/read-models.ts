@@ -86,9 +86,16 @@ export class ReadModels {
     return this.#steps.find({ agentId }).sort({ _id: 1 }).map(toStepLocation).toArray();
   }
 
-  async pageBoundJobs(shard: number, after: string, limit: number): Promise<readonly JobLocation[]> {
-    const page = this.#jobs.find({ shard, bound: true, _id: { $gt: after } }).sort({ _id: 1 });
-    return page.limit(limit).map(toJobLocation).toArray();
+  pageBoundJobs(shard: number, after: string, limit: number): Promise<readonly JobLocation[]> {
+    return this.#pageJobs({ shard, bound: true, _id: { $gt: after } }, limit);
+  }
+
+  pageQueuedJobs(shard: number, after: string, limit: number): Promise<readonly JobLocation[]> {
+    return this.#pageJobs({ shard, status: "queued", _id: { $gt: after } }, limit);
+  }
+
+  #pageJobs(filter: Filter<Row>, limit: number): Promise<readonly JobLocation[]> {
+    return this.#jobs.find(filter).sort({ _id: 1 }).limit(limit).map(toJobLocation).toArray();
   }
 
   async listApprovals(

@@ -53,4 +53,10 @@ export const MIGRATIONS: readonly Migration[] = [
         { key: { "approval.pipelineId": 1, status: 1, "approval.requestedAt": 1, _id: 1 } },
       ]);
   },
+  async (connection) => {
+    await connection.collection("job_runs").createIndex({ shard: 1, status: 1, _id: 1 });
+  },
+  async (connection) => {
+    await connection.collection("step_outputs").createIndex({ runId: 1, bytes: 1 });
+  },
 ];

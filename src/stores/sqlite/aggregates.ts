@@ -27,18 +27,20 @@ import type {
   StoredBeside,
 } from "../aggregates.ts";
 import type { Database, Row } from "./database.ts";
-import { insertEvents, insertPlan } from "./runtime.ts";
+import { appendEvents, insertEvents, insertPlan } from "./runtime.ts";
 
 const RANK = { run: 0, job: 1, step: 2, approval: 3, group: 4 } as const;
 const FINAL = FINAL_RUN_STATUSES.map((status) => `'${status}'`).join(", ");
 
+const ACTORS_AT_ONCE = 1_000;
+
 const INSERT_HEAD = `
   INSERT INTO aggregates (root_id, shard, schema, version, final, settled, owes, bound, event_number, next_due_at, owed,
-    pipeline_id, project_id, status, created_at, started_at, ended_at, origin)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+    pipeline_id, project_id, status, created_at, started_at, ended_at, waits, origin)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 const UPDATE_HEAD = `
   UPDATE aggregates SET schema = ?, version = ?, final = ?, settled = ?, owes = ?, bound = ?, event_number = ?,
-    next_due_at = ?, owed = ?, status = ?, started_at = ?, ended_at = ?
+    next_due_at = ?, owed = ?, status = ?, started_at = ?, ended_at = ?, waits = ?
   WHERE root_id = ? AND version = ?`;
 const UPSERT_ACTOR = `
   INSERT INTO actors (id, root_id, shard, kind, rank, position, job_id, status, attempt, agent_id, state, pipeline_id,
@@ -53,36 +55,15 @@ export class SqliteAggregateStore implements AggregateStore {
     this.#db = db;
   }
 
-  create({ head, actors }: Aggregate<RootId>, { plan, events = [] }: StoredBeside = {}): Promise<"created" | "exists"> {
-    const { rootId, shard, schema, version, eventNumber, nextDueAt, summary } = head;
-    return this.#db.transaction(() => {
-      if (plan !== undefined) insertPlan(this.#db, rootId as RunId, plan.graph, plan.jobs);
-      const inserted = this.#db.runNow(
-        INSERT_HEAD,
-        rootId,
-        shard,
-        schema,
-        version,
-        Number(head.final),
-        Number(head.settled),
-        Number(head.owed.length > 0),
-        Number(summary.bound),
-        eventNumber,
-        nextDueAt,
-        JSON.stringify(head.owed),
-        summary.pipelineId,
-        summary.projectId,
-        summary.status,
-        summary.createdAt,
-        summary.startedAt,
-        summary.endedAt,
-        JSON.stringify(head.origin),
-      );
-      if (inserted === 0) return "exists";
-      for (const actor of actors) this.#putActor(rootId, shard, actor);
-      insertEvents(this.#db, events);
-      return "created";
-    });
+  /** A large one in parts, since nothing else happens in this process during a transaction: plan, snapshot, events. */
+  async create(aggregate: Aggregate<RootId>, { plan, events = [] }: StoredBeside = {}): Promise<"created" | "exists"> {
+    const { rootId } = aggregate.head;
+    if (aggregate.actors.length <= ACTORS_AT_ONCE) return this.#create(aggregate, { ...(plan && { plan }), events });
+    if (plan !== undefined)
+      await this.#db.transaction(() => insertPlan(this.#db, rootId as RunId, plan.graph, plan.jobs));
+    const outcome = await this.#create(aggregate, {});
+    if (outcome === "created") await appendEvents(this.#db, events);
+    return outcome;
   }
 
   save({ expectedVersion, head, changed, events }: AggregateSave<RootId>): Promise<"saved" | "versionConflict"> {
@@ -102,6 +83,7 @@ export class SqliteAggregateStore implements AggregateStore {
         summary.status,
         summary.startedAt,
         summary.endedAt,
+        summary.waits && JSON.stringify(summary.waits),
         head.rootId,
         expectedVersion,
       );
@@ -183,6 +165,16 @@ export class SqliteAggregateStore implements AggregateStore {
     return rows.map(toJobLocation);
   }
 
+  async pageQueuedJobs(shard: number, after: string, limit: number): Promise<readonly JobLocation[]> {
+    const rows = await this.#db.all(
+      "SELECT * FROM actors WHERE shard = ? AND kind = 'job' AND status = 'queued' AND id > ? ORDER BY id LIMIT ?",
+      shard,
+      after,
+      limit,
+    );
+    return rows.map(toJobLocation);
+  }
+
   async stepsHeldBy(agentId: AgentId): Promise<readonly StepLocation[]> {
     const rows = await this.#db.all("SELECT * FROM actors WHERE agent_id = ? AND kind = 'step' ORDER BY id", agentId);
     return rows.map(toStepLocation);
@@ -257,6 +249,39 @@ export class SqliteAggregateStore implements AggregateStore {
     );
   }
 
+  #create({ head, actors }: Aggregate<RootId>, { plan, events = [] }: StoredBeside): Promise<"created" | "exists"> {
+    const { rootId, shard, schema, version, eventNumber, nextDueAt, summary } = head;
+    return this.#db.transaction(() => {
+      if (plan !== undefined) insertPlan(this.#db, rootId as RunId, plan.graph, plan.jobs);
+      const inserted = this.#db.runNow(
+        INSERT_HEAD,
+        rootId,
+        shard,
+        schema,
+        version,
+        Number(head.final),
+        Number(head.settled),
+        Number(head.owed.length > 0),
+        Number(summary.bound),
+        eventNumber,
+        nextDueAt,
+        JSON.stringify(head.owed),
+        summary.pipelineId,
+        summary.projectId,
+        summary.status,
+        summary.createdAt,
+        summary.startedAt,
+        summary.endedAt,
+        summary.waits && JSON.stringify(summary.waits),
+        JSON.stringify(head.origin),
+      );
+      if (inserted === 0) return "exists";
+      for (const actor of actors) this.#putActor(rootId, shard, actor);
+      insertEvents(this.#db, events);
+      return "created";
+    });
+  }
+
   #putActor(rootId: RootId, shard: number, { kind, id, state, index }: StoredActor): void {
     const { position, jobId, status, attempt, agentId, approval } = index;
     this.#db.runNow(
@@ -315,6 +340,7 @@ function toHead<Root extends RootId = RunId>(row: Row): AggregateHead<Root> {
       startedAt: fields["started_at"]!,
       endedAt: fields["ended_at"]!,
       bound: row["bound"] === 1,
+      waits: row["waits"] ? JSON.parse(fields["waits"]!) : null,
     },
     origin: JSON.parse(fields["origin"]!),
   };

@@ -1,18 +1,28 @@
 /** Outputs of steps in SQLite. */
 import type { RunId, StepRunId } from "../../domain/ids.ts";
+import { bytesOf } from "../../domain/outputs.ts";
 import type { OutputStore, StepOutputs } from "../outputs.ts";
 import type { Database, Row } from "./database.ts";
 
 export function outputStore(db: Database): OutputStore {
   return {
-    async put({ runId, stepRunId, token, values }) {
-      await db.run(
-        "INSERT INTO step_outputs (step_run_id, token, run_id, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        stepRunId,
-        token,
-        runId,
-        JSON.stringify(values),
-      );
+    put({ runId, stepRunId, token, values }, runBytes) {
+      const bytes = bytesOf(values);
+      return db.transaction(() => {
+        const known = db.getNow("SELECT 1 FROM step_outputs WHERE step_run_id = ? AND token = ?", stepRunId, token);
+        if (known !== undefined) return "stored";
+        const sum = db.getNow("SELECT total(bytes) AS bytes FROM step_outputs WHERE run_id = ?", runId);
+        if ((sum!["bytes"] as number) + bytes > runBytes) return "full";
+        db.runNow(
+          "INSERT INTO step_outputs (step_run_id, token, run_id, bytes, body) VALUES (?, ?, ?, ?, ?)",
+          stepRunId,
+          token,
+          runId,
+          bytes,
+          JSON.stringify(values),
+        );
+        return "stored";
+      });
     },
     async find(keys) {
       if (keys.length === 0) return [];

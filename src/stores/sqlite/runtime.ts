@@ -64,9 +64,19 @@ export function inboxStore(db: Database): InboxStore {
   };
 }
 
+const EVENTS_AT_ONCE = 2_000;
+
+/** In parts, since nothing else happens in this process during a transaction. */
+export async function appendEvents(db: Database, events: readonly RunEvent[]): Promise<void> {
+  for (let at = 0; at < events.length; at += EVENTS_AT_ONCE) {
+    const some = events.slice(at, at + EVENTS_AT_ONCE);
+    await db.transaction(() => insertEvents(db, some));
+  }
+}
+
 export function eventStore(db: Database): EventStore {
   return {
-    append: (events) => db.transaction(() => insertEvents(db, events)),
+    append: (events) => appendEvents(db, events),
     async read(runId, after, limit) {
       const rows = await db.all(
         "SELECT body FROM events WHERE run_id = ? AND number > ? ORDER BY number LIMIT ?",

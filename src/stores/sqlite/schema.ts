@@ -80,4 +80,12 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX approvals_by_time ON actors (status, requested_at, id, project_id) WHERE kind = 'approval';
   CREATE INDEX approvals_by_pipeline ON actors (pipeline_id, status, requested_at, id) WHERE kind = 'approval';
   `,
+  `
+  ALTER TABLE aggregates ADD COLUMN waits TEXT;
+  CREATE INDEX actors_queued ON actors (shard, id) WHERE kind = 'job' AND status = 'queued';
+  `,
+  `
+  ALTER TABLE step_outputs ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX step_outputs_sizes ON step_outputs (run_id, bytes);
+  `,
 ];

@@ -1,4 +1,7 @@
 import { expect } from "chai";
+import { outstandingJob } from "../../../actors/job/decide.ts";
+import type { AgentWait } from "../../../src/domain/agent-wait.ts";
+import type { OwedEffect } from "../../../src/domain/effects.ts";
 import { planOf, retryOf } from "../../support/plans.ts";
 import { AGENT, jobIdOf, OTHER_AGENT, SimulatedRun, typesOf } from "../../support/simulated-run.ts";
 
@@ -110,6 +113,66 @@ describe("a job", () => {
     expect(typesOf(effects)).to.include.members(["offer", "release"]);
     run.runJob(0, 2);
     expect(run.run.state).to.equal("success");
+  });
+
+  it("of which a step could not be started begins anew, unless it is not retried for that", () => {
+    const retried = new SimulatedRun(planOf([[{ steps: 2 }]])).start();
+    retried.claim(0);
+    retried.report(0, 0, "succeeded");
+    const effects = retried.report(0, 1, "notStarted");
+    expect(retried.job(0)).to.include({ state: "failed", reason: "dispatch_failed" });
+    expect(retried.job(0, 2)).to.include({ state: "queued", attempt: 2, retryOf: jobIdOf(0) });
+    expect(typesOf(effects)).to.include.members(["offer", "release"]);
+    retried.claim(0, 2);
+    retried.report(0, 0, "notStarted", { jobAttempt: 2 });
+    expect(retried.job(0, 2)).to.include({ state: "failed", reason: "dispatch_failed" });
+    const only = new SimulatedRun(planOf([[{ retry: { ...retryOf(3), on: ["agent_lost"] } }]])).start();
+    only.claim(0);
+    only.report(0, 0, "notStarted");
+    expect(only.job(0)).to.include({ state: "failed", reason: "dispatch_failed" });
+    expect(only.run.state).to.equal("failed");
+  });
+
+  it("has its places in quotas from its grant to its end, and tells a lost Redis of them again", () => {
+    const run = new SimulatedRun(planOf([[{ steps: 2 }]])).start();
+    const quotas = ["project:default", "label:pool=gpu"];
+    const ofQuotas = (effects: readonly OwedEffect[]) =>
+      effects.filter(({ type }) => type === "occupy" || type === "vacate");
+    const places = (type: string, attempt = 1) => [{ type, jobId: jobIdOf(0, attempt), quotas }];
+    const claim = { type: "claimRequested", agentId: AGENT, bootId: "boot-1", requestId: "r", quotas } as const;
+    expect(ofQuotas(run.tellJob(0, claim))).to.deep.equal(places("occupy"));
+    expect(ofQuotas(outstandingJob(run.job(0), run.plan))).to.deep.equal(places("occupy"));
+    expect(ofQuotas(run.report(0, 0, "succeeded"))).to.deep.equal([]);
+    expect(ofQuotas(run.tellJob(0, LOST))).to.deep.equal(places("vacate"));
+    expect(ofQuotas(outstandingJob(run.job(0), run.plan))).to.deep.equal([]);
+    expect(ofQuotas(run.tellJob(0, claim, 2))).to.deep.equal(places("occupy", 2));
+    run.report(0, 0, "succeeded", { jobAttempt: 2 });
+    expect(ofQuotas(run.report(0, 1, "succeeded", { jobAttempt: 2 }))).to.deep.equal(places("vacate", 2));
+  });
+
+  it("tells why nobody takes it, once for each reason, until it is taken", () => {
+    const run = new SimulatedRun(planOf([[{}]])).start();
+    const wait = (reason: AgentWait["reason"], clause = "", text = "") =>
+      run.tellJob(0, { type: "waits", reason, clause, text });
+    const [told, ...more] = wait("no_agent_online", "", "no agent is online");
+    expect(more).to.deep.equal([]);
+    expect(told)
+      .to.have.property("event")
+      .that.deep.includes({ object: "job", lifecycle: "waiting", status: "queued" });
+    expect(told).to.have.nested.property("event.data.waitingFor", "no_agent_online");
+    expect(told).to.have.nested.property("event.data.text", "no agent is online");
+    expect(wait("no_agent_online")).to.deep.equal([]);
+    expect(wait("no_agent_matches", "os=linux")).to.have.length(1);
+    expect(wait("no_agent_matches", "os=linux", "on more agents")).to.deep.equal([]);
+    expect(wait("no_agent_matches", "gpu Exists")).to.have.length(1);
+    run.command("pause");
+    expect(wait("all_busy"), "the pause is reason enough").to.deep.equal([]);
+    run.command("resume");
+    expect(wait("no_agent_matches", "gpu Exists"), "it waits anew").to.have.length(1);
+    run.claim(0);
+    expect(wait("all_busy")).to.deep.equal([]);
+    expect(run.job(0)).to.include({ state: "running", waits: null });
+    expect(run.undecided).to.deep.equal([]);
   });
 
   it("fails for good when its attempts are used up", () => {

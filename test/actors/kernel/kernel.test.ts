@@ -75,6 +75,7 @@ describe("the kernel", () => {
       board: ports.board,
       mailboxes: ports.mailboxes,
       presence: {
+        online: () => Promise.resolve([]),
         read: () => (presenceReadable ? Promise.resolve(presence) : Promise.reject(new Error("no Redis"))),
       },
       typeOf: aggregateTypeOf,

@@ -22,7 +22,7 @@ describe("whoever is told of saved turns", () => {
         feed: ports.feed,
         board: ports.board,
         mailboxes: ports.mailboxes,
-        presence: { read: () => Promise.resolve(new Map()) },
+        presence: { read: () => Promise.resolve(new Map()), online: () => Promise.resolve([]) },
         typeOf: aggregateTypeOf,
         shards: 16,
         clock: systemClock,

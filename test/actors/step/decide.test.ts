@@ -101,6 +101,21 @@ describe("a step", () => {
     expect(stopped.step(0, 0).state).to.equal("cancelled");
   });
 
+  it("that its agent could not start has failed without having begun", () => {
+    const refused = granted();
+    refused.report(0, 0, "notStarted", { reason: "no space left", durationMs: 0 });
+    expect(refused.step(0, 0)).to.include({
+      state: "failed",
+      reason: "dispatch_failed: no space left",
+      startedAt: null,
+    });
+    expect(refused.events()).to.include("step.failed").and.not.include("step.started");
+    const stopped = granted();
+    stopped.command("stop");
+    stopped.report(0, 0, "notStarted");
+    expect(stopped.step(0, 0).state).to.equal("cancelled");
+  });
+
   it("keeps exit code, reason and last line of the final report", () => {
     const run = granted();
     run.report(0, 0, "failed", { exitCode: 7, reason: "exit code 7", lastLine: 12 });

@@ -31,7 +31,9 @@ function checkStep(run: RunEvidence, step: StepEvidence, marks: readonly Mark[])
   const ends = marks.filter(({ word }) => word === "end").length;
   if (starts > 1) say("doubled", `it was started ${starts} times`);
   if (ends > 1) say("doubled", `it came to its end ${ends} times`);
-  const ranToItsEnd = step.status === "success" || (step.status === "failed" && step.reason !== "agent_lost");
+  const ranToItsEnd =
+    step.status === "success" ||
+    (step.status === "failed" && step.reason !== "agent_lost" && !step.reason.startsWith("dispatch_failed"));
   if (ranToItsEnd && (starts === 0 || ends === 0)) say("lost", "it left no mark of its whole run");
   if (step.status === "timeout" && starts === 0) say("lost", "it ran out of time without having been started");
   if ((step.status === "skipped" || step.status === "pending") && marks.length > 0) say("wrong", "it ran all the same");

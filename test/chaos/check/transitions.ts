@@ -5,7 +5,7 @@ import type { RunEvidence, Transition, Violation, ViolationKind } from "./eviden
 /** The place of a transition in the life of its object; what has no place of its own cannot come about. */
 const PLACES: Record<EventObject, Partial<Record<Lifecycle, number>>> = {
   pipeline: { created: 0, started: 1, paused: 2, resumed: 2, completed: 3, failed: 3, cancelled: 3 },
-  job: { retried: 0, queued: 1, started: 2, completed: 3, failed: 3, cancelled: 3, skipped: 3 },
+  job: { retried: 0, queued: 1, waiting: 1, started: 2, completed: 3, failed: 3, cancelled: 3, skipped: 3 },
   step: { retried: 0, queued: 1, started: 2, completed: 3, failed: 3, cancelled: 3, timeout: 3, skipped: 3 },
   approval: { requested: 0, approved: 1, rejected: 2, expired: 2, cancelled: 2 },
 };
@@ -13,7 +13,7 @@ const PLACES: Record<EventObject, Partial<Record<Lifecycle, number>>> = {
 /** What must have come before; a transition that is not named here may be the first of its object. */
 const NEEDS: Record<EventObject, Partial<Record<Lifecycle, Lifecycle>>> = {
   pipeline: { started: "created", paused: "started", resumed: "paused", completed: "started", failed: "started" },
-  job: { started: "queued", completed: "started" },
+  job: { waiting: "queued", started: "queued", completed: "started" },
   step: { started: "queued", completed: "started", timeout: "started", cancelled: "queued", failed: "queued" },
   approval: { approved: "requested", rejected: "requested", expired: "requested", cancelled: "requested" },
 };

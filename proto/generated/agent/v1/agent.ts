@@ -29,12 +29,17 @@ export const StepPhase = {
   STEP_PHASE_UNSPECIFIED: "STEP_PHASE_UNSPECIFIED",
   STEP_PHASE_STARTED: "STEP_PHASE_STARTED",
   STEP_PHASE_SUCCEEDED: "STEP_PHASE_SUCCEEDED",
-  /** STEP_PHASE_FAILED - The command ended with an exit code other than 0, or could not be started. */
+  /** STEP_PHASE_FAILED - The command ended with an exit code other than 0, or is none that any agent could start. */
   STEP_PHASE_FAILED: "STEP_PHASE_FAILED",
   STEP_PHASE_CANCELLED: "STEP_PHASE_CANCELLED",
   STEP_PHASE_TIMED_OUT: "STEP_PHASE_TIMED_OUT",
   /** STEP_PHASE_LOST - The agent can no longer say what became of it (its lease ran out, or it restarted). */
   STEP_PHASE_LOST: "STEP_PHASE_LOST",
+  /**
+   * STEP_PHASE_NOT_STARTED - The agent could not start it (no workspace, a full disk, no process to be had), and nothing of it has run: the job may
+   * begin anew on another agent.
+   */
+  STEP_PHASE_NOT_STARTED: "STEP_PHASE_NOT_STARTED",
 } as const;
 
 export type StepPhase = typeof StepPhase[keyof typeof StepPhase];
@@ -47,6 +52,7 @@ export namespace StepPhase {
   export type STEP_PHASE_CANCELLED = typeof StepPhase.STEP_PHASE_CANCELLED;
   export type STEP_PHASE_TIMED_OUT = typeof StepPhase.STEP_PHASE_TIMED_OUT;
   export type STEP_PHASE_LOST = typeof StepPhase.STEP_PHASE_LOST;
+  export type STEP_PHASE_NOT_STARTED = typeof StepPhase.STEP_PHASE_NOT_STARTED;
 }
 
 export function stepPhaseFromJSON(object: any): StepPhase {
@@ -72,6 +78,9 @@ export function stepPhaseFromJSON(object: any): StepPhase {
     case 6:
     case "STEP_PHASE_LOST":
       return StepPhase.STEP_PHASE_LOST;
+    case 7:
+    case "STEP_PHASE_NOT_STARTED":
+      return StepPhase.STEP_PHASE_NOT_STARTED;
     default:
       throw new globalThis.Error("Unrecognized enum value " + object + " for enum StepPhase");
   }
@@ -93,6 +102,8 @@ export function stepPhaseToJSON(object: StepPhase): string {
       return "STEP_PHASE_TIMED_OUT";
     case StepPhase.STEP_PHASE_LOST:
       return "STEP_PHASE_LOST";
+    case StepPhase.STEP_PHASE_NOT_STARTED:
+      return "STEP_PHASE_NOT_STARTED";
     default:
       throw new globalThis.Error("Unrecognized enum value " + object + " for enum StepPhase");
   }
@@ -114,6 +125,8 @@ export function stepPhaseToNumber(object: StepPhase): number {
       return 5;
     case StepPhase.STEP_PHASE_LOST:
       return 6;
+    case StepPhase.STEP_PHASE_NOT_STARTED:
+      return 7;
     default:
       throw new globalThis.Error("Unrecognized enum value " + object + " for enum StepPhase");
   }

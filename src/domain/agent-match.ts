@@ -1,5 +1,5 @@
 /** Which of some agents a job's selector matches, and what of it the others fail. Pure. */
-import { type AgentSelector, failingClause, type Labels } from "../domain/labels.ts";
+import { type AgentSelector, failingClause, type Labels } from "./labels.ts";
 
 export interface FailingClause {
   /** As text for people: `os=linux`. */
@@ -26,4 +26,15 @@ export function matchAgents<Agent extends { readonly labels: Labels }>(
     else failing.set(clause, (failing.get(clause) ?? 0) + 1);
   }
   return { matching, failing: Array.from(failing, ([clause, count]) => ({ clause, agents: count })) };
+}
+
+/** The clauses with how many of `online` agents fail each: `os=linux (2 of 3 agents fail it), gpu Exists (1 of 3 agents fails it)`. */
+export function describeFailing(failing: readonly FailingClause[], online: number): string {
+  return failing
+    .map(({ clause, agents }) => {
+      const count =
+        online === 1 ? "the only agent fails" : `${agents} of ${online} agents ${agents === 1 ? "fails" : "fail"}`;
+      return `${clause} (${count} it)`;
+    })
+    .join(", ");
 }

@@ -1,0 +1,75 @@
+/** Why a queued job waits, as far as agents and quotas tell. Pure. */
+import { describeFailing, matchAgents } from "./agent-match.ts";
+import type { ProjectId } from "./ids.ts";
+import type { AgentSelector, Labels } from "./labels.ts";
+import { isReached, type QuotaUse } from "./quotas.ts";
+
+interface OnlineAgent {
+  readonly labels: Labels;
+  readonly slots: number;
+  readonly busy: number;
+}
+
+/** What is known of those that may take jobs. */
+export interface Agents {
+  /** Null when presence could not be read. */
+  readonly online: readonly OnlineAgent[] | null;
+  readonly quotas: readonly QuotaUse[];
+}
+
+/** `agent`: one could take it, or nobody knows. */
+export interface AgentWait {
+  readonly reason: "no_agent_online" | "no_agent_matches" | "all_busy" | "quota" | "agent";
+  /** The clauses that fail, or the name of the quota: what, with the reason, makes two waits the same. */
+  readonly clause: string;
+  /** For people. */
+  readonly text: string;
+}
+
+/** Of a job of that project that waits for an agent that `selector` matches. */
+export function agentWait(selector: AgentSelector, projectId: ProjectId, { online, quotas }: Agents): AgentWait {
+  if (online === null) return { reason: "agent", clause: "", text: "waits for an agent" };
+  if (online.length === 0) return { reason: "no_agent_online", clause: "", text: "no agent is online" };
+  const { matching, failing } = matchAgents(selector, online);
+  if (matching.length === 0) {
+    const clause = failing
+      .map((each) => each.clause)
+      .toSorted()
+      .join(", ");
+    const text = `no online agent matches: ${describeFailing(failing, online.length)}`;
+    return { reason: "no_agent_matches", clause, text };
+  }
+  const reached = reachedQuota(projectId, matching, quotas);
+  if (reached !== undefined) return { reason: "quota", clause: reached.name, text: describeQuota(reached) };
+  if (matching.every(isBusy)) {
+    const count = matching.length === 1 ? "the only matching agent is" : `all ${matching.length} matching agents are`;
+    return { reason: "all_busy", clause: "", text: `${count} busy` };
+  }
+  return { reason: "agent", clause: "", text: "waits for an agent to take it" };
+}
+
+/** That of the project, or one of agents when it alone keeps those back that have a free slot. */
+function reachedQuota(
+  projectId: ProjectId,
+  matching: readonly OnlineAgent[],
+  quotas: readonly QuotaUse[],
+): QuotaUse | undefined {
+  const reached = quotas.filter(isReached);
+  const ofProject = reached.find(({ subject }) => subject.kind === "project" && subject.projectId === projectId);
+  if (ofProject !== undefined) return ofProject;
+  const idle = matching.filter((agent) => !isBusy(agent));
+  const over = idle.map(({ labels }) =>
+    reached.find(({ subject }) => subject.kind === "label" && labels[subject.key] === subject.value),
+  );
+  return over.includes(undefined) ? undefined : over[0];
+}
+
+function describeQuota({ subject, taken, limit }: QuotaUse): string {
+  const whose =
+    subject.kind === "project" ? `project ${subject.projectId}` : `agents with ${subject.key}=${subject.value}`;
+  return `the quota of ${whose} is reached: ${taken} of ${limit} jobs run`;
+}
+
+function isBusy({ busy, slots }: OnlineAgent): boolean {
+  return busy >= slots;
+}

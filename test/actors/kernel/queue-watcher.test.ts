@@ -1,0 +1,169 @@
+import { expect } from "chai";
+import { QueueWatcher } from "../../../actors/kernel/queue-watcher.ts";
+import type { JobState } from "../../../actors/job/state.ts";
+import { newJob } from "../../../actors/job/state.ts";
+import { RUN_AGGREGATE } from "../../../actors/run/aggregate.ts";
+import type { AgentWait } from "../../../src/domain/agent-wait.ts";
+import type { PresenceRecord } from "../../../src/dispatch/board.ts";
+import { type AgentId, asId, newId, type RunId } from "../../../src/domain/ids.ts";
+import type { AgentSelector } from "../../../src/domain/labels.ts";
+import type { JobLocation } from "../../../src/stores/aggregates.ts";
+import { RecordingPorts, silentLog } from "../../support/kernel-ports.ts";
+import { planOf } from "../../support/plans.ts";
+
+const PLAN = planOf([[{}]]);
+const LINUX: AgentSelector = { matchLabels: [["os", "linux"]], matchExpressions: [] };
+const LONG_MS = 5_000;
+
+describe("the watcher of queued jobs", () => {
+  let now: number;
+  let ports: RecordingPorts;
+  let online: PresenceRecord[] | null;
+  let queued: Map<number, JobLocation[]>;
+  let told: { readonly runId: RunId; readonly wait: AgentWait }[];
+  let watcher: QueueWatcher;
+
+  beforeEach(() => {
+    now = 1_000_000;
+    ports = new RecordingPorts();
+    online = [];
+    queued = new Map();
+    told = [];
+    watcher = new QueueWatcher({
+      aggregates: {
+        pageQueuedJobs: async (shard, after, limit) =>
+          (queued.get(shard) ?? [])
+            .toSorted((a, b) => (a.jobId < b.jobId ? -1 : 1))
+            .filter(({ jobId }) => jobId > after)
+            .slice(0, limit),
+      },
+      board: ports.board,
+      presence: {
+        online: () => (online === null ? Promise.reject(new Error("no Redis")) : Promise.resolve(online)),
+      },
+      clock: { now: () => now, monotonic: () => now },
+      log: silentLog,
+      typeOf: () => RUN_AGGREGATE,
+      queueLookMs: 2_000,
+      longWaitMs: LONG_MS,
+      shards: () => queued.keys(),
+      deliver: async (_, runId, { message }) => {
+        const { type: _type, ...wait } = message as AgentWait & { type: "waits" };
+        told.push({ runId, wait });
+      },
+    });
+    now += LONG_MS;
+  });
+
+  async function queue(shard: number, { selector = LINUX, state = {} as Partial<JobState> } = {}): Promise<RunId> {
+    const runId = newId("run");
+    const job: JobState = { ...newJob(runId, PLAN.jobs[0]!), state: "queued", queuedAt: now, ...state };
+    const { jobId } = job;
+    const index = { position: 0, jobId: null, status: "queued", attempt: 1, agentId: null };
+    const location: JobLocation = { runId, jobId, actor: { kind: "job", id: jobId, state: job, index } };
+    queued.set(shard, [...(queued.get(shard) ?? []), location]);
+    const { projectId } = PLAN;
+    await ports.board.offer({ runId, jobId, jobIndex: 0, projectId, selector, priority: 0, queuedAt: now });
+    return runId;
+  }
+
+  async function look(count = 1): Promise<void> {
+    for (let at = 0; at < count; at++) {
+      now += 2_000;
+      await watcher.look();
+    }
+  }
+
+  const agent = (labels: Record<string, string>, busy = 0): PresenceRecord => ({
+    agentId: asId<AgentId>("agt_1"),
+    bootId: "b",
+    gatewayId: "g",
+    labels,
+    slots: 1,
+    busy,
+  });
+  const reasons = () => told.map(({ wait }) => wait.reason);
+
+  it("tells a job why nobody takes it once it has waited for long", async () => {
+    const runId = await queue(0);
+    await look(2);
+    expect(told).to.deep.equal([]);
+    await look();
+    expect(told).to.deep.equal([
+      { runId, wait: { reason: "no_agent_online", clause: "", text: "no agent is online" } },
+    ]);
+  });
+
+  it("tells only what was so at two looks, and nothing while an agent could take it", async () => {
+    await queue(0);
+    online = [agent({ os: "linux" })];
+    await look(5);
+    online = [agent({ os: "mac" })];
+    await look();
+    expect(told).to.deep.equal([]);
+    await look();
+    expect(told.map(({ wait }) => [wait.reason, wait.clause])).to.deep.equal([["no_agent_matches", "os=linux"]]);
+  });
+
+  it("tells nothing again, and leaves a paused job alone", async () => {
+    const waits = { reason: "all_busy", clause: "" } as const;
+    await queue(0, { state: { waits } });
+    await queue(0, { state: { paused: true } });
+    online = [agent({ os: "linux" }, 1)];
+    await look(6);
+    expect(told).to.deep.equal([]);
+  });
+
+  it("takes no outage for the absence of all agents", async () => {
+    await queue(0);
+    online = [agent({ os: "linux" })];
+    await look(3);
+    online = null;
+    await look(3);
+    online = [];
+    await look(14);
+    expect(told).to.deep.equal([]);
+    await look(3);
+    expect(reasons()).to.include("no_agent_online");
+  });
+
+  it("tells nothing of agents when Redis was emptied, until they have been heard anew", async () => {
+    await queue(0);
+    await look();
+    watcher.presenceLost();
+    await look(14);
+    expect(told).to.deep.equal([]);
+    await look(3);
+    expect(reasons()).to.include("no_agent_online");
+  });
+
+  it("tells a bounded number of runs at a look, and comes to all shards and jobs by and by", async () => {
+    const all = new Set<RunId>();
+    for (let at = 0; at < 250; at++) all.add(await queue(at % 3));
+    await look(3);
+    const seen = new Set(told.map(({ runId }) => runId));
+    expect(seen.size).to.equal(100);
+    for (let looks = 0; looks < 4; looks++) {
+      for (const { runId, wait } of told.splice(0)) {
+        for (const jobs of queued.values()) {
+          const job = jobs.find((each) => each.runId === runId);
+          if (job !== undefined) Object.assign(job.actor.state as object, { waits: wait });
+        }
+      }
+      await look();
+      for (const { runId } of told) seen.add(runId);
+    }
+    expect(seen).to.deep.equal(all);
+  });
+
+  it("goes on behind the page that it has looked at", async () => {
+    for (let at = 0; at < 1_100; at++) {
+      await queue(at % 2, { state: { waits: { reason: "no_agent_online", clause: "" } } });
+    }
+    await look(3);
+    const last = await queue(1);
+    (queued.get(1)!.at(-1)!.actor.state as { queuedAt: number }).queuedAt = 0;
+    await look(3);
+    expect(new Set(told.map(({ runId }) => runId))).to.deep.equal(new Set([last]));
+  });
+});

@@ -1,0 +1,70 @@
+import { expect } from "chai";
+import { agentWait } from "../../src/domain/agent-wait.ts";
+import { asId, type ProjectId } from "../../src/domain/ids.ts";
+import { ANY_AGENT } from "../../src/domain/labels.ts";
+import type { QuotaUse } from "../../src/domain/quotas.ts";
+
+const PROJECT = asId<ProjectId>("default");
+const agent = (labels: Record<string, string>, busy: number) => ({ labels, slots: 1, busy });
+type Agent = ReturnType<typeof agent>;
+const agents = (online: readonly Agent[] | null, quotas: readonly QuotaUse[] = []) => ({ online, quotas });
+
+describe("why a queued job waits", () => {
+  it("names every clause that fails, with how many agents fail it", () => {
+    const matchExpressions = [{ key: "gpu", operator: "Exists", values: [] }] as const;
+    const selector = { matchLabels: [["os", "linux"]] as const, matchExpressions };
+    const text = (...online: Agent[]) => agentWait(selector, PROJECT, agents(online)).text;
+    expect(text()).to.equal("no agent is online");
+    expect(text(agent({}, 0))).to.equal("no online agent matches: os=linux (the only agent fails it)");
+    expect(text(agent({ os: "mac" }, 0), agent({ os: "linux" }, 0), agent({}, 0))).to.equal(
+      "no online agent matches: os=linux (2 of 3 agents fail it), gpu Exists (1 of 3 agents fails it)",
+    );
+    const fit = { os: "linux", gpu: "a100" };
+    expect(text(agent(fit, 1), agent({}, 0))).to.equal("the only matching agent is busy");
+    expect(text(agent(fit, 1), agent(fit, 1))).to.equal("all 2 matching agents are busy");
+  });
+
+  it("is the same while the same clauses fail, however many agents there are", () => {
+    const selector = { matchLabels: [["os", "linux"]] as const, matchExpressions: [] };
+    const wait = (...online: Agent[]) => agentWait(selector, PROJECT, agents(online));
+    expect(wait(agent({}, 0)).clause).to.equal(wait(agent({}, 0), agent({ os: "mac" }, 1)).clause);
+  });
+});
+
+describe("why a job waits that agents could take", () => {
+  const use = (subject: QuotaUse["subject"], taken: number, limit: number): QuotaUse => ({
+    name: "quota",
+    subject,
+    taken,
+    limit,
+  });
+  const project = (taken: number) => use({ kind: "project", projectId: PROJECT }, taken, 4);
+  const gpu = (taken: number) => use({ kind: "label", key: "pool", value: "gpu" }, taken, 2);
+  const reason = (online: readonly Agent[], ...quotas: QuotaUse[]) =>
+    agentWait(ANY_AGENT, PROJECT, agents(online, quotas)).reason;
+
+  it("is the quota of its project, once it is reached", () => {
+    expect(agentWait(ANY_AGENT, PROJECT, agents([agent({}, 1)], [project(4)]))).to.deep.equal({
+      reason: "quota",
+      clause: "quota",
+      text: `the quota of project ${PROJECT} is reached: 4 of 4 jobs run`,
+    });
+    expect(reason([agent({}, 0)], project(3))).to.equal("agent");
+    const other = use({ kind: "project", projectId: asId<ProjectId>("prj_OTHER") }, 1, 1);
+    expect(reason([agent({}, 0)], other)).to.equal("agent");
+    expect(reason([], project(4)), "what is missing first").to.equal("no_agent_online");
+  });
+
+  it("is the quota of agents when all that are idle are under one that is reached", () => {
+    const [inPool, outside] = [agent({ pool: "gpu" }, 0), agent({}, 0)];
+    expect(agentWait(ANY_AGENT, PROJECT, agents([inPool], [gpu(2)]))).to.deep.equal({
+      reason: "quota",
+      clause: "quota",
+      text: "the quota of agents with pool=gpu is reached: 2 of 2 jobs run",
+    });
+    expect(reason([inPool], gpu(1))).to.equal("agent");
+    expect(reason([inPool, outside], gpu(2))).to.equal("agent");
+    expect(reason([inPool, agent({}, 1)], gpu(2))).to.equal("quota");
+    expect(reason([agent({ pool: "gpu" }, 1)], gpu(2))).to.equal("all_busy");
+  });
+});

@@ -1,0 +1,45 @@
+/** A job that nobody takes says why, in a real installation: as an event, once for each reason, and in the list of runs. */
+import { join } from "node:path";
+import { expect } from "chai";
+import { EmbeddedInstallation } from "../support/embedded.ts";
+import { ProcessWorld } from "../support/processes.ts";
+import { until } from "../support/until.ts";
+
+describe("a job that nobody takes", function () {
+  this.timeout(90_000);
+  let world: ProcessWorld;
+  let installation: EmbeddedInstallation;
+
+  before(async () => {
+    world = await ProcessWorld.create();
+    installation = await EmbeddedInstallation.create(world);
+    await installation.serve(join(world.folder, "data"));
+  });
+  after(() => world?.end());
+
+  it("says why as an event for each reason, and then runs", async () => {
+    const step = { uses: "shell", args: { command: "true" } };
+    const agentSelector = { matchLabels: { name: "two" } };
+    const pipelineId = await installation.pipeline("waits", [{ name: "job", agentSelector, steps: [step] }]);
+    const { runId } = await installation.api.trigger(pipelineId, {});
+    const timeline = async () => (await installation.call("GET", `/pipelines/runs/${runId}/timeline`)).body.detail.list;
+    const waits = async (): Promise<readonly string[]> =>
+      (await timeline())
+        .filter(({ lifecycle }: { lifecycle: string }) => lifecycle === "waiting")
+        .map(({ waitingFor, text }: { waitingFor: string; text: string }) => `${waitingFor}: ${text}`);
+    const listed = async () =>
+      (await installation.call("GET", `/pipelines/${pipelineId}/runs`)).body.detail.list[0].waitingFor;
+
+    expect(await listed()).to.deep.equal({ reason: "no_agent_online", text: "no agent is online" });
+    await until("it says that no agent is online", async () => (await waits()).length === 1, 20_000);
+    await installation.agent("one");
+    await until("it says what none matches", async () => (await waits()).length === 2, 20_000);
+    const unmatched = "no online agent matches: name=two (the only agent fails it)";
+    expect(await waits()).to.deep.equal(["no_agent_online: no agent is online", `no_agent_matches: ${unmatched}`]);
+    expect(await listed()).to.deep.equal({ reason: "no_agent_matches", text: unmatched });
+    await installation.agent("two");
+    await until("it runs", async () => (await installation.api.run(runId)).endTime !== null, 20_000);
+    expect(await listed()).to.equal(null);
+    expect(await waits()).to.have.length(2);
+  });
+});
