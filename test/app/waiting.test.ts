@@ -91,6 +91,15 @@ describe("why a run waits", () => {
     expect(runWaitingFor(summary({ waits }), agents([]))).to.include({ reason: "no_agent_online" });
     expect(runWaitingFor(summary({ waits }), agents([agent({}, 0)]))).to.include({ reason: "no_agent_matches" });
     expect(runWaitingFor(summary({ waits: { reason: "retry" } }), agents([]))).to.include({ reason: "retry" });
+    expect(runWaitingFor(summary({ waits: { reason: "approval", gate: "job deploy" } }), agents([]))).to.deep.equal({
+      reason: "approval",
+      text: "waits for the approval of job deploy",
+    });
+    const pending = summary({ status: "pending", waits: { reason: "concurrency", group: "deploy" } });
+    expect(runWaitingFor(pending, agents([]))).to.deep.equal({
+      reason: "concurrency",
+      text: 'waits for a place in the group "deploy"',
+    });
     expect(runWaitingFor(summary({ waits, bound: true }), agents([]))).to.equal(null);
     expect(runWaitingFor(summary({ waits, status: "failed" }), agents([]))).to.equal(null);
   });

@@ -1,9 +1,16 @@
 /**
  * Plays a scenario: a definition, and beside it what users do meanwhile and what must become of it. In place of agents a
- * script of each step says how it ends: `exit <n>`, `hang` (its timeout ends it), `lose` (its agent dies the first time the
- * job runs), `fail <n>` (with exit code 7, in its first n attempts), or `hold` (until it is cancelled, or released by an act), or `deaf` (its agent
- * is dead, which the plane finds out by an act). Lines
- * `name=value` before it are what the step writes. Time passes only where nothing else can happen.
+ * script of each step says how it ends, in its last line:
+ *
+ *   exit <n>
+ *   fail <n>   with exit code 7, in its first n attempts
+ *   hang       its timeout ends it
+ *   hold       it runs until it is cancelled, or released by an act
+ *   deaf       as `hold`, but its agent is dead, which the plane finds out by an act
+ *   lose       its agent dies the first time the job runs
+ *   unable     its agent cannot start it the first time the job runs
+ *
+ * Lines `name=value` before it are what the step writes. Time passes only where nothing else can happen.
  */
 import { expect } from "chai";
 import { approve, reject } from "../../src/app/votes.ts";
@@ -13,7 +20,7 @@ import { createPipeline } from "../../src/app/pipelines.ts";
 import { rerunRun } from "../../src/app/rerun.ts";
 import { pauseRun, resumeRun, stopRun } from "../../src/app/run-commands.ts";
 import type { RunDetail } from "../../src/app/run-view.ts";
-import { getRun } from "../../src/app/runs.ts";
+import { getRun, listRuns } from "../../src/app/runs.ts";
 import { triggerRun } from "../../src/app/trigger.ts";
 import { MillraceError } from "../../src/domain/errors.ts";
 import type { DispatchOrder } from "../../src/domain/effects.ts";
@@ -121,6 +128,7 @@ class Player {
   /** Steps that an agent holds: neither lost nor ended. */
   readonly #held = new Map<string, DispatchOrder>();
   readonly #lost = new Set<string>();
+  readonly #unlisted: string[] = [];
   #pipelineId = asId<PipelineId>("");
 
   constructor(plane: SteppedPlane, scenario: Scenario) {
@@ -164,6 +172,7 @@ class Player {
   async check(): Promise<void> {
     const { says, order, others = [] } = this.#scenario;
     const runs = await this.#details();
+    expect(this.#unlisted, "waits that the list of runs does not tell").to.deep.equal([]);
     expect(runs, "runs").to.have.length(1 + others.length);
     [this.#scenario, ...others].forEach((expected, at) => this.#checkRun(runs[at]!, expected));
     if (says !== undefined) expect(this.#said).to.deep.equal(says);
@@ -228,9 +237,19 @@ class Player {
     const detail = (await this.#details())[run];
     const looked = job === undefined ? detail : detail?.jobs.findLast(({ name }) => name === job);
     if (looked === undefined) return false;
+    if (job === undefined) await this.#compareWithList(detail!);
     if (status !== undefined && looked.status !== status) return false;
     if (waitsFor !== undefined && looked.waitingFor?.reason !== waitsFor) return false;
     return text === undefined || (looked.waitingFor?.text ?? "").includes(this.#named(text));
+  }
+
+  /** What the list says of a run is what the run itself says, in short. */
+  async #compareWithList({ runId, waitingFor, status }: RunDetail): Promise<void> {
+    const query = { pipelineId: this.#pipelineId, page: 1, pageSize: 100, sort: "-createdAt" as const };
+    const { list } = await listRuns(this.#plane.context, userOf(undefined), query);
+    const row = list.find((each) => each.runId === runId);
+    if (row?.status === status && row.waitingFor?.reason === waitingFor?.reason) return;
+    this.#unlisted.push(`${runId}: ${waitingFor?.reason} is listed as ${row?.waitingFor?.reason}`);
   }
 
   async #perform(act: Act): Promise<void> {
@@ -332,8 +351,9 @@ class Player {
     const outputs = lines.slice(0, -1).map((line) => line.split("=") as [string, string]);
     const script = lines.at(-1)!;
     const name = `${order.runId}/${order.jobIndex}`;
-    if (script === "lose" && !this.#lost.has(name)) {
+    if ((script === "lose" || script === "unable") && !this.#lost.has(name)) {
       this.#lost.add(name);
+      if (script === "unable") return this.#report(order, -1, "notStarted", []);
       return sendAgentLost(context, order, { agentId: STEPPED_AGENT, bootId: "boot-1" }, "");
     }
     if (script === "deaf") return this.#report(order, -1, "started", []);
@@ -352,7 +372,7 @@ class Player {
   async #report(
     { stepRunId, token }: DispatchOrder,
     exitCode: number,
-    phase: "started" | "succeeded" | "failed" | "timedOut" | "cancelled",
+    phase: "notStarted" | "started" | "succeeded" | "failed" | "timedOut" | "cancelled",
     outputs: readonly (readonly [string, string])[],
   ): Promise<void> {
     if (phase !== "started") this.#held.delete(stepRunId);
