@@ -45,10 +45,8 @@ export function groupOf(job: JobState, plan: RunPlan, facts: Facts): PlannedGrou
 export function waitAtGate(job: JobState, now: number, plan: RunPlan, peers: Peers, facts: Facts): JobDecision {
   const waiting: JobState = { ...job, state: "waiting" };
   if (approvalOf(job, plan, peers) === "pending") {
-    const told = publishJob(waiting, "waiting", {
-      waitingFor: "approval",
-      text: gateName(gateOfJob(job.index, plan), plan),
-    });
+    const text = gateName(gateOfJob(job.index, plan), plan);
+    const told = publishJob(waiting, "waiting", { waitingFor: "approval", text });
     if (findApproval(job, plan, peers) !== undefined) return moved(waiting, [told]);
     return moved(waiting, [...requestFor(job, now, plan, facts), told]);
   }
@@ -65,7 +63,7 @@ export function leaveGates(job: JobState, plan: RunPlan): readonly JobEffect[] {
   return [{ type: "send", to: { kind: "approval", id }, message: { type: "withdraw" } }];
 }
 
-/** Why a job that stands at a gate does not get through, and by whose run; `cell` is that of the table. */
+/** Why a job that stands at a gate does not get through, and the job with the run to which it gives way. */
 export function refusalOf(
   job: JobState,
   message: JobMessage,
