@@ -16,7 +16,7 @@ import { Signal } from "./signal.ts";
 
 const LOOK_MS = 1_000;
 /** The registered agents change more rarely than what they do. */
-const LIST_MS = 5_000;
+const LIST_MS = 2_000;
 /** After presence could not be read: by then every agent that lives has been heard again. */
 const SETTLE_MS = 10_000;
 /** Of agents that are registered no more. */

@@ -56,11 +56,11 @@ export class Reader<Response> {
 
 export class StreamCaller {
   readonly client: StreamClient;
-  readonly #metadata: Metadata;
+  readonly metadata: Metadata;
 
   constructor(port: number, token: string) {
     this.client = new StreamClient(`127.0.0.1:${port}`, credentials.createInsecure());
-    this.#metadata = bearer(token);
+    this.metadata = bearer(token);
   }
 
   /** A new user of that role. */
@@ -76,7 +76,7 @@ export class StreamCaller {
       request: RequestOf<O>,
       metadata: Metadata,
     ) => ClientReadableStream<ResponseOf<O>>;
-    return new Reader(method(request, this.#metadata));
+    return new Reader(method(request, this.metadata));
   }
 
   /** All that a stream brings until it ends. */
