@@ -11,7 +11,7 @@ import { QueueWatcher } from "./queue-watcher.ts";
 import { Shard } from "./shard.ts";
 
 export interface KernelOptions extends Omit<KernelContext, "counters" | "timing"> {
-  readonly presence: Pick<Presence, "read" | "online">;
+  readonly presence: Pick<Presence, "read" | "online" | "declareLost">;
   /** Overrides of the default timing, for tests. */
   readonly timing?: Partial<KernelTiming>;
 }

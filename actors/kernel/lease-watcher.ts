@@ -19,10 +19,12 @@ interface Watched {
 interface Silence {
   beat: string | undefined;
   silentMs: number;
+  /** It is noted that the agent is lost, or that is under way. */
+  declared: boolean;
 }
 
 export interface LeaseWatcherOptions {
-  readonly presence: Pick<Presence, "read">;
+  readonly presence: Pick<Presence, "read" | "declareLost">;
   readonly board: Pick<Board, "occupy">;
   readonly clock: Clock;
   readonly log: Logger;
@@ -92,6 +94,16 @@ export class LeaseWatcher {
     }
   }
 
+  async #declareLost({ agentId, bootId }: Holder, silence: Silence): Promise<void> {
+    silence.declared = true;
+    try {
+      await this.#options.presence.declareLost(agentId, bootId);
+    } catch (error) {
+      silence.declared = false;
+      this.#options.log.debug({ agentId, error: String(error) }, "an agent could not be marked as lost; trying again");
+    }
+  }
+
   /** One look at presence. Never rejects: an unreadable presence is a break, not a loss. */
   async look(): Promise<void> {
     const { presence, clock, log, watchMs, lossMarginMs } = this.#options;
@@ -121,15 +133,17 @@ export class LeaseWatcher {
       const record = records.get(holder.agentId);
       // Another boot's beat is no sign of life of this one.
       const beat = record?.bootId === holder.bootId ? record.beat : undefined;
-      const silence = this.#silences.get(key) ?? { beat, silentMs: 0 };
+      const silence = this.#silences.get(key) ?? { beat, silentMs: 0, declared: false };
       if (!seen.has(key)) {
-        if (beat !== undefined && beat !== silence.beat) silence.silentMs = 0;
+        if (beat !== undefined && beat !== silence.beat) Object.assign(silence, { silentMs: 0, declared: false });
         else silence.silentMs += this.#silences.has(key) ? counted : 0;
         silence.beat = beat;
         this.#silences.set(key, silence);
         seen.add(key);
       }
-      if (silence.silentMs >= holder.leaseMs + lossMarginMs) onLost();
+      if (silence.silentMs < holder.leaseMs + lossMarginMs) continue;
+      onLost();
+      if (!silence.declared) void this.#declareLost(holder, silence);
     }
     for (const key of this.#silences.keys()) if (!seen.has(key)) this.#silences.delete(key);
   }

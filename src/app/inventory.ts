@@ -8,7 +8,8 @@ import { authoriseUser, type Caller } from "./access.ts";
 import type { AppContext } from "./context.ts";
 import { rfc3339 } from "./times.ts";
 
-const ONLINE_MS = 30_000;
+/** An agent that was heard within this time counts as online. */
+export const ONLINE_MS = 30_000;
 
 export interface AgentView {
   readonly agentId: AgentId;

@@ -65,6 +65,8 @@ export interface PresenceRecord {
   readonly labels: Labels;
   readonly slots: number;
   readonly busy: number;
+  /** It takes no more jobs; absent in a record that an older version has written. */
+  readonly draining?: boolean;
 }
 
 export interface Presence {
@@ -76,4 +78,8 @@ export interface Presence {
   read(agentIds: readonly AgentId[]): Promise<ReadonlyMap<AgentId, { readonly bootId: string; readonly beat: string }>>;
   /** Agents whose last beat is younger than `maxAgeMs` by the broker's clock. */
   online(maxAgeMs: number): Promise<readonly PresenceRecord[]>;
+  /** Notes that the work of that boot counts as lost, unless another boot was heard since; the next beat ends it. */
+  declareLost(agentId: AgentId, bootId: string): Promise<void>;
+  /** Agents that were declared lost and not heard since, for a day at most. */
+  lost(): Promise<readonly AgentId[]>;
 }

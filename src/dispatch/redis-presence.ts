@@ -6,7 +6,9 @@ import { type DispatchRedis, redisScript, runScript } from "./redis-script.ts";
 /** Records that nobody has renewed for this long are removed. */
 const FORGOTTEN_AFTER_MS = 10 * 60_000;
 
-const KEYS = ["records", "times", "beats"].map((name) => `{presence}:${name}`);
+const LOST_FOR_MS = 24 * 3_600_000;
+
+const KEYS = ["records", "times", "beats", "lost"].map((name) => `{presence}:${name}`);
 
 /**
  * The keys, in this order in every script:
@@ -14,11 +16,15 @@ const KEYS = ["records", "times", "beats"].map((name) => `{presence}:${name}`);
  *   KEYS[1] records  hash  agent id -> beat, line feed, the record's JSON
  *   KEYS[2] times    zset  agent id by the time of its last beat, Redis milliseconds
  *   KEYS[3] beats    number of all beats
+ *   KEYS[4] lost     zset  agent id by the time at which it was declared lost
  */
 const PRELUDE = `
-local records, times, beats = unpack(KEYS)
+local records, times, beats, lost = unpack(KEYS)
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local function bootOf(stored)
+  return cjson.decode(string.sub(stored, string.find(stored, "\\n", 1, true) + 1)).bootId
+end
 `;
 
 /**
@@ -30,6 +36,7 @@ const BEAT = redisScript(`${PRELUDE}
 local beat = string.format("%s.%s-%d", time[1], time[2], redis.call("INCR", beats))
 redis.call("HSET", records, ARGV[1], beat .. "\\n" .. ARGV[2])
 redis.call("ZADD", times, now, ARGV[1])
+redis.call("ZREM", lost, ARGV[1])
 `);
 
 /**
@@ -40,7 +47,7 @@ redis.call("ZADD", times, now, ARGV[1])
 const LEAVE = redisScript(`${PRELUDE}
 local stored = redis.call("HGET", records, ARGV[1])
 if not stored then return end
-if cjson.decode(string.sub(stored, string.find(stored, "\\n", 1, true) + 1)).bootId ~= ARGV[2] then return end
+if bootOf(stored) ~= ARGV[2] then return end
 redis.call("HDEL", records, ARGV[1])
 redis.call("ZREM", times, ARGV[1])
 `);
@@ -62,6 +69,29 @@ for _, agentId in ipairs(redis.call("ZRANGEBYSCORE", times, "(" .. (now - ARGV[1
   found[#found + 1] = redis.call("HGET", records, agentId)
 end
 return found
+`);
+
+/**
+ * Notes that an agent is lost unless its newest record is another boot's.
+ *
+ *   ARGV[1] agent id   ARGV[2] boot id
+ */
+const DECLARE_LOST = redisScript(`${PRELUDE}
+local stored = redis.call("HGET", records, ARGV[1])
+if stored and bootOf(stored) ~= ARGV[2] then return end
+redis.call("ZADD", lost, now, ARGV[1])
+`);
+
+/**
+ * Forgets notes that are old, and lists the others.
+ *
+ *   ARGV[1] age of the old, milliseconds
+ *
+ * Returns agent ids.
+ */
+const LOST = redisScript(`${PRELUDE}
+redis.call("ZREMRANGEBYSCORE", lost, "-inf", now - ARGV[1])
+return redis.call("ZRANGE", lost, 0, -1)
 `);
 
 export class RedisPresence implements Presence {
@@ -95,6 +125,14 @@ export class RedisPresence implements Presence {
   async online(maxAgeMs: number): Promise<readonly PresenceRecord[]> {
     const stored = (await runScript(this.#redis, ONLINE, KEYS, [maxAgeMs, FORGOTTEN_AFTER_MS])) as string[];
     return stored.map((value) => takeApart(value).record);
+  }
+
+  async declareLost(agentId: AgentId, bootId: string): Promise<void> {
+    await runScript(this.#redis, DECLARE_LOST, KEYS, [agentId, bootId]);
+  }
+
+  async lost(): Promise<readonly AgentId[]> {
+    return (await runScript(this.#redis, LOST, KEYS, [LOST_FOR_MS])) as AgentId[];
   }
 }
 

@@ -39,6 +39,7 @@ export const ERROR_TABLE = {
   payload_too_large: { http: 413, grpc: GRPC.RESOURCE_EXHAUSTED, retry: "never" },
   unsupported_media_type: { http: 415, grpc: GRPC.INVALID_ARGUMENT, retry: "never" },
   too_large: { http: 400, grpc: GRPC.INVALID_ARGUMENT, retry: "never" },
+  slow_reader: { http: 429, grpc: GRPC.RESOURCE_EXHAUSTED, retry: "later" },
   internal: { http: 500, grpc: GRPC.INTERNAL, retry: "later" },
   not_implemented: { http: 501, grpc: GRPC.UNIMPLEMENTED, retry: "never" },
   unavailable: { http: 503, grpc: GRPC.UNAVAILABLE, retry: "later" },

@@ -22,7 +22,8 @@ export const LIFECYCLES = [
 ] as const;
 export type Lifecycle = (typeof LIFECYCLES)[number];
 
-export type EventObject = "pipeline" | "job" | "step" | "approval";
+export const EVENT_OBJECTS = ["pipeline", "job", "step", "approval"] as const;
+export type EventObject = (typeof EVENT_OBJECTS)[number];
 
 /** What made a transition come about: the message with which its chain began, and who sent it. */
 export interface Cause {

@@ -49,6 +49,11 @@ export function isActiveStepStatus(status: StepStatus): boolean {
   return STEP_STATUS_CODES[status] <= STEP_STATUS_CODES.running;
 }
 
+/** True for a status that a job never leaves. */
+export function isFinalJobStatus(status: JobStatus): boolean {
+  return JOB_STATUS_CODES[status] >= JOB_STATUS_CODES.success;
+}
+
 /** True for a status that a run never leaves. */
 export function isFinalRunStatus(status: RunStatus): boolean {
   return FINAL_RUN_STATUSES.includes(status);

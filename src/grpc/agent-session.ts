@@ -55,6 +55,8 @@ export class AgentSession implements Claimant {
   readonly #cleanups: (() => unknown)[] = [];
   #announced = false;
   #draining = false;
+  /** As the agent told last. */
+  #holdings: AgentHoldings = { steps: [], jobIds: [] };
   /** When the agent was last heard, by the monotonic clock. */
   #heardAt: number;
   #woken = false;
@@ -126,6 +128,7 @@ export class AgentSession implements Claimant {
 
   drain(): void {
     this.#draining = true;
+    this.#beat(this.#holdings).catch((error: unknown) => this.#warn(error, "the next heartbeat tells of the drain"));
   }
 
   freeSlots(): number {
@@ -286,10 +289,11 @@ export class AgentSession implements Claimant {
     this.#beating = false;
   }
 
-  #beat({ jobIds }: AgentHoldings): Promise<void> {
+  #beat(holdings: AgentHoldings): Promise<void> {
     const { gatewayId, presence } = this.#context;
-    const { labels } = this;
-    return presence.beat({ ...this.#boot, gatewayId, labels, slots: this.#slots, busy: jobIds.length });
+    this.#holdings = holdings;
+    const [slots, busy, draining] = [this.#slots, holdings.jobIds.length, this.#draining];
+    return presence.beat({ ...this.#boot, gatewayId, labels: this.labels, slots, busy, draining });
   }
 
   async #reconcile(holdings: AgentHoldings): Promise<void> {

@@ -63,9 +63,11 @@ export function duplex<Request, Response>(
   };
 }
 
+/** A call of any kind. */
 type AnyCall = Pick<ServerUnaryCall<unknown, unknown>, "metadata" | "getDeadline">;
 
-async function factsOf(context: AppContext, call: AnyCall, hungUp: AbortSignal): Promise<CallFacts> {
+/** Throws `unauthenticated`. */
+export async function factsOf(context: AppContext, call: AnyCall, hungUp: AbortSignal): Promise<CallFacts> {
   const header = call.metadata.get("authorization")[0]?.toString() ?? "";
   const bearer = /^Bearer +(.+)$/i.exec(header)?.[1] ?? "";
   const deadline = call.getDeadline();

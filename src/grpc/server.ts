@@ -9,15 +9,18 @@ import { StreamService } from "../../proto/generated/stream/v1/stream.ts";
 import { ClaimDesk } from "../app/agent-claim-desk.ts";
 import { DispatchBuilder } from "../app/agent-dispatch.ts";
 import { reportRefusedOrder } from "../app/agent-letters.ts";
+import { AgentCensus } from "../app/agent-census.ts";
 import type { AppContext } from "../app/context.ts";
+import { RunTails } from "../app/run-tails.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { AgentChannels } from "./agent-channel.ts";
 import { agentService } from "./agent-service.ts";
 import { gatewayService } from "./gateway-service.ts";
 import type { GatewayContext } from "./gateway-context.ts";
 import { pipelineService } from "./pipeline-service.ts";
+import { ServerStreams } from "./server-streams.ts";
 import { stepRunService } from "./step-run-service.ts";
-import { unimplementedService } from "./unimplemented.ts";
+import { streamService } from "./stream-service.ts";
 
 /** A third of the shortest lease, rounded down: two heartbeats may be lost. */
 const HEARTBEAT_INTERVAL_MS = 3_000;
@@ -29,12 +32,14 @@ export interface GrpcServerOptions {
   readonly tls?: { readonly certificate: Buffer; readonly privateKey: Buffer };
   /** Milliseconds; default 3,000. */
   readonly heartbeatIntervalMs?: number;
+  /** A caller that reads nothing of a stream for so long is left, milliseconds; default 30,000. */
+  readonly stallMs?: number;
 }
 
 export interface GrpcServer {
   /** `host:port`, port 0 for a free one; answers the port. `unavailable` when the address is not to be had. */
   start(address: string): Promise<number>;
-  /** Ends the agents' streams, lets calls finish for at most `graceMs`, and stops. Idempotent. */
+  /** Ends all streams, lets calls finish for at most `graceMs`, and stops. Idempotent. */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -50,6 +55,8 @@ export function createGrpcServer(context: AppContext, options: GrpcServerOptions
     heartbeatIntervalMs: options.heartbeatIntervalMs ?? HEARTBEAT_INTERVAL_MS,
   };
   const channels = new AgentChannels(gateway);
+  const streams = new ServerStreams(gateway, options.stallMs);
+  const followed = { tails: new RunTails(gateway), census: new AgentCensus(gateway) };
   const server = new Server({
     "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
     // Finds agents that vanished without closing their connection.
@@ -60,7 +67,7 @@ export function createGrpcServer(context: AppContext, options: GrpcServerOptions
   server.addService(GatewayService, gatewayService(gateway));
   server.addService(PipelineService, pipelineService(gateway));
   server.addService(StepRunService, stepRunService(gateway));
-  server.addService(StreamService, unimplementedService(StreamService, context.log));
+  server.addService(StreamService, streamService(gateway, { channels, streams, ...followed }));
 
   return {
     async start(address) {
@@ -75,6 +82,7 @@ export function createGrpcServer(context: AppContext, options: GrpcServerOptions
     async stop(graceMs) {
       await gateway.desk.stop();
       channels.endAll();
+      streams.endAll();
       await shutDown(server, graceMs);
     },
   };

@@ -196,6 +196,8 @@ export interface AggregateStore {
   /** The newest snapshot with all its actors in an order that is stable, or undefined. */
   load<Root extends RootId>(rootId: Root): Promise<Aggregate<Root> | undefined>;
   loadHead(rootId: RunId): Promise<AggregateHead | undefined>;
+  /** The head with those of these actors that there are, all of one snapshot, whose size does not matter. */
+  loadActors(rootId: RunId, ids: readonly string[]): Promise<Aggregate | undefined>;
   save(change: AggregateSave<RootId>): Promise<"saved" | "versionConflict">;
 
   /** Ids (ascending, after `after`) of aggregates of a shard that owe effects. */

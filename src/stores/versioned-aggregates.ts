@@ -46,6 +46,10 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
       const head = await store.loadHead(rootId);
       return head && readHead(head);
     },
+    async loadActors(rootId, ids) {
+      const found = await store.loadActors(rootId, ids);
+      return found && readAggregate(found);
+    },
     save({ expectedVersion, head, changed, events }) {
       const schema = Math.max(head.schema, writes());
       return store.save({

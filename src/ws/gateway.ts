@@ -6,6 +6,7 @@ import { Gauge, type Registry } from "prom-client";
 import type { WebSocket } from "ws";
 import type { Caller } from "../app/access.ts";
 import type { AppContext } from "../app/context.ts";
+import { RunTails } from "../app/run-tails.ts";
 import { admit, chooseProtocol, refusal } from "./handshake.ts";
 import { Viewer } from "./viewer.ts";
 
@@ -32,6 +33,7 @@ export interface WebSocketGateway {
 export function attachWebSocketGateway(context: AppContext, options: WebSocketGatewayOptions): WebSocketGateway {
   const { registry, pingMs = 30_000, stallMs = 30_000 } = options;
   const { ws } = koaWebsocket(options.app);
+  const tails = new RunTails(context);
   const callers = new WeakMap<IncomingMessage, Caller>();
   const viewers = new Map<WebSocket, Viewer>();
   const silent = new WeakSet<WebSocket>();
@@ -43,7 +45,7 @@ export function attachWebSocketGateway(context: AppContext, options: WebSocketGa
       websocket.close(GOING_AWAY);
       return;
     }
-    viewers.set(websocket, new Viewer(context, caller, { socket: websocket, connection: req.socket }, stallMs));
+    viewers.set(websocket, new Viewer(context, tails, caller, { socket: websocket, connection: req.socket }, stallMs));
     websocket.on("close", () => viewers.delete(websocket));
     websocket.on("pong", () => silent.delete(websocket));
   });

@@ -1,8 +1,9 @@
 /** What goes over the socket. Source: SPEC "WebSocket gateway" and "Events". */
 import { z } from "zod";
 import { MillraceError } from "../domain/errors.ts";
-import { eventSubject, eventType, type RunEvent } from "../domain/events.ts";
+import type { RunEvent } from "../domain/events.ts";
 import { asId, type JobRunId, type PipelineId, type StepRunId } from "../domain/ids.ts";
+import { cloudEvent } from "../app/cloud-event.ts";
 import type { StepRunName } from "../app/step-runs.ts";
 
 export const CHANNELS = ["channel_log", "channel_status"] as const;
@@ -67,26 +68,15 @@ export function readMessage(text: string): { readonly echo: Echo; readonly messa
 
 /** A live status event; `raw` is the event as other readers of the log of events get it. */
 export function statusEvent(event: RunEvent, eventNamespace: string) {
-  const type = eventType(eventNamespace, event);
-  const subject = eventSubject(event);
+  const raw = cloudEvent(event, eventNamespace);
   return {
     pipelineId: event.pipelineId,
     jobId: event.jobId,
     stepRunId: event.stepRunId,
-    eventType: type,
+    eventType: raw.type,
     status: event.status,
-    subject,
-    raw: {
-      type,
-      data: {
-        ...event.data,
-        runId: event.runId,
-        number: event.number,
-        status: event.status,
-        time: new Date(event.timeMs).toISOString(),
-      },
-      subject,
-    },
+    subject: raw.subject,
+    raw,
   };
 }
 

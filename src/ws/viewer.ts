@@ -6,6 +6,7 @@ import { publicError } from "../app/envelope.ts";
 import { followLog } from "../app/follow-log.ts";
 import { followStatus, type StatusNews } from "../app/follow-status.ts";
 import { logEntry, type LogSource } from "../app/log-entry.ts";
+import type { RunTails } from "../app/run-tails.ts";
 import { locateStepRun, type LocatedStepRun } from "../app/step-runs.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { type ClientMessage, type Echo, messageWriter, readMessage, statusEvent } from "./messages.ts";
@@ -22,6 +23,7 @@ interface Subscription {
 
 export class Viewer {
   readonly #context: AppContext;
+  readonly #tails: RunTails;
   readonly #caller: Caller;
   readonly #socket: WebSocket;
   readonly #outlet: Outlet;
@@ -29,9 +31,10 @@ export class Viewer {
   #handled: Promise<void> = Promise.resolve();
   #waitingRequests = 0;
 
-  constructor(context: AppContext, caller: Caller, viewerSocket: ViewerSocket, stallMs: number) {
+  constructor(context: AppContext, tails: RunTails, caller: Caller, viewerSocket: ViewerSocket, stallMs: number) {
     const { socket } = viewerSocket;
     this.#context = context;
+    this.#tails = tails;
     this.#caller = caller;
     this.#socket = socket;
     this.#outlet = new Outlet(viewerSocket, stallMs, context.log);
@@ -129,7 +132,7 @@ export class Viewer {
 
   async #flowStatus(message: ClientMessage, echo: Echo, { runId }: LocatedStepRun, abort: AbortSignal): Promise<void> {
     const { stepRunId } = message.name;
-    for await (const news of followStatus(this.#context, { runId, stepRunId, abort })) {
+    for await (const news of followStatus(this.#context, this.#tails, { runId, stepRunId, abort })) {
       if (abort.aborted) return;
       this.#sendStatus(news, echo);
       if (!(await this.#outlet.room(abort))) return;

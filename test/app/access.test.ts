@@ -46,6 +46,8 @@ describe("access", () => {
         leave: () => Promise.resolve(),
         read: () => Promise.resolve(new Map()),
         online: () => Promise.resolve([]),
+        declareLost: () => Promise.resolve(),
+        lost: () => Promise.resolve([]),
       },
       clock: { now: () => now, monotonic: () => performance.now() },
       log: silentLog,

@@ -28,6 +28,25 @@ export function aggregateStoreContract(open: () => Stores): void {
       expect(await open().aggregates.load(asId<RunId>("run_NONE"))).to.equal(undefined);
     });
 
+    it("are loaded in part, as of one snapshot", async () => {
+      const aggregate = sampleAggregate({ plan: planOf([[{ steps: 2 }]]) });
+      const { rootId } = aggregate.head;
+      await open().aggregates.create(aggregate);
+      const step = withIndex(actorOf(aggregate, "step"), { status: "queued" }, { changed: true });
+      const save = saveOf(aggregate, { owed: [OWED], eventNumber: 3 }, [step]);
+      await open().aggregates.save(save);
+      const { id } = aggregate.actors.find(({ kind }) => kind === "job")!;
+      const loaded = (await open().aggregates.loadActors(rootId, [step.id, "step_NONE", id]))!;
+      expect(loaded.head).to.deep.equal(save.head);
+      expect(loaded.actors).to.deep.equal([step, aggregate.actors.find((actor) => actor.id === id)]);
+      expect((await open().aggregates.loadActors(rootId, []))!.head).to.deep.equal(save.head);
+      expect((await open().aggregates.loadActors(rootId, ["step_NONE"]))!.actors).to.deep.equal([]);
+      expect(await open().aggregates.loadActors(asId<RunId>("run_NONE"), [step.id])).to.equal(undefined);
+      const other = sampleAggregate();
+      await open().aggregates.create(other);
+      expect((await open().aggregates.loadActors(other.head.rootId, [step.id]))!.actors).to.deep.equal([]);
+    });
+
     it("are created once", async () => {
       const aggregate = sampleAggregate();
       await open().aggregates.create(aggregate);

@@ -73,6 +73,25 @@ describe("presence on Redis", () => {
     expect(await presence.online(60_000)).to.have.length(1);
   });
 
+  it("keeps in mind who was declared lost, until they are heard again or a day has passed", async () => {
+    expect(await presence.lost()).to.deep.equal([]);
+    await presence.beat(recordOf(A));
+    await presence.declareLost(A, "boot-1");
+    await presence.declareLost(B, "boot-1");
+    await presence.declareLost(B, "boot-1");
+    expect(await presence.lost()).to.have.members([A, B]);
+    await presence.beat(recordOf(A));
+    expect(await presence.lost()).to.deep.equal([B]);
+    await redis.zadd("{presence}:lost", Date.now() - 25 * 3_600_000, B);
+    expect(await presence.lost()).to.deep.equal([]);
+  });
+
+  it("takes an agent that was started anew for no lost one", async () => {
+    await presence.beat(recordOf(A, { bootId: "new" }));
+    await presence.declareLost(A, "old");
+    expect(await presence.lost()).to.deep.equal([]);
+  });
+
   it("sweeps what has been silent for a long time", async () => {
     await presence.beat(recordOf(A));
     await presence.beat(recordOf(B));

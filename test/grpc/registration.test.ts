@@ -90,8 +90,6 @@ describe("registration of agents over gRPC", () => {
       ["/gateway.v1.Gateway/PushEvents", true],
       ["/pipeline.v1.Pipeline/TriggerPipeline", false],
       ["/steprun.v1.StepRun/GetStepRun", false],
-      ["/stream.v1.Stream/StreamEvents", true],
-      ["/stream.v1.Stream/AgentChannel", true],
     ] as const) {
       answers.push(await raw(path, streams, Buffer.alloc(0)));
     }

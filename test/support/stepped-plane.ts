@@ -67,6 +67,8 @@ export class SteppedPlane {
         leave: () => Promise.resolve(),
         read: () => Promise.resolve(new Map()),
         online: () => Promise.resolve([]),
+        declareLost: () => Promise.resolve(),
+        lost: () => Promise.resolve([]),
       },
       feed: {
         publish: (channel, payload) => Promise.resolve(this.#publish(channel, payload)),

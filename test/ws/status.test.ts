@@ -92,6 +92,7 @@ describe("the status channel", () => {
     });
     await succeed();
     await subscriptionsEnd();
+    await until("the last status", () => heard(viewer).includes("success"));
     expect(heard(viewer)).to.deep.equal(["running", "success"]);
     expect(viewer.told.map(({ type }) => type)).to.deep.equal(["status_snapshot", "status", "status"]);
   });
@@ -120,6 +121,7 @@ describe("the status channel", () => {
     await edge.context.feed.publish(runChannel(run.runId), queued);
     await succeed();
     await subscriptionsEnd();
+    await until("the last status", () => heard(viewer).includes("success"));
     expect(heard(viewer)).to.deep.equal(["running", "success"]);
   });
 
@@ -130,6 +132,7 @@ describe("the status channel", () => {
     await start(false);
     await succeed();
     await subscriptionsEnd();
+    await until("the last status", () => heard(viewer).includes("success"));
     expect(heard(viewer)).to.deep.equal(["queued", "running", "success"]);
   });
 

@@ -41,6 +41,19 @@ interface AggregateDocument extends HeadDocument {
 
 const RANK = { run: 0, job: 1, step: 2, approval: 3, group: 4 } as const;
 const HEAD_ALONE = { actors: 0, changed: 0 } as const;
+/** The same, for a projection that names what it wants. */
+const HEAD_FIELDS = {
+  shard: 1,
+  schema: 1,
+  version: 1,
+  final: 1,
+  settled: 1,
+  eventNumber: 1,
+  nextDueAt: 1,
+  owed: 1,
+  summary: 1,
+  origin: 1,
+} as const satisfies Record<Exclude<keyof AggregateHead, "rootId">, 1>;
 
 export class MongoAggregateStore implements AggregateStore {
   readonly #aggregates: Collection<AggregateDocument>;
@@ -84,6 +97,15 @@ export class MongoAggregateStore implements AggregateStore {
   async loadHead(rootId: RunId): Promise<AggregateHead | undefined> {
     const document = await this.#aggregates.findOne<HeadDocument>({ _id: rootId }, { projection: HEAD_ALONE });
     return document === null ? undefined : toHead(document);
+  }
+
+  async loadActors(rootId: RunId, ids: readonly string[]): Promise<Aggregate | undefined> {
+    const wanted = ids.map((id) => [`actors.${id}`, 1] as const);
+    const projection = { ...HEAD_FIELDS, ...Object.fromEntries(wanted) };
+    const document = await this.#aggregates.findOne({ _id: rootId }, { projection });
+    if (document === null) return undefined;
+    const actors = ids.flatMap((id) => document.actors?.[id] ?? []);
+    return { head: toHead(document), actors };
   }
 
   async save({ expectedVersion, head, changed, events }: AggregateSave<RootId>): Promise<"saved" | "versionConflict"> {

@@ -111,6 +111,15 @@ export class SqliteAggregateStore implements AggregateStore {
     return row && toHead(row);
   }
 
+  loadActors(rootId: RunId, ids: readonly string[]): Promise<Aggregate | undefined> {
+    return this.#db.read(() => {
+      const head = this.#db.getNow("SELECT * FROM aggregates WHERE root_id = ?", rootId);
+      if (head === undefined) return undefined;
+      const rows = ids.map((id) => this.#db.getNow("SELECT * FROM actors WHERE id = ? AND root_id = ?", id, rootId));
+      return { head: toHead(head), actors: rows.flatMap((row) => (row === undefined ? [] : [toActor(row)])) };
+    });
+  }
+
   async pageOwing(shard: number, after: string, limit: number): Promise<readonly RootId[]> {
     return toRootIds(
       await this.#db.all(

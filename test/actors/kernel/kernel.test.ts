@@ -76,6 +76,7 @@ describe("the kernel", () => {
       mailboxes: ports.mailboxes,
       presence: {
         online: () => Promise.resolve([]),
+        declareLost: () => Promise.resolve(),
         read: () => (presenceReadable ? Promise.resolve(presence) : Promise.reject(new Error("no Redis"))),
       },
       typeOf: aggregateTypeOf,

@@ -8,14 +8,23 @@ import { until } from "../../support/until.ts";
 describe("the watcher of bound jobs", () => {
   let now: number;
   let looks: number;
+  let lost: string[];
+  let losses: number;
   let ports: RecordingPorts;
   let watcher: LeaseWatcher;
 
   beforeEach(() => {
-    [now, looks] = [0, 0];
+    [now, looks, lost, losses] = [0, 0, [], 0];
     ports = new RecordingPorts();
     watcher = new LeaseWatcher({
-      presence: { read: () => Promise.resolve((looks++, new Map())) },
+      presence: {
+        read: () => Promise.resolve((looks++, new Map())),
+        declareLost: (agentId, bootId) => {
+          if (ports.outage) return Promise.reject(new Error("no Redis"));
+          lost.push(`${agentId}/${bootId}`);
+          return Promise.resolve();
+        },
+      },
       board: ports.board,
       clock: { now: () => now, monotonic: () => now },
       log: silentLog,
@@ -27,7 +36,7 @@ describe("the watcher of bound jobs", () => {
       ["job_2", []],
     ] as const) {
       const holder = { agentId: asId<AgentId>("agt_A"), bootId: "b", leaseMs: 30_000, quotas };
-      watcher.watch(id, { shard: 0, holder, onLost: () => {} });
+      watcher.watch(id, { shard: 0, holder, onLost: () => losses++ });
     }
     watcher.start();
   });
@@ -53,6 +62,24 @@ describe("the watcher of bound jobs", () => {
     ports.outage = false;
     await someLooks();
     expect(ports.occupied).to.deep.equal([PLACE]);
+  });
+
+  it("notes once that an agent is lost, as soon as Redis can be reached", async () => {
+    const passLease = async () => {
+      // Not in one step, which would be a break.
+      for (let passed = 0; passed <= 1_030_000; passed += 2) {
+        now += 2;
+        await watcher.look();
+      }
+    };
+    watcher.stop();
+    ports.outage = true;
+    await passLease();
+    expect(losses).to.be.above(0);
+    expect(lost).to.deep.equal([]);
+    ports.outage = false;
+    for (let at = 0; at < 5; at++) await watcher.look();
+    expect(lost).to.deep.equal(["agt_A/b"]);
   });
 
   it("lets the places of a job go with its end", async () => {

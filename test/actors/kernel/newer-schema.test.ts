@@ -77,7 +77,11 @@ describe("the kernel of an old node among what a newer one has stored", () => {
       feed: ports.feed,
       board: ports.board,
       mailboxes: ports.mailboxes,
-      presence: { read: () => Promise.resolve(new Map()), online: () => Promise.resolve([]) },
+      presence: {
+        read: () => Promise.resolve(new Map()),
+        online: () => Promise.resolve([]),
+        declareLost: () => Promise.resolve(),
+      },
       typeOf: aggregateTypeOf,
       shards: 16,
       clock: systemClock,

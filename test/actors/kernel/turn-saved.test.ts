@@ -22,7 +22,11 @@ describe("whoever is told of saved turns", () => {
         feed: ports.feed,
         board: ports.board,
         mailboxes: ports.mailboxes,
-        presence: { read: () => Promise.resolve(new Map()), online: () => Promise.resolve([]) },
+        presence: {
+          read: () => Promise.resolve(new Map()),
+          online: () => Promise.resolve([]),
+          declareLost: () => Promise.resolve(),
+        },
         typeOf: aggregateTypeOf,
         shards: 16,
         clock: systemClock,

@@ -47,8 +47,10 @@ export const AgentPresence = {
   AGENT_PRESENCE_OFFLINE: "AGENT_PRESENCE_OFFLINE",
   /** AGENT_PRESENCE_DRAINING - Takes no more jobs. */
   AGENT_PRESENCE_DRAINING: "AGENT_PRESENCE_DRAINING",
-  /** AGENT_PRESENCE_LOST - Silent for longer than its lease while it held jobs. */
+  /** AGENT_PRESENCE_LOST - Was silent for longer than its lease while it held jobs, and was not heard since. */
   AGENT_PRESENCE_LOST: "AGENT_PRESENCE_LOST",
+  /** AGENT_PRESENCE_REMOVED - Is registered no more. */
+  AGENT_PRESENCE_REMOVED: "AGENT_PRESENCE_REMOVED",
 } as const;
 
 export type AgentPresence = typeof AgentPresence[keyof typeof AgentPresence];
@@ -59,6 +61,7 @@ export namespace AgentPresence {
   export type AGENT_PRESENCE_OFFLINE = typeof AgentPresence.AGENT_PRESENCE_OFFLINE;
   export type AGENT_PRESENCE_DRAINING = typeof AgentPresence.AGENT_PRESENCE_DRAINING;
   export type AGENT_PRESENCE_LOST = typeof AgentPresence.AGENT_PRESENCE_LOST;
+  export type AGENT_PRESENCE_REMOVED = typeof AgentPresence.AGENT_PRESENCE_REMOVED;
 }
 
 export function agentPresenceFromJSON(object: any): AgentPresence {
@@ -78,6 +81,9 @@ export function agentPresenceFromJSON(object: any): AgentPresence {
     case 4:
     case "AGENT_PRESENCE_LOST":
       return AgentPresence.AGENT_PRESENCE_LOST;
+    case 5:
+    case "AGENT_PRESENCE_REMOVED":
+      return AgentPresence.AGENT_PRESENCE_REMOVED;
     default:
       throw new globalThis.Error("Unrecognized enum value " + object + " for enum AgentPresence");
   }
@@ -95,6 +101,8 @@ export function agentPresenceToJSON(object: AgentPresence): string {
       return "AGENT_PRESENCE_DRAINING";
     case AgentPresence.AGENT_PRESENCE_LOST:
       return "AGENT_PRESENCE_LOST";
+    case AgentPresence.AGENT_PRESENCE_REMOVED:
+      return "AGENT_PRESENCE_REMOVED";
     default:
       throw new globalThis.Error("Unrecognized enum value " + object + " for enum AgentPresence");
   }
@@ -112,13 +120,21 @@ export function agentPresenceToNumber(object: AgentPresence): number {
       return 3;
     case AgentPresence.AGENT_PRESENCE_LOST:
       return 4;
+    case AgentPresence.AGENT_PRESENCE_REMOVED:
+      return 5;
     default:
       throw new globalThis.Error("Unrecognized enum value " + object + " for enum AgentPresence");
   }
 }
 
 export interface StreamStepRunStatusRequest {
+  /** Required. */
   stepRunId: string;
+  /**
+   * `event_number` of the last message that the caller has: only changes after it are told. Without it, the stored status
+   * comes first; 0 tells every change from the first event on.
+   */
+  afterEvent?: bigint | undefined;
 }
 
 export interface StreamStepRunStatusResponse {
@@ -126,41 +142,62 @@ export interface StreamStepRunStatusResponse {
   runId: string;
   jobId: string;
   status: StepRunStatus;
+  /** Why it ended as it did; empty while there is nothing to say. */
   reason: string;
   /** Number of the event of the run up to which this is true. */
   eventNumber: bigint;
-  /** Unix milliseconds. */
+  /** Unix milliseconds of the change; of the stored status, when it was queued, started or ended, 0 before. */
   timeMs: bigint;
+  /** With a final status: the step run that is the next attempt, or empty. */
+  retriedBy: string;
 }
 
 export interface StreamJobStatusRequest {
+  /** Required: the id of a job run, that is of one attempt. */
   jobId: string;
+  /**
+   * `event_number` of the last message that the caller has: only changes after it are told. Without it, the stored status
+   * comes first; 0 tells every change from the first event on.
+   */
+  afterEvent?: bigint | undefined;
 }
 
 export interface StreamJobStatusResponse {
   jobId: string;
   runId: string;
   status: JobStatus;
+  /** Why it ended as it did; empty while there is nothing to say. */
   reason: string;
   /** Number of the event of the run up to which this is true. */
   eventNumber: bigint;
-  /** Unix milliseconds. */
+  /** Unix milliseconds of the change; of the stored status, when it was queued, started or ended, 0 before. */
   timeMs: bigint;
+  /** With a final status: the job run that is the next attempt, or empty. */
+  retriedBy: string;
 }
 
 export interface StreamPipelineStatusRequest {
+  /** Required. */
   runId: string;
+  /**
+   * `event_number` of the last message that the caller has: only changes after it are told. Without it, the stored status
+   * comes first; 0 tells every change from the first event on.
+   */
+  afterEvent?: bigint | undefined;
 }
 
 export interface StreamPipelineStatusResponse {
   runId: string;
   pipelineId: string;
   status: RunStatus;
+  /** Why it stops or failed; empty while there is nothing to say. */
   reason: string;
   /** Number of the event of the run up to which this is true. */
   eventNumber: bigint;
-  /** Unix milliseconds. */
+  /** Unix milliseconds of the change; of the stored status, when it was created, started or ended. */
   timeMs: bigint;
+  /** With a final status: the run that repeats this one, if that was asked for already, or empty. */
+  retriedBy: string;
 }
 
 export interface AgentChannelRequest {
@@ -172,8 +209,13 @@ export interface AgentChannelResponse {
 }
 
 export interface StreamAgentStatusRequest {
-  /** Empty for all agents. */
+  /** Empty for all agents; at most 1,000. */
   agentIds: string[];
+  /**
+   * `revision` of the last message that the caller has: only agents that have changed since are told. Empty, or one that
+   * this server does not know (of another server, or too old): all are told, after a message with `reset`.
+   */
+  revision: string;
 }
 
 export interface StreamAgentStatusResponse {
@@ -184,8 +226,14 @@ export interface StreamAgentStatusResponse {
   /** Jobs at a time, and how many it has now. */
   slots: number;
   busy: number;
-  /** Unix milliseconds. */
+  /** Unix milliseconds of the change, as far as this server has seen it. */
   timeMs: bigint;
+  /** To go on from here after a lost connection. Opaque. */
+  revision: string;
+  /** In a message without an agent: what the caller knows of agents is void, all that are known follow. */
+  reset: boolean;
+  /** In a message without an agent: all that had to be told of the past has been; what follows happens now. */
+  caughtUp: boolean;
 }
 
 export interface StreamAgentStatusResponse_LabelsEntry {
@@ -194,14 +242,15 @@ export interface StreamAgentStatusResponse_LabelsEntry {
 }
 
 export interface StreamEventsRequest {
+  /** Required. */
   runId: string;
   /** Number of the last event that the caller has; 0 for all. */
   after: bigint;
-  /** Objects to be told of: `pipeline`, `job`, `step`; empty for all. */
+  /** Objects to be told of: `pipeline`, `job`, `step`, `approval`; empty for all. */
   objects: string[];
 }
 
-/** A CloudEvents 1.0 event with its number. */
+/** An event of CloudEvents 1.0 with its number. */
 export interface StreamEventsResponse {
   /** `<run id>:<number>`. */
   id: string;
@@ -213,18 +262,26 @@ export interface StreamEventsResponse {
   number: bigint;
   /** Unix milliseconds. */
   timeMs: bigint;
-  /** JSON object. */
+  /** JSON object: the run's id, the number, the status word and the time of the event, what caused it, and what is known of it. */
   dataJson: string;
+  /** The run as a URI reference: `/api/v1/pipelines/runs/<run id>`. */
+  source: string;
 }
 
 function createBaseStreamStepRunStatusRequest(): StreamStepRunStatusRequest {
-  return { stepRunId: "" };
+  return { stepRunId: "", afterEvent: undefined };
 }
 
 export const StreamStepRunStatusRequest: MessageFns<StreamStepRunStatusRequest> = {
   encode(message: StreamStepRunStatusRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.stepRunId !== "") {
       writer.uint32(10).string(message.stepRunId);
+    }
+    if (message.afterEvent !== undefined) {
+      if (BigInt.asIntN(64, message.afterEvent) !== message.afterEvent) {
+        throw new globalThis.Error("value provided for field message.afterEvent of type int64 too large");
+      }
+      writer.uint32(16).int64(message.afterEvent);
     }
     return writer;
   },
@@ -250,6 +307,14 @@ export const StreamStepRunStatusRequest: MessageFns<StreamStepRunStatusRequest> 
             message.stepRunId = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.afterEvent = reader.int64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -269,6 +334,11 @@ export const StreamStepRunStatusRequest: MessageFns<StreamStepRunStatusRequest> 
         : isSet(object.step_run_id)
         ? globalThis.String(object.step_run_id)
         : "",
+      afterEvent: isSet(object.afterEvent)
+        ? BigInt(object.afterEvent)
+        : isSet(object.after_event)
+        ? BigInt(object.after_event)
+        : undefined,
     };
   },
 
@@ -276,6 +346,9 @@ export const StreamStepRunStatusRequest: MessageFns<StreamStepRunStatusRequest> 
     const obj: any = {};
     if (message.stepRunId !== "") {
       obj.stepRunId = message.stepRunId;
+    }
+    if (message.afterEvent !== undefined) {
+      obj.afterEvent = message.afterEvent.toString();
     }
     return obj;
   },
@@ -286,6 +359,9 @@ export const StreamStepRunStatusRequest: MessageFns<StreamStepRunStatusRequest> 
   fromPartial<I extends Exact<DeepPartial<StreamStepRunStatusRequest>, I>>(object: I): StreamStepRunStatusRequest {
     const message = createBaseStreamStepRunStatusRequest();
     message.stepRunId = object.stepRunId ?? "";
+    message.afterEvent = (object.afterEvent !== undefined && object.afterEvent !== null)
+      ? BigInt(object.afterEvent)
+      : undefined;
     return message;
   },
 };
@@ -299,6 +375,7 @@ function createBaseStreamStepRunStatusResponse(): StreamStepRunStatusResponse {
     reason: "",
     eventNumber: 0n,
     timeMs: 0n,
+    retriedBy: "",
   };
 }
 
@@ -330,6 +407,9 @@ export const StreamStepRunStatusResponse: MessageFns<StreamStepRunStatusResponse
         throw new globalThis.Error("value provided for field message.timeMs of type int64 too large");
       }
       writer.uint32(56).int64(message.timeMs);
+    }
+    if (message.retriedBy !== "") {
+      writer.uint32(66).string(message.retriedBy);
     }
     return writer;
   },
@@ -403,6 +483,14 @@ export const StreamStepRunStatusResponse: MessageFns<StreamStepRunStatusResponse
             message.timeMs = reader.int64() as bigint;
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.retriedBy = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -440,6 +528,11 @@ export const StreamStepRunStatusResponse: MessageFns<StreamStepRunStatusResponse
         ? BigInt(object.event_number)
         : 0n,
       timeMs: isSet(object.timeMs) ? BigInt(object.timeMs) : isSet(object.time_ms) ? BigInt(object.time_ms) : 0n,
+      retriedBy: isSet(object.retriedBy)
+        ? globalThis.String(object.retriedBy)
+        : isSet(object.retried_by)
+        ? globalThis.String(object.retried_by)
+        : "",
     };
   },
 
@@ -466,6 +559,9 @@ export const StreamStepRunStatusResponse: MessageFns<StreamStepRunStatusResponse
     if (message.timeMs !== 0n) {
       obj.timeMs = message.timeMs.toString();
     }
+    if (message.retriedBy !== "") {
+      obj.retriedBy = message.retriedBy;
+    }
     return obj;
   },
 
@@ -483,18 +579,25 @@ export const StreamStepRunStatusResponse: MessageFns<StreamStepRunStatusResponse
       ? BigInt(object.eventNumber)
       : 0n;
     message.timeMs = (object.timeMs !== undefined && object.timeMs !== null) ? BigInt(object.timeMs) : 0n;
+    message.retriedBy = object.retriedBy ?? "";
     return message;
   },
 };
 
 function createBaseStreamJobStatusRequest(): StreamJobStatusRequest {
-  return { jobId: "" };
+  return { jobId: "", afterEvent: undefined };
 }
 
 export const StreamJobStatusRequest: MessageFns<StreamJobStatusRequest> = {
   encode(message: StreamJobStatusRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.jobId !== "") {
       writer.uint32(10).string(message.jobId);
+    }
+    if (message.afterEvent !== undefined) {
+      if (BigInt.asIntN(64, message.afterEvent) !== message.afterEvent) {
+        throw new globalThis.Error("value provided for field message.afterEvent of type int64 too large");
+      }
+      writer.uint32(16).int64(message.afterEvent);
     }
     return writer;
   },
@@ -520,6 +623,14 @@ export const StreamJobStatusRequest: MessageFns<StreamJobStatusRequest> = {
             message.jobId = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.afterEvent = reader.int64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -539,6 +650,11 @@ export const StreamJobStatusRequest: MessageFns<StreamJobStatusRequest> = {
         : isSet(object.job_id)
         ? globalThis.String(object.job_id)
         : "",
+      afterEvent: isSet(object.afterEvent)
+        ? BigInt(object.afterEvent)
+        : isSet(object.after_event)
+        ? BigInt(object.after_event)
+        : undefined,
     };
   },
 
@@ -546,6 +662,9 @@ export const StreamJobStatusRequest: MessageFns<StreamJobStatusRequest> = {
     const obj: any = {};
     if (message.jobId !== "") {
       obj.jobId = message.jobId;
+    }
+    if (message.afterEvent !== undefined) {
+      obj.afterEvent = message.afterEvent.toString();
     }
     return obj;
   },
@@ -556,12 +675,23 @@ export const StreamJobStatusRequest: MessageFns<StreamJobStatusRequest> = {
   fromPartial<I extends Exact<DeepPartial<StreamJobStatusRequest>, I>>(object: I): StreamJobStatusRequest {
     const message = createBaseStreamJobStatusRequest();
     message.jobId = object.jobId ?? "";
+    message.afterEvent = (object.afterEvent !== undefined && object.afterEvent !== null)
+      ? BigInt(object.afterEvent)
+      : undefined;
     return message;
   },
 };
 
 function createBaseStreamJobStatusResponse(): StreamJobStatusResponse {
-  return { jobId: "", runId: "", status: JobStatus.JOB_STATUS_UNSPECIFIED, reason: "", eventNumber: 0n, timeMs: 0n };
+  return {
+    jobId: "",
+    runId: "",
+    status: JobStatus.JOB_STATUS_UNSPECIFIED,
+    reason: "",
+    eventNumber: 0n,
+    timeMs: 0n,
+    retriedBy: "",
+  };
 }
 
 export const StreamJobStatusResponse: MessageFns<StreamJobStatusResponse> = {
@@ -589,6 +719,9 @@ export const StreamJobStatusResponse: MessageFns<StreamJobStatusResponse> = {
         throw new globalThis.Error("value provided for field message.timeMs of type int64 too large");
       }
       writer.uint32(48).int64(message.timeMs);
+    }
+    if (message.retriedBy !== "") {
+      writer.uint32(58).string(message.retriedBy);
     }
     return writer;
   },
@@ -654,6 +787,14 @@ export const StreamJobStatusResponse: MessageFns<StreamJobStatusResponse> = {
             message.timeMs = reader.int64() as bigint;
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.retriedBy = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -686,6 +827,11 @@ export const StreamJobStatusResponse: MessageFns<StreamJobStatusResponse> = {
         ? BigInt(object.event_number)
         : 0n,
       timeMs: isSet(object.timeMs) ? BigInt(object.timeMs) : isSet(object.time_ms) ? BigInt(object.time_ms) : 0n,
+      retriedBy: isSet(object.retriedBy)
+        ? globalThis.String(object.retriedBy)
+        : isSet(object.retried_by)
+        ? globalThis.String(object.retried_by)
+        : "",
     };
   },
 
@@ -709,6 +855,9 @@ export const StreamJobStatusResponse: MessageFns<StreamJobStatusResponse> = {
     if (message.timeMs !== 0n) {
       obj.timeMs = message.timeMs.toString();
     }
+    if (message.retriedBy !== "") {
+      obj.retriedBy = message.retriedBy;
+    }
     return obj;
   },
 
@@ -725,18 +874,25 @@ export const StreamJobStatusResponse: MessageFns<StreamJobStatusResponse> = {
       ? BigInt(object.eventNumber)
       : 0n;
     message.timeMs = (object.timeMs !== undefined && object.timeMs !== null) ? BigInt(object.timeMs) : 0n;
+    message.retriedBy = object.retriedBy ?? "";
     return message;
   },
 };
 
 function createBaseStreamPipelineStatusRequest(): StreamPipelineStatusRequest {
-  return { runId: "" };
+  return { runId: "", afterEvent: undefined };
 }
 
 export const StreamPipelineStatusRequest: MessageFns<StreamPipelineStatusRequest> = {
   encode(message: StreamPipelineStatusRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.runId !== "") {
       writer.uint32(10).string(message.runId);
+    }
+    if (message.afterEvent !== undefined) {
+      if (BigInt.asIntN(64, message.afterEvent) !== message.afterEvent) {
+        throw new globalThis.Error("value provided for field message.afterEvent of type int64 too large");
+      }
+      writer.uint32(16).int64(message.afterEvent);
     }
     return writer;
   },
@@ -762,6 +918,14 @@ export const StreamPipelineStatusRequest: MessageFns<StreamPipelineStatusRequest
             message.runId = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.afterEvent = reader.int64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -781,6 +945,11 @@ export const StreamPipelineStatusRequest: MessageFns<StreamPipelineStatusRequest
         : isSet(object.run_id)
         ? globalThis.String(object.run_id)
         : "",
+      afterEvent: isSet(object.afterEvent)
+        ? BigInt(object.afterEvent)
+        : isSet(object.after_event)
+        ? BigInt(object.after_event)
+        : undefined,
     };
   },
 
@@ -788,6 +957,9 @@ export const StreamPipelineStatusRequest: MessageFns<StreamPipelineStatusRequest
     const obj: any = {};
     if (message.runId !== "") {
       obj.runId = message.runId;
+    }
+    if (message.afterEvent !== undefined) {
+      obj.afterEvent = message.afterEvent.toString();
     }
     return obj;
   },
@@ -798,6 +970,9 @@ export const StreamPipelineStatusRequest: MessageFns<StreamPipelineStatusRequest
   fromPartial<I extends Exact<DeepPartial<StreamPipelineStatusRequest>, I>>(object: I): StreamPipelineStatusRequest {
     const message = createBaseStreamPipelineStatusRequest();
     message.runId = object.runId ?? "";
+    message.afterEvent = (object.afterEvent !== undefined && object.afterEvent !== null)
+      ? BigInt(object.afterEvent)
+      : undefined;
     return message;
   },
 };
@@ -810,6 +985,7 @@ function createBaseStreamPipelineStatusResponse(): StreamPipelineStatusResponse 
     reason: "",
     eventNumber: 0n,
     timeMs: 0n,
+    retriedBy: "",
   };
 }
 
@@ -838,6 +1014,9 @@ export const StreamPipelineStatusResponse: MessageFns<StreamPipelineStatusRespon
         throw new globalThis.Error("value provided for field message.timeMs of type int64 too large");
       }
       writer.uint32(48).int64(message.timeMs);
+    }
+    if (message.retriedBy !== "") {
+      writer.uint32(58).string(message.retriedBy);
     }
     return writer;
   },
@@ -903,6 +1082,14 @@ export const StreamPipelineStatusResponse: MessageFns<StreamPipelineStatusRespon
             message.timeMs = reader.int64() as bigint;
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.retriedBy = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -935,6 +1122,11 @@ export const StreamPipelineStatusResponse: MessageFns<StreamPipelineStatusRespon
         ? BigInt(object.event_number)
         : 0n,
       timeMs: isSet(object.timeMs) ? BigInt(object.timeMs) : isSet(object.time_ms) ? BigInt(object.time_ms) : 0n,
+      retriedBy: isSet(object.retriedBy)
+        ? globalThis.String(object.retriedBy)
+        : isSet(object.retried_by)
+        ? globalThis.String(object.retried_by)
+        : "",
     };
   },
 
@@ -958,6 +1150,9 @@ export const StreamPipelineStatusResponse: MessageFns<StreamPipelineStatusRespon
     if (message.timeMs !== 0n) {
       obj.timeMs = message.timeMs.toString();
     }
+    if (message.retriedBy !== "") {
+      obj.retriedBy = message.retriedBy;
+    }
     return obj;
   },
 
@@ -974,6 +1169,7 @@ export const StreamPipelineStatusResponse: MessageFns<StreamPipelineStatusRespon
       ? BigInt(object.eventNumber)
       : 0n;
     message.timeMs = (object.timeMs !== undefined && object.timeMs !== null) ? BigInt(object.timeMs) : 0n;
+    message.retriedBy = object.retriedBy ?? "";
     return message;
   },
 };
@@ -1117,13 +1313,16 @@ export const AgentChannelResponse: MessageFns<AgentChannelResponse> = {
 };
 
 function createBaseStreamAgentStatusRequest(): StreamAgentStatusRequest {
-  return { agentIds: [] };
+  return { agentIds: [], revision: "" };
 }
 
 export const StreamAgentStatusRequest: MessageFns<StreamAgentStatusRequest> = {
   encode(message: StreamAgentStatusRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.agentIds) {
       writer.uint32(10).string(v!);
+    }
+    if (message.revision !== "") {
+      writer.uint32(18).string(message.revision);
     }
     return writer;
   },
@@ -1149,6 +1348,14 @@ export const StreamAgentStatusRequest: MessageFns<StreamAgentStatusRequest> = {
             message.agentIds.push(reader.string());
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.revision = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1168,6 +1375,7 @@ export const StreamAgentStatusRequest: MessageFns<StreamAgentStatusRequest> = {
         : globalThis.Array.isArray(object?.agent_ids)
         ? object.agent_ids.map((e: any) => globalThis.String(e))
         : [],
+      revision: isSet(object.revision) ? globalThis.String(object.revision) : "",
     };
   },
 
@@ -1175,6 +1383,9 @@ export const StreamAgentStatusRequest: MessageFns<StreamAgentStatusRequest> = {
     const obj: any = {};
     if (message.agentIds?.length) {
       obj.agentIds = message.agentIds;
+    }
+    if (message.revision !== "") {
+      obj.revision = message.revision;
     }
     return obj;
   },
@@ -1185,6 +1396,7 @@ export const StreamAgentStatusRequest: MessageFns<StreamAgentStatusRequest> = {
   fromPartial<I extends Exact<DeepPartial<StreamAgentStatusRequest>, I>>(object: I): StreamAgentStatusRequest {
     const message = createBaseStreamAgentStatusRequest();
     message.agentIds = object.agentIds?.map((e) => e) || [];
+    message.revision = object.revision ?? "";
     return message;
   },
 };
@@ -1198,6 +1410,9 @@ function createBaseStreamAgentStatusResponse(): StreamAgentStatusResponse {
     slots: 0,
     busy: 0,
     timeMs: 0n,
+    revision: "",
+    reset: false,
+    caughtUp: false,
   };
 }
 
@@ -1226,6 +1441,15 @@ export const StreamAgentStatusResponse: MessageFns<StreamAgentStatusResponse> = 
         throw new globalThis.Error("value provided for field message.timeMs of type int64 too large");
       }
       writer.uint32(56).int64(message.timeMs);
+    }
+    if (message.revision !== "") {
+      writer.uint32(66).string(message.revision);
+    }
+    if (message.reset !== false) {
+      writer.uint32(72).bool(message.reset);
+    }
+    if (message.caughtUp !== false) {
+      writer.uint32(80).bool(message.caughtUp);
     }
     return writer;
   },
@@ -1302,6 +1526,30 @@ export const StreamAgentStatusResponse: MessageFns<StreamAgentStatusResponse> = 
             message.timeMs = reader.int64() as bigint;
             continue;
           }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.revision = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.reset = reader.bool();
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.caughtUp = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1342,6 +1590,13 @@ export const StreamAgentStatusResponse: MessageFns<StreamAgentStatusResponse> = 
       slots: isSet(object.slots) ? globalThis.Number(object.slots) : 0,
       busy: isSet(object.busy) ? globalThis.Number(object.busy) : 0,
       timeMs: isSet(object.timeMs) ? BigInt(object.timeMs) : isSet(object.time_ms) ? BigInt(object.time_ms) : 0n,
+      revision: isSet(object.revision) ? globalThis.String(object.revision) : "",
+      reset: isSet(object.reset) ? globalThis.Boolean(object.reset) : false,
+      caughtUp: isSet(object.caughtUp)
+        ? globalThis.Boolean(object.caughtUp)
+        : isSet(object.caught_up)
+        ? globalThis.Boolean(object.caught_up)
+        : false,
     };
   },
 
@@ -1374,6 +1629,15 @@ export const StreamAgentStatusResponse: MessageFns<StreamAgentStatusResponse> = 
     if (message.timeMs !== 0n) {
       obj.timeMs = message.timeMs.toString();
     }
+    if (message.revision !== "") {
+      obj.revision = message.revision;
+    }
+    if (message.reset !== false) {
+      obj.reset = message.reset;
+    }
+    if (message.caughtUp !== false) {
+      obj.caughtUp = message.caughtUp;
+    }
     return obj;
   },
 
@@ -1397,6 +1661,9 @@ export const StreamAgentStatusResponse: MessageFns<StreamAgentStatusResponse> = 
     message.slots = object.slots ?? 0;
     message.busy = object.busy ?? 0;
     message.timeMs = (object.timeMs !== undefined && object.timeMs !== null) ? BigInt(object.timeMs) : 0n;
+    message.revision = object.revision ?? "";
+    message.reset = object.reset ?? false;
+    message.caughtUp = object.caughtUp ?? false;
     return message;
   },
 };
@@ -1599,7 +1866,7 @@ export const StreamEventsRequest: MessageFns<StreamEventsRequest> = {
 };
 
 function createBaseStreamEventsResponse(): StreamEventsResponse {
-  return { id: "", type: "", subject: "", number: 0n, timeMs: 0n, dataJson: "" };
+  return { id: "", type: "", subject: "", number: 0n, timeMs: 0n, dataJson: "", source: "" };
 }
 
 export const StreamEventsResponse: MessageFns<StreamEventsResponse> = {
@@ -1627,6 +1894,9 @@ export const StreamEventsResponse: MessageFns<StreamEventsResponse> = {
     }
     if (message.dataJson !== "") {
       writer.uint32(50).string(message.dataJson);
+    }
+    if (message.source !== "") {
+      writer.uint32(58).string(message.source);
     }
     return writer;
   },
@@ -1692,6 +1962,14 @@ export const StreamEventsResponse: MessageFns<StreamEventsResponse> = {
             message.dataJson = reader.string();
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.source = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1716,6 +1994,7 @@ export const StreamEventsResponse: MessageFns<StreamEventsResponse> = {
         : isSet(object.data_json)
         ? globalThis.String(object.data_json)
         : "",
+      source: isSet(object.source) ? globalThis.String(object.source) : "",
     };
   },
 
@@ -1739,6 +2018,9 @@ export const StreamEventsResponse: MessageFns<StreamEventsResponse> = {
     if (message.dataJson !== "") {
       obj.dataJson = message.dataJson;
     }
+    if (message.source !== "") {
+      obj.source = message.source;
+    }
     return obj;
   },
 
@@ -1753,16 +2035,22 @@ export const StreamEventsResponse: MessageFns<StreamEventsResponse> = {
     message.number = (object.number !== undefined && object.number !== null) ? BigInt(object.number) : 0n;
     message.timeMs = (object.timeMs !== undefined && object.timeMs !== null) ? BigInt(object.timeMs) : 0n;
     message.dataJson = object.dataJson ?? "";
+    message.source = object.source ?? "";
     return message;
   },
 };
 
 /**
- * Every call carries the metadata `authorization: Bearer <token>`: a user's, and an agent's for AgentChannel. A status
- * stream begins with the stored status, goes on with each change, and ends with the final one.
+ * Every call carries the metadata `authorization: Bearer <token>`: of a user who may view, and an agent's for AgentChannel.
+ *
+ * Streams end with OK when there is nothing more to tell. Whatever else ends one can be met by asking again with the last
+ * number (or revision) that has come; docs/streams.md says how. UNAVAILABLE: this server stops, or the store cannot be
+ * reached. RESOURCE_EXHAUSTED: the caller has read nothing for 30 s. NOT_FOUND: there is no such object. INVALID_ARGUMENT:
+ * the id is of another kind of object, or the number is higher than any of that run.
  */
 export type StreamService = typeof StreamService;
 export const StreamService = {
+  /** The stored status, each change of it, and OK after the final one. */
   streamStepRunStatus: {
     path: "/stream.v1.Stream/StreamStepRunStatus" as const,
     requestStream: false as const,
@@ -1774,6 +2062,7 @@ export const StreamService = {
       Buffer.from(StreamStepRunStatusResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): StreamStepRunStatusResponse => StreamStepRunStatusResponse.decode(value),
   },
+  /** The same of one attempt of a job; the next attempt is a job run of its own. */
   streamJobStatus: {
     path: "/stream.v1.Stream/StreamJobStatus" as const,
     requestStream: false as const,
@@ -1785,6 +2074,7 @@ export const StreamService = {
       Buffer.from(StreamJobStatusResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): StreamJobStatusResponse => StreamJobStatusResponse.decode(value),
   },
+  /** The same of a run. */
   streamPipelineStatus: {
     path: "/stream.v1.Stream/StreamPipelineStatus" as const,
     requestStream: false as const,
@@ -1807,7 +2097,7 @@ export const StreamService = {
       Buffer.from(AgentChannelResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): AgentChannelResponse => AgentChannelResponse.decode(value),
   },
-  /** Begins with the agents that are known, goes on with each change. */
+  /** The agents that are known, then each change; never ends by itself. */
   streamAgentStatus: {
     path: "/stream.v1.Stream/StreamAgentStatus" as const,
     requestStream: false as const,
@@ -1819,7 +2109,10 @@ export const StreamService = {
       Buffer.from(StreamAgentStatusResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): StreamAgentStatusResponse => StreamAgentStatusResponse.decode(value),
   },
-  /** Events of a run in the order of their numbers, without a gap and without a repeat. */
+  /**
+   * Events of a run in the order of their numbers, without a gap and without a repeat; OK when the run has ended and all
+   * are told.
+   */
   streamEvents: {
     path: "/stream.v1.Stream/StreamEvents" as const,
     requestStream: false as const,
@@ -1833,18 +2126,25 @@ export const StreamService = {
 } as const;
 
 export interface StreamServer extends UntypedServiceImplementation {
+  /** The stored status, each change of it, and OK after the final one. */
   streamStepRunStatus: handleServerStreamingCall<StreamStepRunStatusRequest, StreamStepRunStatusResponse>;
+  /** The same of one attempt of a job; the next attempt is a job run of its own. */
   streamJobStatus: handleServerStreamingCall<StreamJobStatusRequest, StreamJobStatusResponse>;
+  /** The same of a run. */
   streamPipelineStatus: handleServerStreamingCall<StreamPipelineStatusRequest, StreamPipelineStatusResponse>;
   /** The same channel as `agent.v1.Agent.Connect`. */
   agentChannel: handleBidiStreamingCall<AgentChannelRequest, AgentChannelResponse>;
-  /** Begins with the agents that are known, goes on with each change. */
+  /** The agents that are known, then each change; never ends by itself. */
   streamAgentStatus: handleServerStreamingCall<StreamAgentStatusRequest, StreamAgentStatusResponse>;
-  /** Events of a run in the order of their numbers, without a gap and without a repeat. */
+  /**
+   * Events of a run in the order of their numbers, without a gap and without a repeat; OK when the run has ended and all
+   * are told.
+   */
   streamEvents: handleServerStreamingCall<StreamEventsRequest, StreamEventsResponse>;
 }
 
 export interface StreamClient extends Client {
+  /** The stored status, each change of it, and OK after the final one. */
   streamStepRunStatus(
     request: StreamStepRunStatusRequest,
     options?: Partial<CallOptions>,
@@ -1854,6 +2154,7 @@ export interface StreamClient extends Client {
     metadata?: Metadata,
     options?: Partial<CallOptions>,
   ): ClientReadableStream<StreamStepRunStatusResponse>;
+  /** The same of one attempt of a job; the next attempt is a job run of its own. */
   streamJobStatus(
     request: StreamJobStatusRequest,
     options?: Partial<CallOptions>,
@@ -1863,6 +2164,7 @@ export interface StreamClient extends Client {
     metadata?: Metadata,
     options?: Partial<CallOptions>,
   ): ClientReadableStream<StreamJobStatusResponse>;
+  /** The same of a run. */
   streamPipelineStatus(
     request: StreamPipelineStatusRequest,
     options?: Partial<CallOptions>,
@@ -1879,7 +2181,7 @@ export interface StreamClient extends Client {
     metadata: Metadata,
     options?: Partial<CallOptions>,
   ): ClientDuplexStream<AgentChannelRequest, AgentChannelResponse>;
-  /** Begins with the agents that are known, goes on with each change. */
+  /** The agents that are known, then each change; never ends by itself. */
   streamAgentStatus(
     request: StreamAgentStatusRequest,
     options?: Partial<CallOptions>,
@@ -1889,7 +2191,10 @@ export interface StreamClient extends Client {
     metadata?: Metadata,
     options?: Partial<CallOptions>,
   ): ClientReadableStream<StreamAgentStatusResponse>;
-  /** Events of a run in the order of their numbers, without a gap and without a repeat. */
+  /**
+   * Events of a run in the order of their numbers, without a gap and without a repeat; OK when the run has ended and all
+   * are told.
+   */
   streamEvents(
     request: StreamEventsRequest,
     options?: Partial<CallOptions>,

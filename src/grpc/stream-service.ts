@@ -1,0 +1,160 @@
+/** stream.v1: what happens, as it happens; and the agents' channel in a second encoding. */
+import { z } from "zod";
+import type { ConnectRequest, ConnectResponse } from "../../proto/generated/agent/v1/agent.ts";
+import type {
+  AgentChannelRequest,
+  AgentChannelResponse,
+  StreamEventsResponse,
+  StreamServer,
+} from "../../proto/generated/stream/v1/stream.ts";
+import type { AgentCensus } from "../app/agent-census.ts";
+import { cloudEvent } from "../app/cloud-event.ts";
+import { followAgents } from "../app/follow-agents.ts";
+import { followEvents } from "../app/follow-events.ts";
+import type { RunTails } from "../app/run-tails.ts";
+import {
+  type ReportedObject,
+  reportedJob,
+  reportedRun,
+  reportedStep,
+  reportStatus,
+  type StatusReport,
+} from "../app/status-reports.ts";
+import { EVENT_OBJECTS, type RunEvent } from "../domain/events.ts";
+import { type AgentId, asId, type JobRunId, type RunId, type StepRunId } from "../domain/ids.ts";
+import type { JobStatus, RunStatus, StepStatus } from "../domain/status.ts";
+import type { AgentChannels } from "./agent-channel.ts";
+import { agentNewsMessage } from "./agent-status-messages.ts";
+import { type Duplex, duplex } from "./calls.ts";
+import type { GatewayContext } from "./gateway-context.ts";
+import type { ServerStream, ServerStreams } from "./server-streams.ts";
+import { jobStatusMessage, runStatusMessage, stepStatusMessage } from "./status-words.ts";
+import { parse } from "./status.ts";
+
+const MAX_AGENTS = 1_000;
+
+const idOf = (prefix: string, what: string) =>
+  z.string().regex(new RegExp(`^${prefix}_\\w{1,64}$`), `must be the id of a ${what}: ${prefix}_...`);
+
+const number = z
+  .bigint()
+  .refine((value) => value >= 0n && value <= BigInt(Number.MAX_SAFE_INTEGER), "must be the number of an event, or 0")
+  .transform(Number);
+
+const after = { afterEvent: number.optional() };
+const stepRequest = z.object({ stepRunId: idOf("step", "step run"), ...after });
+const jobRequest = z.object({ jobId: idOf("job", "job run"), ...after });
+const runRequest = z.object({ runId: idOf("run", "run"), ...after });
+const eventsRequest = z.object({
+  runId: idOf("run", "run"),
+  after: number,
+  objects: z.array(z.enum(EVENT_OBJECTS, `must be one of ${EVENT_OBJECTS.join(", ")}`)),
+});
+const agentsRequest = z.object({
+  agentIds: z.array(idOf("agt", "registered agent")).max(MAX_AGENTS, `must be at most ${MAX_AGENTS}`),
+  revision: z.string().max(128),
+});
+
+export interface StreamServiceParts {
+  readonly channels: AgentChannels;
+  readonly streams: ServerStreams;
+  readonly tails: RunTails;
+  readonly census: AgentCensus;
+}
+
+export function streamService(
+  context: GatewayContext,
+  { channels, streams, tails, census }: StreamServiceParts,
+): StreamServer {
+  return {
+    streamStepRunStatus: streams.handler(async (stream) => {
+      const { stepRunId, afterEvent } = parse(stepRequest, stream.request);
+      const step = await reportedStep(context, stream.caller, asId<StepRunId>(stepRunId));
+      const { runId, jobId } = step;
+      await tell(stream, step, afterEvent, ({ status, ...rest }) => {
+        return { stepRunId, runId, jobId, status: stepStatusMessage(status as StepStatus), ...rest };
+      });
+    }),
+
+    streamJobStatus: streams.handler(async (stream) => {
+      const { jobId, afterEvent } = parse(jobRequest, stream.request);
+      const job = await reportedJob(context, stream.caller, asId<JobRunId>(jobId));
+      await tell(stream, job, afterEvent, ({ status, ...rest }) => {
+        return { jobId, runId: job.runId, status: jobStatusMessage(status as JobStatus), ...rest };
+      });
+    }),
+
+    streamPipelineStatus: streams.handler(async (stream) => {
+      const { runId, afterEvent } = parse(runRequest, stream.request);
+      const run = await reportedRun(context, stream.caller, asId<RunId>(runId));
+      await tell(stream, run, afterEvent, ({ status, ...rest }) => {
+        return { runId, pipelineId: run.pipelineId, status: runStatusMessage(status as RunStatus), ...rest };
+      });
+    }),
+
+    streamEvents: streams.handler(async ({ request, caller, hungUp, write }) => {
+      const { runId, ...rest } = parse(eventsRequest, request);
+      const following = { runId: asId<RunId>(runId), ...rest, abort: hungUp };
+      for await (const event of followEvents(context, tails, caller, following)) {
+        await write(eventMessage(event, context.eventNamespace), `resume with after ${event.number}`);
+      }
+    }),
+
+    streamAgentStatus: streams.handler(async ({ request, caller, hungUp, write }) => {
+      const { agentIds, revision } = parse(agentsRequest, request);
+      const following = { agentIds: agentIds.map((id) => asId<AgentId>(id)), revision, abort: hungUp };
+      for await (const news of followAgents(census, caller, following)) {
+        await write(agentNewsMessage(news), `resume with revision ${news.revision}`);
+      }
+    }),
+
+    agentChannel: duplex(context, (call) => channels.serve(unwrapped(call))),
+  };
+
+  async function tell<Request, Response>(
+    { write, hungUp }: ServerStream<Request, Response>,
+    object: ReportedObject,
+    afterEvent: number | undefined,
+    message: (
+      report: Omit<StatusReport, "eventNumber" | "timeMs"> & { eventNumber: bigint; timeMs: bigint },
+    ) => Response,
+  ): Promise<void> {
+    for await (const report of reportStatus(context, tails, object, { after: afterEvent, abort: hungUp })) {
+      const { eventNumber, timeMs, ...rest } = report;
+      const response = message({ ...rest, eventNumber: BigInt(eventNumber), timeMs: BigInt(Math.round(timeMs)) });
+      await write(response, `resume with after_event ${eventNumber}`);
+    }
+  }
+}
+
+function eventMessage(event: RunEvent, eventNamespace: string): StreamEventsResponse {
+  const { runId, number: position, timeMs } = event;
+  const { type, subject, data } = cloudEvent(event, eventNamespace);
+  return {
+    id: `${runId}:${position}`,
+    source: `/api/v1/pipelines/runs/${runId}`,
+    type,
+    subject,
+    number: BigInt(position),
+    timeMs: BigInt(Math.round(timeMs)),
+    dataJson: JSON.stringify(data),
+  };
+}
+
+/** The channel as `agent.v1` has it. */
+function unwrapped(call: Duplex<AgentChannelRequest, AgentChannelResponse>): Duplex<ConnectRequest, ConnectResponse> {
+  return {
+    ...call,
+    requests: requestsOf(call.requests),
+    write: (response) => call.write({ response }),
+  };
+}
+
+async function* requestsOf(
+  wrapped: AsyncIterator<AgentChannelRequest, undefined>,
+): AsyncGenerator<ConnectRequest, undefined> {
+  for (let next = await wrapped.next(); next.done !== true; next = await wrapped.next()) {
+    yield next.value.request ?? { message: undefined };
+  }
+  return undefined;
+}

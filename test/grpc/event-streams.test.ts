@@ -1,0 +1,225 @@
+import { status as codes } from "@grpc/grpc-js";
+import { expect } from "chai";
+import type { EventDraft } from "../../src/domain/events.ts";
+import { runChannel } from "../../src/feed/feed.ts";
+import { createGrpcServer, type GrpcServer } from "../../src/grpc/server.ts";
+import { planOf } from "../support/plans.ts";
+import { saveTurn, stepEvent, type StoredRun, storeRun } from "../support/stored-runs.ts";
+import { until } from "../support/until.ts";
+import { Gateway, reasonOf } from "./gateway.ts";
+import { StreamCaller } from "./streaming.ts";
+
+const IMPATIENT_MS = 300;
+const EVENTS = 6_000;
+
+describe("streams of events", () => {
+  let gateway: Gateway;
+  /** Of the same installation; it leaves callers that do not read sooner. */
+  let impatient: GrpcServer;
+  let impatientPort: number;
+  let caller: StreamCaller;
+  let run: StoredRun;
+  before(async () => {
+    gateway = await Gateway.start();
+    impatient = createGrpcServer(gateway.context, { stallMs: IMPATIENT_MS });
+    impatientPort = await impatient.start("127.0.0.1:0");
+    caller = await StreamCaller.withRole(gateway.context, gateway.port, "viewer");
+  });
+  after(async () => {
+    caller.close();
+    await impatient.stop(1_000);
+    await gateway.stop();
+  });
+  beforeEach(async () => {
+    run = await storeRun(gateway.context, planOf([[{ steps: 2 }]]));
+  });
+
+  const request = (after = 0n, objects: string[] = []) => ({ runId: run.runId, after, objects });
+  const event = (object: EventDraft["object"], status: string, data: EventDraft["data"] = {}): EventDraft => ({
+    object,
+    lifecycle: "started",
+    jobId: object === "pipeline" ? null : run.jobIds[0]!,
+    stepRunId: null,
+    status,
+    data,
+  });
+  const tell = (events: readonly EventDraft[], published = true) =>
+    saveTurn(gateway.context, run, { events, published });
+  const end = () =>
+    saveTurn(gateway.context, run, {
+      run: { state: "success", endedAt: 9 },
+      events: [{ ...event("pipeline", "success"), lifecycle: "completed" }],
+    });
+  const numbers = (received: readonly { readonly number: bigint }[]) => received.map(({ number }) => Number(number));
+  const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, at) => first + at);
+
+  it("bring CloudEvents in order, from any number on, and end with the run", async () => {
+    await tell([event("pipeline", "running", { reason: "", cause: "trigger", by: "" }), event("job", "queued")]);
+    const reader = caller.read("streamEvents", request());
+    const [first] = await reader.count(2);
+    const { timeMs, dataJson, ...rest } = first!;
+    expect(rest).to.deep.equal({
+      id: `${run.runId}:1`,
+      source: `/api/v1/pipelines/runs/${run.runId}`,
+      type: "svc.pipeline.started",
+      subject: `pipeline:${run.pipelineId}`,
+      number: 1n,
+    });
+    expect(JSON.parse(dataJson)).to.deep.equal({
+      runId: run.runId,
+      number: 1,
+      status: "running",
+      time: new Date(Number(timeMs)).toISOString(),
+      reason: "",
+      cause: "trigger",
+      by: "",
+    });
+    await tell([stepEvent(run, "started", "running")]);
+    await end();
+    expect((await reader.ended()).code).to.equal(codes.OK);
+    expect(numbers(reader.received)).to.deep.equal([1, 2, 3, 4]);
+    expect(reader.received.map(({ subject }) => subject.split(":").length)).to.deep.equal([2, 4, 6, 2]);
+    expect(numbers(await caller.all("streamEvents", request(2n)))).to.deep.equal([3, 4]);
+    expect(await caller.all("streamEvents", request(4n))).to.deep.equal([]);
+  });
+
+  it("bring the objects that are asked for", async () => {
+    await tell([event("pipeline", "running"), event("approval", "pending"), event("job", "queued")]);
+    await end();
+    expect(numbers(await caller.all("streamEvents", request(0n, ["approval", "job"])))).to.deep.equal([2, 3]);
+    expect(numbers(await caller.all("streamEvents", request(2n, ["pipeline"])))).to.deep.equal([4]);
+    const status = await caller.read("streamEvents", request(0n, ["job", "agent"])).ended();
+    expect([status.code, status.details]).to.deep.equal([
+      codes.INVALID_ARGUMENT,
+      "the request has problems: /objects/1 must be one of pipeline, job, step, approval",
+    ]);
+  });
+
+  it("wait for what the run still owes before they end", async () => {
+    await end();
+    const { aggregates } = gateway.stores;
+    const { head } = (await aggregates.load(run.runId))!;
+    const unsettled = { ...head, version: head.version + 1, settled: false };
+    await aggregates.save({ expectedVersion: head.version, head: unsettled, changed: [], events: [] });
+    const loadHead = aggregates.loadHead.bind(aggregates);
+    let looks = 0;
+    aggregates.loadHead = (runId) => {
+      looks++;
+      return loadHead(runId);
+    };
+    const reader = caller.read("streamEvents", request());
+    await reader.count(1);
+    await until("some looks at the run", () => looks >= 4);
+    aggregates.loadHead = loadHead;
+    expect(reader.status).to.equal(undefined);
+    const settled = { ...head, version: head.version + 2 };
+    await aggregates.save({ expectedVersion: unsettled.version, head: settled, changed: [], events: [] });
+    expect((await reader.ended()).code).to.equal(codes.OK);
+    expect(numbers(reader.received)).to.deep.equal([1]);
+  });
+
+  it("refuse runs that are not there, other ids and numbers of other runs", async () => {
+    const statusOf = async (runId: string, after = 0n) => {
+      const status = await caller.read("streamEvents", { runId, after, objects: [] }).ended();
+      return [status.code, reasonOf(status)];
+    };
+    expect(await statusOf("run_NONE")).to.deep.equal([codes.NOT_FOUND, "not_found"]);
+    expect(await statusOf(run.jobIds[0]!)).to.deep.equal([codes.INVALID_ARGUMENT, "malformed_request"]);
+    expect(await statusOf(run.runId, 1n)).to.deep.equal([codes.INVALID_ARGUMENT, "malformed_request"]);
+    expect(await statusOf(run.runId, -1n)).to.deep.equal([codes.INVALID_ARGUMENT, "malformed_request"]);
+  });
+
+  it("bring thousands of events each once and in order, to those who come late and those who were there", async () => {
+    const early = Array.from({ length: 5 }, () => caller.read("streamEvents", request()));
+    for (let told = 0; told < EVENTS; told += 200) {
+      // Now and then the feed says nothing, or the same twice.
+      const events = await tell(
+        Array.from({ length: 200 }, () => event("job", "running")),
+        told % 600 !== 0,
+      );
+      if (told % 1_000 === 0) await gateway.context.feed.publish(runChannel(run.runId), events[7]);
+    }
+    const late = caller.read("streamEvents", request(1_234n));
+    await end();
+    for (const reader of [...early, late]) expect((await reader.ended()).code).to.equal(codes.OK);
+    for (const reader of early) expect(numbers(reader.received)).to.deep.equal(upTo(EVENTS + 1));
+    expect(numbers(late.received)).to.deep.equal(upTo(EVENTS + 1, 1_235));
+  });
+
+  it("leave a caller that does not read, hold little for it, and say where to go on", async () => {
+    const slow = await StreamCaller.withRole(gateway.context, impatientPort, "viewer");
+    const text = "x".repeat(1_000);
+    const readers = Array.from({ length: 50 }, () => {
+      const reader = slow.read("streamEvents", request());
+      reader.pause();
+      return reader;
+    });
+    const used = () => {
+      global.gc?.();
+      return process.memoryUsage().rss;
+    };
+    const before = used();
+    for (let told = 0; told < EVENTS; told += 200) {
+      await tell(Array.from({ length: 200 }, () => event("job", "running", { text })));
+    }
+    // All that was told to each of them is 7 MB.
+    expect((used() - before) / 2 ** 20, "MiB for 50 callers that read nothing").to.be.below(100);
+    for (const reader of readers) reader.resume();
+    for (const reader of readers) {
+      const { code, details } = await reader.ended();
+      expect(code).to.equal(codes.RESOURCE_EXHAUSTED);
+      const last = reader.received.length;
+      expect(numbers(reader.received)).to.deep.equal(upTo(last));
+      expect(last).to.be.within(1, EVENTS / 2);
+      expect(details).to.equal(`nothing of this stream was read for 0.3 s: read faster, and resume with after ${last}`);
+    }
+    const { length } = readers[0]!.received;
+    const resumed = slow.read("streamEvents", request(BigInt(length)));
+    await resumed.count(EVENTS - length);
+    expect(numbers(resumed.received)).to.deep.equal(upTo(EVENTS, length + 1));
+    slow.close();
+  });
+
+  it("cost little while nothing happens, however many there are", async () => {
+    const readers = Array.from({ length: 2_000 }, () => caller.read("streamEvents", request()));
+    await tell([event("pipeline", "running")]);
+    await Promise.all(readers.map((reader) => reader.count(1, 20_000)));
+    const { events } = gateway.stores;
+    const { read } = events;
+    let reads = 0;
+    events.read = (...wanted) => {
+      reads++;
+      return read(...wanted);
+    };
+    const cpu = process.cpuUsage();
+    const began = performance.now();
+    await until("two looks at the run", () => reads >= 2, 20_000);
+    events.read = read;
+    const { user, system } = process.cpuUsage(cpu);
+    expect((user + system) / 1_000 / (performance.now() - began), "share of a core").to.be.below(0.2);
+    expect(reads).to.equal(2);
+    await end();
+    for (const reader of readers) expect((await reader.ended(20_000)).code).to.equal(codes.OK);
+    for (const reader of readers) expect(numbers(reader.received)).to.deep.equal([1, 2]);
+  }).timeout(60_000);
+
+  it("end with UNAVAILABLE when the gateway stops", async () => {
+    const server = createGrpcServer(gateway.context);
+    const port = await server.start("127.0.0.1:0");
+    const other = await StreamCaller.withRole(gateway.context, port, "viewer");
+    await tell([event("pipeline", "running")]);
+    const readers = [
+      other.read("streamEvents", request()),
+      other.read("streamPipelineStatus", { runId: run.runId }),
+      other.read("streamAgentStatus", { agentIds: [], revision: "" }),
+    ];
+    await Promise.all(readers.map((reader) => reader.count(1)));
+    await server.stop(5_000);
+    for (const reader of readers) {
+      const { code, details } = await reader.ended();
+      expect(code).to.equal(codes.UNAVAILABLE);
+      expect(details).to.equal("this gateway is shutting down: connect again, and resume");
+    }
+    other.close();
+  });
+});
