@@ -18,7 +18,7 @@ import { claimRequest } from "./request-ids.ts";
 import { commandBody } from "./run-commands.ts";
 import { noStepRun } from "./step-runs.ts";
 
-/** Without run and pipeline, of whichever it is. */
+/** Run and pipeline absent for any. */
 interface CancelRequest extends z.output<typeof commandBody> {
   readonly pipelineId?: PipelineId;
   readonly runId?: RunId;
