@@ -4,7 +4,7 @@ import type { PipelineService } from "../../proto/generated/pipeline/v1/pipeline
 import { saveTurn } from "../support/stored-runs.ts";
 import { Gateway } from "./gateway.ts";
 import { newPipeline, newRun, NO_FIELDS, savedPipeline, SPEC } from "./pipeline-samples.ts";
-import { refusalOf, UserCalls } from "./user-calls.ts";
+import { refusalOf, tokenOf, UserCalls } from "./user-calls.ts";
 
 const { FAILED_PRECONDITION, INVALID_ARGUMENT, NOT_FOUND, PERMISSION_DENIED, ALREADY_EXISTS, ABORTED } = status;
 
@@ -179,8 +179,8 @@ describe("pipelines over gRPC", () => {
     it("need the role that HTTP asks for, and a token of a user", async () => {
       const below = {
         viewer: undefined,
-        operator: await calls.tokenOf("viewer"),
-        maintainer: await calls.tokenOf("operator"),
+        operator: await tokenOf(gateway.context, "viewer"),
+        maintainer: await tokenOf(gateway.context, "operator"),
       };
       const { metadata: agent } = await gateway.register("curious");
       for (const [name, role] of Object.entries(ROLES)) {
@@ -198,7 +198,7 @@ describe("pipelines over gRPC", () => {
 
     it("act for others with the scope for that alone", async () => {
       const pipelineId = await savedPipeline(calls);
-      const operator = await calls.tokenOf("operator");
+      const operator = await tokenOf(gateway.context, "operator");
       const refused = await refusalOf(calls.pipeline("triggerPipeline", { pipelineId, triggeredBy: "ann" }, operator));
       expect(refused).to.include({ code: PERMISSION_DENIED });
       expect(refused.text).to.include("act-as");

@@ -4,7 +4,7 @@ import { asId, type RunId } from "../../src/domain/ids.ts";
 import { GRANT, saveTurn } from "../support/stored-runs.ts";
 import { Gateway } from "./gateway.ts";
 import { decideNext, newPipeline, newRun, savedPipeline, SHELL } from "./pipeline-samples.ts";
-import { refusalOf, UserCalls } from "./user-calls.ts";
+import { refusalOf, tokenOf, UserCalls } from "./user-calls.ts";
 
 const { FAILED_PRECONDITION, NOT_FOUND, PERMISSION_DENIED, ALREADY_EXISTS } = status;
 
@@ -244,7 +244,7 @@ describe("runs over gRPC", () => {
       });
       expect(expiresAtMs - requestedAtMs).to.equal(3_600_000n);
       expect(asked).to.include({ mayDecide: true, whyNot: "" });
-      const viewer = await calls.tokenOf("viewer");
+      const viewer = await tokenOf(gateway.context, "viewer");
       const { approvals, total } = await calls.pipeline("listApprovals", { pipelineId }, viewer);
       expect([total, approvals[0]!.approval]).to.deep.equal([1n, asked.approval]);
       expect(approvals[0]!.mayDecide).to.equal(false);
@@ -270,7 +270,7 @@ describe("runs over gRPC", () => {
       ]);
       expect(refused).to.include({ code: FAILED_PRECONDITION });
       expect(refused.text).to.include("expired");
-      const viewer = await calls.tokenOf("viewer");
+      const viewer = await tokenOf(gateway.context, "viewer");
       expect(await refusalOf(calls.pipeline("approve", { runId, approvalId }, viewer))).to.include({
         code: PERMISSION_DENIED,
       });

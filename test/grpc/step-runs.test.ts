@@ -7,7 +7,7 @@ import { GRANT, saveTurn } from "../support/stored-runs.ts";
 import { lines } from "../contracts/samples.ts";
 import { Gateway, refusal } from "./gateway.ts";
 import { decideNext, newPipeline, SHELL } from "./pipeline-samples.ts";
-import { refusalOf, UserCalls } from "./user-calls.ts";
+import { refusalOf, tokenOf, UserCalls } from "./user-calls.ts";
 
 const { FAILED_PRECONDITION, INVALID_ARGUMENT, NOT_FOUND, PERMISSION_DENIED, ALREADY_EXISTS } = status;
 
@@ -334,8 +334,8 @@ describe("step runs one by one over gRPC", () => {
     it("need the role of the operation, and a token of a user", async () => {
       const { stepRunId } = await create();
       const { metadata: agent } = await gateway.register("curious");
-      const viewer = await calls.tokenOf("viewer");
-      const operator = await calls.tokenOf("operator");
+      const viewer = await tokenOf(gateway.context, "viewer");
+      const operator = await tokenOf(gateway.context, "operator");
       for (const [method, below] of [
         ["createStepRun", operator],
         ["updateStepRun", operator],
@@ -355,7 +355,7 @@ describe("step runs one by one over gRPC", () => {
     });
 
     it("act for others with the scope for that alone", async () => {
-      const maintainer = await calls.tokenOf("maintainer");
+      const maintainer = await tokenOf(gateway.context, "maintainer");
       const request = { pipelineId, spec: BARE, triggeredBy: "ann" };
       expect((await refusalOf(calls.stepRun("createStepRun", request, maintainer))).text).to.include("act-as");
       const { stepRun } = await calls.stepRun("createStepRun", request);

@@ -13,21 +13,20 @@ type RequestOf<H> = H extends handleUnaryCall<infer Q, infer _> ? Q : never;
 type ResponseOf<H> = H extends handleUnaryCall<infer _, infer R> ? R : never;
 
 export class UserCalls {
-  readonly #context: AppContext;
   readonly #pipelines: PipelineClient;
   readonly #stepRuns: StepRunClient;
   /** Of the administrator, unless a call says otherwise. */
   readonly #token: string;
 
+  /** With a fresh administrator of a gateway on this machine. */
   static async open(context: AppContext, port: number): Promise<UserCalls> {
-    return new UserCalls(context, port, (await ensureBootstrap(context)).adminToken!);
+    return new UserCalls(`127.0.0.1:${port}`, (await ensureBootstrap(context)).adminToken!);
   }
 
-  private constructor(context: AppContext, port: number, token: string) {
-    this.#context = context;
+  constructor(address: string, token: string) {
     this.#token = token;
-    this.#pipelines = new PipelineClient(`127.0.0.1:${port}`, credentials.createInsecure());
-    this.#stepRuns = new StepRunClient(`127.0.0.1:${port}`, credentials.createInsecure());
+    this.#pipelines = new PipelineClient(address, credentials.createInsecure());
+    this.#stepRuns = new StepRunClient(address, credentials.createInsecure());
   }
 
   close(): void {
@@ -52,14 +51,14 @@ export class UserCalls {
     const empty = StepRunService[method].requestDeserialize(Buffer.alloc(0));
     return invoke(this.#stepRuns, method, { ...empty, ...request }, caller);
   }
+}
 
-  /** A token of a new user of that role, without scopes. */
-  async tokenOf(role: Role): Promise<string> {
-    const userId = newId("usr");
-    const user = { userId, name: userId, role, passwordHash: "", createdAt: 0, disabled: false } as const;
-    await this.#context.stores.identity.createUser(user);
-    return issueToken(this.#context, { kind: "personal", subject: userId, name: "test" });
-  }
+/** A token of a new user of that role, without scopes. */
+export async function tokenOf(context: AppContext, role: Role): Promise<string> {
+  const userId = newId("usr");
+  const user = { userId, name: userId, role, passwordHash: "", createdAt: 0, disabled: false } as const;
+  await context.stores.identity.createUser(user);
+  return issueToken(context, { kind: "personal", subject: userId, name: "test" });
 }
 
 /** The gRPC status and the reason with which a call is refused, and what it says. */
