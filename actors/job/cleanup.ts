@@ -35,11 +35,11 @@ export function cleanUp(job: JobState, message: JobMessage, now: number, plan: R
   return moved(next, [...passed, dispatchStep(next), ...schedule(next, "timeout", next.timeoutTimer)]);
 }
 
-/** It has taken too long: the step is ended, and no other begins. */
-export function endCleanup(job: JobState, plan: RunPlan): JobDecision {
+/** It has taken too long, or a user has had enough of it: the step is ended, and no other begins. */
+export function endCleanup(job: JobState, reason: "timeout" | "cancelled", plan: RunPlan): JobDecision {
   const { cancelGraceMs } = plan.jobs[job.index]!;
   const next: JobState = { ...job, cleanup: "over", timeoutTimer: null };
-  return moved(next, [tellStep(job, job.stepIndex, { type: "cancel", reason: "timeout", graceMs: cancelGraceMs })]);
+  return moved(next, [tellStep(job, job.stepIndex, { type: "cancel", reason, graceMs: cancelGraceMs })]);
 }
 
 /** From the step that has ended, or from the one that was to come. */

@@ -4,6 +4,7 @@ import type { Peers } from "../../src/domain/peers.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Facts } from "../../src/planner/gate.ts";
 import { lookUp } from "../../src/domain/transition-table.ts";
+import { type StepState, stepStatus } from "../step/state.ts";
 import {
   dispatchStep,
   type JobDecision,
@@ -19,20 +20,33 @@ import {
 import { endJob, retryJob } from "./endings.ts";
 import { causeOf, cleanUp, endCleanup } from "./cleanup.ts";
 import { refusalOf, waitAtGate } from "./gates.ts";
-import { inputOf } from "./inputs.ts";
-import type { ClaimRequested, JobMessage, JobWaits, StepEnded } from "./messages.ts";
+import { inputOf, PLAIN_CANCEL } from "./inputs.ts";
+import type { AskedToEnd, ClaimRequested, JobMessage, JobWaits, StepEnded } from "./messages.ts";
 import { goOnRetrying, retryStep } from "./retrying.ts";
 import { stepFacts } from "./facts.ts";
 import { begin, meetNeed, pause, resume } from "./queueing.ts";
 import { cellsOf, spread, takeCell, tellCells } from "./spreading.ts";
 import { afterStep, hasNext, walk } from "./walk.ts";
-import { isBound, type JobState } from "./state.ts";
-import { JOB_TRANSITIONS } from "./transitions.ts";
+import { isBound, type JobState, jobStatus } from "./state.ts";
+import { JOB_TRANSITIONS, type JobInput } from "./transitions.ts";
 
 /** Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` for a `never` cell. */
 export function decideJob(job: JobState, message: JobMessage, now: number, plan: RunPlan, peers: Peers): JobDecision {
+  const isAsked = message.type === "cancelJob" || message.type === "cancelStep";
+  if (!isAsked) return decideInput(job, message, inputOf(job, message, plan, peers), now, plan, peers);
+  const decision = decideInput(job, PLAIN_CANCEL, inputOf(job, message, plan, peers), now, plan, peers);
+  return { ...decision, effects: [answer(decision, message, peers), ...decision.effects] };
+}
+
+function decideInput(
+  job: JobState,
+  message: JobMessage,
+  input: JobInput,
+  now: number,
+  plan: RunPlan,
+  peers: Peers,
+): JobDecision {
   const facts = stepFacts(job, plan, peers);
-  const input = inputOf(job, message, plan, peers);
   const cell = lookUp("job", JOB_TRANSITIONS, input, job.state);
   if (cell === "late") return { cell, next: job, effects: refuseClaim(job, message, plan) };
   if (cell === "same") return { cell, next: job, effects: input === "claimedAgain" ? repeatDispatch(job) : [] };
@@ -92,7 +106,7 @@ export function decideJob(job: JobState, message: JobMessage, now: number, plan:
     case "cleanUp":
       return cleanUp(message.type === "superseded" ? giveWay(job, message) : job, message, now, plan, facts);
     case "cleanupOver":
-      return endCleanup(job, plan);
+      return endCleanup(job, message.type === "cancel" ? "cancelled" : "timeout", plan);
     case "stepLost": {
       const { outcome } = message as StepEnded;
       return retryJob(job, outcome === "notStarted" ? "dispatch_failed" : "agent_lost", now, plan, peers);
@@ -118,6 +132,8 @@ export function decideJob(job: JobState, message: JobMessage, now: number, plan:
       if (job.state === "spread") return moved({ ...job, paused: input === "pause" }, tellCells(job, message));
       return input === "pause" ? pause(job, now, plan) : resume(job, now, plan);
     case "gateLate":
+    case "cancelAgain":
+    case "cancelInVain":
     case "claimedAgain":
     case "claimedInVain":
     case "waitsStill":
@@ -125,6 +141,14 @@ export function decideJob(job: JobState, message: JobMessage, now: number, plan:
     case "strangerLost":
       throw new Error(`the table has no move for ${input}`);
   }
+}
+
+/** With the status of what was to end; an accepted one may still run. */
+function answer({ cell, next }: JobDecision, message: AskedToEnd, peers: Peers): OwedEffect {
+  const step = message.type === "cancelStep" ? (peers.state(message.stepRunId) as StepState | undefined) : undefined;
+  const status = step === undefined ? jobStatus(next.state) : stepStatus(step.state);
+  const outcome = cell === "late" ? "refused" : "accepted";
+  return { type: "answer", commandId: message.commandId, verdict: { outcome, status } };
 }
 
 function spreadOrEnd(job: JobState, now: number, plan: RunPlan, facts: Facts): JobDecision {

@@ -1,10 +1,11 @@
 /** In which situation a message finds a job: the row of the table. Pure. */
 import type { Peers } from "../../src/domain/peers.ts";
+import { stepRunId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import { decideGate, type Gate } from "../../src/planner/gate.ts";
 import { hasCleanup } from "./cleanup.ts";
 import { otherCells, stepFacts, wasCancelled } from "./facts.ts";
-import type { ClaimRequested, ClosedGate, JobMessage, JobWaits, StepEnded } from "./messages.ts";
+import type { AskedToEnd, ClaimRequested, ClosedGate, JobMessage, JobWaits, StepEnded } from "./messages.ts";
 import { approvalOf, groupOf } from "./gates.ts";
 import { meetNeed } from "./queueing.ts";
 import { isRetried } from "./retrying.ts";
@@ -12,6 +13,9 @@ import { cellsOf, takeCell } from "./spreading.ts";
 import { isAtWork, type JobState } from "./state.ts";
 import type { JobInput } from "./transitions.ts";
 import { afterStep, hasNext, walk } from "./walk.ts";
+
+/** What a user asks for is done as if the run had asked. */
+export const PLAIN_CANCEL = { type: "cancel", reason: "cancelled" } as const satisfies JobMessage;
 
 export function inputOf(job: JobState, message: JobMessage, plan: RunPlan, peers: Peers): JobInput {
   switch (message.type) {
@@ -39,6 +43,9 @@ export function inputOf(job: JobState, message: JobMessage, plan: RunPlan, peers
     case "superseded":
       if (job.state !== "running" || job.stepActive) return "cancel";
       return hasCleanup(job, message, plan, stepFacts(job, plan, peers)) ? "cleanUp" : "cancelBetweenSteps";
+    case "cancelJob":
+    case "cancelStep":
+      return askedInput(job, message, plan, peers);
     case "agentLost":
       if (job.grant?.agentId !== message.agentId || job.grant.bootId !== message.bootId) return "strangerLost";
       return job.stepActive ? "agentLost" : "agentLostBetweenSteps";
@@ -50,6 +57,17 @@ export function inputOf(job: JobState, message: JobMessage, plan: RunPlan, peers
     case "resume":
       return message.type;
   }
+}
+
+/** A job of a later stage has not begun: to end it now would count as a failure before the stages in between. */
+function askedInput(job: JobState, message: AskedToEnd, plan: RunPlan, peers: Peers): JobInput {
+  const isAimedAt =
+    message.type === "cancelJob"
+      ? job.stageOpen || job.cell !== null
+      : job.stepActive && message.stepRunId === stepRunId(job.runId, job.jobId, job.stepIndex, job.stepAttempt);
+  if (job.endedAt !== null || !isAimedAt) return "cancelInVain";
+  if (job.state !== "cancelling") return inputOf(job, PLAIN_CANCEL, plan, peers);
+  return message.type === "cancelStep" && job.cleanup === "running" ? "cleanupOver" : "cancelAgain";
 }
 
 function isSame(waits: JobState["waits"], { reason, clause }: JobWaits): boolean {

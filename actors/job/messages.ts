@@ -1,6 +1,6 @@
 /** What a job actor is told, and by whom. */
 import type { AgentWait } from "../../src/domain/agent-wait.ts";
-import type { AgentId, RunId, StepRunId } from "../../src/domain/ids.ts";
+import type { AgentId, CommandId, RunId, StepRunId } from "../../src/domain/ids.ts";
 import type { ApprovalResult } from "../approval/messages.ts";
 import type { JobResult } from "../run/messages.ts";
 import type { Gate } from "../../src/planner/gate.ts";
@@ -31,6 +31,8 @@ export type JobMessage =
   | { readonly type: "cellEnded" }
   /** From the run. */
   | { readonly type: "cancel"; readonly reason: "cancelled" | "timeout" | "fail_fast" }
+  /** From stored commands: it is to end, whatever it does, or because of the step that it runs. */
+  | AskedToEnd
   | { readonly type: "pause" }
   | { readonly type: "resume" }
   /** From a gateway: an agent with a free slot asks for this job. */
@@ -51,6 +53,11 @@ export type JobMessage =
 
 /** `retry`: the wait before the next attempt of a step. */
 export type JobTimer = "queueTimeout" | "timeout" | "retry";
+
+export type AskedToEnd = { readonly commandId: CommandId; readonly operator: string } & (
+  | { readonly type: "cancelJob" }
+  | { readonly type: "cancelStep"; readonly stepRunId: StepRunId }
+);
 
 export type StepEnded = JobMessage & { readonly type: "stepEnded" };
 

@@ -19,7 +19,8 @@ import type { JobPhase } from "./state.ts";
  * others at work, or was the last word of all.
  * `readyInVain`: and no step of it is to run; `readyBroken`: and what decides that cannot be evaluated.
  * `claimedInVain`: somebody else has it, or it is not to be had now. `waits`: nobody takes it, for another reason than was
- * told before. `...BetweenSteps`: the run is paused and no step is out. `cleanUp`: it ends, and a step asks to run all the
+ * told before. `...BetweenSteps`: the run is paused and no step is out. `cancelAgain`: a user asks for the end of one that is
+ * ending; `cancelInVain`: of one that has not begun, or has ended, or does not run the step that they name. `cleanUp`: it ends, and a step asks to run all the
  * same; `cleanupOver`: that takes too long. `stepLost` and `agentLost` differ in who says so: the step's end, or the watcher of
  * leases; a step that its agent could not start counts as lost.
  */
@@ -57,6 +58,8 @@ export const JOB_INPUTS = [
   "timeoutDone",
   "cancel",
   "cancelBetweenSteps",
+  "cancelAgain",
+  "cancelInVain",
   "timedOut",
   "timedOutBetweenSteps",
   "queueTimedOut",
@@ -104,6 +107,8 @@ export const JOB_TRANSITIONS = {
   timeoutDone:           { pending: "never",     waiting: "never",     spread: "never",     queued: "never",     running: "never",      cancelling: "failed",     success: "never", failed: "never", cancelled: "never" },
   cancel:                { pending: "cancelled", waiting: "cancelled", spread: "spread",    queued: "cancelled", running: "cancelling", cancelling: "cancelling", success: "same",  failed: "same",  cancelled: "same" },
   cancelBetweenSteps:    { pending: "never",     waiting: "never",     spread: "never",     queued: "never",     running: "cancelled",  cancelling: "never",      success: "never", failed: "never", cancelled: "never" },
+  cancelAgain:           { pending: "never",     waiting: "never",     spread: "never",     queued: "never",     running: "never",      cancelling: "same",       success: "never", failed: "never", cancelled: "never" },
+  cancelInVain:          { pending: "late",      waiting: "late",      spread: "late",      queued: "late",      running: "late",       cancelling: "late",       success: "late",  failed: "late",  cancelled: "late" },
   timedOut:              { pending: "never",     waiting: "never",     spread: "never",     queued: "never",     running: "cancelling", cancelling: "never",      success: "never", failed: "never", cancelled: "never" },
   timedOutBetweenSteps:  { pending: "never",     waiting: "never",     spread: "never",     queued: "never",     running: "failed",     cancelling: "never",      success: "never", failed: "never", cancelled: "never" },
   queueTimedOut:         { pending: "never",     waiting: "never",     spread: "never",     queued: "failed",    running: "never",      cancelling: "never",      success: "never", failed: "never", cancelled: "never" },

@@ -35,17 +35,29 @@ export const RUN_AGGREGATE: AggregateType = {
 type Message = RunMessage | JobMessage | StepMessage | ApprovalMessage;
 
 function addressee(command: Command): ActorRef {
-  const isVote = command.kind === "approve" || command.kind === "reject";
-  return isVote ? { kind: "approval", id: command.approvalId } : { kind: "run", id: command.rootId };
+  switch (command.kind) {
+    case "approve":
+    case "reject":
+      return { kind: "approval", id: command.approvalId };
+    case "cancelJob":
+    case "cancelStep":
+      return { kind: "job", id: command.jobId };
+    default:
+      return { kind: "run", id: command.rootId };
+  }
 }
 
-function messageOf(command: Command): RunMessage | ApprovalMessage {
+function messageOf(command: Command): RunMessage | JobMessage | ApprovalMessage {
   const { id: commandId } = command;
   switch (command.kind) {
     case "stop":
     case "pause":
     case "resume":
       return { type: command.kind, commandId, reason: command.reason, operator: command.operator };
+    case "cancelJob":
+      return { type: command.kind, commandId, operator: command.operator };
+    case "cancelStep":
+      return { type: command.kind, commandId, operator: command.operator, stepRunId: command.stepRunId };
     case "approve":
     case "reject":
       return { type: command.kind, commandId, voter: command.voter, comment: command.comment };
@@ -66,6 +78,8 @@ function causeOf(message: Message): Cause {
     case "stop":
     case "pause":
     case "resume":
+    case "cancelJob":
+    case "cancelStep":
       return { cause: message.type, by: "operator" in message ? message.operator : "" };
     case "approve":
     case "reject":

@@ -49,6 +49,8 @@ const USER_OPERATIONS = {
   decideApprovals: "viewer",
   triggerRun: "operator",
   controlRun: "operator",
+  /** What they run is in no definition: whoever may do this may as well save one. */
+  runAdHocSteps: "maintainer",
   writePipelines: "maintainer",
   writeDefinitions: "maintainer",
   manageUsers: "admin",

@@ -9,6 +9,7 @@ import type { AggregateHead } from "../stores/aggregates.ts";
 import { authoriseUser, type Caller, claimedIdentity } from "./access.ts";
 import type { AppContext } from "./context.ts";
 import { type PlannedRun, planNewRun, storeNewRun } from "./create-run.ts";
+import { findDeletion } from "./deleted-runs.ts";
 import { findPipeline, findRunHead, noPlan } from "./find.ts";
 import { definitionOf } from "./known-definitions.ts";
 import { claimRequest } from "./request-ids.ts";
@@ -96,6 +97,9 @@ async function finish(
   prepared: PreparedRun | undefined,
 ): Promise<void> {
   if (prepared === undefined && (await context.stores.aggregates.loadHead(successor.runId)) !== undefined) return;
+  if (prepared === undefined && (await findDeletion(context, successor.runId)) !== undefined) {
+    throw conflict(`run ${head.rootId} was run again already, as ${successor.runId}, which was deleted since`);
+  }
   const { planned, beginning } = prepared ?? (await prepare(context, head, successor));
   await storeNewRun(context, planned, beginning);
 }

@@ -21,7 +21,8 @@ export const commandBody = z.strictObject({
 });
 
 export interface RunCommand extends z.output<typeof commandBody> {
-  readonly pipelineId: PipelineId;
+  /** Absent for any. */
+  readonly pipelineId?: PipelineId;
   readonly runId: RunId;
 }
 

@@ -4,7 +4,7 @@ import type { RunState } from "../../actors/run/state.ts";
 import { type StepState, stepStatus } from "../../actors/step/state.ts";
 import type { Agents } from "../domain/agent-wait.ts";
 import { shownAttempt } from "../domain/attempts.ts";
-import type { JobRunId, RunId } from "../domain/ids.ts";
+import { isAdHocRevision, type JobRunId, type RunId } from "../domain/ids.ts";
 import type { RunPlan } from "../domain/plan.ts";
 import { JOB_STATUS_CODES, RUN_STATUS_CODES, STEP_STATUS_CODES } from "../domain/status.ts";
 import type { Aggregate, AggregateHead } from "../stores/aggregates.ts";
@@ -31,6 +31,8 @@ export function runView({ rootId, summary, origin }: AggregateHead, agents: Agen
     commitSha: origin.commitSha,
     attempt: origin.attempt,
     retryOf: origin.retryOf,
+    /** It ran a definition of its own, and none of its pipeline. */
+    adHoc: isAdHocRevision(origin.revisionId),
     waitingFor: runWaitingFor(summary, agents),
     createdAt: rfc3339(summary.createdAt),
     ...timing(summary.startedAt, summary.endedAt, now),
@@ -92,9 +94,10 @@ export function waitsForAgent({ actors }: Aggregate): boolean {
 }
 
 /** An attempt with the id of the one that came after it. */
-type Linked<S> = S & { readonly retriedBy: string | null };
+export type Linked<S> = S & { readonly retriedBy: string | null };
 
-function shown<S extends { readonly retryOf: string | null }, K extends keyof S>(
+/** The newest attempts, or all of them. */
+export function shown<S extends { readonly retryOf: string | null }, K extends keyof S>(
   attempts: readonly S[],
   id: K,
   all: boolean,
@@ -155,7 +158,7 @@ function stepView(step: Linked<StepState>, start: StartTiming, plan: RunPlan, no
 }
 
 /** Stored states are JSON made by the actors' own `decide`. */
-function takeApart({ actors }: Aggregate) {
+export function takeApart({ actors }: Aggregate) {
   const jobs: JobState[] = [];
   const steps: StepState[] = [];
   let run: RunState | undefined;

@@ -24,7 +24,8 @@ export const voteBody = z.strictObject({
 });
 
 export interface VoteRequest extends z.output<typeof voteBody> {
-  readonly pipelineId: PipelineId;
+  /** Absent for any. */
+  readonly pipelineId?: PipelineId;
   readonly runId: RunId;
   readonly approvalId: ApprovalId;
 }

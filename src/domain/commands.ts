@@ -1,9 +1,9 @@
 /** What is stored in the inbox of an aggregate: asked by users through an edge, or by actors of other aggregates. */
 import type { GroupMember } from "./groups.ts";
-import type { ApprovalId, ProjectId, RunId, UserId } from "./ids.ts";
+import type { ApprovalId, JobRunId, ProjectId, RunId, StepRunId, UserId } from "./ids.ts";
 import type { PlannedGroup } from "./plan.ts";
 
-export type CommandBody = UserCommand | VoteCommand | EnterCommand | LeaveCommand | PlaceCommand;
+export type CommandBody = UserCommand | CancelCommand | VoteCommand | EnterCommand | LeaveCommand | PlaceCommand;
 
 /** From the edges, to a run. */
 export interface UserCommand {
@@ -13,6 +13,14 @@ export interface UserCommand {
   readonly operator: string;
   readonly actor: string;
 }
+
+/** From the edges, to one job of a run, or to what that job runs now. */
+export type CancelCommand = {
+  readonly jobId: JobRunId;
+  readonly reason: string;
+  readonly operator: string;
+  readonly actor: string;
+} & ({ readonly kind: "cancelJob" } | { readonly kind: "cancelStep"; readonly stepRunId: StepRunId });
 
 /** From the edges, to a run of which an approval is pending. */
 export interface VoteCommand {

@@ -7,7 +7,7 @@ import type { CommandBody } from "./commands.ts";
 import type { EventDraft } from "./events.ts";
 import type { AgentId, CommandId, JobRunId, ProjectId, RootId, RunId, StepRunId } from "./ids.ts";
 import type { AgentSelector } from "./labels.ts";
-import type { ApprovalStatus, RunStatus } from "./status.ts";
+import type { ApprovalStatus, JobStatus, RunStatus, StepStatus } from "./status.ts";
 
 /** Where a message goes within one aggregate. */
 export interface ActorRef {
@@ -46,8 +46,8 @@ export interface DispatchOrder {
 /** What became of a stored command. */
 export interface Verdict {
   readonly outcome: "accepted" | "refused";
-  /** After it was decided, of the run, or of the approval that it spoke of. */
-  readonly status: RunStatus | ApprovalStatus;
+  /** After it was decided, of what it spoke of: the run, a job or a step of it, or an approval. */
+  readonly status: RunStatus | JobStatus | StepStatus | ApprovalStatus;
   /** Of a place in a group that was refused: the run that has it. */
   readonly by?: RunId | null;
 }

@@ -72,6 +72,16 @@ export function approvalId(runId: RunId, gate: { readonly stage: number } | { re
   return derive("apr", runId, "stage" in gate ? `stage ${gate.stage}` : `approval of job ${gate.job}`);
 }
 
+/** The id of the definition of a run that has one of its own, which no head of its pipeline ever was. */
+export function adHocRevisionId(runId: RunId): RevisionId {
+  return asId<RevisionId>(`adh_${runId.slice(runId.indexOf("_") + 1)}`);
+}
+
+/** True for an id that {@link adHocRevisionId} has made. */
+export function isAdHocRevision(revisionId: string): boolean {
+  return revisionId.startsWith("adh_");
+}
+
 /** The id of the group of that name in a project. */
 export function groupIdOf(projectId: ProjectId, name: string): GroupId {
   return asId<GroupId>(

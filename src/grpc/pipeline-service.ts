@@ -1,30 +1,100 @@
-/** pipeline.v1: definitions and their dry runs; what else the contract names is not available yet. */
-import type { UntypedServiceImplementation } from "@grpc/grpc-js";
+/** pipeline.v1: pipelines and their definitions; runs and approvals have files of their own. */
 import {
   type PipelineServer,
-  PipelineService,
   type PlanPipelineRequest,
+  type SaveSpecRequest,
   type SpecFormat,
 } from "../../proto/generated/pipeline/v1/pipeline.ts";
 import type { AppContext } from "../app/context.ts";
-import { validateBody, validateSpec } from "../app/definitions.ts";
+import { getSpec, saveBody, saveSpec, type SpecView, validateBody, validateSpec } from "../app/definitions.ts";
 import { planBody, planPipeline } from "../app/dry-run.ts";
+import {
+  createPipeline,
+  createPipelineBody,
+  deletePipeline,
+  getPipeline,
+  listPipelines,
+  listPipelinesQuery,
+  updatePipeline,
+  updatePipelineBody,
+} from "../app/pipelines.ts";
 import { asId, type PipelineId } from "../domain/ids.ts";
+import { approvalCalls } from "./approval-calls.ts";
 import { unary } from "./calls.ts";
+import { given, paging, unixMs } from "./fields.ts";
+import { pipelineBody, pipelineRecord } from "./pipeline-messages.ts";
 import { diagnosticMessage, planMessage, TRIGGER_KINDS } from "./plan-messages.ts";
+import { runCalls } from "./run-calls.ts";
 import { parse } from "./status.ts";
-import { unimplementedService } from "./unimplemented.ts";
+import { RUN_STATUSES, wordOf } from "./words.ts";
 
-export function pipelineService(context: AppContext): UntypedServiceImplementation {
-  return { ...unimplementedService(PipelineService, context.log), ...available(context) };
+export function pipelineService(context: AppContext): PipelineServer {
+  return { ...recordCalls(context), ...definitionCalls(context), ...runCalls(context), ...approvalCalls(context) };
 }
 
-function available(context: AppContext): Pick<PipelineServer, "validateSpec" | "planPipeline"> {
+type RecordCalls = Pick<
+  PipelineServer,
+  "createPipeline" | "updatePipeline" | "getPipeline" | "listPipelines" | "deletePipeline"
+>;
+
+function recordCalls(context: AppContext): RecordCalls {
   return {
+    createPipeline: unary(context, async ({ fields, createdBy }, { caller }) => {
+      const body = parse(createPipelineBody, { ...pipelineBody(fields), createdBy: given(createdBy) });
+      return { pipeline: pipelineRecord(await createPipeline(context, caller, body)) };
+    }),
+
+    updatePipeline: unary(context, async ({ pipelineId, fields }, { caller }) => {
+      const body = parse(updatePipelineBody, pipelineBody(fields));
+      const input = { pipelineId: asId<PipelineId>(pipelineId), body };
+      return { pipeline: pipelineRecord(await updatePipeline(context, caller, input)) };
+    }),
+
+    getPipeline: unary(context, async ({ pipelineId }, { caller }) => ({
+      pipeline: pipelineRecord(await getPipeline(context, caller, { pipelineId: asId(pipelineId) })),
+    })),
+
+    listPipelines: unary(context, async (request, { caller }) => {
+      const query = parse(listPipelinesQuery, {
+        ...paging(request),
+        sort: given(request.sort),
+        projectId: given(request.projectId),
+        name: given(request.name),
+        status: wordOf(RUN_STATUSES, request.status),
+      });
+      const { list, total } = await listPipelines(context, caller, query);
+      return { pipelines: list.map(pipelineRecord), total: BigInt(total) };
+    }),
+
+    deletePipeline: unary(context, async ({ pipelineId, force }, { caller }) => {
+      await deletePipeline(context, caller, { pipelineId: asId(pipelineId), force });
+      return {};
+    }),
+  };
+}
+
+type DefinitionCalls = Pick<PipelineServer, "getSpec" | "validateSpec" | "saveSpec" | "planPipeline">;
+
+function definitionCalls(context: AppContext): DefinitionCalls {
+  return {
+    getSpec: unary(context, async ({ pipelineId }, { caller }) => {
+      const view = await getSpec(context, caller, { pipelineId: asId(pipelineId) });
+      const { text, headCommitSha, commitMessage, editor } = view;
+      const spec = view.spec as Readonly<Record<string, unknown>>;
+      const format = FORMATS[view.format];
+      return { spec, text, format, headCommitSha, commitMessage, editor, savedAtMs: unixMs(view.savedAt) };
+    }),
+
     validateSpec: unary(context, async ({ pipelineId, spec, format }, { caller }) => {
       const body = parse(validateBody, { spec, format: formatWord(format) });
       const view = await validateSpec(context, caller, { ...body, pipelineId: asId<PipelineId>(pipelineId) });
       return { ...view, diagnostics: view.diagnostics.map(diagnosticMessage) };
+    }),
+
+    saveSpec: unary(context, async (request, { caller }) => {
+      const body = parse(saveBody, readSaveRequest(request));
+      const { headCommitSha } = await saveSpec(context, caller, { ...body, pipelineId: asId(request.pipelineId) });
+      return { headCommitSha };
     }),
 
     planPipeline: unary(context, async (request, { caller }) => {
@@ -35,13 +105,34 @@ function available(context: AppContext): Pick<PipelineServer, "validateSpec" | "
   };
 }
 
-/** The body of the same call over HTTP. */
-function readPlanRequest(request: PlanPipelineRequest): unknown {
-  const { spec, format, triggerKind, triggerRef: ref, triggerPayload: payload, variables } = request;
-  const kind = Object.entries(TRIGGER_KINDS).find(([, message]) => message === triggerKind)?.[0];
-  return { spec, format: formatWord(format), trigger: { kind, ref, payload }, variables };
+/** The bodies of the same calls over HTTP. */
+function readSaveRequest(request: SaveSpecRequest): unknown {
+  const { spec, format, expectedHeadCommitSha, commitMessage, requestId, editor } = request;
+  return {
+    spec,
+    format: formatWord(format),
+    expectedHeadCommitSha: given(expectedHeadCommitSha),
+    commitMessage: given(commitMessage),
+    requestId: given(requestId),
+    editor: given(editor),
+  };
 }
 
-function formatWord(format: SpecFormat): "json" | "yaml" {
-  return format === "SPEC_FORMAT_JSON" ? "json" : "yaml";
+function readPlanRequest(request: PlanPipelineRequest): unknown {
+  const { spec, format, triggerKind, triggerRef: ref, triggerPayload: payload, variables } = request;
+  return {
+    spec,
+    format: formatWord(format),
+    trigger: { kind: wordOf(TRIGGER_KINDS, triggerKind), ref, payload },
+    variables,
+  };
+}
+
+const FORMATS = {
+  json: "SPEC_FORMAT_JSON",
+  yaml: "SPEC_FORMAT_YAML",
+} as const satisfies Record<SpecView["format"], SpecFormat>;
+
+function formatWord(format: SpecFormat): SpecView["format"] {
+  return wordOf(FORMATS, format) ?? "yaml";
 }

@@ -1,36 +1,18 @@
-/** Step runs as messages of steprun.v1. */
-import {
-  type AgentSelector as SelectorMessage,
-  type LabelOperator as OperatorMessage,
-  type RetryPolicy,
-  type StepRunRecord,
-  type StepRunSpec,
-  type StepRunStatus,
+/** Step runs as messages of steprun.v1, and the step that a message asks for as a definition has it. */
+import type {
+  AgentSelector as SelectorMessage,
+  RetryPolicy,
+  StepRunRecord,
+  StepRunSpec,
 } from "../../proto/generated/steprun/v1/steprun.ts";
-import type { StepRunView } from "../app/retry-step-run.ts";
-import type { AgentSelector, LabelOperator } from "../domain/labels.ts";
+import type { StepRunView } from "../app/step-run-view.ts";
+import { MillraceError } from "../domain/errors.ts";
+import type { AgentSelector } from "../domain/labels.ts";
 import type { PlannedStep } from "../domain/plan.ts";
-import type { StepStatus } from "../domain/status.ts";
+import { given, present, wholeMs } from "./fields.ts";
+import { LABEL_OPERATORS, STEP_STATUSES, wordOf } from "./words.ts";
 
-const STATUSES = {
-  pending: "STEP_RUN_STATUS_PENDING",
-  queued: "STEP_RUN_STATUS_QUEUED",
-  running: "STEP_RUN_STATUS_RUNNING",
-  success: "STEP_RUN_STATUS_SUCCESS",
-  failed: "STEP_RUN_STATUS_FAILED",
-  cancelled: "STEP_RUN_STATUS_CANCELLED",
-  timeout: "STEP_RUN_STATUS_TIMEOUT",
-  skipped: "STEP_RUN_STATUS_SKIPPED",
-} as const satisfies Record<StepStatus, StepRunStatus>;
-
-const OPERATORS = {
-  In: "LABEL_OPERATOR_IN",
-  NotIn: "LABEL_OPERATOR_NOT_IN",
-  Exists: "LABEL_OPERATOR_EXISTS",
-  NotExists: "LABEL_OPERATOR_NOT_EXISTS",
-  Gt: "LABEL_OPERATOR_GT",
-  Lt: "LABEL_OPERATOR_LT",
-} as const satisfies Record<LabelOperator, OperatorMessage>;
+type Fields = Readonly<Record<string, unknown>>;
 
 export function stepRunRecord(step: StepRunView): StepRunRecord {
   return {
@@ -40,12 +22,14 @@ export function stepRunRecord(step: StepRunView): StepRunRecord {
     jobId: step.jobId,
     stepIndex: step.index,
     spec: specMessage(step),
-    status: STATUSES[step.status],
+    status: STEP_STATUSES[step.status],
     attempt: step.attempt,
     retryOf: step.retryOf ?? "",
-    retriedBy: "",
+    retriedBy: step.retriedBy ?? "",
+    reusedFrom: step.reusedFrom ?? "",
     agentId: step.agentId ?? "",
     reason: step.reason,
+    waitingFor: step.waitingFor?.text ?? "",
     ...(step.exitCode === null ? {} : { exitCode: step.exitCode }),
     lastLine: BigInt(step.lastLine ?? 0),
     queuedAtMs: wholeMs(step.queuedAt),
@@ -87,12 +71,68 @@ function selectorMessage({ matchLabels, matchExpressions }: AgentSelector): Sele
     matchLabels: Object.fromEntries(matchLabels),
     matchExpressions: matchExpressions.map(({ key, operator, values }) => ({
       key,
-      operator: OPERATORS[operator],
+      operator: LABEL_OPERATORS[operator],
       values: [...values],
     })),
   };
 }
 
-function wholeMs(value: number | null): bigint {
-  return BigInt(Math.round(value ?? 0));
+/** Throws `malformed_request` for arguments that are no JSON; all else is for the validator of definitions. */
+export function stepOf(spec: StepRunSpec): Fields {
+  const { name, uses, action, when, timeoutMs, continueOnError, retry, workingDirectory, artifactPaths } = spec;
+  return present({
+    name: given(name),
+    uses,
+    action: given(action),
+    args: argsOf(spec),
+    env: spec.env.length === 0 ? undefined : Object.fromEntries(spec.env.map(({ name: key, value }) => [key, value])),
+    when: given(when),
+    timeout: duration(timeoutMs),
+    retry: retry && retryOf(retry),
+    continueOnError: continueOnError || undefined,
+    workingDirectory: given(workingDirectory),
+    artifacts: artifactPaths.length === 0 ? undefined : [{ name: "artifacts", paths: artifactPaths }],
+  });
+}
+
+export function selectorOf({ matchLabels, matchExpressions }: SelectorMessage): Fields {
+  return {
+    matchLabels,
+    matchExpressions: matchExpressions.map(({ key, operator, values }) =>
+      present({
+        key,
+        operator: wordOf(LABEL_OPERATORS, operator),
+        values: values.length === 0 ? undefined : values,
+      }),
+    ),
+  };
+}
+
+function argsOf({ argsJson }: StepRunSpec): unknown {
+  if (argsJson === "") return undefined;
+  try {
+    return JSON.parse(argsJson);
+  } catch (error) {
+    const message = `args_json is no JSON: ${(error as Error).message}`;
+    const problems = [{ code: "malformed", pointer: "/spec/argsJson", message }];
+    throw new MillraceError("malformed_request", message, { problems });
+  }
+}
+
+/** An exit code is a failure with it. */
+function retryOf({ maxAttempts, delayMs, backoff, maxDelayMs, on }: RetryPolicy): Fields {
+  const exitCodes = on.flatMap((cause) => /^exit:(\d{1,3})$/.exec(cause)?.[1] ?? []).map(Number);
+  const causes = on.map((cause) => (/^exit:\d{1,3}$/.test(cause) ? "failed" : cause));
+  return present({
+    attempts: maxAttempts,
+    delay: duration(delayMs),
+    backoff: backoff === 0 ? undefined : backoff,
+    maxDelay: duration(maxDelayMs),
+    on: causes.length === 0 ? undefined : [...new Set(causes)],
+    exitCodes: exitCodes.length === 0 ? undefined : exitCodes,
+  });
+}
+
+function duration(ms: bigint): string | undefined {
+  return ms === 0n ? undefined : `${ms}ms`;
 }

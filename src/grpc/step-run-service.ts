@@ -1,21 +1,77 @@
-/** steprun.v1: further attempts of steps; what else the contract names is not available yet. */
-import type { UntypedServiceImplementation } from "@grpc/grpc-js";
-import { type StepRunServer, StepRunService } from "../../proto/generated/steprun/v1/steprun.ts";
+/** steprun.v1: step runs one by one. */
+import type { StepRunServer } from "../../proto/generated/steprun/v1/steprun.ts";
+import { adHocBody, createStepRun, deleteStepRun } from "../app/ad-hoc-runs.ts";
+import { cancelStep } from "../app/cancel.ts";
 import type { AppContext } from "../app/context.ts";
+import {
+  getStepRun,
+  listArtifactsQuery,
+  listStepRunArtifacts,
+  listStepRuns,
+  listStepRunsQuery,
+  refuseUpdate,
+} from "../app/read-step-runs.ts";
 import { retryStepRun } from "../app/retry-step-run.ts";
-import { asId, type StepRunId } from "../domain/ids.ts";
+import { asId, type JobRunId, type RunId, type StepRunId } from "../domain/ids.ts";
 import { unary } from "./calls.ts";
-import { stepRunRecord } from "./step-run-messages.ts";
-import { unimplementedService } from "./unimplemented.ts";
+import { given, paging } from "./fields.ts";
+import { readCommandBody } from "./run-calls.ts";
+import { parse } from "./status.ts";
+import { selectorOf, stepOf, stepRunRecord } from "./step-run-messages.ts";
+import { STEP_STATUSES, wordOf } from "./words.ts";
 
-export function stepRunService(context: AppContext): UntypedServiceImplementation {
-  return { ...unimplementedService(StepRunService, context.log), ...available(context) };
-}
-
-function available(context: AppContext): Pick<StepRunServer, "retryStepRun"> {
+export function stepRunService(context: AppContext): StepRunServer {
   return {
+    createStepRun: unary(context, async ({ pipelineId, spec, requestId, triggeredBy }, { caller }) => {
+      const body = parse(adHocBody, {
+        step: spec && stepOf(spec),
+        agentSelector: spec?.agentSelector && selectorOf(spec.agentSelector),
+        triggeredBy: given(triggeredBy),
+        requestId: given(requestId),
+      });
+      const stepRun = await createStepRun(context, caller, { ...body, pipelineId: asId(pipelineId) });
+      return { stepRun: stepRunRecord(stepRun) };
+    }),
+
+    getStepRun: unary(context, async ({ stepRunId }, { caller }) => ({
+      stepRun: stepRunRecord(await getStepRun(context, caller, { stepRunId: asId(stepRunId) })),
+    })),
+
+    listStepRuns: unary(context, async (request, { caller }) => {
+      const { runId, jobId, status, allAttempts } = request;
+      const query = parse(listStepRunsQuery, { ...paging(request), status: wordOf(STEP_STATUSES, status) });
+      const { list, total } = await listStepRuns(context, caller, {
+        ...query,
+        ...(jobId === "" ? {} : { jobId: asId<JobRunId>(jobId) }),
+        runId: asId<RunId>(runId),
+        allAttempts,
+      });
+      return { stepRuns: list.map(stepRunRecord), total: BigInt(total) };
+    }),
+
+    updateStepRun: unary(context, ({ stepRunId }, { caller }) =>
+      refuseUpdate(context, caller, { stepRunId: asId(stepRunId) }),
+    ),
+
+    deleteStepRun: unary(context, async ({ stepRunId }, { caller }) => {
+      await deleteStepRun(context, caller, { stepRunId: asId(stepRunId) });
+      return {};
+    }),
+
+    cancelStepRun: unary(context, async (request, { caller }) => {
+      const input = { ...readCommandBody(request), stepRunId: asId<StepRunId>(request.stepRunId) };
+      return { status: STEP_STATUSES[(await cancelStep(context, caller, input)).status] };
+    }),
+
     retryStepRun: unary(context, async ({ stepRunId, requestId }, { caller }) => ({
       stepRun: stepRunRecord(await retryStepRun(context, caller, { stepRunId: asId<StepRunId>(stepRunId), requestId })),
     })),
+
+    listStepRunArtifacts: unary(context, async (request, { caller }) => {
+      const query = parse(listArtifactsQuery, paging(request));
+      const input = { ...query, stepRunId: asId<StepRunId>(request.stepRunId) };
+      const { total } = await listStepRunArtifacts(context, caller, input);
+      return { artifacts: [], total: BigInt(total) };
+    }),
   };
 }

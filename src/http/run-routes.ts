@@ -1,12 +1,13 @@
 /** Routes of runs and their control. */
 import { z } from "zod";
 import type { AppContext } from "../app/context.ts";
+import { cancelJob, cancelStep } from "../app/cancel.ts";
 import { commandBody, pauseRun, resumeRun, stopRun } from "../app/run-commands.ts";
 import { rerunBody, rerunRun } from "../app/rerun.ts";
 import { readRunOutputs } from "../app/run-outputs.ts";
 import { getRun, listRuns, listRunsQuery } from "../app/runs.ts";
 import { readTimeline, timelineQuery } from "../app/timeline.ts";
-import { asId, type PipelineId, type RunId } from "../domain/ids.ts";
+import { asId, type JobRunId, type PipelineId, type RunId, type StepRunId } from "../domain/ids.ts";
 import { answer } from "./answer.ts";
 import { parseBody, parseQuery } from "./parse.ts";
 import type { ApiRouter, RouteContext } from "./state.ts";
@@ -52,6 +53,23 @@ export function addRunRoutes(router: ApiRouter, context: AppContext): void {
     answer(context, async (ctx) => {
       const body = await parseBody(ctx, rerunBody);
       return rerunRun(context, ctx.state.caller, { ...body, pipelineId: pipelineOf(ctx), runId: runOf(ctx) });
+    }),
+  );
+  router.post(
+    "/pipelines/:pipelineId/runs/:runId/jobs/:jobId/cancel",
+    answer(context, async (ctx) => {
+      const body = await parseBody(ctx, commandBody);
+      const jobId = asId<JobRunId>(ctx.params["jobId"]!);
+      return cancelJob(context, ctx.state.caller, { ...body, pipelineId: pipelineOf(ctx), runId: runOf(ctx), jobId });
+    }),
+  );
+  router.post(
+    "/pipelines/:pipelineId/runs/:runId/steps/:stepRunId/cancel",
+    answer(context, async (ctx) => {
+      const body = await parseBody(ctx, commandBody);
+      const stepRunId = asId<StepRunId>(ctx.params["stepRunId"]!);
+      const ids = { pipelineId: pipelineOf(ctx), runId: runOf(ctx), stepRunId };
+      return cancelStep(context, ctx.state.caller, { ...body, ...ids });
     }),
   );
   for (const [word, command] of [

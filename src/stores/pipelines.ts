@@ -68,5 +68,9 @@ export interface PipelineStore {
    * a revision that is the head answers `saved`.
    */
   saveRevision(revision: Revision, expectedHead: RevisionId | null): Promise<"saved" | "headMoved" | "missing">;
+  /** Stores a definition that never is a head; a repeat of the id changes nothing. It goes with its pipeline. */
+  keepRevision(revision: Revision): Promise<void>;
+  /** Removes what {@link keepRevision} has stored, if it is there. */
+  dropRevision(revisionId: RevisionId): Promise<void>;
   findRevision(revisionId: RevisionId): Promise<Revision | undefined>;
 }

@@ -9,6 +9,7 @@ import type { LogStore } from "./logs.ts";
 import type { OutputStore } from "./outputs.ts";
 import type { PipelineStore } from "./pipelines.ts";
 import type { PlanStore } from "./plans.ts";
+import type { RemoveRun } from "./run-removal.ts";
 import type { ShardStore } from "./shards.ts";
 
 export interface Stores {
@@ -23,6 +24,7 @@ export interface Stores {
   readonly pipelines: PipelineStore;
   readonly identity: IdentityStore;
   readonly idempotency: IdempotencyStore;
+  readonly removeRun: RemoveRun;
   /** Resolves when the store answers; rejects when it does not. */
   ping(): Promise<void>;
   close(): Promise<void>;

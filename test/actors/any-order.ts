@@ -23,6 +23,8 @@ export type Action =
       readonly request: number;
     }
   | { readonly do: "report"; readonly step: number; readonly phase: ReportPhase; readonly staleness: number }
+  | { readonly do: "cancelJob"; readonly job: number }
+  | { readonly do: "cancelStep"; readonly step: number }
   | { readonly do: "waits"; readonly job: number; readonly reason: AgentWait["reason"] }
   | { readonly do: "lost"; readonly job: number; readonly attempt: number; readonly other: boolean }
   | {
@@ -69,6 +71,8 @@ export const action: fc.Arbitrary<Action> = fc.oneof(
       staleness: fc.constantFrom(0, 0, 0, 1),
     }),
   },
+  fc.record({ do: fc.constant("cancelJob" as const), job: small }),
+  fc.record({ do: fc.constant("cancelStep" as const), step: fc.nat({ max: 40 }) }),
   fc.record({
     do: fc.constant("waits" as const),
     job: small,
@@ -252,6 +256,19 @@ export function perform(run: SimulatedRun, step: Action): void {
       });
       return;
     }
+    case "cancelJob": {
+      const { jobId } = jobs[step.job % jobs.length]!;
+      run.tell("job", jobId, { type: "cancelJob", ...ASKED });
+      return;
+    }
+    case "cancelStep": {
+      const held = run.steps().filter(isHeld);
+      const states = step.step % 4 > 0 && held.length > 0 ? held : run.steps();
+      const target = states[step.step % states.length];
+      if (target === undefined) return;
+      run.tell("job", target.jobId, { type: "cancelStep", stepRunId: target.stepRunId, ...ASKED });
+      return;
+    }
     case "waits": {
       const { jobId } = jobs[step.job % jobs.length]!;
       run.tell("job", jobId, { type: "waits", reason: step.reason, clause: "", text: "" });
@@ -295,6 +312,8 @@ export function perform(run: SimulatedRun, step: Action): void {
       run.now += step.ms;
   }
 }
+
+const ASKED = { commandId: asId<CommandId>("cmd_cancel"), operator: "ann" };
 
 export function vote(run: SimulatedRun, { approvalId }: ApprovalState, voter: number, isApproval: boolean): void {
   const name = `voter-${voter}`;

@@ -177,6 +177,7 @@ describe("access", () => {
       decideApprovals: "viewer",
       triggerRun: "operator",
       controlRun: "operator",
+      runAdHocSteps: "maintainer",
       writePipelines: "maintainer",
       writeDefinitions: "maintainer",
       manageUsers: "admin",

@@ -280,6 +280,23 @@ export function recordStoresContract(open: () => Stores): void {
       expect(found.filter((racer) => racer !== undefined)).to.deep.equal([winner]);
     });
 
+    it("keep a revision beside the head until it is dropped, or the pipeline is deleted", async () => {
+      const one = pipeline("keeps others beside its head");
+      await open().pipelines.create(one);
+      const { pipelineId } = one;
+      const head = revision(one);
+      await open().pipelines.saveRevision(head, null);
+      const [dropped, kept] = [revision(one), revision(one)];
+      for (const each of [dropped, kept, kept]) await open().pipelines.keepRevision(each);
+      expect(await open().pipelines.findRevision(dropped.revisionId)).to.deep.equal(dropped);
+      expect((await open().pipelines.find(pipelineId))!.headRevisionId).to.equal(head.revisionId);
+      for (const _ of [1, 2]) await open().pipelines.dropRevision(dropped.revisionId);
+      expect(await open().pipelines.findRevision(dropped.revisionId)).to.equal(undefined);
+      expect(await open().pipelines.findRevision(kept.revisionId)).to.deep.equal(kept);
+      await open().pipelines.delete(pipelineId);
+      expect(await open().pipelines.findRevision(kept.revisionId)).to.equal(undefined);
+    });
+
     it("take their revisions with them", async () => {
       const one = pipeline("goes away");
       await open().pipelines.create(one);

@@ -23,6 +23,7 @@ import { aggregateStoreContract } from "./aggregate-store.ts";
 import { operationStoresContract } from "./operation-stores.ts";
 import { outputStoreContract } from "./output-store.ts";
 import { recordStoresContract } from "./record-stores.ts";
+import { leftOf, runRemovalContract, storeWhole } from "./run-removal.ts";
 import { actorOf, sampleAggregate, sampleApproval, saveOf, withIndex } from "./samples.ts";
 
 describe("the store on SQLite", () => {
@@ -34,6 +35,7 @@ describe("the store on SQLite", () => {
   recordStoresContract(() => opened.stores);
   operationStoresContract(() => opened.stores);
   outputStoreContract(() => opened.stores);
+  runRemovalContract(() => opened.stores);
 
   it("keeps everything when it is opened again, also by two at a time", async () => {
     const aggregate = sampleAggregate();
@@ -108,6 +110,7 @@ describe("the store on MongoDB", function () {
   recordStoresContract(() => stores);
   operationStoresContract(() => stores);
   outputStoreContract(() => stores);
+  runRemovalContract(() => stores);
 
   it("brings look-ups up to a save that ended before it wrote them", async () => {
     const agentId = newId("agt");
@@ -163,6 +166,14 @@ describe("the store on MongoDB", function () {
     await connection.close();
     const found = await stores.aggregates.findStep(asId<StepRunId>(step.id));
     expect(found!.actor.index.status).to.equal("running");
+  });
+
+  it("finishes the removal of a run that ended half-way", async () => {
+    const run = await storeWhole(stores);
+    await documents("aggregates").deleteOne({ _id: run.runId });
+    await documents("job_runs").deleteOne({ _id: run.jobIds[0]! });
+    await stores.removeRun(run);
+    expect(await leftOf(stores, run)).to.deep.equal([]);
   });
 
   it("keeps everything when it is opened again", async () => {

@@ -102,8 +102,10 @@ describe("step runs over gRPC", () => {
       attempt: 2,
       retryOf: run.steps[1],
       retriedBy: "",
+      reusedFrom: "",
       agentId: "",
       reason: "",
+      waitingFor: "its job waits: no agent is online",
       exitCode: undefined,
       lastLine: 0n,
       queuedAtMs: 0n,
@@ -154,16 +156,5 @@ describe("step runs over gRPC", () => {
       [status.FAILED_PRECONDITION, "conflict"],
       [status.UNAUTHENTICATED, "unauthenticated"],
     ]);
-  });
-
-  it("leaves what it does not do yet unimplemented", async () => {
-    const error = await refusal(
-      new Promise((resolve, reject) =>
-        client.getStepRun({ stepRunId: "step_1" }, bearer(token), (failed, answer) =>
-          failed === null ? resolve(answer) : reject(failed),
-        ),
-      ),
-    );
-    expect(error.code).to.equal(status.UNIMPLEMENTED);
   });
 });

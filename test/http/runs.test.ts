@@ -4,6 +4,7 @@ import { nextAttempt, newJob } from "../../actors/job/state.ts";
 import { newStep } from "../../actors/step/state.ts";
 import type { RunDetail, RunView } from "../../src/app/run-view.ts";
 import { asId, type AgentId, type CommandId, newId, type PipelineId } from "../../src/domain/ids.ts";
+import type { Verdict } from "../../src/domain/effects.ts";
 import { commandChannel } from "../../src/feed/feed.ts";
 import type { Command } from "../../src/stores/inbox.ts";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";
@@ -222,7 +223,7 @@ describe("runs over HTTP", () => {
     async function decideNext(
       run: StoredRun,
       outcome: "accepted" | "refused",
-      status: "paused" | "running",
+      status: Verdict["status"],
     ): Promise<Command> {
       const { inbox } = edge.context.stores;
       const command = await until("a stored command", async () => (await inbox.pending(run.runId))[0]);
@@ -269,6 +270,42 @@ describe("runs over HTTP", () => {
       const [refused] = await Promise.all([control(run, "resume"), decideNext(run, "refused", "running")]);
       expect(refused.body).to.include({ code: 409, reason: "conflict" });
       expect(refused.body.errMsg).to.include("running");
+    });
+
+    it("cancels one step or one job with the job's own verdict", async () => {
+      const run = await newRun();
+      const [jobId, stepRunId] = [run.jobIds[0]!, run.stepIds[0]![0]!];
+      const [step, asked] = await Promise.all([
+        control(run, `steps/${stepRunId}/cancel`, { reason: "slow", operator: "ann" }),
+        decideNext(run, "accepted", "running"),
+      ]);
+      expect(step.body.detail).to.deep.equal({ stepRunId, jobId, runId: run.runId, status: "running", statusCode: 3 });
+      expect(asked).to.include({
+        kind: "cancelStep",
+        jobId,
+        stepRunId,
+        reason: "slow",
+        operator: "ann",
+        actor: "admin",
+      });
+      const [job] = await Promise.all([control(run, `jobs/${jobId}/cancel`), decideNext(run, "accepted", "cancelled")]);
+      expect(job.body.detail).to.deep.equal({ jobId, runId: run.runId, status: "cancelled", statusCode: 6 });
+      const [refused] = await Promise.all([
+        control(run, `jobs/${jobId}/cancel`),
+        decideNext(run, "refused", "success"),
+      ]);
+      expect(refused.body).to.include({ code: 409, reason: "conflict" });
+      expect(refused.body.errMsg).to.include("which is success, and has ended");
+
+      const other = await newRun();
+      for (const path of [`steps/${stepRunId}/cancel`, `jobs/${jobId}/cancel`, "jobs/job_none/cancel"]) {
+        expect((await control(other, path)).body, path).to.include({ code: 404, reason: "not_found" });
+      }
+      const elsewhere = `/api/v1/pipelines/pl_other/runs/${run.runId}/steps/${stepRunId}/cancel`;
+      expect((await edge.call("POST", elsewhere)).status).to.equal(404);
+      const { token } = await edge.userWithRole("viewer");
+      const path = `/api/v1/pipelines/${pipelineId}/runs/${run.runId}/jobs/${jobId}/cancel`;
+      expect((await edge.call("POST", path, { token })).status).to.equal(403);
     });
 
     it("finds a verdict that nobody published", async () => {

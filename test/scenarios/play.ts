@@ -16,6 +16,7 @@ import { expect } from "chai";
 import { approve, reject } from "../../src/app/votes.ts";
 import type { UserCaller } from "../../src/app/access.ts";
 import { reportStep, requestClaim, sendAgentLost } from "../../src/app/agent-letters.ts";
+import { cancelJob, cancelStep } from "../../src/app/cancel.ts";
 import { createPipeline } from "../../src/app/pipelines.ts";
 import { rerunRun } from "../../src/app/rerun.ts";
 import { pauseRun, resumeRun, stopRun } from "../../src/app/run-commands.ts";
@@ -69,6 +70,9 @@ export interface Act {
     | "stop"
     | "pause"
     | "resume"
+    /** Of the newest attempt of the job named by `job`, or of the step named by `step`. */
+    | "cancelJob"
+    | "cancelStep"
     | "approve"
     | "reject"
     | "rerun"
@@ -84,7 +88,7 @@ export interface Act {
   /** Of a user who has the role that `as` names, or of the name and role `name:role`; default the admin `ann`. */
   readonly as?: string;
   readonly scope?: "all" | "failed" | "step";
-  /** With scope `step`: `job/step`. */
+  /** Of `cancelStep`, and of `rerun` with scope `step`: `job/step`. */
   readonly step?: string;
   readonly variables?: Readonly<Record<string, string>>;
   /** What the refusal says; else the act must succeed. */
@@ -276,6 +280,15 @@ class Player {
         return void (await pauseRun(context, user, input));
       case "resume":
         return void (await resumeRun(context, user, input));
+      case "cancelJob": {
+        const { jobs } = await getRun(context, user, { runId, allAttempts: false });
+        const { jobId } = jobs.find(({ name }) => name === act.job)!;
+        return void (await cancelJob(context, user, { ...input, jobId }));
+      }
+      case "cancelStep": {
+        const { stepRunId } = await this.#stepOf(act);
+        return void (await cancelStep(context, user, { ...input, stepRunId: asId(stepRunId) }));
+      }
       case "approve":
       case "reject":
         return this.#vote(act.do, runId, user);

@@ -33,6 +33,11 @@ export class EmbeddedInstallation {
     return this.#node!;
   }
 
+  /** Address of the gateway. */
+  get grpc(): string {
+    return this.#grpc;
+  }
+
   get api(): ApiClient {
     return new ApiClient({ baseUrl: `http://${this.node.http}`, token: () => Promise.resolve(ADMIN) });
   }

@@ -41,6 +41,7 @@ export function runDetailOf(overrides: Partial<Omit<RunDetail, "jobs">>, jobs: r
     attempt: 1,
     retryOf: null,
     retriedBy: null,
+    adHoc: false,
     createdAt: "2026-11-21T00:00:00.000Z",
     startTime: "2026-11-21T00:00:00.000Z",
     endTime: null,

@@ -6,6 +6,7 @@ import { MongoLogStore } from "./logs.ts";
 import { migrate } from "./migrate.ts";
 import { outputStore } from "./outputs.ts";
 import { identityStore, MongoPipelineStore } from "./records.ts";
+import { runRemoval } from "./run-removal.ts";
 import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, shardStore } from "./runtime.ts";
 import { MIGRATIONS } from "./schema.ts";
 
@@ -28,6 +29,7 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
     pipelines: translated(new MongoPipelineStore(connection)),
     identity: translated(identityStore(connection)),
     idempotency: translated(idempotencyStore(connection)),
+    removeRun: translated({ removeRun: runRemoval(connection) }).removeRun,
     ping: () => translated(connection).ping(),
     close: () => connection.close(),
   };

@@ -131,6 +131,15 @@ export class MongoPipelineStore implements PipelineStore {
     return matchedCount > 0 ? "saved" : this.saveRevision(revision, expectedHead);
   }
 
+  async keepRevision(revision: Revision): Promise<void> {
+    const { revisionId, pipelineId } = revision;
+    await insertIfAbsent(this.#revisions, { _id: revisionId, pipelineId, body: revision });
+  }
+
+  async dropRevision(revisionId: RevisionId): Promise<void> {
+    await this.#revisions.deleteOne({ _id: revisionId });
+  }
+
   async findRevision(revisionId: RevisionId): Promise<Revision | undefined> {
     // Heads first: one that is replaced after this look is among the others by then.
     const pipeline = await this.#pipelines.findOne({ headRevisionId: revisionId }, { projection: { head: 1 } });

@@ -5,6 +5,7 @@ import { Database } from "./database.ts";
 import { SqliteLogStore } from "./logs.ts";
 import { outputStore } from "./outputs.ts";
 import { identityStore, SqlitePipelineStore } from "./records.ts";
+import { runRemoval } from "./run-removal.ts";
 import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, shardStore } from "./runtime.ts";
 
 export interface SqliteOptions {
@@ -31,6 +32,7 @@ export async function openSqliteStores({ path, limitBytes = null }: SqliteOption
     pipelines: new SqlitePipelineStore(db),
     identity: identityStore(db),
     idempotency: idempotencyStore(db),
+    removeRun: runRemoval(db),
     async ping() {
       await db.get("SELECT 1 AS ok");
     },

@@ -114,19 +114,31 @@ export class SqlitePipelineStore implements PipelineStore {
       if (row === undefined) return "missing";
       if (row["head_revision_id"] === revisionId) return "saved";
       if (row["head_revision_id"] !== expectedHead) return "headMoved";
-      this.#db.runNow(
-        "INSERT INTO revisions VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-        revisionId,
-        pipelineId,
-        JSON.stringify(revision),
-      );
+      this.#insertRevision(revision);
       this.#db.runNow("UPDATE pipelines SET head_revision_id = ? WHERE pipeline_id = ?", revisionId, pipelineId);
       return "saved";
     });
   }
 
+  async keepRevision(revision: Revision): Promise<void> {
+    await this.#db.transaction(() => this.#insertRevision(revision));
+  }
+
+  async dropRevision(revisionId: RevisionId): Promise<void> {
+    await this.#db.run("DELETE FROM revisions WHERE revision_id = ?", revisionId);
+  }
+
   async findRevision(revisionId: RevisionId): Promise<Revision | undefined> {
     return bodyOf(await this.#db.get("SELECT body FROM revisions WHERE revision_id = ?", revisionId));
+  }
+
+  #insertRevision(revision: Revision): void {
+    this.#db.runNow(
+      "INSERT INTO revisions VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+      revision.revisionId,
+      revision.pipelineId,
+      JSON.stringify(revision),
+    );
   }
 
   #isNameTaken({ pipelineId, projectId, name }: Pipeline): boolean {

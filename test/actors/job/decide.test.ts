@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { outstandingJob } from "../../../actors/job/decide.ts";
 import type { AgentWait } from "../../../src/domain/agent-wait.ts";
+import { asId, type CommandId, type StepRunId } from "../../../src/domain/ids.ts";
 import type { OwedEffect } from "../../../src/domain/effects.ts";
 import { planOf, retryOf } from "../../support/plans.ts";
 import { AGENT, jobIdOf, OTHER_AGENT, SimulatedRun, typesOf } from "../../support/simulated-run.ts";
@@ -25,6 +26,34 @@ describe("a job", () => {
     const asked = run.job(0);
     expect(typesOf(run.tellJob(0, { type: "timer", timer: "timeout", generation }))).to.deep.equal([]);
     expect(run.job(0)).to.equal(asked);
+    expect(run.undecided).to.deep.equal([]);
+  });
+
+  it("answers whoever asks for its end: accepted also when it is ending, refused with its status when it cannot be", () => {
+    const run = new SimulatedRun(planOf([[{ steps: 2 }], [{}]])).start();
+    const ask = (job: number, stepRunId?: StepRunId) => {
+      const asked = { commandId: asId<CommandId>("cmd_1"), operator: "ann" };
+      const effects = run.tellJob(
+        job,
+        stepRunId === undefined ? { type: "cancelJob", ...asked } : { type: "cancelStep", stepRunId, ...asked },
+      );
+      return effects.flatMap((effect) => (effect.type === "answer" ? [effect.verdict] : []));
+    };
+    const refused = (status: string) => [{ outcome: "refused", status }];
+    expect(ask(1), "of a later stage").to.deep.equal(refused("pending"));
+    expect(ask(0, run.stepId(0, 0)), "before its job is taken").to.deep.equal(refused("pending"));
+    run.claim(0);
+    expect(ask(0, run.stepId(0, 1)), "behind the one that runs").to.deep.equal(refused("pending"));
+    expect(ask(0, run.stepId(0, 0))).to.deep.equal([{ outcome: "accepted", status: "queued" }]);
+    expect(run.step(0, 0).state).to.equal("cancelling");
+    expect(ask(0, run.stepId(0, 0)), "again").to.deep.equal([{ outcome: "accepted", status: "running" }]);
+    expect(ask(0), "the job").to.deep.equal([{ outcome: "accepted", status: "running" }]);
+    // It had ended before it heard of it; its job was to end all the same.
+    run.report(0, 0, "succeeded");
+    expect(run.job(0)).to.include({ state: "cancelled", reason: "cancelled" });
+    expect(ask(0, run.stepId(0, 0))).to.deep.equal(refused("success"));
+    expect(ask(0)).to.deep.equal(refused("cancelled"));
+    expect(run.run.state).to.equal("failed");
     expect(run.undecided).to.deep.equal([]);
   });
 

@@ -19,6 +19,12 @@ import {
   type UntypedServiceImplementation,
 } from "@grpc/grpc-js";
 import { Struct } from "../../google/protobuf/struct.ts";
+import {
+  StepRunStatus,
+  stepRunStatusFromJSON,
+  stepRunStatusToJSON,
+  stepRunStatusToNumber,
+} from "../../steprun/v1/steprun.ts";
 
 export const protobufPackage = "pipeline.v1";
 
@@ -341,6 +347,73 @@ export function triggerKindToNumber(object: TriggerKind): number {
   }
 }
 
+export const RerunScope = {
+  RERUN_SCOPE_UNSPECIFIED: "RERUN_SCOPE_UNSPECIFIED",
+  RERUN_SCOPE_ALL: "RERUN_SCOPE_ALL",
+  /** RERUN_SCOPE_FAILED - Jobs that did not succeed, with all that depends on them. */
+  RERUN_SCOPE_FAILED: "RERUN_SCOPE_FAILED",
+  /** RERUN_SCOPE_STEP - From one step on. */
+  RERUN_SCOPE_STEP: "RERUN_SCOPE_STEP",
+} as const;
+
+export type RerunScope = typeof RerunScope[keyof typeof RerunScope];
+
+export namespace RerunScope {
+  export type RERUN_SCOPE_UNSPECIFIED = typeof RerunScope.RERUN_SCOPE_UNSPECIFIED;
+  export type RERUN_SCOPE_ALL = typeof RerunScope.RERUN_SCOPE_ALL;
+  export type RERUN_SCOPE_FAILED = typeof RerunScope.RERUN_SCOPE_FAILED;
+  export type RERUN_SCOPE_STEP = typeof RerunScope.RERUN_SCOPE_STEP;
+}
+
+export function rerunScopeFromJSON(object: any): RerunScope {
+  switch (object) {
+    case 0:
+    case "RERUN_SCOPE_UNSPECIFIED":
+      return RerunScope.RERUN_SCOPE_UNSPECIFIED;
+    case 1:
+    case "RERUN_SCOPE_ALL":
+      return RerunScope.RERUN_SCOPE_ALL;
+    case 2:
+    case "RERUN_SCOPE_FAILED":
+      return RerunScope.RERUN_SCOPE_FAILED;
+    case 3:
+    case "RERUN_SCOPE_STEP":
+      return RerunScope.RERUN_SCOPE_STEP;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum RerunScope");
+  }
+}
+
+export function rerunScopeToJSON(object: RerunScope): string {
+  switch (object) {
+    case RerunScope.RERUN_SCOPE_UNSPECIFIED:
+      return "RERUN_SCOPE_UNSPECIFIED";
+    case RerunScope.RERUN_SCOPE_ALL:
+      return "RERUN_SCOPE_ALL";
+    case RerunScope.RERUN_SCOPE_FAILED:
+      return "RERUN_SCOPE_FAILED";
+    case RerunScope.RERUN_SCOPE_STEP:
+      return "RERUN_SCOPE_STEP";
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum RerunScope");
+  }
+}
+
+export function rerunScopeToNumber(object: RerunScope): number {
+  switch (object) {
+    case RerunScope.RERUN_SCOPE_UNSPECIFIED:
+      return 0;
+    case RerunScope.RERUN_SCOPE_ALL:
+      return 1;
+    case RerunScope.RERUN_SCOPE_FAILED:
+      return 2;
+    case RerunScope.RERUN_SCOPE_STEP:
+      return 3;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum RerunScope");
+  }
+}
+
 export const SpecFormat = {
   /** SPEC_FORMAT_UNSPECIFIED - YAML. */
   SPEC_FORMAT_UNSPECIFIED: "SPEC_FORMAT_UNSPECIFIED",
@@ -520,6 +593,90 @@ export function planOutcomeToNumber(object: PlanOutcome): number {
   }
 }
 
+export const ApprovalStatus = {
+  APPROVAL_STATUS_UNSPECIFIED: "APPROVAL_STATUS_UNSPECIFIED",
+  APPROVAL_STATUS_PENDING: "APPROVAL_STATUS_PENDING",
+  APPROVAL_STATUS_APPROVED: "APPROVAL_STATUS_APPROVED",
+  APPROVAL_STATUS_REJECTED: "APPROVAL_STATUS_REJECTED",
+  APPROVAL_STATUS_EXPIRED: "APPROVAL_STATUS_EXPIRED",
+  /** APPROVAL_STATUS_CANCELLED - What waited for it has ended otherwise. */
+  APPROVAL_STATUS_CANCELLED: "APPROVAL_STATUS_CANCELLED",
+} as const;
+
+export type ApprovalStatus = typeof ApprovalStatus[keyof typeof ApprovalStatus];
+
+export namespace ApprovalStatus {
+  export type APPROVAL_STATUS_UNSPECIFIED = typeof ApprovalStatus.APPROVAL_STATUS_UNSPECIFIED;
+  export type APPROVAL_STATUS_PENDING = typeof ApprovalStatus.APPROVAL_STATUS_PENDING;
+  export type APPROVAL_STATUS_APPROVED = typeof ApprovalStatus.APPROVAL_STATUS_APPROVED;
+  export type APPROVAL_STATUS_REJECTED = typeof ApprovalStatus.APPROVAL_STATUS_REJECTED;
+  export type APPROVAL_STATUS_EXPIRED = typeof ApprovalStatus.APPROVAL_STATUS_EXPIRED;
+  export type APPROVAL_STATUS_CANCELLED = typeof ApprovalStatus.APPROVAL_STATUS_CANCELLED;
+}
+
+export function approvalStatusFromJSON(object: any): ApprovalStatus {
+  switch (object) {
+    case 0:
+    case "APPROVAL_STATUS_UNSPECIFIED":
+      return ApprovalStatus.APPROVAL_STATUS_UNSPECIFIED;
+    case 1:
+    case "APPROVAL_STATUS_PENDING":
+      return ApprovalStatus.APPROVAL_STATUS_PENDING;
+    case 2:
+    case "APPROVAL_STATUS_APPROVED":
+      return ApprovalStatus.APPROVAL_STATUS_APPROVED;
+    case 3:
+    case "APPROVAL_STATUS_REJECTED":
+      return ApprovalStatus.APPROVAL_STATUS_REJECTED;
+    case 4:
+    case "APPROVAL_STATUS_EXPIRED":
+      return ApprovalStatus.APPROVAL_STATUS_EXPIRED;
+    case 5:
+    case "APPROVAL_STATUS_CANCELLED":
+      return ApprovalStatus.APPROVAL_STATUS_CANCELLED;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum ApprovalStatus");
+  }
+}
+
+export function approvalStatusToJSON(object: ApprovalStatus): string {
+  switch (object) {
+    case ApprovalStatus.APPROVAL_STATUS_UNSPECIFIED:
+      return "APPROVAL_STATUS_UNSPECIFIED";
+    case ApprovalStatus.APPROVAL_STATUS_PENDING:
+      return "APPROVAL_STATUS_PENDING";
+    case ApprovalStatus.APPROVAL_STATUS_APPROVED:
+      return "APPROVAL_STATUS_APPROVED";
+    case ApprovalStatus.APPROVAL_STATUS_REJECTED:
+      return "APPROVAL_STATUS_REJECTED";
+    case ApprovalStatus.APPROVAL_STATUS_EXPIRED:
+      return "APPROVAL_STATUS_EXPIRED";
+    case ApprovalStatus.APPROVAL_STATUS_CANCELLED:
+      return "APPROVAL_STATUS_CANCELLED";
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum ApprovalStatus");
+  }
+}
+
+export function approvalStatusToNumber(object: ApprovalStatus): number {
+  switch (object) {
+    case ApprovalStatus.APPROVAL_STATUS_UNSPECIFIED:
+      return 0;
+    case ApprovalStatus.APPROVAL_STATUS_PENDING:
+      return 1;
+    case ApprovalStatus.APPROVAL_STATUS_APPROVED:
+      return 2;
+    case ApprovalStatus.APPROVAL_STATUS_REJECTED:
+      return 3;
+    case ApprovalStatus.APPROVAL_STATUS_EXPIRED:
+      return 4;
+    case ApprovalStatus.APPROVAL_STATUS_CANCELLED:
+      return 5;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum ApprovalStatus");
+  }
+}
+
 /** What a caller may set of a pipeline. */
 export interface PipelineFields {
   /** `default` when absent. */
@@ -542,8 +699,9 @@ export interface PipelineFields {
   prTargetBranch?:
     | string
     | undefined;
-  /** Replaces all pairs when `replace_metadata` is set or the pipeline is new. */
+  /** Replaces all pairs, when it is not empty. */
   metadata: { [key: string]: string };
+  /** Also when it is empty. */
   replaceMetadata: boolean;
 }
 
@@ -571,11 +729,21 @@ export interface PipelineRecord {
   status: RunStatus;
   /** Revision of the saved definition; empty before the first save. */
   headCommitSha: string;
+  /** Absent without runs. */
+  lastRun: LastRun | undefined;
 }
 
 export interface PipelineRecord_MetadataEntry {
   key: string;
   value: string;
+}
+
+export interface LastRun {
+  runId: string;
+  /** Exact, as that of the pipeline is not. */
+  status: RunStatus;
+  /** Unix milliseconds. */
+  createdAtMs: bigint;
 }
 
 export interface CreatePipelineRequest {
@@ -657,14 +825,92 @@ export interface TriggerPipelineResponse {
 }
 
 export interface StopPipelineRequest {
+  /** Empty for any pipeline; else NOT_FOUND for a run of another one. */
   pipelineId: string;
+  /** Required. */
   runId: string;
+  /** At most 2000 characters. */
   reason: string;
   /** Id or name of the caller, when given; anybody else needs the scope `act-as`. */
   operator: string;
+  /** Chosen by the caller, at most 200 characters; empty for a call that stands for itself. */
+  requestId: string;
 }
 
 export interface StopPipelineResponse {
+  /** When it was stored. */
+  status: RunStatus;
+}
+
+export interface PausePipelineRequest {
+  /** Empty for any pipeline; else NOT_FOUND for a run of another one. */
+  pipelineId: string;
+  /** Required. */
+  runId: string;
+  /** At most 2000 characters. */
+  reason: string;
+  /** Id or name of the caller, when given; anybody else needs the scope `act-as`. */
+  operator: string;
+  /** Chosen by the caller, at most 200 characters; empty for a call that stands for itself. */
+  requestId: string;
+}
+
+export interface PausePipelineResponse {
+  status: RunStatus;
+}
+
+export interface ResumePipelineRequest {
+  /** Empty for any pipeline; else NOT_FOUND for a run of another one. */
+  pipelineId: string;
+  /** Required. */
+  runId: string;
+  /** At most 2000 characters. */
+  reason: string;
+  /** Id or name of the caller, when given; anybody else needs the scope `act-as`. */
+  operator: string;
+  /** Chosen by the caller, at most 200 characters; empty for a call that stands for itself. */
+  requestId: string;
+}
+
+export interface ResumePipelineResponse {
+  status: RunStatus;
+}
+
+export interface RerunPipelineRequest {
+  /** Empty for any pipeline; else NOT_FOUND for a run of another one. */
+  pipelineId: string;
+  /** Required. */
+  runId: string;
+  /** Required. */
+  scope: RerunScope;
+  /** The step to begin with, of any attempt; goes with RERUN_SCOPE_STEP, which needs it, and with no other. */
+  stepRunId: string;
+  /** Id or name of the caller, when given; anybody else needs the scope `act-as`. */
+  triggeredBy: string;
+  /** Chosen by the caller, at most 200 characters; empty for a call that stands for itself. */
+  requestId: string;
+}
+
+export interface RerunPipelineResponse {
+  runId: string;
+  /** From 2. */
+  attempt: number;
+}
+
+export interface CancelJobRequest {
+  /** Required, of the newest attempt. */
+  jobId: string;
+  /** At most 2000 characters. */
+  reason: string;
+  /** Id or name of the caller, when given; anybody else needs the scope `act-as`. */
+  operator: string;
+  /** Chosen by the caller, at most 200 characters; empty for a call that stands for itself. */
+  requestId: string;
+}
+
+export interface CancelJobResponse {
+  /** RUNNING while a step of it has not ended, or cleans up. */
+  status: JobStatus;
 }
 
 export interface Trigger {
@@ -686,6 +932,34 @@ export interface RunSummary {
   createdAtMs: bigint;
   startedAtMs: bigint;
   endedAtMs: bigint;
+  projectId: string;
+  /** The authenticated caller, where `triggered_by` is another. */
+  actor: string;
+  /** The run that it repeats; empty for none. */
+  retryOf: string;
+  /** It ran one step that is in no definition: see steprun.v1. */
+  adHoc: boolean;
+  /** Absent while a job of it is at work, and once it has ended. */
+  waitingFor: WaitingFor | undefined;
+}
+
+/** Why a run, a job or a step that does not run waits. */
+export interface WaitingFor {
+  /**
+   * `worker`, `paused`, `stage`, `needs`, `retry`, `parallel`, `agent`, `no_agent_online`, `no_agent_matches`, `all_busy`,
+   * `quota`, `approval`, `concurrency`, `job`, `step` or `start`.
+   */
+  reason: string;
+  /** For people. */
+  text: string;
+  /** Of `needs`: names of the jobs that have not ended. */
+  needs: string[];
+  /** Of `approval`. */
+  approvalId: string;
+  /** Of `concurrency`: the group, the run that has had a place longest, and how many get one before. */
+  group: string;
+  holderRunId: string;
+  ahead: number;
 }
 
 export interface JobRun {
@@ -702,14 +976,24 @@ export interface JobRun {
   /** Empty while no agent has the job. */
   agentId: string;
   reason: string;
-  /** Why a job that does not run waits, for people; empty when it does not. */
-  waitingFor: string;
+  /** Absent for a job that runs or has ended. */
+  waitingFor:
+    | WaitingFor
+    | undefined;
   /** Unix milliseconds; 0 for what has not happened. */
   queuedAtMs: bigint;
   startedAtMs: bigint;
   endedAtMs: bigint;
-  /** Ids of its step runs, in order; `steprun.v1` has them in full. */
-  stepRunIds: string[];
+  /** In order; what they do is in `steprun.v1`. */
+  steps: JobStep[];
+  /** Names of jobs. */
+  needs: string[];
+  /** The attempt after; empty for the newest. */
+  retriedBy: string;
+  /** The job of an earlier run whose result and outputs it has; empty for one that was run. */
+  reusedFrom: string;
+  /** The run that has, or gets, its place in a group; empty for none. */
+  gaveWayTo: string;
 }
 
 export interface JobRun_MatrixEntry {
@@ -717,11 +1001,67 @@ export interface JobRun_MatrixEntry {
   value: string;
 }
 
+export interface JobStep {
+  stepRunId: string;
+  name: string;
+  status: StepRunStatus;
+  /** From 1. */
+  attempt: number;
+  /** The attempts before and after, and the step of an earlier run whose result it has; empty for none. */
+  retryOf: string;
+  retriedBy: string;
+  reusedFrom: string;
+  /** Absent when there was no process. */
+  exitCode?: number | undefined;
+  reason: string;
+  /** Number of the last log line of a final step run; 0 for none. */
+  lastLine: bigint;
+  /** Absent for a step that runs or has ended. */
+  waitingFor:
+    | WaitingFor
+    | undefined;
+  /** Unix milliseconds; 0 for what has not happened. */
+  startedAtMs: bigint;
+  endedAtMs: bigint;
+  timing: StartTiming | undefined;
+}
+
+/** Why a step started when it did. Unix milliseconds; 0 for what has not happened. */
+export interface StartTiming {
+  triggeredAtMs: bigint;
+  plannedAtMs: bigint;
+  /** On the board since then. */
+  offeredAtMs: bigint;
+  /** The grant was saved. */
+  claimedAtMs: bigint;
+  dispatchedAtMs: bigint;
+  startedAtMs: bigint;
+  waits: StartWaits | undefined;
+}
+
+/**
+ * What a start waited for, one after the other, milliseconds; what goes on is counted until now, and what was not waited
+ * for is absent.
+ */
+export interface StartWaits {
+  planMs?: bigint | undefined;
+  stageMs?: bigint | undefined;
+  needsMs?: bigint | undefined;
+  pausedMs?: bigint | undefined;
+  agentMs?: bigint | undefined;
+  startMs?: bigint | undefined;
+}
+
 export interface PipelineRun {
   summary: RunSummary | undefined;
   variables: { [key: string]: string };
-  waitingFor: string;
+  /** In the order of the plan; those that have not begun too. */
   jobs: JobRun[];
+  /** Why it ended as it did; empty when there is nothing to say. */
+  reason: string;
+  /** The run that repeats it; empty for none. */
+  retriedBy: string;
+  approvals: Approval[];
 }
 
 export interface PipelineRun_VariablesEntry {
@@ -759,6 +1099,63 @@ export interface ListPipelineRunsResponse {
   total: bigint;
 }
 
+export interface GetRunTimelineRequest {
+  /** Required. */
+  runId: string;
+  /** Transitions with a larger number. */
+  after: bigint;
+  /** 1 to 1000; 0 stands for 200. */
+  limit: number;
+}
+
+export interface GetRunTimelineResponse {
+  transitions: Transition[];
+  /** The number to ask for what comes after; 0 when nothing has yet. */
+  next: bigint;
+}
+
+export interface Transition {
+  /** Counts the transitions of the run from 1. */
+  number: bigint;
+  /** Unix milliseconds. */
+  timeMs: bigint;
+  /** `pipeline`, `job`, `step` or `approval`. */
+  object: string;
+  /** Such as `started`; the last word of the type of the event. */
+  lifecycle: string;
+  /** Of the object since then, as a word. */
+  status: string;
+  /** Of a job or a step; else empty. */
+  jobId: string;
+  stepRunId: string;
+  /** As the plan calls it; a step by its job and itself. */
+  name: string;
+  /** The message with which it began: `trigger`, `stop`, `claimRequested`, `reported` ..., or `timer:` and its name. */
+  cause: string;
+  /** A user's name or an agent's id; empty where nobody did. */
+  by: string;
+  /** What else there is to say: a JSON object. */
+  dataJson: string;
+}
+
+export interface GetRunOutputsRequest {
+  /** Required. */
+  runId: string;
+}
+
+export interface GetRunOutputsResponse {
+  /** Jobs that declare outputs and have ended, in the order of the plan: the newest attempt of each, and of each cell. */
+  jobs: JobOutputs[];
+}
+
+export interface JobOutputs {
+  jobId: string;
+  name: string;
+  status: JobStatus;
+  /** Null where a step has not written it. */
+  outputs: { [key: string]: any } | undefined;
+}
+
 /** One thing to say of a definition. */
 export interface Diagnostic {
   /** One of a published list, such as `unknown-key`. */
@@ -777,6 +1174,50 @@ export interface Diagnostic {
   endColumn: number;
   /** What to do; empty where the message says it. */
   hint: string;
+}
+
+export interface GetSpecRequest {
+  /** Required. */
+  pipelineId: string;
+}
+
+export interface GetSpecResponse {
+  /** The structured definition. */
+  spec:
+    | { [key: string]: any }
+    | undefined;
+  /** As committed, byte for byte. */
+  text: string;
+  format: SpecFormat;
+  /** Its revision. */
+  headCommitSha: string;
+  commitMessage: string;
+  editor: string;
+  /** Unix milliseconds. */
+  savedAtMs: bigint;
+}
+
+export interface SaveSpecRequest {
+  /** Required. */
+  pipelineId: string;
+  /** The structured definition; required. The committed text changes only where its value differs. */
+  spec:
+    | { [key: string]: any }
+    | undefined;
+  /** Of the text that is committed. */
+  format: SpecFormat;
+  /** Revision that the caller expects to be the head; empty for any. */
+  expectedHeadCommitSha: string;
+  /** At most 10000 characters. */
+  commitMessage: string;
+  /** Chosen by the caller, at most 200 characters; empty for a call that stands for itself. */
+  requestId: string;
+  /** Id or name of the caller, when given; anybody else needs the scope `act-as`. */
+  editor: string;
+}
+
+export interface SaveSpecResponse {
+  headCommitSha: string;
 }
 
 export interface ValidateSpecRequest {
@@ -913,6 +1354,122 @@ export interface MatchingAgent {
 export interface FailingClause {
   clause: string;
   agents: number;
+}
+
+/** A gate that people open. */
+export interface Approval {
+  approvalId: string;
+  runId: string;
+  pipelineId: string;
+  projectId: string;
+  /** Before what it stands, by its name in the definition. */
+  gate: { $case: "stage"; value: string } | { $case: "job"; value: string } | undefined;
+  status: ApprovalStatus;
+  /** For approvers. */
+  message: string;
+  /** Unix milliseconds; 0 for what has not happened, or will not. */
+  requestedAtMs: bigint;
+  expiresAtMs: bigint;
+  endedAtMs: bigint;
+  approvals: Vote[];
+  /** Absent when nobody has rejected it. */
+  rejection:
+    | Vote
+    | undefined;
+  /** Each of these users has to approve, by name or id. */
+  required: string[];
+  /** Approvals in all, those of `required` among them. */
+  count: number;
+  /** How many are missing, and which of `required`. */
+  missing: number;
+  missingUsers: string[];
+  /** Who else may approve. */
+  allowedUsers: string[];
+  allowedRoles: string[];
+  /** Whoever triggered the run may not. */
+  preventSelf: boolean;
+}
+
+export interface Vote {
+  userId: string;
+  name: string;
+  /** Unix milliseconds. */
+  atMs: bigint;
+  comment: string;
+}
+
+/** An approval as the caller sees it. */
+export interface ApprovalForCaller {
+  approval:
+    | Approval
+    | undefined;
+  /** The caller may approve it now. */
+  mayDecide: boolean;
+  /** Why they may not, for people; empty when they may. */
+  whyNot: string;
+}
+
+export interface ListApprovalsRequest {
+  /** From 1; 0 stands for 1. */
+  page: number;
+  /** 1 to 100; 0 stands for 20. */
+  pageSize: number;
+  /** `requestedAt`, or `-requestedAt` for the newest first; empty for the latter. */
+  sort: string;
+  /** UNSPECIFIED for PENDING. */
+  status: ApprovalStatus;
+  /** Empty for any. */
+  projectId: string;
+  pipelineId: string;
+}
+
+export interface ListApprovalsResponse {
+  approvals: ApprovalForCaller[];
+  /** Of all pages. */
+  total: bigint;
+}
+
+export interface ListRunApprovalsRequest {
+  /** Required. */
+  runId: string;
+}
+
+export interface ListRunApprovalsResponse {
+  approvals: ApprovalForCaller[];
+}
+
+export interface ApproveRequest {
+  /** Empty for any pipeline; else NOT_FOUND for a run of another one. */
+  pipelineId: string;
+  /** Required. */
+  runId: string;
+  /** Required. */
+  approvalId: string;
+  /** At most 2000 characters. */
+  comment: string;
+  /** Chosen by the caller, at most 200 characters; empty for a call that stands for itself. */
+  requestId: string;
+}
+
+export interface ApproveResponse {
+  approval: ApprovalForCaller | undefined;
+}
+
+export interface RejectRequest {
+  /** Empty for any pipeline; else NOT_FOUND for a run of another one. */
+  pipelineId: string;
+  /** Required. */
+  runId: string;
+  /** Required. */
+  approvalId: string;
+  /** At most 2000 characters. */
+  comment: string;
+  /** Chosen by the caller, at most 200 characters; empty for a call that stands for itself. */
+  requestId: string;
+}
+
+export interface RejectResponse {
+  approval: ApprovalForCaller | undefined;
 }
 
 function createBasePipelineFields(): PipelineFields {
@@ -1299,6 +1856,7 @@ function createBasePipelineRecord(): PipelineRecord {
     updatedAtMs: 0n,
     status: RunStatus.RUN_STATUS_UNSPECIFIED,
     headCommitSha: "",
+    lastRun: undefined,
   };
 }
 
@@ -1354,6 +1912,9 @@ export const PipelineRecord: MessageFns<PipelineRecord> = {
     }
     if (message.headCommitSha !== "") {
       writer.uint32(122).string(message.headCommitSha);
+    }
+    if (message.lastRun !== undefined) {
+      LastRun.encode(message.lastRun, writer.uint32(130).fork()).join();
     }
     return writer;
   },
@@ -1494,6 +2055,14 @@ export const PipelineRecord: MessageFns<PipelineRecord> = {
             message.headCommitSha = reader.string();
             continue;
           }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.lastRun = LastRun.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1580,6 +2149,11 @@ export const PipelineRecord: MessageFns<PipelineRecord> = {
         : isSet(object.head_commit_sha)
         ? globalThis.String(object.head_commit_sha)
         : "",
+      lastRun: isSet(object.lastRun)
+        ? LastRun.fromJSON(object.lastRun)
+        : isSet(object.last_run)
+        ? LastRun.fromJSON(object.last_run)
+        : undefined,
     };
   },
 
@@ -1636,6 +2210,9 @@ export const PipelineRecord: MessageFns<PipelineRecord> = {
     if (message.headCommitSha !== "") {
       obj.headCommitSha = message.headCommitSha;
     }
+    if (message.lastRun !== undefined) {
+      obj.lastRun = LastRun.toJSON(message.lastRun);
+    }
     return obj;
   },
 
@@ -1671,6 +2248,9 @@ export const PipelineRecord: MessageFns<PipelineRecord> = {
       : 0n;
     message.status = object.status ?? RunStatus.RUN_STATUS_UNSPECIFIED;
     message.headCommitSha = object.headCommitSha ?? "";
+    message.lastRun = (object.lastRun !== undefined && object.lastRun !== null)
+      ? LastRun.fromPartial(object.lastRun)
+      : undefined;
     return message;
   },
 };
@@ -1756,6 +2336,120 @@ export const PipelineRecord_MetadataEntry: MessageFns<PipelineRecord_MetadataEnt
     const message = createBasePipelineRecord_MetadataEntry();
     message.key = object.key ?? "";
     message.value = object.value ?? "";
+    return message;
+  },
+};
+
+function createBaseLastRun(): LastRun {
+  return { runId: "", status: RunStatus.RUN_STATUS_UNSPECIFIED, createdAtMs: 0n };
+}
+
+export const LastRun: MessageFns<LastRun> = {
+  encode(message: LastRun, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.status !== RunStatus.RUN_STATUS_UNSPECIFIED) {
+      writer.uint32(16).int32(runStatusToNumber(message.status));
+    }
+    if (message.createdAtMs !== 0n) {
+      if (BigInt.asIntN(64, message.createdAtMs) !== message.createdAtMs) {
+        throw new globalThis.Error("value provided for field message.createdAtMs of type int64 too large");
+      }
+      writer.uint32(24).int64(message.createdAtMs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LastRun {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLastRun();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.status = runStatusFromJSON(reader.int32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.createdAtMs = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): LastRun {
+    return {
+      runId: isSet(object.runId)
+        ? globalThis.String(object.runId)
+        : isSet(object.run_id)
+        ? globalThis.String(object.run_id)
+        : "",
+      status: isSet(object.status) ? runStatusFromJSON(object.status) : RunStatus.RUN_STATUS_UNSPECIFIED,
+      createdAtMs: isSet(object.createdAtMs)
+        ? BigInt(object.createdAtMs)
+        : isSet(object.created_at_ms)
+        ? BigInt(object.created_at_ms)
+        : 0n,
+    };
+  },
+
+  toJSON(message: LastRun): unknown {
+    const obj: any = {};
+    if (message.runId !== "") {
+      obj.runId = message.runId;
+    }
+    if (message.status !== RunStatus.RUN_STATUS_UNSPECIFIED) {
+      obj.status = runStatusToJSON(message.status);
+    }
+    if (message.createdAtMs !== 0n) {
+      obj.createdAtMs = message.createdAtMs.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<LastRun>, I>>(base?: I): LastRun {
+    return LastRun.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<LastRun>, I>>(object: I): LastRun {
+    const message = createBaseLastRun();
+    message.runId = object.runId ?? "";
+    message.status = object.status ?? RunStatus.RUN_STATUS_UNSPECIFIED;
+    message.createdAtMs = (object.createdAtMs !== undefined && object.createdAtMs !== null)
+      ? BigInt(object.createdAtMs)
+      : 0n;
     return message;
   },
 };
@@ -2932,7 +3626,7 @@ export const TriggerPipelineResponse: MessageFns<TriggerPipelineResponse> = {
 };
 
 function createBaseStopPipelineRequest(): StopPipelineRequest {
-  return { pipelineId: "", runId: "", reason: "", operator: "" };
+  return { pipelineId: "", runId: "", reason: "", operator: "", requestId: "" };
 }
 
 export const StopPipelineRequest: MessageFns<StopPipelineRequest> = {
@@ -2948,6 +3642,9 @@ export const StopPipelineRequest: MessageFns<StopPipelineRequest> = {
     }
     if (message.operator !== "") {
       writer.uint32(34).string(message.operator);
+    }
+    if (message.requestId !== "") {
+      writer.uint32(42).string(message.requestId);
     }
     return writer;
   },
@@ -2997,6 +3694,14 @@ export const StopPipelineRequest: MessageFns<StopPipelineRequest> = {
             message.operator = reader.string();
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.requestId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3023,6 +3728,11 @@ export const StopPipelineRequest: MessageFns<StopPipelineRequest> = {
         : "",
       reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
       operator: isSet(object.operator) ? globalThis.String(object.operator) : "",
+      requestId: isSet(object.requestId)
+        ? globalThis.String(object.requestId)
+        : isSet(object.request_id)
+        ? globalThis.String(object.request_id)
+        : "",
     };
   },
 
@@ -3040,6 +3750,9 @@ export const StopPipelineRequest: MessageFns<StopPipelineRequest> = {
     if (message.operator !== "") {
       obj.operator = message.operator;
     }
+    if (message.requestId !== "") {
+      obj.requestId = message.requestId;
+    }
     return obj;
   },
 
@@ -3052,16 +3765,20 @@ export const StopPipelineRequest: MessageFns<StopPipelineRequest> = {
     message.runId = object.runId ?? "";
     message.reason = object.reason ?? "";
     message.operator = object.operator ?? "";
+    message.requestId = object.requestId ?? "";
     return message;
   },
 };
 
 function createBaseStopPipelineResponse(): StopPipelineResponse {
-  return {};
+  return { status: RunStatus.RUN_STATUS_UNSPECIFIED };
 }
 
 export const StopPipelineResponse: MessageFns<StopPipelineResponse> = {
-  encode(_: StopPipelineResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+  encode(message: StopPipelineResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.status !== RunStatus.RUN_STATUS_UNSPECIFIED) {
+      writer.uint32(8).int32(runStatusToNumber(message.status));
+    }
     return writer;
   },
 
@@ -3078,6 +3795,14 @@ export const StopPipelineResponse: MessageFns<StopPipelineResponse> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.status = runStatusFromJSON(reader.int32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3090,20 +3815,905 @@ export const StopPipelineResponse: MessageFns<StopPipelineResponse> = {
     }
   },
 
-  fromJSON(_: any): StopPipelineResponse {
-    return {};
+  fromJSON(object: any): StopPipelineResponse {
+    return { status: isSet(object.status) ? runStatusFromJSON(object.status) : RunStatus.RUN_STATUS_UNSPECIFIED };
   },
 
-  toJSON(_: StopPipelineResponse): unknown {
+  toJSON(message: StopPipelineResponse): unknown {
     const obj: any = {};
+    if (message.status !== RunStatus.RUN_STATUS_UNSPECIFIED) {
+      obj.status = runStatusToJSON(message.status);
+    }
     return obj;
   },
 
   create<I extends Exact<DeepPartial<StopPipelineResponse>, I>>(base?: I): StopPipelineResponse {
     return StopPipelineResponse.fromPartial(base ?? ({} as any));
   },
-  fromPartial<I extends Exact<DeepPartial<StopPipelineResponse>, I>>(_: I): StopPipelineResponse {
+  fromPartial<I extends Exact<DeepPartial<StopPipelineResponse>, I>>(object: I): StopPipelineResponse {
     const message = createBaseStopPipelineResponse();
+    message.status = object.status ?? RunStatus.RUN_STATUS_UNSPECIFIED;
+    return message;
+  },
+};
+
+function createBasePausePipelineRequest(): PausePipelineRequest {
+  return { pipelineId: "", runId: "", reason: "", operator: "", requestId: "" };
+}
+
+export const PausePipelineRequest: MessageFns<PausePipelineRequest> = {
+  encode(message: PausePipelineRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pipelineId !== "") {
+      writer.uint32(10).string(message.pipelineId);
+    }
+    if (message.runId !== "") {
+      writer.uint32(18).string(message.runId);
+    }
+    if (message.reason !== "") {
+      writer.uint32(26).string(message.reason);
+    }
+    if (message.operator !== "") {
+      writer.uint32(34).string(message.operator);
+    }
+    if (message.requestId !== "") {
+      writer.uint32(42).string(message.requestId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PausePipelineRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePausePipelineRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pipelineId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.operator = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.requestId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PausePipelineRequest {
+    return {
+      pipelineId: isSet(object.pipelineId)
+        ? globalThis.String(object.pipelineId)
+        : isSet(object.pipeline_id)
+        ? globalThis.String(object.pipeline_id)
+        : "",
+      runId: isSet(object.runId)
+        ? globalThis.String(object.runId)
+        : isSet(object.run_id)
+        ? globalThis.String(object.run_id)
+        : "",
+      reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
+      operator: isSet(object.operator) ? globalThis.String(object.operator) : "",
+      requestId: isSet(object.requestId)
+        ? globalThis.String(object.requestId)
+        : isSet(object.request_id)
+        ? globalThis.String(object.request_id)
+        : "",
+    };
+  },
+
+  toJSON(message: PausePipelineRequest): unknown {
+    const obj: any = {};
+    if (message.pipelineId !== "") {
+      obj.pipelineId = message.pipelineId;
+    }
+    if (message.runId !== "") {
+      obj.runId = message.runId;
+    }
+    if (message.reason !== "") {
+      obj.reason = message.reason;
+    }
+    if (message.operator !== "") {
+      obj.operator = message.operator;
+    }
+    if (message.requestId !== "") {
+      obj.requestId = message.requestId;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PausePipelineRequest>, I>>(base?: I): PausePipelineRequest {
+    return PausePipelineRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PausePipelineRequest>, I>>(object: I): PausePipelineRequest {
+    const message = createBasePausePipelineRequest();
+    message.pipelineId = object.pipelineId ?? "";
+    message.runId = object.runId ?? "";
+    message.reason = object.reason ?? "";
+    message.operator = object.operator ?? "";
+    message.requestId = object.requestId ?? "";
+    return message;
+  },
+};
+
+function createBasePausePipelineResponse(): PausePipelineResponse {
+  return { status: RunStatus.RUN_STATUS_UNSPECIFIED };
+}
+
+export const PausePipelineResponse: MessageFns<PausePipelineResponse> = {
+  encode(message: PausePipelineResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.status !== RunStatus.RUN_STATUS_UNSPECIFIED) {
+      writer.uint32(8).int32(runStatusToNumber(message.status));
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PausePipelineResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePausePipelineResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.status = runStatusFromJSON(reader.int32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PausePipelineResponse {
+    return { status: isSet(object.status) ? runStatusFromJSON(object.status) : RunStatus.RUN_STATUS_UNSPECIFIED };
+  },
+
+  toJSON(message: PausePipelineResponse): unknown {
+    const obj: any = {};
+    if (message.status !== RunStatus.RUN_STATUS_UNSPECIFIED) {
+      obj.status = runStatusToJSON(message.status);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PausePipelineResponse>, I>>(base?: I): PausePipelineResponse {
+    return PausePipelineResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PausePipelineResponse>, I>>(object: I): PausePipelineResponse {
+    const message = createBasePausePipelineResponse();
+    message.status = object.status ?? RunStatus.RUN_STATUS_UNSPECIFIED;
+    return message;
+  },
+};
+
+function createBaseResumePipelineRequest(): ResumePipelineRequest {
+  return { pipelineId: "", runId: "", reason: "", operator: "", requestId: "" };
+}
+
+export const ResumePipelineRequest: MessageFns<ResumePipelineRequest> = {
+  encode(message: ResumePipelineRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pipelineId !== "") {
+      writer.uint32(10).string(message.pipelineId);
+    }
+    if (message.runId !== "") {
+      writer.uint32(18).string(message.runId);
+    }
+    if (message.reason !== "") {
+      writer.uint32(26).string(message.reason);
+    }
+    if (message.operator !== "") {
+      writer.uint32(34).string(message.operator);
+    }
+    if (message.requestId !== "") {
+      writer.uint32(42).string(message.requestId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ResumePipelineRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResumePipelineRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pipelineId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.operator = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.requestId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ResumePipelineRequest {
+    return {
+      pipelineId: isSet(object.pipelineId)
+        ? globalThis.String(object.pipelineId)
+        : isSet(object.pipeline_id)
+        ? globalThis.String(object.pipeline_id)
+        : "",
+      runId: isSet(object.runId)
+        ? globalThis.String(object.runId)
+        : isSet(object.run_id)
+        ? globalThis.String(object.run_id)
+        : "",
+      reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
+      operator: isSet(object.operator) ? globalThis.String(object.operator) : "",
+      requestId: isSet(object.requestId)
+        ? globalThis.String(object.requestId)
+        : isSet(object.request_id)
+        ? globalThis.String(object.request_id)
+        : "",
+    };
+  },
+
+  toJSON(message: ResumePipelineRequest): unknown {
+    const obj: any = {};
+    if (message.pipelineId !== "") {
+      obj.pipelineId = message.pipelineId;
+    }
+    if (message.runId !== "") {
+      obj.runId = message.runId;
+    }
+    if (message.reason !== "") {
+      obj.reason = message.reason;
+    }
+    if (message.operator !== "") {
+      obj.operator = message.operator;
+    }
+    if (message.requestId !== "") {
+      obj.requestId = message.requestId;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ResumePipelineRequest>, I>>(base?: I): ResumePipelineRequest {
+    return ResumePipelineRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ResumePipelineRequest>, I>>(object: I): ResumePipelineRequest {
+    const message = createBaseResumePipelineRequest();
+    message.pipelineId = object.pipelineId ?? "";
+    message.runId = object.runId ?? "";
+    message.reason = object.reason ?? "";
+    message.operator = object.operator ?? "";
+    message.requestId = object.requestId ?? "";
+    return message;
+  },
+};
+
+function createBaseResumePipelineResponse(): ResumePipelineResponse {
+  return { status: RunStatus.RUN_STATUS_UNSPECIFIED };
+}
+
+export const ResumePipelineResponse: MessageFns<ResumePipelineResponse> = {
+  encode(message: ResumePipelineResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.status !== RunStatus.RUN_STATUS_UNSPECIFIED) {
+      writer.uint32(8).int32(runStatusToNumber(message.status));
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ResumePipelineResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResumePipelineResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.status = runStatusFromJSON(reader.int32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ResumePipelineResponse {
+    return { status: isSet(object.status) ? runStatusFromJSON(object.status) : RunStatus.RUN_STATUS_UNSPECIFIED };
+  },
+
+  toJSON(message: ResumePipelineResponse): unknown {
+    const obj: any = {};
+    if (message.status !== RunStatus.RUN_STATUS_UNSPECIFIED) {
+      obj.status = runStatusToJSON(message.status);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ResumePipelineResponse>, I>>(base?: I): ResumePipelineResponse {
+    return ResumePipelineResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ResumePipelineResponse>, I>>(object: I): ResumePipelineResponse {
+    const message = createBaseResumePipelineResponse();
+    message.status = object.status ?? RunStatus.RUN_STATUS_UNSPECIFIED;
+    return message;
+  },
+};
+
+function createBaseRerunPipelineRequest(): RerunPipelineRequest {
+  return {
+    pipelineId: "",
+    runId: "",
+    scope: RerunScope.RERUN_SCOPE_UNSPECIFIED,
+    stepRunId: "",
+    triggeredBy: "",
+    requestId: "",
+  };
+}
+
+export const RerunPipelineRequest: MessageFns<RerunPipelineRequest> = {
+  encode(message: RerunPipelineRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pipelineId !== "") {
+      writer.uint32(10).string(message.pipelineId);
+    }
+    if (message.runId !== "") {
+      writer.uint32(18).string(message.runId);
+    }
+    if (message.scope !== RerunScope.RERUN_SCOPE_UNSPECIFIED) {
+      writer.uint32(24).int32(rerunScopeToNumber(message.scope));
+    }
+    if (message.stepRunId !== "") {
+      writer.uint32(34).string(message.stepRunId);
+    }
+    if (message.triggeredBy !== "") {
+      writer.uint32(42).string(message.triggeredBy);
+    }
+    if (message.requestId !== "") {
+      writer.uint32(50).string(message.requestId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RerunPipelineRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRerunPipelineRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pipelineId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.scope = rerunScopeFromJSON(reader.int32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.stepRunId = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.triggeredBy = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.requestId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): RerunPipelineRequest {
+    return {
+      pipelineId: isSet(object.pipelineId)
+        ? globalThis.String(object.pipelineId)
+        : isSet(object.pipeline_id)
+        ? globalThis.String(object.pipeline_id)
+        : "",
+      runId: isSet(object.runId)
+        ? globalThis.String(object.runId)
+        : isSet(object.run_id)
+        ? globalThis.String(object.run_id)
+        : "",
+      scope: isSet(object.scope) ? rerunScopeFromJSON(object.scope) : RerunScope.RERUN_SCOPE_UNSPECIFIED,
+      stepRunId: isSet(object.stepRunId)
+        ? globalThis.String(object.stepRunId)
+        : isSet(object.step_run_id)
+        ? globalThis.String(object.step_run_id)
+        : "",
+      triggeredBy: isSet(object.triggeredBy)
+        ? globalThis.String(object.triggeredBy)
+        : isSet(object.triggered_by)
+        ? globalThis.String(object.triggered_by)
+        : "",
+      requestId: isSet(object.requestId)
+        ? globalThis.String(object.requestId)
+        : isSet(object.request_id)
+        ? globalThis.String(object.request_id)
+        : "",
+    };
+  },
+
+  toJSON(message: RerunPipelineRequest): unknown {
+    const obj: any = {};
+    if (message.pipelineId !== "") {
+      obj.pipelineId = message.pipelineId;
+    }
+    if (message.runId !== "") {
+      obj.runId = message.runId;
+    }
+    if (message.scope !== RerunScope.RERUN_SCOPE_UNSPECIFIED) {
+      obj.scope = rerunScopeToJSON(message.scope);
+    }
+    if (message.stepRunId !== "") {
+      obj.stepRunId = message.stepRunId;
+    }
+    if (message.triggeredBy !== "") {
+      obj.triggeredBy = message.triggeredBy;
+    }
+    if (message.requestId !== "") {
+      obj.requestId = message.requestId;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<RerunPipelineRequest>, I>>(base?: I): RerunPipelineRequest {
+    return RerunPipelineRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RerunPipelineRequest>, I>>(object: I): RerunPipelineRequest {
+    const message = createBaseRerunPipelineRequest();
+    message.pipelineId = object.pipelineId ?? "";
+    message.runId = object.runId ?? "";
+    message.scope = object.scope ?? RerunScope.RERUN_SCOPE_UNSPECIFIED;
+    message.stepRunId = object.stepRunId ?? "";
+    message.triggeredBy = object.triggeredBy ?? "";
+    message.requestId = object.requestId ?? "";
+    return message;
+  },
+};
+
+function createBaseRerunPipelineResponse(): RerunPipelineResponse {
+  return { runId: "", attempt: 0 };
+}
+
+export const RerunPipelineResponse: MessageFns<RerunPipelineResponse> = {
+  encode(message: RerunPipelineResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.attempt !== 0) {
+      writer.uint32(16).int32(message.attempt);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RerunPipelineResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRerunPipelineResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.attempt = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): RerunPipelineResponse {
+    return {
+      runId: isSet(object.runId)
+        ? globalThis.String(object.runId)
+        : isSet(object.run_id)
+        ? globalThis.String(object.run_id)
+        : "",
+      attempt: isSet(object.attempt) ? globalThis.Number(object.attempt) : 0,
+    };
+  },
+
+  toJSON(message: RerunPipelineResponse): unknown {
+    const obj: any = {};
+    if (message.runId !== "") {
+      obj.runId = message.runId;
+    }
+    if (message.attempt !== 0) {
+      obj.attempt = Math.round(message.attempt);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<RerunPipelineResponse>, I>>(base?: I): RerunPipelineResponse {
+    return RerunPipelineResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RerunPipelineResponse>, I>>(object: I): RerunPipelineResponse {
+    const message = createBaseRerunPipelineResponse();
+    message.runId = object.runId ?? "";
+    message.attempt = object.attempt ?? 0;
+    return message;
+  },
+};
+
+function createBaseCancelJobRequest(): CancelJobRequest {
+  return { jobId: "", reason: "", operator: "", requestId: "" };
+}
+
+export const CancelJobRequest: MessageFns<CancelJobRequest> = {
+  encode(message: CancelJobRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.jobId !== "") {
+      writer.uint32(10).string(message.jobId);
+    }
+    if (message.reason !== "") {
+      writer.uint32(18).string(message.reason);
+    }
+    if (message.operator !== "") {
+      writer.uint32(26).string(message.operator);
+    }
+    if (message.requestId !== "") {
+      writer.uint32(34).string(message.requestId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CancelJobRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCancelJobRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.jobId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.operator = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.requestId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): CancelJobRequest {
+    return {
+      jobId: isSet(object.jobId)
+        ? globalThis.String(object.jobId)
+        : isSet(object.job_id)
+        ? globalThis.String(object.job_id)
+        : "",
+      reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
+      operator: isSet(object.operator) ? globalThis.String(object.operator) : "",
+      requestId: isSet(object.requestId)
+        ? globalThis.String(object.requestId)
+        : isSet(object.request_id)
+        ? globalThis.String(object.request_id)
+        : "",
+    };
+  },
+
+  toJSON(message: CancelJobRequest): unknown {
+    const obj: any = {};
+    if (message.jobId !== "") {
+      obj.jobId = message.jobId;
+    }
+    if (message.reason !== "") {
+      obj.reason = message.reason;
+    }
+    if (message.operator !== "") {
+      obj.operator = message.operator;
+    }
+    if (message.requestId !== "") {
+      obj.requestId = message.requestId;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<CancelJobRequest>, I>>(base?: I): CancelJobRequest {
+    return CancelJobRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<CancelJobRequest>, I>>(object: I): CancelJobRequest {
+    const message = createBaseCancelJobRequest();
+    message.jobId = object.jobId ?? "";
+    message.reason = object.reason ?? "";
+    message.operator = object.operator ?? "";
+    message.requestId = object.requestId ?? "";
+    return message;
+  },
+};
+
+function createBaseCancelJobResponse(): CancelJobResponse {
+  return { status: JobStatus.JOB_STATUS_UNSPECIFIED };
+}
+
+export const CancelJobResponse: MessageFns<CancelJobResponse> = {
+  encode(message: CancelJobResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.status !== JobStatus.JOB_STATUS_UNSPECIFIED) {
+      writer.uint32(8).int32(jobStatusToNumber(message.status));
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CancelJobResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCancelJobResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.status = jobStatusFromJSON(reader.int32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): CancelJobResponse {
+    return { status: isSet(object.status) ? jobStatusFromJSON(object.status) : JobStatus.JOB_STATUS_UNSPECIFIED };
+  },
+
+  toJSON(message: CancelJobResponse): unknown {
+    const obj: any = {};
+    if (message.status !== JobStatus.JOB_STATUS_UNSPECIFIED) {
+      obj.status = jobStatusToJSON(message.status);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<CancelJobResponse>, I>>(base?: I): CancelJobResponse {
+    return CancelJobResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<CancelJobResponse>, I>>(object: I): CancelJobResponse {
+    const message = createBaseCancelJobResponse();
+    message.status = object.status ?? JobStatus.JOB_STATUS_UNSPECIFIED;
     return message;
   },
 };
@@ -3205,6 +4815,11 @@ function createBaseRunSummary(): RunSummary {
     createdAtMs: 0n,
     startedAtMs: 0n,
     endedAtMs: 0n,
+    projectId: "",
+    actor: "",
+    retryOf: "",
+    adHoc: false,
+    waitingFor: undefined,
   };
 }
 
@@ -3248,6 +4863,21 @@ export const RunSummary: MessageFns<RunSummary> = {
         throw new globalThis.Error("value provided for field message.endedAtMs of type int64 too large");
       }
       writer.uint32(80).int64(message.endedAtMs);
+    }
+    if (message.projectId !== "") {
+      writer.uint32(90).string(message.projectId);
+    }
+    if (message.actor !== "") {
+      writer.uint32(98).string(message.actor);
+    }
+    if (message.retryOf !== "") {
+      writer.uint32(106).string(message.retryOf);
+    }
+    if (message.adHoc !== false) {
+      writer.uint32(112).bool(message.adHoc);
+    }
+    if (message.waitingFor !== undefined) {
+      WaitingFor.encode(message.waitingFor, writer.uint32(122).fork()).join();
     }
     return writer;
   },
@@ -3345,6 +4975,46 @@ export const RunSummary: MessageFns<RunSummary> = {
             message.endedAtMs = reader.int64() as bigint;
             continue;
           }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.projectId = reader.string();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.actor = reader.string();
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.retryOf = reader.string();
+            continue;
+          }
+          case 14: {
+            if (tag !== 112) {
+              break;
+            }
+
+            message.adHoc = reader.bool();
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.waitingFor = WaitingFor.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3397,6 +5067,27 @@ export const RunSummary: MessageFns<RunSummary> = {
         : isSet(object.ended_at_ms)
         ? BigInt(object.ended_at_ms)
         : 0n,
+      projectId: isSet(object.projectId)
+        ? globalThis.String(object.projectId)
+        : isSet(object.project_id)
+        ? globalThis.String(object.project_id)
+        : "",
+      actor: isSet(object.actor) ? globalThis.String(object.actor) : "",
+      retryOf: isSet(object.retryOf)
+        ? globalThis.String(object.retryOf)
+        : isSet(object.retry_of)
+        ? globalThis.String(object.retry_of)
+        : "",
+      adHoc: isSet(object.adHoc)
+        ? globalThis.Boolean(object.adHoc)
+        : isSet(object.ad_hoc)
+        ? globalThis.Boolean(object.ad_hoc)
+        : false,
+      waitingFor: isSet(object.waitingFor)
+        ? WaitingFor.fromJSON(object.waitingFor)
+        : isSet(object.waiting_for)
+        ? WaitingFor.fromJSON(object.waiting_for)
+        : undefined,
     };
   },
 
@@ -3432,6 +5123,21 @@ export const RunSummary: MessageFns<RunSummary> = {
     if (message.endedAtMs !== 0n) {
       obj.endedAtMs = message.endedAtMs.toString();
     }
+    if (message.projectId !== "") {
+      obj.projectId = message.projectId;
+    }
+    if (message.actor !== "") {
+      obj.actor = message.actor;
+    }
+    if (message.retryOf !== "") {
+      obj.retryOf = message.retryOf;
+    }
+    if (message.adHoc !== false) {
+      obj.adHoc = message.adHoc;
+    }
+    if (message.waitingFor !== undefined) {
+      obj.waitingFor = WaitingFor.toJSON(message.waitingFor);
+    }
     return obj;
   },
 
@@ -3456,6 +5162,186 @@ export const RunSummary: MessageFns<RunSummary> = {
       ? BigInt(object.startedAtMs)
       : 0n;
     message.endedAtMs = (object.endedAtMs !== undefined && object.endedAtMs !== null) ? BigInt(object.endedAtMs) : 0n;
+    message.projectId = object.projectId ?? "";
+    message.actor = object.actor ?? "";
+    message.retryOf = object.retryOf ?? "";
+    message.adHoc = object.adHoc ?? false;
+    message.waitingFor = (object.waitingFor !== undefined && object.waitingFor !== null)
+      ? WaitingFor.fromPartial(object.waitingFor)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseWaitingFor(): WaitingFor {
+  return { reason: "", text: "", needs: [], approvalId: "", group: "", holderRunId: "", ahead: 0 };
+}
+
+export const WaitingFor: MessageFns<WaitingFor> = {
+  encode(message: WaitingFor, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.reason !== "") {
+      writer.uint32(10).string(message.reason);
+    }
+    if (message.text !== "") {
+      writer.uint32(18).string(message.text);
+    }
+    for (const v of message.needs) {
+      writer.uint32(26).string(v!);
+    }
+    if (message.approvalId !== "") {
+      writer.uint32(34).string(message.approvalId);
+    }
+    if (message.group !== "") {
+      writer.uint32(42).string(message.group);
+    }
+    if (message.holderRunId !== "") {
+      writer.uint32(50).string(message.holderRunId);
+    }
+    if (message.ahead !== 0) {
+      writer.uint32(56).int32(message.ahead);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): WaitingFor {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseWaitingFor();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.text = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.needs.push(reader.string());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.approvalId = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.group = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.holderRunId = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.ahead = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): WaitingFor {
+    return {
+      reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
+      text: isSet(object.text) ? globalThis.String(object.text) : "",
+      needs: globalThis.Array.isArray(object?.needs) ? object.needs.map((e: any) => globalThis.String(e)) : [],
+      approvalId: isSet(object.approvalId)
+        ? globalThis.String(object.approvalId)
+        : isSet(object.approval_id)
+        ? globalThis.String(object.approval_id)
+        : "",
+      group: isSet(object.group) ? globalThis.String(object.group) : "",
+      holderRunId: isSet(object.holderRunId)
+        ? globalThis.String(object.holderRunId)
+        : isSet(object.holder_run_id)
+        ? globalThis.String(object.holder_run_id)
+        : "",
+      ahead: isSet(object.ahead) ? globalThis.Number(object.ahead) : 0,
+    };
+  },
+
+  toJSON(message: WaitingFor): unknown {
+    const obj: any = {};
+    if (message.reason !== "") {
+      obj.reason = message.reason;
+    }
+    if (message.text !== "") {
+      obj.text = message.text;
+    }
+    if (message.needs?.length) {
+      obj.needs = message.needs;
+    }
+    if (message.approvalId !== "") {
+      obj.approvalId = message.approvalId;
+    }
+    if (message.group !== "") {
+      obj.group = message.group;
+    }
+    if (message.holderRunId !== "") {
+      obj.holderRunId = message.holderRunId;
+    }
+    if (message.ahead !== 0) {
+      obj.ahead = Math.round(message.ahead);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<WaitingFor>, I>>(base?: I): WaitingFor {
+    return WaitingFor.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<WaitingFor>, I>>(object: I): WaitingFor {
+    const message = createBaseWaitingFor();
+    message.reason = object.reason ?? "";
+    message.text = object.text ?? "";
+    message.needs = object.needs?.map((e) => e) || [];
+    message.approvalId = object.approvalId ?? "";
+    message.group = object.group ?? "";
+    message.holderRunId = object.holderRunId ?? "";
+    message.ahead = object.ahead ?? 0;
     return message;
   },
 };
@@ -3471,11 +5357,15 @@ function createBaseJobRun(): JobRun {
     retryOf: "",
     agentId: "",
     reason: "",
-    waitingFor: "",
+    waitingFor: undefined,
     queuedAtMs: 0n,
     startedAtMs: 0n,
     endedAtMs: 0n,
-    stepRunIds: [],
+    steps: [],
+    needs: [],
+    retriedBy: "",
+    reusedFrom: "",
+    gaveWayTo: "",
   };
 }
 
@@ -3508,8 +5398,8 @@ export const JobRun: MessageFns<JobRun> = {
     if (message.reason !== "") {
       writer.uint32(74).string(message.reason);
     }
-    if (message.waitingFor !== "") {
-      writer.uint32(82).string(message.waitingFor);
+    if (message.waitingFor !== undefined) {
+      WaitingFor.encode(message.waitingFor, writer.uint32(82).fork()).join();
     }
     if (message.queuedAtMs !== 0n) {
       if (BigInt.asIntN(64, message.queuedAtMs) !== message.queuedAtMs) {
@@ -3529,8 +5419,20 @@ export const JobRun: MessageFns<JobRun> = {
       }
       writer.uint32(104).int64(message.endedAtMs);
     }
-    for (const v of message.stepRunIds) {
-      writer.uint32(114).string(v!);
+    for (const v of message.steps) {
+      JobStep.encode(v!, writer.uint32(114).fork()).join();
+    }
+    for (const v of message.needs) {
+      writer.uint32(122).string(v!);
+    }
+    if (message.retriedBy !== "") {
+      writer.uint32(130).string(message.retriedBy);
+    }
+    if (message.reusedFrom !== "") {
+      writer.uint32(138).string(message.reusedFrom);
+    }
+    if (message.gaveWayTo !== "") {
+      writer.uint32(146).string(message.gaveWayTo);
     }
     return writer;
   },
@@ -3628,7 +5530,7 @@ export const JobRun: MessageFns<JobRun> = {
               break;
             }
 
-            message.waitingFor = reader.string();
+            message.waitingFor = WaitingFor.decode(reader, reader.uint32());
             continue;
           }
           case 11: {
@@ -3660,7 +5562,39 @@ export const JobRun: MessageFns<JobRun> = {
               break;
             }
 
-            message.stepRunIds.push(reader.string());
+            message.steps.push(JobStep.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.needs.push(reader.string());
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.retriedBy = reader.string();
+            continue;
+          }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.reusedFrom = reader.string();
+            continue;
+          }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.gaveWayTo = reader.string();
             continue;
           }
         }
@@ -3712,10 +5646,10 @@ export const JobRun: MessageFns<JobRun> = {
         : "",
       reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
       waitingFor: isSet(object.waitingFor)
-        ? globalThis.String(object.waitingFor)
+        ? WaitingFor.fromJSON(object.waitingFor)
         : isSet(object.waiting_for)
-        ? globalThis.String(object.waiting_for)
-        : "",
+        ? WaitingFor.fromJSON(object.waiting_for)
+        : undefined,
       queuedAtMs: isSet(object.queuedAtMs)
         ? BigInt(object.queuedAtMs)
         : isSet(object.queued_at_ms)
@@ -3731,11 +5665,27 @@ export const JobRun: MessageFns<JobRun> = {
         : isSet(object.ended_at_ms)
         ? BigInt(object.ended_at_ms)
         : 0n,
-      stepRunIds: globalThis.Array.isArray(object?.stepRunIds)
-        ? object.stepRunIds.map((e: any) => globalThis.String(e))
-        : globalThis.Array.isArray(object?.step_run_ids)
-        ? object.step_run_ids.map((e: any) => globalThis.String(e))
+      steps: globalThis.Array.isArray(object?.steps)
+        ? object.steps.map((e: any) => JobStep.fromJSON(e))
         : [],
+      needs: globalThis.Array.isArray(object?.needs)
+        ? object.needs.map((e: any) => globalThis.String(e))
+        : [],
+      retriedBy: isSet(object.retriedBy)
+        ? globalThis.String(object.retriedBy)
+        : isSet(object.retried_by)
+        ? globalThis.String(object.retried_by)
+        : "",
+      reusedFrom: isSet(object.reusedFrom)
+        ? globalThis.String(object.reusedFrom)
+        : isSet(object.reused_from)
+        ? globalThis.String(object.reused_from)
+        : "",
+      gaveWayTo: isSet(object.gaveWayTo)
+        ? globalThis.String(object.gaveWayTo)
+        : isSet(object.gave_way_to)
+        ? globalThis.String(object.gave_way_to)
+        : "",
     };
   },
 
@@ -3774,8 +5724,8 @@ export const JobRun: MessageFns<JobRun> = {
     if (message.reason !== "") {
       obj.reason = message.reason;
     }
-    if (message.waitingFor !== "") {
-      obj.waitingFor = message.waitingFor;
+    if (message.waitingFor !== undefined) {
+      obj.waitingFor = WaitingFor.toJSON(message.waitingFor);
     }
     if (message.queuedAtMs !== 0n) {
       obj.queuedAtMs = message.queuedAtMs.toString();
@@ -3786,8 +5736,20 @@ export const JobRun: MessageFns<JobRun> = {
     if (message.endedAtMs !== 0n) {
       obj.endedAtMs = message.endedAtMs.toString();
     }
-    if (message.stepRunIds?.length) {
-      obj.stepRunIds = message.stepRunIds;
+    if (message.steps?.length) {
+      obj.steps = message.steps.map((e) => JobStep.toJSON(e));
+    }
+    if (message.needs?.length) {
+      obj.needs = message.needs;
+    }
+    if (message.retriedBy !== "") {
+      obj.retriedBy = message.retriedBy;
+    }
+    if (message.reusedFrom !== "") {
+      obj.reusedFrom = message.reusedFrom;
+    }
+    if (message.gaveWayTo !== "") {
+      obj.gaveWayTo = message.gaveWayTo;
     }
     return obj;
   },
@@ -3814,7 +5776,9 @@ export const JobRun: MessageFns<JobRun> = {
     message.retryOf = object.retryOf ?? "";
     message.agentId = object.agentId ?? "";
     message.reason = object.reason ?? "";
-    message.waitingFor = object.waitingFor ?? "";
+    message.waitingFor = (object.waitingFor !== undefined && object.waitingFor !== null)
+      ? WaitingFor.fromPartial(object.waitingFor)
+      : undefined;
     message.queuedAtMs = (object.queuedAtMs !== undefined && object.queuedAtMs !== null)
       ? BigInt(object.queuedAtMs)
       : 0n;
@@ -3822,7 +5786,11 @@ export const JobRun: MessageFns<JobRun> = {
       ? BigInt(object.startedAtMs)
       : 0n;
     message.endedAtMs = (object.endedAtMs !== undefined && object.endedAtMs !== null) ? BigInt(object.endedAtMs) : 0n;
-    message.stepRunIds = object.stepRunIds?.map((e) => e) || [];
+    message.steps = object.steps?.map((e) => JobStep.fromPartial(e)) || [];
+    message.needs = object.needs?.map((e) => e) || [];
+    message.retriedBy = object.retriedBy ?? "";
+    message.reusedFrom = object.reusedFrom ?? "";
+    message.gaveWayTo = object.gaveWayTo ?? "";
     return message;
   },
 };
@@ -3912,8 +5880,776 @@ export const JobRun_MatrixEntry: MessageFns<JobRun_MatrixEntry> = {
   },
 };
 
+function createBaseJobStep(): JobStep {
+  return {
+    stepRunId: "",
+    name: "",
+    status: StepRunStatus.STEP_RUN_STATUS_UNSPECIFIED,
+    attempt: 0,
+    retryOf: "",
+    retriedBy: "",
+    reusedFrom: "",
+    exitCode: undefined,
+    reason: "",
+    lastLine: 0n,
+    waitingFor: undefined,
+    startedAtMs: 0n,
+    endedAtMs: 0n,
+    timing: undefined,
+  };
+}
+
+export const JobStep: MessageFns<JobStep> = {
+  encode(message: JobStep, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.stepRunId !== "") {
+      writer.uint32(10).string(message.stepRunId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.status !== StepRunStatus.STEP_RUN_STATUS_UNSPECIFIED) {
+      writer.uint32(24).int32(stepRunStatusToNumber(message.status));
+    }
+    if (message.attempt !== 0) {
+      writer.uint32(32).int32(message.attempt);
+    }
+    if (message.retryOf !== "") {
+      writer.uint32(42).string(message.retryOf);
+    }
+    if (message.retriedBy !== "") {
+      writer.uint32(50).string(message.retriedBy);
+    }
+    if (message.reusedFrom !== "") {
+      writer.uint32(58).string(message.reusedFrom);
+    }
+    if (message.exitCode !== undefined) {
+      writer.uint32(64).int32(message.exitCode);
+    }
+    if (message.reason !== "") {
+      writer.uint32(74).string(message.reason);
+    }
+    if (message.lastLine !== 0n) {
+      if (BigInt.asIntN(64, message.lastLine) !== message.lastLine) {
+        throw new globalThis.Error("value provided for field message.lastLine of type int64 too large");
+      }
+      writer.uint32(80).int64(message.lastLine);
+    }
+    if (message.waitingFor !== undefined) {
+      WaitingFor.encode(message.waitingFor, writer.uint32(90).fork()).join();
+    }
+    if (message.startedAtMs !== 0n) {
+      if (BigInt.asIntN(64, message.startedAtMs) !== message.startedAtMs) {
+        throw new globalThis.Error("value provided for field message.startedAtMs of type int64 too large");
+      }
+      writer.uint32(96).int64(message.startedAtMs);
+    }
+    if (message.endedAtMs !== 0n) {
+      if (BigInt.asIntN(64, message.endedAtMs) !== message.endedAtMs) {
+        throw new globalThis.Error("value provided for field message.endedAtMs of type int64 too large");
+      }
+      writer.uint32(104).int64(message.endedAtMs);
+    }
+    if (message.timing !== undefined) {
+      StartTiming.encode(message.timing, writer.uint32(114).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): JobStep {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseJobStep();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.stepRunId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.status = stepRunStatusFromJSON(reader.int32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.attempt = reader.int32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.retryOf = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.retriedBy = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.reusedFrom = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.exitCode = reader.int32();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.lastLine = reader.int64() as bigint;
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.waitingFor = WaitingFor.decode(reader, reader.uint32());
+            continue;
+          }
+          case 12: {
+            if (tag !== 96) {
+              break;
+            }
+
+            message.startedAtMs = reader.int64() as bigint;
+            continue;
+          }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.endedAtMs = reader.int64() as bigint;
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.timing = StartTiming.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): JobStep {
+    return {
+      stepRunId: isSet(object.stepRunId)
+        ? globalThis.String(object.stepRunId)
+        : isSet(object.step_run_id)
+        ? globalThis.String(object.step_run_id)
+        : "",
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      status: isSet(object.status) ? stepRunStatusFromJSON(object.status) : StepRunStatus.STEP_RUN_STATUS_UNSPECIFIED,
+      attempt: isSet(object.attempt) ? globalThis.Number(object.attempt) : 0,
+      retryOf: isSet(object.retryOf)
+        ? globalThis.String(object.retryOf)
+        : isSet(object.retry_of)
+        ? globalThis.String(object.retry_of)
+        : "",
+      retriedBy: isSet(object.retriedBy)
+        ? globalThis.String(object.retriedBy)
+        : isSet(object.retried_by)
+        ? globalThis.String(object.retried_by)
+        : "",
+      reusedFrom: isSet(object.reusedFrom)
+        ? globalThis.String(object.reusedFrom)
+        : isSet(object.reused_from)
+        ? globalThis.String(object.reused_from)
+        : "",
+      exitCode: isSet(object.exitCode)
+        ? globalThis.Number(object.exitCode)
+        : isSet(object.exit_code)
+        ? globalThis.Number(object.exit_code)
+        : undefined,
+      reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
+      lastLine: isSet(object.lastLine)
+        ? BigInt(object.lastLine)
+        : isSet(object.last_line)
+        ? BigInt(object.last_line)
+        : 0n,
+      waitingFor: isSet(object.waitingFor)
+        ? WaitingFor.fromJSON(object.waitingFor)
+        : isSet(object.waiting_for)
+        ? WaitingFor.fromJSON(object.waiting_for)
+        : undefined,
+      startedAtMs: isSet(object.startedAtMs)
+        ? BigInt(object.startedAtMs)
+        : isSet(object.started_at_ms)
+        ? BigInt(object.started_at_ms)
+        : 0n,
+      endedAtMs: isSet(object.endedAtMs)
+        ? BigInt(object.endedAtMs)
+        : isSet(object.ended_at_ms)
+        ? BigInt(object.ended_at_ms)
+        : 0n,
+      timing: isSet(object.timing) ? StartTiming.fromJSON(object.timing) : undefined,
+    };
+  },
+
+  toJSON(message: JobStep): unknown {
+    const obj: any = {};
+    if (message.stepRunId !== "") {
+      obj.stepRunId = message.stepRunId;
+    }
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.status !== StepRunStatus.STEP_RUN_STATUS_UNSPECIFIED) {
+      obj.status = stepRunStatusToJSON(message.status);
+    }
+    if (message.attempt !== 0) {
+      obj.attempt = Math.round(message.attempt);
+    }
+    if (message.retryOf !== "") {
+      obj.retryOf = message.retryOf;
+    }
+    if (message.retriedBy !== "") {
+      obj.retriedBy = message.retriedBy;
+    }
+    if (message.reusedFrom !== "") {
+      obj.reusedFrom = message.reusedFrom;
+    }
+    if (message.exitCode !== undefined) {
+      obj.exitCode = Math.round(message.exitCode);
+    }
+    if (message.reason !== "") {
+      obj.reason = message.reason;
+    }
+    if (message.lastLine !== 0n) {
+      obj.lastLine = message.lastLine.toString();
+    }
+    if (message.waitingFor !== undefined) {
+      obj.waitingFor = WaitingFor.toJSON(message.waitingFor);
+    }
+    if (message.startedAtMs !== 0n) {
+      obj.startedAtMs = message.startedAtMs.toString();
+    }
+    if (message.endedAtMs !== 0n) {
+      obj.endedAtMs = message.endedAtMs.toString();
+    }
+    if (message.timing !== undefined) {
+      obj.timing = StartTiming.toJSON(message.timing);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<JobStep>, I>>(base?: I): JobStep {
+    return JobStep.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<JobStep>, I>>(object: I): JobStep {
+    const message = createBaseJobStep();
+    message.stepRunId = object.stepRunId ?? "";
+    message.name = object.name ?? "";
+    message.status = object.status ?? StepRunStatus.STEP_RUN_STATUS_UNSPECIFIED;
+    message.attempt = object.attempt ?? 0;
+    message.retryOf = object.retryOf ?? "";
+    message.retriedBy = object.retriedBy ?? "";
+    message.reusedFrom = object.reusedFrom ?? "";
+    message.exitCode = object.exitCode ?? undefined;
+    message.reason = object.reason ?? "";
+    message.lastLine = (object.lastLine !== undefined && object.lastLine !== null) ? BigInt(object.lastLine) : 0n;
+    message.waitingFor = (object.waitingFor !== undefined && object.waitingFor !== null)
+      ? WaitingFor.fromPartial(object.waitingFor)
+      : undefined;
+    message.startedAtMs = (object.startedAtMs !== undefined && object.startedAtMs !== null)
+      ? BigInt(object.startedAtMs)
+      : 0n;
+    message.endedAtMs = (object.endedAtMs !== undefined && object.endedAtMs !== null) ? BigInt(object.endedAtMs) : 0n;
+    message.timing = (object.timing !== undefined && object.timing !== null)
+      ? StartTiming.fromPartial(object.timing)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseStartTiming(): StartTiming {
+  return {
+    triggeredAtMs: 0n,
+    plannedAtMs: 0n,
+    offeredAtMs: 0n,
+    claimedAtMs: 0n,
+    dispatchedAtMs: 0n,
+    startedAtMs: 0n,
+    waits: undefined,
+  };
+}
+
+export const StartTiming: MessageFns<StartTiming> = {
+  encode(message: StartTiming, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.triggeredAtMs !== 0n) {
+      if (BigInt.asIntN(64, message.triggeredAtMs) !== message.triggeredAtMs) {
+        throw new globalThis.Error("value provided for field message.triggeredAtMs of type int64 too large");
+      }
+      writer.uint32(8).int64(message.triggeredAtMs);
+    }
+    if (message.plannedAtMs !== 0n) {
+      if (BigInt.asIntN(64, message.plannedAtMs) !== message.plannedAtMs) {
+        throw new globalThis.Error("value provided for field message.plannedAtMs of type int64 too large");
+      }
+      writer.uint32(16).int64(message.plannedAtMs);
+    }
+    if (message.offeredAtMs !== 0n) {
+      if (BigInt.asIntN(64, message.offeredAtMs) !== message.offeredAtMs) {
+        throw new globalThis.Error("value provided for field message.offeredAtMs of type int64 too large");
+      }
+      writer.uint32(24).int64(message.offeredAtMs);
+    }
+    if (message.claimedAtMs !== 0n) {
+      if (BigInt.asIntN(64, message.claimedAtMs) !== message.claimedAtMs) {
+        throw new globalThis.Error("value provided for field message.claimedAtMs of type int64 too large");
+      }
+      writer.uint32(32).int64(message.claimedAtMs);
+    }
+    if (message.dispatchedAtMs !== 0n) {
+      if (BigInt.asIntN(64, message.dispatchedAtMs) !== message.dispatchedAtMs) {
+        throw new globalThis.Error("value provided for field message.dispatchedAtMs of type int64 too large");
+      }
+      writer.uint32(40).int64(message.dispatchedAtMs);
+    }
+    if (message.startedAtMs !== 0n) {
+      if (BigInt.asIntN(64, message.startedAtMs) !== message.startedAtMs) {
+        throw new globalThis.Error("value provided for field message.startedAtMs of type int64 too large");
+      }
+      writer.uint32(48).int64(message.startedAtMs);
+    }
+    if (message.waits !== undefined) {
+      StartWaits.encode(message.waits, writer.uint32(58).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StartTiming {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStartTiming();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.triggeredAtMs = reader.int64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.plannedAtMs = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.offeredAtMs = reader.int64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.claimedAtMs = reader.int64() as bigint;
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.dispatchedAtMs = reader.int64() as bigint;
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.startedAtMs = reader.int64() as bigint;
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.waits = StartWaits.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): StartTiming {
+    return {
+      triggeredAtMs: isSet(object.triggeredAtMs)
+        ? BigInt(object.triggeredAtMs)
+        : isSet(object.triggered_at_ms)
+        ? BigInt(object.triggered_at_ms)
+        : 0n,
+      plannedAtMs: isSet(object.plannedAtMs)
+        ? BigInt(object.plannedAtMs)
+        : isSet(object.planned_at_ms)
+        ? BigInt(object.planned_at_ms)
+        : 0n,
+      offeredAtMs: isSet(object.offeredAtMs)
+        ? BigInt(object.offeredAtMs)
+        : isSet(object.offered_at_ms)
+        ? BigInt(object.offered_at_ms)
+        : 0n,
+      claimedAtMs: isSet(object.claimedAtMs)
+        ? BigInt(object.claimedAtMs)
+        : isSet(object.claimed_at_ms)
+        ? BigInt(object.claimed_at_ms)
+        : 0n,
+      dispatchedAtMs: isSet(object.dispatchedAtMs)
+        ? BigInt(object.dispatchedAtMs)
+        : isSet(object.dispatched_at_ms)
+        ? BigInt(object.dispatched_at_ms)
+        : 0n,
+      startedAtMs: isSet(object.startedAtMs)
+        ? BigInt(object.startedAtMs)
+        : isSet(object.started_at_ms)
+        ? BigInt(object.started_at_ms)
+        : 0n,
+      waits: isSet(object.waits) ? StartWaits.fromJSON(object.waits) : undefined,
+    };
+  },
+
+  toJSON(message: StartTiming): unknown {
+    const obj: any = {};
+    if (message.triggeredAtMs !== 0n) {
+      obj.triggeredAtMs = message.triggeredAtMs.toString();
+    }
+    if (message.plannedAtMs !== 0n) {
+      obj.plannedAtMs = message.plannedAtMs.toString();
+    }
+    if (message.offeredAtMs !== 0n) {
+      obj.offeredAtMs = message.offeredAtMs.toString();
+    }
+    if (message.claimedAtMs !== 0n) {
+      obj.claimedAtMs = message.claimedAtMs.toString();
+    }
+    if (message.dispatchedAtMs !== 0n) {
+      obj.dispatchedAtMs = message.dispatchedAtMs.toString();
+    }
+    if (message.startedAtMs !== 0n) {
+      obj.startedAtMs = message.startedAtMs.toString();
+    }
+    if (message.waits !== undefined) {
+      obj.waits = StartWaits.toJSON(message.waits);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<StartTiming>, I>>(base?: I): StartTiming {
+    return StartTiming.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StartTiming>, I>>(object: I): StartTiming {
+    const message = createBaseStartTiming();
+    message.triggeredAtMs = (object.triggeredAtMs !== undefined && object.triggeredAtMs !== null)
+      ? BigInt(object.triggeredAtMs)
+      : 0n;
+    message.plannedAtMs = (object.plannedAtMs !== undefined && object.plannedAtMs !== null)
+      ? BigInt(object.plannedAtMs)
+      : 0n;
+    message.offeredAtMs = (object.offeredAtMs !== undefined && object.offeredAtMs !== null)
+      ? BigInt(object.offeredAtMs)
+      : 0n;
+    message.claimedAtMs = (object.claimedAtMs !== undefined && object.claimedAtMs !== null)
+      ? BigInt(object.claimedAtMs)
+      : 0n;
+    message.dispatchedAtMs = (object.dispatchedAtMs !== undefined && object.dispatchedAtMs !== null)
+      ? BigInt(object.dispatchedAtMs)
+      : 0n;
+    message.startedAtMs = (object.startedAtMs !== undefined && object.startedAtMs !== null)
+      ? BigInt(object.startedAtMs)
+      : 0n;
+    message.waits = (object.waits !== undefined && object.waits !== null)
+      ? StartWaits.fromPartial(object.waits)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseStartWaits(): StartWaits {
+  return {
+    planMs: undefined,
+    stageMs: undefined,
+    needsMs: undefined,
+    pausedMs: undefined,
+    agentMs: undefined,
+    startMs: undefined,
+  };
+}
+
+export const StartWaits: MessageFns<StartWaits> = {
+  encode(message: StartWaits, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.planMs !== undefined) {
+      if (BigInt.asIntN(64, message.planMs) !== message.planMs) {
+        throw new globalThis.Error("value provided for field message.planMs of type int64 too large");
+      }
+      writer.uint32(8).int64(message.planMs);
+    }
+    if (message.stageMs !== undefined) {
+      if (BigInt.asIntN(64, message.stageMs) !== message.stageMs) {
+        throw new globalThis.Error("value provided for field message.stageMs of type int64 too large");
+      }
+      writer.uint32(16).int64(message.stageMs);
+    }
+    if (message.needsMs !== undefined) {
+      if (BigInt.asIntN(64, message.needsMs) !== message.needsMs) {
+        throw new globalThis.Error("value provided for field message.needsMs of type int64 too large");
+      }
+      writer.uint32(24).int64(message.needsMs);
+    }
+    if (message.pausedMs !== undefined) {
+      if (BigInt.asIntN(64, message.pausedMs) !== message.pausedMs) {
+        throw new globalThis.Error("value provided for field message.pausedMs of type int64 too large");
+      }
+      writer.uint32(32).int64(message.pausedMs);
+    }
+    if (message.agentMs !== undefined) {
+      if (BigInt.asIntN(64, message.agentMs) !== message.agentMs) {
+        throw new globalThis.Error("value provided for field message.agentMs of type int64 too large");
+      }
+      writer.uint32(40).int64(message.agentMs);
+    }
+    if (message.startMs !== undefined) {
+      if (BigInt.asIntN(64, message.startMs) !== message.startMs) {
+        throw new globalThis.Error("value provided for field message.startMs of type int64 too large");
+      }
+      writer.uint32(48).int64(message.startMs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StartWaits {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStartWaits();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.planMs = reader.int64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.stageMs = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.needsMs = reader.int64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.pausedMs = reader.int64() as bigint;
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.agentMs = reader.int64() as bigint;
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.startMs = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): StartWaits {
+    return {
+      planMs: isSet(object.planMs) ? BigInt(object.planMs) : isSet(object.plan_ms) ? BigInt(object.plan_ms) : undefined,
+      stageMs: isSet(object.stageMs)
+        ? BigInt(object.stageMs)
+        : isSet(object.stage_ms)
+        ? BigInt(object.stage_ms)
+        : undefined,
+      needsMs: isSet(object.needsMs)
+        ? BigInt(object.needsMs)
+        : isSet(object.needs_ms)
+        ? BigInt(object.needs_ms)
+        : undefined,
+      pausedMs: isSet(object.pausedMs)
+        ? BigInt(object.pausedMs)
+        : isSet(object.paused_ms)
+        ? BigInt(object.paused_ms)
+        : undefined,
+      agentMs: isSet(object.agentMs)
+        ? BigInt(object.agentMs)
+        : isSet(object.agent_ms)
+        ? BigInt(object.agent_ms)
+        : undefined,
+      startMs: isSet(object.startMs)
+        ? BigInt(object.startMs)
+        : isSet(object.start_ms)
+        ? BigInt(object.start_ms)
+        : undefined,
+    };
+  },
+
+  toJSON(message: StartWaits): unknown {
+    const obj: any = {};
+    if (message.planMs !== undefined) {
+      obj.planMs = message.planMs.toString();
+    }
+    if (message.stageMs !== undefined) {
+      obj.stageMs = message.stageMs.toString();
+    }
+    if (message.needsMs !== undefined) {
+      obj.needsMs = message.needsMs.toString();
+    }
+    if (message.pausedMs !== undefined) {
+      obj.pausedMs = message.pausedMs.toString();
+    }
+    if (message.agentMs !== undefined) {
+      obj.agentMs = message.agentMs.toString();
+    }
+    if (message.startMs !== undefined) {
+      obj.startMs = message.startMs.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<StartWaits>, I>>(base?: I): StartWaits {
+    return StartWaits.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StartWaits>, I>>(object: I): StartWaits {
+    const message = createBaseStartWaits();
+    message.planMs = (object.planMs !== undefined && object.planMs !== null) ? BigInt(object.planMs) : undefined;
+    message.stageMs = (object.stageMs !== undefined && object.stageMs !== null) ? BigInt(object.stageMs) : undefined;
+    message.needsMs = (object.needsMs !== undefined && object.needsMs !== null) ? BigInt(object.needsMs) : undefined;
+    message.pausedMs = (object.pausedMs !== undefined && object.pausedMs !== null)
+      ? BigInt(object.pausedMs)
+      : undefined;
+    message.agentMs = (object.agentMs !== undefined && object.agentMs !== null) ? BigInt(object.agentMs) : undefined;
+    message.startMs = (object.startMs !== undefined && object.startMs !== null) ? BigInt(object.startMs) : undefined;
+    return message;
+  },
+};
+
 function createBasePipelineRun(): PipelineRun {
-  return { summary: undefined, variables: {}, waitingFor: "", jobs: [] };
+  return { summary: undefined, variables: {}, jobs: [], reason: "", retriedBy: "", approvals: [] };
 }
 
 export const PipelineRun: MessageFns<PipelineRun> = {
@@ -3924,11 +6660,17 @@ export const PipelineRun: MessageFns<PipelineRun> = {
     globalThis.Object.entries(message.variables).forEach(([key, value]: [string, string]) => {
       PipelineRun_VariablesEntry.encode({ key: key as any, value }, writer.uint32(18).fork()).join();
     });
-    if (message.waitingFor !== "") {
-      writer.uint32(26).string(message.waitingFor);
-    }
     for (const v of message.jobs) {
       JobRun.encode(v!, writer.uint32(34).fork()).join();
+    }
+    if (message.reason !== "") {
+      writer.uint32(42).string(message.reason);
+    }
+    if (message.retriedBy !== "") {
+      writer.uint32(50).string(message.retriedBy);
+    }
+    for (const v of message.approvals) {
+      Approval.encode(v!, writer.uint32(58).fork()).join();
     }
     return writer;
   },
@@ -3965,20 +6707,36 @@ export const PipelineRun: MessageFns<PipelineRun> = {
             }
             continue;
           }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.waitingFor = reader.string();
-            continue;
-          }
           case 4: {
             if (tag !== 34) {
               break;
             }
 
             message.jobs.push(JobRun.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.retriedBy = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.approvals.push(Approval.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -4010,12 +6768,16 @@ export const PipelineRun: MessageFns<PipelineRun> = {
           {},
         )
         : {},
-      waitingFor: isSet(object.waitingFor)
-        ? globalThis.String(object.waitingFor)
-        : isSet(object.waiting_for)
-        ? globalThis.String(object.waiting_for)
-        : "",
       jobs: globalThis.Array.isArray(object?.jobs) ? object.jobs.map((e: any) => JobRun.fromJSON(e)) : [],
+      reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
+      retriedBy: isSet(object.retriedBy)
+        ? globalThis.String(object.retriedBy)
+        : isSet(object.retried_by)
+        ? globalThis.String(object.retried_by)
+        : "",
+      approvals: globalThis.Array.isArray(object?.approvals)
+        ? object.approvals.map((e: any) => Approval.fromJSON(e))
+        : [],
     };
   },
 
@@ -4033,11 +6795,17 @@ export const PipelineRun: MessageFns<PipelineRun> = {
         });
       }
     }
-    if (message.waitingFor !== "") {
-      obj.waitingFor = message.waitingFor;
-    }
     if (message.jobs?.length) {
       obj.jobs = message.jobs.map((e) => JobRun.toJSON(e));
+    }
+    if (message.reason !== "") {
+      obj.reason = message.reason;
+    }
+    if (message.retriedBy !== "") {
+      obj.retriedBy = message.retriedBy;
+    }
+    if (message.approvals?.length) {
+      obj.approvals = message.approvals.map((e) => Approval.toJSON(e));
     }
     return obj;
   },
@@ -4059,8 +6827,10 @@ export const PipelineRun: MessageFns<PipelineRun> = {
       },
       {},
     );
-    message.waitingFor = object.waitingFor ?? "";
     message.jobs = object.jobs?.map((e) => JobRun.fromPartial(e)) || [];
+    message.reason = object.reason ?? "";
+    message.retriedBy = object.retriedBy ?? "";
+    message.approvals = object.approvals?.map((e) => Approval.fromPartial(e)) || [];
     return message;
   },
 };
@@ -4559,6 +7329,724 @@ export const ListPipelineRunsResponse: MessageFns<ListPipelineRunsResponse> = {
   },
 };
 
+function createBaseGetRunTimelineRequest(): GetRunTimelineRequest {
+  return { runId: "", after: 0n, limit: 0 };
+}
+
+export const GetRunTimelineRequest: MessageFns<GetRunTimelineRequest> = {
+  encode(message: GetRunTimelineRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    if (message.after !== 0n) {
+      if (BigInt.asIntN(64, message.after) !== message.after) {
+        throw new globalThis.Error("value provided for field message.after of type int64 too large");
+      }
+      writer.uint32(16).int64(message.after);
+    }
+    if (message.limit !== 0) {
+      writer.uint32(24).int32(message.limit);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetRunTimelineRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetRunTimelineRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.after = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.limit = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GetRunTimelineRequest {
+    return {
+      runId: isSet(object.runId)
+        ? globalThis.String(object.runId)
+        : isSet(object.run_id)
+        ? globalThis.String(object.run_id)
+        : "",
+      after: isSet(object.after) ? BigInt(object.after) : 0n,
+      limit: isSet(object.limit) ? globalThis.Number(object.limit) : 0,
+    };
+  },
+
+  toJSON(message: GetRunTimelineRequest): unknown {
+    const obj: any = {};
+    if (message.runId !== "") {
+      obj.runId = message.runId;
+    }
+    if (message.after !== 0n) {
+      obj.after = message.after.toString();
+    }
+    if (message.limit !== 0) {
+      obj.limit = Math.round(message.limit);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<GetRunTimelineRequest>, I>>(base?: I): GetRunTimelineRequest {
+    return GetRunTimelineRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<GetRunTimelineRequest>, I>>(object: I): GetRunTimelineRequest {
+    const message = createBaseGetRunTimelineRequest();
+    message.runId = object.runId ?? "";
+    message.after = (object.after !== undefined && object.after !== null) ? BigInt(object.after) : 0n;
+    message.limit = object.limit ?? 0;
+    return message;
+  },
+};
+
+function createBaseGetRunTimelineResponse(): GetRunTimelineResponse {
+  return { transitions: [], next: 0n };
+}
+
+export const GetRunTimelineResponse: MessageFns<GetRunTimelineResponse> = {
+  encode(message: GetRunTimelineResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.transitions) {
+      Transition.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.next !== 0n) {
+      if (BigInt.asIntN(64, message.next) !== message.next) {
+        throw new globalThis.Error("value provided for field message.next of type int64 too large");
+      }
+      writer.uint32(16).int64(message.next);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetRunTimelineResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetRunTimelineResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.transitions.push(Transition.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.next = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GetRunTimelineResponse {
+    return {
+      transitions: globalThis.Array.isArray(object?.transitions)
+        ? object.transitions.map((e: any) => Transition.fromJSON(e))
+        : [],
+      next: isSet(object.next) ? BigInt(object.next) : 0n,
+    };
+  },
+
+  toJSON(message: GetRunTimelineResponse): unknown {
+    const obj: any = {};
+    if (message.transitions?.length) {
+      obj.transitions = message.transitions.map((e) => Transition.toJSON(e));
+    }
+    if (message.next !== 0n) {
+      obj.next = message.next.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<GetRunTimelineResponse>, I>>(base?: I): GetRunTimelineResponse {
+    return GetRunTimelineResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<GetRunTimelineResponse>, I>>(object: I): GetRunTimelineResponse {
+    const message = createBaseGetRunTimelineResponse();
+    message.transitions = object.transitions?.map((e) => Transition.fromPartial(e)) || [];
+    message.next = (object.next !== undefined && object.next !== null) ? BigInt(object.next) : 0n;
+    return message;
+  },
+};
+
+function createBaseTransition(): Transition {
+  return {
+    number: 0n,
+    timeMs: 0n,
+    object: "",
+    lifecycle: "",
+    status: "",
+    jobId: "",
+    stepRunId: "",
+    name: "",
+    cause: "",
+    by: "",
+    dataJson: "",
+  };
+}
+
+export const Transition: MessageFns<Transition> = {
+  encode(message: Transition, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.number !== 0n) {
+      if (BigInt.asIntN(64, message.number) !== message.number) {
+        throw new globalThis.Error("value provided for field message.number of type int64 too large");
+      }
+      writer.uint32(8).int64(message.number);
+    }
+    if (message.timeMs !== 0n) {
+      if (BigInt.asIntN(64, message.timeMs) !== message.timeMs) {
+        throw new globalThis.Error("value provided for field message.timeMs of type int64 too large");
+      }
+      writer.uint32(16).int64(message.timeMs);
+    }
+    if (message.object !== "") {
+      writer.uint32(26).string(message.object);
+    }
+    if (message.lifecycle !== "") {
+      writer.uint32(34).string(message.lifecycle);
+    }
+    if (message.status !== "") {
+      writer.uint32(42).string(message.status);
+    }
+    if (message.jobId !== "") {
+      writer.uint32(50).string(message.jobId);
+    }
+    if (message.stepRunId !== "") {
+      writer.uint32(58).string(message.stepRunId);
+    }
+    if (message.name !== "") {
+      writer.uint32(66).string(message.name);
+    }
+    if (message.cause !== "") {
+      writer.uint32(74).string(message.cause);
+    }
+    if (message.by !== "") {
+      writer.uint32(82).string(message.by);
+    }
+    if (message.dataJson !== "") {
+      writer.uint32(90).string(message.dataJson);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Transition {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTransition();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.number = reader.int64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.timeMs = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.object = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.lifecycle = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.status = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.jobId = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.stepRunId = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.cause = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.by = reader.string();
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.dataJson = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): Transition {
+    return {
+      number: isSet(object.number) ? BigInt(object.number) : 0n,
+      timeMs: isSet(object.timeMs) ? BigInt(object.timeMs) : isSet(object.time_ms) ? BigInt(object.time_ms) : 0n,
+      object: isSet(object.object) ? globalThis.String(object.object) : "",
+      lifecycle: isSet(object.lifecycle) ? globalThis.String(object.lifecycle) : "",
+      status: isSet(object.status) ? globalThis.String(object.status) : "",
+      jobId: isSet(object.jobId)
+        ? globalThis.String(object.jobId)
+        : isSet(object.job_id)
+        ? globalThis.String(object.job_id)
+        : "",
+      stepRunId: isSet(object.stepRunId)
+        ? globalThis.String(object.stepRunId)
+        : isSet(object.step_run_id)
+        ? globalThis.String(object.step_run_id)
+        : "",
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      cause: isSet(object.cause) ? globalThis.String(object.cause) : "",
+      by: isSet(object.by) ? globalThis.String(object.by) : "",
+      dataJson: isSet(object.dataJson)
+        ? globalThis.String(object.dataJson)
+        : isSet(object.data_json)
+        ? globalThis.String(object.data_json)
+        : "",
+    };
+  },
+
+  toJSON(message: Transition): unknown {
+    const obj: any = {};
+    if (message.number !== 0n) {
+      obj.number = message.number.toString();
+    }
+    if (message.timeMs !== 0n) {
+      obj.timeMs = message.timeMs.toString();
+    }
+    if (message.object !== "") {
+      obj.object = message.object;
+    }
+    if (message.lifecycle !== "") {
+      obj.lifecycle = message.lifecycle;
+    }
+    if (message.status !== "") {
+      obj.status = message.status;
+    }
+    if (message.jobId !== "") {
+      obj.jobId = message.jobId;
+    }
+    if (message.stepRunId !== "") {
+      obj.stepRunId = message.stepRunId;
+    }
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.cause !== "") {
+      obj.cause = message.cause;
+    }
+    if (message.by !== "") {
+      obj.by = message.by;
+    }
+    if (message.dataJson !== "") {
+      obj.dataJson = message.dataJson;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<Transition>, I>>(base?: I): Transition {
+    return Transition.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Transition>, I>>(object: I): Transition {
+    const message = createBaseTransition();
+    message.number = (object.number !== undefined && object.number !== null) ? BigInt(object.number) : 0n;
+    message.timeMs = (object.timeMs !== undefined && object.timeMs !== null) ? BigInt(object.timeMs) : 0n;
+    message.object = object.object ?? "";
+    message.lifecycle = object.lifecycle ?? "";
+    message.status = object.status ?? "";
+    message.jobId = object.jobId ?? "";
+    message.stepRunId = object.stepRunId ?? "";
+    message.name = object.name ?? "";
+    message.cause = object.cause ?? "";
+    message.by = object.by ?? "";
+    message.dataJson = object.dataJson ?? "";
+    return message;
+  },
+};
+
+function createBaseGetRunOutputsRequest(): GetRunOutputsRequest {
+  return { runId: "" };
+}
+
+export const GetRunOutputsRequest: MessageFns<GetRunOutputsRequest> = {
+  encode(message: GetRunOutputsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetRunOutputsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetRunOutputsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GetRunOutputsRequest {
+    return {
+      runId: isSet(object.runId)
+        ? globalThis.String(object.runId)
+        : isSet(object.run_id)
+        ? globalThis.String(object.run_id)
+        : "",
+    };
+  },
+
+  toJSON(message: GetRunOutputsRequest): unknown {
+    const obj: any = {};
+    if (message.runId !== "") {
+      obj.runId = message.runId;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<GetRunOutputsRequest>, I>>(base?: I): GetRunOutputsRequest {
+    return GetRunOutputsRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<GetRunOutputsRequest>, I>>(object: I): GetRunOutputsRequest {
+    const message = createBaseGetRunOutputsRequest();
+    message.runId = object.runId ?? "";
+    return message;
+  },
+};
+
+function createBaseGetRunOutputsResponse(): GetRunOutputsResponse {
+  return { jobs: [] };
+}
+
+export const GetRunOutputsResponse: MessageFns<GetRunOutputsResponse> = {
+  encode(message: GetRunOutputsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.jobs) {
+      JobOutputs.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetRunOutputsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetRunOutputsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.jobs.push(JobOutputs.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GetRunOutputsResponse {
+    return { jobs: globalThis.Array.isArray(object?.jobs) ? object.jobs.map((e: any) => JobOutputs.fromJSON(e)) : [] };
+  },
+
+  toJSON(message: GetRunOutputsResponse): unknown {
+    const obj: any = {};
+    if (message.jobs?.length) {
+      obj.jobs = message.jobs.map((e) => JobOutputs.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<GetRunOutputsResponse>, I>>(base?: I): GetRunOutputsResponse {
+    return GetRunOutputsResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<GetRunOutputsResponse>, I>>(object: I): GetRunOutputsResponse {
+    const message = createBaseGetRunOutputsResponse();
+    message.jobs = object.jobs?.map((e) => JobOutputs.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseJobOutputs(): JobOutputs {
+  return { jobId: "", name: "", status: JobStatus.JOB_STATUS_UNSPECIFIED, outputs: undefined };
+}
+
+export const JobOutputs: MessageFns<JobOutputs> = {
+  encode(message: JobOutputs, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.jobId !== "") {
+      writer.uint32(10).string(message.jobId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.status !== JobStatus.JOB_STATUS_UNSPECIFIED) {
+      writer.uint32(24).int32(jobStatusToNumber(message.status));
+    }
+    if (message.outputs !== undefined) {
+      Struct.encode(Struct.wrap(message.outputs), writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): JobOutputs {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseJobOutputs();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.jobId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.status = jobStatusFromJSON(reader.int32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.outputs = Struct.unwrap(Struct.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): JobOutputs {
+    return {
+      jobId: isSet(object.jobId)
+        ? globalThis.String(object.jobId)
+        : isSet(object.job_id)
+        ? globalThis.String(object.job_id)
+        : "",
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      status: isSet(object.status) ? jobStatusFromJSON(object.status) : JobStatus.JOB_STATUS_UNSPECIFIED,
+      outputs: isObject(object.outputs) ? object.outputs : undefined,
+    };
+  },
+
+  toJSON(message: JobOutputs): unknown {
+    const obj: any = {};
+    if (message.jobId !== "") {
+      obj.jobId = message.jobId;
+    }
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.status !== JobStatus.JOB_STATUS_UNSPECIFIED) {
+      obj.status = jobStatusToJSON(message.status);
+    }
+    if (message.outputs !== undefined) {
+      obj.outputs = message.outputs;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<JobOutputs>, I>>(base?: I): JobOutputs {
+    return JobOutputs.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<JobOutputs>, I>>(object: I): JobOutputs {
+    const message = createBaseJobOutputs();
+    message.jobId = object.jobId ?? "";
+    message.name = object.name ?? "";
+    message.status = object.status ?? JobStatus.JOB_STATUS_UNSPECIFIED;
+    message.outputs = object.outputs ?? undefined;
+    return message;
+  },
+};
+
 function createBaseDiagnostic(): Diagnostic {
   return {
     code: "",
@@ -4770,6 +8258,529 @@ export const Diagnostic: MessageFns<Diagnostic> = {
     message.endLine = object.endLine ?? 0;
     message.endColumn = object.endColumn ?? 0;
     message.hint = object.hint ?? "";
+    return message;
+  },
+};
+
+function createBaseGetSpecRequest(): GetSpecRequest {
+  return { pipelineId: "" };
+}
+
+export const GetSpecRequest: MessageFns<GetSpecRequest> = {
+  encode(message: GetSpecRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pipelineId !== "") {
+      writer.uint32(10).string(message.pipelineId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetSpecRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetSpecRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pipelineId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GetSpecRequest {
+    return {
+      pipelineId: isSet(object.pipelineId)
+        ? globalThis.String(object.pipelineId)
+        : isSet(object.pipeline_id)
+        ? globalThis.String(object.pipeline_id)
+        : "",
+    };
+  },
+
+  toJSON(message: GetSpecRequest): unknown {
+    const obj: any = {};
+    if (message.pipelineId !== "") {
+      obj.pipelineId = message.pipelineId;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<GetSpecRequest>, I>>(base?: I): GetSpecRequest {
+    return GetSpecRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<GetSpecRequest>, I>>(object: I): GetSpecRequest {
+    const message = createBaseGetSpecRequest();
+    message.pipelineId = object.pipelineId ?? "";
+    return message;
+  },
+};
+
+function createBaseGetSpecResponse(): GetSpecResponse {
+  return {
+    spec: undefined,
+    text: "",
+    format: SpecFormat.SPEC_FORMAT_UNSPECIFIED,
+    headCommitSha: "",
+    commitMessage: "",
+    editor: "",
+    savedAtMs: 0n,
+  };
+}
+
+export const GetSpecResponse: MessageFns<GetSpecResponse> = {
+  encode(message: GetSpecResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.spec !== undefined) {
+      Struct.encode(Struct.wrap(message.spec), writer.uint32(10).fork()).join();
+    }
+    if (message.text !== "") {
+      writer.uint32(18).string(message.text);
+    }
+    if (message.format !== SpecFormat.SPEC_FORMAT_UNSPECIFIED) {
+      writer.uint32(24).int32(specFormatToNumber(message.format));
+    }
+    if (message.headCommitSha !== "") {
+      writer.uint32(34).string(message.headCommitSha);
+    }
+    if (message.commitMessage !== "") {
+      writer.uint32(42).string(message.commitMessage);
+    }
+    if (message.editor !== "") {
+      writer.uint32(50).string(message.editor);
+    }
+    if (message.savedAtMs !== 0n) {
+      if (BigInt.asIntN(64, message.savedAtMs) !== message.savedAtMs) {
+        throw new globalThis.Error("value provided for field message.savedAtMs of type int64 too large");
+      }
+      writer.uint32(56).int64(message.savedAtMs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): GetSpecResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseGetSpecResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.spec = Struct.unwrap(Struct.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.text = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.format = specFormatFromJSON(reader.int32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.headCommitSha = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.commitMessage = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.editor = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.savedAtMs = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): GetSpecResponse {
+    return {
+      spec: isObject(object.spec) ? object.spec : undefined,
+      text: isSet(object.text) ? globalThis.String(object.text) : "",
+      format: isSet(object.format) ? specFormatFromJSON(object.format) : SpecFormat.SPEC_FORMAT_UNSPECIFIED,
+      headCommitSha: isSet(object.headCommitSha)
+        ? globalThis.String(object.headCommitSha)
+        : isSet(object.head_commit_sha)
+        ? globalThis.String(object.head_commit_sha)
+        : "",
+      commitMessage: isSet(object.commitMessage)
+        ? globalThis.String(object.commitMessage)
+        : isSet(object.commit_message)
+        ? globalThis.String(object.commit_message)
+        : "",
+      editor: isSet(object.editor) ? globalThis.String(object.editor) : "",
+      savedAtMs: isSet(object.savedAtMs)
+        ? BigInt(object.savedAtMs)
+        : isSet(object.saved_at_ms)
+        ? BigInt(object.saved_at_ms)
+        : 0n,
+    };
+  },
+
+  toJSON(message: GetSpecResponse): unknown {
+    const obj: any = {};
+    if (message.spec !== undefined) {
+      obj.spec = message.spec;
+    }
+    if (message.text !== "") {
+      obj.text = message.text;
+    }
+    if (message.format !== SpecFormat.SPEC_FORMAT_UNSPECIFIED) {
+      obj.format = specFormatToJSON(message.format);
+    }
+    if (message.headCommitSha !== "") {
+      obj.headCommitSha = message.headCommitSha;
+    }
+    if (message.commitMessage !== "") {
+      obj.commitMessage = message.commitMessage;
+    }
+    if (message.editor !== "") {
+      obj.editor = message.editor;
+    }
+    if (message.savedAtMs !== 0n) {
+      obj.savedAtMs = message.savedAtMs.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<GetSpecResponse>, I>>(base?: I): GetSpecResponse {
+    return GetSpecResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<GetSpecResponse>, I>>(object: I): GetSpecResponse {
+    const message = createBaseGetSpecResponse();
+    message.spec = object.spec ?? undefined;
+    message.text = object.text ?? "";
+    message.format = object.format ?? SpecFormat.SPEC_FORMAT_UNSPECIFIED;
+    message.headCommitSha = object.headCommitSha ?? "";
+    message.commitMessage = object.commitMessage ?? "";
+    message.editor = object.editor ?? "";
+    message.savedAtMs = (object.savedAtMs !== undefined && object.savedAtMs !== null) ? BigInt(object.savedAtMs) : 0n;
+    return message;
+  },
+};
+
+function createBaseSaveSpecRequest(): SaveSpecRequest {
+  return {
+    pipelineId: "",
+    spec: undefined,
+    format: SpecFormat.SPEC_FORMAT_UNSPECIFIED,
+    expectedHeadCommitSha: "",
+    commitMessage: "",
+    requestId: "",
+    editor: "",
+  };
+}
+
+export const SaveSpecRequest: MessageFns<SaveSpecRequest> = {
+  encode(message: SaveSpecRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pipelineId !== "") {
+      writer.uint32(10).string(message.pipelineId);
+    }
+    if (message.spec !== undefined) {
+      Struct.encode(Struct.wrap(message.spec), writer.uint32(18).fork()).join();
+    }
+    if (message.format !== SpecFormat.SPEC_FORMAT_UNSPECIFIED) {
+      writer.uint32(24).int32(specFormatToNumber(message.format));
+    }
+    if (message.expectedHeadCommitSha !== "") {
+      writer.uint32(34).string(message.expectedHeadCommitSha);
+    }
+    if (message.commitMessage !== "") {
+      writer.uint32(42).string(message.commitMessage);
+    }
+    if (message.requestId !== "") {
+      writer.uint32(50).string(message.requestId);
+    }
+    if (message.editor !== "") {
+      writer.uint32(58).string(message.editor);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SaveSpecRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSaveSpecRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pipelineId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.spec = Struct.unwrap(Struct.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.format = specFormatFromJSON(reader.int32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.expectedHeadCommitSha = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.commitMessage = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.requestId = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.editor = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): SaveSpecRequest {
+    return {
+      pipelineId: isSet(object.pipelineId)
+        ? globalThis.String(object.pipelineId)
+        : isSet(object.pipeline_id)
+        ? globalThis.String(object.pipeline_id)
+        : "",
+      spec: isObject(object.spec) ? object.spec : undefined,
+      format: isSet(object.format) ? specFormatFromJSON(object.format) : SpecFormat.SPEC_FORMAT_UNSPECIFIED,
+      expectedHeadCommitSha: isSet(object.expectedHeadCommitSha)
+        ? globalThis.String(object.expectedHeadCommitSha)
+        : isSet(object.expected_head_commit_sha)
+        ? globalThis.String(object.expected_head_commit_sha)
+        : "",
+      commitMessage: isSet(object.commitMessage)
+        ? globalThis.String(object.commitMessage)
+        : isSet(object.commit_message)
+        ? globalThis.String(object.commit_message)
+        : "",
+      requestId: isSet(object.requestId)
+        ? globalThis.String(object.requestId)
+        : isSet(object.request_id)
+        ? globalThis.String(object.request_id)
+        : "",
+      editor: isSet(object.editor) ? globalThis.String(object.editor) : "",
+    };
+  },
+
+  toJSON(message: SaveSpecRequest): unknown {
+    const obj: any = {};
+    if (message.pipelineId !== "") {
+      obj.pipelineId = message.pipelineId;
+    }
+    if (message.spec !== undefined) {
+      obj.spec = message.spec;
+    }
+    if (message.format !== SpecFormat.SPEC_FORMAT_UNSPECIFIED) {
+      obj.format = specFormatToJSON(message.format);
+    }
+    if (message.expectedHeadCommitSha !== "") {
+      obj.expectedHeadCommitSha = message.expectedHeadCommitSha;
+    }
+    if (message.commitMessage !== "") {
+      obj.commitMessage = message.commitMessage;
+    }
+    if (message.requestId !== "") {
+      obj.requestId = message.requestId;
+    }
+    if (message.editor !== "") {
+      obj.editor = message.editor;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<SaveSpecRequest>, I>>(base?: I): SaveSpecRequest {
+    return SaveSpecRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SaveSpecRequest>, I>>(object: I): SaveSpecRequest {
+    const message = createBaseSaveSpecRequest();
+    message.pipelineId = object.pipelineId ?? "";
+    message.spec = object.spec ?? undefined;
+    message.format = object.format ?? SpecFormat.SPEC_FORMAT_UNSPECIFIED;
+    message.expectedHeadCommitSha = object.expectedHeadCommitSha ?? "";
+    message.commitMessage = object.commitMessage ?? "";
+    message.requestId = object.requestId ?? "";
+    message.editor = object.editor ?? "";
+    return message;
+  },
+};
+
+function createBaseSaveSpecResponse(): SaveSpecResponse {
+  return { headCommitSha: "" };
+}
+
+export const SaveSpecResponse: MessageFns<SaveSpecResponse> = {
+  encode(message: SaveSpecResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.headCommitSha !== "") {
+      writer.uint32(10).string(message.headCommitSha);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): SaveSpecResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseSaveSpecResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.headCommitSha = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): SaveSpecResponse {
+    return {
+      headCommitSha: isSet(object.headCommitSha)
+        ? globalThis.String(object.headCommitSha)
+        : isSet(object.head_commit_sha)
+        ? globalThis.String(object.head_commit_sha)
+        : "",
+    };
+  },
+
+  toJSON(message: SaveSpecResponse): unknown {
+    const obj: any = {};
+    if (message.headCommitSha !== "") {
+      obj.headCommitSha = message.headCommitSha;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<SaveSpecResponse>, I>>(base?: I): SaveSpecResponse {
+    return SaveSpecResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<SaveSpecResponse>, I>>(object: I): SaveSpecResponse {
+    const message = createBaseSaveSpecResponse();
+    message.headCommitSha = object.headCommitSha ?? "";
     return message;
   },
 };
@@ -6499,12 +10510,1558 @@ export const FailingClause: MessageFns<FailingClause> = {
   },
 };
 
+function createBaseApproval(): Approval {
+  return {
+    approvalId: "",
+    runId: "",
+    pipelineId: "",
+    projectId: "",
+    gate: undefined,
+    status: ApprovalStatus.APPROVAL_STATUS_UNSPECIFIED,
+    message: "",
+    requestedAtMs: 0n,
+    expiresAtMs: 0n,
+    endedAtMs: 0n,
+    approvals: [],
+    rejection: undefined,
+    required: [],
+    count: 0,
+    missing: 0,
+    missingUsers: [],
+    allowedUsers: [],
+    allowedRoles: [],
+    preventSelf: false,
+  };
+}
+
+export const Approval: MessageFns<Approval> = {
+  encode(message: Approval, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.approvalId !== "") {
+      writer.uint32(10).string(message.approvalId);
+    }
+    if (message.runId !== "") {
+      writer.uint32(18).string(message.runId);
+    }
+    if (message.pipelineId !== "") {
+      writer.uint32(26).string(message.pipelineId);
+    }
+    if (message.projectId !== "") {
+      writer.uint32(34).string(message.projectId);
+    }
+    switch (message.gate?.$case) {
+      case "stage":
+        writer.uint32(42).string(message.gate.value);
+        break;
+      case "job":
+        writer.uint32(50).string(message.gate.value);
+        break;
+    }
+    if (message.status !== ApprovalStatus.APPROVAL_STATUS_UNSPECIFIED) {
+      writer.uint32(56).int32(approvalStatusToNumber(message.status));
+    }
+    if (message.message !== "") {
+      writer.uint32(66).string(message.message);
+    }
+    if (message.requestedAtMs !== 0n) {
+      if (BigInt.asIntN(64, message.requestedAtMs) !== message.requestedAtMs) {
+        throw new globalThis.Error("value provided for field message.requestedAtMs of type int64 too large");
+      }
+      writer.uint32(72).int64(message.requestedAtMs);
+    }
+    if (message.expiresAtMs !== 0n) {
+      if (BigInt.asIntN(64, message.expiresAtMs) !== message.expiresAtMs) {
+        throw new globalThis.Error("value provided for field message.expiresAtMs of type int64 too large");
+      }
+      writer.uint32(80).int64(message.expiresAtMs);
+    }
+    if (message.endedAtMs !== 0n) {
+      if (BigInt.asIntN(64, message.endedAtMs) !== message.endedAtMs) {
+        throw new globalThis.Error("value provided for field message.endedAtMs of type int64 too large");
+      }
+      writer.uint32(88).int64(message.endedAtMs);
+    }
+    for (const v of message.approvals) {
+      Vote.encode(v!, writer.uint32(98).fork()).join();
+    }
+    if (message.rejection !== undefined) {
+      Vote.encode(message.rejection, writer.uint32(106).fork()).join();
+    }
+    for (const v of message.required) {
+      writer.uint32(114).string(v!);
+    }
+    if (message.count !== 0) {
+      writer.uint32(120).int32(message.count);
+    }
+    if (message.missing !== 0) {
+      writer.uint32(128).int32(message.missing);
+    }
+    for (const v of message.missingUsers) {
+      writer.uint32(138).string(v!);
+    }
+    for (const v of message.allowedUsers) {
+      writer.uint32(146).string(v!);
+    }
+    for (const v of message.allowedRoles) {
+      writer.uint32(154).string(v!);
+    }
+    if (message.preventSelf !== false) {
+      writer.uint32(160).bool(message.preventSelf);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Approval {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseApproval();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.approvalId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.pipelineId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.projectId = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.gate = { $case: "stage", value: reader.string() };
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.gate = { $case: "job", value: reader.string() };
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.status = approvalStatusFromJSON(reader.int32());
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.message = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.requestedAtMs = reader.int64() as bigint;
+            continue;
+          }
+          case 10: {
+            if (tag !== 80) {
+              break;
+            }
+
+            message.expiresAtMs = reader.int64() as bigint;
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.endedAtMs = reader.int64() as bigint;
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.approvals.push(Vote.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.rejection = Vote.decode(reader, reader.uint32());
+            continue;
+          }
+          case 14: {
+            if (tag !== 114) {
+              break;
+            }
+
+            message.required.push(reader.string());
+            continue;
+          }
+          case 15: {
+            if (tag !== 120) {
+              break;
+            }
+
+            message.count = reader.int32();
+            continue;
+          }
+          case 16: {
+            if (tag !== 128) {
+              break;
+            }
+
+            message.missing = reader.int32();
+            continue;
+          }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.missingUsers.push(reader.string());
+            continue;
+          }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.allowedUsers.push(reader.string());
+            continue;
+          }
+          case 19: {
+            if (tag !== 154) {
+              break;
+            }
+
+            message.allowedRoles.push(reader.string());
+            continue;
+          }
+          case 20: {
+            if (tag !== 160) {
+              break;
+            }
+
+            message.preventSelf = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): Approval {
+    return {
+      approvalId: isSet(object.approvalId)
+        ? globalThis.String(object.approvalId)
+        : isSet(object.approval_id)
+        ? globalThis.String(object.approval_id)
+        : "",
+      runId: isSet(object.runId)
+        ? globalThis.String(object.runId)
+        : isSet(object.run_id)
+        ? globalThis.String(object.run_id)
+        : "",
+      pipelineId: isSet(object.pipelineId)
+        ? globalThis.String(object.pipelineId)
+        : isSet(object.pipeline_id)
+        ? globalThis.String(object.pipeline_id)
+        : "",
+      projectId: isSet(object.projectId)
+        ? globalThis.String(object.projectId)
+        : isSet(object.project_id)
+        ? globalThis.String(object.project_id)
+        : "",
+      gate: isSet(object.stage)
+        ? { $case: "stage", value: globalThis.String(object.stage) }
+        : isSet(object.job)
+        ? { $case: "job", value: globalThis.String(object.job) }
+        : undefined,
+      status: isSet(object.status) ? approvalStatusFromJSON(object.status) : ApprovalStatus.APPROVAL_STATUS_UNSPECIFIED,
+      message: isSet(object.message) ? globalThis.String(object.message) : "",
+      requestedAtMs: isSet(object.requestedAtMs)
+        ? BigInt(object.requestedAtMs)
+        : isSet(object.requested_at_ms)
+        ? BigInt(object.requested_at_ms)
+        : 0n,
+      expiresAtMs: isSet(object.expiresAtMs)
+        ? BigInt(object.expiresAtMs)
+        : isSet(object.expires_at_ms)
+        ? BigInt(object.expires_at_ms)
+        : 0n,
+      endedAtMs: isSet(object.endedAtMs)
+        ? BigInt(object.endedAtMs)
+        : isSet(object.ended_at_ms)
+        ? BigInt(object.ended_at_ms)
+        : 0n,
+      approvals: globalThis.Array.isArray(object?.approvals)
+        ? object.approvals.map((e: any) => Vote.fromJSON(e))
+        : [],
+      rejection: isSet(object.rejection) ? Vote.fromJSON(object.rejection) : undefined,
+      required: globalThis.Array.isArray(object?.required)
+        ? object.required.map((e: any) => globalThis.String(e))
+        : [],
+      count: isSet(object.count) ? globalThis.Number(object.count) : 0,
+      missing: isSet(object.missing) ? globalThis.Number(object.missing) : 0,
+      missingUsers: globalThis.Array.isArray(object?.missingUsers)
+        ? object.missingUsers.map((e: any) => globalThis.String(e))
+        : globalThis.Array.isArray(object?.missing_users)
+        ? object.missing_users.map((e: any) => globalThis.String(e))
+        : [],
+      allowedUsers: globalThis.Array.isArray(object?.allowedUsers)
+        ? object.allowedUsers.map((e: any) => globalThis.String(e))
+        : globalThis.Array.isArray(object?.allowed_users)
+        ? object.allowed_users.map((e: any) => globalThis.String(e))
+        : [],
+      allowedRoles: globalThis.Array.isArray(object?.allowedRoles)
+        ? object.allowedRoles.map((e: any) => globalThis.String(e))
+        : globalThis.Array.isArray(object?.allowed_roles)
+        ? object.allowed_roles.map((e: any) => globalThis.String(e))
+        : [],
+      preventSelf: isSet(object.preventSelf)
+        ? globalThis.Boolean(object.preventSelf)
+        : isSet(object.prevent_self)
+        ? globalThis.Boolean(object.prevent_self)
+        : false,
+    };
+  },
+
+  toJSON(message: Approval): unknown {
+    const obj: any = {};
+    if (message.approvalId !== "") {
+      obj.approvalId = message.approvalId;
+    }
+    if (message.runId !== "") {
+      obj.runId = message.runId;
+    }
+    if (message.pipelineId !== "") {
+      obj.pipelineId = message.pipelineId;
+    }
+    if (message.projectId !== "") {
+      obj.projectId = message.projectId;
+    }
+    if (message.gate?.$case === "stage") {
+      obj.stage = message.gate.value;
+    } else if (message.gate?.$case === "job") {
+      obj.job = message.gate.value;
+    }
+    if (message.status !== ApprovalStatus.APPROVAL_STATUS_UNSPECIFIED) {
+      obj.status = approvalStatusToJSON(message.status);
+    }
+    if (message.message !== "") {
+      obj.message = message.message;
+    }
+    if (message.requestedAtMs !== 0n) {
+      obj.requestedAtMs = message.requestedAtMs.toString();
+    }
+    if (message.expiresAtMs !== 0n) {
+      obj.expiresAtMs = message.expiresAtMs.toString();
+    }
+    if (message.endedAtMs !== 0n) {
+      obj.endedAtMs = message.endedAtMs.toString();
+    }
+    if (message.approvals?.length) {
+      obj.approvals = message.approvals.map((e) => Vote.toJSON(e));
+    }
+    if (message.rejection !== undefined) {
+      obj.rejection = Vote.toJSON(message.rejection);
+    }
+    if (message.required?.length) {
+      obj.required = message.required;
+    }
+    if (message.count !== 0) {
+      obj.count = Math.round(message.count);
+    }
+    if (message.missing !== 0) {
+      obj.missing = Math.round(message.missing);
+    }
+    if (message.missingUsers?.length) {
+      obj.missingUsers = message.missingUsers;
+    }
+    if (message.allowedUsers?.length) {
+      obj.allowedUsers = message.allowedUsers;
+    }
+    if (message.allowedRoles?.length) {
+      obj.allowedRoles = message.allowedRoles;
+    }
+    if (message.preventSelf !== false) {
+      obj.preventSelf = message.preventSelf;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<Approval>, I>>(base?: I): Approval {
+    return Approval.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Approval>, I>>(object: I): Approval {
+    const message = createBaseApproval();
+    message.approvalId = object.approvalId ?? "";
+    message.runId = object.runId ?? "";
+    message.pipelineId = object.pipelineId ?? "";
+    message.projectId = object.projectId ?? "";
+    switch (object.gate?.$case) {
+      case "stage": {
+        if (object.gate?.value !== undefined && object.gate?.value !== null) {
+          message.gate = { $case: "stage", value: object.gate.value };
+        }
+        break;
+      }
+      case "job": {
+        if (object.gate?.value !== undefined && object.gate?.value !== null) {
+          message.gate = { $case: "job", value: object.gate.value };
+        }
+        break;
+      }
+    }
+    message.status = object.status ?? ApprovalStatus.APPROVAL_STATUS_UNSPECIFIED;
+    message.message = object.message ?? "";
+    message.requestedAtMs = (object.requestedAtMs !== undefined && object.requestedAtMs !== null)
+      ? BigInt(object.requestedAtMs)
+      : 0n;
+    message.expiresAtMs = (object.expiresAtMs !== undefined && object.expiresAtMs !== null)
+      ? BigInt(object.expiresAtMs)
+      : 0n;
+    message.endedAtMs = (object.endedAtMs !== undefined && object.endedAtMs !== null) ? BigInt(object.endedAtMs) : 0n;
+    message.approvals = object.approvals?.map((e) => Vote.fromPartial(e)) || [];
+    message.rejection = (object.rejection !== undefined && object.rejection !== null)
+      ? Vote.fromPartial(object.rejection)
+      : undefined;
+    message.required = object.required?.map((e) => e) || [];
+    message.count = object.count ?? 0;
+    message.missing = object.missing ?? 0;
+    message.missingUsers = object.missingUsers?.map((e) => e) || [];
+    message.allowedUsers = object.allowedUsers?.map((e) => e) || [];
+    message.allowedRoles = object.allowedRoles?.map((e) => e) || [];
+    message.preventSelf = object.preventSelf ?? false;
+    return message;
+  },
+};
+
+function createBaseVote(): Vote {
+  return { userId: "", name: "", atMs: 0n, comment: "" };
+}
+
+export const Vote: MessageFns<Vote> = {
+  encode(message: Vote, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.userId !== "") {
+      writer.uint32(10).string(message.userId);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.atMs !== 0n) {
+      if (BigInt.asIntN(64, message.atMs) !== message.atMs) {
+        throw new globalThis.Error("value provided for field message.atMs of type int64 too large");
+      }
+      writer.uint32(24).int64(message.atMs);
+    }
+    if (message.comment !== "") {
+      writer.uint32(34).string(message.comment);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Vote {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseVote();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.userId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.atMs = reader.int64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.comment = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): Vote {
+    return {
+      userId: isSet(object.userId)
+        ? globalThis.String(object.userId)
+        : isSet(object.user_id)
+        ? globalThis.String(object.user_id)
+        : "",
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      atMs: isSet(object.atMs) ? BigInt(object.atMs) : isSet(object.at_ms) ? BigInt(object.at_ms) : 0n,
+      comment: isSet(object.comment) ? globalThis.String(object.comment) : "",
+    };
+  },
+
+  toJSON(message: Vote): unknown {
+    const obj: any = {};
+    if (message.userId !== "") {
+      obj.userId = message.userId;
+    }
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.atMs !== 0n) {
+      obj.atMs = message.atMs.toString();
+    }
+    if (message.comment !== "") {
+      obj.comment = message.comment;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<Vote>, I>>(base?: I): Vote {
+    return Vote.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Vote>, I>>(object: I): Vote {
+    const message = createBaseVote();
+    message.userId = object.userId ?? "";
+    message.name = object.name ?? "";
+    message.atMs = (object.atMs !== undefined && object.atMs !== null) ? BigInt(object.atMs) : 0n;
+    message.comment = object.comment ?? "";
+    return message;
+  },
+};
+
+function createBaseApprovalForCaller(): ApprovalForCaller {
+  return { approval: undefined, mayDecide: false, whyNot: "" };
+}
+
+export const ApprovalForCaller: MessageFns<ApprovalForCaller> = {
+  encode(message: ApprovalForCaller, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.approval !== undefined) {
+      Approval.encode(message.approval, writer.uint32(10).fork()).join();
+    }
+    if (message.mayDecide !== false) {
+      writer.uint32(16).bool(message.mayDecide);
+    }
+    if (message.whyNot !== "") {
+      writer.uint32(26).string(message.whyNot);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ApprovalForCaller {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseApprovalForCaller();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.approval = Approval.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.mayDecide = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.whyNot = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ApprovalForCaller {
+    return {
+      approval: isSet(object.approval) ? Approval.fromJSON(object.approval) : undefined,
+      mayDecide: isSet(object.mayDecide)
+        ? globalThis.Boolean(object.mayDecide)
+        : isSet(object.may_decide)
+        ? globalThis.Boolean(object.may_decide)
+        : false,
+      whyNot: isSet(object.whyNot)
+        ? globalThis.String(object.whyNot)
+        : isSet(object.why_not)
+        ? globalThis.String(object.why_not)
+        : "",
+    };
+  },
+
+  toJSON(message: ApprovalForCaller): unknown {
+    const obj: any = {};
+    if (message.approval !== undefined) {
+      obj.approval = Approval.toJSON(message.approval);
+    }
+    if (message.mayDecide !== false) {
+      obj.mayDecide = message.mayDecide;
+    }
+    if (message.whyNot !== "") {
+      obj.whyNot = message.whyNot;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ApprovalForCaller>, I>>(base?: I): ApprovalForCaller {
+    return ApprovalForCaller.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ApprovalForCaller>, I>>(object: I): ApprovalForCaller {
+    const message = createBaseApprovalForCaller();
+    message.approval = (object.approval !== undefined && object.approval !== null)
+      ? Approval.fromPartial(object.approval)
+      : undefined;
+    message.mayDecide = object.mayDecide ?? false;
+    message.whyNot = object.whyNot ?? "";
+    return message;
+  },
+};
+
+function createBaseListApprovalsRequest(): ListApprovalsRequest {
+  return {
+    page: 0,
+    pageSize: 0,
+    sort: "",
+    status: ApprovalStatus.APPROVAL_STATUS_UNSPECIFIED,
+    projectId: "",
+    pipelineId: "",
+  };
+}
+
+export const ListApprovalsRequest: MessageFns<ListApprovalsRequest> = {
+  encode(message: ListApprovalsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.page !== 0) {
+      writer.uint32(8).int32(message.page);
+    }
+    if (message.pageSize !== 0) {
+      writer.uint32(16).int32(message.pageSize);
+    }
+    if (message.sort !== "") {
+      writer.uint32(26).string(message.sort);
+    }
+    if (message.status !== ApprovalStatus.APPROVAL_STATUS_UNSPECIFIED) {
+      writer.uint32(32).int32(approvalStatusToNumber(message.status));
+    }
+    if (message.projectId !== "") {
+      writer.uint32(42).string(message.projectId);
+    }
+    if (message.pipelineId !== "") {
+      writer.uint32(50).string(message.pipelineId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListApprovalsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListApprovalsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.page = reader.int32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.pageSize = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.sort = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.status = approvalStatusFromJSON(reader.int32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.projectId = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.pipelineId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ListApprovalsRequest {
+    return {
+      page: isSet(object.page) ? globalThis.Number(object.page) : 0,
+      pageSize: isSet(object.pageSize)
+        ? globalThis.Number(object.pageSize)
+        : isSet(object.page_size)
+        ? globalThis.Number(object.page_size)
+        : 0,
+      sort: isSet(object.sort) ? globalThis.String(object.sort) : "",
+      status: isSet(object.status) ? approvalStatusFromJSON(object.status) : ApprovalStatus.APPROVAL_STATUS_UNSPECIFIED,
+      projectId: isSet(object.projectId)
+        ? globalThis.String(object.projectId)
+        : isSet(object.project_id)
+        ? globalThis.String(object.project_id)
+        : "",
+      pipelineId: isSet(object.pipelineId)
+        ? globalThis.String(object.pipelineId)
+        : isSet(object.pipeline_id)
+        ? globalThis.String(object.pipeline_id)
+        : "",
+    };
+  },
+
+  toJSON(message: ListApprovalsRequest): unknown {
+    const obj: any = {};
+    if (message.page !== 0) {
+      obj.page = Math.round(message.page);
+    }
+    if (message.pageSize !== 0) {
+      obj.pageSize = Math.round(message.pageSize);
+    }
+    if (message.sort !== "") {
+      obj.sort = message.sort;
+    }
+    if (message.status !== ApprovalStatus.APPROVAL_STATUS_UNSPECIFIED) {
+      obj.status = approvalStatusToJSON(message.status);
+    }
+    if (message.projectId !== "") {
+      obj.projectId = message.projectId;
+    }
+    if (message.pipelineId !== "") {
+      obj.pipelineId = message.pipelineId;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ListApprovalsRequest>, I>>(base?: I): ListApprovalsRequest {
+    return ListApprovalsRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ListApprovalsRequest>, I>>(object: I): ListApprovalsRequest {
+    const message = createBaseListApprovalsRequest();
+    message.page = object.page ?? 0;
+    message.pageSize = object.pageSize ?? 0;
+    message.sort = object.sort ?? "";
+    message.status = object.status ?? ApprovalStatus.APPROVAL_STATUS_UNSPECIFIED;
+    message.projectId = object.projectId ?? "";
+    message.pipelineId = object.pipelineId ?? "";
+    return message;
+  },
+};
+
+function createBaseListApprovalsResponse(): ListApprovalsResponse {
+  return { approvals: [], total: 0n };
+}
+
+export const ListApprovalsResponse: MessageFns<ListApprovalsResponse> = {
+  encode(message: ListApprovalsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.approvals) {
+      ApprovalForCaller.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.total !== 0n) {
+      if (BigInt.asIntN(64, message.total) !== message.total) {
+        throw new globalThis.Error("value provided for field message.total of type int64 too large");
+      }
+      writer.uint32(16).int64(message.total);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListApprovalsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListApprovalsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.approvals.push(ApprovalForCaller.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.total = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ListApprovalsResponse {
+    return {
+      approvals: globalThis.Array.isArray(object?.approvals)
+        ? object.approvals.map((e: any) => ApprovalForCaller.fromJSON(e))
+        : [],
+      total: isSet(object.total) ? BigInt(object.total) : 0n,
+    };
+  },
+
+  toJSON(message: ListApprovalsResponse): unknown {
+    const obj: any = {};
+    if (message.approvals?.length) {
+      obj.approvals = message.approvals.map((e) => ApprovalForCaller.toJSON(e));
+    }
+    if (message.total !== 0n) {
+      obj.total = message.total.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ListApprovalsResponse>, I>>(base?: I): ListApprovalsResponse {
+    return ListApprovalsResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ListApprovalsResponse>, I>>(object: I): ListApprovalsResponse {
+    const message = createBaseListApprovalsResponse();
+    message.approvals = object.approvals?.map((e) => ApprovalForCaller.fromPartial(e)) || [];
+    message.total = (object.total !== undefined && object.total !== null) ? BigInt(object.total) : 0n;
+    return message;
+  },
+};
+
+function createBaseListRunApprovalsRequest(): ListRunApprovalsRequest {
+  return { runId: "" };
+}
+
+export const ListRunApprovalsRequest: MessageFns<ListRunApprovalsRequest> = {
+  encode(message: ListRunApprovalsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.runId !== "") {
+      writer.uint32(10).string(message.runId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListRunApprovalsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListRunApprovalsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ListRunApprovalsRequest {
+    return {
+      runId: isSet(object.runId)
+        ? globalThis.String(object.runId)
+        : isSet(object.run_id)
+        ? globalThis.String(object.run_id)
+        : "",
+    };
+  },
+
+  toJSON(message: ListRunApprovalsRequest): unknown {
+    const obj: any = {};
+    if (message.runId !== "") {
+      obj.runId = message.runId;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ListRunApprovalsRequest>, I>>(base?: I): ListRunApprovalsRequest {
+    return ListRunApprovalsRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ListRunApprovalsRequest>, I>>(object: I): ListRunApprovalsRequest {
+    const message = createBaseListRunApprovalsRequest();
+    message.runId = object.runId ?? "";
+    return message;
+  },
+};
+
+function createBaseListRunApprovalsResponse(): ListRunApprovalsResponse {
+  return { approvals: [] };
+}
+
+export const ListRunApprovalsResponse: MessageFns<ListRunApprovalsResponse> = {
+  encode(message: ListRunApprovalsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.approvals) {
+      ApprovalForCaller.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListRunApprovalsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListRunApprovalsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.approvals.push(ApprovalForCaller.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ListRunApprovalsResponse {
+    return {
+      approvals: globalThis.Array.isArray(object?.approvals)
+        ? object.approvals.map((e: any) => ApprovalForCaller.fromJSON(e))
+        : [],
+    };
+  },
+
+  toJSON(message: ListRunApprovalsResponse): unknown {
+    const obj: any = {};
+    if (message.approvals?.length) {
+      obj.approvals = message.approvals.map((e) => ApprovalForCaller.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ListRunApprovalsResponse>, I>>(base?: I): ListRunApprovalsResponse {
+    return ListRunApprovalsResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ListRunApprovalsResponse>, I>>(object: I): ListRunApprovalsResponse {
+    const message = createBaseListRunApprovalsResponse();
+    message.approvals = object.approvals?.map((e) => ApprovalForCaller.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseApproveRequest(): ApproveRequest {
+  return { pipelineId: "", runId: "", approvalId: "", comment: "", requestId: "" };
+}
+
+export const ApproveRequest: MessageFns<ApproveRequest> = {
+  encode(message: ApproveRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pipelineId !== "") {
+      writer.uint32(10).string(message.pipelineId);
+    }
+    if (message.runId !== "") {
+      writer.uint32(18).string(message.runId);
+    }
+    if (message.approvalId !== "") {
+      writer.uint32(26).string(message.approvalId);
+    }
+    if (message.comment !== "") {
+      writer.uint32(34).string(message.comment);
+    }
+    if (message.requestId !== "") {
+      writer.uint32(42).string(message.requestId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ApproveRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseApproveRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pipelineId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.approvalId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.comment = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.requestId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ApproveRequest {
+    return {
+      pipelineId: isSet(object.pipelineId)
+        ? globalThis.String(object.pipelineId)
+        : isSet(object.pipeline_id)
+        ? globalThis.String(object.pipeline_id)
+        : "",
+      runId: isSet(object.runId)
+        ? globalThis.String(object.runId)
+        : isSet(object.run_id)
+        ? globalThis.String(object.run_id)
+        : "",
+      approvalId: isSet(object.approvalId)
+        ? globalThis.String(object.approvalId)
+        : isSet(object.approval_id)
+        ? globalThis.String(object.approval_id)
+        : "",
+      comment: isSet(object.comment) ? globalThis.String(object.comment) : "",
+      requestId: isSet(object.requestId)
+        ? globalThis.String(object.requestId)
+        : isSet(object.request_id)
+        ? globalThis.String(object.request_id)
+        : "",
+    };
+  },
+
+  toJSON(message: ApproveRequest): unknown {
+    const obj: any = {};
+    if (message.pipelineId !== "") {
+      obj.pipelineId = message.pipelineId;
+    }
+    if (message.runId !== "") {
+      obj.runId = message.runId;
+    }
+    if (message.approvalId !== "") {
+      obj.approvalId = message.approvalId;
+    }
+    if (message.comment !== "") {
+      obj.comment = message.comment;
+    }
+    if (message.requestId !== "") {
+      obj.requestId = message.requestId;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ApproveRequest>, I>>(base?: I): ApproveRequest {
+    return ApproveRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ApproveRequest>, I>>(object: I): ApproveRequest {
+    const message = createBaseApproveRequest();
+    message.pipelineId = object.pipelineId ?? "";
+    message.runId = object.runId ?? "";
+    message.approvalId = object.approvalId ?? "";
+    message.comment = object.comment ?? "";
+    message.requestId = object.requestId ?? "";
+    return message;
+  },
+};
+
+function createBaseApproveResponse(): ApproveResponse {
+  return { approval: undefined };
+}
+
+export const ApproveResponse: MessageFns<ApproveResponse> = {
+  encode(message: ApproveResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.approval !== undefined) {
+      ApprovalForCaller.encode(message.approval, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ApproveResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseApproveResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.approval = ApprovalForCaller.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ApproveResponse {
+    return { approval: isSet(object.approval) ? ApprovalForCaller.fromJSON(object.approval) : undefined };
+  },
+
+  toJSON(message: ApproveResponse): unknown {
+    const obj: any = {};
+    if (message.approval !== undefined) {
+      obj.approval = ApprovalForCaller.toJSON(message.approval);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ApproveResponse>, I>>(base?: I): ApproveResponse {
+    return ApproveResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ApproveResponse>, I>>(object: I): ApproveResponse {
+    const message = createBaseApproveResponse();
+    message.approval = (object.approval !== undefined && object.approval !== null)
+      ? ApprovalForCaller.fromPartial(object.approval)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseRejectRequest(): RejectRequest {
+  return { pipelineId: "", runId: "", approvalId: "", comment: "", requestId: "" };
+}
+
+export const RejectRequest: MessageFns<RejectRequest> = {
+  encode(message: RejectRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.pipelineId !== "") {
+      writer.uint32(10).string(message.pipelineId);
+    }
+    if (message.runId !== "") {
+      writer.uint32(18).string(message.runId);
+    }
+    if (message.approvalId !== "") {
+      writer.uint32(26).string(message.approvalId);
+    }
+    if (message.comment !== "") {
+      writer.uint32(34).string(message.comment);
+    }
+    if (message.requestId !== "") {
+      writer.uint32(42).string(message.requestId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RejectRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRejectRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.pipelineId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.runId = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.approvalId = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.comment = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.requestId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): RejectRequest {
+    return {
+      pipelineId: isSet(object.pipelineId)
+        ? globalThis.String(object.pipelineId)
+        : isSet(object.pipeline_id)
+        ? globalThis.String(object.pipeline_id)
+        : "",
+      runId: isSet(object.runId)
+        ? globalThis.String(object.runId)
+        : isSet(object.run_id)
+        ? globalThis.String(object.run_id)
+        : "",
+      approvalId: isSet(object.approvalId)
+        ? globalThis.String(object.approvalId)
+        : isSet(object.approval_id)
+        ? globalThis.String(object.approval_id)
+        : "",
+      comment: isSet(object.comment) ? globalThis.String(object.comment) : "",
+      requestId: isSet(object.requestId)
+        ? globalThis.String(object.requestId)
+        : isSet(object.request_id)
+        ? globalThis.String(object.request_id)
+        : "",
+    };
+  },
+
+  toJSON(message: RejectRequest): unknown {
+    const obj: any = {};
+    if (message.pipelineId !== "") {
+      obj.pipelineId = message.pipelineId;
+    }
+    if (message.runId !== "") {
+      obj.runId = message.runId;
+    }
+    if (message.approvalId !== "") {
+      obj.approvalId = message.approvalId;
+    }
+    if (message.comment !== "") {
+      obj.comment = message.comment;
+    }
+    if (message.requestId !== "") {
+      obj.requestId = message.requestId;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<RejectRequest>, I>>(base?: I): RejectRequest {
+    return RejectRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RejectRequest>, I>>(object: I): RejectRequest {
+    const message = createBaseRejectRequest();
+    message.pipelineId = object.pipelineId ?? "";
+    message.runId = object.runId ?? "";
+    message.approvalId = object.approvalId ?? "";
+    message.comment = object.comment ?? "";
+    message.requestId = object.requestId ?? "";
+    return message;
+  },
+};
+
+function createBaseRejectResponse(): RejectResponse {
+  return { approval: undefined };
+}
+
+export const RejectResponse: MessageFns<RejectResponse> = {
+  encode(message: RejectResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.approval !== undefined) {
+      ApprovalForCaller.encode(message.approval, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RejectResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRejectResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.approval = ApprovalForCaller.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): RejectResponse {
+    return { approval: isSet(object.approval) ? ApprovalForCaller.fromJSON(object.approval) : undefined };
+  },
+
+  toJSON(message: RejectResponse): unknown {
+    const obj: any = {};
+    if (message.approval !== undefined) {
+      obj.approval = ApprovalForCaller.toJSON(message.approval);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<RejectResponse>, I>>(base?: I): RejectResponse {
+    return RejectResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RejectResponse>, I>>(object: I): RejectResponse {
+    const message = createBaseRejectResponse();
+    message.approval = (object.approval !== undefined && object.approval !== null)
+      ? ApprovalForCaller.fromPartial(object.approval)
+      : undefined;
+    return message;
+  },
+};
+
 /**
  * Every call carries the metadata `authorization: Bearer <token of a user>`. Errors carry the word of the error table in
  * the metadata `reason`, and in `problems-bin` a JSON list of their first problems: as many as metadata may carry.
  */
 export type PipelineService = typeof PipelineService;
 export const PipelineService = {
+  /** ALREADY_EXISTS when the project has a pipeline of that name. Role: maintainer. */
   createPipeline: {
     path: "/pipeline.v1.Pipeline/CreatePipeline" as const,
     requestStream: false as const,
@@ -6516,7 +12073,7 @@ export const PipelineService = {
       Buffer.from(CreatePipelineResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CreatePipelineResponse => CreatePipelineResponse.decode(value),
   },
-  /** Fields that are absent keep their value. */
+  /** Fields that are absent keep their value. Project and creator never change. Role: maintainer. */
   updatePipeline: {
     path: "/pipeline.v1.Pipeline/UpdatePipeline" as const,
     requestStream: false as const,
@@ -6547,7 +12104,7 @@ export const PipelineService = {
       Buffer.from(ListPipelinesResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListPipelinesResponse => ListPipelinesResponse.decode(value),
   },
-  /** FAILED_PRECONDITION while runs are live, unless `force` is set, which stops them. */
+  /** FAILED_PRECONDITION while runs are live, unless `force` is set, which stops them. Role: maintainer. */
   deletePipeline: {
     path: "/pipeline.v1.Pipeline/DeletePipeline" as const,
     requestStream: false as const,
@@ -6559,7 +12116,11 @@ export const PipelineService = {
       Buffer.from(DeletePipelineResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): DeletePipelineResponse => DeletePipelineResponse.decode(value),
   },
-  /** Answered when the run is stored. The same `request_id` with the same content answers the same run. */
+  /**
+   * Answered when the run is stored. The same `request_id` with the same content answers the same run, with another one
+   * ALREADY_EXISTS. FAILED_PRECONDITION for a pipeline without a definition, and for a run that its group refuses. Role:
+   * operator.
+   */
   triggerPipeline: {
     path: "/pipeline.v1.Pipeline/TriggerPipeline" as const,
     requestStream: false as const,
@@ -6571,7 +12132,7 @@ export const PipelineService = {
       Buffer.from(TriggerPipelineResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): TriggerPipelineResponse => TriggerPipelineResponse.decode(value),
   },
-  /** Answered when the stop is stored. FAILED_PRECONDITION when the run is final. */
+  /** Answered when the stop is stored. FAILED_PRECONDITION when the run is final. Role: operator. */
   stopPipeline: {
     path: "/pipeline.v1.Pipeline/StopPipeline" as const,
     requestStream: false as const,
@@ -6581,6 +12142,47 @@ export const PipelineService = {
     responseSerialize: (value: StopPipelineResponse): Buffer =>
       Buffer.from(StopPipelineResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): StopPipelineResponse => StopPipelineResponse.decode(value),
+  },
+  /**
+   * Answered with the run's own decision: no further step is dispatched. FAILED_PRECONDITION unless it is running;
+   * UNAVAILABLE when there is no decision within 5 s: the call is then stored, and safe to repeat with the same
+   * `request_id`. Role: operator.
+   */
+  pausePipeline: {
+    path: "/pipeline.v1.Pipeline/PausePipeline" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: PausePipelineRequest): Buffer => Buffer.from(PausePipelineRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): PausePipelineRequest => PausePipelineRequest.decode(value),
+    responseSerialize: (value: PausePipelineResponse): Buffer =>
+      Buffer.from(PausePipelineResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): PausePipelineResponse => PausePipelineResponse.decode(value),
+  },
+  /** As PausePipeline; FAILED_PRECONDITION unless it is paused. */
+  resumePipeline: {
+    path: "/pipeline.v1.Pipeline/ResumePipeline" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ResumePipelineRequest): Buffer =>
+      Buffer.from(ResumePipelineRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ResumePipelineRequest => ResumePipelineRequest.decode(value),
+    responseSerialize: (value: ResumePipelineResponse): Buffer =>
+      Buffer.from(ResumePipelineResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ResumePipelineResponse => ResumePipelineResponse.decode(value),
+  },
+  /**
+   * Makes a run of its own, of the next attempt, which takes over what is not run again. FAILED_PRECONDITION for a run that has
+   * not ended, was run again already, or of which nothing can be run again as asked. Role: operator.
+   */
+  rerunPipeline: {
+    path: "/pipeline.v1.Pipeline/RerunPipeline" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RerunPipelineRequest): Buffer => Buffer.from(RerunPipelineRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RerunPipelineRequest => RerunPipelineRequest.decode(value),
+    responseSerialize: (value: RerunPipelineResponse): Buffer =>
+      Buffer.from(RerunPipelineResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RerunPipelineResponse => RerunPipelineResponse.decode(value),
   },
   getPipelineRun: {
     path: "/pipeline.v1.Pipeline/GetPipelineRun" as const,
@@ -6604,6 +12206,52 @@ export const PipelineService = {
       Buffer.from(ListPipelineRunsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListPipelineRunsResponse => ListPipelineRunsResponse.decode(value),
   },
+  /** Every transition of a run, with what caused it and who did. */
+  getRunTimeline: {
+    path: "/pipeline.v1.Pipeline/GetRunTimeline" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: GetRunTimelineRequest): Buffer =>
+      Buffer.from(GetRunTimelineRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetRunTimelineRequest => GetRunTimelineRequest.decode(value),
+    responseSerialize: (value: GetRunTimelineResponse): Buffer =>
+      Buffer.from(GetRunTimelineResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GetRunTimelineResponse => GetRunTimelineResponse.decode(value),
+  },
+  /** What the jobs of a run have made for those that come after. INVALID_ARGUMENT for more than 4 MB. */
+  getRunOutputs: {
+    path: "/pipeline.v1.Pipeline/GetRunOutputs" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: GetRunOutputsRequest): Buffer => Buffer.from(GetRunOutputsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetRunOutputsRequest => GetRunOutputsRequest.decode(value),
+    responseSerialize: (value: GetRunOutputsResponse): Buffer =>
+      Buffer.from(GetRunOutputsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GetRunOutputsResponse => GetRunOutputsResponse.decode(value),
+  },
+  /**
+   * Ends one job whose stage has begun, as cancelled, which counts as a failure of the run; else as PausePipeline.
+   * FAILED_PRECONDITION for one that has ended, or has not begun. Role: operator.
+   */
+  cancelJob: {
+    path: "/pipeline.v1.Pipeline/CancelJob" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: CancelJobRequest): Buffer => Buffer.from(CancelJobRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): CancelJobRequest => CancelJobRequest.decode(value),
+    responseSerialize: (value: CancelJobResponse): Buffer => Buffer.from(CancelJobResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): CancelJobResponse => CancelJobResponse.decode(value),
+  },
+  /** NOT_FOUND also for a pipeline without a definition. */
+  getSpec: {
+    path: "/pipeline.v1.Pipeline/GetSpec" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: GetSpecRequest): Buffer => Buffer.from(GetSpecRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): GetSpecRequest => GetSpecRequest.decode(value),
+    responseSerialize: (value: GetSpecResponse): Buffer => Buffer.from(GetSpecResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): GetSpecResponse => GetSpecResponse.decode(value),
+  },
   /** Everything that is wrong with a definition; a bad one is an answer, not an error. */
   validateSpec: {
     path: "/pipeline.v1.Pipeline/ValidateSpec" as const,
@@ -6614,6 +12262,19 @@ export const PipelineService = {
     responseSerialize: (value: ValidateSpecResponse): Buffer =>
       Buffer.from(ValidateSpecResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ValidateSpecResponse => ValidateSpecResponse.decode(value),
+  },
+  /**
+   * Makes it the definition of later runs; one that changes nothing answers the head. INVALID_ARGUMENT with `reason`
+   * `invalid_definition` for a bad one, ABORTED when the head is not the expected one. Role: maintainer.
+   */
+  saveSpec: {
+    path: "/pipeline.v1.Pipeline/SaveSpec" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: SaveSpecRequest): Buffer => Buffer.from(SaveSpecRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): SaveSpecRequest => SaveSpecRequest.decode(value),
+    responseSerialize: (value: SaveSpecResponse): Buffer => Buffer.from(SaveSpecResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): SaveSpecResponse => SaveSpecResponse.decode(value),
   },
   /**
    * The dry run: what a trigger would make of a definition. Nothing is stored. INVALID_ARGUMENT with `reason`
@@ -6630,33 +12291,125 @@ export const PipelineService = {
       Buffer.from(PlanPipelineResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PlanPipelineResponse => PlanPipelineResponse.decode(value),
   },
+  /** Approvals of all runs. */
+  listApprovals: {
+    path: "/pipeline.v1.Pipeline/ListApprovals" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListApprovalsRequest): Buffer => Buffer.from(ListApprovalsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListApprovalsRequest => ListApprovalsRequest.decode(value),
+    responseSerialize: (value: ListApprovalsResponse): Buffer =>
+      Buffer.from(ListApprovalsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListApprovalsResponse => ListApprovalsResponse.decode(value),
+  },
+  /** Of one run, those that have ended too, in the order in which they were asked for. */
+  listRunApprovals: {
+    path: "/pipeline.v1.Pipeline/ListRunApprovals" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListRunApprovalsRequest): Buffer =>
+      Buffer.from(ListRunApprovalsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListRunApprovalsRequest => ListRunApprovalsRequest.decode(value),
+    responseSerialize: (value: ListRunApprovalsResponse): Buffer =>
+      Buffer.from(ListRunApprovalsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListRunApprovalsResponse => ListRunApprovalsResponse.decode(value),
+  },
+  /**
+   * Answered with the approval as it is then: still pending while others have to approve too. To approve twice changes
+   * nothing. PERMISSION_DENIED with who may, FAILED_PRECONDITION when it has ended otherwise, UNAVAILABLE as PausePipeline.
+   */
+  approve: {
+    path: "/pipeline.v1.Pipeline/Approve" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ApproveRequest): Buffer => Buffer.from(ApproveRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ApproveRequest => ApproveRequest.decode(value),
+    responseSerialize: (value: ApproveResponse): Buffer => Buffer.from(ApproveResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ApproveResponse => ApproveResponse.decode(value),
+  },
+  /** As Approve; one rejection ends it, whoever has approved. */
+  reject: {
+    path: "/pipeline.v1.Pipeline/Reject" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: RejectRequest): Buffer => Buffer.from(RejectRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): RejectRequest => RejectRequest.decode(value),
+    responseSerialize: (value: RejectResponse): Buffer => Buffer.from(RejectResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): RejectResponse => RejectResponse.decode(value),
+  },
 } as const;
 
 export interface PipelineServer extends UntypedServiceImplementation {
+  /** ALREADY_EXISTS when the project has a pipeline of that name. Role: maintainer. */
   createPipeline: handleUnaryCall<CreatePipelineRequest, CreatePipelineResponse>;
-  /** Fields that are absent keep their value. */
+  /** Fields that are absent keep their value. Project and creator never change. Role: maintainer. */
   updatePipeline: handleUnaryCall<UpdatePipelineRequest, UpdatePipelineResponse>;
   getPipeline: handleUnaryCall<GetPipelineRequest, GetPipelineResponse>;
   listPipelines: handleUnaryCall<ListPipelinesRequest, ListPipelinesResponse>;
-  /** FAILED_PRECONDITION while runs are live, unless `force` is set, which stops them. */
+  /** FAILED_PRECONDITION while runs are live, unless `force` is set, which stops them. Role: maintainer. */
   deletePipeline: handleUnaryCall<DeletePipelineRequest, DeletePipelineResponse>;
-  /** Answered when the run is stored. The same `request_id` with the same content answers the same run. */
+  /**
+   * Answered when the run is stored. The same `request_id` with the same content answers the same run, with another one
+   * ALREADY_EXISTS. FAILED_PRECONDITION for a pipeline without a definition, and for a run that its group refuses. Role:
+   * operator.
+   */
   triggerPipeline: handleUnaryCall<TriggerPipelineRequest, TriggerPipelineResponse>;
-  /** Answered when the stop is stored. FAILED_PRECONDITION when the run is final. */
+  /** Answered when the stop is stored. FAILED_PRECONDITION when the run is final. Role: operator. */
   stopPipeline: handleUnaryCall<StopPipelineRequest, StopPipelineResponse>;
+  /**
+   * Answered with the run's own decision: no further step is dispatched. FAILED_PRECONDITION unless it is running;
+   * UNAVAILABLE when there is no decision within 5 s: the call is then stored, and safe to repeat with the same
+   * `request_id`. Role: operator.
+   */
+  pausePipeline: handleUnaryCall<PausePipelineRequest, PausePipelineResponse>;
+  /** As PausePipeline; FAILED_PRECONDITION unless it is paused. */
+  resumePipeline: handleUnaryCall<ResumePipelineRequest, ResumePipelineResponse>;
+  /**
+   * Makes a run of its own, of the next attempt, which takes over what is not run again. FAILED_PRECONDITION for a run that has
+   * not ended, was run again already, or of which nothing can be run again as asked. Role: operator.
+   */
+  rerunPipeline: handleUnaryCall<RerunPipelineRequest, RerunPipelineResponse>;
   getPipelineRun: handleUnaryCall<GetPipelineRunRequest, GetPipelineRunResponse>;
   listPipelineRuns: handleUnaryCall<ListPipelineRunsRequest, ListPipelineRunsResponse>;
+  /** Every transition of a run, with what caused it and who did. */
+  getRunTimeline: handleUnaryCall<GetRunTimelineRequest, GetRunTimelineResponse>;
+  /** What the jobs of a run have made for those that come after. INVALID_ARGUMENT for more than 4 MB. */
+  getRunOutputs: handleUnaryCall<GetRunOutputsRequest, GetRunOutputsResponse>;
+  /**
+   * Ends one job whose stage has begun, as cancelled, which counts as a failure of the run; else as PausePipeline.
+   * FAILED_PRECONDITION for one that has ended, or has not begun. Role: operator.
+   */
+  cancelJob: handleUnaryCall<CancelJobRequest, CancelJobResponse>;
+  /** NOT_FOUND also for a pipeline without a definition. */
+  getSpec: handleUnaryCall<GetSpecRequest, GetSpecResponse>;
   /** Everything that is wrong with a definition; a bad one is an answer, not an error. */
   validateSpec: handleUnaryCall<ValidateSpecRequest, ValidateSpecResponse>;
+  /**
+   * Makes it the definition of later runs; one that changes nothing answers the head. INVALID_ARGUMENT with `reason`
+   * `invalid_definition` for a bad one, ABORTED when the head is not the expected one. Role: maintainer.
+   */
+  saveSpec: handleUnaryCall<SaveSpecRequest, SaveSpecResponse>;
   /**
    * The dry run: what a trigger would make of a definition. Nothing is stored. INVALID_ARGUMENT with `reason`
    * `invalid_definition` for a bad one, all of whose problems ValidateSpec tells, but for those that only the values of
    * this trigger make; FAILED_PRECONDITION where none is given and none is saved.
    */
   planPipeline: handleUnaryCall<PlanPipelineRequest, PlanPipelineResponse>;
+  /** Approvals of all runs. */
+  listApprovals: handleUnaryCall<ListApprovalsRequest, ListApprovalsResponse>;
+  /** Of one run, those that have ended too, in the order in which they were asked for. */
+  listRunApprovals: handleUnaryCall<ListRunApprovalsRequest, ListRunApprovalsResponse>;
+  /**
+   * Answered with the approval as it is then: still pending while others have to approve too. To approve twice changes
+   * nothing. PERMISSION_DENIED with who may, FAILED_PRECONDITION when it has ended otherwise, UNAVAILABLE as PausePipeline.
+   */
+  approve: handleUnaryCall<ApproveRequest, ApproveResponse>;
+  /** As Approve; one rejection ends it, whoever has approved. */
+  reject: handleUnaryCall<RejectRequest, RejectResponse>;
 }
 
 export interface PipelineClient extends Client {
+  /** ALREADY_EXISTS when the project has a pipeline of that name. Role: maintainer. */
   createPipeline(
     request: CreatePipelineRequest,
     callback: (error: ServiceError | null, response: CreatePipelineResponse) => void,
@@ -6672,7 +12425,7 @@ export interface PipelineClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CreatePipelineResponse) => void,
   ): ClientUnaryCall;
-  /** Fields that are absent keep their value. */
+  /** Fields that are absent keep their value. Project and creator never change. Role: maintainer. */
   updatePipeline(
     request: UpdatePipelineRequest,
     callback: (error: ServiceError | null, response: UpdatePipelineResponse) => void,
@@ -6718,7 +12471,7 @@ export interface PipelineClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListPipelinesResponse) => void,
   ): ClientUnaryCall;
-  /** FAILED_PRECONDITION while runs are live, unless `force` is set, which stops them. */
+  /** FAILED_PRECONDITION while runs are live, unless `force` is set, which stops them. Role: maintainer. */
   deletePipeline(
     request: DeletePipelineRequest,
     callback: (error: ServiceError | null, response: DeletePipelineResponse) => void,
@@ -6734,7 +12487,11 @@ export interface PipelineClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: DeletePipelineResponse) => void,
   ): ClientUnaryCall;
-  /** Answered when the run is stored. The same `request_id` with the same content answers the same run. */
+  /**
+   * Answered when the run is stored. The same `request_id` with the same content answers the same run, with another one
+   * ALREADY_EXISTS. FAILED_PRECONDITION for a pipeline without a definition, and for a run that its group refuses. Role:
+   * operator.
+   */
   triggerPipeline(
     request: TriggerPipelineRequest,
     callback: (error: ServiceError | null, response: TriggerPipelineResponse) => void,
@@ -6750,7 +12507,7 @@ export interface PipelineClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: TriggerPipelineResponse) => void,
   ): ClientUnaryCall;
-  /** Answered when the stop is stored. FAILED_PRECONDITION when the run is final. */
+  /** Answered when the stop is stored. FAILED_PRECONDITION when the run is final. Role: operator. */
   stopPipeline(
     request: StopPipelineRequest,
     callback: (error: ServiceError | null, response: StopPipelineResponse) => void,
@@ -6765,6 +12522,61 @@ export interface PipelineClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: StopPipelineResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Answered with the run's own decision: no further step is dispatched. FAILED_PRECONDITION unless it is running;
+   * UNAVAILABLE when there is no decision within 5 s: the call is then stored, and safe to repeat with the same
+   * `request_id`. Role: operator.
+   */
+  pausePipeline(
+    request: PausePipelineRequest,
+    callback: (error: ServiceError | null, response: PausePipelineResponse) => void,
+  ): ClientUnaryCall;
+  pausePipeline(
+    request: PausePipelineRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: PausePipelineResponse) => void,
+  ): ClientUnaryCall;
+  pausePipeline(
+    request: PausePipelineRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: PausePipelineResponse) => void,
+  ): ClientUnaryCall;
+  /** As PausePipeline; FAILED_PRECONDITION unless it is paused. */
+  resumePipeline(
+    request: ResumePipelineRequest,
+    callback: (error: ServiceError | null, response: ResumePipelineResponse) => void,
+  ): ClientUnaryCall;
+  resumePipeline(
+    request: ResumePipelineRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ResumePipelineResponse) => void,
+  ): ClientUnaryCall;
+  resumePipeline(
+    request: ResumePipelineRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ResumePipelineResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Makes a run of its own, of the next attempt, which takes over what is not run again. FAILED_PRECONDITION for a run that has
+   * not ended, was run again already, or of which nothing can be run again as asked. Role: operator.
+   */
+  rerunPipeline(
+    request: RerunPipelineRequest,
+    callback: (error: ServiceError | null, response: RerunPipelineResponse) => void,
+  ): ClientUnaryCall;
+  rerunPipeline(
+    request: RerunPipelineRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RerunPipelineResponse) => void,
+  ): ClientUnaryCall;
+  rerunPipeline(
+    request: RerunPipelineRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RerunPipelineResponse) => void,
   ): ClientUnaryCall;
   getPipelineRun(
     request: GetPipelineRunRequest,
@@ -6795,6 +12607,73 @@ export interface PipelineClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListPipelineRunsResponse) => void,
+  ): ClientUnaryCall;
+  /** Every transition of a run, with what caused it and who did. */
+  getRunTimeline(
+    request: GetRunTimelineRequest,
+    callback: (error: ServiceError | null, response: GetRunTimelineResponse) => void,
+  ): ClientUnaryCall;
+  getRunTimeline(
+    request: GetRunTimelineRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: GetRunTimelineResponse) => void,
+  ): ClientUnaryCall;
+  getRunTimeline(
+    request: GetRunTimelineRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: GetRunTimelineResponse) => void,
+  ): ClientUnaryCall;
+  /** What the jobs of a run have made for those that come after. INVALID_ARGUMENT for more than 4 MB. */
+  getRunOutputs(
+    request: GetRunOutputsRequest,
+    callback: (error: ServiceError | null, response: GetRunOutputsResponse) => void,
+  ): ClientUnaryCall;
+  getRunOutputs(
+    request: GetRunOutputsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: GetRunOutputsResponse) => void,
+  ): ClientUnaryCall;
+  getRunOutputs(
+    request: GetRunOutputsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: GetRunOutputsResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Ends one job whose stage has begun, as cancelled, which counts as a failure of the run; else as PausePipeline.
+   * FAILED_PRECONDITION for one that has ended, or has not begun. Role: operator.
+   */
+  cancelJob(
+    request: CancelJobRequest,
+    callback: (error: ServiceError | null, response: CancelJobResponse) => void,
+  ): ClientUnaryCall;
+  cancelJob(
+    request: CancelJobRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: CancelJobResponse) => void,
+  ): ClientUnaryCall;
+  cancelJob(
+    request: CancelJobRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: CancelJobResponse) => void,
+  ): ClientUnaryCall;
+  /** NOT_FOUND also for a pipeline without a definition. */
+  getSpec(
+    request: GetSpecRequest,
+    callback: (error: ServiceError | null, response: GetSpecResponse) => void,
+  ): ClientUnaryCall;
+  getSpec(
+    request: GetSpecRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: GetSpecResponse) => void,
+  ): ClientUnaryCall;
+  getSpec(
+    request: GetSpecRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: GetSpecResponse) => void,
   ): ClientUnaryCall;
   /** Everything that is wrong with a definition; a bad one is an answer, not an error. */
   validateSpec(
@@ -6811,6 +12690,25 @@ export interface PipelineClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ValidateSpecResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Makes it the definition of later runs; one that changes nothing answers the head. INVALID_ARGUMENT with `reason`
+   * `invalid_definition` for a bad one, ABORTED when the head is not the expected one. Role: maintainer.
+   */
+  saveSpec(
+    request: SaveSpecRequest,
+    callback: (error: ServiceError | null, response: SaveSpecResponse) => void,
+  ): ClientUnaryCall;
+  saveSpec(
+    request: SaveSpecRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: SaveSpecResponse) => void,
+  ): ClientUnaryCall;
+  saveSpec(
+    request: SaveSpecRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: SaveSpecResponse) => void,
   ): ClientUnaryCall;
   /**
    * The dry run: what a trigger would make of a definition. Nothing is stored. INVALID_ARGUMENT with `reason`
@@ -6831,6 +12729,73 @@ export interface PipelineClient extends Client {
     metadata: Metadata,
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: PlanPipelineResponse) => void,
+  ): ClientUnaryCall;
+  /** Approvals of all runs. */
+  listApprovals(
+    request: ListApprovalsRequest,
+    callback: (error: ServiceError | null, response: ListApprovalsResponse) => void,
+  ): ClientUnaryCall;
+  listApprovals(
+    request: ListApprovalsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListApprovalsResponse) => void,
+  ): ClientUnaryCall;
+  listApprovals(
+    request: ListApprovalsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListApprovalsResponse) => void,
+  ): ClientUnaryCall;
+  /** Of one run, those that have ended too, in the order in which they were asked for. */
+  listRunApprovals(
+    request: ListRunApprovalsRequest,
+    callback: (error: ServiceError | null, response: ListRunApprovalsResponse) => void,
+  ): ClientUnaryCall;
+  listRunApprovals(
+    request: ListRunApprovalsRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ListRunApprovalsResponse) => void,
+  ): ClientUnaryCall;
+  listRunApprovals(
+    request: ListRunApprovalsRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ListRunApprovalsResponse) => void,
+  ): ClientUnaryCall;
+  /**
+   * Answered with the approval as it is then: still pending while others have to approve too. To approve twice changes
+   * nothing. PERMISSION_DENIED with who may, FAILED_PRECONDITION when it has ended otherwise, UNAVAILABLE as PausePipeline.
+   */
+  approve(
+    request: ApproveRequest,
+    callback: (error: ServiceError | null, response: ApproveResponse) => void,
+  ): ClientUnaryCall;
+  approve(
+    request: ApproveRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: ApproveResponse) => void,
+  ): ClientUnaryCall;
+  approve(
+    request: ApproveRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: ApproveResponse) => void,
+  ): ClientUnaryCall;
+  /** As Approve; one rejection ends it, whoever has approved. */
+  reject(
+    request: RejectRequest,
+    callback: (error: ServiceError | null, response: RejectResponse) => void,
+  ): ClientUnaryCall;
+  reject(
+    request: RejectRequest,
+    metadata: Metadata,
+    callback: (error: ServiceError | null, response: RejectResponse) => void,
+  ): ClientUnaryCall;
+  reject(
+    request: RejectRequest,
+    metadata: Metadata,
+    options: Partial<CallOptions>,
+    callback: (error: ServiceError | null, response: RejectResponse) => void,
   ): ClientUnaryCall;
 }
 

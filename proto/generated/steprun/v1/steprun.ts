@@ -252,24 +252,25 @@ export interface AgentSelector_MatchLabelsEntry {
 export interface RetryPolicy {
   /** Attempts in all, at least 1. */
   maxAttempts: number;
-  /** Before the second attempt, milliseconds. */
+  /** Before the second attempt, milliseconds; at most an hour. */
   delayMs: bigint;
-  /** By how much the delay grows with each attempt; 0 stands for 1. */
+  /** By how much the delay grows with each attempt, 1 to 10; 0 stands for 1. */
   backoff: number;
-  /** Longest delay, milliseconds; 0 for none. */
+  /** Longest delay, milliseconds; 0 for an hour. */
   maxDelayMs: bigint;
-  /** Causes: `failed`, `timeout`, `agent_lost`, `dispatch_failed`, `exit:<n>`. */
+  /** Causes: `failed`, `timeout`, and `exit:<n>` for a failure with that exit code; empty for the first two. */
   on: string[];
 }
 
 /** What a step run does. */
 export interface StepRunSpec {
+  /** Empty for `step` and its number. */
   name: string;
-  /** A builtin (`shell`), or a plugin reference `<plugin_path>@<version>`. */
+  /** A builtin (`shell`), or a plugin reference `<plugin_path>@<version>`; required. */
   uses: string;
   /** Empty for the plugin's default action. */
   action: string;
-  /** JSON object. */
+  /** JSON object; empty for none. */
   argsJson: string;
   /** In order; later entries win. */
   env: EnvVar[];
@@ -285,7 +286,7 @@ export interface StepRunSpec {
   workingDirectory: string;
   /** Paths in the workspace that are kept when the step has ended. */
   artifactPaths: string[];
-  /** Of the job that it belongs to; read only. */
+  /** Of the job that it belongs to. */
   agentSelector: AgentSelector | undefined;
 }
 
@@ -316,12 +317,23 @@ export interface StepRunRecord {
   queuedAtMs: bigint;
   startedAtMs: bigint;
   endedAtMs: bigint;
+  /** The step run of an earlier run whose result, outputs and log it has; empty for one that was run. */
+  reusedFrom: string;
+  /** Why it waits, for people; empty for one that runs or has ended. */
+  waitingFor: string;
 }
 
 export interface CreateStepRunRequest {
-  jobId: string;
-  spec: StepRunSpec | undefined;
+  /** Among whose runs it is listed; required. */
+  pipelineId: string;
+  /** Required. */
+  spec:
+    | StepRunSpec
+    | undefined;
+  /** Chosen by the caller, at most 200 characters; empty for a call that stands for itself. */
   requestId: string;
+  /** Id or name of the caller, when given; anybody else needs the scope `act-as`. */
+  triggeredBy: string;
 }
 
 export interface CreateStepRunResponse {
@@ -329,6 +341,7 @@ export interface CreateStepRunResponse {
 }
 
 export interface GetStepRunRequest {
+  /** Required; of any attempt. */
   stepRunId: string;
 }
 
@@ -347,7 +360,7 @@ export interface ListStepRunsRequest {
   page: number;
   /** 1 to 100; 0 stands for 20. */
   pageSize: number;
-  /** Also earlier attempts. */
+  /** Also earlier attempts of jobs and steps. */
   allAttempts: boolean;
 }
 
@@ -359,8 +372,8 @@ export interface ListStepRunsResponse {
 }
 
 export interface UpdateStepRunRequest {
+  /** Required. */
   stepRunId: string;
-  /** Replaces all of the spec. */
   spec: StepRunSpec | undefined;
 }
 
@@ -369,6 +382,7 @@ export interface UpdateStepRunResponse {
 }
 
 export interface DeleteStepRunRequest {
+  /** Required; of any attempt. */
   stepRunId: string;
 }
 
@@ -376,13 +390,19 @@ export interface DeleteStepRunResponse {
 }
 
 export interface CancelStepRunRequest {
+  /** Required. */
   stepRunId: string;
+  /** At most 2000 characters. */
   reason: string;
   /** Id or name of the caller, when given; anybody else needs the scope `act-as`. */
   operator: string;
+  /** Chosen by the caller, at most 200 characters; empty for a call that stands for itself. */
+  requestId: string;
 }
 
 export interface CancelStepRunResponse {
+  /** When it was decided. */
+  status: StepRunStatus;
 }
 
 export interface RetryStepRunRequest {
@@ -1284,6 +1304,8 @@ function createBaseStepRunRecord(): StepRunRecord {
     queuedAtMs: 0n,
     startedAtMs: 0n,
     endedAtMs: 0n,
+    reusedFrom: "",
+    waitingFor: "",
   };
 }
 
@@ -1351,6 +1373,12 @@ export const StepRunRecord: MessageFns<StepRunRecord> = {
         throw new globalThis.Error("value provided for field message.endedAtMs of type int64 too large");
       }
       writer.uint32(136).int64(message.endedAtMs);
+    }
+    if (message.reusedFrom !== "") {
+      writer.uint32(146).string(message.reusedFrom);
+    }
+    if (message.waitingFor !== "") {
+      writer.uint32(154).string(message.waitingFor);
     }
     return writer;
   },
@@ -1504,6 +1532,22 @@ export const StepRunRecord: MessageFns<StepRunRecord> = {
             message.endedAtMs = reader.int64() as bigint;
             continue;
           }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.reusedFrom = reader.string();
+            continue;
+          }
+          case 19: {
+            if (tag !== 154) {
+              break;
+            }
+
+            message.waitingFor = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1587,6 +1631,16 @@ export const StepRunRecord: MessageFns<StepRunRecord> = {
         : isSet(object.ended_at_ms)
         ? BigInt(object.ended_at_ms)
         : 0n,
+      reusedFrom: isSet(object.reusedFrom)
+        ? globalThis.String(object.reusedFrom)
+        : isSet(object.reused_from)
+        ? globalThis.String(object.reused_from)
+        : "",
+      waitingFor: isSet(object.waitingFor)
+        ? globalThis.String(object.waitingFor)
+        : isSet(object.waiting_for)
+        ? globalThis.String(object.waiting_for)
+        : "",
     };
   },
 
@@ -1643,6 +1697,12 @@ export const StepRunRecord: MessageFns<StepRunRecord> = {
     if (message.endedAtMs !== 0n) {
       obj.endedAtMs = message.endedAtMs.toString();
     }
+    if (message.reusedFrom !== "") {
+      obj.reusedFrom = message.reusedFrom;
+    }
+    if (message.waitingFor !== "") {
+      obj.waitingFor = message.waitingFor;
+    }
     return obj;
   },
 
@@ -1674,24 +1734,29 @@ export const StepRunRecord: MessageFns<StepRunRecord> = {
       ? BigInt(object.startedAtMs)
       : 0n;
     message.endedAtMs = (object.endedAtMs !== undefined && object.endedAtMs !== null) ? BigInt(object.endedAtMs) : 0n;
+    message.reusedFrom = object.reusedFrom ?? "";
+    message.waitingFor = object.waitingFor ?? "";
     return message;
   },
 };
 
 function createBaseCreateStepRunRequest(): CreateStepRunRequest {
-  return { jobId: "", spec: undefined, requestId: "" };
+  return { pipelineId: "", spec: undefined, requestId: "", triggeredBy: "" };
 }
 
 export const CreateStepRunRequest: MessageFns<CreateStepRunRequest> = {
   encode(message: CreateStepRunRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.jobId !== "") {
-      writer.uint32(10).string(message.jobId);
+    if (message.pipelineId !== "") {
+      writer.uint32(10).string(message.pipelineId);
     }
     if (message.spec !== undefined) {
       StepRunSpec.encode(message.spec, writer.uint32(18).fork()).join();
     }
     if (message.requestId !== "") {
       writer.uint32(26).string(message.requestId);
+    }
+    if (message.triggeredBy !== "") {
+      writer.uint32(34).string(message.triggeredBy);
     }
     return writer;
   },
@@ -1714,7 +1779,7 @@ export const CreateStepRunRequest: MessageFns<CreateStepRunRequest> = {
               break;
             }
 
-            message.jobId = reader.string();
+            message.pipelineId = reader.string();
             continue;
           }
           case 2: {
@@ -1733,6 +1798,14 @@ export const CreateStepRunRequest: MessageFns<CreateStepRunRequest> = {
             message.requestId = reader.string();
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.triggeredBy = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1747,10 +1820,10 @@ export const CreateStepRunRequest: MessageFns<CreateStepRunRequest> = {
 
   fromJSON(object: any): CreateStepRunRequest {
     return {
-      jobId: isSet(object.jobId)
-        ? globalThis.String(object.jobId)
-        : isSet(object.job_id)
-        ? globalThis.String(object.job_id)
+      pipelineId: isSet(object.pipelineId)
+        ? globalThis.String(object.pipelineId)
+        : isSet(object.pipeline_id)
+        ? globalThis.String(object.pipeline_id)
         : "",
       spec: isSet(object.spec) ? StepRunSpec.fromJSON(object.spec) : undefined,
       requestId: isSet(object.requestId)
@@ -1758,19 +1831,27 @@ export const CreateStepRunRequest: MessageFns<CreateStepRunRequest> = {
         : isSet(object.request_id)
         ? globalThis.String(object.request_id)
         : "",
+      triggeredBy: isSet(object.triggeredBy)
+        ? globalThis.String(object.triggeredBy)
+        : isSet(object.triggered_by)
+        ? globalThis.String(object.triggered_by)
+        : "",
     };
   },
 
   toJSON(message: CreateStepRunRequest): unknown {
     const obj: any = {};
-    if (message.jobId !== "") {
-      obj.jobId = message.jobId;
+    if (message.pipelineId !== "") {
+      obj.pipelineId = message.pipelineId;
     }
     if (message.spec !== undefined) {
       obj.spec = StepRunSpec.toJSON(message.spec);
     }
     if (message.requestId !== "") {
       obj.requestId = message.requestId;
+    }
+    if (message.triggeredBy !== "") {
+      obj.triggeredBy = message.triggeredBy;
     }
     return obj;
   },
@@ -1780,11 +1861,12 @@ export const CreateStepRunRequest: MessageFns<CreateStepRunRequest> = {
   },
   fromPartial<I extends Exact<DeepPartial<CreateStepRunRequest>, I>>(object: I): CreateStepRunRequest {
     const message = createBaseCreateStepRunRequest();
-    message.jobId = object.jobId ?? "";
+    message.pipelineId = object.pipelineId ?? "";
     message.spec = (object.spec !== undefined && object.spec !== null)
       ? StepRunSpec.fromPartial(object.spec)
       : undefined;
     message.requestId = object.requestId ?? "";
+    message.triggeredBy = object.triggeredBy ?? "";
     return message;
   },
 };
@@ -2568,7 +2650,7 @@ export const DeleteStepRunResponse: MessageFns<DeleteStepRunResponse> = {
 };
 
 function createBaseCancelStepRunRequest(): CancelStepRunRequest {
-  return { stepRunId: "", reason: "", operator: "" };
+  return { stepRunId: "", reason: "", operator: "", requestId: "" };
 }
 
 export const CancelStepRunRequest: MessageFns<CancelStepRunRequest> = {
@@ -2581,6 +2663,9 @@ export const CancelStepRunRequest: MessageFns<CancelStepRunRequest> = {
     }
     if (message.operator !== "") {
       writer.uint32(26).string(message.operator);
+    }
+    if (message.requestId !== "") {
+      writer.uint32(34).string(message.requestId);
     }
     return writer;
   },
@@ -2622,6 +2707,14 @@ export const CancelStepRunRequest: MessageFns<CancelStepRunRequest> = {
             message.operator = reader.string();
             continue;
           }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.requestId = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2643,6 +2736,11 @@ export const CancelStepRunRequest: MessageFns<CancelStepRunRequest> = {
         : "",
       reason: isSet(object.reason) ? globalThis.String(object.reason) : "",
       operator: isSet(object.operator) ? globalThis.String(object.operator) : "",
+      requestId: isSet(object.requestId)
+        ? globalThis.String(object.requestId)
+        : isSet(object.request_id)
+        ? globalThis.String(object.request_id)
+        : "",
     };
   },
 
@@ -2657,6 +2755,9 @@ export const CancelStepRunRequest: MessageFns<CancelStepRunRequest> = {
     if (message.operator !== "") {
       obj.operator = message.operator;
     }
+    if (message.requestId !== "") {
+      obj.requestId = message.requestId;
+    }
     return obj;
   },
 
@@ -2668,16 +2769,20 @@ export const CancelStepRunRequest: MessageFns<CancelStepRunRequest> = {
     message.stepRunId = object.stepRunId ?? "";
     message.reason = object.reason ?? "";
     message.operator = object.operator ?? "";
+    message.requestId = object.requestId ?? "";
     return message;
   },
 };
 
 function createBaseCancelStepRunResponse(): CancelStepRunResponse {
-  return {};
+  return { status: StepRunStatus.STEP_RUN_STATUS_UNSPECIFIED };
 }
 
 export const CancelStepRunResponse: MessageFns<CancelStepRunResponse> = {
-  encode(_: CancelStepRunResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+  encode(message: CancelStepRunResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.status !== StepRunStatus.STEP_RUN_STATUS_UNSPECIFIED) {
+      writer.uint32(8).int32(stepRunStatusToNumber(message.status));
+    }
     return writer;
   },
 
@@ -2694,6 +2799,14 @@ export const CancelStepRunResponse: MessageFns<CancelStepRunResponse> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.status = stepRunStatusFromJSON(reader.int32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2706,20 +2819,26 @@ export const CancelStepRunResponse: MessageFns<CancelStepRunResponse> = {
     }
   },
 
-  fromJSON(_: any): CancelStepRunResponse {
-    return {};
+  fromJSON(object: any): CancelStepRunResponse {
+    return {
+      status: isSet(object.status) ? stepRunStatusFromJSON(object.status) : StepRunStatus.STEP_RUN_STATUS_UNSPECIFIED,
+    };
   },
 
-  toJSON(_: CancelStepRunResponse): unknown {
+  toJSON(message: CancelStepRunResponse): unknown {
     const obj: any = {};
+    if (message.status !== StepRunStatus.STEP_RUN_STATUS_UNSPECIFIED) {
+      obj.status = stepRunStatusToJSON(message.status);
+    }
     return obj;
   },
 
   create<I extends Exact<DeepPartial<CancelStepRunResponse>, I>>(base?: I): CancelStepRunResponse {
     return CancelStepRunResponse.fromPartial(base ?? ({} as any));
   },
-  fromPartial<I extends Exact<DeepPartial<CancelStepRunResponse>, I>>(_: I): CancelStepRunResponse {
+  fromPartial<I extends Exact<DeepPartial<CancelStepRunResponse>, I>>(object: I): CancelStepRunResponse {
     const message = createBaseCancelStepRunResponse();
+    message.status = object.status ?? StepRunStatus.STEP_RUN_STATUS_UNSPECIFIED;
     return message;
   },
 };
@@ -3250,7 +3369,12 @@ export const ListStepRunArtifactsResponse: MessageFns<ListStepRunArtifactsRespon
  */
 export type StepRunService = typeof StepRunService;
 export const StepRunService = {
-  /** Adds a step to a job that has not begun its last step. The same `request_id` answers the same step run. */
+  /**
+   * Runs a step that is in no definition: a run of its own, of one job, is planned and stored, and listed with the runs of
+   * the pipeline, none of whose variables, approvals, groups and conditions hold for it. The same `request_id` with the same
+   * content answers the same step run, with another one ALREADY_EXISTS. INVALID_ARGUMENT with `reason` `invalid_definition`
+   * for a spec that is no step. Role: maintainer, since it runs what is in no definition.
+   */
   createStepRun: {
     path: "/steprun.v1.StepRun/CreateStepRun" as const,
     requestStream: false as const,
@@ -3280,7 +3404,7 @@ export const StepRunService = {
       Buffer.from(ListStepRunsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListStepRunsResponse => ListStepRunsResponse.decode(value),
   },
-  /** Changes a step run that is pending; FAILED_PRECONDITION later. */
+  /** Always FAILED_PRECONDITION: what a step does is fixed when its run is planned. Cancel it, and create another one. */
   updateStepRun: {
     path: "/steprun.v1.StepRun/UpdateStepRun" as const,
     requestStream: false as const,
@@ -3291,7 +3415,11 @@ export const StepRunService = {
       Buffer.from(UpdateStepRunResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): UpdateStepRunResponse => UpdateStepRunResponse.decode(value),
   },
-  /** Removes a step run that is pending; FAILED_PRECONDITION later. */
+  /**
+   * Removes the whole run of a step run that CreateStepRun or RetryStepRun has made so, with its logs, outputs and events.
+   * FAILED_PRECONDITION for a step run of any other run, for one that has not ended, and for one that was run again while
+   * that run is there. A repeat is answered alike, and finishes what was cut off. Role: maintainer.
+   */
   deleteStepRun: {
     path: "/steprun.v1.StepRun/DeleteStepRun" as const,
     requestStream: false as const,
@@ -3302,7 +3430,12 @@ export const StepRunService = {
       Buffer.from(DeleteStepRunResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): DeleteStepRunResponse => DeleteStepRunResponse.decode(value),
   },
-  /** Asks for the end of an active step run; FAILED_PRECONDITION when it is final. */
+  /**
+   * Asks for the end of a step run that is queued or running, and with it of its job, which ends as cancelled; steps whose
+   * conditions ask for it run after it. Answered with the job's own decision; it ends once its agent says so.
+   * FAILED_PRECONDITION when it is pending or final; UNAVAILABLE when there is no decision within 5 s: the call is then stored,
+   * and safe to repeat with the same `request_id`. Role: operator.
+   */
   cancelStepRun: {
     path: "/steprun.v1.StepRun/CancelStepRun" as const,
     requestStream: false as const,
@@ -3315,7 +3448,7 @@ export const StepRunService = {
   },
   /**
    * Makes a further attempt of a final step run, with an id of its own: its run, which has ended, is run again from there on as
-   * a run of its own. The record is that of the new attempt.
+   * a run of its own. The record is that of the new attempt. Role: operator.
    */
   retryStepRun: {
     path: "/steprun.v1.StepRun/RetryStepRun" as const,
@@ -3327,6 +3460,7 @@ export const StepRunService = {
       Buffer.from(RetryStepRunResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RetryStepRunResponse => RetryStepRunResponse.decode(value),
   },
+  /** Empty in this version, which keeps no artifacts. */
   listStepRunArtifacts: {
     path: "/steprun.v1.StepRun/ListStepRunArtifacts" as const,
     requestStream: false as const,
@@ -3341,26 +3475,46 @@ export const StepRunService = {
 } as const;
 
 export interface StepRunServer extends UntypedServiceImplementation {
-  /** Adds a step to a job that has not begun its last step. The same `request_id` answers the same step run. */
+  /**
+   * Runs a step that is in no definition: a run of its own, of one job, is planned and stored, and listed with the runs of
+   * the pipeline, none of whose variables, approvals, groups and conditions hold for it. The same `request_id` with the same
+   * content answers the same step run, with another one ALREADY_EXISTS. INVALID_ARGUMENT with `reason` `invalid_definition`
+   * for a spec that is no step. Role: maintainer, since it runs what is in no definition.
+   */
   createStepRun: handleUnaryCall<CreateStepRunRequest, CreateStepRunResponse>;
   getStepRun: handleUnaryCall<GetStepRunRequest, GetStepRunResponse>;
   listStepRuns: handleUnaryCall<ListStepRunsRequest, ListStepRunsResponse>;
-  /** Changes a step run that is pending; FAILED_PRECONDITION later. */
+  /** Always FAILED_PRECONDITION: what a step does is fixed when its run is planned. Cancel it, and create another one. */
   updateStepRun: handleUnaryCall<UpdateStepRunRequest, UpdateStepRunResponse>;
-  /** Removes a step run that is pending; FAILED_PRECONDITION later. */
+  /**
+   * Removes the whole run of a step run that CreateStepRun or RetryStepRun has made so, with its logs, outputs and events.
+   * FAILED_PRECONDITION for a step run of any other run, for one that has not ended, and for one that was run again while
+   * that run is there. A repeat is answered alike, and finishes what was cut off. Role: maintainer.
+   */
   deleteStepRun: handleUnaryCall<DeleteStepRunRequest, DeleteStepRunResponse>;
-  /** Asks for the end of an active step run; FAILED_PRECONDITION when it is final. */
+  /**
+   * Asks for the end of a step run that is queued or running, and with it of its job, which ends as cancelled; steps whose
+   * conditions ask for it run after it. Answered with the job's own decision; it ends once its agent says so.
+   * FAILED_PRECONDITION when it is pending or final; UNAVAILABLE when there is no decision within 5 s: the call is then stored,
+   * and safe to repeat with the same `request_id`. Role: operator.
+   */
   cancelStepRun: handleUnaryCall<CancelStepRunRequest, CancelStepRunResponse>;
   /**
    * Makes a further attempt of a final step run, with an id of its own: its run, which has ended, is run again from there on as
-   * a run of its own. The record is that of the new attempt.
+   * a run of its own. The record is that of the new attempt. Role: operator.
    */
   retryStepRun: handleUnaryCall<RetryStepRunRequest, RetryStepRunResponse>;
+  /** Empty in this version, which keeps no artifacts. */
   listStepRunArtifacts: handleUnaryCall<ListStepRunArtifactsRequest, ListStepRunArtifactsResponse>;
 }
 
 export interface StepRunClient extends Client {
-  /** Adds a step to a job that has not begun its last step. The same `request_id` answers the same step run. */
+  /**
+   * Runs a step that is in no definition: a run of its own, of one job, is planned and stored, and listed with the runs of
+   * the pipeline, none of whose variables, approvals, groups and conditions hold for it. The same `request_id` with the same
+   * content answers the same step run, with another one ALREADY_EXISTS. INVALID_ARGUMENT with `reason` `invalid_definition`
+   * for a spec that is no step. Role: maintainer, since it runs what is in no definition.
+   */
   createStepRun(
     request: CreateStepRunRequest,
     callback: (error: ServiceError | null, response: CreateStepRunResponse) => void,
@@ -3406,7 +3560,7 @@ export interface StepRunClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListStepRunsResponse) => void,
   ): ClientUnaryCall;
-  /** Changes a step run that is pending; FAILED_PRECONDITION later. */
+  /** Always FAILED_PRECONDITION: what a step does is fixed when its run is planned. Cancel it, and create another one. */
   updateStepRun(
     request: UpdateStepRunRequest,
     callback: (error: ServiceError | null, response: UpdateStepRunResponse) => void,
@@ -3422,7 +3576,11 @@ export interface StepRunClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: UpdateStepRunResponse) => void,
   ): ClientUnaryCall;
-  /** Removes a step run that is pending; FAILED_PRECONDITION later. */
+  /**
+   * Removes the whole run of a step run that CreateStepRun or RetryStepRun has made so, with its logs, outputs and events.
+   * FAILED_PRECONDITION for a step run of any other run, for one that has not ended, and for one that was run again while
+   * that run is there. A repeat is answered alike, and finishes what was cut off. Role: maintainer.
+   */
   deleteStepRun(
     request: DeleteStepRunRequest,
     callback: (error: ServiceError | null, response: DeleteStepRunResponse) => void,
@@ -3438,7 +3596,12 @@ export interface StepRunClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: DeleteStepRunResponse) => void,
   ): ClientUnaryCall;
-  /** Asks for the end of an active step run; FAILED_PRECONDITION when it is final. */
+  /**
+   * Asks for the end of a step run that is queued or running, and with it of its job, which ends as cancelled; steps whose
+   * conditions ask for it run after it. Answered with the job's own decision; it ends once its agent says so.
+   * FAILED_PRECONDITION when it is pending or final; UNAVAILABLE when there is no decision within 5 s: the call is then stored,
+   * and safe to repeat with the same `request_id`. Role: operator.
+   */
   cancelStepRun(
     request: CancelStepRunRequest,
     callback: (error: ServiceError | null, response: CancelStepRunResponse) => void,
@@ -3456,7 +3619,7 @@ export interface StepRunClient extends Client {
   ): ClientUnaryCall;
   /**
    * Makes a further attempt of a final step run, with an id of its own: its run, which has ended, is run again from there on as
-   * a run of its own. The record is that of the new attempt.
+   * a run of its own. The record is that of the new attempt. Role: operator.
    */
   retryStepRun(
     request: RetryStepRunRequest,
@@ -3473,6 +3636,7 @@ export interface StepRunClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: RetryStepRunResponse) => void,
   ): ClientUnaryCall;
+  /** Empty in this version, which keeps no artifacts. */
   listStepRunArtifacts(
     request: ListStepRunArtifactsRequest,
     callback: (error: ServiceError | null, response: ListStepRunArtifactsResponse) => void,

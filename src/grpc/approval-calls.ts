@@ -1,0 +1,48 @@
+/** The operations of pipeline.v1 on approvals. */
+import type { ApproveRequest, PipelineServer, RejectRequest } from "../../proto/generated/pipeline/v1/pipeline.ts";
+import { listApprovals, listApprovalsQuery, listRunApprovals } from "../app/approvals.ts";
+import type { AppContext } from "../app/context.ts";
+import { approve, reject, voteBody, type VoteRequest } from "../app/votes.ts";
+import { asId } from "../domain/ids.ts";
+import { approvalForCallerMessage } from "./approval-messages.ts";
+import { unary } from "./calls.ts";
+import { given, paging } from "./fields.ts";
+import { ofPipeline } from "./run-calls.ts";
+import { parse } from "./status.ts";
+import { APPROVAL_STATUSES, wordOf } from "./words.ts";
+
+export function approvalCalls(
+  context: AppContext,
+): Pick<PipelineServer, "listApprovals" | "listRunApprovals" | "approve" | "reject"> {
+  return {
+    listApprovals: unary(context, async (request, { caller }) => {
+      const query = parse(listApprovalsQuery, {
+        ...paging(request),
+        sort: given(request.sort),
+        status: wordOf(APPROVAL_STATUSES, request.status),
+        projectId: given(request.projectId),
+        pipelineId: given(request.pipelineId),
+      });
+      const { list, total } = await listApprovals(context, caller, query);
+      return { approvals: list.map(approvalForCallerMessage), total: BigInt(total) };
+    }),
+
+    listRunApprovals: unary(context, async ({ runId }, { caller }) => {
+      const { list } = await listRunApprovals(context, caller, { runId: asId(runId) });
+      return { approvals: list.map(approvalForCallerMessage) };
+    }),
+
+    approve: unary(context, async (request, { caller }) => ({
+      approval: approvalForCallerMessage(await approve(context, caller, readVote(request))),
+    })),
+
+    reject: unary(context, async (request, { caller }) => ({
+      approval: approvalForCallerMessage(await reject(context, caller, readVote(request))),
+    })),
+  };
+}
+
+function readVote({ runId, approvalId, pipelineId, comment, requestId }: ApproveRequest | RejectRequest): VoteRequest {
+  const body = parse(voteBody, { comment: given(comment), requestId: given(requestId) });
+  return { ...body, ...ofPipeline(pipelineId), runId: asId(runId), approvalId: asId(approvalId) };
+}

@@ -1,0 +1,117 @@
+/** The operations of pipeline.v1 on runs. */
+import type {
+  PausePipelineRequest,
+  PipelineServer,
+  ResumePipelineRequest,
+  StopPipelineRequest,
+} from "../../proto/generated/pipeline/v1/pipeline.ts";
+import { cancelJob } from "../app/cancel.ts";
+import type { AppContext } from "../app/context.ts";
+import { rerunBody, rerunRun } from "../app/rerun.ts";
+import { commandBody, pauseRun, resumeRun, type RunCommand, stopRun } from "../app/run-commands.ts";
+import { readRunOutputs } from "../app/run-outputs.ts";
+import { getRun, listRuns, listRunsQuery } from "../app/runs.ts";
+import { readTimeline, timelineQuery } from "../app/timeline.ts";
+import { triggerBody, triggerRun } from "../app/trigger.ts";
+import { asId, type PipelineId } from "../domain/ids.ts";
+import { unary } from "./calls.ts";
+import { given, paging } from "./fields.ts";
+import { runMessage, runSummary, timelineMessage } from "./run-messages.ts";
+import { parse } from "./status.ts";
+import { JOB_STATUSES, RERUN_SCOPES, RUN_STATUSES, wordOf } from "./words.ts";
+
+type RunCalls = Pick<
+  PipelineServer,
+  | "triggerPipeline"
+  | "stopPipeline"
+  | "pausePipeline"
+  | "resumePipeline"
+  | "rerunPipeline"
+  | "getPipelineRun"
+  | "listPipelineRuns"
+  | "getRunTimeline"
+  | "getRunOutputs"
+  | "cancelJob"
+>;
+
+export function runCalls(context: AppContext): RunCalls {
+  return {
+    triggerPipeline: unary(context, async (request, { caller }) => {
+      const { variables, triggeredBy, requestId } = request;
+      const body = parse(triggerBody, { variables, triggeredBy: given(triggeredBy), requestId: given(requestId) });
+      const { runId } = await triggerRun(context, caller, { ...body, pipelineId: asId(request.pipelineId) });
+      return { runId };
+    }),
+
+    stopPipeline: unary(context, async (request, { caller }) => ({
+      status: RUN_STATUSES[(await stopRun(context, caller, readCommand(request))).status],
+    })),
+
+    pausePipeline: unary(context, async (request, { caller }) => ({
+      status: RUN_STATUSES[(await pauseRun(context, caller, readCommand(request))).status],
+    })),
+
+    resumePipeline: unary(context, async (request, { caller }) => ({
+      status: RUN_STATUSES[(await resumeRun(context, caller, readCommand(request))).status],
+    })),
+
+    rerunPipeline: unary(context, async (request, { caller }) => {
+      const body = parse(rerunBody, {
+        scope: wordOf(RERUN_SCOPES, request.scope),
+        stepRunId: given(request.stepRunId),
+        triggeredBy: given(request.triggeredBy),
+        requestId: given(request.requestId),
+      });
+      const ids = { ...ofPipeline(request.pipelineId), runId: asId<RunCommand["runId"]>(request.runId) };
+      const { runId, attempt } = await rerunRun(context, caller, { ...body, ...ids });
+      return { runId, attempt };
+    }),
+
+    getPipelineRun: unary(context, async ({ pipelineId, runId, allAttempts }, { caller }) => {
+      const run = await getRun(context, caller, { ...ofPipeline(pipelineId), runId: asId(runId), allAttempts });
+      return { run: runMessage(run) };
+    }),
+
+    listPipelineRuns: unary(context, async (request, { caller }) => {
+      const { sort, status } = request;
+      const fields = { ...paging(request), sort: given(sort), status: wordOf(RUN_STATUSES, status) };
+      const query = parse(listRunsQuery, fields);
+      const { list, total } = await listRuns(context, caller, { ...query, pipelineId: asId(request.pipelineId) });
+      return { runs: list.map(runSummary), total: BigInt(total) };
+    }),
+
+    getRunTimeline: unary(context, async ({ runId, after, limit }, { caller }) => {
+      const query = parse(timelineQuery, { after: Number(after), limit: limit === 0 ? undefined : limit });
+      return timelineMessage(await readTimeline(context, caller, { ...query, runId: asId(runId) }));
+    }),
+
+    getRunOutputs: unary(context, async ({ runId }, { caller }) => {
+      const { jobs } = await readRunOutputs(context, caller, { runId: asId(runId) });
+      return { jobs: jobs.map((job) => ({ ...job, status: JOB_STATUSES[job.status] })) };
+    }),
+
+    cancelJob: unary(context, async (request, { caller }) => {
+      const input = { ...readCommandBody(request), jobId: asId<JobId>(request.jobId) };
+      return { status: JOB_STATUSES[(await cancelJob(context, caller, input)).status] };
+    }),
+  };
+}
+
+type JobId = Parameters<typeof cancelJob>[2]["jobId"];
+
+/** Nothing for the empty text, which stands for any pipeline. */
+export function ofPipeline(pipelineId: string): { readonly pipelineId?: PipelineId } {
+  return pipelineId === "" ? {} : { pipelineId: asId<PipelineId>(pipelineId) };
+}
+
+export function readCommandBody({
+  reason,
+  operator,
+  requestId,
+}: Pick<StopPipelineRequest, "reason" | "operator" | "requestId">): ReturnType<typeof commandBody.parse> {
+  return parse(commandBody, { reason: given(reason), operator: given(operator), requestId: given(requestId) });
+}
+
+function readCommand(request: StopPipelineRequest | PausePipelineRequest | ResumePipelineRequest): RunCommand {
+  return { ...readCommandBody(request), ...ofPipeline(request.pipelineId), runId: asId(request.runId) };
+}

@@ -1,0 +1,33 @@
+/** Removes runs from MongoDB. */
+import type { RemoveRun } from "../run-removal.ts";
+import type { Connection } from "./connection.ts";
+
+const IDS_AT_ONCE = 1_000;
+
+export function runRemoval(connection: Connection): RemoveRun {
+  const removeByIds = async (collection: string, ids: readonly string[]): Promise<void> => {
+    for (let at = 0; at < ids.length; at += IDS_AT_ONCE) {
+      await connection.collection(collection).deleteMany({ _id: { $in: ids.slice(at, at + IDS_AT_ONCE) } });
+    }
+  };
+  return async ({ runId, jobIds, stepRunIds, approvalIds }) => {
+    await removeByIds("aggregates", [runId]);
+    await removeByIds("job_runs", jobIds);
+    await removeByIds("step_runs", stepRunIds);
+    await removeByIds("approvals", approvalIds);
+    await removeByIds("plans", [runId]);
+    // Attempts of one job share its document, so there are at most as many as jobs.
+    await removeByIds(
+      "job_specs",
+      jobIds.map((_, index) => `${runId}:${index}`),
+    );
+    await connection.collection("events").deleteMany({ runId });
+    await connection.collection("step_outputs").deleteMany({ runId });
+    for (const stepRunId of stepRunIds) {
+      await connection.collection("log_chunks").deleteMany({ stepRunId });
+    }
+    await removeByIds("log_heads", stepRunIds);
+    await connection.collection("inbox").deleteMany({ rootId: runId, answered: false });
+    await removeByIds("inbox_counters", [runId]);
+  };
+}
