@@ -19,6 +19,7 @@ import { freshDatabase, startTestMongo } from "../support/mongo.ts";
 import { jobSpecsOf, planOf } from "../support/plans.ts";
 import { openTestSqlite } from "../support/stores.ts";
 import { until } from "../support/until.ts";
+import { agentEventStoreContract } from "./agent-event-store.ts";
 import { aggregateStoreContract } from "./aggregate-store.ts";
 import { operationStoresContract } from "./operation-stores.ts";
 import { outputStoreContract } from "./output-store.ts";
@@ -34,6 +35,7 @@ describe("the store on SQLite", () => {
   recordStoresContract(() => opened.stores);
   operationStoresContract(() => opened.stores);
   outputStoreContract(() => opened.stores);
+  agentEventStoreContract(() => opened.stores);
 
   it("keeps everything when it is opened again, also by two at a time", async () => {
     const aggregate = sampleAggregate();
@@ -108,6 +110,7 @@ describe("the store on MongoDB", function () {
   recordStoresContract(() => stores);
   operationStoresContract(() => stores);
   outputStoreContract(() => stores);
+  agentEventStoreContract(() => stores);
 
   it("brings look-ups up to a save that ended before it wrote them", async () => {
     const agentId = newId("agt");
