@@ -1,6 +1,7 @@
 /** How a gateway hears what the plane tells an agent. A notice may be lost: the store is read at each heartbeat. */
 import type { AgentNotice } from "../dispatch/notices.ts";
 import type { AgentId } from "../domain/ids.ts";
+import type { Labels } from "../domain/labels.ts";
 import { agentChannel, type Unsubscribe } from "../feed/feed.ts";
 import type { AppContext } from "./context.ts";
 
@@ -18,5 +19,28 @@ export function listenToAgent(
 /** Ends the agent's other streams, at whatever gateway; `by` is the one that stays, or empty. */
 export function supersedeStreams(context: AppContext, agentId: AgentId, by: string): Promise<void> {
   const notice: AgentNotice = { type: "superseded", by };
+  return context.feed.publish(agentChannel(agentId), notice);
+}
+
+/** Calls `listener` when the agent's token was taken back, or the agent was registered anew or removed. */
+export function listenToRevocation(context: AppContext, agentId: AgentId, listener: () => void): Promise<Unsubscribe> {
+  return listenToAgent(context, agentId, (notice) => {
+    if (notice.type === "superseded" && notice.by === "") listener();
+  });
+}
+
+/** Tells whoever matches jobs for the agent which labels it has now. */
+export function tellLabels(context: AppContext, agentId: AgentId, labels: Labels): Promise<void> {
+  const notice: AgentNotice = { type: "labels", labels };
+  return context.feed.publish(agentChannel(agentId), notice);
+}
+
+/** Orders the agent, when it has a channel now, to end a step. */
+export function tellRevoke(
+  context: AppContext,
+  agentId: AgentId,
+  order: Omit<AgentNotice & { readonly type: "revoke" }, "type">,
+): Promise<void> {
+  const notice: AgentNotice = { type: "revoke", ...order };
   return context.feed.publish(agentChannel(agentId), notice);
 }
