@@ -17,8 +17,22 @@ const MAX_DATA_BYTES = 64 * 1024;
 const WORD = /^[a-z][a-z0-9_-]{0,63}$/;
 /** What the plane itself says of steps and agents: nobody is to take an agent's word for it. */
 const OWN_WORDS: readonly string[] = [
-  ...["created", "queued", "started", "completed", "failed", "cancelled", "timeout", "skipped", "paused", "resumed"],
-  ...["retried", "waiting", "online", "offline", "draining", "lost"],
+  "created",
+  "queued",
+  "started",
+  "completed",
+  "failed",
+  "cancelled",
+  "timeout",
+  "skipped",
+  "paused",
+  "resumed",
+  "retried",
+  "waiting",
+  "online",
+  "offline",
+  "draining",
+  "lost",
 ];
 
 /** An event as it came; nothing in it was looked at. */
