@@ -5,7 +5,7 @@ import { MillraceError } from "../domain/errors.ts";
 import { asId, type StepRunId } from "../domain/ids.ts";
 import type { Caller } from "./access.ts";
 import type { DispatchBuilder } from "./agent-dispatch.ts";
-import { tellRevoke } from "./agent-notices.ts";
+import { tellAgent } from "./agent-notices.ts";
 import { callingAgent } from "./agent-registration.ts";
 import type { AppContext } from "./context.ts";
 
@@ -33,5 +33,6 @@ export async function cancelHeldStep(
   if (!isHeld(step)) throw new MillraceError("conflict", `the step run ${stepRunId} has ended`);
   const graceMs = await builder.cancelGraceMs(step.runId, step.jobIndex);
   const reason = request.reason === "" ? "cancelled at the agent" : request.reason;
-  await tellRevoke(context, agentId, { jobId: step.jobId, stepRunId, token: step.grant.token, graceMs, reason });
+  const { jobId, grant } = step;
+  await tellAgent(context, agentId, { type: "revoke", jobId, stepRunId, token: grant.token, graceMs, reason });
 }

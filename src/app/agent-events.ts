@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { isHeld, type StepState } from "../../actors/step/state.ts";
 import { MillraceError } from "../domain/errors.ts";
+import { LIFECYCLES } from "../domain/events.ts";
 import type { AgentId, RunId, StepRunId } from "../domain/ids.ts";
 import { type AgentEvent, type AgentEventOwner, ownerOf } from "../stores/agent-events.ts";
 import { authorise, type Caller } from "./access.ts";
@@ -16,24 +17,7 @@ const MAX_EVENTS = 10_000;
 const MAX_DATA_BYTES = 64 * 1024;
 const WORD = /^[a-z][a-z0-9_-]{0,63}$/;
 /** What the plane itself says of steps and agents: nobody is to take an agent's word for it. */
-const OWN_WORDS: readonly string[] = [
-  "created",
-  "queued",
-  "started",
-  "completed",
-  "failed",
-  "cancelled",
-  "timeout",
-  "skipped",
-  "paused",
-  "resumed",
-  "retried",
-  "waiting",
-  "online",
-  "offline",
-  "draining",
-  "lost",
-];
+const OWN_WORDS: readonly string[] = [...LIFECYCLES, "online", "offline", "draining", "lost"];
 
 /** An event as it came; nothing in it was looked at. */
 export interface PushedEvent {

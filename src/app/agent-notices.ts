@@ -1,7 +1,6 @@
 /** How a gateway hears what the plane tells an agent. A notice may be lost: the store is read at each heartbeat. */
 import type { AgentNotice } from "../dispatch/notices.ts";
 import type { AgentId } from "../domain/ids.ts";
-import type { Labels } from "../domain/labels.ts";
 import { agentChannel, type Unsubscribe } from "../feed/feed.ts";
 import type { AppContext } from "./context.ts";
 
@@ -18,8 +17,7 @@ export function listenToAgent(
 
 /** Ends the agent's other streams, at whatever gateway; `by` is the one that stays, or empty. */
 export function supersedeStreams(context: AppContext, agentId: AgentId, by: string): Promise<void> {
-  const notice: AgentNotice = { type: "superseded", by };
-  return context.feed.publish(agentChannel(agentId), notice);
+  return tellAgent(context, agentId, { type: "superseded", by });
 }
 
 /** Calls `listener` when the agent's token was taken back, or the agent was registered anew or removed. */
@@ -29,18 +27,7 @@ export function listenToRevocation(context: AppContext, agentId: AgentId, listen
   });
 }
 
-/** Tells whoever matches jobs for the agent which labels it has now. */
-export function tellLabels(context: AppContext, agentId: AgentId, labels: Labels): Promise<void> {
-  const notice: AgentNotice = { type: "labels", labels };
-  return context.feed.publish(agentChannel(agentId), notice);
-}
-
-/** Orders the agent, when it has a channel now, to end a step. */
-export function tellRevoke(
-  context: AppContext,
-  agentId: AgentId,
-  order: Omit<AgentNotice & { readonly type: "revoke" }, "type">,
-): Promise<void> {
-  const notice: AgentNotice = { type: "revoke", ...order };
+/** Tells whatever gateways serve the agent now; a notice that nobody hears is lost. */
+export function tellAgent(context: AppContext, agentId: AgentId, notice: AgentNotice): Promise<void> {
   return context.feed.publish(agentChannel(agentId), notice);
 }

@@ -6,7 +6,7 @@ import { type AgentId, newId, type TokenId } from "../domain/ids.ts";
 import type { Labels } from "../domain/labels.ts";
 import { type AgentCaller, authorise, authoriseUser, type Caller, type RegistrationCaller } from "./access.ts";
 import { sendAgentLost } from "./agent-letters.ts";
-import { supersedeStreams, tellLabels } from "./agent-notices.ts";
+import { supersedeStreams, tellAgent } from "./agent-notices.ts";
 import type { AppContext } from "./context.ts";
 import { issueToken } from "./tokens.ts";
 
@@ -153,7 +153,7 @@ export async function updateLabels(
   const changed = labels.safeParse(replace ? changes : { ...agent.labels, ...changes });
   if (!changed.success) throw new MillraceError("malformed_request", `labels: ${changed.error.issues[0]!.message}`);
   await identity.putAgent({ ...agent, labels: changed.data });
-  await tellLabels(context, agentId, changed.data);
+  await tellAgent(context, agentId, { type: "labels", labels: changed.data });
   return changed.data;
 }
 
