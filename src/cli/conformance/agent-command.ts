@@ -9,6 +9,8 @@ export class AgentCommand {
   readonly #argv: readonly string[];
   readonly #environment: NodeJS.ProcessEnv;
   readonly #output: number;
+  /** Of every start: what the program has left there when it ended goes at the end. */
+  readonly #groups: number[] = [];
   #child: ChildProcess | undefined;
   #ended: Promise<string> = Promise.resolve("");
 
@@ -28,10 +30,12 @@ export class AgentCommand {
       detached: true,
     });
     this.#child = child;
-    const forget = child.pid === undefined ? () => {} : killAtExit(child.pid);
+    if (child.pid !== undefined) {
+      killAtExit(child.pid);
+      this.#groups.push(child.pid);
+    }
     this.#ended = new Promise((resolve) => {
       const end = (how: string): void => {
-        forget();
         this.#child = undefined;
         resolve(how);
       };
@@ -54,12 +58,11 @@ export class AgentCommand {
     this.#child?.kill(signal);
   }
 
-  /** Asks it to end, and ends it with whatever is in its group when it does not. */
+  /** Asks it to end, and kills what is left of all its starts. */
   async stop(): Promise<void> {
-    const child = this.#child;
-    if (child?.pid === undefined) return;
     this.signal("SIGTERM");
-    if ((await this.ended(END_MS)) === undefined) killGroup(child.pid, "SIGKILL");
+    if (this.running) await this.ended(END_MS);
+    for (const group of this.#groups) killGroup(group, "SIGKILL");
     await this.#ended;
   }
 }

@@ -5,6 +5,8 @@ import { orderOfStep, tell } from "./orders.ts";
 
 const BEATS_WITHIN_MS = 6_000;
 const LINES = 3_000;
+/** Somebody may have to start it by hand first. */
+const REGISTRATION_MS = 60_000;
 /** For an order over an open channel, and for one that comes with a heartbeat. */
 const ORDER_MS = { push: 1_000, pull: 8_000 } as const;
 /** A loop of the shell over $i, from 1. */
@@ -14,7 +16,11 @@ export const STEP_CASES: readonly ConformanceCase[] = [
   {
     name: "registers and says hello",
     async run(bench) {
-      const { name, slots } = await bench.until("the agent registers", () => bench.agent(), 60_000);
+      const registered = async () => {
+        check(bench.command?.running !== false, "the agent's program goes on until it is asked to end; it has ended");
+        return bench.agent();
+      };
+      const { name, slots } = await bench.until("the agent registers", registered, REGISTRATION_MS);
       await bench.until("it shows a sign of life", () => bench.beat());
       return `${name}, ${slots} slots`;
     },
