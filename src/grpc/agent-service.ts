@@ -73,7 +73,9 @@ export function agentService(context: GatewayContext, channels: AgentChannels): 
         const message = await noticeMessage(context.builder, notice);
         if (message !== undefined) missed.push(message);
       }
-      return { sequence: request.sequence, missed };
+      const { eventNamespace } = context;
+      const heartbeatIntervalMs = BigInt(context.heartbeatIntervalMs);
+      return { sequence: request.sequence, missed, heartbeatIntervalMs, eventNamespace };
     }),
 
     fetchStepRun: unary(context, async (request, { caller, hungUp, leftMs }) => {

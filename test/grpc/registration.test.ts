@@ -20,7 +20,12 @@ describe("registration of agents over gRPC", () => {
     expect(stored).to.include({ name: "fresh", slots: 3 });
     expect(stored!.labels).to.deep.equal({ os: "linux" });
     const beat = { bootId: "b", sequence: 1n, held: [], heldJobIds: [] };
-    expect(await invoke(gateway.agents(), "heartbeat", beat, metadata)).to.deep.equal({ sequence: 1n, missed: [] });
+    expect(await invoke(gateway.agents(), "heartbeat", beat, metadata)).to.deep.include({
+      sequence: 1n,
+      missed: [],
+      heartbeatIntervalMs: 1_000n,
+      eventNamespace: "svc",
+    });
   });
 
   it("keeps the id of a name that registers again, replaces its facts and revokes its old token", async () => {

@@ -261,6 +261,10 @@ export interface HeartbeatResponse {
   sequence: bigint;
   /** Orders that the agent has missed: dispatches, revocations, releases. */
   missed: ConnectResponse[];
+  /** When the next heartbeat is due, milliseconds. */
+  heartbeatIntervalMs: bigint;
+  /** First word of the types of events. */
+  eventNamespace: string;
 }
 
 export interface FetchStepRunRequest {
@@ -1520,7 +1524,7 @@ export const HeartbeatRequest: MessageFns<HeartbeatRequest> = {
 };
 
 function createBaseHeartbeatResponse(): HeartbeatResponse {
-  return { sequence: 0n, missed: [] };
+  return { sequence: 0n, missed: [], heartbeatIntervalMs: 0n, eventNamespace: "" };
 }
 
 export const HeartbeatResponse: MessageFns<HeartbeatResponse> = {
@@ -1533,6 +1537,15 @@ export const HeartbeatResponse: MessageFns<HeartbeatResponse> = {
     }
     for (const v of message.missed) {
       ConnectResponse.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.heartbeatIntervalMs !== 0n) {
+      if (BigInt.asIntN(64, message.heartbeatIntervalMs) !== message.heartbeatIntervalMs) {
+        throw new globalThis.Error("value provided for field message.heartbeatIntervalMs of type int64 too large");
+      }
+      writer.uint32(24).int64(message.heartbeatIntervalMs);
+    }
+    if (message.eventNamespace !== "") {
+      writer.uint32(34).string(message.eventNamespace);
     }
     return writer;
   },
@@ -1566,6 +1579,22 @@ export const HeartbeatResponse: MessageFns<HeartbeatResponse> = {
             message.missed.push(ConnectResponse.decode(reader, reader.uint32()));
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.heartbeatIntervalMs = reader.int64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.eventNamespace = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1584,6 +1613,16 @@ export const HeartbeatResponse: MessageFns<HeartbeatResponse> = {
       missed: globalThis.Array.isArray(object?.missed)
         ? object.missed.map((e: any) => ConnectResponse.fromJSON(e))
         : [],
+      heartbeatIntervalMs: isSet(object.heartbeatIntervalMs)
+        ? BigInt(object.heartbeatIntervalMs)
+        : isSet(object.heartbeat_interval_ms)
+        ? BigInt(object.heartbeat_interval_ms)
+        : 0n,
+      eventNamespace: isSet(object.eventNamespace)
+        ? globalThis.String(object.eventNamespace)
+        : isSet(object.event_namespace)
+        ? globalThis.String(object.event_namespace)
+        : "",
     };
   },
 
@@ -1595,6 +1634,12 @@ export const HeartbeatResponse: MessageFns<HeartbeatResponse> = {
     if (message.missed?.length) {
       obj.missed = message.missed.map((e) => ConnectResponse.toJSON(e));
     }
+    if (message.heartbeatIntervalMs !== 0n) {
+      obj.heartbeatIntervalMs = message.heartbeatIntervalMs.toString();
+    }
+    if (message.eventNamespace !== "") {
+      obj.eventNamespace = message.eventNamespace;
+    }
     return obj;
   },
 
@@ -1605,6 +1650,10 @@ export const HeartbeatResponse: MessageFns<HeartbeatResponse> = {
     const message = createBaseHeartbeatResponse();
     message.sequence = (object.sequence !== undefined && object.sequence !== null) ? BigInt(object.sequence) : 0n;
     message.missed = object.missed?.map((e) => ConnectResponse.fromPartial(e)) || [];
+    message.heartbeatIntervalMs = (object.heartbeatIntervalMs !== undefined && object.heartbeatIntervalMs !== null)
+      ? BigInt(object.heartbeatIntervalMs)
+      : 0n;
+    message.eventNamespace = object.eventNamespace ?? "";
     return message;
   },
 };
