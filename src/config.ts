@@ -74,6 +74,11 @@ const address = z.string().transform((text, check): Address => {
   return { host: parsed["v6"] ?? parsed["bare"] ?? "", port };
 });
 
+/** `host:port` or `:port`; undefined for what is neither. */
+export function parseAddress(text: string): Address | undefined {
+  return address.safeParse(text).data;
+}
+
 const labels = z.string().transform((text, check): Labels => {
   const entries: [string, string][] = [];
   for (const pair of text.split(",")) {

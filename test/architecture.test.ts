@@ -86,6 +86,8 @@ describe("the architecture", () => {
       "docs/operations.md",
       "docs/definition.md",
       "docs/diagnostics.md",
+      "docs/agent-protocol.md",
+      "examples/python-agent/README.md",
     ]) {
       for (const [, target] of read(page).matchAll(/\]\((?!https?:|#)([^)#]+)/g)) {
         expect(existsSync(join(ROOT, dirname(page), target!)), `${page} links to ${target}`).to.equal(true);

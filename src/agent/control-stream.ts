@@ -7,6 +7,7 @@ import type {
   HeldStepRun,
 } from "../../proto/generated/agent/v1/agent.ts";
 import type { Clock } from "../domain/clock.ts";
+import { UNCOMPRESSED } from "./plane-clients.ts";
 
 const WELCOME_MS = 10_000;
 const SHORTEST_HEARTBEAT_MS = 50;
@@ -130,6 +131,7 @@ export class ControlStream {
   }
 
   #write(message: Message): void {
-    this.#stream.write({ message });
+    // Small, and a heartbeat must not wait for its turn to be compressed.
+    this.#stream.write({ message }, UNCOMPRESSED);
   }
 }

@@ -1,6 +1,6 @@
 /** The connection to the control plane: one address, one channel, encrypted unless it stays on this machine. */
 import { readFile } from "node:fs/promises";
-import { Channel, type ChannelCredentials, credentials, Metadata } from "@grpc/grpc-js";
+import { Channel, type ChannelCredentials, compressionAlgorithms, credentials, Metadata } from "@grpc/grpc-js";
 import { AgentClient } from "../../proto/generated/agent/v1/agent.ts";
 import { GatewayClient } from "../../proto/generated/gateway/v1/gateway.ts";
 import { MillraceError } from "../domain/errors.ts";
@@ -11,6 +11,12 @@ export interface PlaneClients {
   readonly gateway: GatewayClient;
   close(): void;
 }
+
+/**
+ * Takes the place of the encoding when a message is written to a stream: gRPC's write flag "no compression", which its
+ * library reads there and does not export.
+ */
+export const UNCOMPRESSED = 2 as unknown as BufferEncoding;
 
 type Connection = Pick<AgentOptions, "address" | "tls" | "insecure">;
 
@@ -23,6 +29,8 @@ export async function openPlaneClients(connection: Connection): Promise<PlaneCli
     // A peer that vanished without a word is noticed within 15 s, also between heartbeats.
     "grpc.keepalive_time_ms": 10_000,
     "grpc.keepalive_timeout_ms": 5_000,
+    // What is not marked otherwise: batches of log lines take an eighth.
+    "grpc.default_compression_algorithm": compressionAlgorithms.gzip,
     // Dispatches carry arguments and environments that may be large.
     "grpc.max_receive_message_length": 16 * 1024 * 1024,
   });

@@ -24,6 +24,7 @@ export interface UserCaller {
 export interface AgentCaller {
   readonly kind: "agent";
   readonly agentId: AgentId;
+  readonly tokenId: TokenId;
 }
 
 export interface RegistrationCaller {
@@ -149,7 +150,7 @@ async function callerOf(context: AppContext, token: Token): Promise<Caller> {
     case "registration":
       return { kind: "registration", tokenId: token.tokenId };
     case "agent":
-      return { kind: "agent", agentId: asId<AgentId>(token.subject) };
+      return { kind: "agent", agentId: asId<AgentId>(token.subject), tokenId: token.tokenId };
   }
 }
 

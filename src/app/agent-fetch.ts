@@ -66,18 +66,25 @@ export class StepFetcher {
     const { agentId, bootId, requestId } = request;
     const agent = await this.#context.stores.identity.findAgent(agentId);
     if (agent === undefined) throw noAgent(agentId);
-    const { labels } = agent;
+    let { labels } = agent;
     const granted: DispatchOrder[] = [];
     const signal = new Signal();
     let claimEndsAt = -Infinity;
     const unsubscribe = await listenToAgent(this.#context, agentId, (notice) => {
       if (notice.type === "dispatch" && notice.order.bootId === bootId) granted.push(notice.order);
       else if (notice.type === "refuseClaim" && notice.requestId === requestId) claimEndsAt = -Infinity;
+      else if (notice.type === "labels") labels = notice.labels;
       else return;
       signal.raise();
     });
     const freeSlots = () => (this.#desk.pauses.isPaused(agentId) ? 0 : request.freeSlots);
-    const leaveDesk = this.#desk.join({ labels, freeSlots, wake: () => signal.raise() });
+    const leaveDesk = this.#desk.join({
+      get labels() {
+        return labels;
+      },
+      freeSlots,
+      wake: () => signal.raise(),
+    });
     const now = () => this.#context.clock.monotonic();
     try {
       const saved = await this.#saved(request);

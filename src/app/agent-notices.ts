@@ -17,6 +17,17 @@ export function listenToAgent(
 
 /** Ends the agent's other streams, at whatever gateway; `by` is the one that stays, or empty. */
 export function supersedeStreams(context: AppContext, agentId: AgentId, by: string): Promise<void> {
-  const notice: AgentNotice = { type: "superseded", by };
+  return tellAgent(context, agentId, { type: "superseded", by });
+}
+
+/** Calls `listener` when the agent's token was taken back, or the agent was registered anew or removed. */
+export function listenToRevocation(context: AppContext, agentId: AgentId, listener: () => void): Promise<Unsubscribe> {
+  return listenToAgent(context, agentId, (notice) => {
+    if (notice.type === "superseded" && notice.by === "") listener();
+  });
+}
+
+/** Tells whatever gateways serve the agent now; a notice that nobody hears is lost. */
+export function tellAgent(context: AppContext, agentId: AgentId, notice: AgentNotice): Promise<void> {
   return context.feed.publish(agentChannel(agentId), notice);
 }

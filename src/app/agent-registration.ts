@@ -2,11 +2,11 @@
 import { z } from "zod";
 import type { JobState } from "../../actors/job/state.ts";
 import { MillraceError } from "../domain/errors.ts";
-import { type AgentId, newId } from "../domain/ids.ts";
+import { type AgentId, newId, type TokenId } from "../domain/ids.ts";
 import type { Labels } from "../domain/labels.ts";
-import { authorise, type Caller } from "./access.ts";
+import { type AgentCaller, authorise, authoriseUser, type Caller, type RegistrationCaller } from "./access.ts";
 import { sendAgentLost } from "./agent-letters.ts";
-import { supersedeStreams } from "./agent-notices.ts";
+import { supersedeStreams, tellAgent } from "./agent-notices.ts";
 import type { AppContext } from "./context.ts";
 import { issueToken } from "./tokens.ts";
 
@@ -28,6 +28,8 @@ export const agentRegistration = agentFacts.extend({
   name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "must have 1 to 128 letters, digits, ., _ or -"),
 });
 
+export const labelChange = z.object({ labels, replace: z.boolean() });
+
 export type AgentFacts = { readonly labels: Labels; readonly slots: number; readonly version: string };
 export type AgentRegistration = AgentFacts & { readonly name: string };
 
@@ -39,7 +41,8 @@ export interface RegisteredAgent {
 
 /**
  * Makes an agent known and gives it a token. A name that is known keeps its id; its labels and slots are replaced, and
- * the tokens that it had are revoked.
+ * the tokens that it had are revoked. Uses up one use of the caller's token, also when the answer is lost; throws
+ * `unauthenticated` when it has none left.
  */
 export async function registerAgent(
   context: AppContext,
@@ -48,6 +51,7 @@ export async function registerAgent(
 ): Promise<RegisteredAgent> {
   authorise(caller, "registerAgent");
   const { identity } = context.stores;
+  await useToken(context, (caller as RegistrationCaller).tokenId);
   const known = await identity.findAgentByName(registration.name);
   const agentId = known?.agentId ?? newId("agt");
   const revoked = await identity.listTokens("agent", agentId);
@@ -68,8 +72,38 @@ export async function refreshAgent(context: AppContext, agentId: AgentId, facts:
 }
 
 /** Removes the calling agent and its tokens. Its live jobs count as lost. Safe to repeat until it has succeeded. */
-export async function unregisterAgent(context: AppContext, caller: Caller): Promise<void> {
-  const agentId = callingAgent(caller);
+export function unregisterAgent(context: AppContext, caller: Caller): Promise<void> {
+  return removeAgent(context, callingAgent(caller));
+}
+
+/** The same, as an administrator asks for it. Throws `not_found` for an agent that is none. */
+export async function deleteAgent(
+  context: AppContext,
+  caller: Caller,
+  { agentId }: { readonly agentId: AgentId },
+): Promise<void> {
+  authoriseUser(caller, "manageAgents");
+  if ((await context.stores.identity.findAgent(agentId)) === undefined) throw unknownAgent(agentId);
+  await removeAgent(context, agentId);
+}
+
+/**
+ * Takes the agent's token back and ends its streams at once; what it runs ends when its lease runs out. The agent stays
+ * known: with a registration token it can register again. Throws `not_found` for an agent that is none. Safe to repeat.
+ */
+export async function revokeAgentToken(
+  context: AppContext,
+  caller: Caller,
+  { agentId }: { readonly agentId: AgentId },
+): Promise<void> {
+  authoriseUser(caller, "manageAgents");
+  const { identity } = context.stores;
+  if ((await identity.findAgent(agentId)) === undefined) throw unknownAgent(agentId);
+  for (const { tokenId } of await identity.listTokens("agent", agentId)) await identity.deleteToken(tokenId);
+  await endStreams(context, agentId);
+}
+
+async function removeAgent(context: AppContext, agentId: AgentId): Promise<void> {
   for (const { runId, jobId, actor } of await context.stores.aggregates.jobsHeldBy(agentId)) {
     const { grant } = actor.state as JobState;
     await sendAgentLost(context, { runId, jobId }, grant!, "agent_unregistered");
@@ -79,6 +113,16 @@ export async function unregisterAgent(context: AppContext, caller: Caller): Prom
   // Last: as long as the token is good, an agent that got no answer can repeat the call.
   await context.stores.identity.deleteAgent(agentId);
   await endStreams(context, agentId);
+}
+
+async function useToken(context: AppContext, tokenId: TokenId): Promise<void> {
+  const { identity } = context.stores;
+  const token = await identity.findToken(tokenId);
+  if (token !== undefined && (await identity.countUse(token))) return;
+  throw new MillraceError(
+    "unauthenticated",
+    "the registration token is revoked, or has registered as many agents as it may: ask an administrator for a new one",
+  );
 }
 
 /** A stream was opened with a token that is revoked now. */
@@ -93,10 +137,39 @@ async function endStreams(context: AppContext, agentId: AgentId): Promise<void> 
   }
 }
 
+/**
+ * Changes the calling agent's labels and answers all that it has then; `replace` drops those that are not named. Whoever
+ * matches for the agent is told. `malformed_request` for more labels than an agent may have. Safe to repeat.
+ */
+export async function updateLabels(
+  context: AppContext,
+  caller: Caller,
+  { labels: changes, replace }: z.output<typeof labelChange>,
+): Promise<Labels> {
+  const agentId = callingAgent(caller);
+  const { identity } = context.stores;
+  const agent = await identity.findAgent(agentId);
+  if (agent === undefined) throw noAgent(agentId);
+  const changed = labels.safeParse(replace ? changes : { ...agent.labels, ...changes });
+  if (!changed.success) throw new MillraceError("malformed_request", `labels: ${changed.error.issues[0]!.message}`);
+  await identity.putAgent({ ...agent, labels: changed.data });
+  await tellAgent(context, agentId, { type: "labels", labels: changed.data });
+  return changed.data;
+}
+
 /** The agent that calls; `forbidden` when the caller is none. */
 export function callingAgent(caller: Caller): AgentId {
+  return agentCaller(caller).agentId;
+}
+
+/** {@link callingAgent} with the token that it calls with. */
+export function agentCaller(caller: Caller): AgentCaller {
   authorise(caller, "workAsAgent");
-  return (caller as Caller & { kind: "agent" }).agentId;
+  return caller as AgentCaller;
+}
+
+function unknownAgent(agentId: AgentId): MillraceError {
+  return new MillraceError("not_found", `there is no agent ${JSON.stringify(agentId)}`);
 }
 
 export function noAgent(agentId: AgentId): MillraceError {

@@ -1,4 +1,4 @@
-/** Tokens that people make: personal ones for themselves or, as administrators, for others; and those that register agents. */
+/** Personal tokens: those that people make for themselves or, as administrators, for others. */
 import { z } from "zod";
 import { parseDuration } from "../domain/durations.ts";
 import { MillraceError } from "../domain/errors.ts";
@@ -7,12 +7,13 @@ import type { Token } from "../stores/identity.ts";
 import { ACT_AS, authoriseUser, type Caller, roleReaches, SCOPES, type UserCaller } from "./access.ts";
 import type { AppContext } from "./context.ts";
 import { rfc3339 } from "./times.ts";
-import { issueToken, tokenIdOf, type TokenRequest } from "./tokens.ts";
+import { issueToken, tokenIdOf } from "./tokens.ts";
 
 /** Stands for the caller in the place of a user id. */
 const OWN = "me";
 
-const lifetime = z.string().transform((text, check): number => {
+/** For how long a token is good, such as `12h`; milliseconds. */
+export const lifetime = z.string().transform((text, check): number => {
   const ms = parseDuration(text);
   if (ms === undefined || ms === 0) {
     check.addIssue("must be a duration such as 12h or 90d");
@@ -20,7 +21,7 @@ const lifetime = z.string().transform((text, check): number => {
   }
   return ms;
 });
-const tokenName = z.string().min(1, "must not be empty").max(200);
+export const tokenName = z.string().min(1, "must not be empty").max(200);
 
 export const createTokenBody = z.strictObject({
   name: tokenName,
@@ -28,7 +29,6 @@ export const createTokenBody = z.strictObject({
   /** Absent for a token that never expires. */
   expiresIn: lifetime.optional(),
 });
-export const createRegistrationTokenBody = z.strictObject({ name: tokenName, expiresIn: lifetime.optional() });
 
 export interface TokenView {
   readonly tokenId: TokenId;
@@ -56,7 +56,10 @@ export async function createPersonalToken(
   if (input.scopes.includes(ACT_AS) && !roleReaches(user.role, "admin")) {
     throw new MillraceError("forbidden", `only administrators make tokens with the scope ${ACT_AS}`);
   }
-  return issue(context, { kind: "personal", subject: owner, ...requestFields(input), scopes: input.scopes });
+  const { name, scopes, expiresIn } = input;
+  const lasting = expiresIn === undefined ? {} : { expiresInMs: expiresIn };
+  const token = await issueToken(context, { kind: "personal", subject: owner, name, scopes, ...lasting });
+  return { tokenId: tokenIdOf(token), token, name, scopes };
 }
 
 export async function listPersonalTokens(
@@ -83,16 +86,6 @@ export async function deletePersonalToken(
   }
 }
 
-/** A token with which any number of agents may register. */
-export async function createRegistrationToken(
-  context: AppContext,
-  caller: Caller,
-  input: z.output<typeof createRegistrationTokenBody>,
-): Promise<NewTokenView> {
-  const maker = authoriseUser(caller, "manageAgents");
-  return issue(context, { kind: "registration", subject: maker.userId, ...requestFields(input) });
-}
-
 async function reachUser(
   context: AppContext,
   caller: Caller,
@@ -107,15 +100,6 @@ async function reachUser(
     throw new MillraceError("forbidden", `${other.name} has the role ${other.role}, above your own, ${user.role}`);
   }
   return { owner: other.userId, user };
-}
-
-async function issue(context: AppContext, request: TokenRequest): Promise<NewTokenView> {
-  const token = await issueToken(context, request);
-  return { tokenId: tokenIdOf(token), token, name: request.name, scopes: request.scopes ?? [] };
-}
-
-function requestFields({ name, expiresIn }: z.output<typeof createRegistrationTokenBody>) {
-  return expiresIn === undefined ? { name } : { name, expiresInMs: expiresIn };
 }
 
 function tokenView({ tokenId, name, scopes, createdAt, expiresAt }: Token): TokenView {

@@ -16,6 +16,8 @@ export interface TokenRequest {
   readonly scopes?: readonly string[];
   /** Milliseconds until it expires; absent for never. */
   readonly expiresInMs?: number;
+  /** How many agents may register with it; absent for any number. */
+  readonly maxUses?: number;
 }
 
 const ISSUED = /^mrt_(tok_[0-9A-Z]{26})_([0-9a-f]{64})$/;
@@ -65,6 +67,8 @@ async function storeToken(context: AppContext, text: string, request: TokenReque
     scopes: request.scopes ?? [],
     createdAt: now,
     expiresAt: request.expiresInMs === undefined ? null : now + request.expiresInMs,
+    maxUses: request.maxUses ?? null,
+    uses: 0,
   });
 }
 

@@ -4,6 +4,7 @@
  */
 import { Command, CommanderError, Option } from "commander";
 import type { AgentOptions } from "./agent.ts";
+import type { AgentConformanceOptions } from "./agent-conformance.ts";
 import type { BackupOptions } from "./backup.ts";
 import { runCommand } from "./command-line.ts";
 import { EXIT } from "./exit-codes.ts";
@@ -117,6 +118,28 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .action(async (options: AgentOptions) =>
       setStatus(
         await runCommand(async (signal) => (await import("./agent.ts")).agent(options, signal), { asked: true }),
+      ),
+    );
+
+  program
+    .command("agent-conformance")
+    .description(
+      "put any agent of the protocol through its cases, against a control plane of its own; exit status 0 when it passes",
+    )
+    .argument("[command...]", "after --: the agent's program and its arguments, started without a shell")
+    .option("--address <host:port>", "where the agent connects to", "127.0.0.1:0")
+    .addOption(
+      new Option("--mode <mode>", "push: over Connect; pull: by FetchStepRun")
+        .choices(["push", "pull"])
+        .default("push"),
+    )
+    .option("--only <text>", "only cases whose name holds this text")
+    .option("--json", "print { passed, failed, skipped, cases } when all are over")
+    .action(async (command: readonly string[], options: AgentConformanceOptions) =>
+      setStatus(
+        await runCommand(async (signal) =>
+          (await import("./agent-conformance.ts")).agentConformance(command, options, signal),
+        ),
       ),
     );
 

@@ -1,6 +1,6 @@
 /** The control channels of one gateway: at most one for each agent. */
 import type { ConnectRequest, ConnectResponse, Hello } from "../../proto/generated/agent/v1/agent.ts";
-import { callingAgent } from "../app/agent-registration.ts";
+import { agentCaller } from "../app/agent-registration.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { AgentId } from "../domain/ids.ts";
 import { AgentSession, superseded } from "./agent-session.ts";
@@ -19,11 +19,12 @@ export class AgentChannels {
 
   /** Serves one stream until the agent ends it; rejects with the reason when this side does. */
   async serve({ caller, requests, write, hungUp }: Duplex<ConnectRequest, ConnectResponse>): Promise<void> {
-    const agentId = callingAgent(caller);
+    const agent = agentCaller(caller);
+    const { agentId } = agent;
     const hello = await readHello(requests);
     let end: (reason: MillraceError) => void = () => {};
     const ended = new Promise<never>((_, reject) => (end = reject));
-    const session = new AgentSession(this.#context, { agentId, hello, write, end });
+    const session = new AgentSession(this.#context, { caller: agent, hello, write, end });
     this.#sessions.get(agentId)?.end(superseded());
     this.#sessions.set(agentId, session);
     const close = (): void => session.close();

@@ -111,6 +111,7 @@ export async function noticeMessage(
       const value = { stepRunId: notice.stepRunId, token: BigInt(notice.token) };
       return { message: { $case: notice.type, value } };
     }
+    case "labels":
     case "refuseClaim":
     case "superseded":
       return undefined;

@@ -1,8 +1,17 @@
 /** agent.v1: lifecycle of agents, dispatch by push and by pull, and reports. */
 import { z } from "zod";
 import type { AgentServer, ConnectResponse } from "../../proto/generated/agent/v1/agent.ts";
+import { cancelHeldStep, stepCancellation } from "../app/agent-cancel.ts";
 import { StepFetcher } from "../app/agent-fetch.ts";
-import { agentRegistration, callingAgent, noAgent, registerAgent, unregisterAgent } from "../app/agent-registration.ts";
+import {
+  agentRegistration,
+  callingAgent,
+  labelChange,
+  noAgent,
+  registerAgent,
+  unregisterAgent,
+  updateLabels,
+} from "../app/agent-registration.ts";
 import { reportAndWait } from "../app/agent-report.ts";
 import { missedOrders } from "../app/agent-work.ts";
 import { MillraceError } from "../domain/errors.ts";
@@ -11,7 +20,6 @@ import { chosenId, noticeMessage, readHoldings, readReport } from "./agent-messa
 import { duplex, unary } from "./calls.ts";
 import type { GatewayContext } from "./gateway-context.ts";
 import { parse } from "./status.ts";
-import { unimplementedUnary } from "./unimplemented.ts";
 
 const MAX_FETCH_WAIT_MS = 30_000;
 const MAX_REPORT_WAIT_MS = 10_000;
@@ -65,7 +73,9 @@ export function agentService(context: GatewayContext, channels: AgentChannels): 
         const message = await noticeMessage(context.builder, notice);
         if (message !== undefined) missed.push(message);
       }
-      return { sequence: request.sequence, missed };
+      const { eventNamespace } = context;
+      const heartbeatIntervalMs = BigInt(context.heartbeatIntervalMs);
+      return { sequence: request.sequence, missed, heartbeatIntervalMs, eventNamespace };
     }),
 
     fetchStepRun: unary(context, async (request, { caller, hungUp, leftMs }) => {
@@ -88,7 +98,13 @@ export function agentService(context: GatewayContext, channels: AgentChannels): 
 
     connect: duplex(context, (call) => channels.serve(call)),
 
-    cancelStepRun: unimplementedUnary("CancelStepRun", context.log),
-    updateLabels: unimplementedUnary("UpdateLabels", context.log),
+    cancelStepRun: unary(context, async (request, { caller }) => {
+      await cancelHeldStep(context, context.builder, caller, parse(stepCancellation, request));
+      return {};
+    }),
+
+    updateLabels: unary(context, async (request, { caller }) => ({
+      labels: { ...(await updateLabels(context, caller, parse(labelChange, request))) },
+    })),
   };
 }

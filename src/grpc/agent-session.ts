@@ -3,15 +3,18 @@
  * slots are filled from the board. It keeps nothing that the store lacks: an agent that connects elsewhere misses nothing.
  */
 import { randomUUID } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ConnectResponse, HeartbeatRequest, Hello, StepReport } from "../../proto/generated/agent/v1/agent.ts";
+import type { AgentCaller } from "../app/access.ts";
 import { CLAIM_WAIT_MS, type Claimant, claimNext } from "../app/agent-claim-desk.ts";
 import { type AgentBoot, reportStep, sendReport, type StepReport as Report } from "../app/agent-letters.ts";
 import { type AgentNotice, listenToAgent, supersedeStreams } from "../app/agent-notices.ts";
 import { agentFacts, refreshAgent } from "../app/agent-registration.ts";
+import { AgentStanding } from "../app/agent-standing.ts";
 import { type AgentHoldings, missedOrders } from "../app/agent-work.ts";
-import { MillraceError } from "../domain/errors.ts";
-import type { AgentId, JobRunId, RunId, StepRunId } from "../domain/ids.ts";
+import { type ErrorReason, MillraceError } from "../domain/errors.ts";
+import type { JobRunId, RunId, StepRunId } from "../domain/ids.ts";
 import type { Labels } from "../domain/labels.ts";
 import { chosenId, noticeMessage, readHoldings, readReport } from "./agent-messages.ts";
 import type { GatewayContext } from "./gateway-context.ts";
@@ -27,9 +30,11 @@ const REPORT_RETRY_MS = 500;
 const CLAIMS_AT_ONCE = 8;
 /** An agent that has not been heard for so many heartbeats gets no jobs: it may stand still, and would lose them. */
 const SILENT_HEARTBEATS = 2;
+/** What another heartbeat cannot mend. */
+const FATAL: readonly ErrorReason[] = ["malformed_request", "unauthenticated"];
 
 export interface AgentSessionOptions {
-  readonly agentId: AgentId;
+  readonly caller: AgentCaller;
   readonly hello: Hello;
   readonly write: (message: ConnectResponse) => Promise<void>;
   /** Ends the stream; called once. */
@@ -37,8 +42,10 @@ export interface AgentSessionOptions {
 }
 
 export class AgentSession implements Claimant {
-  readonly labels: Labels;
+  /** Another object whenever they change: the board remembers what it has found for one. */
+  labels: Labels;
   readonly #context: GatewayContext;
+  readonly #standing: AgentStanding;
   readonly #boot: AgentBoot;
   readonly #hello: Hello;
   readonly #slots: number;
@@ -69,10 +76,11 @@ export class AgentSession implements Claimant {
   #beating = false;
 
   /** Throws `malformed_request` for a hello that says nothing sensible. */
-  constructor(context: GatewayContext, { agentId, hello, write, end }: AgentSessionOptions) {
+  constructor(context: GatewayContext, { caller, hello, write, end }: AgentSessionOptions) {
     const { labels, slots } = parse(agentFacts, hello);
     this.#context = context;
-    this.#boot = { agentId, bootId: parse(chosenId, hello.bootId) };
+    this.#standing = new AgentStanding(context, caller);
+    this.#boot = { agentId: caller.agentId, bootId: parse(chosenId, hello.bootId) };
     this.#hello = hello;
     this.labels = labels;
     this.#slots = slots;
@@ -94,8 +102,9 @@ export class AgentSession implements Claimant {
     this.#atEnd(await listenToAgent(this.#context, agentId, (notice) => this.#hear(notice)));
     await supersedeStreams(this.#context, agentId, this.#streamId);
     await this.#beat(holdings);
+    const { eventNamespace } = this.#context;
     const heartbeatIntervalMs = BigInt(this.#context.heartbeatIntervalMs);
-    this.#outbox.open({ message: { $case: "welcome", value: { agentId, heartbeatIntervalMs } } });
+    this.#outbox.open({ message: { $case: "welcome", value: { agentId, heartbeatIntervalMs, eventNamespace } } });
     await this.#reconcile(holdings);
     this.#atEnd(this.#context.desk.join(this));
     this.wake();
@@ -185,6 +194,9 @@ export class AgentSession implements Claimant {
       case "refuseClaim":
         this.#settleClaim(notice.requestId);
         return;
+      case "labels":
+        this.#relabel(notice.labels);
+        return;
       case "revoke":
       case "release":
       case "acknowledge":
@@ -207,6 +219,12 @@ export class AgentSession implements Claimant {
       this.wake();
     }
     this.#outbox.push(() => noticeMessage(this.#context.builder, notice));
+  }
+
+  #relabel(labels: Labels): void {
+    this.labels = labels;
+    this.wake();
+    this.#showPresence().catch((error: unknown) => this.#warn(error, "new labels are shown with the next heartbeat"));
   }
 
   /** Tries until the report is in its actor's mailbox or the stream is over; then the agent sends it again. */
@@ -278,11 +296,13 @@ export class AgentSession implements Claimant {
       const { sequence } = next;
       try {
         const holdings = readHoldings(next);
+        const stored = await this.#standing.check();
+        if (stored !== undefined && !isDeepStrictEqual(stored.labels, this.labels)) this.labels = stored.labels;
         await this.#beat(holdings);
         await this.#reconcile(holdings);
         this.#outbox.push(() => ({ message: { $case: "heartbeatAck", value: { sequence } } }));
       } catch (error) {
-        if (error instanceof MillraceError && error.reason === "malformed_request") this.end(error);
+        if (error instanceof MillraceError && FATAL.includes(error.reason)) this.end(error);
         else this.#warn(error, "a heartbeat could not be recorded and is not acknowledged");
       }
     }
@@ -290,9 +310,13 @@ export class AgentSession implements Claimant {
   }
 
   #beat(holdings: AgentHoldings): Promise<void> {
-    const { gatewayId, presence } = this.#context;
     this.#holdings = holdings;
-    const [slots, busy, draining] = [this.#slots, holdings.jobIds.length, this.#draining];
+    return this.#showPresence();
+  }
+
+  #showPresence(): Promise<void> {
+    const { gatewayId, presence } = this.#context;
+    const [slots, busy, draining] = [this.#slots, this.#holdings.jobIds.length, this.#draining];
     return presence.beat({ ...this.#boot, gatewayId, labels: this.labels, slots, busy, draining });
   }
 

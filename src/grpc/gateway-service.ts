@@ -1,19 +1,26 @@
 /** gateway.v1: what agents produce in bulk. */
 import { z } from "zod";
 import {
+  type AgentEvent as EventMessage,
+  EventVerdict as VerdictCode,
   type GatewayServer,
   type LogLine as LineMessage,
   LogStream,
+  type PushEventsRequest,
+  type PushEventsResponse,
   type PushLogsRequest,
   type PushLogsResponse,
 } from "../../proto/generated/gateway/v1/gateway.ts";
-import { callingAgent } from "../app/agent-registration.ts";
+import type { AgentCaller } from "../app/access.ts";
+import { type EventVerdict, type PushedEvent, takeAgentEvents } from "../app/agent-events.ts";
+import { listenToRevocation } from "../app/agent-notices.ts";
+import { agentCaller } from "../app/agent-registration.ts";
+import { AgentStanding, tokenRevoked } from "../app/agent-standing.ts";
 import type { AppContext } from "../app/context.ts";
 import { type LogBatch, LogIngest } from "../app/log-ingest.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { asId, type StepRunId } from "../domain/ids.ts";
 import { type Duplex, duplex } from "./calls.ts";
-import { unimplementedStream } from "./unimplemented.ts";
 
 /** What of a batch is looked at here; its lines are for whoever takes them. */
 const batchOwner = z.object({
@@ -21,23 +28,66 @@ const batchOwner = z.object({
   token: z.bigint().max(BigInt(Number.MAX_SAFE_INTEGER)).nonnegative().transform(Number),
 });
 
+const VERDICTS: Readonly<Record<EventVerdict["verdict"], VerdictCode>> = {
+  accepted: VerdictCode.EVENT_VERDICT_ACCEPTED,
+  duplicate: VerdictCode.EVENT_VERDICT_DUPLICATE,
+  stale: VerdictCode.EVENT_VERDICT_STALE,
+  invalid: VerdictCode.EVENT_VERDICT_INVALID,
+};
+
 export function gatewayService(context: AppContext): GatewayServer {
   return {
     pushLogs: duplex(context, (call) => pushLogs(context, call)),
-    pushEvents: unimplementedStream("PushEvents", context.log),
+    pushEvents: duplex(context, (call) => pushEvents(context, call)),
   };
 }
 
 /** One batch after the other: while the store is slow, the agent is held back. Ends the stream when the store is out. */
-async function pushLogs(
+async function pushLogs(context: AppContext, call: Duplex<PushLogsRequest, PushLogsResponse>): Promise<void> {
+  const agent = agentCaller(call.caller);
+  const ingest = new LogIngest(context, agent.agentId);
+  await answerEach(context, agent, call, (request) => answer(context, ingest, request));
+}
+
+/** One batch after the other, too. */
+function pushEvents(context: AppContext, call: Duplex<PushEventsRequest, PushEventsResponse>): Promise<void> {
+  const agent = agentCaller(call.caller);
+  return answerEach(context, agent, call, async ({ events }) => {
+    const pushed = events.map(readEvent);
+    const verdicts = await takeAgentEvents(context, agent.agentId, pushed).catch((error: unknown) => {
+      context.log.warn({ agentId: agent.agentId, error: String(error) }, "events could not be stored");
+      throw new MillraceError("unavailable", "events cannot be stored now: connect again and send them again");
+    });
+    return { results: verdicts.map(({ id, verdict, reason }) => ({ id, verdict: VERDICTS[verdict], reason })) };
+  });
+}
+
+/** Until the agent ends the stream, or its token is revoked. */
+async function answerEach<Request, Response>(
   context: AppContext,
-  { caller, requests, write, hungUp }: Duplex<PushLogsRequest, PushLogsResponse>,
+  agent: AgentCaller,
+  { requests, write, hungUp }: Duplex<Request, Response>,
+  answerTo: (request: Request) => Promise<Response>,
 ): Promise<void> {
-  const ingest = new LogIngest(context, callingAgent(caller));
-  for (let next = await requests.next(); next.done !== true; next = await requests.next()) {
-    const response = await answer(context, ingest, next.value);
-    if (hungUp.aborted) return;
-    await write(response);
+  const standing = new AgentStanding(context, agent);
+  let revoke: (reason: MillraceError) => void = () => {};
+  const revoked = new Promise<never>((_, reject) => (revoke = reject));
+  // Not waited for: what agents produce is taken in also while Redis is away.
+  const listening = listenToRevocation(context, agent.agentId, () => revoke(tokenRevoked()));
+  const answerAll = async (): Promise<void> => {
+    for (let next = await requests.next(); next.done !== true; next = await requests.next()) {
+      await standing.check();
+      const response = await answerTo(next.value);
+      if (hungUp.aborted) return;
+      await write(response);
+    }
+  };
+  try {
+    await Promise.race([revoked, answerAll()]);
+  } finally {
+    listening
+      .then((unsubscribe) => unsubscribe())
+      .catch((error: unknown) => context.log.debug({ error: String(error) }, "a subscription has failed"));
   }
 }
 
@@ -77,4 +127,9 @@ function readLine({ line, timeMs, stream, level, content, lost }: LineMessage): 
     content,
     lost: Number(lost),
   };
+}
+
+function readEvent({ id, type, subject, timeMs, dataJson, stepRunId, token }: EventMessage): PushedEvent {
+  const step = stepRunId === "" ? "" : asId<StepRunId>(stepRunId);
+  return { id, type, subject, timeMs: Number(timeMs), dataJson, stepRunId: step, token: Number(token) };
 }

@@ -1,22 +1,9 @@
 /** Operations that the contract names and that do not work yet: they answer UNIMPLEMENTED, and say so. */
-import type {
-  handleUnaryCall,
-  sendUnaryData,
-  ServiceDefinition,
-  UntypedHandleCall,
-  UntypedServiceImplementation,
-} from "@grpc/grpc-js";
+import type { sendUnaryData, ServiceDefinition, UntypedHandleCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import type { EventEmitter } from "node:events";
 import { MillraceError } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";
 import { toStatus } from "./status.ts";
-
-export function unimplementedUnary<Request, Response>(
-  operation: string,
-  log: Logger,
-): handleUnaryCall<Request, Response> {
-  return (_, answer) => answer(statusOf(operation, log));
-}
 
 /** A handler of that kind for any operation whose answers are a stream. */
 export function unimplementedStream(operation: string, log: Logger): (call: EventEmitter) => void {

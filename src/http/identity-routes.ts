@@ -1,16 +1,21 @@
 /** Routes of users, tokens and agents. */
 import type { AppContext } from "../app/context.ts";
 import { listAgents } from "../app/inventory.ts";
+import { deleteAgent, revokeAgentToken } from "../app/agent-registration.ts";
 import {
   createPersonalToken,
-  createRegistrationToken,
-  createRegistrationTokenBody,
   createTokenBody,
   deletePersonalToken,
   listPersonalTokens,
 } from "../app/personal-tokens.ts";
+import {
+  createRegistrationToken,
+  createRegistrationTokenBody,
+  deleteRegistrationToken,
+  listRegistrationTokens,
+} from "../app/registration-tokens.ts";
 import { createUser, createUserBody, listUsers, login, loginBody } from "../app/users.ts";
-import { asId, type TokenId } from "../domain/ids.ts";
+import { type AgentId, asId, type TokenId } from "../domain/ids.ts";
 import { answer } from "./answer.ts";
 import { parseBody } from "./parse.ts";
 import type { ApiRouter } from "./state.ts";
@@ -54,6 +59,28 @@ export function addIdentityRoutes(router: ApiRouter, context: AppContext): void 
     "/agents/registration-tokens",
     answer(context, async (ctx) =>
       createRegistrationToken(context, ctx.state.caller, await parseBody(ctx, createRegistrationTokenBody)),
+    ),
+  );
+  router.get(
+    "/agents/registration-tokens",
+    answer(context, (ctx) => listRegistrationTokens(context, ctx.state.caller)),
+  );
+  router.delete(
+    "/agents/registration-tokens/:tokenId",
+    answer(context, (ctx) =>
+      deleteRegistrationToken(context, ctx.state.caller, { tokenId: asId<TokenId>(ctx.params["tokenId"]!) }),
+    ),
+  );
+  router.delete(
+    "/agents/:agentId/token",
+    answer(context, (ctx) =>
+      revokeAgentToken(context, ctx.state.caller, { agentId: asId<AgentId>(ctx.params["agentId"]!) }),
+    ),
+  );
+  router.delete(
+    "/agents/:agentId",
+    answer(context, (ctx) =>
+      deleteAgent(context, ctx.state.caller, { agentId: asId<AgentId>(ctx.params["agentId"]!) }),
     ),
   );
   router.get(

@@ -1,5 +1,6 @@
 /** Routes of runs and their control. */
 import { z } from "zod";
+import { listAgentEvents, listAgentEventsQuery } from "../app/agent-events.ts";
 import type { AppContext } from "../app/context.ts";
 import { cancelJob, cancelStep } from "../app/cancel.ts";
 import { commandBody, pauseRun, resumeRun, stopRun } from "../app/run-commands.ts";
@@ -42,6 +43,12 @@ export function addRunRoutes(router: ApiRouter, context: AppContext): void {
     "/pipelines/runs/:runId/timeline",
     answer(context, (ctx) =>
       readTimeline(context, ctx.state.caller, { ...parseQuery(ctx, timelineQuery), runId: runOf(ctx) }),
+    ),
+  );
+  router.get(
+    "/pipelines/runs/:runId/agent-events",
+    answer(context, (ctx) =>
+      listAgentEvents(context, ctx.state.caller, { ...parseQuery(ctx, listAgentEventsQuery), runId: runOf(ctx) }),
     ),
   );
   router.get(

@@ -31,6 +31,17 @@ export interface Token {
   readonly createdAt: number;
   /** Unix milliseconds, or null for never. */
   readonly expiresAt: number | null;
+  /** How many agents a registration token may register; null for any number, and for other kinds. */
+  readonly maxUses: number | null;
+  /** How many it has registered. */
+  readonly uses: number;
+}
+
+/** A token as it was stored, also by a version that did not count uses. */
+export type StoredToken = Omit<Token, "maxUses" | "uses"> & Partial<Pick<Token, "maxUses" | "uses">>;
+
+export function tokenOf(stored: StoredToken): Token {
+  return { maxUses: null, uses: 0, ...stored };
 }
 
 export interface Agent {
@@ -54,6 +65,10 @@ export interface IdentityStore {
   findToken(tokenId: TokenId): Promise<Token | undefined>;
   /** Tokens of one kind that speak for `subject`, oldest first. */
   listTokens(kind: TokenKind, subject: string): Promise<readonly Token[]>;
+  /** Every token that lets agents register, in no certain order. */
+  listRegistrationTokens(): Promise<readonly Token[]>;
+  /** Counts one use, atomically; false, and nothing is counted, when the token has had its uses or is gone. */
+  countUse(token: Pick<Token, "tokenId" | "maxUses">): Promise<boolean>;
   /** False when it was not there. */
   deleteToken(tokenId: TokenId): Promise<boolean>;
 

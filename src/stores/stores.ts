@@ -1,4 +1,5 @@
 /** The store: every port behind one handle, as an adapter opens it. */
+import type { AgentEventStore } from "./agent-events.ts";
 import type { AggregateStore } from "./aggregates.ts";
 import type { DeadLetterStore } from "./dead-letters.ts";
 import type { EventStore } from "./events.ts";
@@ -17,6 +18,7 @@ export interface Stores {
   readonly plans: PlanStore;
   readonly inbox: InboxStore;
   readonly events: EventStore;
+  readonly agentEvents: AgentEventStore;
   readonly logs: LogStore;
   readonly outputs: OutputStore;
   readonly shards: ShardStore;

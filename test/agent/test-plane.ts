@@ -183,7 +183,7 @@ export class TestPlane {
         this.hellos.push(message.value);
         return answer({
           $case: "welcome",
-          value: { agentId: "agt_1", heartbeatIntervalMs: BigInt(this.heartbeatMs) },
+          value: { agentId: "agt_1", heartbeatIntervalMs: BigInt(this.heartbeatMs), eventNamespace: "svc" },
         });
       case "heartbeat":
         this.heartbeats.push(message.value);

@@ -78,7 +78,11 @@ describe("access", () => {
       const agent = await issueToken(context, { kind: "agent", subject: "agt_1", name: "t" });
       const registration = await issueToken(context, { kind: "registration", subject: userId, name: "t" });
       expect(await authenticate(context, personal)).to.deep.include({ kind: "user", userId, scopes: ["act-as"] });
-      expect(await authenticate(context, agent)).to.deep.equal({ kind: "agent", agentId: "agt_1" });
+      expect(await authenticate(context, agent)).to.deep.equal({
+        kind: "agent",
+        agentId: "agt_1",
+        tokenId: tokenIdOf(agent),
+      });
       expect(await authenticate(context, registration)).to.deep.equal({
         kind: "registration",
         tokenId: tokenIdOf(registration),
@@ -200,7 +204,7 @@ describe("access", () => {
 
     it("lets agents and registration tokens do their own operation alone", async () => {
       const callers: readonly Caller[] = [
-        { kind: "agent", agentId: asId<AgentId>("agt_1") },
+        { kind: "agent", agentId: asId<AgentId>("agt_1"), tokenId: asId<TokenId>("tok_1") },
         { kind: "registration", tokenId: asId<TokenId>("tok_1") },
         user("owner"),
       ];

@@ -6,7 +6,7 @@ import type { RunEvent } from "../../src/domain/events.ts";
 import type { UserCommand } from "../../src/domain/commands.ts";
 import type { Command } from "../../src/stores/inbox.ts";
 import type { Pipeline, Revision } from "../../src/stores/pipelines.ts";
-import type { Token, User } from "../../src/stores/identity.ts";
+import type { StoredToken, Token, User } from "../../src/stores/identity.ts";
 import type { Stores } from "../../src/stores/stores.ts";
 import { jobSpecsOf, planOf } from "../support/plans.ts";
 import { allPages, gap, lines } from "./samples.ts";
@@ -345,12 +345,60 @@ export function recordStoresContract(open: () => Stores): void {
         scopes: ["act-as"],
         createdAt: 1,
         expiresAt: null,
+        maxUses: null,
+        uses: 0,
       };
       await open().identity.createToken(token);
       expect(await open().identity.findToken(token.tokenId)).to.deep.equal(token);
       expect(await open().identity.listTokens("personal", user.userId)).to.deep.equal([token]);
       expect(await open().identity.deleteToken(token.tokenId)).to.equal(true);
       expect(await open().identity.deleteToken(token.tokenId)).to.equal(false);
+    });
+
+    it("counts the uses of a registration token, and no more of them than it has, however many come at once", async () => {
+      const token: Token = {
+        tokenId: newId("tok"),
+        kind: "registration",
+        secretHash: "h",
+        name: "fleet",
+        subject: newId("usr"),
+        scopes: [],
+        createdAt: 1,
+        expiresAt: null,
+        maxUses: 3,
+        uses: 0,
+      };
+      const endless: Token = { ...token, tokenId: newId("tok"), maxUses: null };
+      for (const one of [token, endless]) await open().identity.createToken(one);
+      const { identity } = open();
+      const counted = await Promise.all(Array.from({ length: 12 }, () => identity.countUse(token)));
+      expect(counted.filter(Boolean)).to.have.length(3);
+      for (let use = 0; use < 5; use++) expect(await identity.countUse(endless)).to.equal(true);
+      expect(await identity.findToken(token.tokenId)).to.deep.equal({ ...token, uses: 3 });
+      const listed = await identity.listRegistrationTokens();
+      expect(listed).to.deep.include.members([
+        { ...token, uses: 3 },
+        { ...endless, uses: 5 },
+      ]);
+      expect(listed.every(({ kind }) => kind === "registration")).to.equal(true);
+      expect(await identity.countUse({ tokenId: newId("tok"), maxUses: null })).to.equal(false);
+    });
+
+    it("reads tokens of a version that did not count uses, and counts from there", async () => {
+      const old: StoredToken = {
+        tokenId: newId("tok"),
+        kind: "registration",
+        secretHash: "h",
+        name: "old",
+        subject: newId("usr"),
+        scopes: [],
+        createdAt: 1,
+        expiresAt: null,
+      };
+      await open().identity.createToken(old as Token);
+      expect(await open().identity.findToken(old.tokenId)).to.deep.equal({ ...old, maxUses: null, uses: 0 });
+      expect(await open().identity.countUse({ ...old, maxUses: null })).to.equal(true);
+      expect((await open().identity.findToken(old.tokenId))!.uses).to.equal(1);
     });
 
     it("keeps agents, whose tokens go with them", async () => {
@@ -381,6 +429,8 @@ export function recordStoresContract(open: () => Stores): void {
         scopes: [],
         createdAt: 1,
         expiresAt: null,
+        maxUses: null,
+        uses: 0,
       };
       await open().identity.createToken(token);
       expect(await open().identity.deleteAgent(agentId)).to.equal(true);

@@ -19,6 +19,7 @@ import { freshDatabase, startTestMongo } from "../support/mongo.ts";
 import { jobSpecsOf, planOf } from "../support/plans.ts";
 import { openTestSqlite } from "../support/stores.ts";
 import { until } from "../support/until.ts";
+import { agentEventStoreContract } from "./agent-event-store.ts";
 import { aggregateStoreContract } from "./aggregate-store.ts";
 import { operationStoresContract } from "./operation-stores.ts";
 import { outputStoreContract } from "./output-store.ts";
@@ -36,6 +37,7 @@ describe("the store on SQLite", () => {
   operationStoresContract(() => opened.stores);
   outputStoreContract(() => opened.stores);
   runRemovalContract(() => opened.stores);
+  agentEventStoreContract(() => opened.stores);
 
   it("keeps everything when it is opened again, also by two at a time", async () => {
     const aggregate = sampleAggregate();
@@ -111,6 +113,7 @@ describe("the store on MongoDB", function () {
   operationStoresContract(() => stores);
   outputStoreContract(() => stores);
   runRemovalContract(() => stores);
+  agentEventStoreContract(() => stores);
 
   it("brings look-ups up to a save that ended before it wrote them", async () => {
     const agentId = newId("agt");

@@ -44,7 +44,7 @@ describe("an agent's control channel", () => {
     const agent = await newAgent();
     const channel = await Channel.open(gateway, agent, { labels: { os: "linux" }, slots: 4, version: "2" });
     const welcome = await channel.next("welcome");
-    expect(welcome).to.deep.equal({ agentId: agent.agentId, heartbeatIntervalMs: 1_000n });
+    expect(welcome).to.deep.equal({ agentId: agent.agentId, heartbeatIntervalMs: 1_000n, eventNamespace: "svc" });
     expect(channel.kinds()[0]).to.equal("welcome");
     const [present] = await gateway.context.presence.online(60_000);
     expect(present).to.include({ agentId: agent.agentId, bootId: "boot-1", slots: 4, busy: 0 });

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { asId, type AgentId } from "../../src/domain/ids.ts";
 import { authenticate } from "../../src/app/access.ts";
+import { issueToken } from "../../src/app/tokens.ts";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";
 
 const PASSWORD = "correct horse battery";
@@ -109,6 +110,69 @@ describe("users, tokens and agents over HTTP", () => {
       code: 403,
       reason: "forbidden",
     });
+  });
+
+  it("lists registration tokens with their uses to administrators, and revokes them", async () => {
+    const path = "/api/v1/agents/registration-tokens";
+    const made = await edge.call("POST", path, { body: { name: "rack 4", expiresIn: "1h", maxUses: 2 } });
+    const { tokenId, token } = made.body.detail;
+    expect(made.body.detail).to.include({ name: "rack 4", maxUses: 2, uses: 0, usable: true });
+    const listed = async () => {
+      const { body } = await edge.call("GET", path);
+      expect(JSON.stringify(body)).not.to.include(token);
+      return body.detail.list.find((one: { tokenId: string }) => one.tokenId === tokenId);
+    };
+    await edge.context.stores.identity.countUse({ tokenId, maxUses: 2 });
+    expect(await listed()).to.include({ uses: 1, usable: true });
+    await edge.context.stores.identity.countUse({ tokenId, maxUses: 2 });
+    expect(await listed()).to.include({ uses: 2, usable: false });
+    edge.skewMs = 3_601_000;
+    expect(await refusalOf(token)).to.include({ reason: "unauthenticated" });
+    edge.skewMs = 0;
+    const { token: maintainer } = await edge.userWithRole("maintainer");
+    for (const [method, at] of [
+      ["GET", path],
+      ["POST", path],
+      ["DELETE", `${path}/${tokenId}`],
+    ] as const) {
+      const answer = await edge.call(method, at, {
+        token: maintainer,
+        ...(method === "POST" ? { body: { name: "x" } } : {}),
+      });
+      expect(answer.status, method).to.equal(403);
+    }
+    expect((await edge.call("DELETE", `${path}/${tokenId}`)).status).to.equal(200);
+    expect(await refusalOf(token)).to.include({ reason: "unauthenticated" });
+    expect((await edge.call("DELETE", `${path}/${tokenId}`)).status).to.equal(404);
+    const mine = (await edge.call("POST", "/api/v1/users/me/tokens", { body: { name: "mine" } })).body.detail;
+    expect((await edge.call("DELETE", `${path}/${mine.tokenId}`)).status, "a token of another kind").to.equal(404);
+    for (const maxUses of [0, 1.5, -1, "2", 1_000_001]) {
+      expect((await edge.call("POST", path, { body: { name: "bad", maxUses } })).status, `${maxUses}`).to.equal(400);
+    }
+  });
+
+  const refusalOf = (token: string): Promise<unknown> =>
+    authenticate(edge.context, token).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+
+  it("revokes the token of an agent, and removes agents, for administrators alone", async () => {
+    const agentId = asId<AgentId>("agt_gone");
+    const { identity } = edge.context.stores;
+    await identity.putAgent({ agentId, name: "gone", labels: {}, slots: 1, version: "", createdAt: 0 });
+    const token = await issueToken(edge.context, { kind: "agent", subject: agentId, name: "gone" });
+    const { token: maintainer } = await edge.userWithRole("maintainer");
+    for (const path of [`/api/v1/agents/${agentId}/token`, `/api/v1/agents/${agentId}`]) {
+      expect((await edge.call("DELETE", path, { token: maintainer })).status).to.equal(403);
+    }
+    expect(await authenticate(edge.context, token)).to.include({ kind: "agent" });
+    expect((await edge.call("DELETE", `/api/v1/agents/${agentId}/token`)).status).to.equal(200);
+    expect(await refusalOf(token)).to.include({ reason: "unauthenticated" });
+    expect((await edge.call("DELETE", `/api/v1/agents/${agentId}`)).status).to.equal(200);
+    expect(await identity.findAgent(agentId)).to.equal(undefined);
+    expect((await edge.call("DELETE", `/api/v1/agents/${agentId}`)).status).to.equal(404);
+    expect((await edge.call("DELETE", `/api/v1/agents/${agentId}/token`)).status).to.equal(404);
   });
 
   it("lists agents with what their signs of life say", async () => {

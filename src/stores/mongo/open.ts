@@ -1,5 +1,6 @@
 /** The scale-out store: a MongoDB database. */
 import type { Stores } from "../stores.ts";
+import { agentEventStore } from "./agent-events.ts";
 import { MongoAggregateStore } from "./aggregates.ts";
 import { Connection, type MongoOptions, translated, translateFault } from "./connection.ts";
 import { MongoLogStore } from "./logs.ts";
@@ -22,6 +23,7 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
     plans: translated(planStore(connection)),
     inbox: translated(inboxStore(connection)),
     events: translated(eventStore(connection)),
+    agentEvents: translated(agentEventStore(connection)),
     logs: translated(new MongoLogStore(connection)),
     outputs: translated(outputStore(connection)),
     shards: translated(shardStore(connection)),

@@ -2,7 +2,7 @@
 import type { Collection, Filter } from "mongodb";
 import type { PipelineId, ProjectId, RevisionId } from "../../domain/ids.ts";
 import type { Page, PageRequest } from "../aggregates.ts";
-import { type Agent, agentNameTaken, type IdentityStore, type Token, type User } from "../identity.ts";
+import { type Agent, agentNameTaken, type IdentityStore, type StoredToken, tokenOf, type User } from "../identity.ts";
 import type { Pipeline, PipelineFilter, PipelineStore, Project, Revision } from "../pipelines.ts";
 import { type Connection, insertIfAbsent, isDuplicateKey, type Keyed } from "./connection.ts";
 
@@ -165,9 +165,18 @@ export function identityStore(connection: Connection): IdentityStore {
       const { tokenId, kind, subject, createdAt } = token;
       await insertIfAbsent(tokens, { _id: tokenId, kind, subject, createdAt, body: token });
     },
-    findToken: async (tokenId) => bodyOf<Token>(await tokens.findOne({ _id: tokenId })),
+    async findToken(tokenId) {
+      const stored = bodyOf<StoredToken>(await tokens.findOne({ _id: tokenId }));
+      return stored && tokenOf(stored);
+    },
     listTokens: async (kind, subject) =>
-      bodiesOf<Token>(await tokens.find({ kind, subject }).sort({ createdAt: 1, _id: 1 }).toArray()),
+      bodiesOf<StoredToken>(await tokens.find({ kind, subject }).sort({ createdAt: 1, _id: 1 }).toArray()).map(tokenOf),
+    listRegistrationTokens: async () =>
+      bodiesOf<StoredToken>(await tokens.find({ kind: "registration" }).toArray()).map(tokenOf),
+    async countUse({ tokenId, maxUses }) {
+      const unspent = maxUses === null ? {} : { "body.uses": { $lt: maxUses } };
+      return (await tokens.updateOne({ _id: tokenId, ...unspent }, { $inc: { "body.uses": 1 } })).matchedCount > 0;
+    },
     deleteToken: async (tokenId) => (await tokens.deleteOne({ _id: tokenId })).deletedCount > 0,
 
     async putAgent(agent) {

@@ -59,4 +59,7 @@ export const MIGRATIONS: readonly Migration[] = [
   async (connection) => {
     await connection.collection("step_outputs").createIndex({ runId: 1, bytes: 1 });
   },
+  async (connection) => {
+    await connection.collection("agent_events").createIndex({ owner: 1, receivedAt: 1, _id: 1 });
+  },
 ];

@@ -1,5 +1,6 @@
 /** The embedded store: one SQLite file. */
 import type { Stores } from "../stores.ts";
+import { agentEventStore } from "./agent-events.ts";
 import { SqliteAggregateStore } from "./aggregates.ts";
 import { Database } from "./database.ts";
 import { SqliteLogStore } from "./logs.ts";
@@ -25,6 +26,7 @@ export async function openSqliteStores({ path, limitBytes = null }: SqliteOption
     plans: planStore(db),
     inbox: inboxStore(db),
     events: eventStore(db),
+    agentEvents: agentEventStore(db),
     logs: new SqliteLogStore(db),
     outputs: outputStore(db),
     shards: shardStore(db),

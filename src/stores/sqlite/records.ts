@@ -1,7 +1,7 @@
 /** What users and agents own, in SQLite: projects, pipelines, revisions, users, tokens, agents. */
 import type { PipelineId, ProjectId, RevisionId, UserId } from "../../domain/ids.ts";
 import type { Page, PageRequest } from "../aggregates.ts";
-import { type Agent, agentNameTaken, type IdentityStore, type Token, type User } from "../identity.ts";
+import { type Agent, agentNameTaken, type IdentityStore, type StoredToken, tokenOf, type User } from "../identity.ts";
 import type { Pipeline, PipelineFilter, PipelineStore, Project, Revision } from "../pipelines.ts";
 import type { Database, Row } from "./database.ts";
 
@@ -182,15 +182,27 @@ export function identityStore(db: Database): IdentityStore {
         JSON.stringify(token),
       );
     },
-    findToken: async (tokenId) => bodyOf<Token>(await db.get("SELECT body FROM tokens WHERE token_id = ?", tokenId)),
+    async findToken(tokenId) {
+      const stored = bodyOf<StoredToken>(await db.get("SELECT body FROM tokens WHERE token_id = ?", tokenId));
+      return stored && tokenOf(stored);
+    },
     listTokens: async (kind, subject) =>
-      bodiesOf<Token>(
+      bodiesOf<StoredToken>(
         await db.all(
           "SELECT body FROM tokens WHERE kind = ? AND subject = ? ORDER BY created_at, token_id",
           kind,
           subject,
         ),
-      ),
+      ).map(tokenOf),
+    listRegistrationTokens: async () =>
+      bodiesOf<StoredToken>(await db.all("SELECT body FROM tokens WHERE kind = 'registration'")).map(tokenOf),
+    countUse: async ({ tokenId, maxUses }) =>
+      (await db.run(
+        `UPDATE tokens SET body = json_set(body, '$.uses', coalesce(body ->> '$.uses', 0) + 1)
+         WHERE token_id = ? AND coalesce(body ->> '$.uses', 0) < ?`,
+        tokenId,
+        maxUses ?? Number.MAX_SAFE_INTEGER,
+      )) > 0,
     deleteToken: async (tokenId) => (await db.run("DELETE FROM tokens WHERE token_id = ?", tokenId)) > 0,
 
     putAgent: (agent) =>

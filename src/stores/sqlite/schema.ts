@@ -88,4 +88,11 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE step_outputs ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
   CREATE INDEX step_outputs_sizes ON step_outputs (run_id, bytes);
   `,
+  `
+  CREATE TABLE agent_events (
+    agent_id TEXT NOT NULL, event_id TEXT NOT NULL, owner TEXT NOT NULL, received_at INTEGER NOT NULL, body TEXT NOT NULL,
+    PRIMARY KEY (agent_id, event_id)
+  ) WITHOUT ROWID;
+  CREATE INDEX agent_events_by_owner ON agent_events (owner, received_at, agent_id, event_id);
+  `,
 ];

@@ -244,6 +244,8 @@ export interface Welcome {
   agentId: string;
   /** How often the agent sends `heartbeat`, milliseconds. */
   heartbeatIntervalMs: bigint;
+  /** First word of the types of events. */
+  eventNamespace: string;
 }
 
 export interface HeartbeatRequest {
@@ -259,6 +261,10 @@ export interface HeartbeatResponse {
   sequence: bigint;
   /** Orders that the agent has missed: dispatches, revocations, releases. */
   missed: ConnectResponse[];
+  /** When the next heartbeat is due, milliseconds. */
+  heartbeatIntervalMs: bigint;
+  /** First word of the types of events. */
+  eventNamespace: string;
 }
 
 export interface FetchStepRunRequest {
@@ -407,7 +413,9 @@ export interface ReportStepRunStatusResponse {
 }
 
 export interface CancelStepRunRequest {
+  /** Required. */
   stepRunId: string;
+  /** For people; at most 1000 characters. */
   reason: string;
 }
 
@@ -415,8 +423,9 @@ export interface CancelStepRunResponse {
 }
 
 export interface UpdateLabelsRequest {
+  /** As at registration: up to 64, names of 1 to 128 characters, values of up to 256. */
   labels: { [key: string]: string };
-  /** True: labels that are not named go away. */
+  /** True: labels that are not named go away. False: they stay as they are. */
   replace: boolean;
 }
 
@@ -426,6 +435,7 @@ export interface UpdateLabelsRequest_LabelsEntry {
 }
 
 export interface UpdateLabelsResponse {
+  /** All that the agent has now. */
   labels: { [key: string]: string };
 }
 
@@ -1268,7 +1278,7 @@ export const Hello_LabelsEntry: MessageFns<Hello_LabelsEntry> = {
 };
 
 function createBaseWelcome(): Welcome {
-  return { agentId: "", heartbeatIntervalMs: 0n };
+  return { agentId: "", heartbeatIntervalMs: 0n, eventNamespace: "" };
 }
 
 export const Welcome: MessageFns<Welcome> = {
@@ -1281,6 +1291,9 @@ export const Welcome: MessageFns<Welcome> = {
         throw new globalThis.Error("value provided for field message.heartbeatIntervalMs of type int64 too large");
       }
       writer.uint32(16).int64(message.heartbeatIntervalMs);
+    }
+    if (message.eventNamespace !== "") {
+      writer.uint32(26).string(message.eventNamespace);
     }
     return writer;
   },
@@ -1314,6 +1327,14 @@ export const Welcome: MessageFns<Welcome> = {
             message.heartbeatIntervalMs = reader.int64() as bigint;
             continue;
           }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.eventNamespace = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1338,6 +1359,11 @@ export const Welcome: MessageFns<Welcome> = {
         : isSet(object.heartbeat_interval_ms)
         ? BigInt(object.heartbeat_interval_ms)
         : 0n,
+      eventNamespace: isSet(object.eventNamespace)
+        ? globalThis.String(object.eventNamespace)
+        : isSet(object.event_namespace)
+        ? globalThis.String(object.event_namespace)
+        : "",
     };
   },
 
@@ -1348,6 +1374,9 @@ export const Welcome: MessageFns<Welcome> = {
     }
     if (message.heartbeatIntervalMs !== 0n) {
       obj.heartbeatIntervalMs = message.heartbeatIntervalMs.toString();
+    }
+    if (message.eventNamespace !== "") {
+      obj.eventNamespace = message.eventNamespace;
     }
     return obj;
   },
@@ -1361,6 +1390,7 @@ export const Welcome: MessageFns<Welcome> = {
     message.heartbeatIntervalMs = (object.heartbeatIntervalMs !== undefined && object.heartbeatIntervalMs !== null)
       ? BigInt(object.heartbeatIntervalMs)
       : 0n;
+    message.eventNamespace = object.eventNamespace ?? "";
     return message;
   },
 };
@@ -1494,7 +1524,7 @@ export const HeartbeatRequest: MessageFns<HeartbeatRequest> = {
 };
 
 function createBaseHeartbeatResponse(): HeartbeatResponse {
-  return { sequence: 0n, missed: [] };
+  return { sequence: 0n, missed: [], heartbeatIntervalMs: 0n, eventNamespace: "" };
 }
 
 export const HeartbeatResponse: MessageFns<HeartbeatResponse> = {
@@ -1507,6 +1537,15 @@ export const HeartbeatResponse: MessageFns<HeartbeatResponse> = {
     }
     for (const v of message.missed) {
       ConnectResponse.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.heartbeatIntervalMs !== 0n) {
+      if (BigInt.asIntN(64, message.heartbeatIntervalMs) !== message.heartbeatIntervalMs) {
+        throw new globalThis.Error("value provided for field message.heartbeatIntervalMs of type int64 too large");
+      }
+      writer.uint32(24).int64(message.heartbeatIntervalMs);
+    }
+    if (message.eventNamespace !== "") {
+      writer.uint32(34).string(message.eventNamespace);
     }
     return writer;
   },
@@ -1540,6 +1579,22 @@ export const HeartbeatResponse: MessageFns<HeartbeatResponse> = {
             message.missed.push(ConnectResponse.decode(reader, reader.uint32()));
             continue;
           }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.heartbeatIntervalMs = reader.int64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.eventNamespace = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1558,6 +1613,16 @@ export const HeartbeatResponse: MessageFns<HeartbeatResponse> = {
       missed: globalThis.Array.isArray(object?.missed)
         ? object.missed.map((e: any) => ConnectResponse.fromJSON(e))
         : [],
+      heartbeatIntervalMs: isSet(object.heartbeatIntervalMs)
+        ? BigInt(object.heartbeatIntervalMs)
+        : isSet(object.heartbeat_interval_ms)
+        ? BigInt(object.heartbeat_interval_ms)
+        : 0n,
+      eventNamespace: isSet(object.eventNamespace)
+        ? globalThis.String(object.eventNamespace)
+        : isSet(object.event_namespace)
+        ? globalThis.String(object.event_namespace)
+        : "",
     };
   },
 
@@ -1569,6 +1634,12 @@ export const HeartbeatResponse: MessageFns<HeartbeatResponse> = {
     if (message.missed?.length) {
       obj.missed = message.missed.map((e) => ConnectResponse.toJSON(e));
     }
+    if (message.heartbeatIntervalMs !== 0n) {
+      obj.heartbeatIntervalMs = message.heartbeatIntervalMs.toString();
+    }
+    if (message.eventNamespace !== "") {
+      obj.eventNamespace = message.eventNamespace;
+    }
     return obj;
   },
 
@@ -1579,6 +1650,10 @@ export const HeartbeatResponse: MessageFns<HeartbeatResponse> = {
     const message = createBaseHeartbeatResponse();
     message.sequence = (object.sequence !== undefined && object.sequence !== null) ? BigInt(object.sequence) : 0n;
     message.missed = object.missed?.map((e) => ConnectResponse.fromPartial(e)) || [];
+    message.heartbeatIntervalMs = (object.heartbeatIntervalMs !== undefined && object.heartbeatIntervalMs !== null)
+      ? BigInt(object.heartbeatIntervalMs)
+      : 0n;
+    message.eventNamespace = object.eventNamespace ?? "";
     return message;
   },
 };
@@ -4302,7 +4377,11 @@ export const AgentService = {
       Buffer.from(ReportStepRunStatusResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ReportStepRunStatusResponse => ReportStepRunStatusResponse.decode(value),
   },
-  /** Asks for the end of a step run that this agent holds. */
+  /**
+   * Asks for the end of a step run that this agent holds, as its operator may with Ctrl-C. The answer says that the order
+   * was given: it comes over the Connect stream as `revoke`, and counts once the agent reports the end, as cancelled.
+   * NOT_FOUND for a step run that the agent never held, FAILED_PRECONDITION for one that has ended. Safe to repeat.
+   */
   cancelStepRun: {
     path: "/agent.v1.Agent/CancelStepRun" as const,
     requestStream: false as const,
@@ -4313,7 +4392,10 @@ export const AgentService = {
       Buffer.from(CancelStepRunResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CancelStepRunResponse => CancelStepRunResponse.decode(value),
   },
-  /** Changes labels without a restart; takes effect with the next match. */
+  /**
+   * Changes labels without a restart, for the next match on. The agent says the same labels in each later hello, which
+   * would replace them. Safe to repeat; one at a time.
+   */
   updateLabels: {
     path: "/agent.v1.Agent/UpdateLabels" as const,
     requestStream: false as const,
@@ -4347,9 +4429,16 @@ export interface AgentServer extends UntypedServiceImplementation {
   fetchStepRun: handleUnaryCall<FetchStepRunRequest, FetchStepRunResponse>;
   /** Reports how a step run goes on. Answered when the report is processed; safe to repeat. */
   reportStepRunStatus: handleUnaryCall<ReportStepRunStatusRequest, ReportStepRunStatusResponse>;
-  /** Asks for the end of a step run that this agent holds. */
+  /**
+   * Asks for the end of a step run that this agent holds, as its operator may with Ctrl-C. The answer says that the order
+   * was given: it comes over the Connect stream as `revoke`, and counts once the agent reports the end, as cancelled.
+   * NOT_FOUND for a step run that the agent never held, FAILED_PRECONDITION for one that has ended. Safe to repeat.
+   */
   cancelStepRun: handleUnaryCall<CancelStepRunRequest, CancelStepRunResponse>;
-  /** Changes labels without a restart; takes effect with the next match. */
+  /**
+   * Changes labels without a restart, for the next match on. The agent says the same labels in each later hello, which
+   * would replace them. Safe to repeat; one at a time.
+   */
   updateLabels: handleUnaryCall<UpdateLabelsRequest, UpdateLabelsResponse>;
   /** The control channel. The first message of the agent is `hello`, the first of the plane `welcome`. */
   connect: handleBidiStreamingCall<ConnectRequest, ConnectResponse>;
@@ -4436,7 +4525,11 @@ export interface AgentClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ReportStepRunStatusResponse) => void,
   ): ClientUnaryCall;
-  /** Asks for the end of a step run that this agent holds. */
+  /**
+   * Asks for the end of a step run that this agent holds, as its operator may with Ctrl-C. The answer says that the order
+   * was given: it comes over the Connect stream as `revoke`, and counts once the agent reports the end, as cancelled.
+   * NOT_FOUND for a step run that the agent never held, FAILED_PRECONDITION for one that has ended. Safe to repeat.
+   */
   cancelStepRun(
     request: CancelStepRunRequest,
     callback: (error: ServiceError | null, response: CancelStepRunResponse) => void,
@@ -4452,7 +4545,10 @@ export interface AgentClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: CancelStepRunResponse) => void,
   ): ClientUnaryCall;
-  /** Changes labels without a restart; takes effect with the next match. */
+  /**
+   * Changes labels without a restart, for the next match on. The agent says the same labels in each later hello, which
+   * would replace them. Safe to repeat; one at a time.
+   */
   updateLabels(
     request: UpdateLabelsRequest,
     callback: (error: ServiceError | null, response: UpdateLabelsResponse) => void,

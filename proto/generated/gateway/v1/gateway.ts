@@ -149,8 +149,11 @@ export function pushLogsVerdictToNumber(object: PushLogsVerdict): number {
 export const EventVerdict = {
   EVENT_VERDICT_UNSPECIFIED: "EVENT_VERDICT_UNSPECIFIED",
   EVENT_VERDICT_ACCEPTED: "EVENT_VERDICT_ACCEPTED",
+  /** EVENT_VERDICT_DUPLICATE - Stored before. */
   EVENT_VERDICT_DUPLICATE: "EVENT_VERDICT_DUPLICATE",
+  /** EVENT_VERDICT_STALE - The grant is not this agent's, or the step run has ended: drop it. */
   EVENT_VERDICT_STALE: "EVENT_VERDICT_STALE",
+  /** EVENT_VERDICT_INVALID - `reason` says why: drop it. */
   EVENT_VERDICT_INVALID: "EVENT_VERDICT_INVALID",
 } as const;
 
@@ -249,20 +252,29 @@ export interface PushLogsResponse {
   storedThrough: bigint;
 }
 
+/** At most 1000 events, answered together in their order; of more, none is stored, and each is invalid. */
 export interface PushEventsRequest {
   events: AgentEvent[];
 }
 
 export interface AgentEvent {
-  /** Chosen by the agent; a repeat is a duplicate. */
+  /** Chosen by the agent, 1 to 128 characters; required. A repeat is a duplicate, whatever else it says. */
   id: string;
-  /** `<namespace>.<object>.<lifecycle>`. */
+  /**
+   * Required: `<namespace>.step.<word>` of a step run that the agent holds, `<namespace>.agent.<word>` of itself. The
+   * namespace is that of Welcome; a word matches [a-z][a-z0-9_-]{0,63} and is none of the plane's own, such as `started`.
+   */
   type: string;
+  /** What it is about within the step run or the agent, for people; at most 256 characters. */
   subject: string;
-  /** Unix milliseconds. */
+  /** Unix milliseconds at the agent. */
   timeMs: bigint;
-  /** JSON object. */
+  /** JSON object of at most 65536 bytes; empty for none. */
   dataJson: string;
+  /** Required for events of a step run; empty for others. */
+  stepRunId: string;
+  /** Fencing token of the dispatch. */
+  token: bigint;
 }
 
 export interface PushEventsResponse {
@@ -272,6 +284,7 @@ export interface PushEventsResponse {
 export interface EventResult {
   id: string;
   verdict: EventVerdict;
+  /** For people; empty for what is accepted. */
   reason: string;
 }
 
@@ -766,7 +779,7 @@ export const PushEventsRequest: MessageFns<PushEventsRequest> = {
 };
 
 function createBaseAgentEvent(): AgentEvent {
-  return { id: "", type: "", subject: "", timeMs: 0n, dataJson: "" };
+  return { id: "", type: "", subject: "", timeMs: 0n, dataJson: "", stepRunId: "", token: 0n };
 }
 
 export const AgentEvent: MessageFns<AgentEvent> = {
@@ -788,6 +801,15 @@ export const AgentEvent: MessageFns<AgentEvent> = {
     }
     if (message.dataJson !== "") {
       writer.uint32(42).string(message.dataJson);
+    }
+    if (message.stepRunId !== "") {
+      writer.uint32(50).string(message.stepRunId);
+    }
+    if (message.token !== 0n) {
+      if (BigInt.asIntN(64, message.token) !== message.token) {
+        throw new globalThis.Error("value provided for field message.token of type int64 too large");
+      }
+      writer.uint32(56).int64(message.token);
     }
     return writer;
   },
@@ -845,6 +867,22 @@ export const AgentEvent: MessageFns<AgentEvent> = {
             message.dataJson = reader.string();
             continue;
           }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.stepRunId = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.token = reader.int64() as bigint;
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -868,6 +906,12 @@ export const AgentEvent: MessageFns<AgentEvent> = {
         : isSet(object.data_json)
         ? globalThis.String(object.data_json)
         : "",
+      stepRunId: isSet(object.stepRunId)
+        ? globalThis.String(object.stepRunId)
+        : isSet(object.step_run_id)
+        ? globalThis.String(object.step_run_id)
+        : "",
+      token: isSet(object.token) ? BigInt(object.token) : 0n,
     };
   },
 
@@ -888,6 +932,12 @@ export const AgentEvent: MessageFns<AgentEvent> = {
     if (message.dataJson !== "") {
       obj.dataJson = message.dataJson;
     }
+    if (message.stepRunId !== "") {
+      obj.stepRunId = message.stepRunId;
+    }
+    if (message.token !== 0n) {
+      obj.token = message.token.toString();
+    }
     return obj;
   },
 
@@ -901,6 +951,8 @@ export const AgentEvent: MessageFns<AgentEvent> = {
     message.subject = object.subject ?? "";
     message.timeMs = (object.timeMs !== undefined && object.timeMs !== null) ? BigInt(object.timeMs) : 0n;
     message.dataJson = object.dataJson ?? "";
+    message.stepRunId = object.stepRunId ?? "";
+    message.token = (object.token !== undefined && object.token !== null) ? BigInt(object.token) : 0n;
     return message;
   },
 };
@@ -1087,7 +1139,10 @@ export const GatewayService = {
     responseSerialize: (value: PushLogsResponse): Buffer => Buffer.from(PushLogsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PushLogsResponse => PushLogsResponse.decode(value),
   },
-  /** Events, reliable and idempotent by id, with a verdict for each. */
+  /**
+   * Events, with a verdict for each: what is accepted is stored, once for each id of an agent. Send again what got no
+   * verdict; a batch whose parts get different verdicts is stored in part.
+   */
   pushEvents: {
     path: "/gateway.v1.Gateway/PushEvents" as const,
     requestStream: true as const,
@@ -1102,7 +1157,10 @@ export const GatewayService = {
 export interface GatewayServer extends UntypedServiceImplementation {
   /** Log lines in batches, with an acknowledgement for each. A stream may carry batches of many step runs. */
   pushLogs: handleBidiStreamingCall<PushLogsRequest, PushLogsResponse>;
-  /** Events, reliable and idempotent by id, with a verdict for each. */
+  /**
+   * Events, with a verdict for each: what is accepted is stored, once for each id of an agent. Send again what got no
+   * verdict; a batch whose parts get different verdicts is stored in part.
+   */
   pushEvents: handleBidiStreamingCall<PushEventsRequest, PushEventsResponse>;
 }
 
@@ -1111,7 +1169,10 @@ export interface GatewayClient extends Client {
   pushLogs(): ClientDuplexStream<PushLogsRequest, PushLogsResponse>;
   pushLogs(options: Partial<CallOptions>): ClientDuplexStream<PushLogsRequest, PushLogsResponse>;
   pushLogs(metadata: Metadata, options?: Partial<CallOptions>): ClientDuplexStream<PushLogsRequest, PushLogsResponse>;
-  /** Events, reliable and idempotent by id, with a verdict for each. */
+  /**
+   * Events, with a verdict for each: what is accepted is stored, once for each id of an agent. Send again what got no
+   * verdict; a batch whose parts get different verdicts is stored in part.
+   */
   pushEvents(): ClientDuplexStream<PushEventsRequest, PushEventsResponse>;
   pushEvents(options: Partial<CallOptions>): ClientDuplexStream<PushEventsRequest, PushEventsResponse>;
   pushEvents(

@@ -1,0 +1,48 @@
+/** Events of agents in SQLite. */
+import { type AgentEvent, type AgentEventStore, ownerOf } from "../agent-events.ts";
+import type { Database } from "./database.ts";
+
+export function agentEventStore(db: Database): AgentEventStore {
+  return {
+    append: (events) =>
+      db.transaction(() => {
+        for (const event of events) {
+          db.runNow(
+            `INSERT INTO agent_events (agent_id, event_id, owner, received_at, body) VALUES (?, ?, ?, ?, ?)
+             ON CONFLICT DO NOTHING`,
+            event.agentId,
+            event.eventId,
+            ownerOf(event),
+            event.receivedAt,
+            JSON.stringify(event),
+          );
+        }
+      }),
+    async known(agentId, eventIds) {
+      // As one value: a statement takes a bounded number of them.
+      const rows = await db.all(
+        "SELECT event_id FROM agent_events WHERE agent_id = ? AND event_id IN (SELECT value FROM json_each(?))",
+        agentId,
+        JSON.stringify(eventIds),
+      );
+      return new Set(rows.map((row) => row["event_id"] as string));
+    },
+    async count(owner) {
+      return (await db.get("SELECT count(*) AS total FROM agent_events WHERE owner = ?", owner))!["total"] as number;
+    },
+    async list(owner, { page, pageSize, descending }) {
+      const direction = descending ? "DESC" : "ASC";
+      const rows = await db.all(
+        `SELECT body FROM agent_events WHERE owner = ?
+         ORDER BY received_at ${direction}, agent_id ${direction}, event_id ${direction} LIMIT ? OFFSET ?`,
+        owner,
+        pageSize,
+        (page - 1) * pageSize,
+      );
+      return {
+        list: rows.map((row) => JSON.parse(row["body"] as string) as AgentEvent),
+        total: await this.count(owner),
+      };
+    },
+  };
+}

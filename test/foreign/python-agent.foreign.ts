@@ -1,0 +1,116 @@
+/**
+ * The agent in Python against the conformance suite, and the suite against agents that each do one thing wrong. Needs python3 with
+ * venv and a package index: no part of `npm test`.
+ */
+import { execFile } from "node:child_process";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect } from "chai";
+import { ProcessWorld } from "../support/processes.ts";
+
+const run = promisify(execFile);
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const EXAMPLE = join(ROOT, "examples/python-agent");
+/** Kept between runs. */
+const VENV = join(ROOT, "node_modules/.cache/millrace/python-agent");
+const PYTHON = join(VENV, "bin/python");
+
+interface Report {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly cases: readonly { readonly name: string; readonly outcome: string; readonly detail: string }[];
+}
+
+/** What is taken out of the agent, and the case that finds it missing. */
+const FAULTS: readonly (readonly [fault: string, old: string, instead: string, only: string])[] = [
+  ["forgets what it has started", "if entry is not None:", "if False:", "starts a step once"],
+  [
+    "ignores refusals",
+    'self.steps[key].end(pb.STEP_PHASE_LOST, "the control plane has given the step up", 0)',
+    "pass",
+    "whose grant is over",
+  ],
+  ["does not watch its leases", 'step.end(pb.STEP_PHASE_LOST, "the lease has run out", 0)', "pass", "lease runs out"],
+  ["does not send lines again", 'log["sent"] = 0  # Sent again', "pass  #", "lost connection"],
+  ["keeps workspaces", "shutil.rmtree(self.workspace(job_id)", "id(self.workspace(job_id)", "removes it when"],
+  ["kills at once", 'self.order(b"T" if grace_s > 0 else b"K")', 'self.order(b"K")', "asks a cancelled step"],
+  [
+    "spares what a step has started",
+    "os.killpg(child.pid, number)",
+    "os.kill(child.pid, number)",
+    "all that it has started",
+  ],
+  [
+    "leaves its steps behind",
+    "        kill(signal.SIGKILL)\n\n    threading",
+    "\n    threading",
+    "leaves no step behind",
+  ],
+  ["does not drain", "self.send(drain=pb.Drain())", "pass", "takes no more jobs"],
+  ["calls a timeout a failure", "pb.STEP_PHASE_TIMED_OUT", "pb.STEP_PHASE_FAILED", "at its timeout"],
+  ["loses outputs", "report.outputs[name] = value", "pass", "MILLRACE_OUTPUT"],
+  ["knows every `uses`", 'dispatch.uses not in ("shell", "shell@v1")', "False", "does not know"],
+];
+
+describe("an agent in Python", function () {
+  this.timeout(600_000);
+  let world: ProcessWorld;
+  before(async () => {
+    await run("python3", ["-m", "venv", VENV]);
+    await run(PYTHON, ["-m", "pip", "install", "--quiet", "-r", join(EXAMPLE, "requirements.txt")]);
+  });
+  beforeEach(async () => void (world = await ProcessWorld.create()));
+  afterEach(() => world.end());
+
+  /** The agent with its stubs, as README.md there says; `alter` makes another one of it. */
+  async function install(alter: (source: string) => string = (source) => source): Promise<string> {
+    const folder = join(world.folder, "python-agent");
+    await cp(EXAMPLE, folder, { recursive: true });
+    const file = join(folder, "millrace_agent.py");
+    await writeFile(file, alter(await readFile(file, "utf8")));
+    await mkdir(join(folder, "stubs"), { recursive: true });
+    await run(
+      PYTHON,
+      [
+        ...["-m", "grpc_tools.protoc", "-I", join(ROOT, "proto")],
+        ...[`--python_out=${join(folder, "stubs")}`, `--grpc_python_out=${join(folder, "stubs")}`],
+        ...["agent/v1/agent.proto", "gateway/v1/gateway.proto"],
+      ],
+      { cwd: folder },
+    );
+    return file;
+  }
+
+  async function conform(
+    file: string,
+    ...options: readonly string[]
+  ): Promise<{ code: number | null; report: Report }> {
+    const suite = world.start(["agent-conformance", "--json", ...options, "--", PYTHON, file]);
+    const { code } = await suite.exited;
+    expect(suite.stdout, suite.stderr).to.match(/^\{/);
+    return { code, report: JSON.parse(suite.stdout) as Report };
+  }
+
+  it("passes every case", async () => {
+    const { code, report } = await conform(await install());
+    expect(report.cases.filter(({ outcome }) => outcome !== "passed")).to.deep.equal([]);
+    expect(code).to.equal(0);
+    expect(report.passed).to.be.at.least(19);
+  });
+
+  for (const [fault, old, instead, only] of FAULTS) {
+    it(`is found out when it ${fault}`, async () => {
+      const file = await install((source) => {
+        expect(source).to.include(old);
+        return source.replaceAll(old, instead);
+      });
+      const { code, report } = await conform(file, "--only", only);
+      expect(report.cases.map(({ outcome }) => outcome)).to.deep.equal(["passed", "failed"]);
+      expect(report.cases[1]!.name).to.include(only);
+      expect(code).to.equal(1);
+    });
+  }
+});

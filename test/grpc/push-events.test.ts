@@ -1,0 +1,187 @@
+import { status } from "@grpc/grpc-js";
+import { expect } from "chai";
+import type { AgentEvent, PushEventsRequest, PushEventsResponse } from "../../proto/generated/gateway/v1/gateway.ts";
+import type { Caller } from "../../src/app/access.ts";
+import { listAgentEvents } from "../../src/app/agent-events.ts";
+import { asId, type RunId, type UserId } from "../../src/domain/ids.ts";
+import { until } from "../support/until.ts";
+import { Gateway, refusal, Stream, type TestAgent } from "./gateway.ts";
+import { StoredRun } from "./stored-run.ts";
+
+const VIEWER: Caller = { kind: "user", userId: asId<UserId>("usr_1"), name: "v", role: "viewer", scopes: [] };
+const PAGE = { page: 1, pageSize: 100, descending: false };
+
+describe("events of agents", () => {
+  let gateway: Gateway;
+  let agent: TestAgent;
+  let run: StoredRun;
+  let stream: Stream<PushEventsRequest, PushEventsResponse>;
+  let agents = 0;
+
+  before(async () => (gateway = await Gateway.start()));
+  beforeEach(async () => {
+    agent = await gateway.register(`agent-${++agents}`);
+    run = await StoredRun.create(gateway.stores);
+    await run.grant({ agentId: agent.agentId, bootId: "boot-1", requestId: "r", token: 5 }, "running");
+    stream = open(agent);
+  });
+  afterEach(() => stream.cancel());
+  after(() => gateway.stop());
+
+  const open = ({ metadata }: TestAgent): Stream<PushEventsRequest, PushEventsResponse> =>
+    new Stream(gateway.logs().pushEvents(metadata));
+
+  const event = (id: string, fields: Partial<AgentEvent> = {}): AgentEvent => ({
+    id,
+    type: "svc.step.progress",
+    subject: "test:login",
+    timeMs: 1_000n,
+    dataJson: '{"done":3}',
+    stepRunId: run.stepRunId(),
+    token: 5n,
+    ...fields,
+  });
+  const ofAgent = (id: string, fields: Partial<AgentEvent> = {}): AgentEvent =>
+    event(id, { type: "svc.agent.disk", stepRunId: "", token: 0n, ...fields });
+
+  async function push(...events: AgentEvent[]): Promise<string[]> {
+    return (await results(events)).map(({ verdict }) => verdict.replace("EVENT_VERDICT_", "").toLowerCase());
+  }
+
+  async function results(events: AgentEvent[]): Promise<PushEventsResponse["results"]> {
+    const count = stream.received.length + 1;
+    stream.send({ events });
+    await until("the answer", () => stream.received.length >= count);
+    const { results } = stream.received[count - 1]!;
+    expect(results.map(({ id }) => id)).to.deep.equal(events.map(({ id }) => id));
+    return results;
+  }
+
+  it("are stored with the run and step that the plane knows, once for each id", async () => {
+    const before = Date.now();
+    expect(await push(event("a"), ofAgent("b"))).to.deep.equal(["accepted", "accepted"]);
+    expect(await push(event("a", { dataJson: '{"done":4}' }), ofAgent("b"))).to.deep.equal(["duplicate", "duplicate"]);
+    const { list, total } = await gateway.stores.agentEvents.list(run.runId, PAGE);
+    expect(total).to.equal(1);
+    const { receivedAt, ...stored } = list[0]!;
+    expect(receivedAt).to.be.within(before, Date.now());
+    expect(stored).to.deep.equal({
+      agentId: agent.agentId,
+      eventId: "a",
+      runId: run.runId,
+      stepRunId: run.stepRunId(),
+      type: "svc.step.progress",
+      subject: "test:login",
+      time: 1_000,
+      data: '{"done":3}',
+    });
+    const own = await gateway.stores.agentEvents.list(agent.agentId, PAGE);
+    expect(own.list.map(({ eventId, runId }) => [eventId, runId])).to.deep.equal([["b", null]]);
+  });
+
+  it("are duplicates also within one batch, over another stream, and after the end of the step", async () => {
+    expect(await push(event("a"), event("a"))).to.deep.equal(["accepted", "duplicate"]);
+    stream.cancel();
+    stream = open(agent);
+    await run.change({ job: 0, step: 0, state: { state: "success", lastLine: 0 } });
+    expect(await push(event("a"))).to.deep.equal(["duplicate"]);
+  });
+
+  it("are stale under another token, of another agent's step, of an unknown one and of one that has ended", async () => {
+    expect(await push(event("a", { token: 4n }), event("b", { stepRunId: "step_unknown" }))).to.deep.equal([
+      "stale",
+      "stale",
+    ]);
+    await run.change({ job: 0, step: 0, state: { state: "success", lastLine: 0 } });
+    expect(await push(event("c"))).to.deep.equal(["stale"]);
+    stream.cancel();
+    stream = open(await gateway.register("eavesdropper"));
+    expect(await push(event("d"))).to.deep.equal(["stale"]);
+    expect(await gateway.stores.agentEvents.count(run.runId)).to.equal(0);
+  });
+
+  it("are taken in part: each gets the verdict that it deserves, with a reason", async () => {
+    const answers = await results([
+      event("good"),
+      event("odd", { type: "svc.job.progress" }),
+      event("old", { token: 1n }),
+      event("good"),
+      ofAgent("fine", { dataJson: "" }),
+    ]);
+    expect(answers.map(({ verdict }) => verdict.replace("EVENT_VERDICT_", "").toLowerCase())).to.deep.equal([
+      "accepted",
+      "invalid",
+      "stale",
+      "duplicate",
+      "accepted",
+    ]);
+    expect(answers.map(({ reason }) => reason !== "")).to.deep.equal([false, true, true, true, false]);
+    expect(answers[1]!.reason).to.include("svc.step.");
+  });
+
+  for (const [why, fields] of [
+    ["has no id", { id: "" }],
+    ["has an id of more than 128 characters", { id: "x".repeat(129) }],
+    ["is of another namespace", { type: "other.step.progress" }],
+    ["is of an object that is not the agent's", { type: "svc.pipeline.progress" }],
+    ["is of the agent and names a step", { type: "svc.agent.disk" }],
+    ["has the plane's own word", { type: "svc.step.completed" }],
+    ["has a word that is none", { type: "svc.step.Was There" }],
+    ["has a long subject", { subject: "x".repeat(257) }],
+    ["has a time before all times", { timeMs: -1n }],
+    ["has data that is no JSON", { dataJson: "{" }],
+    ["has data that is no object", { dataJson: "[1]" }],
+    ["has more than 64 kB of data", { dataJson: JSON.stringify({ x: "y".repeat(65_536) }) }],
+  ] as [string, Partial<AgentEvent>][]) {
+    it(`are invalid when one ${why}, and the rest of the batch is stored`, async () => {
+      expect(await push(event("bad", fields), event("good"))).to.deep.equal(["invalid", "accepted"]);
+      expect(await gateway.stores.agentEvents.count(run.runId)).to.equal(1);
+    });
+  }
+
+  it("are none of more than 1,000 at once, and 1,000 are stored", async () => {
+    const many = (count: number) => Array.from({ length: count }, (_, at) => event(`e${at}`));
+    expect(new Set(await push(...many(1_001)))).to.deep.equal(new Set(["invalid"]));
+    expect(await gateway.stores.agentEvents.count(run.runId)).to.equal(0);
+    expect(new Set(await push(...many(1_000)))).to.deep.equal(new Set(["accepted"]));
+    expect(await gateway.stores.agentEvents.count(run.runId)).to.equal(1_000);
+  });
+
+  it("are at most 10,000 of one run", async () => {
+    for (let batch = 0; batch < 10; batch++) {
+      const events = Array.from({ length: 999 + (batch < 9 ? 1 : 0) }, (_, at) => event(`${batch}/${at}`));
+      expect(new Set(await push(...events))).to.deep.equal(new Set(["accepted"]));
+    }
+    expect(await push(event("last"), event("beyond"), ofAgent("own"))).to.deep.equal([
+      "accepted",
+      "invalid",
+      "accepted",
+    ]);
+    expect(await push(event("last"))).to.deep.equal(["duplicate"]);
+  });
+
+  it("are shown to whoever may read the run, oldest first, and are no part of its timeline", async () => {
+    await push(event("a"), event("b", { type: "svc.step.note", dataJson: "" }), ofAgent("c"));
+    const query = { runId: run.runId, page: 1, pageSize: 20, sort: "receivedAt" } as const;
+    const { list, total } = await listAgentEvents(gateway.context, VIEWER, query);
+    expect(total).to.equal(2);
+    expect(list.map(({ eventId, data }) => [eventId, data])).to.have.deep.members([
+      ["a", { done: 3 }],
+      ["b", {}],
+    ]);
+    expect(list[0]).to.include({
+      agentId: agent.agentId,
+      stepRunId: run.stepRunId(),
+      time: "1970-01-01T00:00:01.000Z",
+    });
+    expect(await gateway.stores.events.read(run.runId, 0, 100)).to.deep.equal([]);
+    const unknown = { ...query, runId: asId<RunId>("run_unknown") };
+    expect(await refusal(listAgentEvents(gateway.context, VIEWER, unknown))).to.include({ reason: "not_found" });
+  });
+
+  it("end with the agent's own end of the stream", async () => {
+    await push(event("a"));
+    stream.end();
+    expect(await stream.ended()).to.include({ code: status.OK });
+  });
+});
