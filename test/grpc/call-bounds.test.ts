@@ -1,4 +1,4 @@
-import { Client, credentials, Metadata, type ServiceError, status, type StatusObject } from "@grpc/grpc-js";
+import { Client, credentials, type ServiceError, status, type StatusObject } from "@grpc/grpc-js";
 import { expect } from "chai";
 import { AgentService } from "../../proto/generated/agent/v1/agent.ts";
 import { GatewayService } from "../../proto/generated/gateway/v1/gateway.ts";
@@ -77,21 +77,34 @@ describe("every call", () => {
   });
 
   it("that is compressed beyond the bound is refused, and not held in memory", async () => {
-    const packed = new Metadata();
-    packed.merge(agent.metadata);
+    const options = { deadline: Date.now() + 10_000 };
     const zeros = Buffer.alloc(64 << 20);
     const stream = new Client(`127.0.0.1:${gateway.port}`, credentials.createInsecure(), {
       "grpc.default_compression_algorithm": 2,
     });
     try {
       const error = await new Promise<ServiceError | null>((resolve) => {
-        stream.makeUnaryRequest(AgentService.heartbeat.path, asIs, asIs, zeros, packed, {}, (told) => resolve(told));
+        stream.makeUnaryRequest(AgentService.heartbeat.path, asIs, asIs, zeros, agent.metadata, options, (told) =>
+          resolve(told),
+        );
       });
       expect(error?.code).to.equal(status.RESOURCE_EXHAUSTED);
       expect(error?.details).to.include(String(4 << 20));
     } finally {
       stream.close();
     }
+  });
+
+  it("with more headers than are taken is refused, and the server goes on", async () => {
+    const many = agent.metadata.clone();
+    for (let n = 0; n < 200; n++) many.set(`header-${n}`, "x");
+    const large = agent.metadata.clone();
+    large.set("header", "x".repeat(100_000));
+    for (const metadata of [many, large]) {
+      const error = await send(AgentService.heartbeat.path, Buffer.of(), Date.now() + 5_000, metadata);
+      expect(error?.code).to.be.oneOf([status.RESOURCE_EXHAUSTED, status.UNAVAILABLE, status.INTERNAL]);
+    }
+    expect((await send(AgentService.heartbeat.path, Buffer.of()))?.code).to.equal(status.INVALID_ARGUMENT);
   });
 
   it("that waits has its answer before its deadline", async () => {

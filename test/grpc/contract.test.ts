@@ -44,7 +44,7 @@ describe("the contract of the five modules", () => {
   for (const [what, file, edit, names] of [
     ["loses a field", "gateway/v1/gateway.proto", /  int64 stored_through = 4;\n/, "stored_through"],
     ["loses an operation", "pipeline/v1/pipeline.proto", /  rpc StopPipeline\(.*\n/, "StopPipeline"],
-    ["loses a value", "steprun/v1/steprun.proto", /  STEP_RUN_STATUS_SKIPPED = 8;\n/, "STEP_RUN_STATUS_SKIPPED"],
+    ["loses a value", "steprun/v1/steprun.proto", /  STEP_RUN_STATUS_SKIPPED = 8;\n/, "StepRunStatus"],
   ] as const) {
     it(`cannot be changed unnoticed: what ${what} fails the check`, async () => {
       const { passes, said } = await check(file, (text) => text.replace(edit, ""));
