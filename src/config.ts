@@ -20,6 +20,19 @@ export interface Address {
   readonly port: number;
 }
 
+/** PEM files of one listener, which may change while it listens. */
+export interface TlsFileNames {
+  /** Of the variables that name them, such as `MILLRACE_GRPC_TLS`. */
+  readonly prefix: string;
+  readonly certificateFile: string;
+  readonly keyFile: string;
+  /** Callers must show a certificate that one of these authorities has signed; null asks none of them. */
+  readonly clientCaFile: string | null;
+}
+
+const TLS_LISTENERS = ["HTTP", "GRPC", "METRICS"] as const;
+type TlsListener = Lowercase<(typeof TLS_LISTENERS)[number]>;
+
 export interface ControlPlaneConfig {
   readonly roles: readonly NodeRole[];
   /** Null starts the embedded server. */
@@ -29,6 +42,10 @@ export interface ControlPlaneConfig {
   readonly http: Address;
   readonly grpc: Address;
   readonly metrics: Address;
+  /** Null speaks plaintext. */
+  readonly tls: Readonly<Record<TlsListener, TlsFileNames | null>>;
+  /** Whether the gateway tells tools what it offers. */
+  readonly grpcReflection: boolean;
   /** Null leaves the choice to the command. */
   readonly dataDir: string | null;
   /** The most that the file of SQLite may take, bytes; null for no bound. */
@@ -53,6 +70,8 @@ export interface AgentConfig {
   readonly security: "tls" | "plaintext" | null;
   /** PEM file that replaces the system's authorities, or null. */
   readonly caFile: string | null;
+  /** PEM files with which the agent proves who it is to a gateway that asks for it, or null. */
+  readonly clientCertificate: { readonly certificateFile: string; readonly keyFile: string } | null;
   readonly registrationToken: string | null;
   readonly name: string;
   /** Jobs at a time. */
@@ -154,8 +173,23 @@ const url = (pattern: RegExp, schemes: string) => z.string().regex(pattern, `mus
 const chosenToken = z.string().regex(/^[\x21-\x7e]{32,512}$/, "must have 32 to 512 characters without spaces");
 const logLevel = z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(", ")}` });
 
+const file = z.string().optional();
+/** The variables of a listener's TLS: `MILLRACE_HTTP_TLS_CERT_FILE` and so on. */
+const tlsVariables = {
+  MILLRACE_HTTP_TLS_CERT_FILE: file,
+  MILLRACE_HTTP_TLS_KEY_FILE: file,
+  MILLRACE_HTTP_TLS_CLIENT_CA_FILE: file,
+  MILLRACE_GRPC_TLS_CERT_FILE: file,
+  MILLRACE_GRPC_TLS_KEY_FILE: file,
+  MILLRACE_GRPC_TLS_CLIENT_CA_FILE: file,
+  MILLRACE_METRICS_TLS_CERT_FILE: file,
+  MILLRACE_METRICS_TLS_KEY_FILE: file,
+  MILLRACE_METRICS_TLS_CLIENT_CA_FILE: file,
+} as const;
+
 const controlPlaneVariables = z
   .object({
+    ...tlsVariables,
     MILLRACE_ROLES: roles.default([...NODE_ROLES]),
     REDIS_URL: url(/^(\/|(rediss?|redis\+unix):\/\/)/, "redis://, rediss://, redis+unix:// or /").optional(),
     REDIS_CLUSTER_NODES: cluster.optional(),
@@ -167,6 +201,7 @@ const controlPlaneVariables = z
     MILLRACE_HTTP_ADDRESS: address.optional(),
     MILLRACE_GRPC_ADDRESS: address.default({ host: "127.0.0.1", port: 9090 }),
     MILLRACE_METRICS_ADDRESS: address.default({ host: "127.0.0.1", port: 9464 }),
+    MILLRACE_GRPC_REFLECTION: z.enum(["on", "off"], { error: "must be on or off" }).default("on"),
     MILLRACE_DATA_DIR: z.string().optional(),
     MILLRACE_STORE_LIMIT: size.optional(),
     MAILBOX_SHARDS: wholeNumber(1, 1024).default(16),
@@ -193,6 +228,18 @@ const controlPlaneVariables = z
     if (value.MONGODB_URL !== undefined && value.MILLRACE_STORE_LIMIT !== undefined) {
       refuse("MILLRACE_STORE_LIMIT", "bounds SQLite alone, and MONGODB_URL names another store: set one of them");
     }
+    for (const listener of TLS_LISTENERS) {
+      const prefix = `MILLRACE_${listener}_TLS` as const;
+      const certificate = value[`${prefix}_CERT_FILE`];
+      const key = value[`${prefix}_KEY_FILE`];
+      if (certificate === undefined && key !== undefined)
+        refuse(`${prefix}_CERT_FILE`, `is required with ${prefix}_KEY_FILE`);
+      if (certificate !== undefined && key === undefined)
+        refuse(`${prefix}_KEY_FILE`, `is required with ${prefix}_CERT_FILE`);
+      if (value[`${prefix}_CLIENT_CA_FILE`] !== undefined && certificate === undefined) {
+        refuse(`${prefix}_CERT_FILE`, `is required with ${prefix}_CLIENT_CA_FILE: callers show theirs over TLS alone`);
+      }
+    }
     // Each node would make a key of its own, and refuse the access tokens of the others.
     if (
       value.MONGODB_URL !== undefined &&
@@ -206,20 +253,30 @@ const controlPlaneVariables = z
     }
   });
 
-const agentVariables = z.object({
-  MILLRACE_GATEWAY: address.default({ host: "127.0.0.1", port: 9090 }),
-  MILLRACE_GATEWAY_SECURITY: z.enum(["tls", "plaintext"], { error: "must be tls or plaintext" }).optional(),
-  MILLRACE_GATEWAY_CA_FILE: z.string().optional(),
-  MILLRACE_REGISTRATION_TOKEN: z.string().optional(),
-  MILLRACE_AGENT_NAME: z
-    .string()
-    .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "must have 1 to 128 letters, digits, ., _ or -")
-    .optional(),
-  MILLRACE_AGENT_SLOTS: wholeNumber(1, 1000).default(1),
-  MILLRACE_AGENT_LABELS: labels.default({}),
-  MILLRACE_DATA_DIR: z.string().optional(),
-  LOG_LEVEL: logLevel.optional(),
-});
+const agentVariables = z
+  .object({
+    MILLRACE_GATEWAY: address.default({ host: "127.0.0.1", port: 9090 }),
+    MILLRACE_GATEWAY_SECURITY: z.enum(["tls", "plaintext"], { error: "must be tls or plaintext" }).optional(),
+    MILLRACE_GATEWAY_CA_FILE: file,
+    MILLRACE_GATEWAY_CERT_FILE: file,
+    MILLRACE_GATEWAY_KEY_FILE: file,
+    MILLRACE_REGISTRATION_TOKEN: z.string().optional(),
+    MILLRACE_AGENT_NAME: z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "must have 1 to 128 letters, digits, ., _ or -")
+      .optional(),
+    MILLRACE_AGENT_SLOTS: wholeNumber(1, 1000).default(1),
+    MILLRACE_AGENT_LABELS: labels.default({}),
+    MILLRACE_DATA_DIR: z.string().optional(),
+    LOG_LEVEL: logLevel.optional(),
+  })
+  .check(({ value, issues }) => {
+    const { MILLRACE_GATEWAY_CERT_FILE: certificate, MILLRACE_GATEWAY_KEY_FILE: key } = value;
+    if ((certificate === undefined) === (key === undefined)) return;
+    const [missing, set] = certificate === undefined ? ["CERT", "KEY"] : ["KEY", "CERT"];
+    const message = `is required with MILLRACE_GATEWAY_${set}_FILE`;
+    issues.push({ code: "custom", input: undefined, path: [`MILLRACE_GATEWAY_${missing}_FILE`], message });
+  });
 
 /** Reads the control plane's settings; throws `malformed_request` with every problem at once, never with a value. */
 export function readControlPlaneConfig(environment: Environment): ControlPlaneConfig {
@@ -238,6 +295,8 @@ export function readControlPlaneConfig(environment: Environment): ControlPlaneCo
     http: read.MILLRACE_HTTP_ADDRESS ?? { host: embedded ? "127.0.0.1" : "", port: 8080 },
     grpc: read.MILLRACE_GRPC_ADDRESS,
     metrics: read.MILLRACE_METRICS_ADDRESS,
+    tls: { http: tlsOf(read, "HTTP"), grpc: tlsOf(read, "GRPC"), metrics: tlsOf(read, "METRICS") },
+    grpcReflection: read.MILLRACE_GRPC_REFLECTION === "on",
     dataDir: read.MILLRACE_DATA_DIR ?? null,
     storeLimit: read.MILLRACE_STORE_LIMIT ?? null,
     shards: read.MAILBOX_SHARDS,
@@ -250,13 +309,27 @@ export function readControlPlaneConfig(environment: Environment): ControlPlaneCo
   };
 }
 
+function tlsOf(
+  read: Readonly<Partial<Record<keyof typeof tlsVariables, string | undefined>>>,
+  listener: (typeof TLS_LISTENERS)[number],
+): TlsFileNames | null {
+  const prefix = `MILLRACE_${listener}_TLS` as const;
+  const certificateFile = read[`${prefix}_CERT_FILE`];
+  const keyFile = read[`${prefix}_KEY_FILE`];
+  if (certificateFile === undefined || keyFile === undefined) return null;
+  return { prefix, certificateFile, keyFile, clientCaFile: read[`${prefix}_CLIENT_CA_FILE`] ?? null };
+}
+
 /** Reads an agent's settings; throws as {@link readControlPlaneConfig} does. */
 export function readAgentConfig(environment: Environment): AgentConfig {
   const read = check(agentVariables, environment);
+  const ca = read.MILLRACE_GATEWAY_CA_FILE;
+  const { MILLRACE_GATEWAY_CERT_FILE: certificateFile, MILLRACE_GATEWAY_KEY_FILE: keyFile } = read;
   return {
     gateway: read.MILLRACE_GATEWAY,
-    security: read.MILLRACE_GATEWAY_SECURITY ?? (read.MILLRACE_GATEWAY_CA_FILE === undefined ? null : "tls"),
-    caFile: read.MILLRACE_GATEWAY_CA_FILE ?? null,
+    security: read.MILLRACE_GATEWAY_SECURITY ?? (ca === undefined && certificateFile === undefined ? null : "tls"),
+    caFile: ca ?? null,
+    clientCertificate: certificateFile === undefined || keyFile === undefined ? null : { certificateFile, keyFile },
     registrationToken: read.MILLRACE_REGISTRATION_TOKEN ?? null,
     name: read.MILLRACE_AGENT_NAME ?? hostname(),
     slots: read.MILLRACE_AGENT_SLOTS,

@@ -24,6 +24,8 @@ describe("the environment", () => {
       http: { host: "127.0.0.1", port: 8080 },
       grpc: { host: "127.0.0.1", port: 9090 },
       metrics: { host: "127.0.0.1", port: 9464 },
+      tls: { http: null, grpc: null, metrics: null },
+      grpcReflection: true,
       dataDir: null,
       storeLimit: null,
       shards: 16,
@@ -55,6 +57,48 @@ describe("the environment", () => {
     expect(config.http).to.deep.equal({ host: "", port: 80 });
     expect(config.grpc).to.deep.equal({ host: "::1", port: 9091 });
     expect(config.metrics).to.deep.equal({ host: "metrics.internal", port: 0 });
+  });
+
+  it("reads the files of each listener's TLS, and refuses half of them", () => {
+    const { tls } = readControlPlaneConfig({
+      MILLRACE_HTTP_TLS_CERT_FILE: "/c.pem",
+      MILLRACE_HTTP_TLS_KEY_FILE: "/k.pem",
+      MILLRACE_GRPC_TLS_CERT_FILE: "/gc.pem",
+      MILLRACE_GRPC_TLS_KEY_FILE: "/gk.pem",
+      MILLRACE_GRPC_TLS_CLIENT_CA_FILE: "/ca.pem",
+    });
+    expect(tls).to.deep.equal({
+      http: { prefix: "MILLRACE_HTTP_TLS", certificateFile: "/c.pem", keyFile: "/k.pem", clientCaFile: null },
+      grpc: { prefix: "MILLRACE_GRPC_TLS", certificateFile: "/gc.pem", keyFile: "/gk.pem", clientCaFile: "/ca.pem" },
+      metrics: null,
+    });
+    const halves = {
+      MILLRACE_HTTP_TLS_KEY_FILE: "/k.pem",
+      MILLRACE_GRPC_TLS_CERT_FILE: "/c.pem",
+      MILLRACE_METRICS_TLS_CLIENT_CA_FILE: "/ca.pem",
+    };
+    const { problems } = refusal(() => readControlPlaneConfig(halves));
+    expect(problems.map(({ message }) => message)).to.deep.equal([
+      "MILLRACE_HTTP_TLS_CERT_FILE is required with MILLRACE_HTTP_TLS_KEY_FILE",
+      "MILLRACE_GRPC_TLS_KEY_FILE is required with MILLRACE_GRPC_TLS_CERT_FILE",
+      "MILLRACE_METRICS_TLS_CERT_FILE is required with MILLRACE_METRICS_TLS_CLIENT_CA_FILE: callers show theirs over TLS alone",
+    ]);
+  });
+
+  it("switches reflection off", () => {
+    expect(readControlPlaneConfig({ MILLRACE_GRPC_REFLECTION: "off" }).grpcReflection).to.equal(false);
+    expect(refusal(() => readControlPlaneConfig({ MILLRACE_GRPC_REFLECTION: "no" })).message).to.include("on or off");
+  });
+
+  it("takes TLS for an agent that has a certificate, which needs its key", () => {
+    const set = { MILLRACE_GATEWAY_CERT_FILE: "/c.pem", MILLRACE_GATEWAY_KEY_FILE: "/k.pem" };
+    expect(readAgentConfig(set)).to.deep.include({
+      security: "tls",
+      clientCertificate: { certificateFile: "/c.pem", keyFile: "/k.pem" },
+    });
+    expect(readAgentConfig({})).to.include({ security: null, clientCertificate: null });
+    const half = { MILLRACE_GATEWAY_KEY_FILE: "/k.pem" };
+    expect(refusal(() => readAgentConfig(half)).message).to.include("MILLRACE_GATEWAY_CERT_FILE is required with");
   });
 
   it("reads the nodes of a Redis Cluster", () => {

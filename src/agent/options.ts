@@ -15,8 +15,11 @@ export interface AgentOptions {
   readonly slots: number;
   /** Needed on the first start, and again when the agent's own token is revoked. */
   readonly registrationToken?: string;
-  /** Encrypts the connection; `caFile` (PEM) replaces the system's authorities. */
-  readonly tls?: { readonly caFile?: string };
+  /** Encrypts the connection; `caFile` (PEM) replaces the system's authorities, `client` (PEM) says who this agent is. */
+  readonly tls?: {
+    readonly caFile?: string;
+    readonly client?: { readonly certificateFile: string; readonly keyFile: string };
+  };
   /** Allows an unencrypted connection to a host that is not this machine. */
   readonly insecure?: boolean;
   /** Shown to operators. */

@@ -54,8 +54,18 @@ async function credentialsFor({ address, tls, insecure }: Connection): Promise<C
   if (host === undefined) {
     throw new MillraceError("malformed_request", `the gateway's address must be host:port, not "${address}"`);
   }
-  if (tls !== undefined)
-    return credentials.createSsl(tls.caFile === undefined ? null : await readAuthorities(tls.caFile));
+  if (tls !== undefined) {
+    const authorities = tls.caFile === undefined ? null : await readPem("certificate authorities", tls.caFile);
+    if (tls.client === undefined) return credentials.createSsl(authorities);
+    const key = await readPem("key of the client certificate", tls.client.keyFile);
+    const certificate = await readPem("client certificate", tls.client.certificateFile);
+    try {
+      return credentials.createSsl(authorities, key, certificate);
+    } catch (error) {
+      const text = `${tls.client.keyFile} does not hold the key of the certificate in ${tls.client.certificateFile}`;
+      throw new MillraceError("malformed_request", text, { cause: error });
+    }
+  }
   const name = host["v6"] ?? host["name"]!;
   if (insecure === true || name === "localhost" || name === "::1" || /^127(?:\.\d{1,3}){3}$/.test(name)) {
     return credentials.createInsecure();
@@ -66,12 +76,10 @@ async function credentialsFor({ address, tls, insecure }: Connection): Promise<C
   );
 }
 
-async function readAuthorities(file: string): Promise<Buffer> {
+async function readPem(what: string, file: string): Promise<Buffer> {
   try {
     return await readFile(file);
   } catch (error) {
-    throw new MillraceError("malformed_request", `cannot read the certificate authorities in ${file}`, {
-      cause: error,
-    });
+    throw new MillraceError("malformed_request", `cannot read the ${what} in ${file}`, { cause: error });
   }
 }

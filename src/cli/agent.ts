@@ -1,7 +1,7 @@
 /** `millrace agent`: an agent on this machine, until it is asked to end. */
 import { join, resolve } from "node:path";
 import { runAgent } from "../agent/run-agent.ts";
-import { readAgentConfig } from "../config.ts";
+import { type AgentConfig, readAgentConfig } from "../config.ts";
 import { readSettings } from "./command-line.ts";
 import { defaultDataDir } from "../plane/data-dir.ts";
 import { EXIT } from "./exit-codes.ts";
@@ -18,6 +18,8 @@ export interface AgentOptions {
   readonly gateway?: string;
   readonly security?: string;
   readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
   readonly name?: string;
   readonly slots?: string;
   readonly labels?: string;
@@ -30,6 +32,8 @@ const VARIABLES = {
   gateway: "MILLRACE_GATEWAY",
   security: "MILLRACE_GATEWAY_SECURITY",
   ca: "MILLRACE_GATEWAY_CA_FILE",
+  cert: "MILLRACE_GATEWAY_CERT_FILE",
+  key: "MILLRACE_GATEWAY_KEY_FILE",
   name: "MILLRACE_AGENT_NAME",
   slots: "MILLRACE_AGENT_SLOTS",
   labels: "MILLRACE_AGENT_LABELS",
@@ -61,7 +65,7 @@ export async function agent(options: AgentOptions, signal: AbortSignal): Promise
       labels: config.labels,
       slots: config.slots,
       ...(config.registrationToken === null ? {} : { registrationToken: config.registrationToken }),
-      ...(config.security === "tls" ? { tls: config.caFile === null ? {} : { caFile: config.caFile } } : {}),
+      ...(config.security === "tls" ? { tls: tlsOf(config) } : {}),
       insecure: config.security === "plaintext",
       version: packageVersion(),
       log,
@@ -74,4 +78,11 @@ export async function agent(options: AgentOptions, signal: AbortSignal): Promise
   );
   signal.throwIfAborted();
   return EXIT.failure;
+}
+
+function tlsOf({ caFile, clientCertificate }: AgentConfig) {
+  return {
+    ...(caFile === null ? {} : { caFile }),
+    ...(clientCertificate === null ? {} : { client: clientCertificate }),
+  };
 }

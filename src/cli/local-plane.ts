@@ -40,9 +40,17 @@ export interface LocalPlane {
   stop(): Promise<void>;
 }
 
-/** Rejects, with everything already started ended, when a part fails or `signal` is aborted. */
+/**
+ * Rejects, with everything already started ended, when a part fails or `signal` is aborted; `malformed_request` where TLS is
+ * configured for the API or the gateway.
+ */
 export async function startLocalPlane(options: LocalPlaneOptions): Promise<LocalPlane> {
   const { config, dataDir, log, onReady, signal } = options;
+  const secured = config.tls.http ?? config.tls.grpc;
+  if (secured !== null) {
+    const text = `${secured.prefix}_CERT_FILE is for \`millrace serve\`: this command's parts speak with one another unencrypted, over loopback`;
+    throw new MillraceError("malformed_request", text);
+  }
   const teardown = new Teardown(log);
   try {
     const plane = await startControlPlane(config, { dataDir, log, onReady, signal });

@@ -110,6 +110,8 @@ function buildProgram(setStatus: (status: number) => void): Command {
       "tls or plaintext; default plaintext to this machine alone (MILLRACE_GATEWAY_SECURITY)",
     )
     .option("--ca <file>", "authorities to trust for tls, PEM (MILLRACE_GATEWAY_CA_FILE)")
+    .option("--cert <file>", "certificate to show, PEM (MILLRACE_GATEWAY_CERT_FILE)")
+    .option("--key <file>", "its key, PEM (MILLRACE_GATEWAY_KEY_FILE)")
     .option("--name <name>", "default: the host's name (MILLRACE_AGENT_NAME)")
     .option("--slots <n>", "jobs at a time (MILLRACE_AGENT_SLOTS)")
     .option("--labels <k=v,...>", "what jobs select agents by (MILLRACE_AGENT_LABELS)")

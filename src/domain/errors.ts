@@ -7,6 +7,7 @@
 /** gRPC status numbers. Source: https://grpc.io/docs/guides/status-codes/ */
 const GRPC = {
   INVALID_ARGUMENT: 3,
+  DEADLINE_EXCEEDED: 4,
   NOT_FOUND: 5,
   ALREADY_EXISTS: 6,
   PERMISSION_DENIED: 7,
@@ -40,9 +41,11 @@ export const ERROR_TABLE = {
   unsupported_media_type: { http: 415, grpc: GRPC.INVALID_ARGUMENT, retry: "never" },
   too_large: { http: 400, grpc: GRPC.INVALID_ARGUMENT, retry: "never" },
   slow_reader: { http: 429, grpc: GRPC.RESOURCE_EXHAUSTED, retry: "later" },
+  too_many: { http: 429, grpc: GRPC.RESOURCE_EXHAUSTED, retry: "later" },
   internal: { http: 500, grpc: GRPC.INTERNAL, retry: "later" },
   not_implemented: { http: 501, grpc: GRPC.UNIMPLEMENTED, retry: "never" },
   unavailable: { http: 503, grpc: GRPC.UNAVAILABLE, retry: "later" },
+  deadline_exceeded: { http: 504, grpc: GRPC.DEADLINE_EXCEEDED, retry: "later" },
 } as const satisfies Record<string, ErrorRow>;
 
 export type ErrorReason = keyof typeof ERROR_TABLE;

@@ -1,7 +1,14 @@
 /** How every call begins and ends: authenticated by its metadata, and with one status whatever happens in between. */
-import type { handleBidiStreamingCall, handleUnaryCall, ServerDuplexStream, ServerUnaryCall } from "@grpc/grpc-js";
+import type {
+  handleBidiStreamingCall,
+  handleUnaryCall,
+  ServerDuplexStream,
+  ServerUnaryCall,
+  ServerWritableStream,
+} from "@grpc/grpc-js";
 import { authenticate, type Caller } from "../app/access.ts";
 import type { AppContext } from "../app/context.ts";
+import type { Logger } from "../domain/logger.ts";
 import { toStatus } from "./status.ts";
 
 export interface CallFacts {
@@ -40,28 +47,36 @@ export function duplex<Request, Response>(
   context: AppContext,
   handle: (call: Duplex<Request, Response>) => Promise<void>,
 ): handleBidiStreamingCall<Request, Response> {
-  return (call) => {
-    const over = new AbortController();
-    call.on("cancelled", () => over.abort());
-    call.on("close", () => over.abort());
-    void (async () => {
-      try {
-        const facts = await factsOf(context, call, over.signal);
-        await handle({
-          ...facts,
-          requests: requestsOf(call, over.signal),
-          write: (message) => write(call, message, over.signal),
-        });
-        call.end();
-      } catch (error) {
-        // The library takes a status that is emitted as an error for the status of the call.
-        if (!over.signal.aborted) call.emit("error", toStatus(error, call.getPath(), context.log));
-      } finally {
-        over.abort();
-      }
-    })();
-  };
+  return (call) =>
+    serveStream(context.log, call, async (write, hungUp) => {
+      const facts = await factsOf(context, call, hungUp);
+      await handle({ ...facts, requests: requestsOf(call, hungUp), write });
+    });
 }
+
+/** Ends the stream when `serve` is done: well, or with the status of what it throws. Nobody is asked for a token here. */
+export function serveStream<Response>(
+  log: Logger,
+  call: AnswerStream<Response>,
+  serve: (write: (response: Response) => Promise<void>, hungUp: AbortSignal) => Promise<void>,
+): void {
+  const over = new AbortController();
+  call.on("cancelled", () => over.abort());
+  call.on("close", () => over.abort());
+  void (async () => {
+    try {
+      await serve((message) => write(call, message, over.signal), over.signal);
+      call.end();
+    } catch (error) {
+      // The library takes a status that is emitted as an error for the status of the call.
+      if (!over.signal.aborted) call.emit("error", toStatus(error, call.getPath(), log));
+    } finally {
+      over.abort();
+    }
+  })();
+}
+
+type AnswerStream<Response> = ServerDuplexStream<unknown, Response> | ServerWritableStream<unknown, Response>;
 
 /** A call of any kind. */
 type AnyCall = Pick<ServerUnaryCall<unknown, unknown>, "metadata" | "getDeadline">;
@@ -76,7 +91,7 @@ export async function factsOf(context: AppContext, call: AnyCall, hungUp: AbortS
 }
 
 /** The end of the caller's messages; a caller that has gone has sent its last one, too. */
-async function* requestsOf<Request>(
+export async function* requestsOf<Request>(
   call: ServerDuplexStream<Request, unknown>,
   over: AbortSignal,
 ): AsyncGenerator<Request, undefined> {
@@ -89,11 +104,7 @@ async function* requestsOf<Request>(
   return undefined;
 }
 
-async function write<Response>(
-  call: ServerDuplexStream<unknown, Response>,
-  response: Response,
-  over: AbortSignal,
-): Promise<void> {
+async function write<Response>(call: AnswerStream<Response>, response: Response, over: AbortSignal): Promise<void> {
   over.throwIfAborted();
   if (call.write(response)) return;
   await new Promise<void>((resolve, reject) => {

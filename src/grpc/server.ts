@@ -1,8 +1,15 @@
 /** The gRPC server of a gateway. */
 import { randomUUID } from "node:crypto";
-import { Server, ServerCredentials } from "@grpc/grpc-js";
+import {
+  Server,
+  type ServerCredentials,
+  type ServiceDefinition,
+  type UntypedServiceImplementation,
+} from "@grpc/grpc-js";
 import { AgentService } from "../../proto/generated/agent/v1/agent.ts";
 import { GatewayService } from "../../proto/generated/gateway/v1/gateway.ts";
+import { HealthService as HealthDefinition } from "../../proto/generated/grpc/health/v1/health.ts";
+import { ServerReflectionService } from "../../proto/generated/grpc/reflection/v1/reflection.ts";
 import { PipelineService } from "../../proto/generated/pipeline/v1/pipeline.ts";
 import { StepRunService } from "../../proto/generated/steprun/v1/steprun.ts";
 import { StreamService } from "../../proto/generated/stream/v1/stream.ts";
@@ -12,13 +19,19 @@ import { reportRefusedOrder } from "../app/agent-letters.ts";
 import { AgentCensus } from "../app/agent-census.ts";
 import type { AppContext } from "../app/context.ts";
 import { RunTails } from "../app/run-tails.ts";
+import type { Readiness } from "../app/readiness.ts";
 import { MillraceError } from "../domain/errors.ts";
+import type { TlsSource } from "../domain/tls.ts";
 import { AgentChannels } from "./agent-channel.ts";
 import { agentService } from "./agent-service.ts";
+import { boundUnary, decodable, refuseUndecodable, UNARY_MS } from "./call-bounds.ts";
+import { serverCredentials } from "./credentials.ts";
 import { gatewayService } from "./gateway-service.ts";
 import type { GatewayContext } from "./gateway-context.ts";
+import { HealthService } from "./health-service.ts";
 import { pipelineService } from "./pipeline-service.ts";
 import { ServerStreams } from "./server-streams.ts";
+import { ReflectionAlphaService, reflectionService } from "./reflection-service.ts";
 import { stepRunService } from "./step-run-service.ts";
 import { streamService } from "./stream-service.ts";
 
@@ -27,13 +40,22 @@ const HEARTBEAT_INTERVAL_MS = 3_000;
 /** PushLogs batches hold 1 MiB of text; hellos name everything that an agent holds. */
 const MAX_MESSAGE_BYTES = 4 << 20;
 
+/** Of one connection; its further calls wait on the caller's side. */
+const MAX_STREAMS = 1_000;
+
 export interface GrpcServerOptions {
-  /** PEM files' contents; without them the server speaks plaintext. */
-  readonly tls?: { readonly certificate: Buffer; readonly privateKey: Buffer };
+  /** Whether this gateway is of use, for its health service. */
+  readonly readiness: () => Promise<Readiness>;
+  /** Null, the default, speaks plaintext. */
+  readonly tls?: TlsSource | null;
+  /** Whether tools may ask what the server offers; default true. */
+  readonly reflection?: boolean;
   /** Milliseconds; default 3,000. */
   readonly heartbeatIntervalMs?: number;
   /** A caller that reads nothing of a stream for so long is left, milliseconds; default 30,000. */
   readonly stallMs?: number;
+  /** Bound of unary calls without a deadline, milliseconds; default 60,000. */
+  readonly unaryMs?: number;
 }
 
 export interface GrpcServer {
@@ -43,7 +65,7 @@ export interface GrpcServer {
   stop(graceMs: number): Promise<void>;
 }
 
-export function createGrpcServer(context: AppContext, options: GrpcServerOptions = {}): GrpcServer {
+export function createGrpcServer(context: AppContext, options: GrpcServerOptions): GrpcServer {
   const gateway: GatewayContext = {
     ...context,
     gatewayId: randomUUID(),
@@ -57,29 +79,48 @@ export function createGrpcServer(context: AppContext, options: GrpcServerOptions
   const channels = new AgentChannels(gateway);
   const streams = new ServerStreams(gateway, options.stallMs);
   const followed = { tails: new RunTails(gateway), census: new AgentCensus(gateway) };
+  const { log } = context;
   const server = new Server({
     "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
+    "grpc.max_concurrent_streams": MAX_STREAMS,
     // Finds agents that vanished without closing their connection.
     "grpc.keepalive_time_ms": 20_000,
     "grpc.keepalive_timeout_ms": 10_000,
+    // Statistics of each connection and call, which nothing reads.
+    "grpc.enable_channelz": 0,
+    interceptors: [refuseUndecodable(log), boundUnary(log, options.unaryMs ?? UNARY_MS)],
   });
-  server.addService(AgentService, agentService(gateway, channels));
-  server.addService(GatewayService, gatewayService(gateway));
-  server.addService(PipelineService, pipelineService(gateway));
-  server.addService(StepRunService, stepRunService(gateway));
-  server.addService(StreamService, streamService(gateway, { channels, streams, ...followed }));
+  const serve = <S extends ServiceDefinition>(definition: S, implementation: UntypedServiceImplementation): string => {
+    server.addService(decodable(definition), implementation);
+    return serviceName(definition);
+  };
+  const services = [
+    serve(AgentService, agentService(gateway, channels)),
+    serve(GatewayService, gatewayService(gateway)),
+    serve(PipelineService, pipelineService(gateway)),
+    serve(StepRunService, stepRunService(gateway)),
+    serve(StreamService, streamService(gateway, { channels, streams, ...followed })),
+  ];
+  const health = new HealthService({ readiness: options.readiness, services, log });
+  const offered = [...services, serve(HealthDefinition, health.server)];
+  if (options.reflection !== false) {
+    const reflection = reflectionService([...offered, serviceName(ServerReflectionService)], log);
+    serve(ServerReflectionService, reflection);
+    serve(ReflectionAlphaService, reflection);
+  }
 
   return {
     async start(address) {
       await gateway.desk.start();
       try {
-        return await bind(server, address, options.tls);
+        return await bind(server, address, serverCredentials(options.tls ?? null));
       } catch (error) {
         await gateway.desk.stop();
         throw error;
       }
     },
     async stop(graceMs) {
+      health.stop();
       await gateway.desk.stop();
       channels.endAll();
       streams.endAll();
@@ -88,11 +129,14 @@ export function createGrpcServer(context: AppContext, options: GrpcServerOptions
   };
 }
 
-function bind(server: Server, address: string, tls: GrpcServerOptions["tls"]): Promise<number> {
-  const credentials =
-    tls === undefined
-      ? ServerCredentials.createInsecure()
-      : ServerCredentials.createSsl(null, [{ cert_chain: tls.certificate, private_key: tls.privateKey }]);
+/** `agent.v1.Agent` for the definition of that service. */
+function serviceName(definition: ServiceDefinition): string {
+  const [, name] = /^\/(.+)\//.exec(Object.values(definition)[0]?.path ?? "") ?? [];
+  if (name === undefined) throw new TypeError("a service without a method has no name");
+  return name;
+}
+
+function bind(server: Server, address: string, credentials: ServerCredentials): Promise<number> {
   return new Promise((resolve, reject) => {
     server.bindAsync(address, credentials, (error, port) => {
       if (error === null) resolve(port);

@@ -1,33 +1,43 @@
-/** The one translator of errors into gRPC statuses. The metadata `reason` carries the word of the error table, `problems-bin` a JSON list of the problems. */
+/**
+ * The one translator of errors into gRPC statuses. The metadata `reason` carries the word of the error table,
+ * `problems-bin` a JSON list of the problems, and `grpc-status-details-bin` both as `google.rpc` messages.
+ */
 import { Metadata, type StatusObject } from "@grpc/grpc-js";
 import { z } from "zod";
 import { publicError } from "../app/envelope.ts";
 import { ERROR_TABLE, MillraceError, type Problem } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";
+import { errorDetails, firstThatFit } from "./error-details.ts";
 
-/** Clients refuse metadata of more than 8 kB in all by default, and so the whole answer; this is a third more as base64. */
-const MAX_PROBLEM_BYTES = 5_000;
+/**
+ * Clients refuse metadata of more than 8 kB in all by default, and so the whole answer. The text is percent-encoded in it,
+ * and the binary values take a third more as base64.
+ */
+const MAX_TEXT_BYTES = 800;
+const MAX_PROBLEM_BYTES = 2_400;
+const MAX_DETAIL_BYTES = 2_400;
 
 /** Unknown errors become INTERNAL and are logged: what is within them is not for callers. */
 export function toStatus(error: unknown, path: string, log: Logger): StatusObject {
-  const { reason, message, problems } = publicError(error, "try again; the server's log has the cause", (internal) => {
+  const shown = publicError(error, "try again; the server's log has the cause", (internal) => {
     const text = internal instanceof Error ? (internal.stack ?? internal.message) : String(internal);
     log.error({ path, error: text }, "a call failed");
   });
+  const { reason, problems } = shown;
+  const details = textThatFits(shown.message);
   const metadata = new Metadata();
   metadata.set("reason", reason);
-  const told = problemsThatFit(problems);
+  const told = firstThatFit(problems, MAX_PROBLEM_BYTES, (problem) => Buffer.byteLength(JSON.stringify(problem)) + 1);
   if (told.length > 0) metadata.set("problems-bin", Buffer.from(JSON.stringify(told)));
-  return { code: ERROR_TABLE[reason].grpc, details: message, metadata };
+  metadata.set("grpc-status-details-bin", errorDetails(shown, details, MAX_DETAIL_BYTES));
+  return { code: ERROR_TABLE[reason].grpc, details, metadata };
 }
 
-function problemsThatFit(problems: readonly Problem[]): readonly Problem[] {
-  let bytes = 0;
-  const beyond = problems.findIndex((problem) => {
-    bytes += Buffer.byteLength(JSON.stringify(problem)) + 1;
-    return bytes > MAX_PROBLEM_BYTES;
-  });
-  return beyond < 0 ? problems : problems.slice(0, beyond);
+function textThatFits(text: string): string {
+  // Halves of characters cannot be encoded; a buffer holds none.
+  const characters = Array.from(Buffer.from(text.slice(0, MAX_TEXT_BYTES + 1)).toString());
+  const kept = firstThatFit(characters, MAX_TEXT_BYTES, (character) => encodeURI(character).length);
+  return kept.length === characters.length ? kept.join("") : `${kept.join("")}…`;
 }
 
 /** A message that is not of its schema: throws `malformed_request` with every problem. */

@@ -1,10 +1,12 @@
 /** The listener of `/metrics`: apart from the API, since it asks for no bearer; meant for loopback. */
-import { createServer, type Server } from "node:http";
+import type { Server } from "node:http";
 import type { Registry } from "prom-client";
+import type { TlsSource } from "../domain/tls.ts";
+import { createListener } from "./listener.ts";
 
 /** Answers GET `/metrics` in the text format of Prometheus; everything else is 404. The caller listens and closes. */
-export function createMetricsServer(registry: Registry): Server {
-  return createServer((request, response) => {
+export function createMetricsServer(registry: Registry, tls: TlsSource | null = null): Server {
+  return createListener(tls, {}, (request, response) => {
     if (request.method !== "GET" || request.url !== "/metrics") {
       response.writeHead(404, { "Content-Type": "text/plain" }).end("only GET /metrics\n");
       return;

@@ -1,17 +1,20 @@
 /** The HTTP edge: one Koa application over the use cases of `src/app`. */
-import { createServer, type Server } from "node:http";
+import type { Server } from "node:http";
 import Router from "@koa/router";
 import Koa, { type Middleware } from "koa";
 import type { Registry } from "prom-client";
 import { authenticate } from "../app/access.ts";
 import type { ClusterContext } from "../app/cluster.ts";
 import type { AppContext } from "../app/context.ts";
+import type { ReadinessChecks } from "../app/readiness.ts";
 import { MillraceError } from "../domain/errors.ts";
+import type { TlsSource } from "../domain/tls.ts";
 import { addApprovalRoutes } from "./approval-routes.ts";
 import { addClusterRoutes } from "./cluster-routes.ts";
 import { refuseUnmatched, translateErrors } from "./errors.ts";
-import { addHealthRoutes, type ReadinessChecks } from "./health.ts";
+import { addHealthRoutes } from "./health.ts";
 import { addIdentityRoutes } from "./identity-routes.ts";
+import { createListener } from "./listener.ts";
 import { boundRequests, observeRequests, secureAnswers } from "./observe.ts";
 import { addPipelineRoutes } from "./pipeline-routes.ts";
 import { addRunRoutes } from "./run-routes.ts";
@@ -21,6 +24,8 @@ export interface HttpServerOptions {
   readonly registry: Registry;
   /** Besides the store, which is always checked. */
   readonly readiness: ReadinessChecks;
+  /** Null, the default, speaks plaintext. */
+  readonly tls?: TlsSource | null;
 }
 
 export interface HttpEdge {
@@ -61,12 +66,10 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   app.use(refuseUnmatched());
 
   const handle = app.callback();
-  const server = createServer(
-    { requestTimeout: RECEIVE_WITHIN_MS, headersTimeout: HEAD_WITHIN_MS },
-    (request, response) => {
-      void handle(request, response);
-    },
-  );
+  const timeouts = { requestTimeout: RECEIVE_WITHIN_MS, headersTimeout: HEAD_WITHIN_MS };
+  const server = createListener(options.tls ?? null, timeouts, (request, response) => {
+    void handle(request, response);
+  });
   return { server, app };
 }
 

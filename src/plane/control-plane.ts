@@ -30,6 +30,7 @@ import { healthy, startEdge, startGateway, startWorker } from "./roles.ts";
 import { keptSigningKey } from "./signing-key.ts";
 import { fixShards, letterFormat, openStores, versionedStores } from "./stores.ts";
 import { Teardown } from "./teardown.ts";
+import { openTls } from "./tls-files.ts";
 
 export interface ControlPlaneOptions {
   /** Exists, when SQLite or an embedded Redis is used; whoever starts an embedded Redis has claimed it. */
@@ -77,6 +78,7 @@ async function startParts(
   { dataDir, log, onReady, signal, format = STORED_FORMAT }: ControlPlaneOptions,
   teardown: Teardown,
 ): Promise<ControlPlane> {
+  const tls = await openTls(config, log, teardown);
   const ready = (part: string, how: string) => {
     onReady(part, how);
     signal.throwIfAborted();
@@ -139,7 +141,7 @@ async function startParts(
 
   registerClusterMetrics(registry, context);
   const readiness: Record<string, () => Promise<void>> = { redis: () => redis.ping().then(() => {}) };
-  const metricsServer = createMetricsServer(registry);
+  const metricsServer = createMetricsServer(registry, tls.metrics);
   const metrics = await listen(metricsServer, config.metrics, "MILLRACE_METRICS_ADDRESS");
   teardown.add("the metrics listener", () => closeServer(metricsServer, 0));
 
@@ -153,9 +155,9 @@ async function startParts(
     readiness["mailboxes"] = () => healthy(owner);
     ready("worker", "ready");
   }
-  const grpc = has("gateway") ? await startGateway(config, context, teardown) : null;
+  const grpc = has("gateway") ? await startGateway(config, context, { readiness, tls: tls.grpc }, teardown) : null;
   if (grpc !== null) ready("gateway", `listens on ${grpc}`);
-  const http = has("edge") ? await startEdge(config, context, { registry, readiness }, teardown) : null;
+  const http = has("edge") ? await startEdge(config, context, { registry, readiness, tls: tls.http }, teardown) : null;
   if (http !== null) ready("edge", `listens on ${http}`);
 
   return { context, http, grpc, metrics, adminToken, stop: () => teardown.end() };

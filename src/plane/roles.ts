@@ -9,9 +9,10 @@ import type { ClusterContext } from "../app/cluster.ts";
 import type { AppContext } from "../app/context.ts";
 import { GroupCensus } from "../app/group-census.ts";
 import type { ControlPlaneConfig } from "../config.ts";
+import type { TlsSource } from "../domain/tls.ts";
 import { BOARD_WITNESS } from "../dispatch/redis-board.ts";
 import { createGrpcServer } from "../grpc/server.ts";
-import type { ReadinessChecks } from "../http/health.ts";
+import { type ReadinessChecks, readinessReader } from "../app/readiness.ts";
 import { createHttpServer } from "../http/server.ts";
 import type { RedisTarget } from "../redis/connect.ts";
 import { attachWebSocketGateway } from "../ws/gateway.ts";
@@ -61,9 +62,14 @@ export async function startWorker(
 export async function startGateway(
   config: ControlPlaneConfig,
   context: AppContext,
+  { readiness, tls }: { readonly readiness: ReadinessChecks; readonly tls: TlsSource | null },
   teardown: Teardown,
 ): Promise<string> {
-  const server = createGrpcServer(context);
+  const server = createGrpcServer(context, {
+    readiness: readinessReader(context, readiness),
+    tls,
+    reflection: config.grpcReflection,
+  });
   const { host } = config.grpc;
   const port = await server.start(bindingAddress(config.grpc));
   teardown.add("the gateway", () => server.stop(GRPC_GRACE_MS));
@@ -73,7 +79,7 @@ export async function startGateway(
 export async function startEdge(
   config: ControlPlaneConfig,
   context: ClusterContext,
-  options: { readonly registry: Registry; readonly readiness: ReadinessChecks },
+  options: { readonly registry: Registry; readonly readiness: ReadinessChecks; readonly tls: TlsSource | null },
   teardown: Teardown,
 ): Promise<string> {
   const { server, app } = createHttpServer(context, options);

@@ -1,6 +1,7 @@
 import { status as codes } from "@grpc/grpc-js";
 import { expect } from "chai";
 import type { StreamAgentStatusResponse } from "../../proto/generated/stream/v1/stream.ts";
+import { readinessReader } from "../../src/app/readiness.ts";
 import { createGrpcServer } from "../../src/grpc/server.ts";
 import { until } from "../support/until.ts";
 import { Channel, Gateway, invoke, type TestAgent } from "./gateway.ts";
@@ -102,7 +103,7 @@ describe("the stream of agents", () => {
     await caughtUp(whole);
     expect(told(whole)).to.have.members(["one OFFLINE 0/2", "two ONLINE 0/2", "caughtUp"]);
 
-    const elsewhere = createGrpcServer(gateway.context);
+    const elsewhere = createGrpcServer(gateway.context, { readiness: readinessReader(gateway.context, {}) });
     const other = await StreamCaller.withRole(gateway.context, await elsewhere.start("127.0.0.1:0"), "viewer");
     for (const strange of [follow(revision, [], other), follow("nonsense"), follow(`${revision}9`)]) {
       await caughtUp(strange);

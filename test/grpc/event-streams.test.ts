@@ -2,6 +2,7 @@ import { status as codes } from "@grpc/grpc-js";
 import { expect } from "chai";
 import type { EventDraft } from "../../src/domain/events.ts";
 import { runChannel } from "../../src/feed/feed.ts";
+import { readinessReader } from "../../src/app/readiness.ts";
 import { createGrpcServer, type GrpcServer } from "../../src/grpc/server.ts";
 import { planOf } from "../support/plans.ts";
 import { saveTurn, stepEvent, type StoredRun, storeRun } from "../support/stored-runs.ts";
@@ -21,7 +22,10 @@ describe("streams of events", () => {
   let run: StoredRun;
   before(async () => {
     gateway = await Gateway.start();
-    impatient = createGrpcServer(gateway.context, { stallMs: IMPATIENT_MS });
+    impatient = createGrpcServer(gateway.context, {
+      readiness: readinessReader(gateway.context, {}),
+      stallMs: IMPATIENT_MS,
+    });
     impatientPort = await impatient.start("127.0.0.1:0");
     caller = await StreamCaller.withRole(gateway.context, gateway.port, "viewer");
   });
@@ -204,7 +208,7 @@ describe("streams of events", () => {
   }).timeout(60_000);
 
   it("end with UNAVAILABLE when the gateway stops", async () => {
-    const server = createGrpcServer(gateway.context);
+    const server = createGrpcServer(gateway.context, { readiness: readinessReader(gateway.context, {}) });
     const port = await server.start("127.0.0.1:0");
     const other = await StreamCaller.withRole(gateway.context, port, "viewer");
     await tell([event("pipeline", "running")]);

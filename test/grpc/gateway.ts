@@ -19,6 +19,7 @@ import {
 } from "../../proto/generated/agent/v1/agent.ts";
 import { GatewayClient } from "../../proto/generated/gateway/v1/gateway.ts";
 import type { AppContext } from "../../src/app/context.ts";
+import { readinessReader } from "../../src/app/readiness.ts";
 import { issueToken } from "../../src/app/tokens.ts";
 import { RedisBoard } from "../../src/dispatch/redis-board.ts";
 import { RedisPresence } from "../../src/dispatch/redis-presence.ts";
@@ -28,7 +29,7 @@ import type { Logger } from "../../src/domain/logger.ts";
 import type { AgentNotice } from "../../src/dispatch/notices.ts";
 import { agentChannel } from "../../src/feed/feed.ts";
 import { RedisFeed } from "../../src/feed/redis-feed.ts";
-import { createGrpcServer, type GrpcServer } from "../../src/grpc/server.ts";
+import { createGrpcServer, type GrpcServer, type GrpcServerOptions } from "../../src/grpc/server.ts";
 import { startTestRedis, type TestRedis } from "../support/redis.ts";
 import { openTestSqlite } from "../support/stores.ts";
 import { until } from "../support/until.ts";
@@ -53,13 +54,17 @@ export class Gateway {
   readonly #clients: { close(): void }[] = [];
   readonly #streams: { cancel(): void }[] = [];
 
-  static async start(): Promise<Gateway> {
-    const gateway = new Gateway(await startTestRedis(), await openTestSqlite());
+  static async start(options: Partial<GrpcServerOptions> = {}): Promise<Gateway> {
+    const gateway = new Gateway(await startTestRedis(), await openTestSqlite(), options);
     gateway.port = await gateway.server.start("127.0.0.1:0");
     return gateway;
   }
 
-  private constructor(testRedis: TestRedis, store: Awaited<ReturnType<typeof openTestSqlite>>) {
+  private constructor(
+    testRedis: TestRedis,
+    store: Awaited<ReturnType<typeof openTestSqlite>>,
+    options: Partial<GrpcServerOptions>,
+  ) {
     this.testRedis = testRedis;
     this.#store = store;
     this.redis = new Redis({ ...testRedis.connection, maxRetriesPerRequest: 1, commandTimeout: 500 });
@@ -78,7 +83,11 @@ export class Gateway {
       eventNamespace: "svc",
       signingKey: new Uint8Array(32),
     };
-    this.server = createGrpcServer(this.context, { heartbeatIntervalMs: 1_000 });
+    this.server = createGrpcServer(this.context, {
+      readiness: readinessReader(this.context, {}),
+      heartbeatIntervalMs: 1_000,
+      ...options,
+    });
   }
 
   get stores() {

@@ -17,8 +17,8 @@ export interface TestPlanes {
   readonly redis: TestRedis;
   /** What all nodes have logged. */
   readonly logged: readonly LogLine[];
-  /** Starts one more node; roles are words separated by commas. */
-  start(roles: string): Promise<ControlPlane>;
+  /** Starts one more node; roles are words separated by commas. `variables` are added to its environment. */
+  start(roles: string, variables?: Readonly<Record<string, string>>): Promise<ControlPlane>;
   close(): Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export async function openTestPlanes(settings: { readonly shards: number }): Pro
   return {
     redis,
     logged,
-    async start(roles) {
+    async start(roles, variables = {}) {
       const config = readControlPlaneConfig({
         MILLRACE_ROLES: roles,
         REDIS_URL: redis.url,
@@ -45,6 +45,7 @@ export async function openTestPlanes(settings: { readonly shards: number }): Pro
         MILLRACE_GRPC_ADDRESS: ANY_PORT,
         MILLRACE_METRICS_ADDRESS: ANY_PORT,
         MAILBOX_SHARDS: String(settings.shards),
+        ...variables,
       });
       const { signal } = new AbortController();
       const plane = await startControlPlane(config, { dataDir, log, onReady: () => {}, signal });

@@ -1,0 +1,76 @@
+/** grpc.reflection: what a server offers, for tools such as grpcurl. Needs no token, and tells what the proto files tell. */
+import { status } from "@grpc/grpc-js";
+import { PROTO_FILES, type ProtoFile } from "../../proto/generated/descriptors.ts";
+import {
+  type ServerReflectionRequest,
+  type ServerReflectionResponse,
+  type ServerReflectionServer,
+  ServerReflectionService,
+} from "../../proto/generated/grpc/reflection/v1/reflection.ts";
+import type { Logger } from "../domain/logger.ts";
+import { requestsOf, serveStream } from "./calls.ts";
+
+type Answer = ServerReflectionResponse["messageResponse"];
+
+const V1_PATH = ServerReflectionService.serverReflectionInfo.path;
+
+/** The version that older tools ask for: the same messages under another name. */
+export const ReflectionAlphaService = {
+  serverReflectionInfo: {
+    ...ServerReflectionService.serverReflectionInfo,
+    path: V1_PATH.replace(".v1.", ".v1alpha."),
+  },
+} as const;
+
+/** `services` are the full names of what the server offers. */
+export function reflectionService(services: readonly string[], log: Logger): ServerReflectionServer {
+  return {
+    serverReflectionInfo: (call) =>
+      serveStream<ServerReflectionResponse>(log, call, async (write, hungUp) => {
+        for await (const originalRequest of requestsOf<ServerReflectionRequest>(call, hungUp)) {
+          const messageResponse = answer(originalRequest, services);
+          await write({ validHost: originalRequest.host, originalRequest, messageResponse });
+        }
+      }),
+  };
+}
+
+function answer({ messageRequest: asked }: ServerReflectionRequest, services: readonly string[]): Answer {
+  switch (asked?.$case) {
+    case "listServices":
+      return { $case: "listServicesResponse", value: { service: services.map((name) => ({ name })) } };
+    case "fileByFilename":
+      return filesFrom(FILES.get(asked.value), `file ${asked.value}`);
+    case "fileContainingSymbol":
+      return filesFrom(FILE_OF_SYMBOL.get(asked.value), `symbol ${asked.value}`);
+    case "allExtensionNumbersOfType": {
+      if (!FILE_OF_SYMBOL.has(asked.value)) return notFound(`type ${asked.value}`);
+      const value = { baseTypeName: asked.value, extensionNumber: [] };
+      return { $case: "allExtensionNumbersResponse", value };
+    }
+    case "fileContainingExtension":
+      return notFound(`extension ${asked.value.extensionNumber} of ${asked.value.containingType}`);
+    case undefined:
+      return failure(status.INVALID_ARGUMENT, "the request asks for nothing that is known here");
+  }
+}
+
+/** The file and all that it imports. */
+function filesFrom(file: ProtoFile | undefined, what: string): Answer {
+  if (file === undefined) return notFound(what);
+  const found = new Set([file]);
+  // A set that grows while it is walked is walked to its new end.
+  for (const { imports } of found) for (const name of imports) found.add(FILES.get(name)!);
+  const value = { fileDescriptorProto: [...found].map(({ base64 }) => Buffer.from(base64, "base64")) };
+  return { $case: "fileDescriptorResponse", value };
+}
+
+const notFound = (what: string): Answer => failure(status.NOT_FOUND, `there is no ${what} here`);
+
+const failure = (errorCode: number, errorMessage: string): Answer => ({
+  $case: "errorResponse",
+  value: { errorCode, errorMessage },
+});
+
+const FILES = new Map(PROTO_FILES.map((file) => [file.name, file]));
+const FILE_OF_SYMBOL = new Map(PROTO_FILES.flatMap((file) => file.symbols.map((symbol) => [symbol, file] as const)));
