@@ -74,10 +74,8 @@ export async function cancelJob(
   const { jobId } = input;
   const located = await context.stores.aggregates.findJob(jobId);
   if (located === undefined || !isOfRun(located, input)) {
-    throw new MillraceError(
-      "not_found",
-      `there is no job ${JSON.stringify(jobId)} in run ${JSON.stringify(input.runId)}`,
-    );
+    const where = input.runId === undefined ? "" : ` in run ${JSON.stringify(input.runId)}`;
+    throw new MillraceError("not_found", `there is no job ${JSON.stringify(jobId)}${where}`);
   }
   const { runId } = located;
   const status = (await decided(context, user, input, { kind: "cancelJob", runId, jobId })) as JobStatus;

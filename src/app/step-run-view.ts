@@ -2,7 +2,6 @@
 import type { JobState } from "../../actors/job/state.ts";
 import { type StepState, stepStatus } from "../../actors/step/state.ts";
 import { shownAttempt } from "../domain/attempts.ts";
-import { MillraceError } from "../domain/errors.ts";
 import type { JobRunId, PipelineId, RunId, StepRunId } from "../domain/ids.ts";
 import type { AgentSelector } from "../domain/labels.ts";
 import type { JobSpec, PlannedStep, StepSpec } from "../domain/plan.ts";
@@ -12,6 +11,7 @@ import { noPlan, noRun } from "./find.ts";
 import { readAgents } from "./inventory.ts";
 import { readGates } from "./read-gates.ts";
 import { type Linked, shown, takeApart, waitsForAgent } from "./run-view.ts";
+import { noStepRun } from "./step-runs.ts";
 import { jobWaitingFor, stepWaitingFor, type WaitingFor } from "./waiting.ts";
 
 /** A step run with what it does. */
@@ -104,7 +104,7 @@ export async function viewStepRun(context: AppContext, runId: RunId, stepRunId: 
   const [found] = await viewStepRuns(context, runId, true, (steps) =>
     steps.filter(({ step }) => step.stepRunId === stepRunId),
   );
-  if (found === undefined) throw new MillraceError("not_found", `there is no step run ${JSON.stringify(stepRunId)}`);
+  if (found === undefined) throw noStepRun(stepRunId);
   return found;
 }
 

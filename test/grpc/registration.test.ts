@@ -83,17 +83,6 @@ describe("registration of agents over gRPC", () => {
     expect(error.code).to.equal(status.UNAUTHENTICATED);
   });
 
-  it("answers UNIMPLEMENTED for what the contract names and does not do yet", async () => {
-    const answers: number[] = [];
-    for (const [path, streams] of [
-      ["/pipeline.v1.Pipeline/TriggerPipeline", false],
-      ["/steprun.v1.StepRun/GetStepRun", false],
-    ] as const) {
-      answers.push(await raw(path, streams, Buffer.alloc(0)));
-    }
-    expect(answers).to.deep.equal(Array.from(answers, () => status.UNIMPLEMENTED));
-  });
-
   it("survives messages and connections that are no gRPC", async () => {
     const garbage = Buffer.from([0xff, 0xff, 0xff, 0xff, 0x0f, 0x13, 0x37]);
     expect(await raw("/agent.v1.Agent/Register", false, garbage)).to.not.equal(status.OK);

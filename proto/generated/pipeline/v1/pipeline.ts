@@ -933,7 +933,7 @@ export interface RunSummary {
   startedAtMs: bigint;
   endedAtMs: bigint;
   projectId: string;
-  /** The authenticated caller, where `triggered_by` is another. */
+  /** The authenticated caller, who may act for another. */
   actor: string;
   /** The run that it repeats; empty for none. */
   retryOf: string;
