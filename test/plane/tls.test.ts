@@ -198,7 +198,10 @@ describe("TLS of a listener", () => {
       });
     expect(await fetchSecurely(`https://${http}/healthz`)).to.equal(200);
     expect(await fetchSecurely(`https://${metrics}/metrics`)).to.equal(200);
-    const prober = new HealthClient(grpc!.replace("127.0.0.1", "localhost"), credentials.createSsl(Buffer.from(authority.certificate)));
+    const prober = new HealthClient(
+      grpc!.replace("127.0.0.1", "localhost"),
+      credentials.createSsl(Buffer.from(authority.certificate)),
+    );
     closings.push(() => prober.close());
     const probe = () =>
       new Promise((resolve, reject) => {
