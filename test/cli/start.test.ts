@@ -46,6 +46,14 @@ describe("start", function () {
     expect(again.stdout).to.contain("✔ hello  success");
   });
 
+  it("refuses TLS, which its parts would not speak to one another, and leaves no process", async () => {
+    const env = { ...FREE_PORTS, MILLRACE_GRPC_TLS_CERT_FILE: "/c.pem", MILLRACE_GRPC_TLS_KEY_FILE: "/k.pem" };
+    const refused = world.start(["start", "--data-dir", dataDir], { env });
+    expect((await refused.exited).code).to.equal(1);
+    expect(refused.stderr).to.contain("MILLRACE_GRPC_TLS_CERT_FILE is for `millrace serve`");
+    expect(await world.alive()).to.deep.equal([]);
+  });
+
   it("refuses a data directory on which another one runs, and leaves that one alone", async () => {
     const first = start();
     await first.prints("Serving.");

@@ -32,25 +32,19 @@ describe("a minute of load", function () {
   after(() => installation.end());
 
   async function load(operation: string, message: string, token: string, concurrency: number): Promise<Report> {
-    const { stdout } = await run(
-      await goTool("ghz"),
-      [
-        ...[
-          "--insecure",
-          "--call",
-          operation,
-          "--data",
-          message,
-          "--format",
-          "json",
-          "--concurrency",
-          String(concurrency),
-        ],
-        ...["--metadata", JSON.stringify({ authorization: `Bearer ${token}` })],
-        ...["--duration", `${LOAD_S}s`, "--duration-stop", "wait", "--timeout", "20s", installation.address],
-      ],
-      { maxBuffer: 1 << 30 },
-    );
+    const flags = {
+      call: operation,
+      data: message,
+      metadata: JSON.stringify({ authorization: `Bearer ${token}` }),
+      concurrency: String(concurrency),
+      duration: `${LOAD_S}s`,
+      "duration-stop": "wait",
+      timeout: "20s",
+      format: "json",
+    };
+    const args = Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value]);
+    const ghz = await goTool("ghz");
+    const { stdout } = await run(ghz, ["--insecure", ...args, installation.address], { maxBuffer: 1 << 30 });
     return JSON.parse(stdout) as Report;
   }
 

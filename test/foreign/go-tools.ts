@@ -9,7 +9,7 @@ const run = promisify(execFile);
 const KEPT = fileURLToPath(new URL("../../node_modules/.cache/millrace/go-tools", import.meta.url));
 
 /** Pinned, with its package and version. */
-export const GO_TOOLS = {
+const GO_TOOLS = {
   grpcurl: "github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.9.3",
   ghz: "github.com/bojand/ghz/cmd/ghz@v0.121.0",
 } as const;
