@@ -1,7 +1,8 @@
 """A small agent for millrace in Python: the protocol of docs/agent-protocol.md over grpcio, with steps that use `shell`.
 
 Settings come from the environment: MILLRACE_GATEWAY, MILLRACE_REGISTRATION_TOKEN (for the first start),
-MILLRACE_AGENT_NAME and MILLRACE_DATA_DIR. README.md says how to make the stubs.
+MILLRACE_AGENT_NAME, MILLRACE_DATA_DIR, and PULL=1 to work by calls in the place of a Connect stream. README.md says how
+to make the stubs.
 """
 import json, os, queue, random, shutil, signal, subprocess, sys, tempfile, threading, time, uuid
 from collections import deque
@@ -9,6 +10,7 @@ from pathlib import Path
 
 BATCH_LINES, BATCH_BYTES, BUFFER_BYTES, LINE_BYTES = 1_000, 256 * 1024, 8 << 20, 16 * 1024
 REPORT_AGAIN_S, DRAIN_S, FAREWELL_S = 5, 25, 2
+PULL = os.environ.get("PULL") == "1"
 
 
 def supervise(argv):
@@ -308,6 +310,7 @@ class Agent:
         self.boot_id, self.sequence, self.identity_file = str(uuid.uuid4()), 0, self.folder / "identity"
         self.steps, self.jobs, self.released, self.revoked_early = {}, set(), set(), {}
         self.contact, self.outbox, self.draining, self.ending = float("-inf"), None, False, False
+        self.early = threading.Event()
 
     def workspace(self, job_id):
         return self.folder / "work" / job_id
@@ -335,7 +338,7 @@ class Agent:
                 if not self.identity_file.exists():
                     self.register()
                 began = time.monotonic()
-                self.connect()
+                self.pull() if PULL else self.connect()
             except grpc.RpcError as error:
                 print(f"{error.code().name}: {error.details()}", file=sys.stderr, flush=True)
                 if error.code() in (grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED):
@@ -365,12 +368,66 @@ class Agent:
                 elif kind == "heartbeat_ack":
                     self.contact = max(self.contact, sent.pop(response.heartbeat_ack.sequence, float("-inf")))
                 elif kind is not None:
-                    with self.lock:
-                        getattr(self, "on_" + kind)(getattr(response, kind))
+                    self.obey(kind, response)
         finally:
             with self.lock:
                 self.outbox = None
             outbox.put(None)
+
+    def obey(self, kind, response):
+        with self.lock:
+            getattr(self, "on_" + kind)(getattr(response, kind))
+
+    def pull(self):
+        """Heartbeats by calls, with the orders that come in their answers."""
+        if self.outbox is None:
+            self.outbox = queue.Queue()
+            for target in (self.fetch, self.report_by_calls):
+                threading.Thread(target=target, daemon=True).start()
+        while not self.ending:
+            self.sequence, sent = self.sequence + 1, time.monotonic()
+            beat = pb.HeartbeatRequest(boot_id=self.boot_id, sequence=self.sequence, **self.holdings())
+            answer = self.stub.Heartbeat(beat, metadata=self.metadata(), timeout=10)
+            self.contact = max(self.contact, sent)
+            for response in answer.missed:
+                self.obey(response.WhichOneof("message"), response)
+            self.early.wait(answer.heartbeat_interval_ms / 1000)
+            self.early.clear()
+
+    def fetch(self):
+        request_id = None
+        while True:
+            request_id = request_id or str(uuid.uuid4())
+            free_slots = 0 if self.draining or self.jobs else 1
+            request = pb.FetchStepRunRequest(boot_id=self.boot_id, request_id=request_id, free_slots=free_slots, wait_ms=2_000)
+            try:
+                answer = self.stub.FetchStepRun(request, metadata=self.metadata(), timeout=10)
+            except (grpc.RpcError, OSError):
+                time.sleep(0.5)
+                continue  # The same request: it may have been granted.
+            request_id = None
+            with self.lock:
+                for dispatch in answer.dispatches:
+                    self.on_dispatch(dispatch)
+            time.sleep(0.1)
+
+    def report_by_calls(self):
+        while True:
+            message = self.outbox.get()
+            if not message.HasField("report"):
+                continue
+            report = message.report
+            try:
+                request = pb.ReportStepRunStatusRequest(report=report)
+                answer = self.stub.ReportStepRunStatus(request, metadata=self.metadata(), timeout=15)
+            except (grpc.RpcError, OSError):
+                continue  # Ends are reported again.
+            with self.lock:
+                if answer.verdict == pb.REPORT_VERDICT_REFUSED:
+                    self.on_refuse(report)
+                elif report.phase != pb.STEP_PHASE_STARTED:
+                    self.on_acknowledge(report)
+            self.early.set()  # For what comes of it: the release of the job, above all.
 
     def beat(self, outbox, sent, interval_s):
         while self.outbox is outbox:

@@ -32,7 +32,9 @@ interface Beats {
   readonly apartS: number;
 }
 
+/** Waits first: a step that still ran would then have run for too long. */
 async function beatsOf(bench: Bench, mark: string): Promise<Beats> {
+  await bench.pause((SLACK_S + 2) * 1_000);
   const [starts, first, last, again] = await bench.probe(
     `wc -l < ${mark}.starts; head -n 1 ${mark}.beats; tail -n 1 ${mark}.beats
      if [ -e ${mark}.again ]; then cat ${mark}.again; else tail -n 1 ${mark}.beats; fi
