@@ -22,6 +22,8 @@ export interface AgentOptions {
   /** Shown to operators. */
   readonly version?: string;
   readonly log: Logger;
+  /** What log lines that cannot be sent may take on the disk, bytes; 0 keeps some in memory alone. */
+  readonly logBufferBytes: number;
   /** How long running jobs may go on once the agent is asked to end, milliseconds. */
   readonly drainTimeoutMs: number;
   /** Ends the drain at once: running steps are killed and reported as lost. */

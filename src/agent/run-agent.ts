@@ -15,6 +15,7 @@ import { Journal } from "./journal.ts";
 import { Launcher } from "./launcher.ts";
 import { Leases } from "./leases.ts";
 import { LogShipper } from "./log-shipper.ts";
+import { openLogSpill } from "./log-spill.ts";
 import type { AgentOptions } from "./options.ts";
 import { bearer, openPlaneClients, type PlaneClients } from "./plane-clients.ts";
 import { register } from "./registration.ts";
@@ -77,6 +78,8 @@ class Agent {
     this.#shipper = new LogShipper({
       client: clients.gateway,
       metadata: () => (this.#identity === undefined ? undefined : bearer(this.#identity.agentToken)),
+      spill: openLogSpill(dataDir.scratchDir),
+      diskBytes: options.logBufferBytes,
       log,
     });
     this.#launcher = new Launcher(log);

@@ -66,6 +66,7 @@ export async function agent(options: AgentOptions, signal: AbortSignal): Promise
       version: packageVersion(),
       log,
       // A local installation that ends takes its steps with it; they run again when it is started again.
+      logBufferBytes: 256 * 1024 * 1024,
       drainTimeoutMs: options.lifeline === true ? 0 : DRAIN_MS,
       killSignal: orphaned.signal,
       onReady: ({ agentId }) => log.info({ agentId }, "ready"),

@@ -15,6 +15,7 @@ await runAgent(
     slots: 2,
     registrationToken: REGISTRATION_TOKEN,
     log: SILENT,
+    logBufferBytes: 64 * 1024 * 1024,
     drainTimeoutMs: 1_000,
   },
   stop.signal,
