@@ -196,6 +196,7 @@ export function lostReport({ runId, jobId, stepRunId, token }: Readonly<HeldStep
     startedAtMs: 0n,
     endedAtMs: 0n,
     outputs: {},
+    usage: undefined,
   };
 }
 

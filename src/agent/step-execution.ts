@@ -1,6 +1,7 @@
 /** One step run that runs: its process, its bounds in time, its output, and what is to be said of its end. */
 import { type Dispatch, StepPhase } from "../../proto/generated/agent/v1/agent.ts";
 import { MillraceError } from "../domain/errors.ts";
+import type { ResourceUsage } from "../domain/resource-usage.ts";
 import type { FifoPool } from "./fifo-pool.ts";
 import type { ProcessExit } from "./launch-protocol.ts";
 import type { LaunchedProcess, Launcher } from "./launcher.ts";
@@ -26,6 +27,8 @@ export interface StepEnd {
   /** Unix milliseconds; 0 when the process did not start. */
   readonly startedAtMs: number;
   readonly endedAtMs: number;
+  /** Undefined when nobody can tell. */
+  readonly usage: ResourceUsage | undefined;
 }
 
 /** Why a step is ended before its time; the first one counts. */
@@ -63,6 +66,11 @@ export class StepExecution {
   /** Asks the step to end as cancelled, and makes it after `graceMs`. */
   cancel(reason: string, graceMs: number): void {
     this.#end({ phase: StepPhase.STEP_PHASE_CANCELLED, reason }, graceMs);
+  }
+
+  /** Asks the step to end as lost, so that its job begins anew elsewhere, and makes it after `graceMs` or its own grace. */
+  handBack(reason: string, graceMs: number): void {
+    this.#end({ phase: StepPhase.STEP_PHASE_LOST, reason }, Math.min(graceMs, Number(this.#dispatch.cancelGraceMs)));
   }
 
   /** Ends the step at once; it counts as lost unless it was already being ended. */
@@ -139,9 +147,10 @@ export class StepExecution {
     await launched.gone;
     const lastLine = await capture.drain();
     const exitCode = exit?.code ?? -1;
-    if (cause !== undefined) return this.#endOf(cause.phase, exitCode, cause.reason, lastLine, startedAtMs);
+    const usage = exit?.usage;
+    if (cause !== undefined) return this.#endOf(cause.phase, exitCode, cause.reason, lastLine, startedAtMs, usage);
     const phase = exitCode === 0 ? StepPhase.STEP_PHASE_SUCCEEDED : StepPhase.STEP_PHASE_FAILED;
-    return this.#endOf(phase, exitCode, describe(exit!), lastLine, startedAtMs);
+    return this.#endOf(phase, exitCode, describe(exit!), lastLine, startedAtMs, usage);
   }
 
   /** Of a step that could not be carried out. What is wrong with the step itself is wrong on every agent. */
@@ -169,9 +178,16 @@ export class StepExecution {
     }
   }
 
-  #endOf(phase: StepPhase, exitCode: number, reason: string, lastLine: bigint, startedAtMs: number): StepEnd {
+  #endOf(
+    phase: StepPhase,
+    exitCode: number,
+    reason: string,
+    lastLine: bigint,
+    startedAtMs: number,
+    usage?: ResourceUsage,
+  ): StepEnd {
     const endedAtMs = startedAtMs === 0 ? 0 : Date.now();
-    return { phase, exitCode, reason, lastLine, outputs: {}, startedAtMs, endedAtMs };
+    return { phase, exitCode, reason, lastLine, outputs: {}, startedAtMs, endedAtMs, usage };
   }
 }
 

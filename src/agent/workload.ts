@@ -11,6 +11,7 @@ import {
 } from "../../proto/generated/agent/v1/agent.ts";
 import type { Logger } from "../domain/logger.ts";
 import type { Order } from "./control-stream.ts";
+import type { DiskGuard } from "./disk-guard.ts";
 import type { FifoPool } from "./fifo-pool.ts";
 import { type Journal, lostReport } from "./journal.ts";
 import type { Launcher } from "./launcher.ts";
@@ -37,6 +38,7 @@ export interface WorkloadOptions {
   readonly journal: Journal;
   readonly shipper: LogShipper;
   readonly leases: Leases;
+  readonly disk: DiskGuard;
   readonly log: Logger;
   /** Sends a report when there is a connection; what is lost is asked for again, or sent again. */
   readonly report: (report: StepReport) => void;
@@ -62,6 +64,7 @@ export class Workload {
   readonly #waiting: (() => void)[] = [];
   #reportTimer: NodeJS.Timeout | undefined;
   #draining = false;
+  #handingBack = false;
 
   constructor(options: WorkloadOptions) {
     this.#options = options;
@@ -106,8 +109,20 @@ export class Workload {
     this.#draining = true;
   }
 
+  /**
+   * Begins nothing more, and asks all steps to end; after `graceMs`, or their own grace if that is shorter, they are killed.
+   * Whatever their processes make of it they are reported as lost, so that their jobs begin anew elsewhere.
+   */
+  handBack(reason: string, graceMs: number): void {
+    this.#draining = true;
+    this.#handingBack = true;
+    for (const { execution } of this.#running.values()) execution.handBack(reason, graceMs);
+  }
+
   /** Kills all steps; they are reported as lost. */
   killAll(reason: string): void {
+    this.#draining = true;
+    this.#handingBack = true;
     for (const { execution } of this.#running.values()) execution.kill(reason);
   }
 
@@ -156,26 +171,30 @@ export class Workload {
       journal.remember(dispatch);
       return this.#ended({ ...lostReport(dispatch, reason), phase: StepPhase.STEP_PHASE_NOT_STARTED });
     }
-    const revoked = this.#revokedEarly.get(key);
-    const obstacle = revoked ?? this.#obstacleTo(dispatch);
+    const obstacle = this.#obstacleTo(dispatch, this.#revokedEarly.get(key));
     if (obstacle === undefined) {
       this.#jobs.add(jobId);
       return this.#start(key, dispatch, lease);
     }
     lease.release();
-    const phase = revoked === undefined ? StepPhase.STEP_PHASE_LOST : StepPhase.STEP_PHASE_CANCELLED;
-    this.#ended({ ...lostReport(dispatch, obstacle), phase });
+    this.#ended({ ...lostReport(dispatch, obstacle.reason), phase: obstacle.phase });
   }
 
-  /** Why a new step run is not started, or undefined. */
-  #obstacleTo({ jobId }: Dispatch): string | undefined {
-    if (this.#released.has(jobId)) return "the job was released before this step arrived";
-    if (this.#draining && !this.#jobs.has(jobId)) return "the agent begins no more jobs: it is about to stop";
-    return undefined;
+  /** Why a new step run is not started, and how that is reported; undefined when it is. */
+  #obstacleTo({ jobId }: Dispatch, revoked: string | undefined): Pick<StepReport, "phase" | "reason"> | undefined {
+    const { STEP_PHASE_CANCELLED, STEP_PHASE_LOST, STEP_PHASE_NOT_STARTED } = StepPhase;
+    if (revoked !== undefined) return { phase: STEP_PHASE_CANCELLED, reason: revoked };
+    if (this.#released.has(jobId))
+      return { phase: STEP_PHASE_LOST, reason: "the job was released before this step arrived" };
+    const isNew = !this.#jobs.has(jobId);
+    if (this.#handingBack || (this.#draining && isNew))
+      return { phase: STEP_PHASE_LOST, reason: "the agent begins no more jobs: it is about to stop" };
+    const reason = isNew ? this.#options.disk.obstacle() : "";
+    return reason === "" ? undefined : { phase: STEP_PHASE_NOT_STARTED, reason };
   }
 
   #start(key: string, dispatch: Dispatch, lease: HeldLease): void {
-    const { workDir, scratchDir, launcher, pipes, shipper, log } = this.#options;
+    const { workDir, scratchDir, launcher, pipes, shipper, disk, log } = this.#options;
     const { runId, jobId, stepRunId, token } = dispatch;
     const held = { runId, jobId, stepRunId, token };
     let startTimer: NodeJS.Timeout | undefined;
@@ -199,7 +218,7 @@ export class Workload {
       lease.release();
       this.#running.delete(key);
       log.info({ runId, jobId, stepRunId, phase: end.phase, reason: end.reason }, "a step run has ended");
-      this.#ended(reportOf(held, end), step.refused);
+      this.#ended(reportOf(held, end, disk.fullness()), step.refused);
     });
   }
 
@@ -290,16 +309,19 @@ export class Workload {
   }
 }
 
-function reportOf(held: HeldStepRun, end: StepEnd): StepReport {
+/** `suspect`: what may have made the step fail, or empty. */
+function reportOf(held: HeldStepRun, end: StepEnd, suspect: string): StepReport {
+  const isSuspect = suspect !== "" && end.phase === StepPhase.STEP_PHASE_FAILED;
   return {
     ...held,
     phase: end.phase,
     exitCode: end.exitCode,
-    reason: end.reason,
+    reason: isSuspect ? `${end.reason} (${suspect})` : end.reason,
     lastLine: end.lastLine,
     startedAtMs: BigInt(end.startedAtMs),
     endedAtMs: BigInt(end.endedAtMs),
     outputs: { ...end.outputs },
+    usage: end.usage && { cpuMs: BigInt(end.usage.cpuMs), maxRssBytes: BigInt(end.usage.maxRssBytes) },
   };
 }
 

@@ -65,6 +65,8 @@ export interface PresenceRecord {
   readonly labels: Labels;
   readonly slots: number;
   readonly busy: number;
+  /** Why it takes no more jobs at present, for people; empty, or absent from an older gateway, when it does. */
+  readonly takesNoJobs?: string;
 }
 
 export interface Presence {

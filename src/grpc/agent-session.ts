@@ -9,7 +9,7 @@ import { CLAIM_WAIT_MS, type Claimant, claimNext } from "../app/agent-claim-desk
 import { type AgentBoot, reportStep, sendReport, type StepReport as Report } from "../app/agent-letters.ts";
 import { type AgentNotice, listenToAgent, supersedeStreams } from "../app/agent-notices.ts";
 import { agentFacts, refreshAgent } from "../app/agent-registration.ts";
-import { type AgentHoldings, missedOrders } from "../app/agent-work.ts";
+import { type AgentHoldings, handBackJobs, missedOrders } from "../app/agent-work.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { AgentId, JobRunId, RunId, StepRunId } from "../domain/ids.ts";
 import type { Labels } from "../domain/labels.ts";
@@ -55,6 +55,8 @@ export class AgentSession implements Claimant {
   readonly #cleanups: (() => unknown)[] = [];
   #announced = false;
   #draining = false;
+  /** Why the agent takes no jobs, as it has said last; empty when it does. */
+  #takesNoJobs = "";
   /** When the agent was last heard, by the monotonic clock. */
   #heardAt: number;
   #woken = false;
@@ -128,11 +130,19 @@ export class AgentSession implements Claimant {
     this.#draining = true;
   }
 
+  /** The agent ends: what it still holds begins anew elsewhere. Rejects when the store or a mailbox cannot be reached. */
+  async goodbye(): Promise<void> {
+    this.#draining = true;
+    await this.#reports;
+    await handBackJobs(this.#context, this.#boot);
+  }
+
   freeSlots(): number {
     const { clock, desk, heartbeatIntervalMs } = this.#context;
     const isSilent = clock.monotonic() - this.#heardAt > SILENT_HEARTBEATS * heartbeatIntervalMs;
     const isPaused = desk.pauses.isPaused(this.#boot.agentId);
-    return this.#draining || isSilent || isPaused ? 0 : this.#slots - this.#bound.size - this.#claims.size;
+    const takesNone = this.#draining || isSilent || isPaused || this.#takesNoJobs !== "";
+    return takesNone ? 0 : this.#slots - this.#bound.size - this.#claims.size;
   }
 
   wake(): void {
@@ -286,10 +296,13 @@ export class AgentSession implements Claimant {
     this.#beating = false;
   }
 
-  #beat({ jobIds }: AgentHoldings): Promise<void> {
+  #beat({ jobIds, takesNoJobs }: AgentHoldings): Promise<void> {
     const { gatewayId, presence } = this.#context;
     const { labels } = this;
-    return presence.beat({ ...this.#boot, gatewayId, labels, slots: this.#slots, busy: jobIds.length });
+    const isBack = this.#takesNoJobs !== "" && takesNoJobs === "";
+    this.#takesNoJobs = takesNoJobs;
+    if (isBack) this.wake();
+    return presence.beat({ ...this.#boot, gatewayId, labels, slots: this.#slots, busy: jobIds.length, takesNoJobs });
   }
 
   async #reconcile(holdings: AgentHoldings): Promise<void> {

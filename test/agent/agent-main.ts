@@ -15,6 +15,8 @@ await runAgent(
     slots: 2,
     registrationToken: REGISTRATION_TOKEN,
     log: SILENT,
+    facts: true,
+    minFreeDisk: { bytes: 0, percent: 0 },
     logBufferBytes: 64 * 1024 * 1024,
     drainTimeoutMs: 1_000,
   },

@@ -61,6 +61,8 @@ export class AgentBench {
       slots: 2,
       registrationToken: REGISTRATION_TOKEN,
       log: SILENT,
+      facts: true,
+      minFreeDisk: { bytes: 0, percent: 0 },
       logBufferBytes: 64 * 1024 * 1024,
       drainTimeoutMs: 5_000,
       ...options,

@@ -100,6 +100,8 @@ describe("an agent that cannot reach the control plane", function () {
     const [talk, after] = run.jobs[0].steps;
     expect(talk).to.include({ status: "success", attempt: 1, lastLine: SECONDS * LINES_A_SECOND });
     expect(after).to.include({ status: "success", lastLine: 1 });
+    expect(talk.usage.cpuMs, "milliseconds of processor time").to.be.within(50, OFFLINE_MS);
+    expect(talk.usage.maxRssBytes).to.be.within(2 ** 20, 2 ** 28);
     const lines = await logOf(pipelineId, run.jobs[0]);
     const expected = (index: number) =>
       `${Math.floor(index / LINES_A_SECOND) + 1} ${(index % LINES_A_SECOND) + 1} of what is said while nobody listens`;
