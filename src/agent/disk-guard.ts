@@ -58,7 +58,7 @@ export class DiskGuard {
 
   /** What may have made a step fail, for people; empty when the disk has not. */
   fullness(): string {
-    const space = this.#look();
+    const space = this.#look(0);
     return space !== undefined && space.free < FULL_BYTES ? "the agent's disk is full" : "";
   }
 
@@ -67,9 +67,9 @@ export class DiskGuard {
     return Math.min(bytes, (total * percent) / 100);
   }
 
-  #look(): DiskSpace | undefined {
+  #look(freshMs = FRESH_MS): DiskSpace | undefined {
     const { clock, folder, look = spaceOf } = this.#options;
-    if (clock.monotonic() - this.#lookedAt < FRESH_MS) return this.#space;
+    if (clock.monotonic() - this.#lookedAt < freshMs) return this.#space;
     this.#lookedAt = clock.monotonic();
     try {
       this.#space = look(folder);

@@ -20,6 +20,7 @@ import { openLogSpill } from "./log-spill.ts";
 import type { AgentOptions } from "./options.ts";
 import { bearer, openPlaneClients, type PlaneClients } from "./plane-clients.ts";
 import { register } from "./registration.ts";
+import { Trash } from "./trash.ts";
 import { Workload } from "./workload.ts";
 
 /** How long the end of the agent waits at least for the plane to take the last reports and log lines. */
@@ -59,6 +60,7 @@ class Agent {
   readonly #dataDir: AgentDataDir;
   readonly #labels: Record<string, string>;
   readonly #bootId = randomUUID();
+  readonly #trash: Trash;
   readonly #journal: Journal;
   readonly #shipper: LogShipper;
   readonly #clock: Clock = openAgentClock();
@@ -84,6 +86,7 @@ class Agent {
     const disk = new DiskGuard({ folder: dataDir.workDir, floor: options.minFreeDisk, clock: this.#clock, log });
     this.#disk = disk;
     const pipes = new FifoPool(dataDir.scratchDir);
+    this.#trash = new Trash(dataDir.trashDir, log);
     this.#journal = new Journal(dataDir.journalFile, log);
     this.#shipper = new LogShipper({
       client: clients.gateway,
@@ -96,6 +99,7 @@ class Agent {
     this.#leases = new Leases({ folder: dataDir.scratchDir, clock: this.#clock, log });
     this.#workload = new Workload({
       ...dataDir,
+      trash: this.#trash,
       launcher: this.#launcher,
       pipes,
       journal: this.#journal,
@@ -123,6 +127,7 @@ class Agent {
       await this.#launcher.close();
       await this.#leases.close();
       this.#shipper.close();
+      await this.#trash.close();
       this.#journal.close();
     }
   }

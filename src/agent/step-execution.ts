@@ -10,6 +10,7 @@ import { OutputCapture, type OutputTarget } from "./output-capture.ts";
 import { prepareCommand } from "./shell-step.ts";
 import { stepEnvironment } from "./step-environment.ts";
 import { makeOutputsFile, type StepOutputs } from "./step-outputs.ts";
+import type { Trash } from "./trash.ts";
 import { openWorkspace, resolveWorkingDirectory } from "./workspace.ts";
 
 /** Beyond it `setTimeout` fires at once; 24 days. */
@@ -37,6 +38,7 @@ type Cause = { readonly phase: StepPhase; readonly reason: string };
 export interface StepSurroundings {
   readonly workDir: string;
   readonly scratchDir: string;
+  readonly trash: Trash;
   readonly launcher: Launcher;
   readonly pipes: FifoPool;
   readonly lease: HeldLease;
@@ -80,19 +82,19 @@ export class StepExecution {
 
   async #run(surroundings: StepSurroundings): Promise<StepEnd> {
     const dispatch = this.#dispatch;
-    const { workDir, scratchDir, launcher, lease } = surroundings;
+    const { workDir, scratchDir, trash, launcher, lease } = surroundings;
     await launcher.whenReady();
     // Much time may have passed since the lease was taken: this sets the cause when it has run out.
     lease.hasRunOut();
     if (this.#cause !== undefined) return this.#endOf(this.#cause.phase, -1, this.#cause.reason, 0n, 0);
     const workspace = openWorkspace(workDir, dispatch.jobId);
     const cwd = resolveWorkingDirectory(workspace, dispatch.workingDirectory);
-    const outputsFile = makeOutputsFile(scratchDir);
+    const outputsFile = makeOutputsFile(scratchDir, trash);
     try {
       const end = await this.#execute(cwd, stepEnvironment(dispatch, workspace, outputsFile.path), surroundings);
       return end.phase === StepPhase.STEP_PHASE_LOST ? end : withOutputs(end, outputsFile.read());
     } finally {
-      await outputsFile.dispose();
+      outputsFile.dispose();
     }
   }
 

@@ -18,7 +18,8 @@ import type { Launcher } from "./launcher.ts";
 import type { HeldLease, Leases } from "./leases.ts";
 import type { LogShipper } from "./log-shipper.ts";
 import { StepExecution, type StepEnd } from "./step-execution.ts";
-import { removeWorkspace } from "./workspace.ts";
+import type { Trash } from "./trash.ts";
+import { workspacePath } from "./workspace.ts";
 
 /** How often an end is reported again that the plane has not acknowledged. */
 const REPORT_AGAIN_MS = 5_000;
@@ -33,6 +34,7 @@ const REMEMBERED = 1_000;
 export interface WorkloadOptions {
   readonly workDir: string;
   readonly scratchDir: string;
+  readonly trash: Trash;
   readonly launcher: Launcher;
   readonly pipes: FifoPool;
   readonly journal: Journal;
@@ -194,13 +196,14 @@ export class Workload {
   }
 
   #start(key: string, dispatch: Dispatch, lease: HeldLease): void {
-    const { workDir, scratchDir, launcher, pipes, shipper, disk, log } = this.#options;
+    const { workDir, scratchDir, trash, launcher, pipes, shipper, disk, log } = this.#options;
     const { runId, jobId, stepRunId, token } = dispatch;
     const held = { runId, jobId, stepRunId, token };
     let startTimer: NodeJS.Timeout | undefined;
     const execution = new StepExecution(dispatch, {
       workDir,
       scratchDir,
+      trash,
       launcher,
       pipes,
       lease,
@@ -218,7 +221,7 @@ export class Workload {
       lease.release();
       this.#running.delete(key);
       log.info({ runId, jobId, stepRunId, phase: end.phase, reason: end.reason }, "a step run has ended");
-      this.#ended(reportOf(held, end, disk.fullness()), step.refused);
+      this.#ended(reportOf(held, end, disk), step.refused);
     });
   }
 
@@ -242,9 +245,9 @@ export class Workload {
     running.execution.kill("the control plane has given the step up");
   }
 
-  /** Frees the slot and removes the workspace, once nothing of the job runs any more. */
+  /** Frees the slot and lets the workspace go, once nothing of the job runs any more. */
   async #release(jobId: string): Promise<void> {
-    const { journal, workDir, log } = this.#options;
+    const { journal, workDir, trash, log } = this.#options;
     remember(this.#released, jobId, true);
     if (!this.#jobs.has(jobId)) return;
     const steps = [...this.#running.values()].filter(({ held }) => held.jobId === jobId);
@@ -254,7 +257,7 @@ export class Workload {
     }
     await Promise.all(steps.map(({ execution }) => execution.ended));
     try {
-      await removeWorkspace(workDir, jobId);
+      trash.take(workspacePath(workDir, jobId));
     } catch (error) {
       log.warn({ jobId, error: (error as Error).message }, "cannot remove the workspace of a job");
     }
@@ -309,14 +312,13 @@ export class Workload {
   }
 }
 
-/** `suspect`: what may have made the step fail, or empty. */
-function reportOf(held: HeldStepRun, end: StepEnd, suspect: string): StepReport {
-  const isSuspect = suspect !== "" && end.phase === StepPhase.STEP_PHASE_FAILED;
+function reportOf(held: HeldStepRun, end: StepEnd, disk: DiskGuard): StepReport {
+  const fullness = end.phase === StepPhase.STEP_PHASE_FAILED ? disk.fullness() : "";
   return {
     ...held,
     phase: end.phase,
     exitCode: end.exitCode,
-    reason: isSuspect ? `${end.reason} (${suspect})` : end.reason,
+    reason: fullness === "" ? end.reason : `${end.reason} (${fullness})`,
     lastLine: end.lastLine,
     startedAtMs: BigInt(end.startedAtMs),
     endedAtMs: BigInt(end.endedAtMs),

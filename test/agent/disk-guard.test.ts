@@ -12,12 +12,12 @@ describe("the disk guard of an agent", () => {
     space = { free: 10 * GIB, total: 100 * GIB };
   });
 
-  function guard(floor: { readonly bytes: number; readonly percent: number }): DiskGuard {
+  function guard(floor: { readonly bytes: number; readonly percent: number }, passesMs = 1_000): DiskGuard {
     const note = (_fields: object, message: string) => void logged.push(message);
     return new DiskGuard({
       folder: "/data",
       floor,
-      clock: { monotonic: () => (nowMs += 1_000) },
+      clock: { monotonic: () => (nowMs += passesMs) },
       log: { debug: note, info: note, warn: note, error: note },
       look: () => {
         if (space instanceof Error) throw space;
@@ -56,8 +56,8 @@ describe("the disk guard of an agent", () => {
   });
 
   it("knows when nothing is left, which a step may have failed of", () => {
-    const looked = guard({ bytes: 0, percent: 0 });
-    expect(looked.fullness()).to.equal("");
+    const looked = guard({ bytes: 0, percent: 0 }, 1);
+    expect([looked.obstacle(), looked.fullness()]).to.deep.equal(["", ""]);
     space = { free: 4_096, total: GIB };
     expect(looked.fullness()).to.equal("the agent's disk is full");
   });
