@@ -312,8 +312,11 @@ export class Workload {
   }
 }
 
+/** A failure on a full disk names that as what may be behind it. */
 function reportOf(held: HeldStepRun, end: StepEnd, disk: DiskGuard): StepReport {
-  const fullness = end.phase === StepPhase.STEP_PHASE_FAILED ? disk.fullness() : "";
+  const { STEP_PHASE_FAILED, STEP_PHASE_NOT_STARTED } = StepPhase;
+  const hasFailed = end.phase === STEP_PHASE_FAILED || end.phase === STEP_PHASE_NOT_STARTED;
+  const fullness = hasFailed ? disk.fullness() : "";
   return {
     ...held,
     phase: end.phase,
