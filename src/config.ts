@@ -4,6 +4,8 @@
  */
 import { hostname } from "node:os";
 import { z } from "zod";
+import type { DiskFloor } from "./domain/disk-floor.ts";
+import { parseDuration } from "./domain/durations.ts";
 import { MillraceError, type Problem } from "./domain/errors.ts";
 import type { Labels } from "./domain/labels.ts";
 import type { LabelQuota, Quotas } from "./domain/quotas.ts";
@@ -77,7 +79,14 @@ export interface AgentConfig {
   /** Jobs at a time. */
   readonly slots: number;
   readonly labels: Labels;
+  /** Whether the agent says what it knows of its machine, as labels. */
+  readonly facts: boolean;
   readonly dataDir: string | null;
+  /** Milliseconds. */
+  readonly drainTimeoutMs: number;
+  readonly minFreeDisk: DiskFloor;
+  /** Bytes. */
+  readonly logBufferBytes: number;
   readonly logLevel: LogLevel | null;
 }
 
@@ -158,6 +167,14 @@ const quotas = z.string().transform((text, check): Pick<Quotas, "projects" | "la
   return { projects, labels: labelQuotas };
 });
 
+const duration = (leastMs: number, mostMs: number, range: string) =>
+  z.string().transform((text, check): number => {
+    const ms = parseDuration(text);
+    if (ms !== undefined && ms >= leastMs && ms <= mostMs) return ms;
+    check.addIssue(`must be a duration such as 90s or 15m, ${range}`);
+    return z.NEVER;
+  });
+
 const BYTES_OF_UNIT = { MB: 1e6, GB: 1e9, TB: 1e12, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 } as const;
 const size = z.string().transform((text, check): number => {
   const [, amount, unit] = /^(\d{1,6}) ?([MGT]i?B)$/.exec(text) ?? [];
@@ -166,6 +183,16 @@ const size = z.string().transform((text, check): number => {
     return z.NEVER;
   }
   return Number(amount) * BYTES_OF_UNIT[unit as keyof typeof BYTES_OF_UNIT];
+});
+
+const diskFloor = z.string().transform((text, check): DiskFloor => {
+  if (text === "0") return { bytes: 0, percent: 0 };
+  const percent = /^(\d{1,2})%$/.exec(text)?.[1];
+  if (percent !== undefined) return { bytes: Number.MAX_SAFE_INTEGER, percent: Number(percent) };
+  const bytes = size.safeParse(text);
+  if (bytes.success) return { bytes: bytes.data, percent: 100 };
+  check.addIssue("must be a size such as 2GB, a percentage of the disk such as 5%, or 0");
+  return z.NEVER;
 });
 
 const url = (pattern: RegExp, schemes: string) => z.string().regex(pattern, `must begin with ${schemes}`);
@@ -267,6 +294,10 @@ const agentVariables = z
       .optional(),
     MILLRACE_AGENT_SLOTS: wholeNumber(1, 1000).default(1),
     MILLRACE_AGENT_LABELS: labels.default({}),
+    MILLRACE_AGENT_FACTS: z.enum(["on", "off"], { error: "must be on or off" }).default("on"),
+    MILLRACE_AGENT_DRAIN_TIMEOUT: duration(0, 86_400_000, "up to 24h").default(25_000),
+    MILLRACE_AGENT_MIN_FREE_DISK: diskFloor.default({ bytes: 2 ** 30, percent: 5 }),
+    MILLRACE_AGENT_LOG_BUFFER: z.union([z.literal("0").transform(() => 0), size]).default(256 * 2 ** 20),
     MILLRACE_DATA_DIR: z.string().optional(),
     LOG_LEVEL: logLevel.optional(),
   })
@@ -277,6 +308,13 @@ const agentVariables = z
     const message = `is required with MILLRACE_GATEWAY_${set}_FILE`;
     issues.push({ code: "custom", input: undefined, path: [`MILLRACE_GATEWAY_${missing}_FILE`], message });
   });
+
+/** Why `text` cannot be the value of that variable of an agent, as a predicate: `must be ...`; undefined when it can. */
+export function agentVariableProblem(variable: AgentVariable, text: string): string | undefined {
+  return agentVariables.shape[variable].safeParse(text).error?.issues[0]?.message;
+}
+
+export type AgentVariable = keyof typeof agentVariables.shape;
 
 /** Reads the control plane's settings; throws `malformed_request` with every problem at once, never with a value. */
 export function readControlPlaneConfig(environment: Environment): ControlPlaneConfig {
@@ -334,14 +372,22 @@ export function readAgentConfig(environment: Environment): AgentConfig {
     name: read.MILLRACE_AGENT_NAME ?? hostname(),
     slots: read.MILLRACE_AGENT_SLOTS,
     labels: read.MILLRACE_AGENT_LABELS,
+    facts: read.MILLRACE_AGENT_FACTS === "on",
     dataDir: read.MILLRACE_DATA_DIR ?? null,
+    drainTimeoutMs: read.MILLRACE_AGENT_DRAIN_TIMEOUT,
+    minFreeDisk: read.MILLRACE_AGENT_MIN_FREE_DISK,
+    logBufferBytes: read.MILLRACE_AGENT_LOG_BUFFER,
     logLevel: read.LOG_LEVEL ?? null,
   };
 }
 
 /** The names of all variables that are read, for tests of files that set them. */
 export const KNOWN_VARIABLES: readonly string[] = [
-  ...new Set([...Object.keys(controlPlaneVariables.shape), ...Object.keys(agentVariables.shape)]),
+  ...new Set([
+    ...Object.keys(controlPlaneVariables.shape),
+    ...Object.keys(agentVariables.shape),
+    "MILLRACE_AGENT_CONFIG",
+  ]),
 ];
 
 function check<T extends z.ZodType>(variables: T, environment: Environment): z.output<T> {

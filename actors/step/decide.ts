@@ -127,6 +127,7 @@ function endByReport(step: StepState, state: StepPhase, report: StepReported, no
     exitCode: report.exitCode < 0 ? null : report.exitCode,
     hasOutputs: report.hasOutputs,
     lastLine: report.lastLine,
+    usage: report.usage,
   };
   const { phase } = report;
   const outcome = phase === "lost" || phase === "notStarted" ? phase : OUTCOME_OF_END[state]!;

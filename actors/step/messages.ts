@@ -1,5 +1,6 @@
 /** What a step actor is told, and by whom. */
 import type { AgentId } from "../../src/domain/ids.ts";
+import type { ResourceUsage } from "../../src/domain/resource-usage.ts";
 
 /** The right to run a step: saved with the actor, and named by every report. */
 export interface Grant {
@@ -28,6 +29,8 @@ export interface StepReported {
   readonly hasOutputs: boolean;
   /** How long the process ran by the agent's clock, milliseconds. */
   readonly durationMs: number;
+  /** Of final reports alone; null when the agent cannot tell. */
+  readonly usage: ResourceUsage | null;
 }
 
 export type StepMessage =

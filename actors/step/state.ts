@@ -1,6 +1,7 @@
 /** What a step actor remembers: one attempt of one planned step. */
 import { type Attempt, shownAttempt } from "../../src/domain/attempts.ts";
 import { type JobRunId, type RunId, type StepRunId, stepRunId } from "../../src/domain/ids.ts";
+import type { ResourceUsage } from "../../src/domain/resource-usage.ts";
 import type { StepStatus } from "../../src/domain/status.ts";
 import type { Grant } from "./messages.ts";
 
@@ -46,6 +47,8 @@ export interface StepState {
   readonly hasOutputs: boolean;
   /** Number of the last log line, known from the final report; null before. */
   readonly lastLine: number | null;
+  /** From the final report, when its agent could tell. */
+  readonly usage: ResourceUsage | null;
 }
 
 /** The status word that users see. A step that is asked to end before its agent reported the start still shows as running. */
@@ -80,6 +83,7 @@ export function newStep(
     reusedFrom: null,
     hasOutputs: false,
     lastLine: null,
+    usage: null,
   };
 }
 

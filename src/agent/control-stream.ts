@@ -27,8 +27,8 @@ export interface ControlStreamOptions {
   readonly version: string;
   /** Grows by one with each heartbeat of this boot, over all streams. */
   readonly nextSequence: () => bigint;
-  /** What the agent holds at this moment. */
-  readonly held: () => { held: HeldStepRun[]; heldJobIds: string[] };
+  /** What the agent holds at this moment, and why it takes no more, if it does not. */
+  readonly held: () => { held: HeldStepRun[]; heldJobIds: string[]; takesNoJobs: string };
   /** The plane has acknowledged what was sent at `sentAt` by the monotonic clock. */
   readonly onContact: (sentAt: number) => void;
   readonly onWelcome: (agentId: string) => void;
@@ -85,6 +85,12 @@ export class ControlStream {
 
   send(message: Message): void {
     if (this.#stream.writableLength < QUEUED_MESSAGES) this.#write(message);
+  }
+
+  /** Says that the agent ends and holds nothing that runs; the plane ends the stream when it has heard that. */
+  sayGoodbye(): void {
+    this.#write({ $case: "drain", value: { goodbye: true } });
+    this.#stream.end();
   }
 
   close(): void {

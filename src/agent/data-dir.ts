@@ -1,8 +1,9 @@
 /** The agent's data directory: the right to be the only agent on it, and where its parts lie. */
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import Database from "libsql";
 import { MillraceError } from "../domain/errors.ts";
+import { moveAside } from "./trash.ts";
 
 export interface AgentDataDir {
   readonly identityFile: string;
@@ -11,6 +12,8 @@ export interface AgentDataDir {
   readonly workDir: string;
   /** Scripts and pipes of running steps, for this user alone. */
   readonly scratchDir: string;
+  /** What is to be removed. */
+  readonly trashDir: string;
   /** Gives the directory back. */
   release(): void;
 }
@@ -19,8 +22,8 @@ const LOCK_FILE = "agent-lock.db";
 const OWNER_FILE = "agent.pid";
 
 /**
- * Takes the directory and removes what an earlier agent left in `workDir` and `scratchDir`: its jobs count as lost
- * with its boot id. `conflict` when a living agent has the directory, `unavailable` when it cannot be used. The lock is
+ * Takes the directory and moves what an earlier agent left in `workDir` and `scratchDir` to `trashDir`: its jobs count as
+ * lost with its boot id. `conflict` when a living agent has the directory, `unavailable` when it cannot be used. The lock is
  * SQLite's: the system drops it with the process, so that no kill leaves it behind.
  */
 export async function claimDataDir(path: string): Promise<AgentDataDir> {
@@ -46,10 +49,11 @@ export async function claimDataDir(path: string): Promise<AgentDataDir> {
 
 async function takeOver(root: string, lock: Database.Database): Promise<AgentDataDir> {
   await writeFile(join(root, OWNER_FILE), `${process.pid}\n`);
-  const [workDir, scratchDir] = [join(root, "work"), join(root, "scratch")];
+  const [workDir, scratchDir, trashDir] = [join(root, "work"), join(root, "scratch"), join(root, "trash")];
+  await mkdir(trashDir, { recursive: true, mode: 0o700 });
   for (const folder of [workDir, scratchDir]) {
-    // Steps of a killed agent may die only now, and make files until then.
-    await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 50 });
+    // It may be large, and steps of a killed agent may die only now, and make files until then.
+    moveAside(folder, trashDir);
     await mkdir(folder, { mode: 0o700 });
   }
   return {
@@ -57,6 +61,7 @@ async function takeOver(root: string, lock: Database.Database): Promise<AgentDat
     journalFile: join(root, "journal.jsonl"),
     workDir,
     scratchDir,
+    trashDir,
     release: () => lock.close(),
   };
 }

@@ -37,6 +37,8 @@ export class Journal {
   readonly #log: Logger;
   readonly #entries = new Map<string, JournalEntry>();
   #descriptor: number;
+  /** The file ends within a line: the disk was full. */
+  #isTorn = false;
   #bytes = 0;
   #neededBytes = 0;
 
@@ -97,13 +99,24 @@ export class Journal {
   }
 
   #write(record: JournalRecord): void {
-    const line = Buffer.from(`${JSON.stringify(record)}\n`);
-    if (writeSync(this.#descriptor, line) < line.length) throw new Error(`no space left for ${this.#file}`);
+    const line = Buffer.from(`${this.#isTorn ? "\n" : ""}${JSON.stringify(record)}\n`);
+    const written = writeSync(this.#descriptor, line);
+    this.#isTorn = written < line.length;
+    if (this.#isTorn) throw new Error(`no space left for ${this.#file}`);
     this.#apply(record);
     this.#bytes += line.length;
-    if (this.#bytes > 2 * this.#neededBytes + SURPLUS_BYTES) {
+    if (this.#bytes > 2 * this.#neededBytes + SURPLUS_BYTES) this.#shorten();
+  }
+
+  /** The record that made it necessary is written: a file that cannot be made shorter is used as it is. */
+  #shorten(): void {
+    try {
+      const descriptor = this.#rewrite();
       closeSync(this.#descriptor);
-      this.#descriptor = this.#rewrite();
+      this.#descriptor = descriptor;
+    } catch (error) {
+      this.#log.warn({ file: this.#file, error: (error as Error).message }, "cannot shorten the journal");
+      this.#neededBytes = this.#bytes;
     }
   }
 
@@ -148,11 +161,12 @@ export class Journal {
       if (settledAt !== undefined) records.push({ t: "settled", at: settledAt, key });
     }
     const content = Buffer.from(records.map((record) => `${JSON.stringify(record)}\n`).join(""));
-    this.#bytes = this.#neededBytes = content.length;
     const draft = `${this.#file}.new`;
     writeFileSync(draft, content, { mode: 0o600 });
+    const descriptor = openSync(draft, "a", 0o600);
     renameSync(draft, this.#file);
-    return openSync(this.#file, "a", 0o600);
+    this.#bytes = this.#neededBytes = content.length;
+    return descriptor;
   }
 
   #forget(now: number): void {
@@ -182,6 +196,7 @@ export function lostReport({ runId, jobId, stepRunId, token }: Readonly<HeldStep
     startedAtMs: 0n,
     endedAtMs: 0n,
     outputs: {},
+    usage: undefined,
   };
 }
 

@@ -1,4 +1,5 @@
 /** What the agent and its launcher say to each other, as JSON over the channel that Node gives a child process. */
+import type { ResourceUsage } from "../domain/resource-usage.ts";
 
 /** A process to be started under a supervisor. */
 export interface Launch {
@@ -17,10 +18,12 @@ export interface Launch {
   readonly permitFile: string;
 }
 
-/** How a process itself ended; one of the two is null. */
+/** How a process itself ended; one of the first two is null. */
 export interface ProcessExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
+  /** Of it and all that it has started; absent when this system does not tell. */
+  readonly usage?: ResourceUsage;
 }
 
 /** `id` is chosen by the agent, and never used again for the same launcher. */

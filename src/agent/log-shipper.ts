@@ -1,7 +1,7 @@
 /**
- * Ships the lines of all step runs over one long-lived PushLogs stream, in batches, and keeps what is not yet stored in
- * a buffer of bounded size. A control plane that is slow makes steps wait; one that is silent makes lines go, and a gap
- * record says which.
+ * Ships the lines of all step runs over one long-lived PushLogs stream, in batches, and keeps what is not yet stored: some
+ * in memory, more on the disk, both bounded. No step ever waits for the control plane. When all is full the oldest lines
+ * go, and a gap record says which.
  */
 import { type ClientDuplexStream, type Metadata, status } from "@grpc/grpc-js";
 import {
@@ -13,10 +13,14 @@ import {
 } from "../../proto/generated/gateway/v1/gateway.ts";
 import type { Logger } from "../domain/logger.ts";
 import { Backoff } from "./backoff.ts";
+import type { LogSpill } from "./log-spill.ts";
 import { UNCOMPRESSED } from "./plane-clients.ts";
-import { type LogOwner, StepLog } from "./step-log.ts";
+import { type LogOwner, SEGMENT_BYTES, StepLog } from "./step-log.ts";
 
-const BUFFER_BYTES = 8 * 1024 * 1024;
+/** What all logs may take in memory, about; beyond it lines go to the disk. */
+const MEMORY_BYTES = 8 * 1024 * 1024;
+/** What is left of it when there is no disk and lines have to go: some at a time. */
+const SPARED_BYTES = MEMORY_BYTES * 0.875;
 /** What may be on its way at a time; also bounds what gRPC itself buffers. */
 const WINDOW_BYTES = 1024 * 1024;
 /**
@@ -38,43 +42,45 @@ const FULL_BYTES = 64 * 1024;
 const FLUSH_MS = 5;
 /** Lines that are written together come one after the other. */
 const TOGETHER_MS = 1;
-/** A plane that has stored nothing for so long, while the buffer is full, no longer holds steps up. */
-const SILENCE_MS = 2_000;
 /** Before lines are sent again that the plane could not store. */
 const RETRY_MS = 200;
+
+export interface LogShipperOptions {
+  readonly client: GatewayClient;
+  /** Undefined while the agent has no token; lines wait then. */
+  readonly metadata: () => Metadata | undefined;
+  readonly spill: LogSpill;
+  /** What may lie on the disk, bytes. */
+  readonly diskBytes: number;
+  readonly log: Logger;
+}
 
 type PushStream = ClientDuplexStream<PushLogsRequest, PushLogsResponse>;
 
 export class LogShipper {
-  readonly #client: GatewayClient;
-  readonly #metadata: () => Metadata | undefined;
-  readonly #log: Logger;
+  readonly #options: LogShipperOptions;
   readonly #logs = new Map<string, StepLog>();
   readonly #backoff = new Backoff();
-  readonly #waiting: (() => void)[] = [];
   readonly #waitingForAll: (() => void)[] = [];
   #stream: PushStream | undefined;
   /** Set while lines wait whose time has not come. */
   #flushTimer: NodeJS.Timeout | undefined;
   #sentAt = Number.NEGATIVE_INFINITY;
   #retryTimer: NodeJS.Timeout | undefined;
-  #silenceTimer: NodeJS.Timeout | undefined;
-  /** The plane stores nothing: lines go rather than that steps wait. */
-  #silent = false;
   #bytes = 0;
+  #spilled = 0;
   #inFlight = 0;
+  /** Lines have gone since there was last nothing to send. */
+  #dropped = false;
   #closed = false;
 
-  /** `metadata` answers undefined while the agent has no token; lines wait then. */
-  constructor(options: { client: GatewayClient; metadata: () => Metadata | undefined; log: Logger }) {
-    this.#client = options.client;
-    this.#metadata = options.metadata;
-    this.#log = options.log;
+  constructor(options: LogShipperOptions) {
+    this.#options = options;
   }
 
   /** Begins the log of a step run; its lines are kept until they are stored, also after the step's end. */
   open(owner: LogOwner): StepLog {
-    const log = new StepLog(owner);
+    const log = new StepLog(owner, this.#options.spill);
     this.#logs.set(keyOf(owner), log);
     return log;
   }
@@ -83,20 +89,9 @@ export class LogShipper {
   add(log: StepLog, stream: LogStream, content: string, timeMs: number): void {
     if (this.#logs.get(keyOf(log.owner)) !== log) return;
     this.#change(log, () => log.add(stream, content, timeMs));
-    if (this.#bytes > BUFFER_BYTES) this.#overflow();
+    if (this.#bytes > MEMORY_BYTES) this.#makeRoom();
     if (log.unsentBytes >= FULL_BYTES) this.#sendDue();
     else this.#flushTimer ??= setTimeout(() => this.#flush(), this.#untilFlushMs());
-  }
-
-  /** True when whoever makes lines should wait for {@link whenRoom}. */
-  get isFull(): boolean {
-    return this.#bytes > BUFFER_BYTES && !this.#silent && !this.#closed;
-  }
-
-  /** Resolves when there is room again, or the plane has stored nothing for two seconds. */
-  whenRoom(): Promise<void> {
-    if (!this.isFull) return Promise.resolve();
-    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   /** The step has ended: what waits for its batch is sent now, and the log goes once it is stored. */
@@ -114,32 +109,37 @@ export class LogShipper {
 
   /** Resolves when every line is stored. */
   whenStored(): Promise<void> {
-    if (this.#bytes === 0) return Promise.resolve();
+    if (this.#isEmpty) return Promise.resolve();
     return new Promise((resolve) => this.#waitingForAll.push(resolve));
   }
 
   /** Drops what is not stored. */
   close(): void {
     this.#closed = true;
-    for (const timer of [this.#flushTimer, this.#retryTimer, this.#silenceTimer]) clearTimeout(timer);
-    for (const resolve of this.#waiting.splice(0)) resolve();
+    for (const timer of [this.#flushTimer, this.#retryTimer]) clearTimeout(timer);
     this.#stream?.cancel();
+    for (const log of this.#logs.values()) log.dispose();
   }
 
   #remove(log: StepLog): void {
     if (!this.#logs.delete(keyOf(log.owner))) return;
     this.#bytes -= log.bytes;
+    this.#spilled -= log.spilledBytes;
     this.#inFlight -= log.inFlightBytes;
-    this.#letGo();
+    log.dispose();
+    this.#checkEmpty();
   }
 
   /** Keeps the sums over all logs in step with a change of one. */
   #change<T>(log: StepLog, change: () => T): T {
-    const { bytes, inFlightBytes } = log;
-    const answer = change();
-    this.#bytes += log.bytes - bytes;
-    this.#inFlight += log.inFlightBytes - inFlightBytes;
-    return answer;
+    const { bytes, spilledBytes, inFlightBytes } = log;
+    try {
+      return change();
+    } finally {
+      this.#bytes += log.bytes - bytes;
+      this.#spilled += log.spilledBytes - spilledBytes;
+      this.#inFlight += log.inFlightBytes - inFlightBytes;
+    }
   }
 
   #untilFlushMs(): number {
@@ -169,25 +169,25 @@ export class LogShipper {
   }
 
   #isDue(log: StepLog): boolean {
-    if (log.unsentBytes === 0) return false;
+    if (!log.hasUnsent) return false;
     return log.ended || this.#flushTimer === undefined || log.unsentBytes >= FULL_BYTES;
   }
 
   #connect(): PushStream | undefined {
-    const metadata = this.#metadata();
+    const metadata = this.#options.metadata();
     if (metadata === undefined) {
       this.#sendLater(this.#backoff.nextMs());
       return undefined;
     }
-    const stream = this.#client.pushLogs(metadata);
+    const stream = this.#options.client.pushLogs(metadata);
     stream.on("data", (answer: PushLogsResponse) => this.#answered(answer));
     const onEnd = (reason: string) => {
       if (this.#stream !== stream) return;
       this.#stream = undefined;
       for (const log of this.#logs.values()) this.#change(log, () => log.disconnect());
       if (this.#closed) return;
-      this.#log.debug({ reason }, "the log stream has ended");
-      if (this.#bytes > 0) this.#sendLater(this.#backoff.nextMs());
+      this.#options.log.debug({ reason }, "the log stream has ended");
+      if (!this.#isEmpty) this.#sendLater(this.#backoff.nextMs());
     };
     stream.on("error", (error: Error & { code?: number }) =>
       onEnd(status[error.code ?? status.UNKNOWN] ?? error.message),
@@ -200,21 +200,20 @@ export class LogShipper {
     const log = this.#logs.get(keyOf({ stepRunId, token }));
     if (log === undefined) return;
     this.#backoff.reset();
-    const before = log.bytes;
     switch (verdict) {
       case PushLogsVerdict.PUSH_LOGS_VERDICT_STORED:
         if (this.#change(log, () => log.acknowledge(storedThrough)) === "missed") this.#sendLater(RETRY_MS);
         break;
       case PushLogsVerdict.PUSH_LOGS_VERDICT_INVALID:
-        this.#log.warn({ stepRunId }, "the control plane cannot take a batch of log lines; they are lost");
+        this.#options.log.warn({ stepRunId }, "the control plane cannot take a batch of log lines; they are lost");
         if (!this.#change(log, () => log.discard())) return this.#remove(log);
         break;
       default:
-        this.#log.info({ stepRunId, verdict }, "the control plane refuses the log of a step run");
+        this.#options.log.info({ stepRunId, verdict }, "the control plane refuses the log of a step run");
         return this.#remove(log);
     }
-    if (log.bytes < before) this.#heard();
     if (log.isStored && log.ended) this.#remove(log);
+    this.#checkEmpty();
     this.#sendDue();
   }
 
@@ -225,35 +224,53 @@ export class LogShipper {
     }, ms);
   }
 
-  #overflow(): void {
-    if (!this.#silent) return this.#listen();
-    const longest = [...this.#logs.values()].reduce((a, b) => (b.unsentBytes > a.unsentBytes ? b : a));
-    this.#change(longest, () => longest.dropOldest(this.#bytes - BUFFER_BYTES * 0.875));
+  /** Moves lines to the disk, and lets the oldest go when there is no room for more. */
+  #makeRoom(): void {
+    while (this.#bytes > MEMORY_BYTES) {
+      const log = this.#most((each) => each.movableBytes);
+      if (log.movableBytes === 0) return; // All of it is on its way.
+      if (this.#moveToDisk(log)) continue;
+      this.#noteDropped();
+      const longest = this.#most((each) => each.spilledBytes);
+      if (longest.spilledBytes > 0) {
+        this.#change(longest, () => longest.dropOldestSegment());
+        // A disk that takes nothing at all would make the loop go on for ever.
+        if (this.#moveToDisk(log)) continue;
+      }
+      return this.#change(log, () => log.dropOldest(this.#bytes - SPARED_BYTES));
+    }
   }
 
-  /** Waits for a sign that the plane stores lines while the buffer is full or somebody waits for room. */
-  #listen(): void {
-    this.#silenceTimer ??= setTimeout(() => {
-      this.#silenceTimer = undefined;
-      if (!this.isFull && this.#waiting.length === 0) return;
-      this.#log.warn({}, "the control plane stores no log lines; the oldest that wait are dropped");
-      this.#silent = true;
-      this.#letGo();
-    }, SILENCE_MS);
+  /** False when there is no room for it. */
+  #moveToDisk(log: StepLog): boolean {
+    if (this.#spilled + Math.min(log.movableBytes, SEGMENT_BYTES) > this.#options.diskBytes) return false;
+    try {
+      this.#change(log, () => log.moveToDisk());
+      return true;
+    } catch (error) {
+      this.#options.log.debug({ error: (error as Error).message }, "log lines cannot be written to the disk");
+      return false;
+    }
   }
 
-  #heard(): void {
-    this.#silent = false;
-    clearTimeout(this.#silenceTimer);
-    this.#silenceTimer = undefined;
-    this.#letGo();
-    if (this.isFull || this.#waiting.length > 0) this.#listen();
+  #most(measure: (log: StepLog) => number): StepLog {
+    return [...this.#logs.values()].reduce((a, b) => (measure(b) > measure(a) ? b : a));
   }
 
-  #letGo(): void {
-    if (this.#bytes === 0) for (const resolve of this.#waitingForAll.splice(0)) resolve();
-    if (this.#bytes > BUFFER_BYTES * 0.75 && !this.#silent) return;
-    for (const resolve of this.#waiting.splice(0)) resolve();
+  #noteDropped(): void {
+    if (!this.#dropped)
+      this.#options.log.warn({}, "there is no room for log lines that cannot be sent; the oldest are dropped");
+    this.#dropped = true;
+  }
+
+  get #isEmpty(): boolean {
+    return this.#bytes === 0 && this.#spilled === 0;
+  }
+
+  #checkEmpty(): void {
+    if (!this.#isEmpty) return;
+    this.#dropped = false;
+    for (const resolve of this.#waitingForAll.splice(0)) resolve();
   }
 }
 

@@ -1,4 +1,5 @@
 /** What an agent is started with; whoever starts it (the command line, a test) has read it from somewhere. */
+import type { DiskFloor } from "../domain/disk-floor.ts";
 import type { Labels } from "../domain/labels.ts";
 import type { Logger } from "../domain/logger.ts";
 
@@ -9,8 +10,9 @@ export interface AgentOptions {
   readonly dataDir: string;
   /** Unique among the agents of the control plane. */
   readonly name: string;
-  /** Added to the agent's own facts `os`, `arch` and `hostname`, which they override. */
   readonly labels: Labels;
+  /** Whether the agent's own facts are labels too: `os`, `arch`, `hostname` and `cores`. Labels of these names override them. */
+  readonly facts: boolean;
   /** Jobs at a time, 1 to 1000. */
   readonly slots: number;
   /** Needed on the first start, and again when the agent's own token is revoked. */
@@ -25,7 +27,14 @@ export interface AgentOptions {
   /** Shown to operators. */
   readonly version?: string;
   readonly log: Logger;
-  /** How long running jobs may go on once the agent is asked to end, milliseconds. */
+  /** What of the disk is to stay free for jobs to begin. */
+  readonly minFreeDisk: DiskFloor;
+  /** What log lines that cannot be sent may take on the disk, bytes; 0 keeps some in memory alone. */
+  readonly logBufferBytes: number;
+  /**
+   * How long running jobs may go on once the agent is asked to end, milliseconds. In the last fifth of it steps are asked to
+   * end, and then killed.
+   */
   readonly drainTimeoutMs: number;
   /** Ends the drain at once: running steps are killed and reported as lost. */
   readonly killSignal?: AbortSignal;

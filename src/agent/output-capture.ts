@@ -16,15 +16,11 @@ export interface OutputTarget {
   readonly maskValues: readonly string[];
 }
 
-/**
- * Reads both streams until they end; numbers lines in the order in which they arrive. While the shipper is full the
- * streams are not read, so that the process waits; that ends at the latest when the control plane has been silent.
- */
+/** Reads both streams until they end, however fast they come; numbers lines in the order in which they arrive. */
 export class OutputCapture {
   readonly #streams: readonly Readable[];
   readonly #target: OutputTarget;
   readonly #ended: Promise<unknown>;
-  #ending = false;
 
   constructor(stdout: Readable, stderr: Readable, target: OutputTarget) {
     this.#target = target;
@@ -40,8 +36,6 @@ export class OutputCapture {
    * Answers the number of the last line.
    */
   async drain(): Promise<bigint> {
-    this.#ending = true;
-    this.#resume();
     const timer = setTimeout(() => this.#streams.forEach((stream) => stream.destroy()), DRAIN_MS);
     await this.#ended;
     clearTimeout(timer);
@@ -56,7 +50,6 @@ export class OutputCapture {
     stream.on("data", (chunk: Buffer) => {
       timeMs = Date.now();
       mask.write(chunk);
-      if (shipper.isFull && !this.#ending) this.#waitForRoom();
     });
     stream.on("error", () => {}); // "close" follows.
     return new Promise((resolve) =>
@@ -66,14 +59,5 @@ export class OutputCapture {
         resolve();
       }),
     );
-  }
-
-  #waitForRoom(): void {
-    for (const stream of this.#streams) stream.pause();
-    void this.#target.shipper.whenRoom().then(() => this.#resume());
-  }
-
-  #resume(): void {
-    for (const stream of this.#streams) stream.resume();
   }
 }

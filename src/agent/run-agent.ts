@@ -1,6 +1,6 @@
 /** The agent as a whole: identity, connection, work, and an end in good order. */
 import { randomUUID } from "node:crypto";
-import { arch, hostname, platform } from "node:os";
+import { arch, availableParallelism, hostname, platform } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
 import type { Clock } from "../domain/clock.ts";
@@ -9,25 +9,33 @@ import { openAgentClock } from "./agent-clock.ts";
 import { Backoff } from "./backoff.ts";
 import { ControlStream } from "./control-stream.ts";
 import { type AgentDataDir, claimDataDir } from "./data-dir.ts";
+import { DiskGuard } from "./disk-guard.ts";
 import { FifoPool } from "./fifo-pool.ts";
 import { type AgentIdentity, readIdentity, writeIdentity } from "./identity.ts";
 import { Journal } from "./journal.ts";
 import { Launcher } from "./launcher.ts";
 import { Leases } from "./leases.ts";
 import { LogShipper } from "./log-shipper.ts";
+import { openLogSpill } from "./log-spill.ts";
 import type { AgentOptions } from "./options.ts";
 import { bearer, openPlaneClients, type PlaneClients } from "./plane-clients.ts";
 import { register } from "./registration.ts";
+import { Trash } from "./trash.ts";
 import { Workload } from "./workload.ts";
 
-/** How long the end of the agent waits for the plane to take the last reports and log lines. */
+/** How long the end of the agent waits at least for the plane to take the last reports and log lines. */
 const FAREWELL_MS = 2_000;
+/** How long it waits for the plane to hear that the agent is gone. */
+const GOODBYE_MS = 1_000;
+/** What part of the time to drain is for steps that are asked to end. */
+const POLITE_PART = 1 / 5;
+const STOPPED = "the agent was stopped before the step had ended";
 /** A connection that lasted so long was a good one: the next attempt comes soon. */
 const STEADY_MS = 5_000;
 
 /**
- * Runs the agent until `signal` is aborted and its jobs have ended: it takes no more jobs, waits up to `drainTimeoutMs`
- * for those that it has, then kills what runs and reports it as lost. Rejects with `conflict` when another agent has the
+ * Runs the agent until `signal` is aborted and its jobs have ended: it takes no more jobs, waits for those that it has, and
+ * hands back what has not ended within `drainTimeoutMs`, as lost. Rejects with `conflict` when another agent has the
  * data directory, `unauthenticated` when neither its own token nor a registration token is accepted, and
  * `malformed_request` for options that cannot work.
  */
@@ -52,11 +60,13 @@ class Agent {
   readonly #dataDir: AgentDataDir;
   readonly #labels: Record<string, string>;
   readonly #bootId = randomUUID();
+  readonly #trash: Trash;
   readonly #journal: Journal;
   readonly #shipper: LogShipper;
   readonly #clock: Clock = openAgentClock();
   readonly #launcher: Launcher;
   readonly #leases: Leases;
+  readonly #disk: DiskGuard;
   readonly #workload: Workload;
   /** Aborted when nothing is left to be said to the plane. */
   readonly #ending = new AbortController();
@@ -64,6 +74,7 @@ class Agent {
   #stream: ControlStream | undefined;
   #sequence = 0n;
   #isDraining = false;
+  #hasLeft = false;
   #wasReady = false;
 
   constructor(options: AgentOptions, clients: PlaneClients, dataDir: AgentDataDir) {
@@ -71,23 +82,30 @@ class Agent {
     this.#options = options;
     this.#clients = clients;
     this.#dataDir = dataDir;
-    this.#labels = { os: platform(), arch: arch(), hostname: hostname(), ...options.labels };
+    this.#labels = { ...(options.facts ? ownFacts() : {}), ...options.labels };
+    const disk = new DiskGuard({ folder: dataDir.workDir, floor: options.minFreeDisk, clock: this.#clock, log });
+    this.#disk = disk;
     const pipes = new FifoPool(dataDir.scratchDir);
+    this.#trash = new Trash(dataDir.trashDir, log);
     this.#journal = new Journal(dataDir.journalFile, log);
     this.#shipper = new LogShipper({
       client: clients.gateway,
       metadata: () => (this.#identity === undefined ? undefined : bearer(this.#identity.agentToken)),
+      spill: openLogSpill(dataDir.scratchDir),
+      diskBytes: options.logBufferBytes,
       log,
     });
     this.#launcher = new Launcher(log);
     this.#leases = new Leases({ folder: dataDir.scratchDir, clock: this.#clock, log });
     this.#workload = new Workload({
       ...dataDir,
+      trash: this.#trash,
       launcher: this.#launcher,
       pipes,
       journal: this.#journal,
       shipper: this.#shipper,
       leases: this.#leases,
+      disk,
       log,
       report: (report) => this.#openStream?.send({ $case: "report", value: report }),
     });
@@ -109,6 +127,7 @@ class Agent {
       await this.#launcher.close();
       await this.#leases.close();
       this.#shipper.close();
+      await this.#trash.close();
       this.#journal.close();
     }
   }
@@ -121,7 +140,7 @@ class Agent {
       const identity = isKnown ? this.#identity! : await this.#register("this agent is not registered yet");
       if (identity === undefined) return;
       const end = await this.#connect(identity);
-      if (this.#ending.signal.aborted) return;
+      if (this.#ending.signal.aborted || this.#hasLeft) return;
       if (end.welcomeMs > STEADY_MS) backoff.reset();
       if (end.code === status.UNAUTHENTICATED) {
         log.warn({ details: end.details }, "the control plane refuses this agent's token");
@@ -157,7 +176,11 @@ class Agent {
       slots,
       version,
       nextSequence: () => ++this.#sequence,
-      held: () => ({ held: this.#workload.heldStepRuns(), heldJobIds: this.#workload.heldJobIds() }),
+      held: () => ({
+        held: this.#workload.heldStepRuns(),
+        heldJobIds: this.#workload.heldJobIds(),
+        takesNoJobs: this.#disk.obstacle(),
+      }),
       onContact: (sentAt) => this.#leases.renew(sentAt),
       onWelcome: (agentId) => this.#welcomed(agentId),
       onOrder: (order) => this.#workload.obey(order),
@@ -172,7 +195,7 @@ class Agent {
   }
 
   #welcomed(agentId: string): void {
-    if (this.#isDraining) this.#openStream?.send({ $case: "drain", value: {} });
+    if (this.#isDraining) this.#openStream?.send({ $case: "drain", value: { goodbye: false } });
     this.#workload.reportAll();
     if (this.#wasReady) return;
     this.#wasReady = true;
@@ -190,20 +213,42 @@ class Agent {
     log.info({ drainTimeoutMs, jobs: this.#workload.heldJobIds().length }, "the agent takes no more jobs");
     this.#isDraining = true;
     this.#workload.drain();
-    this.#openStream?.send({ $case: "drain", value: {} });
-    await within(drainTimeoutMs, this.#workload.whenWithoutJobs(), killSignal);
-    this.#workload.killAll("the agent was stopped before the step had ended");
+    this.#openStream?.send({ $case: "drain", value: { goodbye: false } });
+    const endsAt = this.#clock.monotonic() + drainTimeoutMs;
+    const leftMs = () => endsAt - this.#clock.monotonic();
+    const politeMs = drainTimeoutMs * POLITE_PART;
+    await within(leftMs() - politeMs, this.#workload.whenWithoutJobs(), killSignal);
+    this.#workload.handBack(STOPPED, politeMs);
+    await within(leftMs(), this.#workload.whenWithoutSteps(), killSignal);
+    this.#workload.killAll(STOPPED);
     await this.#workload.whenWithoutSteps();
-    await within(FAREWELL_MS, Promise.all([this.#workload.whenSettled(), this.#shipper.whenStored()]));
+    const isSaid = Promise.all([this.#workload.whenSettled(), this.#shipper.whenStored()]);
+    await within(FAREWELL_MS, isSaid);
+    await within(leftMs(), isSaid, killSignal);
+    await this.#leave();
     this.#ending.abort();
   }
+
+  /** Nothing runs any more. While an end is not acknowledged its job may still be found to have ended well. */
+  async #leave(): Promise<void> {
+    const stream = this.#openStream;
+    if (stream === undefined || this.#workload.heldStepRuns().length > 0) return;
+    this.#hasLeft = true;
+    stream.sayGoodbye();
+    await within(GOODBYE_MS, stream.ended);
+  }
+}
+
+/** What jobs may select the agent by without anybody's doing. */
+function ownFacts(): Record<string, string> {
+  return { os: platform(), arch: arch(), hostname: hostname(), cores: String(availableParallelism()) };
 }
 
 /** Resolves with `condition`, after `ms`, or when `signal` is aborted, whichever comes first. */
 async function within(ms: number, condition: Promise<unknown>, signal?: AbortSignal): Promise<void> {
   const over = new AbortController();
   const either = signal === undefined ? over.signal : AbortSignal.any([over.signal, signal]);
-  await Promise.race([condition, sleep(ms, undefined, { signal: either }).catch(() => {})]);
+  await Promise.race([condition, sleep(Math.max(0, ms), undefined, { signal: either }).catch(() => {})]);
   over.abort();
 }
 

@@ -1,6 +1,7 @@
 /** One step run that runs: its process, its bounds in time, its output, and what is to be said of its end. */
 import { type Dispatch, StepPhase } from "../../proto/generated/agent/v1/agent.ts";
 import { MillraceError } from "../domain/errors.ts";
+import type { ResourceUsage } from "../domain/resource-usage.ts";
 import type { FifoPool } from "./fifo-pool.ts";
 import type { ProcessExit } from "./launch-protocol.ts";
 import type { LaunchedProcess, Launcher } from "./launcher.ts";
@@ -9,6 +10,7 @@ import { OutputCapture, type OutputTarget } from "./output-capture.ts";
 import { prepareCommand } from "./shell-step.ts";
 import { stepEnvironment } from "./step-environment.ts";
 import { makeOutputsFile, type StepOutputs } from "./step-outputs.ts";
+import type { Trash } from "./trash.ts";
 import { openWorkspace, resolveWorkingDirectory } from "./workspace.ts";
 
 /** Beyond it `setTimeout` fires at once; 24 days. */
@@ -26,6 +28,8 @@ export interface StepEnd {
   /** Unix milliseconds; 0 when the process did not start. */
   readonly startedAtMs: number;
   readonly endedAtMs: number;
+  /** Undefined when nobody can tell. */
+  readonly usage: ResourceUsage | undefined;
 }
 
 /** Why a step is ended before its time; the first one counts. */
@@ -34,6 +38,7 @@ type Cause = { readonly phase: StepPhase; readonly reason: string };
 export interface StepSurroundings {
   readonly workDir: string;
   readonly scratchDir: string;
+  readonly trash: Trash;
   readonly launcher: Launcher;
   readonly pipes: FifoPool;
   readonly lease: HeldLease;
@@ -65,6 +70,11 @@ export class StepExecution {
     this.#end({ phase: StepPhase.STEP_PHASE_CANCELLED, reason }, graceMs);
   }
 
+  /** Asks the step to end as lost, so that its job begins anew elsewhere, and makes it after `graceMs` or its own grace. */
+  handBack(reason: string, graceMs: number): void {
+    this.#end({ phase: StepPhase.STEP_PHASE_LOST, reason }, Math.min(graceMs, Number(this.#dispatch.cancelGraceMs)));
+  }
+
   /** Ends the step at once; it counts as lost unless it was already being ended. */
   kill(reason: string): void {
     this.#end({ phase: StepPhase.STEP_PHASE_LOST, reason }, 0);
@@ -72,19 +82,19 @@ export class StepExecution {
 
   async #run(surroundings: StepSurroundings): Promise<StepEnd> {
     const dispatch = this.#dispatch;
-    const { workDir, scratchDir, launcher, lease } = surroundings;
+    const { workDir, scratchDir, trash, launcher, lease } = surroundings;
     await launcher.whenReady();
     // Much time may have passed since the lease was taken: this sets the cause when it has run out.
     lease.hasRunOut();
     if (this.#cause !== undefined) return this.#endOf(this.#cause.phase, -1, this.#cause.reason, 0n, 0);
     const workspace = openWorkspace(workDir, dispatch.jobId);
     const cwd = resolveWorkingDirectory(workspace, dispatch.workingDirectory);
-    const outputsFile = makeOutputsFile(scratchDir);
+    const outputsFile = makeOutputsFile(scratchDir, trash);
     try {
       const end = await this.#execute(cwd, stepEnvironment(dispatch, workspace, outputsFile.path), surroundings);
       return end.phase === StepPhase.STEP_PHASE_LOST ? end : withOutputs(end, outputsFile.read());
     } finally {
-      await outputsFile.dispose();
+      outputsFile.dispose();
     }
   }
 
@@ -139,9 +149,10 @@ export class StepExecution {
     await launched.gone;
     const lastLine = await capture.drain();
     const exitCode = exit?.code ?? -1;
-    if (cause !== undefined) return this.#endOf(cause.phase, exitCode, cause.reason, lastLine, startedAtMs);
+    const usage = exit?.usage;
+    if (cause !== undefined) return this.#endOf(cause.phase, exitCode, cause.reason, lastLine, startedAtMs, usage);
     const phase = exitCode === 0 ? StepPhase.STEP_PHASE_SUCCEEDED : StepPhase.STEP_PHASE_FAILED;
-    return this.#endOf(phase, exitCode, describe(exit!), lastLine, startedAtMs);
+    return this.#endOf(phase, exitCode, describe(exit!), lastLine, startedAtMs, usage);
   }
 
   /** Of a step that could not be carried out. What is wrong with the step itself is wrong on every agent. */
@@ -169,9 +180,16 @@ export class StepExecution {
     }
   }
 
-  #endOf(phase: StepPhase, exitCode: number, reason: string, lastLine: bigint, startedAtMs: number): StepEnd {
+  #endOf(
+    phase: StepPhase,
+    exitCode: number,
+    reason: string,
+    lastLine: bigint,
+    startedAtMs: number,
+    usage?: ResourceUsage,
+  ): StepEnd {
     const endedAtMs = startedAtMs === 0 ? 0 : Date.now();
-    return { phase, exitCode, reason, lastLine, outputs: {}, startedAtMs, endedAtMs };
+    return { phase, exitCode, reason, lastLine, outputs: {}, startedAtMs, endedAtMs, usage };
   }
 }
 

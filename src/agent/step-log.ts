@@ -1,11 +1,15 @@
 /**
  * The log of one step run as the agent holds it: lines numbered once, in the order of their arrival, and kept until the
- * control plane has stored them. Pure bookkeeping; the log shipper sends.
+ * control plane has stored them: the oldest in memory, then segments on the disk, then the newest in memory again. Pure
+ * bookkeeping; the log shipper sends, and says when memory or the disk is full.
  */
 import type { LogLine, LogStream } from "../../proto/generated/gateway/v1/gateway.ts";
+import { lastLineOf, type LogSpill, type Segment } from "./log-spill.ts";
 
 /** What an entry costs in memory beside its text, about. */
 const ENTRY_BYTES = 128;
+/** What one segment holds at most, counted as in memory. */
+export const SEGMENT_BYTES = 1024 * 1024;
 
 /** Which grant the lines belong to. */
 export interface LogOwner {
@@ -25,8 +29,12 @@ export class StepLog {
   readonly owner: LogOwner;
   /** True once the step is over: no line follows. */
   ended = false;
-  /** Ascending and without holes: all that is not known to be stored. */
+  readonly #spill: LogSpill;
+  /** Ascending and without holes; with what lies in segments and what follows them, all that is not known to be stored. */
   #entries: LogLine[] = [];
+  #segments: Segment[] = [];
+  /** What has come since there are segments. */
+  #newest: LogLine[] = [];
   /** How many entries from the front are on their way, and how many ever were. */
   #sent = 0;
   #tried = 0;
@@ -34,10 +42,13 @@ export class StepLog {
   #inFlightBytes = 0;
   #next = 1n;
   #bytes = 0;
+  #newestBytes = 0;
   #unsentBytes = 0;
+  #spilledBytes = 0;
 
-  constructor(owner: LogOwner) {
+  constructor(owner: LogOwner, spill: LogSpill) {
     this.owner = owner;
+    this.#spill = spill;
   }
 
   /** The number of the last line, lost ones included; 0 when there is none. */
@@ -50,8 +61,18 @@ export class StepLog {
     return this.#bytes;
   }
 
+  /** Of those, what is not on its way; there may be more on the disk. */
   get unsentBytes(): number {
     return this.#unsentBytes;
+  }
+
+  /** What lies on the disk. */
+  get spilledBytes(): number {
+    return this.#spilledBytes;
+  }
+
+  get hasUnsent(): boolean {
+    return this.#unsentBytes > 0 || this.#segments.length > 0;
   }
 
   /** Batches that have not been answered. */
@@ -64,19 +85,25 @@ export class StepLog {
   }
 
   get isStored(): boolean {
-    return this.#entries.length === 0;
+    return this.#bytes === 0 && this.#segments.length === 0;
   }
 
   add(stream: LogStream, content: string, timeMs: number): void {
     const entry: LogLine = { line: this.#next++, timeMs: BigInt(timeMs), stream, level: "info", content, lost: 0n };
-    this.#entries.push(entry);
     const cost = costOf(entry);
     this.#bytes += cost;
     this.#unsentBytes += cost;
+    if (this.#segments.length === 0) {
+      this.#entries.push(entry);
+    } else {
+      this.#newest.push(entry);
+      this.#newestBytes += cost;
+    }
   }
 
   /** Takes the next entries to send, at most `maxLines` and about `maxBytes`; none when all are on their way. */
   take(maxLines: number, maxBytes: number): LogLine[] {
+    if (this.#sent === this.#entries.length) this.#bringBack();
     const lines: LogLine[] = [];
     let bytes = 0;
     while (this.#sent < this.#entries.length && lines.length < maxLines && bytes < maxBytes) {
@@ -99,7 +126,7 @@ export class StepLog {
   acknowledge(through: bigint): "stored" | "missed" {
     this.#dropThrough(through);
     const oldest = this.#land();
-    if (oldest === undefined || !oldest.counts || lastOf(oldest.lines.at(-1)!) <= through) return "stored";
+    if (oldest === undefined || !oldest.counts || lastLineOf(oldest.lines.at(-1)!) <= through) return "stored";
     this.#closeHole(through);
     this.#sendAgain();
     return "missed";
@@ -123,9 +150,42 @@ export class StepLog {
     this.#inFlightBytes = 0;
   }
 
+  /** Memory that {@link moveToDisk} can free. What was sent once stays: it may be acknowledged at any time. */
+  get movableBytes(): number {
+    if (this.#segments.length > 0) return this.#newestBytes;
+    return this.#tried === 0 ? this.#bytes : costOfAll(this.#entries.slice(this.#tried));
+  }
+
+  /** Writes the oldest of what can be moved as one segment. Throws when the disk takes no more. */
+  moveToDisk(): void {
+    const isFirst = this.#segments.length === 0;
+    const movable = isFirst ? this.#entries.slice(this.#tried) : this.#newest;
+    let count = 0;
+    let cost = 0;
+    while (count < movable.length && cost < SEGMENT_BYTES) cost += costOf(movable[count++]!);
+    if (count === 0) return;
+    const segment = this.#spill.write(movable.slice(0, count));
+    this.#segments.push(segment);
+    this.#spilledBytes += segment.bytes;
+    this.#bytes -= cost;
+    this.#unsentBytes -= cost;
+    this.#newest = movable.slice(count);
+    this.#newestBytes = costOfAll(this.#newest);
+    if (isFirst) this.#entries.length = this.#tried;
+  }
+
+  /** Removes the oldest segment, and leaves a gap record in its place. Nothing happens when there is none. */
+  dropOldestSegment(): void {
+    const segment = this.#segments.shift();
+    if (segment === undefined) return;
+    this.#forget(segment);
+    this.#addGap(segment);
+    this.#closeUp();
+  }
+
   /**
-   * Replaces the oldest entries that were never sent by one gap record, until about `bytes` are free. Entries that were
-   * sent once may be stored, so a gap record over them could contradict the store.
+   * Replaces the oldest entries in memory that were never sent by one gap record, until about `bytes` are free. Entries
+   * that were sent once may be stored, so a gap record over them could contradict the store.
    */
   dropOldest(bytes: number): void {
     let end = this.#tried;
@@ -134,12 +194,60 @@ export class StepLog {
     if (end - this.#tried >= 2) this.#replaceByGap(this.#tried, end);
   }
 
+  /** Removes what lies on the disk; the log is over. */
+  dispose(): void {
+    for (const segment of this.#segments.splice(0)) this.#forget(segment);
+  }
+
+  /** Reads the oldest segment into memory, as its turn has come; what cannot be read is lost. */
+  #bringBack(): void {
+    const segment = this.#segments.shift();
+    if (segment === undefined) return;
+    try {
+      const lines = this.#spill.read(segment);
+      const cost = costOfAll(lines);
+      this.#entries.push(...lines);
+      this.#bytes += cost;
+      this.#unsentBytes += cost;
+    } catch {
+      this.#addGap(segment);
+    }
+    this.#forget(segment);
+    this.#closeUp();
+  }
+
+  #forget(segment: Segment): void {
+    this.#spilledBytes -= segment.bytes;
+    this.#spill.remove(segment);
+  }
+
+  /** What follows the segments follows the entries once there are none. */
+  #closeUp(): void {
+    if (this.#segments.length > 0) return;
+    for (const entry of this.#newest) this.#entries.push(entry);
+    this.#newest = [];
+    this.#newestBytes = 0;
+  }
+
+  /** Stands for lines that would follow the entries; makes a gap that is there already wider, unless that may be stored. */
+  #addGap({ first, last }: Segment): void {
+    const before = this.#entries.at(-1);
+    if (before !== undefined && before.lost > 0n && this.#entries.length > this.#tried) {
+      this.#entries[this.#entries.length - 1] = { ...before, lost: last - before.line + 1n };
+      return;
+    }
+    const gap = gapOf({ line: first, timeMs: before?.timeMs ?? 0n, stream: "LOG_STREAM_STDERR" }, last - first + 1n);
+    this.#entries.push(gap);
+    this.#bytes += costOf(gap);
+    this.#unsentBytes += costOf(gap);
+  }
+
   /** A plane that came back from a backup no longer has what it said it had stored: a gap record takes its place. */
   #closeHole(through: bigint): void {
     const first = this.#entries[0]!;
     const lost = first.line - through - 1n;
     if (lost <= 0n) return;
-    const gap: LogLine = { ...first, line: through + 1n, level: "warn", content: "", lost };
+    const gap = gapOf({ ...first, line: through + 1n }, lost);
     this.#entries.unshift(gap);
     this.#bytes += costOf(gap);
     this.#tried++;
@@ -153,9 +261,9 @@ export class StepLog {
 
   #replaceByGap(from: number, to: number): void {
     const [first, last] = [this.#entries[from]!, this.#entries[to - 1]!];
-    const gap: LogLine = { ...first, level: "warn", content: "", lost: lastOf(last) - first.line + 1n };
+    const gap = gapOf(first, lastLineOf(last) - first.line + 1n);
     const removed = this.#entries.splice(from, to - from, gap);
-    const difference = costOf(gap) - removed.reduce((sum, entry) => sum + costOf(entry), 0);
+    const difference = costOf(gap) - costOfAll(removed);
     this.#bytes += difference;
     if (from >= this.#sent) this.#unsentBytes += difference;
     else this.#sent -= removed.length - 1;
@@ -164,7 +272,7 @@ export class StepLog {
 
   #dropThrough(through: bigint): void {
     let count = 0;
-    while (count < this.#entries.length && lastOf(this.#entries[count]!) <= through) count++;
+    while (count < this.#entries.length && lastLineOf(this.#entries[count]!) <= through) count++;
     if (count === 0) return;
     for (const [index, entry] of this.#entries.splice(0, count).entries()) {
       const cost = costOf(entry);
@@ -182,8 +290,13 @@ export class StepLog {
   }
 }
 
-function lastOf(entry: LogLine): bigint {
-  return entry.lost > 0n ? entry.line + entry.lost - 1n : entry.line;
+function gapOf(at: Pick<LogLine, "line" | "timeMs" | "stream">, lost: bigint): LogLine {
+  const { line, timeMs, stream } = at;
+  return { line, timeMs, stream, level: "warn", content: "", lost };
+}
+
+function costOfAll(entries: readonly LogLine[]): number {
+  return entries.reduce((sum, entry) => sum + costOf(entry), 0);
 }
 
 function costOf(entry: LogLine): number {

@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { OUTPUT_BOUNDS } from "../domain/outputs.ts";
-import { removeTree } from "./workspace.ts";
+import type { Trash } from "./trash.ts";
 
 /** Of the file: room for delimiters, line ends and values that later ones replace. */
 const MAX_FILE_BYTES = 2 * OUTPUT_BOUNDS.bytes;
@@ -25,25 +25,25 @@ export interface OutputsFile {
   /** Call when nothing of the step is left. What stands before the first problem is answered also when there is one. */
   read(): StepOutputs;
   /** Removes whatever stands there. */
-  dispose(): Promise<void>;
+  dispose(): void;
 }
 
 /** Makes an empty file in `folder`, for this user alone. */
-export function makeOutputsFile(folder: string): OutputsFile {
+export function makeOutputsFile(folder: string, trash: Trash): OutputsFile {
   const path = join(folder, `outputs-${randomUUID()}`);
   writeFileSync(path, "", { mode: 0o600, flag: "wx" });
   return {
     path,
     read: () => readOutputs(path),
-    dispose: () => remove(path),
+    dispose: () => remove(path, trash),
   };
 }
 
-async function remove(path: string): Promise<void> {
+function remove(path: string, trash: Trash): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    await removeTree(path); // A folder.
+    trash.take(path); // A folder.
   }
 }
 

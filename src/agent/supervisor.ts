@@ -12,6 +12,7 @@ import { launchOrder } from "./launch-order.ts";
 import type { Launch, ProcessExit } from "./launch-protocol.ts";
 import { signalGroup } from "./process-group.ts";
 import { MARK, SWEEP } from "./sweep-script.ts";
+import { UsageMeter } from "./usage-meter.ts";
 
 /**
  * $2: the mark. Descriptor 3 is the lifeline. Read from the standard input, where the order follows.
@@ -33,6 +34,9 @@ const SCRIPT = `
 } <&3 3<&- >/dev/null 2>&1 & )
 exec 3<&-
 `;
+
+/** All children of this process are supervisors. */
+const meter = new UsageMeter();
 
 export class SupervisedProcess {
   /** What the marks of all processes under its lease begin with. */
@@ -66,7 +70,7 @@ export class SupervisedProcess {
     this.exited = new Promise((resolve) =>
       child.once("exit", (code, signal) => {
         this.#running = false;
-        resolve({ code, signal });
+        void meter.end(this.#pid).then((usage) => resolve({ code, signal, ...(usage === undefined ? {} : { usage }) }));
       }),
     );
     this.#lifeline = child.stdio[3] as Socket;
@@ -86,6 +90,7 @@ export class SupervisedProcess {
   /** Makes it the process of a step, once. */
   become(launch: Launch): void {
     this.#beginning = beginning();
+    meter.begin(this.#pid);
     this.#child.stdin!.end(launchOrder({ ...launch, env: { ...launch.env, [MARK]: this.#mark } }));
   }
 
@@ -100,6 +105,7 @@ export class SupervisedProcess {
   }
 
   async #sweep(): Promise<void> {
+    if (this.#running) meter.lookAgain();
     const isKnown = await killRest(this.#pid, this.#mark, this.#beginning);
     // The watcher is of the group: its end is the best sign of the group's where nothing better can be had.
     if (!isKnown && !this.#lifeline.closed) await once(this.#lifeline, "close");

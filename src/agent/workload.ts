@@ -11,13 +11,15 @@ import {
 } from "../../proto/generated/agent/v1/agent.ts";
 import type { Logger } from "../domain/logger.ts";
 import type { Order } from "./control-stream.ts";
+import type { DiskGuard } from "./disk-guard.ts";
 import type { FifoPool } from "./fifo-pool.ts";
 import { type Journal, lostReport } from "./journal.ts";
 import type { Launcher } from "./launcher.ts";
 import type { HeldLease, Leases } from "./leases.ts";
 import type { LogShipper } from "./log-shipper.ts";
 import { StepExecution, type StepEnd } from "./step-execution.ts";
-import { removeWorkspace } from "./workspace.ts";
+import type { Trash } from "./trash.ts";
+import { workspacePath } from "./workspace.ts";
 
 /** How often an end is reported again that the plane has not acknowledged. */
 const REPORT_AGAIN_MS = 5_000;
@@ -32,11 +34,13 @@ const REMEMBERED = 1_000;
 export interface WorkloadOptions {
   readonly workDir: string;
   readonly scratchDir: string;
+  readonly trash: Trash;
   readonly launcher: Launcher;
   readonly pipes: FifoPool;
   readonly journal: Journal;
   readonly shipper: LogShipper;
   readonly leases: Leases;
+  readonly disk: DiskGuard;
   readonly log: Logger;
   /** Sends a report when there is a connection; what is lost is asked for again, or sent again. */
   readonly report: (report: StepReport) => void;
@@ -62,6 +66,7 @@ export class Workload {
   readonly #waiting: (() => void)[] = [];
   #reportTimer: NodeJS.Timeout | undefined;
   #draining = false;
+  #handingBack = false;
 
   constructor(options: WorkloadOptions) {
     this.#options = options;
@@ -106,8 +111,20 @@ export class Workload {
     this.#draining = true;
   }
 
+  /**
+   * Begins nothing more, and asks all steps to end; after `graceMs`, or their own grace if that is shorter, they are killed.
+   * Whatever their processes make of it they are reported as lost, so that their jobs begin anew elsewhere.
+   */
+  handBack(reason: string, graceMs: number): void {
+    this.#draining = true;
+    this.#handingBack = true;
+    for (const { execution } of this.#running.values()) execution.handBack(reason, graceMs);
+  }
+
   /** Kills all steps; they are reported as lost. */
   killAll(reason: string): void {
+    this.#draining = true;
+    this.#handingBack = true;
     for (const { execution } of this.#running.values()) execution.kill(reason);
   }
 
@@ -156,32 +173,37 @@ export class Workload {
       journal.remember(dispatch);
       return this.#ended({ ...lostReport(dispatch, reason), phase: StepPhase.STEP_PHASE_NOT_STARTED });
     }
-    const revoked = this.#revokedEarly.get(key);
-    const obstacle = revoked ?? this.#obstacleTo(dispatch);
+    const obstacle = this.#obstacleTo(dispatch, this.#revokedEarly.get(key));
     if (obstacle === undefined) {
       this.#jobs.add(jobId);
       return this.#start(key, dispatch, lease);
     }
     lease.release();
-    const phase = revoked === undefined ? StepPhase.STEP_PHASE_LOST : StepPhase.STEP_PHASE_CANCELLED;
-    this.#ended({ ...lostReport(dispatch, obstacle), phase });
+    this.#ended({ ...lostReport(dispatch, obstacle.reason), phase: obstacle.phase });
   }
 
-  /** Why a new step run is not started, or undefined. */
-  #obstacleTo({ jobId }: Dispatch): string | undefined {
-    if (this.#released.has(jobId)) return "the job was released before this step arrived";
-    if (this.#draining && !this.#jobs.has(jobId)) return "the agent begins no more jobs: it is about to stop";
-    return undefined;
+  /** Why a new step run is not started, and how that is reported; undefined when it is. */
+  #obstacleTo({ jobId }: Dispatch, revoked: string | undefined): Pick<StepReport, "phase" | "reason"> | undefined {
+    const { STEP_PHASE_CANCELLED, STEP_PHASE_LOST, STEP_PHASE_NOT_STARTED } = StepPhase;
+    if (revoked !== undefined) return { phase: STEP_PHASE_CANCELLED, reason: revoked };
+    if (this.#released.has(jobId))
+      return { phase: STEP_PHASE_LOST, reason: "the job was released before this step arrived" };
+    const isNew = !this.#jobs.has(jobId);
+    if (this.#handingBack || (this.#draining && isNew))
+      return { phase: STEP_PHASE_LOST, reason: "the agent begins no more jobs: it is about to stop" };
+    const reason = isNew ? this.#options.disk.obstacle() : "";
+    return reason === "" ? undefined : { phase: STEP_PHASE_NOT_STARTED, reason };
   }
 
   #start(key: string, dispatch: Dispatch, lease: HeldLease): void {
-    const { workDir, scratchDir, launcher, pipes, shipper, log } = this.#options;
+    const { workDir, scratchDir, trash, launcher, pipes, shipper, disk, log } = this.#options;
     const { runId, jobId, stepRunId, token } = dispatch;
     const held = { runId, jobId, stepRunId, token };
     let startTimer: NodeJS.Timeout | undefined;
     const execution = new StepExecution(dispatch, {
       workDir,
       scratchDir,
+      trash,
       launcher,
       pipes,
       lease,
@@ -199,7 +221,7 @@ export class Workload {
       lease.release();
       this.#running.delete(key);
       log.info({ runId, jobId, stepRunId, phase: end.phase, reason: end.reason }, "a step run has ended");
-      this.#ended(reportOf(held, end), step.refused);
+      this.#ended(reportOf(held, end, disk), step.refused);
     });
   }
 
@@ -223,9 +245,9 @@ export class Workload {
     running.execution.kill("the control plane has given the step up");
   }
 
-  /** Frees the slot and removes the workspace, once nothing of the job runs any more. */
+  /** Frees the slot and lets the workspace go, once nothing of the job runs any more. */
   async #release(jobId: string): Promise<void> {
-    const { journal, workDir, log } = this.#options;
+    const { journal, workDir, trash, log } = this.#options;
     remember(this.#released, jobId, true);
     if (!this.#jobs.has(jobId)) return;
     const steps = [...this.#running.values()].filter(({ held }) => held.jobId === jobId);
@@ -235,7 +257,7 @@ export class Workload {
     }
     await Promise.all(steps.map(({ execution }) => execution.ended));
     try {
-      await removeWorkspace(workDir, jobId);
+      trash.take(workspacePath(workDir, jobId));
     } catch (error) {
       log.warn({ jobId, error: (error as Error).message }, "cannot remove the workspace of a job");
     }
@@ -290,16 +312,21 @@ export class Workload {
   }
 }
 
-function reportOf(held: HeldStepRun, end: StepEnd): StepReport {
+/** A failure on a full disk names that as what may be behind it. */
+function reportOf(held: HeldStepRun, end: StepEnd, disk: DiskGuard): StepReport {
+  const { STEP_PHASE_FAILED, STEP_PHASE_NOT_STARTED } = StepPhase;
+  const hasFailed = end.phase === STEP_PHASE_FAILED || end.phase === STEP_PHASE_NOT_STARTED;
+  const fullness = hasFailed ? disk.fullness() : "";
   return {
     ...held,
     phase: end.phase,
     exitCode: end.exitCode,
-    reason: end.reason,
+    reason: fullness === "" ? end.reason : `${end.reason} (${fullness})`,
     lastLine: end.lastLine,
     startedAtMs: BigInt(end.startedAtMs),
     endedAtMs: BigInt(end.endedAtMs),
     outputs: { ...end.outputs },
+    usage: end.usage && { cpuMs: BigInt(end.usage.cpuMs), maxRssBytes: BigInt(end.usage.maxRssBytes) },
   };
 }
 

@@ -7,6 +7,7 @@ import type { DispatchOrder } from "../domain/effects.ts";
 import type { AgentId, JobRunId, RunId, StepRunId } from "../domain/ids.ts";
 import { OUTPUT_BOUNDS } from "../domain/outputs.ts";
 import type { Pairs } from "../domain/plan.ts";
+import type { ResourceUsage } from "../domain/resource-usage.ts";
 import type { AppContext } from "./context.ts";
 
 const OVERFULL = {
@@ -32,6 +33,7 @@ export interface StepReport {
   /** 0 when there is none. */
   readonly lastLine: number;
   readonly durationMs: number;
+  readonly usage: ResourceUsage | null;
 }
 
 /**
@@ -88,6 +90,7 @@ export async function reportRefusedOrder(context: AppContext, order: DispatchOrd
     outputs: [],
     lastLine: 0,
     durationMs: 0,
+    usage: null,
   } as const;
   await sendReport(context, agentId, runId, report);
 }

@@ -15,6 +15,8 @@ export interface AgentHoldings {
   readonly steps: readonly { readonly stepRunId: StepRunId; readonly token: number }[];
   /** Jobs whose workspace and slot it holds. */
   readonly jobIds: readonly JobRunId[];
+  /** Why it takes no more at present, for people; empty when it does. */
+  readonly takesNoJobs: string;
 }
 
 export interface Reconciliation {
@@ -54,6 +56,17 @@ export async function missedOrders(
     ...holdings.jobIds.filter((jobId) => !knownJobs.has(jobId)).map((jobId) => releaseOf(context, boot, jobId)),
   ]);
   return { notices: notices.flat(), boundJobIds: bound.map(({ jobId }) => jobId) };
+}
+
+/**
+ * The agent has ended and runs nothing any more: what it still holds begins anew elsewhere. What it has reported must have
+ * been processed.
+ */
+export async function handBackJobs(context: AppContext, boot: AgentBoot): Promise<void> {
+  for (const job of await context.stores.aggregates.jobsHeldBy(boot.agentId)) {
+    if ((job.actor.state as JobState).grant!.bootId === boot.bootId)
+      await sendAgentLost(context, job, boot, "agent_stopped");
+  }
 }
 
 /** The order by which a held step was dispatched. */

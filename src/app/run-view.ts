@@ -152,6 +152,7 @@ function stepView(step: Linked<StepState>, start: StartTiming, plan: RunPlan, no
     exitCode: step.exitCode,
     reason: step.reason,
     lastLine: step.lastLine,
+    usage: step.usage,
     ...timing(step.startedAt, step.endedAt, now),
     timing: start,
   };

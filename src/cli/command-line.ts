@@ -10,17 +10,26 @@ export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
+/** How a command is ended. */
+interface CommandEnding {
+  /** Being ended by SIGTERM is what the command is for, no failure. */
+  readonly asked: boolean;
+  /** The command bounds its ending itself, and a second signal does not end the process but aborts `urgent`. */
+  readonly endsInTime?: true;
+}
+
 /**
  * Runs a command until it answers its exit status; an error is printed to stderr. Signals abort the command, which
- * then has 30 s to end what it started. `asked`: being ended by SIGTERM is what the command is for, no failure.
+ * then has 30 s to end what it started.
  */
 export async function runCommand(
-  command: (signal: AbortSignal) => Promise<number>,
-  options: { readonly asked: boolean } = { asked: false },
+  command: (signal: AbortSignal, urgent: AbortSignal) => Promise<number>,
+  options: CommandEnding = { asked: false },
 ): Promise<number> {
-  const interruption = listenForInterruption();
+  const interruption = listenForInterruption({ patient: options.endsInTime === true });
+  if (options.endsInTime !== true) boundEnding(interruption);
   try {
-    return await command(boundEnding(interruption));
+    return await command(interruption.signal, interruption.urgent);
   } catch (error) {
     if (error instanceof Interrupted) {
       return options.asked && error.signal === "SIGTERM" ? EXIT.ok : error.exitCode;
@@ -42,14 +51,13 @@ async function outputTaken(signal: AbortSignal): Promise<void> {
 }
 
 /** A command that hangs in its ending is ended by force, and with it whatever is killed at exit. */
-function boundEnding({ signal }: Interruption): AbortSignal {
+function boundEnding({ signal }: Interruption): void {
   signal.addEventListener("abort", () => {
     setTimeout(() => {
       process.stderr.write(`not everything ended within ${ENDING_MS / 1_000} s: giving up\n`);
       process.exit(EXIT.failure);
     }, ENDING_MS).unref();
   });
-  return signal;
 }
 
 /** The text for people, with every problem on a line of its own. */

@@ -1,4 +1,4 @@
-/** Signals that ask a command to end: the first one politely, a second one at once. */
+/** Signals that ask a command to end: the first one politely, the last one at once. */
 
 const ENDING_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 /** Exit statuses as shells number them. */
@@ -24,21 +24,29 @@ export class Interrupted extends Error {
 export interface Interruption {
   /** Aborted, with an {@link Interrupted}, by the first ending signal. */
   readonly signal: AbortSignal;
+  /** Of a patient one: aborted by the second signal. */
+  readonly urgent: AbortSignal;
   /** Stops listening: signals then end the process as they do by default. */
   dispose(): void;
 }
 
-/** Listens from now on, also for a reader of stdout that has gone. A second signal exits the process at once; what must die with it is killed by `exit` listeners. */
-export function listenForInterruption(): Interruption {
+/**
+ * Listens from now on, also for a reader of stdout that has gone. A second signal, of a patient one the third, exits the
+ * process at once; what must die with it is killed by `exit` listeners.
+ */
+export function listenForInterruption({ patient }: { readonly patient: boolean } = { patient: false }): Interruption {
   const controller = new AbortController();
-  let firstAt = 0;
+  const urgent = new AbortController();
+  let lastAt = 0;
   const listeners = ENDING_SIGNALS.map((name) => {
     const listener = () => {
       if (!controller.signal.aborted) {
-        firstAt = performance.now();
+        lastAt = performance.now();
         controller.abort(new Interrupted(name));
-      } else if (performance.now() - firstAt > REPEAT_MS) {
-        process.exit(STATUSES[name]);
+      } else if (performance.now() - lastAt > REPEAT_MS) {
+        if (!patient || urgent.signal.aborted) process.exit(STATUSES[name]);
+        lastAt = performance.now();
+        urgent.abort();
       }
     };
     process.on(name, listener);
@@ -51,6 +59,7 @@ export function listenForInterruption(): Interruption {
   process.stdout.on("error", lostOutput);
   return {
     signal: controller.signal,
+    urgent: urgent.signal,
     dispose() {
       for (const [name, listener] of listeners) process.off(name, listener);
       process.stdout.off("error", lostOutput);

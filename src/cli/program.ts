@@ -103,7 +103,10 @@ function buildProgram(setStatus: (status: number) => void): Command {
 
   program
     .command("agent")
-    .description("run an agent until SIGTERM; settings come from the environment")
+    .description(
+      "run an agent until SIGTERM; settings come from options, the environment and a file, in this order: the first one counts",
+    )
+    .option("--config <file>", "YAML, with these options as keys (MILLRACE_AGENT_CONFIG)")
     .option("--gateway <host:port>", "the control plane's gateway (MILLRACE_GATEWAY)")
     .option(
       "--security <kind>",
@@ -115,11 +118,22 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .option("--name <name>", "default: the host's name (MILLRACE_AGENT_NAME)")
     .option("--slots <n>", "jobs at a time (MILLRACE_AGENT_SLOTS)")
     .option("--labels <k=v,...>", "what jobs select agents by (MILLRACE_AGENT_LABELS)")
+    .option("--facts <on|off>", "labels os, arch, hostname and cores; default on (MILLRACE_AGENT_FACTS)")
     .option("--data-dir <dir>", "workspaces and identity (MILLRACE_DATA_DIR)")
+    .option("--drain-timeout <duration>", "for jobs to end after SIGTERM; default 25s (MILLRACE_AGENT_DRAIN_TIMEOUT)")
+    .option(
+      "--min-free-disk <size>",
+      "below it no job begins: 2GB, 5% or 0; default the lesser of 1GiB and 5% (MILLRACE_AGENT_MIN_FREE_DISK)",
+    )
+    .option("--log-buffer <size>", "disk for log lines that cannot be sent; default 256MiB (MILLRACE_AGENT_LOG_BUFFER)")
+    .option("--print-config", "print the settings as JSON, without secrets, and end")
     .addOption(new Option("--lifeline", "end at once when stdin closes").hideHelp())
     .action(async (options: AgentOptions) =>
       setStatus(
-        await runCommand(async (signal) => (await import("./agent.ts")).agent(options, signal), { asked: true }),
+        await runCommand(async (signal, urgent) => (await import("./agent.ts")).agent(options, signal, urgent), {
+          asked: true,
+          endsInTime: true,
+        }),
       ),
     );
 

@@ -67,6 +67,8 @@ export interface PresenceRecord {
   readonly busy: number;
   /** It takes no more jobs; absent in a record that an older version has written. */
   readonly draining?: boolean;
+  /** Why it takes no more jobs at present, for people; empty, or absent from an older gateway, when it does. */
+  readonly takesNoJobs?: string;
 }
 
 export interface Presence {

@@ -8,6 +8,8 @@ interface OnlineAgent {
   readonly labels: Labels;
   readonly slots: number;
   readonly busy: number;
+  /** Why it takes no jobs whatever its slots, for people. */
+  readonly takesNoJobs?: string;
 }
 
 /** What is known of those that may take jobs. */
@@ -43,7 +45,7 @@ export function agentWait(selector: AgentSelector, projectId: ProjectId, { onlin
   if (reached !== undefined) return { reason: "quota", clause: reached.name, text: describeQuota(reached) };
   if (matching.every(isBusy)) {
     const count = matching.length === 1 ? "the only matching agent is" : `all ${matching.length} matching agents are`;
-    return { reason: "all_busy", clause: "", text: `${count} busy` };
+    return { reason: "all_busy", clause: "", text: `${count} ${describeBusy(matching)}` };
   }
   return { reason: "agent", clause: "", text: "waits for an agent to take it" };
 }
@@ -70,6 +72,14 @@ function describeQuota({ subject, taken, limit }: QuotaUse): string {
   return `the quota of ${whose} is reached: ${taken} of ${limit} jobs run`;
 }
 
-function isBusy({ busy, slots }: OnlineAgent): boolean {
-  return busy >= slots;
+function isBusy({ busy, slots, takesNoJobs = "" }: OnlineAgent): boolean {
+  return busy >= slots || takesNoJobs !== "";
+}
+
+/** The first of those that take no jobs speaks for the others. */
+function describeBusy(matching: readonly OnlineAgent[]): string {
+  const reasons = matching.flatMap(({ takesNoJobs = "" }) => (takesNoJobs === "" ? [] : [takesNoJobs]));
+  if (reasons.length === 0) return "busy";
+  if (reasons.length === 1 && matching.length === 1) return `not taking jobs: ${reasons[0]}`;
+  return `busy, or not taking jobs (${reasons.length} of them; one: ${reasons[0]})`;
 }

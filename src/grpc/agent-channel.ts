@@ -83,7 +83,8 @@ async function readAll(requests: AsyncIterator<ConnectRequest, undefined>, sessi
         await session.report(message.value);
         break;
       case "drain":
-        session.drain();
+        if (message.value.goodbye) await session.goodbye();
+        else session.drain();
         break;
       case "hello":
         throw new MillraceError("malformed_request", "`hello` may come only once in a stream");

@@ -36,9 +36,15 @@ const stepRun = id.transform((text) => asId<StepRunId>(text));
 const heldSteps = z.array(z.object({ stepRunId: stepRun, token: wholeNumber })).max(MAX_HELD);
 const heldJobs = z.array(id.transform((text) => asId<JobRunId>(text))).max(MAX_HELD);
 
-export function readHoldings(message: { held: HeldStepRun[]; heldJobIds: string[] }): AgentHoldings {
-  const { held, heldJobIds } = parse(z.object({ held: heldSteps, heldJobIds: heldJobs }), message);
-  return { steps: held, jobIds: heldJobIds };
+const holdings = z.object({ held: heldSteps, heldJobIds: heldJobs, takesNoJobs: z.string().max(256) });
+
+export function readHoldings(message: {
+  held: HeldStepRun[];
+  heldJobIds: string[];
+  takesNoJobs: string;
+}): AgentHoldings {
+  const { held, heldJobIds, takesNoJobs } = parse(holdings, message);
+  return { steps: held, jobIds: heldJobIds, takesNoJobs };
 }
 
 const PHASES: Record<Exclude<StepPhase, "STEP_PHASE_UNSPECIFIED">, StepReport["phase"]> = {
@@ -59,6 +65,10 @@ const report = z.object({
   lastLine: wholeNumber,
   startedAtMs: wholeNumber,
   endedAtMs: wholeNumber,
+  usage: z
+    .object({ cpuMs: wholeNumber, maxRssBytes: wholeNumber })
+    .optional()
+    .transform((usage) => usage ?? null),
 });
 
 const OUTPUT_NAME = /^[A-Za-z_][\w-]{0,63}$/;

@@ -66,6 +66,7 @@ export function agentService(context: GatewayContext, channels: AgentChannels): 
         labels,
         slots,
         busy: holdings.jobIds.length,
+        takesNoJobs: holdings.takesNoJobs,
       });
       const { notices } = await missedOrders(context, context.builder, boot, holdings);
       const missed: ConnectResponse[] = [];

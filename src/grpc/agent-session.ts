@@ -12,7 +12,7 @@ import { type AgentBoot, reportStep, sendReport, type StepReport as Report } fro
 import { type AgentNotice, listenToAgent, supersedeStreams } from "../app/agent-notices.ts";
 import { agentFacts, refreshAgent } from "../app/agent-registration.ts";
 import { AgentStanding } from "../app/agent-standing.ts";
-import { type AgentHoldings, missedOrders } from "../app/agent-work.ts";
+import { type AgentHoldings, handBackJobs, missedOrders } from "../app/agent-work.ts";
 import { type ErrorReason, MillraceError } from "../domain/errors.ts";
 import type { JobRunId, RunId, StepRunId } from "../domain/ids.ts";
 import type { Labels } from "../domain/labels.ts";
@@ -63,7 +63,7 @@ export class AgentSession implements Claimant {
   #announced = false;
   #draining = false;
   /** As the agent told last. */
-  #holdings: AgentHoldings = { steps: [], jobIds: [] };
+  #holdings: AgentHoldings = { steps: [], jobIds: [], takesNoJobs: "" };
   /** When the agent was last heard, by the monotonic clock. */
   #heardAt: number;
   #woken = false;
@@ -137,14 +137,22 @@ export class AgentSession implements Claimant {
 
   drain(): void {
     this.#draining = true;
-    this.#beat(this.#holdings).catch((error: unknown) => this.#warn(error, "the next heartbeat tells of the drain"));
+    this.#showPresence().catch((error: unknown) => this.#warn(error, "the next heartbeat tells of the drain"));
+  }
+
+  /** The agent ends: what it still holds begins anew elsewhere. Rejects when the store or a mailbox cannot be reached. */
+  async goodbye(): Promise<void> {
+    this.#draining = true;
+    await this.#reports;
+    await handBackJobs(this.#context, this.#boot);
   }
 
   freeSlots(): number {
     const { clock, desk, heartbeatIntervalMs } = this.#context;
     const isSilent = clock.monotonic() - this.#heardAt > SILENT_HEARTBEATS * heartbeatIntervalMs;
     const isPaused = desk.pauses.isPaused(this.#boot.agentId);
-    return this.#draining || isSilent || isPaused ? 0 : this.#slots - this.#bound.size - this.#claims.size;
+    const takesNone = this.#draining || isSilent || isPaused || this.#holdings.takesNoJobs !== "";
+    return takesNone ? 0 : this.#slots - this.#bound.size - this.#claims.size;
   }
 
   wake(): void {
@@ -310,14 +318,17 @@ export class AgentSession implements Claimant {
   }
 
   #beat(holdings: AgentHoldings): Promise<void> {
+    const isBack = this.#holdings.takesNoJobs !== "" && holdings.takesNoJobs === "";
     this.#holdings = holdings;
+    if (isBack) this.wake();
     return this.#showPresence();
   }
 
   #showPresence(): Promise<void> {
     const { gatewayId, presence } = this.#context;
-    const [slots, busy, draining] = [this.#slots, this.#holdings.jobIds.length, this.#draining];
-    return presence.beat({ ...this.#boot, gatewayId, labels: this.labels, slots, busy, draining });
+    const { jobIds, takesNoJobs } = this.#holdings;
+    const [slots, busy, draining] = [this.#slots, jobIds.length, this.#draining];
+    return presence.beat({ ...this.#boot, gatewayId, labels: this.labels, slots, busy, draining, takesNoJobs });
   }
 
   async #reconcile(holdings: AgentHoldings): Promise<void> {

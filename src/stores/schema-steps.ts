@@ -112,11 +112,12 @@ const JOB_GATES = {
   quotas: [],
   waits: null,
 };
-const STEP_REUSE = { attemptsBefore: 0, reusedFrom: null };
+const STEP_REUSE = { attemptsBefore: 0, reusedFrom: null, usage: null };
+const REPORT_USAGE = { usage: null };
 const ORIGIN_RERUN = { retryOf: null, firstRunId: null };
 
 /**
- * Schema 3: approvals, groups, runs that are run again. Nodes that write schema 2 cannot run these, so a plan that has them is
+ * Schema 3: approvals, groups, runs that are run again, what steps have used up. Nodes that write schema 2 cannot run these, so a plan that has them is
  * refused until the last of them is gone.
  */
 export const GATES_AND_RERUNS: SchemaStep = {
@@ -135,6 +136,7 @@ export const GATES_AND_RERUNS: SchemaStep = {
     run: (state) => ({ ...RUN_GATES, ...state }),
     job: (state) => ({ ...JOB_GATES, ...state }),
     step: (state) => ({ ...STEP_REUSE, ...state }),
+    letter: (letter) => withMessage(letter, (report) => ({ ...REPORT_USAGE, ...report })),
   },
   downgrade: {
     plan(plan) {
@@ -155,7 +157,10 @@ export const GATES_AND_RERUNS: SchemaStep = {
     step: (state) => without(state, STEP_REUSE),
     // To an older node it is a loss, which has the job begin anew as well.
     letter: (letter) =>
-      withMessage(letter, (report) => (report["phase"] === "notStarted" ? { ...report, phase: "lost" } : report)),
+      withMessage(letter, (report) => ({
+        ...without(report, REPORT_USAGE),
+        ...(report["phase"] === "notStarted" ? { phase: "lost" } : {}),
+      })),
   },
 };
 

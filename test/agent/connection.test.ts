@@ -1,5 +1,6 @@
 /** What the agent keeps over disconnections, restarts, and its own death. */
 import { execFileSync } from "node:child_process";
+import { availableParallelism, hostname } from "node:os";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { status } from "@grpc/grpc-js";
@@ -31,9 +32,33 @@ describe("an agent and its connection", () => {
     expect(bench.plane.registrations).to.have.length(1);
     expect(bench.plane.registrations[0]).to.deep.include({ name: "tester", slots: 2 });
     const { labels, bootId } = bench.plane.hellos[0]!;
-    expect(labels).to.include({ team: "test", os: "overridden", arch: process.arch }).and.to.have.property("hostname");
+    expect(labels).to.deep.equal({
+      team: "test",
+      os: "overridden",
+      arch: process.arch,
+      hostname: hostname(),
+      cores: String(availableParallelism()),
+    });
     expect(bootId).to.not.equal(bench.plane.hellos[1]!.bootId);
     expect((await stat(join(bench.dataDir, "identity.json"))).mode & 0o777).to.equal(0o600);
+  });
+
+  it("says nothing of itself when it is told not to", async () => {
+    await bench.start({ facts: false, labels: { team: "test" } });
+    expect(bench.plane.hellos[0]!.labels).to.deep.equal({ team: "test" });
+    expect(bench.plane.registrations[0]!.labels).to.deep.equal({ team: "test" });
+  });
+
+  it("begins no job while its disk is too full, and says so", async () => {
+    await bench.start({ minFreeDisk: { bytes: Number.MAX_SAFE_INTEGER, percent: 100 } });
+    const { takesNoJobs } = bench.plane.hellos[0]!;
+    expect(takesNoJobs).to.match(/^\d+ MiB of the agent's disk are free, less than \d+ MiB$/);
+    await until("a heartbeat", () => bench.plane.heartbeats.length > 0);
+    expect(bench.plane.heartbeats[0]!.takesNoJobs).to.match(/ MiB of the agent's disk are free/);
+    bench.plane.dispatch({ script: "true" });
+    const end = await bench.plane.endOf();
+    expect(end).to.include({ phase: "STEP_PHASE_NOT_STARTED", startedAtMs: 0n });
+    expect(end.reason).to.match(/ MiB of the agent's disk are free/);
   });
 
   it("registers again when its token is refused", async () => {
@@ -247,6 +272,51 @@ describe("an agent and its connection", () => {
     await agent.stop();
     expect(await bench.plane.endOf()).to.include({ phase: "STEP_PHASE_LOST", lastLine: 1n });
     expect(await processesWith("sleep 71")).to.deep.equal([]);
+  });
+
+  it("asks its steps to end before its time to drain is over, and reports them as lost whatever they make of it", async () => {
+    const agent = await bench.start({ drainTimeoutMs: 2_000 });
+    bench.plane.dispatch({ script: "trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.02; done" });
+    await bench.plane.logOf(1n);
+    const stoppedAt = performance.now();
+    await agent.stop();
+    expect(performance.now() - stoppedAt).to.be.within(1_500, 2_000);
+    const end = await bench.plane.endOf();
+    expect(end).to.include({ phase: "STEP_PHASE_LOST", exitCode: 0 });
+    expect(end.reason).to.equal("the agent was stopped before the step had ended");
+    expect((await bench.plane.logOf(end.lastLine)).at(-1)!.content).to.equal("bye");
+    expect(bench.plane.received.slice(-2)).to.deep.equal(["report", "goodbye"]);
+  });
+
+  it("hands back a job that holds its slot while nothing of it runs", async () => {
+    const agent = await bench.start({ drainTimeoutMs: 100 });
+    bench.plane.dispatch({ script: "true" });
+    await bench.plane.endOf();
+    await agent.stop();
+    expect(bench.plane.received.at(-1)).to.equal("goodbye");
+  });
+
+  it("does not say goodbye while the plane has not acknowledged all ends", async () => {
+    bench.plane.acknowledgesReports = false;
+    const agent = await bench.start({ drainTimeoutMs: 100 });
+    bench.plane.dispatch({ script: "true" });
+    await bench.plane.endOf();
+    await agent.stop();
+    expect(bench.plane.received).to.include("drain").and.not.include("goodbye");
+  });
+
+  it("waits for its last lines to be stored as long as it has time to drain", async () => {
+    const agent = await bench.start({ drainTimeoutMs: 6_000 });
+    bench.plane.storesLogs = false;
+    bench.plane.dispatch({ script: "echo late" });
+    await bench.plane.endOf();
+    const stopped = agent.stop();
+    bench.plane.order({ $case: "release", value: { jobId: "job_1" } });
+    const stoppedAt = performance.now();
+    await until("more than the farewell", () => performance.now() - stoppedAt > 2_500);
+    bench.plane.storeLogsAgain();
+    await stopped;
+    expect(performance.now() - stoppedAt).to.be.below(4_000);
   });
 
   it("ends at once when it is told to, whatever its time to drain", async () => {

@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -61,6 +61,21 @@ describe("the agent's journal", () => {
     expect(after.unsettled()).to.have.length(1);
     after.begin(held(2));
     expect(reopen().unsettled()).to.have.length(2);
+  });
+
+  it("goes on with the file that it has when the disk has no room for a shorter one", async () => {
+    const journal = reopen();
+    await mkdir(`${file}.new`);
+    for (let n = 1; n <= 200; n++) {
+      journal.begin(held(n));
+      journal.end({ ...success(n), outputs: { big: "x".repeat(20_000) } });
+      journal.settle(`step_${n}`, BigInt(n));
+    }
+    journal.begin(held(201));
+    await rm(`${file}.new`, { recursive: true });
+    expect((await readFile(file, "utf8")).split("\n").length).to.be.above(600);
+    const after = reopen();
+    expect(after.unsettled().map(({ stepRunId }) => stepRunId)).to.deep.equal(["step_201"]);
   });
 
   it("stays small however many step runs there were, and keeps those that are not settled", async () => {

@@ -1,4 +1,6 @@
 /** Log lines from a step's output to the plane's store. */
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { expect } from "chai";
 import type { LogLine } from "../../proto/generated/gateway/v1/gateway.ts";
 import { until } from "../support/until.ts";
@@ -91,15 +93,26 @@ describe("the log of a step on an agent", () => {
     expect(numbersOf(lines)).to.deep.equal(oneTo(300));
   });
 
-  it("has a gap record for what did not fit while the plane stored nothing, and the step ends all the same", async () => {
+  const MANY = "seq -f '%.0f of a great many lines that nobody stores for now' 400000";
+  const files = async () => (await readdir(join(bench.dataDir, "scratch"))).filter((name) => name.startsWith("log-"));
+
+  it("has every line of what was said while the plane stored nothing, and the step does not wait for it", async () => {
     bench.plane.storesLogs = false;
-    bench.plane.dispatch({ script: "seq -f '%.0f of a great many lines that nobody stores for now' 400000" });
+    bench.plane.dispatch({ script: MANY });
     const { lastLine, phase } = await bench.plane.endOf();
     expect([phase, lastLine]).to.deep.equal(["STEP_PHASE_SUCCEEDED", 400_000n]);
+    expect((await files()).length, "segments on the disk").to.be.at.least(10);
     bench.plane.storeLogsAgain();
     const lines = await bench.plane.logOf(lastLine);
-    const gaps = lines.filter(({ lost }) => lost > 0n);
-    expect(gaps).to.have.length.within(1, 3);
+    expect(lines.findIndex(({ line, lost }, index) => line !== BigInt(index + 1) || lost > 0n)).to.equal(-1);
+    expect(lines.find(({ line, content }) => !content.startsWith(`${line} of a great many`))).to.equal(undefined);
+    await until("nothing left on the disk", async () => (await files()).length === 0);
+  });
+
+  /** Reads the log of a step and answers how many of its lines are there; the others are gaps. */
+  async function keptOf(lastLine: bigint): Promise<number> {
+    bench.plane.storeLogsAgain();
+    const lines = await bench.plane.logOf(lastLine);
     let next = 1n;
     for (const { line, lost, content } of lines) {
       expect(line).to.equal(next);
@@ -107,8 +120,30 @@ describe("the log of a step on an agent", () => {
       next = line + (lost || 1n);
     }
     expect(next).to.equal(400_001n);
-    // What is kept fills the buffer, and no more.
-    expect(lines.length).to.be.within(30_000, 80_000);
+    expect(lines.filter(({ lost }) => lost > 0n)).to.have.length.within(1, 3);
+    return lines.length;
+  }
+
+  it("has a gap record for what fits neither memory nor the disk, and the step ends all the same", async () => {
+    await bench.restart({ logBufferBytes: 4 * 1024 * 1024 });
+    bench.plane.storesLogs = false;
+    bench.plane.dispatch({ script: MANY });
+    const { lastLine, phase } = await bench.plane.endOf();
+    expect([phase, lastLine]).to.deep.equal(["STEP_PHASE_SUCCEEDED", 400_000n]);
+    const sizes = await Promise.all(
+      (await files()).map(async (name) => (await stat(join(bench.dataDir, "scratch", name))).size),
+    );
+    expect(sizes.reduce((sum, size) => sum + size, 0)).to.be.within(2 * 1024 * 1024, 4 * 1024 * 1024);
+    // The window, 4 MiB on the disk and 8 MiB in memory, where a line takes twice as much.
+    expect(await keptOf(lastLine)).to.be.within(60_000, 160_000);
+  });
+
+  it("has a gap record for what does not fit into memory where the disk takes nothing", async () => {
+    await bench.restart({ logBufferBytes: 0 });
+    bench.plane.storesLogs = false;
+    bench.plane.dispatch({ script: MANY });
+    const { lastLine } = await bench.plane.endOf();
+    expect(await keptOf(lastLine)).to.be.within(30_000, 80_000);
   });
 
   it("is dropped, and no longer sent, when the plane refuses it", async () => {

@@ -1,11 +1,20 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect } from "chai";
+import fc from "fast-check";
+import { openLogSpill } from "../../src/agent/log-spill.ts";
 import { StepLog } from "../../src/agent/step-log.ts";
 
 const OWNER = { runId: "run_1", stepRunId: "step_1", token: 1n };
 const ALL = Number.POSITIVE_INFINITY;
 
+let folder: string;
+before(() => (folder = mkdtempSync(join(tmpdir(), "millrace-spill-"))));
+after(() => rmSync(folder, { recursive: true }));
+
 function logOf(lines: number): StepLog {
-  const log = new StepLog(OWNER);
+  const log = new StepLog(OWNER, openLogSpill(folder));
   for (let line = 1; line <= lines; line++) log.add("LOG_STREAM_STDOUT", `line ${line}`, 0);
   return log;
 }
@@ -111,5 +120,123 @@ describe("the log of a step run before it is stored", () => {
     expect(log.inFlightBytes).to.equal(log.bytes);
     log.acknowledge(100n);
     expect(log.bytes).to.equal(0);
+  });
+});
+
+describe("the log of a step run on the disk", () => {
+  /** Each segment is sent by itself. */
+  const allSpans = (log: StepLog) => {
+    const found: string[] = [];
+    while (log.hasUnsent) found.push(...spans(log));
+    return found;
+  };
+  const add = (log: StepLog, lines: number) => {
+    for (let each = 0; each < lines; each++) log.add("LOG_STREAM_STDOUT", `line ${log.lastLine + 1n}`, 0);
+  };
+  const filesOf = () => readdirSync(folder);
+
+  it("comes back in its order, and leaves nothing there", () => {
+    const log = logOf(4);
+    spans(log, 2);
+    log.moveToDisk();
+    expect([log.bytes, log.unsentBytes]).to.deep.equal([2 * 134, 0]);
+    add(log, 2);
+    log.moveToDisk();
+    add(log, 2);
+    expect([filesOf().length, log.spilledBytes > 0, log.hasUnsent]).to.deep.equal([2, true, true]);
+    expect([spans(log, 2), spans(log, 4), spans(log)]).to.deep.equal([["3", "4"], ["5", "6", "7", "8"], []]);
+    expect([filesOf(), log.spilledBytes]).to.deep.equal([[], 0]);
+    log.acknowledge(8n);
+    expect([log.isStored, log.bytes, log.unsentBytes]).to.deep.equal([true, 0, 0]);
+  });
+
+  it("is not stored before all of it is sent", () => {
+    const log = logOf(2);
+    log.moveToDisk();
+    log.acknowledge(0n);
+    expect([log.isStored, log.hasUnsent, log.bytes]).to.deep.equal([false, true, 0]);
+    log.dispose();
+    expect(filesOf()).to.deep.equal([]);
+  });
+
+  it("stays in memory as far as it was sent before a disconnection: it may be stored", () => {
+    const log = logOf(6);
+    spans(log, 3);
+    log.disconnect();
+    log.moveToDisk();
+    log.dropOldestSegment();
+    expect(spans(log)).to.deep.equal(["1", "2", "3", "4+3"]);
+  });
+
+  it("has one gap of segments that are dropped one after the other", () => {
+    const log = logOf(2);
+    log.moveToDisk();
+    for (let round = 0; round < 2; round++) {
+      add(log, 2);
+      log.moveToDisk();
+    }
+    log.dropOldestSegment();
+    log.dropOldestSegment();
+    add(log, 1);
+    expect(allSpans(log)).to.deep.equal(["1+4", "5", "6", "7"]);
+    expect(filesOf()).to.deep.equal([]);
+  });
+
+  it("has a gap of a segment that cannot be read", () => {
+    const log = logOf(3);
+    log.moveToDisk();
+    add(log, 1);
+    for (const file of filesOf()) writeFileSync(join(folder, file), "\xff\xff not what was written");
+    expect(allSpans(log)).to.deep.equal(["1+3", "4"]);
+    expect(filesOf()).to.deep.equal([]);
+  });
+
+  it("tells each line once or as a gap, whatever happens in whatever order", () => {
+    const acts = fc.oneof(
+      fc.record({ act: fc.constant("add" as const), count: fc.nat(5) }),
+      fc.record({ act: fc.constant("send" as const), count: fc.integer({ min: 1, max: 5 }) }),
+      fc.record({
+        act: fc.constantFrom("store", "miss", "disconnect", "move", "dropSegment", "dropLines"),
+        count: fc.constant(0),
+      }),
+    );
+    fc.assert(
+      fc.property(fc.array(acts, { maxLength: 60 }), (history) => {
+        const log = logOf(0);
+        let stored = 0n;
+        const onTheWay: bigint[] = [];
+        const store = (lines: readonly { line: bigint; lost: bigint }[]) => {
+          for (const { line, lost } of lines) {
+            expect(line <= stored + 1n, "no hole").to.equal(true);
+            const last = lost > 0n ? line + lost - 1n : line;
+            if (last > stored) stored = last;
+          }
+        };
+        const send = (count: number) => {
+          const lines = log.take(count, ALL);
+          if (lines.length === 0) return;
+          store(lines);
+          onTheWay.push(stored);
+        };
+        for (const { act, count } of history) {
+          if (act === "add") add(log, count);
+          else if (act === "send") send(count);
+          else if (act === "store" && onTheWay.length > 0) log.acknowledge(onTheWay.shift()!);
+          else if (act === "miss" && onTheWay.length > 0) onTheWay.shift();
+          else if (act === "disconnect") onTheWay.splice(0, onTheWay.length, ...(log.disconnect(), []));
+          else if (act === "move") log.moveToDisk();
+          else if (act === "dropSegment") log.dropOldestSegment();
+          else if (act === "dropLines") log.dropOldest(200);
+        }
+        log.disconnect();
+        while (log.hasUnsent) store(log.take(3, ALL));
+        expect(stored).to.equal(log.lastLine);
+        log.acknowledge(stored);
+        log.acknowledge(stored);
+        expect([log.isStored, log.bytes, log.unsentBytes, log.spilledBytes]).to.deep.equal([true, 0, 0, 0]);
+        expect(filesOf()).to.deep.equal([]);
+      }),
+      { numRuns: 300 },
+    );
   });
 });

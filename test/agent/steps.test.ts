@@ -1,5 +1,5 @@
 /** Steps from dispatch to report, by a real agent and real processes. */
-import { mkdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, readdir, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { until } from "../support/until.ts";
@@ -280,6 +280,18 @@ describe("a step on an agent", () => {
     await until("a heartbeat without the job", () => bench.plane.heartbeats.at(-1)?.heldJobIds.length === 0);
     expect(await stat(workspace).catch((error: NodeJS.ErrnoException) => error.code)).to.equal("ENOENT");
     expect(await readFile(join(outside, "precious"), "utf8")).to.equal("kept");
+  });
+
+  it("frees its slot at the release, however much it has left, and all of that goes", async () => {
+    bench.plane.dispatch({
+      script: `for i in $(seq 50); do mkdir $i; touch $(seq -f "$i/%.0f" 200); done; echo done`,
+    });
+    await bench.plane.endOf();
+    const [work, trash] = [join(bench.dataDir, "work"), join(bench.dataDir, "trash")];
+    bench.plane.order({ $case: "release", value: { jobId: "job_1" } });
+    await until("a workspace that is moved away", async () => (await readdir(work)).length === 0);
+    await until("a heartbeat without the job", () => bench.plane.heartbeats.at(-1)?.heldJobIds.length === 0);
+    await until("an empty trash", async () => (await readdir(trash)).length === 0);
   });
 
   it("dies with its job's release, and none begins after it", async () => {

@@ -33,6 +33,12 @@ export class AgentBench {
     return agent;
   }
 
+  /** Ends the agents of this process and starts one with other options. */
+  async restart(options: Partial<AgentOptions>): Promise<TestAgent> {
+    for (const end of this.#ends.splice(0)) await end();
+    return this.start(options);
+  }
+
   /** Starts an agent as a process of its own, in a group of its own. */
   async spawn(): Promise<ChildProcess> {
     const hellos = this.plane.hellos.length;
@@ -55,6 +61,9 @@ export class AgentBench {
       slots: 2,
       registrationToken: REGISTRATION_TOKEN,
       log: SILENT,
+      facts: true,
+      minFreeDisk: { bytes: 0, percent: 0 },
+      logBufferBytes: 64 * 1024 * 1024,
       drainTimeoutMs: 5_000,
       ...options,
     };

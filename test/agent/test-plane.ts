@@ -177,7 +177,7 @@ export class TestPlane {
 
   #receive(stream: Control, message: NonNullable<ConnectRequest["message"]>): void {
     const answer = (order: Order) => void stream.write({ message: order });
-    this.received.push(message.$case);
+    this.received.push(message.$case === "drain" && message.value.goodbye ? "goodbye" : message.$case);
     switch (message.$case) {
       case "hello":
         this.hellos.push(message.value);

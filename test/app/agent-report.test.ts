@@ -13,7 +13,7 @@ describe("a report of an agent without a channel", () => {
   for (const phase of ["started", "failed", "lost"] as const) {
     it(`that says ${phase} of a step that nobody knows, or that was never granted, is refused and tells no actor`, async () => {
       const run = await StoredRun.create(gateway.stores, [{}]);
-      const rest = { token: 1, phase, exitCode: -1, reason: "", outputs: [], lastLine: 0, durationMs: 0 };
+      const rest = { token: 1, phase, exitCode: -1, reason: "", outputs: [], lastLine: 0, durationMs: 0, usage: null };
       for (const stepRunId of [asId<StepRunId>("step_unknown"), asId<StepRunId>(run.stepRunId())]) {
         const report = { ...rest, stepRunId };
         const agent = asId<AgentId>("agt_1");

@@ -24,6 +24,19 @@ describe("why a queued job waits", () => {
     expect(text(agent(fit, 1), agent(fit, 1))).to.equal("all 2 matching agents are busy");
   });
 
+  it("says why agents with free slots take no jobs", () => {
+    const full = { ...agent({}, 0), takesNoJobs: "its disk is full" };
+    const wait = (...online: Agent[]) => agentWait(ANY_AGENT, PROJECT, agents(online));
+    expect(wait(full)).to.include({
+      reason: "all_busy",
+      text: "the only matching agent is not taking jobs: its disk is full",
+    });
+    expect(wait(full, agent({}, 1)).text).to.equal(
+      "all 2 matching agents are busy, or not taking jobs (1 of them; one: its disk is full)",
+    );
+    expect(wait(full, agent({}, 0)).reason).to.equal("agent");
+  });
+
   it("is the same while the same clauses fail, however many agents there are", () => {
     const selector = { matchLabels: [["os", "linux"]] as const, matchExpressions: [] };
     const wait = (...online: Agent[]) => agentWait(selector, PROJECT, agents(online));

@@ -11,7 +11,7 @@ import { Channel, Gateway, invoke, reasonOf, Stream, type TestAgent } from "./ga
 import { StoredRun } from "./stored-run.ts";
 import { StreamCaller } from "./streaming.ts";
 
-const HELLO = { bootId: "boot-1", labels: {}, slots: 2, version: "1", held: [], heldJobIds: [] };
+const HELLO = { bootId: "boot-1", labels: {}, slots: 2, version: "1", held: [], heldJobIds: [], takesNoJobs: "" };
 
 describe("the agents' channel of stream.v1", () => {
   let gateway: Gateway;
@@ -65,7 +65,10 @@ describe("the agents' channel of stream.v1", () => {
 
   it("welcomes, acknowledges heartbeats, and lets the agent say goodbye", async () => {
     const channel = await Wrapped.open();
-    channel.tell({ $case: "heartbeat", value: { bootId: "boot-1", sequence: 5n, held: [], heldJobIds: [] } });
+    channel.tell({
+      $case: "heartbeat",
+      value: { bootId: "boot-1", sequence: 5n, held: [], heldJobIds: [], takesNoJobs: "" },
+    });
     expect(await channel.next("heartbeatAck")).to.deep.include({ value: { sequence: 5n } });
     const online = async () => (await gateway.context.presence.read([agent.agentId])).has(agent.agentId);
     expect(await online()).to.equal(true);
@@ -106,7 +109,7 @@ describe("the agents' channel of stream.v1", () => {
     const [jobId, stepRunId] = [run.jobId(), run.stepRunId()];
     const channel = await Wrapped.open({ held: [{ stepRunId, token: 1n }] as never, heldJobIds: [jobId] as never });
     const report = { runId, jobId, stepRunId, token: 1n, phase: "STEP_PHASE_SUCCEEDED", exitCode: 0 } as const;
-    const rest = { reason: "", lastLine: 0n, outputs: {}, startedAtMs: 0n, endedAtMs: 0n };
+    const rest = { reason: "", lastLine: 0n, outputs: {}, usage: undefined, startedAtMs: 0n, endedAtMs: 0n };
     channel.tell({ $case: "report", value: { ...report, ...rest } });
     await until("the report", () => gateway.messages("reported").length === 1);
     await gateway.notify(agent, { type: "acknowledge", stepRunId, token: 1 });
@@ -116,7 +119,10 @@ describe("the agents' channel of stream.v1", () => {
   it("passes over a message without a request, and ends one that begins without a hello", async () => {
     const channel = await Wrapped.open();
     channel.send({ request: undefined });
-    channel.tell({ $case: "heartbeat", value: { bootId: "boot-1", sequence: 1n, held: [], heldJobIds: [] } });
+    channel.tell({
+      $case: "heartbeat",
+      value: { bootId: "boot-1", sequence: 1n, held: [], heldJobIds: [], takesNoJobs: "" },
+    });
     await channel.next("heartbeatAck");
     const empty = new Wrapped();
     empty.send({ request: undefined });

@@ -42,6 +42,7 @@ describe("who an agent may speak for", () => {
     startedAtMs: 0n,
     endedAtMs: 0n,
     outputs: {},
+    usage: undefined,
   });
   const held = () => ({ runId: run.runId, jobId: run.jobId(), stepRunId: run.stepRunId(), token: 5n });
 
@@ -65,7 +66,7 @@ describe("who an agent may speak for", () => {
     const channel = await Channel.open(gateway, intruder, { held: [held()], heldJobIds: [run.jobId()] });
     await channel.next("refuse");
     await channel.next("release");
-    const request = { bootId: "boot-1", sequence: 1n, held: [held()], heldJobIds: [run.jobId()] };
+    const request = { bootId: "boot-1", sequence: 1n, held: [held()], heldJobIds: [run.jobId()], takesNoJobs: "" };
     const { missed } = await invoke(gateway.agents(), "heartbeat", request, intruder.metadata);
     expect(missed.map(({ message }) => message?.$case)).to.deep.equal(["refuse", "release"]);
     expect(gateway.messages("agentLost")).to.deep.equal([]);
@@ -104,7 +105,7 @@ describe("who an agent may speak for", () => {
     const client = gateway.agents();
     const calls = (metadata: TestAgent["metadata"]) => [
       invoke(client, "unregister", {}, metadata),
-      invoke(client, "heartbeat", { bootId: "b", sequence: 1n, held: [], heldJobIds: [] }, metadata),
+      invoke(client, "heartbeat", { bootId: "b", sequence: 1n, held: [], heldJobIds: [], takesNoJobs: "" }, metadata),
       invoke(client, "fetchStepRun", { bootId: "b", requestId: "r", freeSlots: 1, waitMs: 0n }, metadata),
       invoke(client, "reportStepRunStatus", { report: report() }, metadata),
       invoke(client, "cancelStepRun", { stepRunId: run.stepRunId(), reason: "" }, metadata),

@@ -51,7 +51,7 @@ describe("the stream of agents", () => {
 
     await channel.beat({ heldJobIds: ["job_1"] });
     await tells(reader, "one ONLINE 1/2");
-    channel.send({ message: { $case: "drain", value: {} } });
+    channel.send({ message: { $case: "drain", value: { goodbye: false } } });
     await tells(reader, "one DRAINING 1/2");
     await channel.beat({ heldJobIds: [] });
     await tells(reader, "one DRAINING 0/2");

@@ -68,6 +68,7 @@ describe("every call", () => {
         sequence: 0n,
         held: [],
         heldJobIds: [],
+        takesNoJobs: "",
       });
     expect(filled(most)).to.have.length(most);
     expect((await send(AgentService.heartbeat.path, filled(most)))?.code).to.equal(status.INVALID_ARGUMENT);
@@ -121,7 +122,7 @@ describe("every call", () => {
     stream.send({
       message: {
         $case: "hello",
-        value: { bootId: "boot-1", labels: {}, slots: 1, version: "1", held: [], heldJobIds: [] },
+        value: { bootId: "boot-1", labels: {}, slots: 1, version: "1", held: [], heldJobIds: [], takesNoJobs: "" },
       },
     });
     await until("the gateway listens for the agent", async () => (await listeners()).length > 0);

@@ -15,6 +15,7 @@ const REPORT = {
   outputs: {},
   startedAtMs: 1_000n,
   endedAtMs: 1_250n,
+  usage: { cpuMs: 40n, maxRssBytes: 2n ** 30n },
 } as const;
 
 describe("an agent's control channel", () => {
@@ -271,10 +272,42 @@ describe("an agent's control channel", () => {
     expect(askers()[1]).to.equal(standing.agentId);
   });
 
+  it("asks for nothing while the agent says that it takes no jobs, and shows why", async () => {
+    const agent = await newAgent();
+    const takesNoJobs = "its disk is full";
+    const channel = await Channel.open(gateway, agent, { takesNoJobs });
+    const run = await StoredRun.create(gateway.stores);
+    await gateway.context.board.offer(run.offer());
+    await channel.beat({ takesNoJobs });
+    expect(claims()).to.deep.equal([]);
+    const present = (await gateway.context.presence.online(60_000)).find(({ agentId }) => agentId === agent.agentId);
+    expect(present).to.include({ takesNoJobs });
+    await channel.beat();
+    await until("a claim", () => claims().length === 1);
+  });
+
+  it("has the jobs of an agent that says goodbye begin elsewhere, and ends the stream", async () => {
+    const agent = await newAgent();
+    const channel = await Channel.open(gateway, agent);
+    const run = await StoredRun.create(gateway.stores);
+    await run.grant(grantOf(agent));
+    channel.send({ message: { $case: "drain", value: { goodbye: true } } });
+    channel.end();
+    expect((await channel.ended()).code).to.equal(status.OK);
+    expect(gateway.letters).to.deep.equal([
+      {
+        rootId: run.runId,
+        to: { kind: "job", id: run.jobId() },
+        message: { type: "agentLost", agentId: agent.agentId, bootId: "boot-1", reason: "agent_stopped" },
+      },
+    ]);
+    expect((await gateway.context.presence.read([agent.agentId])).size, "it is not missed").to.equal(0);
+  });
+
   it("asks for nothing while the agent drains", async () => {
     const agent = await newAgent();
     const channel = await Channel.open(gateway, agent);
-    channel.send({ message: { $case: "drain", value: {} } });
+    channel.send({ message: { $case: "drain", value: { goodbye: false } } });
     await channel.beat();
     const run = await StoredRun.create(gateway.stores);
     await gateway.context.board.offer(run.offer());
@@ -304,6 +337,7 @@ describe("an agent's control channel", () => {
         hasOutputs: false,
         lastLine: 4,
         durationMs: 250,
+        usage: { cpuMs: 40, maxRssBytes: 2 ** 30 },
       },
     });
   });
@@ -367,7 +401,7 @@ describe("an agent's control channel", () => {
     const request = { bootId: "boot-1", requestId: "r", freeSlots: 0, waitMs: 500n };
     const fetch = invoke(client, "fetchStepRun", request, agent.metadata);
     // On the same connection: the fetch has arrived when this is answered.
-    const beat = { bootId: "boot-1", sequence: 1n, held: [], heldJobIds: [] };
+    const beat = { bootId: "boot-1", sequence: 1n, held: [], heldJobIds: [], takesNoJobs: "" };
     await invoke(client, "heartbeat", beat, agent.metadata);
     await other.server.stop(2_000);
     expect(await channel.ended()).to.include({ code: status.UNAVAILABLE });

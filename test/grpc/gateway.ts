@@ -252,6 +252,8 @@ export class Stream<Request, Response> {
 type Down = NonNullable<ConnectResponse["message"]>;
 type ValueOf<K extends Down["$case"]> = Extract<Down, { $case: K }>["value"];
 
+type Holdings = Partial<Pick<Hello, "bootId" | "held" | "heldJobIds" | "takesNoJobs">>;
+
 /** An agent's control channel. */
 export class Channel extends Stream<ConnectRequest, ConnectResponse> {
   #sequence = 0n;
@@ -270,18 +272,34 @@ export class Channel extends Stream<ConnectRequest, ConnectResponse> {
   }
 
   hello(hello: Partial<Hello> = {}): void {
-    const value = { bootId: "boot-1", labels: {}, slots: 2, version: "1", held: [], heldJobIds: [], ...hello };
+    const value = {
+      bootId: "boot-1",
+      labels: {},
+      slots: 2,
+      version: "1",
+      held: [],
+      heldJobIds: [],
+      takesNoJobs: "",
+      ...hello,
+    };
     this.send({ message: { $case: "hello", value } });
   }
 
   /** Sends a heartbeat and waits for its acknowledgement. */
-  async beat(holdings: Partial<Pick<Hello, "bootId" | "held" | "heldJobIds">> = {}): Promise<void> {
+  async beat(holdings: Holdings = {}): Promise<void> {
     const sequence = this.heartbeat(holdings);
     await until("the acknowledgement", () => this.all("heartbeatAck").some((ack) => ack.sequence === sequence));
   }
 
-  heartbeat(holdings: Partial<Pick<Hello, "bootId" | "held" | "heldJobIds">> = {}): bigint {
-    const value = { bootId: "boot-1", held: [], heldJobIds: [], ...holdings, sequence: ++this.#sequence };
+  heartbeat(holdings: Holdings = {}): bigint {
+    const value = {
+      bootId: "boot-1",
+      held: [],
+      heldJobIds: [],
+      takesNoJobs: "",
+      ...holdings,
+      sequence: ++this.#sequence,
+    };
     this.send({ message: { $case: "heartbeat", value } });
     return value.sequence;
   }

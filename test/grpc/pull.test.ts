@@ -16,6 +16,7 @@ const REPORT = {
   outputs: {},
   startedAtMs: 0n,
   endedAtMs: 0n,
+  usage: undefined,
 } as const;
 
 describe("an agent that pulls", () => {
@@ -121,7 +122,12 @@ describe("an agent that pulls", () => {
 
   describe("and its heartbeat", () => {
     const beat = (bootId: string, sequence: bigint) =>
-      invoke(gateway.agents(), "heartbeat", { bootId, sequence, held: [], heldJobIds: [] }, agent.metadata);
+      invoke(
+        gateway.agents(),
+        "heartbeat",
+        { bootId, sequence, held: [], heldJobIds: [], takesNoJobs: "" },
+        agent.metadata,
+      );
 
     it("shows it as present and brings what it has missed", async () => {
       await run.grant(grantOf("req-1"), "cancelling");

@@ -19,7 +19,7 @@ describe("registration of agents over gRPC", () => {
     const stored = await gateway.stores.identity.findAgent(agentId);
     expect(stored).to.include({ name: "fresh", slots: 3 });
     expect(stored!.labels).to.deep.equal({ os: "linux" });
-    const beat = { bootId: "b", sequence: 1n, held: [], heldJobIds: [] };
+    const beat = { bootId: "b", sequence: 1n, held: [], heldJobIds: [], takesNoJobs: "" };
     expect(await invoke(gateway.agents(), "heartbeat", beat, metadata)).to.deep.include({
       sequence: 1n,
       missed: [],

@@ -60,6 +60,9 @@ describe("a run of one step", function () {
       slots: 1,
       registrationToken,
       log: plane.context.log,
+      facts: true,
+      minFreeDisk: { bytes: 0, percent: 0 },
+      logBufferBytes: 0,
       drainTimeoutMs: 1_000,
     });
     await agent.ready;

@@ -58,6 +58,9 @@ describe("an installation whose starts wait", function () {
       slots: 1,
       registrationToken,
       log: SILENT,
+      facts: true,
+      minFreeDisk: { bytes: 0, percent: 0 },
+      logBufferBytes: 0,
       drainTimeoutMs: 1_000,
     });
     await agent.ready;

@@ -389,7 +389,7 @@ class Player {
     outputs: readonly (readonly [string, string])[],
   ): Promise<void> {
     if (phase !== "started") this.#held.delete(stepRunId);
-    const report = { stepRunId, token, phase, exitCode, reason: "", outputs, lastLine: 0, durationMs: 0 };
+    const report = { stepRunId, token, phase, exitCode, reason: "", outputs, lastLine: 0, durationMs: 0, usage: null };
     await reportStep(this.#plane.context, STEPPED_AGENT, report);
     await this.#plane.settled();
   }

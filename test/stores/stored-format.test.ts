@@ -154,6 +154,15 @@ describe("the stored format", () => {
     });
   });
 
+  it("keeps from an older node what a step has used up, and knows nothing of it from one", () => {
+    const { to } = SAMPLES.letter;
+    const report = { type: "reported", phase: "succeeded" };
+    const written = STORED_FORMAT.write("letter", { to, message: { ...report, usage: { cpuMs: 1 } } }, 2);
+    expect(written.message).to.deep.equal(report);
+    expect(STORED_FORMAT.read("letter", written, 2).message).to.deep.equal({ ...report, usage: null });
+    expect(STORED_FORMAT.read("step", { state: "success" }, 2)).to.include({ usage: null });
+  });
+
   it("tells an older node of a step that could not be started as of one that is lost", () => {
     const letter = { to: SAMPLES.letter.to, message: { type: "reported", phase: "notStarted" } };
     const written = STORED_FORMAT.write("letter", letter, STORED_FORMAT.schema - 1);

@@ -56,9 +56,9 @@ export class EmbeddedInstallation {
     return this.#node;
   }
 
-  /** Starts an agent with four slots and the label `name=<name>`. */
-  async agent(name: string): Promise<StartedProcess> {
-    const agent = this.#world.agent(this.#grpc, {
+  /** Starts an agent with four slots and the label `name=<name>`; `gateway` is another way to the node. */
+  async agent(name: string, gateway = this.#grpc, env: Readonly<Record<string, string>> = {}): Promise<StartedProcess> {
+    const agent = this.#world.agent(gateway, {
       env: {
         MILLRACE_REGISTRATION_TOKEN: REGISTRATION,
         MILLRACE_AGENT_NAME: name,
@@ -66,6 +66,7 @@ export class EmbeddedInstallation {
         MILLRACE_AGENT_SLOTS: "4",
         MILLRACE_DATA_DIR: join(this.#world.folder, `agent-${name}`),
         LOG_LEVEL: "info",
+        ...env,
       },
     });
     await agent.prints("welcomes this agent");

@@ -84,6 +84,7 @@ export function runDetailOf(overrides: Partial<Omit<RunDetail, "jobs">>, jobs: r
         exitCode: null,
         reason: "",
         lastLine: null,
+        usage: null,
         startTime: "2026-11-21T00:00:00.000Z",
         endTime: null,
         duration: 250,

@@ -164,6 +164,7 @@ export class SimulatedRun {
         hasOutputs: false,
         lastLine: 0,
         durationMs: phase === "started" ? 0 : 5,
+        usage: null,
         ...rest,
       },
       jobAttempt,

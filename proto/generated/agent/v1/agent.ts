@@ -233,6 +233,8 @@ export interface Hello {
   held: HeldStepRun[];
   /** Jobs whose workspace and slot the agent still holds. */
   heldJobIds: string[];
+  /** As in a heartbeat. */
+  takesNoJobs: string;
 }
 
 export interface Hello_LabelsEntry {
@@ -255,6 +257,8 @@ export interface HeartbeatRequest {
   sequence: bigint;
   held: HeldStepRun[];
   heldJobIds: string[];
+  /** Why the agent takes no further jobs at present, for people, at most 256 characters; empty when it does. */
+  takesNoJobs: string;
 }
 
 export interface HeartbeatResponse {
@@ -344,11 +348,21 @@ export interface StepReport {
    * entries, and 65536 bytes of names and values in UTF-8; names match [A-Za-z_][A-Za-z0-9_-]{0,63}.
    */
   outputs: { [key: string]: string };
+  /** What the step has used up; of final reports alone, and absent where the agent cannot tell. */
+  usage: ResourceUsage | undefined;
 }
 
 export interface StepReport_OutputsEntry {
   key: string;
   value: string;
+}
+
+/** As the agent has seen it: never more than there was, but for memory that processes share. */
+export interface ResourceUsage {
+  /** Time on processors, user and system, of all processes of the step together, milliseconds. */
+  cpuMs: bigint;
+  /** The most memory that was resident at a time, bytes; 0 when the step was over before anybody looked. */
+  maxRssBytes: bigint;
 }
 
 export interface Revoke {
@@ -381,11 +395,16 @@ export interface ConnectRequest {
     $case: "report";
     value: StepReport;
   } | //
-  /** Takes no more jobs; those that it has go on. */
+  /** The agent takes no more jobs; those that it has go on. */
   { $case: "drain"; value: Drain } | undefined;
 }
 
 export interface Drain {
+  /**
+   * True: the agent ends now, nothing of a step runs any more and every end is acknowledged. The jobs that it still holds
+   * (paused, or between attempts of a step) begin anew elsewhere at once. Its last message.
+   */
+  goodbye: boolean;
 }
 
 export interface ConnectResponse {
@@ -1006,7 +1025,7 @@ export const HeldStepRun: MessageFns<HeldStepRun> = {
 };
 
 function createBaseHello(): Hello {
-  return { bootId: "", labels: {}, slots: 0, version: "", held: [], heldJobIds: [] };
+  return { bootId: "", labels: {}, slots: 0, version: "", held: [], heldJobIds: [], takesNoJobs: "" };
 }
 
 export const Hello: MessageFns<Hello> = {
@@ -1028,6 +1047,9 @@ export const Hello: MessageFns<Hello> = {
     }
     for (const v of message.heldJobIds) {
       writer.uint32(50).string(v!);
+    }
+    if (message.takesNoJobs !== "") {
+      writer.uint32(58).string(message.takesNoJobs);
     }
     return writer;
   },
@@ -1096,6 +1118,14 @@ export const Hello: MessageFns<Hello> = {
             message.heldJobIds.push(reader.string());
             continue;
           }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.takesNoJobs = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1137,6 +1167,11 @@ export const Hello: MessageFns<Hello> = {
         : globalThis.Array.isArray(object?.held_job_ids)
         ? object.held_job_ids.map((e: any) => globalThis.String(e))
         : [],
+      takesNoJobs: isSet(object.takesNoJobs)
+        ? globalThis.String(object.takesNoJobs)
+        : isSet(object.takes_no_jobs)
+        ? globalThis.String(object.takes_no_jobs)
+        : "",
     };
   },
 
@@ -1166,6 +1201,9 @@ export const Hello: MessageFns<Hello> = {
     if (message.heldJobIds?.length) {
       obj.heldJobIds = message.heldJobIds;
     }
+    if (message.takesNoJobs !== "") {
+      obj.takesNoJobs = message.takesNoJobs;
+    }
     return obj;
   },
 
@@ -1188,6 +1226,7 @@ export const Hello: MessageFns<Hello> = {
     message.version = object.version ?? "";
     message.held = object.held?.map((e) => HeldStepRun.fromPartial(e)) || [];
     message.heldJobIds = object.heldJobIds?.map((e) => e) || [];
+    message.takesNoJobs = object.takesNoJobs ?? "";
     return message;
   },
 };
@@ -1396,7 +1435,7 @@ export const Welcome: MessageFns<Welcome> = {
 };
 
 function createBaseHeartbeatRequest(): HeartbeatRequest {
-  return { bootId: "", sequence: 0n, held: [], heldJobIds: [] };
+  return { bootId: "", sequence: 0n, held: [], heldJobIds: [], takesNoJobs: "" };
 }
 
 export const HeartbeatRequest: MessageFns<HeartbeatRequest> = {
@@ -1415,6 +1454,9 @@ export const HeartbeatRequest: MessageFns<HeartbeatRequest> = {
     }
     for (const v of message.heldJobIds) {
       writer.uint32(34).string(v!);
+    }
+    if (message.takesNoJobs !== "") {
+      writer.uint32(42).string(message.takesNoJobs);
     }
     return writer;
   },
@@ -1464,6 +1506,14 @@ export const HeartbeatRequest: MessageFns<HeartbeatRequest> = {
             message.heldJobIds.push(reader.string());
             continue;
           }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.takesNoJobs = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1490,6 +1540,11 @@ export const HeartbeatRequest: MessageFns<HeartbeatRequest> = {
         : globalThis.Array.isArray(object?.held_job_ids)
         ? object.held_job_ids.map((e: any) => globalThis.String(e))
         : [],
+      takesNoJobs: isSet(object.takesNoJobs)
+        ? globalThis.String(object.takesNoJobs)
+        : isSet(object.takes_no_jobs)
+        ? globalThis.String(object.takes_no_jobs)
+        : "",
     };
   },
 
@@ -1507,6 +1562,9 @@ export const HeartbeatRequest: MessageFns<HeartbeatRequest> = {
     if (message.heldJobIds?.length) {
       obj.heldJobIds = message.heldJobIds;
     }
+    if (message.takesNoJobs !== "") {
+      obj.takesNoJobs = message.takesNoJobs;
+    }
     return obj;
   },
 
@@ -1519,6 +1577,7 @@ export const HeartbeatRequest: MessageFns<HeartbeatRequest> = {
     message.sequence = (object.sequence !== undefined && object.sequence !== null) ? BigInt(object.sequence) : 0n;
     message.held = object.held?.map((e) => HeldStepRun.fromPartial(e)) || [];
     message.heldJobIds = object.heldJobIds?.map((e) => e) || [];
+    message.takesNoJobs = object.takesNoJobs ?? "";
     return message;
   },
 };
@@ -2387,6 +2446,7 @@ function createBaseStepReport(): StepReport {
     startedAtMs: 0n,
     endedAtMs: 0n,
     outputs: {},
+    usage: undefined,
   };
 }
 
@@ -2437,6 +2497,9 @@ export const StepReport: MessageFns<StepReport> = {
     globalThis.Object.entries(message.outputs).forEach(([key, value]: [string, string]) => {
       StepReport_OutputsEntry.encode({ key: key as any, value }, writer.uint32(90).fork()).join();
     });
+    if (message.usage !== undefined) {
+      ResourceUsage.encode(message.usage, writer.uint32(98).fork()).join();
+    }
     return writer;
   },
 
@@ -2544,6 +2607,14 @@ export const StepReport: MessageFns<StepReport> = {
             }
             continue;
           }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.usage = ResourceUsage.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2610,6 +2681,7 @@ export const StepReport: MessageFns<StepReport> = {
           {},
         )
         : {},
+      usage: isSet(object.usage) ? ResourceUsage.fromJSON(object.usage) : undefined,
     };
   },
 
@@ -2654,6 +2726,9 @@ export const StepReport: MessageFns<StepReport> = {
         });
       }
     }
+    if (message.usage !== undefined) {
+      obj.usage = ResourceUsage.toJSON(message.usage);
+    }
     return obj;
   },
 
@@ -2683,6 +2758,9 @@ export const StepReport: MessageFns<StepReport> = {
       },
       {},
     );
+    message.usage = (object.usage !== undefined && object.usage !== null)
+      ? ResourceUsage.fromPartial(object.usage)
+      : undefined;
     return message;
   },
 };
@@ -2768,6 +2846,103 @@ export const StepReport_OutputsEntry: MessageFns<StepReport_OutputsEntry> = {
     const message = createBaseStepReport_OutputsEntry();
     message.key = object.key ?? "";
     message.value = object.value ?? "";
+    return message;
+  },
+};
+
+function createBaseResourceUsage(): ResourceUsage {
+  return { cpuMs: 0n, maxRssBytes: 0n };
+}
+
+export const ResourceUsage: MessageFns<ResourceUsage> = {
+  encode(message: ResourceUsage, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.cpuMs !== 0n) {
+      if (BigInt.asIntN(64, message.cpuMs) !== message.cpuMs) {
+        throw new globalThis.Error("value provided for field message.cpuMs of type int64 too large");
+      }
+      writer.uint32(8).int64(message.cpuMs);
+    }
+    if (message.maxRssBytes !== 0n) {
+      if (BigInt.asIntN(64, message.maxRssBytes) !== message.maxRssBytes) {
+        throw new globalThis.Error("value provided for field message.maxRssBytes of type int64 too large");
+      }
+      writer.uint32(16).int64(message.maxRssBytes);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ResourceUsage {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseResourceUsage();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.cpuMs = reader.int64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.maxRssBytes = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ResourceUsage {
+    return {
+      cpuMs: isSet(object.cpuMs) ? BigInt(object.cpuMs) : isSet(object.cpu_ms) ? BigInt(object.cpu_ms) : 0n,
+      maxRssBytes: isSet(object.maxRssBytes)
+        ? BigInt(object.maxRssBytes)
+        : isSet(object.max_rss_bytes)
+        ? BigInt(object.max_rss_bytes)
+        : 0n,
+    };
+  },
+
+  toJSON(message: ResourceUsage): unknown {
+    const obj: any = {};
+    if (message.cpuMs !== 0n) {
+      obj.cpuMs = message.cpuMs.toString();
+    }
+    if (message.maxRssBytes !== 0n) {
+      obj.maxRssBytes = message.maxRssBytes.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ResourceUsage>, I>>(base?: I): ResourceUsage {
+    return ResourceUsage.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ResourceUsage>, I>>(object: I): ResourceUsage {
+    const message = createBaseResourceUsage();
+    message.cpuMs = (object.cpuMs !== undefined && object.cpuMs !== null) ? BigInt(object.cpuMs) : 0n;
+    message.maxRssBytes = (object.maxRssBytes !== undefined && object.maxRssBytes !== null)
+      ? BigInt(object.maxRssBytes)
+      : 0n;
     return message;
   },
 };
@@ -3320,11 +3495,14 @@ export const ConnectRequest: MessageFns<ConnectRequest> = {
 };
 
 function createBaseDrain(): Drain {
-  return {};
+  return { goodbye: false };
 }
 
 export const Drain: MessageFns<Drain> = {
-  encode(_: Drain, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+  encode(message: Drain, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.goodbye !== false) {
+      writer.uint32(8).bool(message.goodbye);
+    }
     return writer;
   },
 
@@ -3341,6 +3519,14 @@ export const Drain: MessageFns<Drain> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.goodbye = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3353,20 +3539,24 @@ export const Drain: MessageFns<Drain> = {
     }
   },
 
-  fromJSON(_: any): Drain {
-    return {};
+  fromJSON(object: any): Drain {
+    return { goodbye: isSet(object.goodbye) ? globalThis.Boolean(object.goodbye) : false };
   },
 
-  toJSON(_: Drain): unknown {
+  toJSON(message: Drain): unknown {
     const obj: any = {};
+    if (message.goodbye !== false) {
+      obj.goodbye = message.goodbye;
+    }
     return obj;
   },
 
   create<I extends Exact<DeepPartial<Drain>, I>>(base?: I): Drain {
     return Drain.fromPartial(base ?? ({} as any));
   },
-  fromPartial<I extends Exact<DeepPartial<Drain>, I>>(_: I): Drain {
+  fromPartial<I extends Exact<DeepPartial<Drain>, I>>(object: I): Drain {
     const message = createBaseDrain();
+    message.goodbye = object.goodbye ?? false;
     return message;
   },
 };

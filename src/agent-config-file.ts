@@ -1,0 +1,95 @@
+/**
+ * An agent's config file: YAML, a map of the options of `millrace agent` to their values. Each stands for the variable of
+ * the environment that sets the same, and is checked as that is.
+ */
+import { isMap, isScalar, LineCounter, type Node, parseDocument } from "yaml";
+import { type AgentVariable, agentVariableProblem } from "./config.ts";
+import { MillraceError, type Problem } from "./domain/errors.ts";
+
+/** By key: the variable that it stands for. */
+export const AGENT_SETTINGS = {
+  gateway: "MILLRACE_GATEWAY",
+  security: "MILLRACE_GATEWAY_SECURITY",
+  ca: "MILLRACE_GATEWAY_CA_FILE",
+  cert: "MILLRACE_GATEWAY_CERT_FILE",
+  key: "MILLRACE_GATEWAY_KEY_FILE",
+  "registration-token": "MILLRACE_REGISTRATION_TOKEN",
+  name: "MILLRACE_AGENT_NAME",
+  slots: "MILLRACE_AGENT_SLOTS",
+  labels: "MILLRACE_AGENT_LABELS",
+  facts: "MILLRACE_AGENT_FACTS",
+  "data-dir": "MILLRACE_DATA_DIR",
+  "drain-timeout": "MILLRACE_AGENT_DRAIN_TIMEOUT",
+  "min-free-disk": "MILLRACE_AGENT_MIN_FREE_DISK",
+  "log-buffer": "MILLRACE_AGENT_LOG_BUFFER",
+  "log-level": "LOG_LEVEL",
+} as const satisfies Record<string, AgentVariable>;
+
+export type AgentVariables = Partial<Record<AgentVariable, string>>;
+
+/**
+ * The variables that a file sets. Throws `malformed_request` with every problem at once, each with its line and column and
+ * none with a value; `file` is the file's name in them.
+ */
+export function readAgentConfigFile(text: string, file: string): AgentVariables {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, stringKeys: true, prettyErrors: false });
+  const problems: Problem[] = [];
+  const refuse = (at: number, message: string, pointer = "") => {
+    const { line, col } = lines.linePos(at);
+    problems.push({ code: "config", pointer, message: `${file}:${line}:${col}: ${message}`, line, column: col });
+  };
+  for (const { pos, message } of [...document.errors, ...document.warnings]) refuse(pos[0], message);
+  const variables: AgentVariables = {};
+  const root = document.contents;
+  if (isMap<Node, Node | null>(root)) {
+    for (const { key, value } of root.items) {
+      const setting = isScalar(key) ? String(key.value) : "";
+      const pointer = `/${setting}`;
+      const at = key.range![0];
+      const variable = settingNamed(setting);
+      if (variable === undefined) {
+        refuse(at, `unknown key "${setting}": use one of ${Object.keys(AGENT_SETTINGS).join(", ")}`, pointer);
+        continue;
+      }
+      const read =
+        setting === "labels" && isMap<Node, Node | null>(value) ? readLabels(value.items) : readScalar(value);
+      const problem = "problem" in read ? read.problem : agentVariableProblem(variable, read.text);
+      if (problem !== undefined) refuse(value?.range?.[0] ?? at, `${setting} ${problem}`, pointer);
+      else if ("text" in read) variables[variable] = read.text;
+    }
+  } else if (root !== null && problems.length === 0) {
+    refuse(root.range[0], "the file must be a map of options to their values");
+  }
+  if (problems.length === 0) return variables;
+  const all = problems.map(({ message }) => message).join("\n  ");
+  throw new MillraceError("malformed_request", `the agent's config file has problems:\n  ${all}`, { problems });
+}
+
+type Read = { readonly text: string } | { readonly problem: string };
+
+function settingNamed(name: string): AgentVariable | undefined {
+  return Object.hasOwn(AGENT_SETTINGS, name) ? AGENT_SETTINGS[name as keyof typeof AGENT_SETTINGS] : undefined;
+}
+
+function readScalar(node: Node | null): Read {
+  if (node === null || (isScalar(node) && (node.value === null || node.value === "")))
+    return { problem: "has no value" };
+  if (!isScalar(node)) return { problem: "must be one value" };
+  // `0x10` and `1e3` are numbers to YAML; what stands in the file is what the variable would be set to.
+  return { text: node.source ?? String(node.value) };
+}
+
+function readLabels(items: readonly { readonly key: Node; readonly value: Node | null }[]): Read {
+  const pairs: string[] = [];
+  for (const { key, value } of items) {
+    const name = isScalar(key) ? String(key.value) : "";
+    const isEmpty = value === null || (isScalar(value) && (value.value === null || value.value === ""));
+    const read = isEmpty ? { text: "" } : readScalar(value);
+    if ("problem" in read) return { problem: `must be a map of texts, and "${name}" is none` };
+    if (/[=,]/.test(name) || read.text.includes(","))
+      return { problem: `cannot hold "${name}": a label has no comma in it, and its key no "="` };
+    pairs.push(`${name}=${read.text}`);
+  }
+  return pairs.length === 0 ? { problem: "has no value" } : { text: pairs.join(",") };
+}
