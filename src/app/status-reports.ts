@@ -13,7 +13,7 @@ import { noStepRun } from "./step-runs.ts";
 import { retriedBy } from "./succession.ts";
 
 export interface StatusReport {
-  /** Word of section 6's table for the kind of object. */
+  /** The word that users see for that kind of object. */
   readonly status: string;
   readonly reason: string;
   /** Number of the event up to which it is true. */

@@ -185,8 +185,8 @@ describe("streams of events", () => {
   });
 
   it("cost little while nothing happens, however many there are", async () => {
-    const readers = Array.from({ length: 2_000 }, () => caller.read("streamEvents", request()));
     await tell([event("pipeline", "running")]);
+    const readers = Array.from({ length: 2_000 }, () => caller.read("streamEvents", request()));
     await Promise.all(readers.map((reader) => reader.count(1, 20_000)));
     const { events } = gateway.stores;
     const { read } = events;

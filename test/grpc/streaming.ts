@@ -28,7 +28,10 @@ export class Reader<Response> {
     this.#call = call;
     call.on("data", (message: Response) => this.received.push(message));
     call.on("error", () => {});
-    call.on("status", (status: StatusObject) => (this.status = status));
+    let status: StatusObject | undefined;
+    call.on("status", (last: StatusObject) => (status = last));
+    // The status overtakes what a paused reader has not taken.
+    call.on("end", () => (this.status = status));
   }
 
   /** Waits for that many messages. */
