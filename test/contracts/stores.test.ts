@@ -21,6 +21,7 @@ import { openTestSqlite } from "../support/stores.ts";
 import { until } from "../support/until.ts";
 import { agentEventStoreContract } from "./agent-event-store.ts";
 import { aggregateStoreContract } from "./aggregate-store.ts";
+import { identityStoreContract } from "./identity-store.ts";
 import { operationStoresContract } from "./operation-stores.ts";
 import { outputStoreContract } from "./output-store.ts";
 import { recordStoresContract } from "./record-stores.ts";
@@ -34,6 +35,7 @@ describe("the store on SQLite", () => {
 
   aggregateStoreContract(() => opened.stores);
   recordStoresContract(() => opened.stores);
+  identityStoreContract(() => opened.stores);
   operationStoresContract(() => opened.stores);
   outputStoreContract(() => opened.stores);
   runRemovalContract(() => opened.stores);
@@ -110,6 +112,7 @@ describe("the store on MongoDB", function () {
 
   aggregateStoreContract(() => stores);
   recordStoresContract(() => stores);
+  identityStoreContract(() => stores);
   operationStoresContract(() => stores);
   outputStoreContract(() => stores);
   runRemovalContract(() => stores);
