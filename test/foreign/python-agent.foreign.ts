@@ -91,7 +91,8 @@ describe("an agent in Python", function () {
 
   async function conform(
     file: string,
-    ...options: readonly string[]
+    options: readonly string[] = [],
+    pull = false,
   ): Promise<{ code: number | null; report: Report }> {
     // A step that is left behind can then be found, and ended: of its agent's environment it has this alone.
     const env = { HOME: world.folder, PULL: pull ? "1" : "" };
