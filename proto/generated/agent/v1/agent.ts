@@ -192,9 +192,11 @@ export function reportVerdictToNumber(object: ReportVerdict): number {
 export interface RegisterRequest {
   /** Unique; required. */
   name: string;
+  /** Up to 64, names of 1 to 128 characters, values of up to 256. */
   labels: { [key: string]: string };
   /** Jobs at a time, 1 to 1000; required. */
   slots: number;
+  /** Of the agent, for people. */
   version: string;
 }
 
@@ -217,6 +219,7 @@ export interface UnregisterResponse {
 
 /** A step run that the agent holds: running, or ended with a report that the plane has not yet acknowledged. */
 export interface HeldStepRun {
+  /** All four are required. */
   runId: string;
   jobId: string;
   stepRunId: string;
@@ -227,9 +230,13 @@ export interface HeldStepRun {
 export interface Hello {
   /** New with each start of the agent process; required. */
   bootId: string;
+  /** As at registration; replace those that were said before. */
   labels: { [key: string]: string };
+  /** Jobs at a time, 1 to 1000; required. */
   slots: number;
+  /** Of the agent, for people. */
   version: string;
+  /** Everything that it holds. */
   held: HeldStepRun[];
   /** Jobs whose workspace and slot the agent still holds. */
   heldJobIds: string[];
@@ -255,13 +262,16 @@ export interface HeartbeatRequest {
   bootId: string;
   /** Grows by one with each heartbeat of a boot; echoed by the acknowledgement. */
   sequence: bigint;
+  /** Everything that the agent holds. */
   held: HeldStepRun[];
+  /** Jobs whose workspace and slot it still holds. */
   heldJobIds: string[];
   /** Why the agent takes no further jobs at present, for people, at most 256 characters; empty when it does. */
   takesNoJobs: string;
 }
 
 export interface HeartbeatResponse {
+  /** Of the request. */
   sequence: bigint;
   /** Orders that the agent has missed: dispatches, revocations, releases. */
   missed: ConnectResponse[];
@@ -283,6 +293,7 @@ export interface FetchStepRunRequest {
 }
 
 export interface FetchStepRunResponse {
+  /** At most `free_slots`; empty when there was nothing until `wait_ms` were over. */
   dispatches: Dispatch[];
 }
 
@@ -302,10 +313,12 @@ export interface Dispatch {
   /** Fencing token; every report and log batch returns it. */
   token: bigint;
   pipelineId: string;
+  /** For people, as `step_name`. */
   jobName: string;
   stepName: string;
   /** `shell`, or a plugin reference. */
   uses: string;
+  /** Empty for the plugin's default one. */
   action: string;
   /** JSON object. */
   argsJson: string;
@@ -328,6 +341,7 @@ export interface Dispatch {
 }
 
 export interface StepReport {
+  /** Required, as the next four. */
   runId: string;
   jobId: string;
   stepRunId: string;
@@ -368,8 +382,11 @@ export interface ResourceUsage {
 export interface Revoke {
   jobId: string;
   stepRunId: string;
+  /** Fencing token of the dispatch. */
   token: bigint;
+  /** Between SIGTERM and SIGKILL, milliseconds. */
   graceMs: bigint;
+  /** For people. */
   reason: string;
 }
 
@@ -381,12 +398,14 @@ export interface Release {
 /** The final report is processed; the agent forgets the step run. */
 export interface Acknowledge {
   stepRunId: string;
+  /** Fencing token of the dispatch. */
   token: bigint;
 }
 
 /** The grant is over; the agent kills the step if it runs, reports nothing and forgets it. */
 export interface Refuse {
   stepRunId: string;
+  /** Fencing token of the dispatch. */
   token: bigint;
 }
 
@@ -420,10 +439,12 @@ export interface ConnectResponse {
 }
 
 export interface HeartbeatAck {
+  /** Of the heartbeat. */
   sequence: bigint;
 }
 
 export interface ReportStepRunStatusRequest {
+  /** Required. */
   report: StepReport | undefined;
 }
 

@@ -228,8 +228,11 @@ export interface LogLine {
   line: bigint;
   /** Unix milliseconds at the agent. */
   timeMs: bigint;
+  /** Required; what a gap record says of it does not matter. */
   stream: LogStream;
+  /** At most 32 characters, such as `info`. */
   level: string;
+  /** Without its line end. Agents of this project cut lines after 16 KiB. */
   content: string;
   /** For a gap record, how many lines from `line` on are lost; else 0. */
   lost: bigint;
@@ -237,6 +240,7 @@ export interface LogLine {
 
 /** Lines of one step run, ascending and without holes; at most 1000 lines and 1 MiB. */
 export interface PushLogsRequest {
+  /** Required, as all others. */
   runId: string;
   stepRunId: string;
   /** Fencing token of the dispatch. */
@@ -254,6 +258,7 @@ export interface PushLogsResponse {
 
 /** At most 1000 events, answered together in their order; of more, none is stored, and each is invalid. */
 export interface PushEventsRequest {
+  /** Required. */
   events: AgentEvent[];
 }
 

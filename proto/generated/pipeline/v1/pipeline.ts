@@ -684,17 +684,26 @@ export interface PipelineFields {
     | string
     | undefined;
   /** Unique within its project; required to create. */
-  name?: string | undefined;
+  name?:
+    | string
+    | undefined;
+  /** Empty when absent. */
   description?:
     | string
     | undefined;
   /** Empty for a pipeline whose definition is held inline. */
-  repoUrl?: string | undefined;
+  repoUrl?:
+    | string
+    | undefined;
+  /** What `trigger.ref` is when a trigger says nothing else; empty when absent. */
   defaultBranch?:
     | string
     | undefined;
   /** Inside the repository. */
-  pipelineFilePath?: string | undefined;
+  pipelineFilePath?:
+    | string
+    | undefined;
+  /** DIRECT when absent. */
   saveMode?: SaveMode | undefined;
   prTargetBranch?:
     | string
@@ -715,12 +724,14 @@ export interface PipelineRecord {
   projectId: string;
   name: string;
   description: string;
+  /** Empty for a pipeline whose definition is held inline. */
   repoUrl: string;
   defaultBranch: string;
   pipelineFilePath: string;
   saveMode: SaveMode;
   prTargetBranch: string;
   metadata: { [key: string]: string };
+  /** A user, by name or id. */
   createdBy: string;
   /** Unix milliseconds. */
   createdAtMs: bigint;
@@ -747,6 +758,7 @@ export interface LastRun {
 }
 
 export interface CreatePipelineRequest {
+  /** Required, with a name. */
   fields:
     | PipelineFields
     | undefined;
@@ -759,7 +771,9 @@ export interface CreatePipelineResponse {
 }
 
 export interface UpdatePipelineRequest {
+  /** Required. */
   pipelineId: string;
+  /** Required; absent fields keep their value. */
   fields: PipelineFields | undefined;
 }
 
@@ -768,6 +782,7 @@ export interface UpdatePipelineResponse {
 }
 
 export interface GetPipelineRequest {
+  /** Required. */
   pipelineId: string;
 }
 
@@ -797,6 +812,7 @@ export interface ListPipelinesResponse {
 }
 
 export interface DeletePipelineRequest {
+  /** Required. */
   pipelineId: string;
   /** Stops live runs first. */
   force: boolean;
@@ -806,6 +822,7 @@ export interface DeletePipelineResponse {
 }
 
 export interface TriggerPipelineRequest {
+  /** Required. */
   pipelineId: string;
   /** Override the definition's defaults. */
   variables: { [key: string]: string };
@@ -915,6 +932,7 @@ export interface CancelJobResponse {
 
 export interface Trigger {
   kind: TriggerKind;
+  /** The branch, tag or commit that it was for; empty where none was said. */
   ref: string;
 }
 
@@ -923,8 +941,12 @@ export interface RunSummary {
   runId: string;
   pipelineId: string;
   status: RunStatus;
-  trigger: Trigger | undefined;
+  trigger:
+    | Trigger
+    | undefined;
+  /** For whom it was triggered: a user, by name or id. */
   triggeredBy: string;
+  /** Revision of the definition that was run. */
   commitSha: string;
   /** From 1. */
   attempt: number;
@@ -975,6 +997,7 @@ export interface JobRun {
   retryOf: string;
   /** Empty while no agent has the job. */
   agentId: string;
+  /** Why it ended as it did; empty when there is nothing to say. */
   reason: string;
   /** Absent for a job that runs or has ended. */
   waitingFor:
@@ -1012,7 +1035,10 @@ export interface JobStep {
   retriedBy: string;
   reusedFrom: string;
   /** Absent when there was no process. */
-  exitCode?: number | undefined;
+  exitCode?:
+    | number
+    | undefined;
+  /** Why it ended as it did; empty when there is nothing to say. */
   reason: string;
   /** Number of the last log line of a final step run; 0 for none. */
   lastLine: bigint;
@@ -1072,6 +1098,7 @@ export interface PipelineRun_VariablesEntry {
 export interface GetPipelineRunRequest {
   /** Empty for any pipeline; else NOT_FOUND for a run of another one. */
   pipelineId: string;
+  /** Required. */
   runId: string;
   /** Also earlier attempts of jobs. */
   allAttempts: boolean;
@@ -1082,6 +1109,7 @@ export interface GetPipelineRunResponse {
 }
 
 export interface ListPipelineRunsRequest {
+  /** Required. */
   pipelineId: string;
   /** From 1; 0 stands for 1. */
   page: number;
@@ -1221,8 +1249,9 @@ export interface SaveSpecResponse {
 }
 
 export interface ValidateSpecRequest {
+  /** Required. */
   pipelineId: string;
-  /** The structured definition. */
+  /** The structured definition; required. */
   spec:
     | { [key: string]: any }
     | undefined;
@@ -1240,6 +1269,7 @@ export interface ValidateSpecResponse {
 }
 
 export interface PlanPipelineRequest {
+  /** Required. */
   pipelineId: string;
   /** The structured definition; that which is saved when absent. */
   spec:
@@ -1395,6 +1425,7 @@ export interface Vote {
   name: string;
   /** Unix milliseconds. */
   atMs: bigint;
+  /** Empty without one. */
   comment: string;
 }
 
@@ -12057,7 +12088,9 @@ export const RejectResponse: MessageFns<RejectResponse> = {
 
 /**
  * Every call carries the metadata `authorization: Bearer <token of a user>`. Errors carry the word of the error table in
- * the metadata `reason`, and in `problems-bin` a JSON list of their first problems: as many as metadata may carry.
+ * the metadata `reason`, in `problems-bin` a JSON list of their first problems, and in `grpc-status-details-bin` the same as
+ * ErrorInfo and BadRequest of google.rpc. Fields of requests may be left out where they are not said to be required; a field of an
+ * answer is set where nothing else is said.
  */
 export type PipelineService = typeof PipelineService;
 export const PipelineService = {

@@ -227,12 +227,15 @@ export function labelOperatorToNumber(object: LabelOperator): number {
 }
 
 export interface EnvVar {
+  /** Required, [A-Za-z_][A-Za-z0-9_]*. */
   name: string;
   value: string;
 }
 
 export interface LabelExpression {
+  /** Required. */
   key: string;
+  /** Required. */
   operator: LabelOperator;
   /** Empty for EXISTS and NOT_EXISTS; one integer for GT and LT. */
   values: string[];
@@ -240,7 +243,9 @@ export interface LabelExpression {
 
 /** Which agents may run the job of a step; empty for every agent. */
 export interface AgentSelector {
+  /** All of these pairs. */
   matchLabels: { [key: string]: string };
+  /** And all of these. */
   matchExpressions: LabelExpression[];
 }
 
@@ -278,7 +283,9 @@ export interface StepRunSpec {
   when: string;
   /** Milliseconds from the start; 0 for none. */
   timeoutMs: bigint;
+  /** Its failure does not fail the job. */
   continueOnError: boolean;
+  /** Absent for one attempt. */
   retry:
     | RetryPolicy
     | undefined;
@@ -306,6 +313,7 @@ export interface StepRunRecord {
   retriedBy: string;
   /** Empty while no agent has it. */
   agentId: string;
+  /** Why it ended as it did; empty when there is nothing to say. */
   reason: string;
   /** Absent when there was no process. */
   exitCode?:
@@ -374,6 +382,7 @@ export interface ListStepRunsResponse {
 export interface UpdateStepRunRequest {
   /** Required. */
   stepRunId: string;
+  /** Not looked at. */
   spec: StepRunSpec | undefined;
 }
 
@@ -406,6 +415,7 @@ export interface CancelStepRunResponse {
 }
 
 export interface RetryStepRunRequest {
+  /** Required. */
   stepRunId: string;
   /** Chosen by the caller; the same one answers the same attempt. */
   requestId: string;
@@ -427,6 +437,7 @@ export interface Artifact {
 }
 
 export interface ListStepRunArtifactsRequest {
+  /** Required. */
   stepRunId: string;
   /** From 1; 0 stands for 1. */
   page: number;
@@ -3365,7 +3376,9 @@ export const ListStepRunArtifactsResponse: MessageFns<ListStepRunArtifactsRespon
 
 /**
  * Every call carries the metadata `authorization: Bearer <token of a user>`. Errors carry the word of the error table in
- * the metadata `reason`.
+ * the metadata `reason`, in `problems-bin` a JSON list of their first problems, and in `grpc-status-details-bin` the same as
+ * ErrorInfo and BadRequest of google.rpc. Fields of requests may be left out where they are not said to be required; a field of an
+ * answer is set where nothing else is said.
  */
 export type StepRunService = typeof StepRunService;
 export const StepRunService = {
