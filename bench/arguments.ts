@@ -1,8 +1,8 @@
 /** The command line of the benchmark. */
 import { parseArgs } from "node:util";
 
-/** Those of system.ts, and W6 to W9 of millrace alone. */
-export const WORKLOADS = ["W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8", "W9"] as const;
+/** Those of system.ts, and W6 to W10 of millrace alone. */
+export const WORKLOADS = ["W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8", "W9", "W10"] as const;
 export type Workload = (typeof WORKLOADS)[number];
 
 export interface BenchSettings {
@@ -31,7 +31,7 @@ Workloads:
   W2  an idle trigger to the step's process W6  the log of a step to a live viewer
   W3  one run with 40 sequential steps      W7  memory and CPU when idle
   W4  one run with 40 parallel jobs         W8  how cost grows with what waits and what is over
-  W9  validating and planning 1,000 steps
+  W9  validating and planning 1,000 steps   W10 a cancel to the step's process
 `;
 
 /** Null when help is asked for; throws with what is wrong. */

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { BenchSettings, Workload } from "./arguments.ts";
 import { startFloor } from "./floor/start.ts";
 import { FinishedRuns } from "./millrace/finished-runs.ts";
+import { measureCancels } from "./millrace/cancels.ts";
 import { measureDefinition } from "./millrace/definition.ts";
 import { measureGrowth } from "./millrace/growth.ts";
 import { measureIdle } from "./millrace/idle.ts";
@@ -29,7 +30,7 @@ export function contestantsOf(
   const finished = new FinishedRuns(join(folder, "finished-runs"));
   return [
     // Idle before anything else, since W7 is of a fresh start.
-    { ...SQLITE, workloads: ["W7", ...COMPARABLE, "W6"], start: millraceWith(() => ({})) },
+    { ...SQLITE, workloads: ["W7", ...COMPARABLE, "W6", "W10"], start: millraceWith(() => ({})) },
     { system: "BullMQ", store: "Redis", workloads: COMPARABLE, start: startFloor },
     ...(peers ? [{ system: "Restate", store: "its own", workloads: COMPARABLE, start: startRestate }] : []),
     ...(mongo?.real ? [{ ...MONGODB, workloads: ["W1", "W2", "W3"] as const, start: millraceWith(mongo.env) }] : []),
@@ -49,11 +50,13 @@ function millraceWith(env: Mongo["env"]): Contestant["start"] {
   return async (folder, marks) => {
     const installation = await Installation.start(join(folder, "data"), env());
     const { api, http } = installation;
+    const runs = new Runs(installation);
     return {
       workloads: {
-        ...comparableWorkloads(installation, new Runs(installation), marks),
+        ...comparableWorkloads(installation, runs, marks),
         W6: () => measureLogs({ api, http, token: TOKEN }),
         W7: () => measureIdle(installation),
+        W10: () => measureCancels(installation, runs, marks),
       },
       stop: () => installation.stop(),
     };

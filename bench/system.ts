@@ -1,6 +1,6 @@
 /** What is measured, and by whom: each system does the same work, started by its own processes. */
 
-/** The comparable ones; millrace has W6 to W9 besides. */
+/** The comparable ones; millrace has W6 to W10 besides. */
 export type WorkloadName = "W1" | "W2" | "W3" | "W4" | "W5";
 
 export interface Figure {
