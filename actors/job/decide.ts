@@ -35,7 +35,11 @@ export function decideJob(job: JobState, message: JobMessage, now: number, plan:
   const isAsked = message.type === "cancelJob" || message.type === "cancelStep";
   if (!isAsked) return decideInput(job, message, inputOf(job, message, plan, peers), now, plan, peers);
   const decision = decideInput(job, PLAIN_CANCEL, inputOf(job, message, plan, peers), now, plan, peers);
-  return { ...decision, effects: [answer(decision, message, peers), ...decision.effects] };
+  const answered = answer(decision, message, peers);
+  if (decision.cell !== "moved") return { ...decision, effects: [answered, ...decision.effects] };
+  // What is at work may go on for long: who asked for its end, and why, is told before.
+  const { reason } = message;
+  return { ...decision, effects: [answered, publishJob(job, "stopping", { reason }), ...decision.effects] };
 }
 
 function decideInput(

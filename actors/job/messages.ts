@@ -54,7 +54,7 @@ export type JobMessage =
 /** `retry`: the wait before the next attempt of a step. */
 export type JobTimer = "queueTimeout" | "timeout" | "retry";
 
-export type AskedToEnd = { readonly commandId: CommandId; readonly operator: string } & (
+export type AskedToEnd = { readonly commandId: CommandId; readonly operator: string; readonly reason: string } & (
   | { readonly type: "cancelJob" }
   | { readonly type: "cancelStep"; readonly stepRunId: StepRunId }
 );

@@ -53,11 +53,12 @@ function messageOf(command: Command): RunMessage | JobMessage | ApprovalMessage 
     case "stop":
     case "pause":
     case "resume":
-      return { type: command.kind, commandId, reason: command.reason, operator: command.operator };
     case "cancelJob":
-      return { type: command.kind, commandId, operator: command.operator };
-    case "cancelStep":
-      return { type: command.kind, commandId, operator: command.operator, stepRunId: command.stepRunId };
+      return { type: command.kind, commandId, reason: command.reason, operator: command.operator };
+    case "cancelStep": {
+      const { reason, operator, stepRunId } = command;
+      return { type: command.kind, commandId, reason, operator, stepRunId };
+    }
     case "approve":
     case "reject":
       return { type: command.kind, commandId, voter: command.voter, comment: command.comment };

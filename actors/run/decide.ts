@@ -77,7 +77,8 @@ export function decideRun(run: RunState, message: RunMessage, now: number, plan:
         timeoutTimer: null,
         stageApproval: null,
       };
-      return moved(next, [...withdrawApproval(run), ...tellJobs(run, plan, { type: "cancel", reason: "timeout" })]);
+      const cancels = tellJobs(run, plan, { type: "cancel", reason: "timeout" });
+      return moved(next, [publish(next, "stopping"), ...withdrawApproval(run), ...cancels]);
     }
     case "staleTimer":
       throw new Error(`the table has no move for ${input}`);
@@ -259,7 +260,8 @@ function stop(run: RunState, message: RunMessage, reason: string, plan: RunPlan)
     stageApproval: null,
   };
   const cancels = run.state === "stopping" ? [] : tellJobs(run, plan, { type: "cancel", reason: "cancelled" });
-  return moved(next, [...answer(next, message, "accepted"), ...withdrawApproval(run), ...cancels]);
+  const told = [...answer(next, message, "accepted"), publish(next, "stopping")];
+  return moved(next, [...told, ...withdrawApproval(run), ...cancels]);
 }
 
 function withdrawApproval({ stageApproval }: RunState): readonly RunEffect[] {

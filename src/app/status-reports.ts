@@ -3,6 +3,7 @@ import type { JobState } from "../../actors/job/state.ts";
 import type { RunState } from "../../actors/run/state.ts";
 import type { StepState } from "../../actors/step/state.ts";
 import { MillraceError } from "../domain/errors.ts";
+import type { RunEvent } from "../domain/events.ts";
 import { type JobRunId, jobRunId, type PipelineId, type RunId, type StepRunId, stepRunId } from "../domain/ids.ts";
 import { authoriseUser, type Caller } from "./access.ts";
 import type { AppContext } from "./context.ts";
@@ -75,10 +76,14 @@ export async function* reportStatus(
   following: { readonly after: number | undefined; readonly abort: AbortSignal },
 ): AsyncGenerator<StatusReport, void, void> {
   for await (const news of followObject(context, tails, object, following)) {
-    // It changes what the object waits for, and no status.
-    if (news.type === "event" && news.event.lifecycle === "waiting") continue;
+    if (news.type === "event" && isNoTransition(news.event)) continue;
     yield { ...reportOf(news), retriedBy: news.isFinal ? await object.findRetry() : "" };
   }
+}
+
+/** It says why the object waits, or who has asked for its end. */
+function isNoTransition({ lifecycle }: Pick<RunEvent, "lifecycle">): boolean {
+  return lifecycle === "waiting" || lifecycle === "stopping";
 }
 
 function reportOf(news: ObjectNews): Omit<StatusReport, "retriedBy"> {

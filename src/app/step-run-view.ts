@@ -5,6 +5,7 @@ import { shownAttempt } from "../domain/attempts.ts";
 import type { JobRunId, PipelineId, RunId, StepRunId } from "../domain/ids.ts";
 import type { AgentSelector } from "../domain/labels.ts";
 import type { JobSpec, PlannedStep, StepSpec } from "../domain/plan.ts";
+import type { ResourceUsage } from "../domain/resource-usage.ts";
 import type { StepStatus } from "../domain/status.ts";
 import type { AppContext } from "./context.ts";
 import { noPlan, noRun } from "./find.ts";
@@ -39,6 +40,8 @@ export interface StepRunView {
   readonly queuedAt: number | null;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
+  /** Null where the agent cannot tell, and before the end. */
+  readonly usage: ResourceUsage | null;
   readonly planned: PlannedStep;
   readonly spec: StepSpec;
   readonly selector: AgentSelector;
@@ -92,6 +95,7 @@ export async function viewStepRuns(
       queuedAt: step.queuedAt,
       startedAt: step.startedAt,
       endedAt: step.endedAt,
+      usage: step.usage,
       planned: planned.steps[step.index]!,
       spec: specs.get(job.index)!.steps[step.index]!,
       selector: planned.selector,

@@ -121,7 +121,10 @@ export function stepWaitingFor(
     return { reason: "start", text: `agent ${step.grant?.agentId} has been sent it, and has not reported its start` };
   }
   if (step.state !== "pending") return null;
-  if (inJob !== null) return { reason: "job", text: `its job waits: ${inJob.text}` };
+  if (inJob !== null) {
+    const text = inJob.text.startsWith("waits ") ? `its job ${inJob.text}` : `its job waits: ${inJob.text}`;
+    return { reason: "job", text };
+  }
   if (step.index > job.stepIndex) {
     const before = plan.jobs[job.index]?.steps[job.stepIndex]?.name;
     return { reason: "step", text: `waits for step ${before} to end` };

@@ -4,7 +4,6 @@ import type { JobRunId, PipelineId, RunId, StepRunId } from "./ids.ts";
 export const LIFECYCLES = [
   "created",
   "queued",
-  "waiting",
   "started",
   "completed",
   "failed",
@@ -15,11 +14,13 @@ export const LIFECYCLES = [
   "resumed",
   "retried",
   "waiting",
+  "stopping",
   "requested",
   "approved",
   "rejected",
   "expired",
 ] as const;
+/** `waiting` and `stopping` say something of an object whose status stays as it is. */
 export type Lifecycle = (typeof LIFECYCLES)[number];
 
 export const EVENT_OBJECTS = ["pipeline", "job", "step", "approval"] as const;

@@ -14,6 +14,7 @@ import type { WaitingFor } from "../app/waiting.ts";
 import { approvalMessage } from "./approval-messages.ts";
 import { unixMs } from "./fields.ts";
 import { TRIGGER_KINDS } from "./plan-messages.ts";
+import { usageMessage } from "./step-run-messages.ts";
 import { JOB_STATUSES, RUN_STATUSES, STEP_STATUSES } from "./words.ts";
 
 type JobView = RunDetail["jobs"][number];
@@ -110,6 +111,7 @@ function stepMessage(step: StepView): JobStep {
     startedAtMs: unixMs(step.startTime),
     endedAtMs: unixMs(step.endTime),
     timing: timingMessage(step.timing),
+    usage: usageMessage(step.usage),
   };
 }
 

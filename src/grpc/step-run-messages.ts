@@ -4,11 +4,13 @@ import type {
   RetryPolicy,
   StepRunRecord,
   StepRunSpec,
+  StepRunUsage,
 } from "../../proto/generated/steprun/v1/steprun.ts";
 import type { StepRunView } from "../app/step-run-view.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { AgentSelector } from "../domain/labels.ts";
 import type { PlannedStep } from "../domain/plan.ts";
+import type { ResourceUsage } from "../domain/resource-usage.ts";
 import { given, present, wholeMs } from "./fields.ts";
 import { LABEL_OPERATORS, STEP_STATUSES, wordOf } from "./words.ts";
 
@@ -35,7 +37,12 @@ export function stepRunRecord(step: StepRunView): StepRunRecord {
     queuedAtMs: wholeMs(step.queuedAt),
     startedAtMs: wholeMs(step.startedAt),
     endedAtMs: wholeMs(step.endedAt),
+    usage: usageMessage(step.usage),
   };
+}
+
+export function usageMessage(usage: ResourceUsage | null): StepRunUsage | undefined {
+  return usage === null ? undefined : { cpuMs: BigInt(usage.cpuMs), maxRssBytes: BigInt(usage.maxRssBytes) };
 }
 
 function specMessage({ planned, spec, selector }: StepRunView): StepRunSpec {

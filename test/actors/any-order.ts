@@ -313,7 +313,7 @@ export function perform(run: SimulatedRun, step: Action): void {
   }
 }
 
-const ASKED = { commandId: asId<CommandId>("cmd_cancel"), operator: "ann" };
+const ASKED = { commandId: asId<CommandId>("cmd_cancel"), operator: "ann", reason: "" };
 
 export function vote(run: SimulatedRun, { approvalId }: ApprovalState, voter: number, isApproval: boolean): void {
   const name = `voter-${voter}`;

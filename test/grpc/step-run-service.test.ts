@@ -1,6 +1,10 @@
 import { credentials, type ServiceError, status } from "@grpc/grpc-js";
 import { expect } from "chai";
-import { type RetryStepRunResponse, StepRunClient } from "../../proto/generated/steprun/v1/steprun.ts";
+import {
+  type GetStepRunResponse,
+  type RetryStepRunResponse,
+  StepRunClient,
+} from "../../proto/generated/steprun/v1/steprun.ts";
 import type { JobState } from "../../actors/job/state.ts";
 import type { StepState } from "../../actors/step/state.ts";
 import { authenticate } from "../../src/app/access.ts";
@@ -77,7 +81,7 @@ describe("step runs over gRPC", () => {
         jobs: [{ jobId: run.jobId, state: "failed", ...ended }],
         steps: [
           { stepRunId: run.steps[0]!, state: "success", ...ended },
-          { stepRunId: run.steps[1]!, state: "failed", ...ended },
+          { stepRunId: run.steps[1]!, state: "failed", ...ended, usage: { cpuMs: 40, maxRssBytes: 2 ** 31 } },
         ],
       },
     );
@@ -90,6 +94,18 @@ describe("step runs over gRPC", () => {
         error === null ? resolve(answer) : reject(error),
       ),
     );
+
+  it("tells what a step has used up, where its agent could", async () => {
+    const run = await endedRun();
+    const read = (stepRunId: string): Promise<GetStepRunResponse> =>
+      new Promise((resolve, reject) =>
+        client.getStepRun({ stepRunId }, bearer(token), (error, answer) =>
+          error === null ? resolve(answer) : reject(error),
+        ),
+      );
+    expect((await read(run.steps[0]!)).stepRun!.usage).to.equal(undefined);
+    expect((await read(run.steps[1]!)).stepRun!.usage).to.deep.equal({ cpuMs: 40n, maxRssBytes: 2n ** 31n });
+  });
 
   it("answers the next attempt of a step, in a run that begins there", async () => {
     const run = await endedRun();
@@ -111,6 +127,7 @@ describe("step runs over gRPC", () => {
       queuedAtMs: 0n,
       startedAtMs: 0n,
       endedAtMs: 0n,
+      usage: undefined,
     });
     expect(spec).to.deep.include({
       name: "make",

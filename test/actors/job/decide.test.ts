@@ -32,7 +32,7 @@ describe("a job", () => {
   it("answers whoever asks for its end: accepted also when it is ending, refused with its status when it cannot be", () => {
     const run = new SimulatedRun(planOf([[{ steps: 2 }], [{}]])).start();
     const ask = (job: number, stepRunId?: StepRunId) => {
-      const asked = { commandId: asId<CommandId>("cmd_1"), operator: "ann" };
+      const asked = { commandId: asId<CommandId>("cmd_1"), operator: "ann", reason: "slow" };
       const effects = run.tellJob(
         job,
         stepRunId === undefined ? { type: "cancelJob", ...asked } : { type: "cancelStep", stepRunId, ...asked },
@@ -55,6 +55,19 @@ describe("a job", () => {
     expect(ask(0)).to.deep.equal(refused("cancelled"));
     expect(run.run.state).to.equal("failed");
     expect(run.undecided).to.deep.equal([]);
+  });
+
+  it("tells of the wish that it end when it comes, and why: its end may take a while", () => {
+    const run = new SimulatedRun(planOf([[{ steps: 2 }]])).start();
+    run.claim(0);
+    const asked = { type: "cancelJob", commandId: asId<CommandId>("cmd_1"), operator: "ann", reason: "slow" } as const;
+    const published = () =>
+      run.tellJob(0, asked).flatMap((effect) => (effect.type === "publish" ? [effect.event] : []));
+    const [told, ...others] = published();
+    expect(told).to.include({ object: "job", lifecycle: "stopping", status: "running" });
+    expect(told!.data).to.include({ reason: "slow" });
+    expect(others).to.deep.equal([]);
+    expect(published(), "again").to.deep.equal([]);
   });
 
   it("is offered when its stage opens and nothing is needed", () => {

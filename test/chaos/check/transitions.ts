@@ -4,8 +4,18 @@ import type { RunEvidence, Transition, Violation, ViolationKind } from "./eviden
 
 /** The place of a transition in the life of its object; what has no place of its own cannot come about. */
 const PLACES: Record<EventObject, Partial<Record<Lifecycle, number>>> = {
-  pipeline: { created: 0, started: 1, paused: 2, resumed: 2, completed: 3, failed: 3, cancelled: 3 },
-  job: { retried: 0, queued: 1, waiting: 1, started: 2, completed: 3, failed: 3, cancelled: 3, skipped: 3 },
+  pipeline: { created: 0, started: 1, paused: 2, resumed: 2, stopping: 2.5, completed: 3, failed: 3, cancelled: 3 },
+  job: {
+    retried: 0,
+    queued: 1,
+    waiting: 1,
+    started: 2,
+    stopping: 2.5,
+    completed: 3,
+    failed: 3,
+    cancelled: 3,
+    skipped: 3,
+  },
   step: { retried: 0, queued: 1, started: 2, completed: 3, failed: 3, cancelled: 3, timeout: 3, skipped: 3 },
   approval: { requested: 0, approved: 1, rejected: 2, expired: 2, cancelled: 2 },
 };
@@ -60,8 +70,8 @@ function checkLives(run: RunEvidence): readonly Violation[] {
         say("wrong", `it cannot be ${lifecycle}`);
         continue;
       }
-      // Several may have to approve.
-      const mayRepeat = lifecycle === "approved";
+      // Several may have to approve, and may ask for an end.
+      const mayRepeat = lifecycle === "approved" || lifecycle === "stopping";
       if (last?.lifecycle === lifecycle && !mayRepeat) say("doubled", `${lifecycle} twice in a row`);
       else if (place < lastPlace) say("reordered", `${lifecycle} after ${last!.lifecycle}`);
       else if (place === lastPlace && place === 3) say("doubled", `it ended twice: ${last!.lifecycle}, ${lifecycle}`);

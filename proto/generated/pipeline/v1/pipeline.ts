@@ -24,6 +24,7 @@ import {
   stepRunStatusFromJSON,
   stepRunStatusToJSON,
   stepRunStatusToNumber,
+  StepRunUsage,
 } from "../../steprun/v1/steprun.ts";
 
 export const protobufPackage = "pipeline.v1";
@@ -1049,7 +1050,11 @@ export interface JobStep {
   /** Unix milliseconds; 0 for what has not happened. */
   startedAtMs: bigint;
   endedAtMs: bigint;
-  timing: StartTiming | undefined;
+  timing:
+    | StartTiming
+    | undefined;
+  /** Of a step run that has ended; absent where its agent cannot tell. */
+  usage: StepRunUsage | undefined;
 }
 
 /** Why a step started when it did. Unix milliseconds; 0 for what has not happened. */
@@ -5927,6 +5932,7 @@ function createBaseJobStep(): JobStep {
     startedAtMs: 0n,
     endedAtMs: 0n,
     timing: undefined,
+    usage: undefined,
   };
 }
 
@@ -5982,6 +5988,9 @@ export const JobStep: MessageFns<JobStep> = {
     }
     if (message.timing !== undefined) {
       StartTiming.encode(message.timing, writer.uint32(114).fork()).join();
+    }
+    if (message.usage !== undefined) {
+      StepRunUsage.encode(message.usage, writer.uint32(122).fork()).join();
     }
     return writer;
   },
@@ -6111,6 +6120,14 @@ export const JobStep: MessageFns<JobStep> = {
             message.timing = StartTiming.decode(reader, reader.uint32());
             continue;
           }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            message.usage = StepRunUsage.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -6175,6 +6192,7 @@ export const JobStep: MessageFns<JobStep> = {
         ? BigInt(object.ended_at_ms)
         : 0n,
       timing: isSet(object.timing) ? StartTiming.fromJSON(object.timing) : undefined,
+      usage: isSet(object.usage) ? StepRunUsage.fromJSON(object.usage) : undefined,
     };
   },
 
@@ -6222,6 +6240,9 @@ export const JobStep: MessageFns<JobStep> = {
     if (message.timing !== undefined) {
       obj.timing = StartTiming.toJSON(message.timing);
     }
+    if (message.usage !== undefined) {
+      obj.usage = StepRunUsage.toJSON(message.usage);
+    }
     return obj;
   },
 
@@ -6249,6 +6270,9 @@ export const JobStep: MessageFns<JobStep> = {
     message.endedAtMs = (object.endedAtMs !== undefined && object.endedAtMs !== null) ? BigInt(object.endedAtMs) : 0n;
     message.timing = (object.timing !== undefined && object.timing !== null)
       ? StartTiming.fromPartial(object.timing)
+      : undefined;
+    message.usage = (object.usage !== undefined && object.usage !== null)
+      ? StepRunUsage.fromPartial(object.usage)
       : undefined;
     return message;
   },

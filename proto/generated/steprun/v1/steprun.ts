@@ -297,6 +297,14 @@ export interface StepRunSpec {
   agentSelector: AgentSelector | undefined;
 }
 
+/** What a step has used up, as its agent has seen it. */
+export interface StepRunUsage {
+  /** Time on processors, user and system, of all its processes together, milliseconds. */
+  cpuMs: bigint;
+  /** The most memory that was resident at a time, bytes; 0 when the step was over before anybody looked. */
+  maxRssBytes: bigint;
+}
+
 export interface StepRunRecord {
   stepRunId: string;
   runId: string;
@@ -329,6 +337,8 @@ export interface StepRunRecord {
   reusedFrom: string;
   /** Why it waits, for people; empty for one that runs or has ended. */
   waitingFor: string;
+  /** Of a step run that has ended; absent where its agent cannot tell. */
+  usage: StepRunUsage | undefined;
 }
 
 export interface CreateStepRunRequest {
@@ -1296,6 +1306,103 @@ export const StepRunSpec: MessageFns<StepRunSpec> = {
   },
 };
 
+function createBaseStepRunUsage(): StepRunUsage {
+  return { cpuMs: 0n, maxRssBytes: 0n };
+}
+
+export const StepRunUsage: MessageFns<StepRunUsage> = {
+  encode(message: StepRunUsage, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.cpuMs !== 0n) {
+      if (BigInt.asIntN(64, message.cpuMs) !== message.cpuMs) {
+        throw new globalThis.Error("value provided for field message.cpuMs of type int64 too large");
+      }
+      writer.uint32(8).int64(message.cpuMs);
+    }
+    if (message.maxRssBytes !== 0n) {
+      if (BigInt.asIntN(64, message.maxRssBytes) !== message.maxRssBytes) {
+        throw new globalThis.Error("value provided for field message.maxRssBytes of type int64 too large");
+      }
+      writer.uint32(16).int64(message.maxRssBytes);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StepRunUsage {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStepRunUsage();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.cpuMs = reader.int64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.maxRssBytes = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): StepRunUsage {
+    return {
+      cpuMs: isSet(object.cpuMs) ? BigInt(object.cpuMs) : isSet(object.cpu_ms) ? BigInt(object.cpu_ms) : 0n,
+      maxRssBytes: isSet(object.maxRssBytes)
+        ? BigInt(object.maxRssBytes)
+        : isSet(object.max_rss_bytes)
+        ? BigInt(object.max_rss_bytes)
+        : 0n,
+    };
+  },
+
+  toJSON(message: StepRunUsage): unknown {
+    const obj: any = {};
+    if (message.cpuMs !== 0n) {
+      obj.cpuMs = message.cpuMs.toString();
+    }
+    if (message.maxRssBytes !== 0n) {
+      obj.maxRssBytes = message.maxRssBytes.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<StepRunUsage>, I>>(base?: I): StepRunUsage {
+    return StepRunUsage.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StepRunUsage>, I>>(object: I): StepRunUsage {
+    const message = createBaseStepRunUsage();
+    message.cpuMs = (object.cpuMs !== undefined && object.cpuMs !== null) ? BigInt(object.cpuMs) : 0n;
+    message.maxRssBytes = (object.maxRssBytes !== undefined && object.maxRssBytes !== null)
+      ? BigInt(object.maxRssBytes)
+      : 0n;
+    return message;
+  },
+};
+
 function createBaseStepRunRecord(): StepRunRecord {
   return {
     stepRunId: "",
@@ -1317,6 +1424,7 @@ function createBaseStepRunRecord(): StepRunRecord {
     endedAtMs: 0n,
     reusedFrom: "",
     waitingFor: "",
+    usage: undefined,
   };
 }
 
@@ -1390,6 +1498,9 @@ export const StepRunRecord: MessageFns<StepRunRecord> = {
     }
     if (message.waitingFor !== "") {
       writer.uint32(154).string(message.waitingFor);
+    }
+    if (message.usage !== undefined) {
+      StepRunUsage.encode(message.usage, writer.uint32(162).fork()).join();
     }
     return writer;
   },
@@ -1559,6 +1670,14 @@ export const StepRunRecord: MessageFns<StepRunRecord> = {
             message.waitingFor = reader.string();
             continue;
           }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.usage = StepRunUsage.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1652,6 +1771,7 @@ export const StepRunRecord: MessageFns<StepRunRecord> = {
         : isSet(object.waiting_for)
         ? globalThis.String(object.waiting_for)
         : "",
+      usage: isSet(object.usage) ? StepRunUsage.fromJSON(object.usage) : undefined,
     };
   },
 
@@ -1714,6 +1834,9 @@ export const StepRunRecord: MessageFns<StepRunRecord> = {
     if (message.waitingFor !== "") {
       obj.waitingFor = message.waitingFor;
     }
+    if (message.usage !== undefined) {
+      obj.usage = StepRunUsage.toJSON(message.usage);
+    }
     return obj;
   },
 
@@ -1747,6 +1870,9 @@ export const StepRunRecord: MessageFns<StepRunRecord> = {
     message.endedAtMs = (object.endedAtMs !== undefined && object.endedAtMs !== null) ? BigInt(object.endedAtMs) : 0n;
     message.reusedFrom = object.reusedFrom ?? "";
     message.waitingFor = object.waitingFor ?? "";
+    message.usage = (object.usage !== undefined && object.usage !== null)
+      ? StepRunUsage.fromPartial(object.usage)
+      : undefined;
     return message;
   },
 };
