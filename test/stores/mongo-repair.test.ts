@@ -101,6 +101,27 @@ describe("the repair of a database that was restored from a dump", function () {
     expect(await stores.outputs.find(all)).to.have.deep.members(kept);
   });
 
+  it("keeps what agents tell of steps that were dispatched and of themselves, and drops what they told of others", async () => {
+    const [ran, waits] = [sampleAggregate(), sampleAggregate()];
+    for (const run of [ran, waits]) await stores.aggregates.create(run);
+    await stores.aggregates.save(saveOf(ran, {}, [withIndex(actorOf(ran, "step"), { status: "running", agentId })]));
+    const told = { agentId, type: "svc.step.progress", subject: "", time: 1, receivedAt: 1, data: "{}" };
+    const ofStep = (run: Aggregate) => ({
+      ...told,
+      eventId: run.head.rootId,
+      runId: run.head.rootId,
+      stepRunId: stepIdOf(run),
+    });
+    await stores.agentEvents.append([
+      ofStep(ran),
+      ofStep(waits),
+      { ...told, eventId: "own", runId: null, stepRunId: null },
+    ]);
+    expect((await repairRestored(options)).removed.events).to.equal(1);
+    const counts = await Promise.all([ran.head.rootId, waits.head.rootId, agentId].map(stores.agentEvents.count));
+    expect(counts).to.deep.equal([1, 0, 1]);
+  });
+
   it("drops commands to runs that are not there, and makes owners tell Redis everything", async () => {
     const run = sampleAggregate();
     await stores.aggregates.create(run);

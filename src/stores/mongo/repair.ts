@@ -35,7 +35,8 @@ const NOT_DISPATCHED = ["pending", "skipped"];
 export async function repairRestored(options: MongoOptions): Promise<RepairReport> {
   const connection = await Connection.open(options);
   try {
-    const { runs, events } = await repairRuns(connection);
+    const { runs, events: later } = await repairRuns(connection);
+    const events = later + (await dropStrayAgentEvents(connection));
     const logs = await dropStrayLogs(connection);
     const outputs = await dropStrayOutputs(connection);
     const commands = await dropStrayCommands(connection);
@@ -90,13 +91,27 @@ async function dropStrayOutputs(connection: Connection): Promise<number> {
  * Steps that the collection tells of and that were not dispatched. The ids of attempts are derived and fencing tokens are
  * counted, so that another attempt may come to stand where the forgotten one stood.
  */
-async function* strayStepsIn(connection: Connection, collection: string): AsyncGenerator<string> {
+async function* strayStepsIn(connection: Connection, collection: string, field = "stepRunId"): AsyncGenerator<string> {
   const steps = connection.collection("step_runs");
-  const told = connection.collection(collection).aggregate<{ _id: string }>([{ $group: { _id: "$stepRunId" } }]);
+  // What agents tell of themselves is of no step.
+  const ofSteps = { $match: { [field]: { $ne: null } } };
+  const told = connection
+    .collection(collection)
+    .aggregate<{ _id: string }>([ofSteps, { $group: { _id: `$${field}` } }]);
   for await (const { _id: stepRunId } of told) {
     const step = await steps.findOne({ _id: stepRunId }, { projection: { status: 1 } });
     if (step === null || NOT_DISPATCHED.includes(step["status"] as string)) yield stepRunId;
   }
+}
+
+/** Answers how many events. */
+async function dropStrayAgentEvents(connection: Connection): Promise<number> {
+  let dropped = 0;
+  for await (const stepRunId of strayStepsIn(connection, "agent_events", "body.stepRunId")) {
+    const { deletedCount } = await connection.collection("agent_events").deleteMany({ "body.stepRunId": stepRunId });
+    dropped += deletedCount;
+  }
+  return dropped;
 }
 
 /** Commands to runs that are not there would be looked at for ever. */
