@@ -51,6 +51,7 @@ const USER_OPERATIONS = {
   controlRun: "operator",
   writePipelines: "maintainer",
   writeDefinitions: "maintainer",
+  manageSecrets: "maintainer",
   manageUsers: "admin",
   manageOthersTokens: "admin",
   manageAgents: "admin",

@@ -159,6 +159,20 @@ export const GATES_AND_RERUNS: SchemaStep = {
   },
 };
 
+/** Schema 4: secrets. Nodes that write schema 3 would put in nothing for them, so a plan that reads any is refused meanwhile. */
+export const SECRETS: SchemaStep = {
+  upgrade: {
+    spec: (spec) => ({ ...spec, steps: spec.steps.map((step) => ({ ...step, secrets: [] })) }),
+  },
+  downgrade: {
+    spec(spec) {
+      if (spec.steps.some(({ secrets }) => secrets.length > 0)) throw olderNode("secrets");
+      const steps = spec.steps.map((step) => without(step, { secrets: [] }));
+      return { ...spec, steps } as unknown as JobSpec;
+    },
+  },
+};
+
 function refuseGates({ group, stages, jobs }: RunPlan): void {
   const isNewer =
     group !== null ||

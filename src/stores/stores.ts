@@ -9,6 +9,7 @@ import type { LogStore } from "./logs.ts";
 import type { OutputStore } from "./outputs.ts";
 import type { PipelineStore } from "./pipelines.ts";
 import type { PlanStore } from "./plans.ts";
+import type { SecretStore } from "./secrets.ts";
 import type { ShardStore } from "./shards.ts";
 
 export interface Stores {
@@ -22,6 +23,7 @@ export interface Stores {
   readonly deadLetters: DeadLetterStore;
   readonly pipelines: PipelineStore;
   readonly identity: IdentityStore;
+  readonly secrets: SecretStore;
   readonly idempotency: IdempotencyStore;
   /** Resolves when the store answers; rejects when it does not. */
   ping(): Promise<void>;

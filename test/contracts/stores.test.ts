@@ -23,6 +23,7 @@ import { aggregateStoreContract } from "./aggregate-store.ts";
 import { operationStoresContract } from "./operation-stores.ts";
 import { outputStoreContract } from "./output-store.ts";
 import { recordStoresContract } from "./record-stores.ts";
+import { secretStoreContract } from "./secret-store.ts";
 import { actorOf, sampleAggregate, sampleApproval, saveOf, withIndex } from "./samples.ts";
 
 describe("the store on SQLite", () => {
@@ -34,6 +35,7 @@ describe("the store on SQLite", () => {
   recordStoresContract(() => opened.stores);
   operationStoresContract(() => opened.stores);
   outputStoreContract(() => opened.stores);
+  secretStoreContract(() => opened.stores);
 
   it("keeps everything when it is opened again, also by two at a time", async () => {
     const aggregate = sampleAggregate();
@@ -108,6 +110,7 @@ describe("the store on MongoDB", function () {
   recordStoresContract(() => stores);
   operationStoresContract(() => stores);
   outputStoreContract(() => stores);
+  secretStoreContract(() => stores);
 
   it("brings look-ups up to a save that ended before it wrote them", async () => {
     const agentId = newId("agt");

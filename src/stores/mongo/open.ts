@@ -8,6 +8,7 @@ import { outputStore } from "./outputs.ts";
 import { identityStore, MongoPipelineStore } from "./records.ts";
 import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, shardStore } from "./runtime.ts";
 import { MIGRATIONS } from "./schema.ts";
+import { secretStore } from "./secrets.ts";
 
 /**
  * Connects and brings the database up to date; rejects with `unavailable` and what to do when that cannot be, also for a
@@ -27,6 +28,7 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
     deadLetters: translated(deadLetterStore(connection)),
     pipelines: translated(new MongoPipelineStore(connection)),
     identity: translated(identityStore(connection)),
+    secrets: translated(secretStore(connection)),
     idempotency: translated(idempotencyStore(connection)),
     ping: () => translated(connection).ping(),
     close: () => connection.close(),

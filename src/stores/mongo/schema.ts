@@ -59,4 +59,9 @@ export const MIGRATIONS: readonly Migration[] = [
   async (connection) => {
     await connection.collection("step_outputs").createIndex({ runId: 1, bytes: 1 });
   },
+  async (connection) => {
+    await connection
+      .collection("secrets")
+      .createIndexes([{ key: { projectId: 1, pipelineId: 1, name: 1 } }, { key: { pipelineId: 1 } }]);
+  },
 ];

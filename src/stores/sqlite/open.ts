@@ -6,6 +6,7 @@ import { SqliteLogStore } from "./logs.ts";
 import { outputStore } from "./outputs.ts";
 import { identityStore, SqlitePipelineStore } from "./records.ts";
 import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, shardStore } from "./runtime.ts";
+import { secretStore } from "./secrets.ts";
 
 export interface SqliteOptions {
   readonly path: string;
@@ -30,6 +31,7 @@ export async function openSqliteStores({ path, limitBytes = null }: SqliteOption
     deadLetters: deadLetterStore(db),
     pipelines: new SqlitePipelineStore(db),
     identity: identityStore(db),
+    secrets: secretStore(db),
     idempotency: idempotencyStore(db),
     async ping() {
       await db.get("SELECT 1 AS ok");

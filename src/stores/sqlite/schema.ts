@@ -88,4 +88,12 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE step_outputs ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
   CREATE INDEX step_outputs_sizes ON step_outputs (run_id, bytes);
   `,
+  `
+  CREATE TABLE secrets (
+    project_id TEXT NOT NULL, pipeline_id TEXT NOT NULL, name TEXT NOT NULL, version INTEGER NOT NULL,
+    key_id TEXT NOT NULL, sealed TEXT NOT NULL, created_at INTEGER NOT NULL, created_by TEXT NOT NULL,
+    updated_at INTEGER NOT NULL, updated_by TEXT NOT NULL, PRIMARY KEY (project_id, pipeline_id, name)
+  ) WITHOUT ROWID;
+  CREATE INDEX secrets_by_pipeline ON secrets (pipeline_id);
+  `,
 ];
