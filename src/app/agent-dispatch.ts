@@ -6,7 +6,9 @@ import type { DispatchOrder } from "../domain/effects.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { RunId } from "../domain/ids.ts";
 import type { JobSpec, Pairs, RunPlan, Scalar, StepSpec } from "../domain/plan.ts";
-import { LateTextError, resolveLate, type ResolvedStep } from "../planner/late-texts.ts";
+import { LateTextError, resolveLate, type ResolvedStep, type SecretValues } from "../planner/late-texts.ts";
+import { UnreadableSecretError } from "../secrets/sealing.ts";
+import type { SecretVault } from "../secrets/vault.ts";
 import { readingOutputs } from "../stores/reading-outputs.ts";
 import type { RunOrigin } from "../stores/aggregates.ts";
 import type { Stores } from "../stores/stores.ts";
@@ -18,6 +20,7 @@ const JOBS_IN_MEMORY = 512;
 interface ResolvedOrder {
   readonly step: ResolvedStep;
   readonly matrix: Pairs<Scalar>;
+  readonly secrets: SecretValues;
 }
 
 interface RunDocuments {
@@ -27,6 +30,7 @@ interface RunDocuments {
 
 export interface DispatchBuilderOptions {
   readonly stores: Pick<Stores, "aggregates" | "plans" | "outputs">;
+  readonly secrets: Pick<SecretVault, "read">;
   /** Told of an order that cannot be carried out, and why; may be told again. */
   readonly onRefused: (order: DispatchOrder, reason: string) => Promise<void>;
 }
@@ -54,7 +58,7 @@ export class DispatchBuilder {
   }
 
   /**
-   * Undefined when a text of the step cannot be evaluated with what the run has made so far. Rejects when the store cannot
+   * Undefined when a text of the step cannot be evaluated with what the run has made so far and the secrets that are set now. Rejects when the store cannot
    * be read, or with `internal` when the plan is not there.
    */
   async build(order: DispatchOrder): Promise<Dispatch | undefined> {
@@ -79,7 +83,7 @@ export class DispatchBuilder {
     if (job === undefined || planned === undefined || written === undefined) {
       throw gone(`step ${stepIndex} of job ${jobIndex} of run ${runId}`);
     }
-    const { step, matrix } = await this.#resolve(order, plan, spec, written);
+    const { step, matrix, secrets } = await this.#resolve(order, plan, spec, written);
     const name = jobName(job, { matrix });
     return {
       runId,
@@ -100,6 +104,7 @@ export class DispatchBuilder {
       stepIndex,
       requestId: order.requestId,
       jobAttempt: order.jobAttempt,
+      secrets: Object.values(secrets),
     };
   }
 
@@ -107,17 +112,32 @@ export class DispatchBuilder {
   async #resolve(order: DispatchOrder, plan: RunPlan, spec: JobSpec, step: StepSpec): Promise<ResolvedOrder> {
     const planned = plan.jobs[order.jobIndex]!;
     if (spec.late.length === 0 && step.late.length === 0 && planned.cells === null) {
-      return { step: { ...step, jobEnv: spec.env }, matrix: [] };
+      return { step: { ...step, jobEnv: spec.env }, matrix: [], secrets: {} };
     }
+    const secrets = await this.#secretsOf(plan, step);
     const { aggregates, outputs } = this.#options.stores;
     const aggregate = await aggregates.load(order.runId);
     const states = new Map(aggregate?.actors.map(({ id, state }) => [id, state]));
     const job = states.get(order.jobId) as JobState | undefined;
     if (job === undefined) throw gone(`run ${order.runId}`);
     const resolved = await readingOutputs(outputs, (reader) =>
-      resolveLate(spec, step, stepFacts(job, plan, { state: (id) => states.get(id), outputs: reader })),
+      resolveLate(spec, step, stepFacts(job, plan, { state: (id) => states.get(id), outputs: reader }), secrets),
     );
-    return { step: resolved, matrix: job.matrix };
+    return { step: resolved, matrix: job.matrix, secrets };
+  }
+
+  /** As they are now. They go into the dispatch and nowhere else. */
+  async #secretsOf({ projectId, pipelineId }: RunPlan, { secrets: names }: StepSpec): Promise<SecretValues> {
+    if (names.length === 0) return {};
+    try {
+      const values = await this.#options.secrets.read({ projectId, pipelineId }, names);
+      const missing = names.filter((name) => !values.has(name));
+      if (missing.length === 0) return Object.fromEntries(values);
+      const [are, is] = missing.length === 1 ? ["the secret", "is"] : ["the secrets", "are"];
+      throw new LateTextError(`${are} ${missing.join(", ")} ${is} not set for this pipeline or its project`);
+    } catch (error) {
+      throw error instanceof UnreadableSecretError ? new LateTextError(error.message) : error;
+    }
   }
 
   /** Time between the polite and the forced end of a step of that job, milliseconds. Rejects as `build` does. */

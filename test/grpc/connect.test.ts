@@ -125,6 +125,7 @@ describe("an agent's control channel", () => {
           env: [["A", "step"]],
           workingDirectory: "src",
           late: [],
+          secrets: [],
         },
       ],
     });
