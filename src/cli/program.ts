@@ -125,7 +125,7 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .command("backup")
     .description(
       "copy an installation on SQLite into one new file, also while it works; the file holds the signing key, the " +
-        "definitions and the logs, so keep it secret. Redis and agents are not in it, and need not be",
+        "master keys, the definitions and the logs, so keep it secret. Redis and agents are not in it, and need not be",
     )
     .argument("<file>", "where to; it must not be there yet")
     .option("--data-dir <dir>", "the installation (MILLRACE_DATA_DIR)")

@@ -52,6 +52,7 @@ describe("an installation whose MongoDB comes back from a dump", function () {
     MONGODB_URL: url,
     MONGODB_DATABASE: database,
     MILLRACE_SIGNING_KEY: "0123456789abcdef0123456789abcdef",
+    MILLRACE_MASTER_KEY: "0123456789abcdef".repeat(4),
     MILLRACE_BOOTSTRAP_TOKEN: ADMIN,
     MILLRACE_REGISTRATION_TOKEN: REGISTRATION,
   });
