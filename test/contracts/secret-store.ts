@@ -65,7 +65,7 @@ export function secretStoreContract(open: () => Stores): void {
         version: 2,
       });
       const versions = await Promise.all(["3", "4", "5"].map((each) => store().replace(secret, value(each))));
-      expect(versions.map((each) => each!.version).toSorted()).to.deep.equal([3, 4, 5]);
+      expect(versions.map((each) => each!.version)).to.have.members([3, 4, 5]);
       expect(await store().replace(sample(), value("nobody's"))).to.equal(undefined);
     });
 

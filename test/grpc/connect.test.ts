@@ -156,6 +156,7 @@ describe("an agent's control channel", () => {
       stepIndex: 0,
       requestId: claim["requestId"],
       jobAttempt: 1,
+      secrets: [],
     });
     expect(env.slice(0, 2)).to.deep.equal([
       { name: "A", value: "job" },
