@@ -16,6 +16,8 @@ import { RecentlyRead } from "./recently-read.ts";
 
 const RUNS_IN_MEMORY = 64;
 const JOBS_IN_MEMORY = 512;
+/** Agents take messages of 16 MB; one that is larger would end the channel, again and again. */
+const MAX_DISPATCH_BYTES = 15 * 1024 * 1024;
 
 interface ResolvedOrder {
   readonly step: ResolvedStep;
@@ -85,7 +87,7 @@ export class DispatchBuilder {
     }
     const { step, matrix, secrets } = await this.#resolve(order, plan, spec, written);
     const name = jobName(job, { matrix });
-    return {
+    const dispatch: Dispatch = {
       runId,
       jobId: order.jobId,
       stepRunId: order.stepRunId,
@@ -106,6 +108,8 @@ export class DispatchBuilder {
       jobAttempt: order.jobAttempt,
       secrets: Object.values(secrets),
     };
+    refuseLarge(dispatch);
+    return dispatch;
   }
 
   /** With what its texts read of jobs and steps that have ended, and with the values of a cell that was made since. */
@@ -145,6 +149,13 @@ export class DispatchBuilder {
     const { plan } = await this.#runs.read(runId);
     return plan.jobs[jobIndex]!.cancelGraceMs;
   }
+}
+
+/** What runs put into texts and secrets may repeat itself in a thousand of them. */
+function refuseLarge({ argsJson, env, secrets }: Dispatch): void {
+  const texts = [argsJson, ...secrets, ...env.flatMap(({ name, value }) => [name, value])];
+  if (texts.reduce((bytes, text) => bytes + Buffer.byteLength(text), 0) <= MAX_DISPATCH_BYTES) return;
+  throw new LateTextError(`the texts of this step have more than ${MAX_DISPATCH_BYTES} bytes in all`);
 }
 
 /** Names that begin with `MILLRACE_` are the plane's and the agent's; they come last, so that no job overrides them. */

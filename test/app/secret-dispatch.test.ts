@@ -85,6 +85,19 @@ describe("the dispatch of a step with secrets", () => {
     expect(refused[0]).to.include(`sealed with the master key ${lost.id}, which is not here`);
   });
 
+  it("is none when it would be more than an agent takes", async () => {
+    await vaultWith(key).create({ ...OF_PROJECT, name: "BIG" }, "x".repeat(65_536), "ann");
+    const env = Array.from({ length: 300 }, (_, n): [string, string] => [`V${n}`, "${{ secrets.BIG }}"]);
+    const late = env.map(([name]) => `/env/${name}`);
+    const steps = [
+      { name: "s", uses: "shell", action: "", args: {}, workingDirectory: "", env, late, secrets: ["BIG"] },
+    ];
+    run = await StoredRun.create(stores, [{}], { steps });
+    await run.grant({ agentId: newId("agt"), bootId: "b", token: 1, requestId: "r" });
+    expect(await build()).to.equal(undefined);
+    expect(refused).to.deep.equal(["the texts of this step have more than 15728640 bytes in all"]);
+  });
+
   it("is tried again when the store cannot be read", async () => {
     await stores.close();
     const error = await build().catch((caught: unknown) => caught);
