@@ -58,6 +58,8 @@ export interface ControlPlaneConfig {
   readonly quotas: Quotas;
   /** HMAC key, at least 32 bytes; null lets the embedded engine make its own. */
   readonly signingKey: Uint8Array | null;
+  /** What seals secrets, 32 bytes each, the one that seals first; empty lets SQLite's installation keep its own. */
+  readonly masterKeys: readonly Uint8Array[];
   /** The operator's own first administrator token, or null to have one made. */
   readonly bootstrapToken: string | null;
   /** A registration token that agents may use from the first start on, or null. */
@@ -174,6 +176,16 @@ const duration = (leastMs: number, mostMs: number, range: string) =>
     check.addIssue(`must be a duration such as 90s or 15m, ${range}`);
     return z.NEVER;
   });
+const MASTER_KEY_BYTES = 32;
+const masterKeys = z.string().transform((text, check): readonly Uint8Array[] => {
+  const keys = text
+    .split(",")
+    .map((key) => key.trim())
+    .map((key) => Buffer.from(key, /^[\w+/-]{43}=?$/.test(key) ? "base64" : "hex"));
+  if (keys.every((key) => key.length === MASTER_KEY_BYTES)) return keys;
+  check.addIssue("must be 32 random bytes as 64 hexadecimal digits or as base64, or several, separated by commas");
+  return z.NEVER;
+});
 
 const BYTES_OF_UNIT = { MB: 1e6, GB: 1e9, TB: 1e12, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 } as const;
 const size = z.string().transform((text, check): number => {
@@ -242,6 +254,7 @@ const controlPlaneVariables = z
       .string()
       .refine((text) => Buffer.byteLength(text) >= 32, "must have at least 32 bytes")
       .optional(),
+    MILLRACE_MASTER_KEY: masterKeys.optional(),
     MILLRACE_BOOTSTRAP_TOKEN: chosenToken.optional(),
     MILLRACE_REGISTRATION_TOKEN: chosenToken.optional(),
     LOG_LEVEL: logLevel.optional(),
@@ -267,15 +280,18 @@ const controlPlaneVariables = z
         refuse(`${prefix}_CERT_FILE`, `is required with ${prefix}_CLIENT_CA_FILE: callers show theirs over TLS alone`);
       }
     }
-    // Each node would make a key of its own, and refuse the access tokens of the others.
-    if (
-      value.MONGODB_URL !== undefined &&
-      value.MILLRACE_SIGNING_KEY === undefined &&
-      !isWorkerOnly(value.MILLRACE_ROLES)
-    ) {
+    // Each node would make keys of its own, and refuse the access tokens and not read the secrets of the others.
+    if (value.MONGODB_URL === undefined || isWorkerOnly(value.MILLRACE_ROLES)) return;
+    if (value.MILLRACE_SIGNING_KEY === undefined) {
       refuse(
         "MILLRACE_SIGNING_KEY",
         "is required with MONGODB_URL: set the same value, at least 32 bytes, on every node",
+      );
+    }
+    if (value.MILLRACE_MASTER_KEY === undefined) {
+      refuse(
+        "MILLRACE_MASTER_KEY",
+        "is required with MONGODB_URL: set the same value, 32 random bytes as 64 hexadecimal digits, on every node",
       );
     }
   });
@@ -341,6 +357,7 @@ export function readControlPlaneConfig(environment: Environment): ControlPlaneCo
     eventNamespace: read.EVENT_NAMESPACE,
     quotas: { everyProject: read.MILLRACE_MAX_RUNNING_PER_PROJECT ?? null, ...read.MILLRACE_QUOTAS },
     signingKey: read.MILLRACE_SIGNING_KEY === undefined ? null : new TextEncoder().encode(read.MILLRACE_SIGNING_KEY),
+    masterKeys: read.MILLRACE_MASTER_KEY ?? [],
     bootstrapToken: read.MILLRACE_BOOTSTRAP_TOKEN ?? null,
     registrationToken: read.MILLRACE_REGISTRATION_TOKEN ?? null,
     logLevel: read.LOG_LEVEL ?? null,

@@ -102,9 +102,9 @@ describe("the Compose file", () => {
   });
 });
 
-/** Fills in what a person would set: for each variable a long value of letters, or its default. */
+/** Fills in what a person would set: for each variable 32 bytes in hexadecimal digits, or its default. */
 function interpolate(value: string): string {
   return value.replaceAll(/\$\{(\w+)(?::([?-])([^}]*))?\}/g, (_, _name, kind: string | undefined, rest: string) =>
-    kind === "-" ? rest : "x".repeat(64),
+    kind === "-" ? rest : "ab".repeat(32),
   );
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { expect } from "chai";
 import { NO_QUOTAS } from "../src/domain/quotas.ts";
 import { KNOWN_VARIABLES, readAgentConfig, readControlPlaneConfig } from "../src/config.ts";
@@ -32,6 +33,7 @@ describe("the environment", () => {
       eventNamespace: "svc",
       quotas: NO_QUOTAS,
       signingKey: null,
+      masterKeys: [],
       bootstrapToken: null,
       registrationToken: null,
       logLevel: null,
@@ -119,6 +121,7 @@ describe("the environment", () => {
         MAILBOX_SHARDS: "0",
         EVENT_NAMESPACE: "Svc.",
         MILLRACE_SIGNING_KEY: "hunter2",
+        MILLRACE_MASTER_KEY: "hunter2",
         MILLRACE_BOOTSTRAP_TOKEN: "hunter2",
         LOG_LEVEL: "loud",
       }),
@@ -131,6 +134,7 @@ describe("the environment", () => {
       "/MAILBOX_SHARDS",
       "/EVENT_NAMESPACE",
       "/MILLRACE_SIGNING_KEY",
+      "/MILLRACE_MASTER_KEY",
       "/MILLRACE_BOOTSTRAP_TOKEN",
       "/LOG_LEVEL",
     ]);
@@ -149,7 +153,7 @@ describe("the environment", () => {
     for (const text of ["20", "0MB", "1.5GB", "20gb", "GB", "-1GB", "20GBx"]) {
       expect(refusal(() => limitOf(text)).message, text).to.include("such as 20GB");
     }
-    const elsewhere = { MONGODB_URL: "mongodb://db/", MILLRACE_SIGNING_KEY: KEY, MILLRACE_STORE_LIMIT: "20GB" };
+    const elsewhere = { MONGODB_URL: "mongodb://db/", MILLRACE_ROLES: "worker", MILLRACE_STORE_LIMIT: "20GB" };
     expect(refusal(() => readControlPlaneConfig(elsewhere)).message).to.include("MILLRACE_STORE_LIMIT bounds SQLite");
   });
 
@@ -183,11 +187,24 @@ describe("the environment", () => {
     expect(error.message).to.include("REDIS_CLUSTER_NODES and REDIS_URL exclude each other");
   });
 
-  it("asks for a signing key wherever several nodes must agree on one", () => {
+  it("reads master keys in hexadecimal digits and in base64, the one that seals first", () => {
+    const [one, other] = [randomBytes(32), randomBytes(32)];
+    const keysOf = (text: string) => readControlPlaneConfig({ MILLRACE_MASTER_KEY: text }).masterKeys;
+    expect(keysOf(one.toString("hex"))).to.deep.equal([one]);
+    expect(keysOf(`${one.toString("base64")}, ${other.toString("base64url")}`)).to.deep.equal([one, other]);
+    expect(readControlPlaneConfig({}).masterKeys).to.deep.equal([]);
+    for (const text of ["ab", "x".repeat(64), "ab".repeat(33), `${"ab".repeat(32)},`, "A".repeat(42), "A".repeat(86)]) {
+      expect(refusal(() => keysOf(text)).message, text).to.include("MILLRACE_MASTER_KEY must be 32 random bytes");
+    }
+  });
+
+  it("asks for a signing key and a master key wherever several nodes must agree on one", () => {
     const scaled = { MONGODB_URL: "mongodb://db/" };
     expect(refusal(() => readControlPlaneConfig(scaled)).message).to.include("MILLRACE_SIGNING_KEY");
     expect(readControlPlaneConfig({ ...scaled, MILLRACE_ROLES: "worker" }).signingKey).to.equal(null);
-    const config = readControlPlaneConfig({ ...scaled, MILLRACE_SIGNING_KEY: KEY });
+    const signing = { ...scaled, MILLRACE_SIGNING_KEY: KEY };
+    expect(refusal(() => readControlPlaneConfig(signing)).message).to.include("MILLRACE_MASTER_KEY");
+    const config = readControlPlaneConfig({ ...signing, MILLRACE_MASTER_KEY: "ab".repeat(32) });
     expect(config.signingKey).to.have.length(32);
     expect(config.mongodb).to.deep.equal({ url: "mongodb://db/", database: "millrace" });
   });

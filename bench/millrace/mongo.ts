@@ -11,11 +11,12 @@ export interface Mongo {
 
 /** Every node of an installation on MongoDB must be given the same. */
 const SIGNING_KEY = "a-signing-key-for-the-benchmark-alone";
+const MASTER_KEY = "0123456789abcdef".repeat(4);
 
 /** Rejects when no server can be had; `stopTestMongo` ends it. */
 export async function startMongo(): Promise<Mongo> {
   const { url } = await startTestMongo();
-  const shared = { MONGODB_URL: url, MILLRACE_SIGNING_KEY: SIGNING_KEY };
+  const shared = { MONGODB_URL: url, MILLRACE_SIGNING_KEY: SIGNING_KEY, MILLRACE_MASTER_KEY: MASTER_KEY };
   return { real: await isReal(url), env: () => ({ ...shared, MONGODB_DATABASE: freshDatabase() }) };
 }
 

@@ -3,6 +3,7 @@ import type { Readable } from "node:stream";
 import { LogStream } from "../../proto/generated/gateway/v1/gateway.ts";
 import { LineSplitter } from "./line-splitter.ts";
 import type { LogShipper } from "./log-shipper.ts";
+import type { SecretFinder } from "./secret-finder.ts";
 import { SecretMask } from "./secret-mask.ts";
 import type { StepLog } from "./step-log.ts";
 
@@ -13,7 +14,7 @@ const DRAIN_MS = 1_000;
 export interface OutputTarget {
   readonly shipper: LogShipper;
   readonly log: StepLog;
-  readonly maskValues: readonly string[];
+  readonly secrets: SecretFinder;
 }
 
 /** Reads both streams until they end, however fast they come; numbers lines in the order in which they arrive. */
@@ -43,10 +44,10 @@ export class OutputCapture {
   }
 
   #read(stream: Readable, name: LogStream): Promise<void> {
-    const { shipper, log, maskValues } = this.#target;
+    const { shipper, log, secrets } = this.#target;
     let timeMs = 0;
     const lines = new LineSplitter((line) => shipper.add(log, name, line, timeMs));
-    const mask = new SecretMask(maskValues, (bytes) => lines.write(bytes));
+    const mask = new SecretMask(secrets, (bytes) => lines.write(bytes));
     stream.on("data", (chunk: Buffer) => {
       timeMs = Date.now();
       mask.write(chunk);

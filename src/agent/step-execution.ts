@@ -8,6 +8,7 @@ import type { LaunchedProcess, Launcher } from "./launcher.ts";
 import type { HeldLease } from "./leases.ts";
 import { OutputCapture, type OutputTarget } from "./output-capture.ts";
 import { prepareCommand } from "./shell-step.ts";
+import { tellable } from "./secret-report.ts";
 import { stepEnvironment } from "./step-environment.ts";
 import { makeOutputsFile, type StepOutputs } from "./step-outputs.ts";
 import type { Trash } from "./trash.ts";
@@ -58,10 +59,12 @@ export class StepExecution {
   /** Starts the step; it is killed when its lease runs out. */
   constructor(dispatch: Dispatch, surroundings: StepSurroundings) {
     this.#dispatch = dispatch;
-    const { shipper, log } = surroundings.output;
+    const { output } = surroundings;
+    const { shipper, log } = output;
     surroundings.lease.onRunOut((reason) => this.kill(reason));
     this.ended = this.#run(surroundings)
       .catch((error: Error) => this.#endOf(this.#phaseOf(error), -1, error.message, log.lastLine, 0))
+      .then((end) => tellable(end, output))
       .finally(() => shipper.finish(log));
   }
 

@@ -17,6 +17,7 @@ import { type Journal, lostReport } from "./journal.ts";
 import type { Launcher } from "./launcher.ts";
 import type { HeldLease, Leases } from "./leases.ts";
 import type { LogShipper } from "./log-shipper.ts";
+import { SecretFinder } from "./secret-finder.ts";
 import { StepExecution, type StepEnd } from "./step-execution.ts";
 import type { Trash } from "./trash.ts";
 import { workspacePath } from "./workspace.ts";
@@ -207,7 +208,7 @@ export class Workload {
       launcher,
       pipes,
       lease,
-      output: { shipper, log: shipper.open(held), maskValues: [] },
+      output: { shipper, log: shipper.open(held), secrets: new SecretFinder(dispatch.secrets) },
       onStarted: (startedAtMs) => {
         step.startedAtMs = startedAtMs;
         startTimer = setTimeout(() => this.#reportStarted(step), START_HELD_MS);

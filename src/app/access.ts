@@ -54,6 +54,7 @@ const USER_OPERATIONS = {
   runAdHocSteps: "maintainer",
   writePipelines: "maintainer",
   writeDefinitions: "maintainer",
+  manageSecrets: "maintainer",
   manageUsers: "admin",
   manageOthersTokens: "admin",
   manageAgents: "admin",

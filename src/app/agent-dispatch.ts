@@ -6,7 +6,9 @@ import type { DispatchOrder } from "../domain/effects.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { RunId } from "../domain/ids.ts";
 import type { JobSpec, Pairs, RunPlan, Scalar, StepSpec } from "../domain/plan.ts";
-import { LateTextError, resolveLate, type ResolvedStep } from "../planner/late-texts.ts";
+import { LateTextError, resolveLate, type ResolvedStep, type SecretValues } from "../planner/late-texts.ts";
+import { UnreadableSecretError } from "../secrets/sealing.ts";
+import type { SecretVault } from "../secrets/vault.ts";
 import { readingOutputs } from "../stores/reading-outputs.ts";
 import type { RunOrigin } from "../stores/aggregates.ts";
 import type { Stores } from "../stores/stores.ts";
@@ -14,10 +16,13 @@ import { RecentlyRead } from "./recently-read.ts";
 
 const RUNS_IN_MEMORY = 64;
 const JOBS_IN_MEMORY = 512;
+/** Agents take messages of 16 MB; one that is larger would end the channel, again and again. */
+const MAX_DISPATCH_BYTES = 15 * 1024 * 1024;
 
 interface ResolvedOrder {
   readonly step: ResolvedStep;
   readonly matrix: Pairs<Scalar>;
+  readonly secrets: SecretValues;
 }
 
 interface RunDocuments {
@@ -27,6 +32,7 @@ interface RunDocuments {
 
 export interface DispatchBuilderOptions {
   readonly stores: Pick<Stores, "aggregates" | "plans" | "outputs">;
+  readonly secrets: Pick<SecretVault, "read">;
   /** Told of an order that cannot be carried out, and why; may be told again. */
   readonly onRefused: (order: DispatchOrder, reason: string) => Promise<void>;
 }
@@ -54,7 +60,7 @@ export class DispatchBuilder {
   }
 
   /**
-   * Undefined when a text of the step cannot be evaluated with what the run has made so far. Rejects when the store cannot
+   * Undefined when a text of the step cannot be evaluated with what the run has made so far and the secrets that are set now. Rejects when the store cannot
    * be read, or with `internal` when the plan is not there.
    */
   async build(order: DispatchOrder): Promise<Dispatch | undefined> {
@@ -79,9 +85,9 @@ export class DispatchBuilder {
     if (job === undefined || planned === undefined || written === undefined) {
       throw gone(`step ${stepIndex} of job ${jobIndex} of run ${runId}`);
     }
-    const { step, matrix } = await this.#resolve(order, plan, spec, written);
+    const { step, matrix, secrets } = await this.#resolve(order, plan, spec, written);
     const name = jobName(job, { matrix });
-    return {
+    const dispatch: Dispatch = {
       runId,
       jobId: order.jobId,
       stepRunId: order.stepRunId,
@@ -100,24 +106,42 @@ export class DispatchBuilder {
       stepIndex,
       requestId: order.requestId,
       jobAttempt: order.jobAttempt,
+      secrets: Object.values(secrets),
     };
+    refuseLarge(dispatch);
+    return dispatch;
   }
 
   /** With what its texts read of jobs and steps that have ended, and with the values of a cell that was made since. */
   async #resolve(order: DispatchOrder, plan: RunPlan, spec: JobSpec, step: StepSpec): Promise<ResolvedOrder> {
     const planned = plan.jobs[order.jobIndex]!;
     if (spec.late.length === 0 && step.late.length === 0 && planned.cells === null) {
-      return { step: { ...step, jobEnv: spec.env }, matrix: [] };
+      return { step: { ...step, jobEnv: spec.env }, matrix: [], secrets: {} };
     }
+    const secrets = await this.#secretsOf(plan, step);
     const { aggregates, outputs } = this.#options.stores;
     const aggregate = await aggregates.load(order.runId);
     const states = new Map(aggregate?.actors.map(({ id, state }) => [id, state]));
     const job = states.get(order.jobId) as JobState | undefined;
     if (job === undefined) throw gone(`run ${order.runId}`);
     const resolved = await readingOutputs(outputs, (reader) =>
-      resolveLate(spec, step, stepFacts(job, plan, { state: (id) => states.get(id), outputs: reader })),
+      resolveLate(spec, step, stepFacts(job, plan, { state: (id) => states.get(id), outputs: reader }), secrets),
     );
-    return { step: resolved, matrix: job.matrix };
+    return { step: resolved, matrix: job.matrix, secrets };
+  }
+
+  /** As they are now. They go into the dispatch and nowhere else. */
+  async #secretsOf({ projectId, pipelineId }: RunPlan, { secrets: names }: StepSpec): Promise<SecretValues> {
+    if (names.length === 0) return {};
+    try {
+      const values = await this.#options.secrets.read({ projectId, pipelineId }, names);
+      const missing = names.filter((name) => !values.has(name));
+      if (missing.length === 0) return Object.fromEntries(values);
+      const [are, is] = missing.length === 1 ? ["the secret", "is"] : ["the secrets", "are"];
+      throw new LateTextError(`${are} ${missing.join(", ")} ${is} not set for this pipeline or its project`);
+    } catch (error) {
+      throw error instanceof UnreadableSecretError ? new LateTextError(error.message) : error;
+    }
   }
 
   /** Time between the polite and the forced end of a step of that job, milliseconds. Rejects as `build` does. */
@@ -125,6 +149,13 @@ export class DispatchBuilder {
     const { plan } = await this.#runs.read(runId);
     return plan.jobs[jobIndex]!.cancelGraceMs;
   }
+}
+
+/** What runs put into texts and secrets may repeat itself in a thousand of them. */
+function refuseLarge({ argsJson, env, secrets }: Dispatch): void {
+  const texts = [argsJson, ...secrets, ...env.flatMap(({ name, value }) => [name, value])];
+  if (texts.reduce((bytes, text) => bytes + Buffer.byteLength(text), 0) <= MAX_DISPATCH_BYTES) return;
+  throw new LateTextError(`the texts of this step have more than ${MAX_DISPATCH_BYTES} bytes in all`);
 }
 
 /** Names that begin with `MILLRACE_` are the plane's and the agent's; they come last, so that no job overrides them. */

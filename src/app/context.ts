@@ -4,6 +4,7 @@ import type { Board, Presence } from "../dispatch/board.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { Logger } from "../domain/logger.ts";
 import type { Feed } from "../feed/feed.ts";
+import type { SecretVault } from "../secrets/vault.ts";
 import type { StoredActor } from "../stores/aggregates.ts";
 import type { Stores } from "../stores/stores.ts";
 
@@ -21,6 +22,8 @@ export interface AppContext {
   readonly shards: number;
   /** First word of event types. */
   readonly eventNamespace: string;
+  /** What seals and reads secrets. */
+  readonly secrets: SecretVault;
   /** HMAC key of access tokens, at least 32 bytes. */
   readonly signingKey: Uint8Array;
 }

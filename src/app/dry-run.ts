@@ -63,7 +63,12 @@ export async function planPipeline(
   if (!outcome.ok) throw planRefused(outcome);
   const { list: agents } = await listAgents(context, caller);
   const isKnown = agents.every(({ online }) => online !== null);
-  const view = viewPlan(outcome.plan, isKnown ? agents.filter(({ online }) => online) : null);
+  const secrets = await context.stores.secrets.find(pipeline, outcome.plan.secrets);
+  const view = viewPlan(
+    outcome.plan,
+    isKnown ? agents.filter(({ online }) => online) : null,
+    new Set(secrets.map(({ name }) => name)),
+  );
   refuseLarge(view);
   return view;
 }

@@ -209,6 +209,8 @@ export async function deletePipeline(
       `${STOPPED_AT_ONCE} live runs are being stopped and there are more: repeat the call`,
     );
   }
+  // Before: a call that is cut short can be repeated while the pipeline is there.
+  await context.stores.secrets.deleteOfPipeline(pipelineId);
   if (!(await pipelines.delete(pipelineId))) throw noPipeline(pipelineId);
 }
 

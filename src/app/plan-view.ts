@@ -4,8 +4,16 @@ import type { Scalar } from "../domain/plan.ts";
 import type { DryJob, DryRun, DryStage } from "../planner/dry-run.ts";
 import { type FailingClause, matchAgents } from "../domain/agent-match.ts";
 
-export interface PlanView extends Omit<DryRun, "stages"> {
+export interface PlanView extends Omit<DryRun, "stages" | "secrets"> {
   readonly stages: readonly StageView[];
+  readonly secrets: readonly SecretUse[];
+}
+
+/** A secret that steps would be given. */
+export interface SecretUse {
+  readonly name: string;
+  /** Whether the pipeline or its project has one of that name; null where nobody asked. */
+  readonly isSet: boolean | null;
 }
 
 export interface StageView extends Omit<DryStage, "jobs"> {
@@ -38,11 +46,16 @@ export interface OnlineAgent {
 const MAX_LISTED = 100;
 const MAX_LISTED_IN_ALL = 10_000;
 
-/** `online` null: the agents are not known. */
-export function viewPlan(plan: DryRun, online: readonly OnlineAgent[] | null): PlanView {
+/** `online` and `secretsSet` (names of those that are set) null: they are not known. */
+export function viewPlan(
+  plan: DryRun,
+  online: readonly OnlineAgent[] | null,
+  secretsSet: ReadonlySet<string> | null = null,
+): PlanView {
   const agentsFor = online === null ? () => null : agentsViewer(online, plan.jobsCount);
   return {
     ...plan,
+    secrets: plan.secrets.map((name) => ({ name, isSet: secretsSet?.has(name) ?? null })),
     stages: plan.stages.map((stage) => ({
       ...stage,
       jobs: stage.jobs.map((job) => ({

@@ -4,11 +4,12 @@ import { existsSync } from "node:fs";
 import { open, readFile, rename, rm } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { MillraceError } from "../domain/errors.ts";
-import { writeBackup } from "../stores/sqlite/backup.ts";
+import { addMasterKeys, writeBackup } from "../stores/sqlite/backup.ts";
 import { storeFile } from "../plane/data-dir.ts";
 import { embeddedDataDir } from "./embedded-data-dir.ts";
 import { EXIT } from "./exit-codes.ts";
 import { packageVersion } from "../plane/package-root.ts";
+import { readMasterKeyFiles } from "../plane/master-key-files.ts";
 import { signingKeyFile } from "../plane/signing-key.ts";
 
 export interface BackupOptions {
@@ -33,6 +34,7 @@ export async function backup(file: string, options: BackupOptions, signal: Abort
     await makePrivateFile(partial);
     const note = { version: packageVersion(), madeAt: Date.now(), signingKey: await signingKeyIn(dataDir) };
     writeBackup(store, partial, note);
+    addMasterKeys(partial, await readMasterKeyFiles(dataDir));
     signal.throwIfAborted();
     await rename(partial, target);
     await syncFolder(dirname(target));
@@ -40,7 +42,9 @@ export async function backup(file: string, options: BackupOptions, signal: Abort
     await rm(partial, { force: true });
     throw error;
   }
-  process.stdout.write(`${target} holds all of ${dataDir}, its signing key and hashed tokens too: keep it secret\n`);
+  process.stdout.write(
+    `${target} holds all of ${dataDir}, its signing key, master keys and hashed tokens too: keep it secret\n`,
+  );
   return EXIT.ok;
 }
 

@@ -103,6 +103,8 @@ async function planThere(remote: Remote, read: DefinitionText, question: Questio
   const view = await api.plan(remote.pipelineId, { spec: textToSpec(text, format), format, ...question });
   // Placed in the text that the server would commit, which is none that anybody has before them.
   const warnings = view.warnings.map(({ message, pointer, code }) => `warning: ${pointer} ${message} [${code}]\n`);
+  const unset = view.secrets.filter(({ isSet }) => isSet === false).map(({ name }) => name);
+  for (const name of unset) warnings.push(`warning: the secret ${name} is not set for this pipeline or its project\n`);
   process.stderr.write(warnings.join(""));
   return view;
 }

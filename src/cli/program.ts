@@ -11,6 +11,7 @@ import { EXIT } from "./exit-codes.ts";
 import { packageVersion } from "../plane/package-root.ts";
 import type { PlanOptions } from "./plan.ts";
 import type { RestoreOptions } from "./restore.ts";
+import type { RotateKeyOptions } from "./secrets.ts";
 import type { RunOptions } from "./run.ts";
 import type { ServeOptions } from "./serve.ts";
 import type { StartOptions } from "./start.ts";
@@ -163,7 +164,7 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .command("backup")
     .description(
       "copy an installation on SQLite into one new file, also while it works; the file holds the signing key, the " +
-        "definitions and the logs, so keep it secret. Redis and agents are not in it, and need not be",
+        "master keys, the definitions and the logs, so keep it secret. Redis and agents are not in it, and need not be",
     )
     .argument("<file>", "where to; it must not be there yet")
     .option("--data-dir <dir>", "the installation (MILLRACE_DATA_DIR)")
@@ -178,6 +179,19 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .option("--data-dir <dir>", "where to; nothing may be in it yet (MILLRACE_DATA_DIR)")
     .action(async (file: string, options: RestoreOptions) =>
       setStatus(await runCommand(async (signal) => (await import("./restore.ts")).restore(file, options, signal))),
+    );
+
+  program
+    .command("secrets")
+    .description("keep the secrets of an installation")
+    .command("rotate-key")
+    .description(
+      "seal every secret with the newest master key, also while the installation works: the first of " +
+        "MILLRACE_MASTER_KEY, or a new one in the data directory. It may be cut short and repeated",
+    )
+    .option("--data-dir <dir>", "the installation on SQLite (MILLRACE_DATA_DIR)")
+    .action(async (options: RotateKeyOptions) =>
+      setStatus(await runCommand(async () => (await import("./secrets.ts")).rotateKey(options))),
     );
 
   program

@@ -7,6 +7,7 @@ import { unpackBackup } from "../stores/sqlite/backup.ts";
 import { claimDataDir, isFreeDataDir, storeFile } from "../plane/data-dir.ts";
 import { embeddedDataDir } from "./embedded-data-dir.ts";
 import { EXIT } from "./exit-codes.ts";
+import { masterKeyFile } from "../plane/master-key-files.ts";
 import { signingKeyFile } from "../plane/signing-key.ts";
 
 export interface RestoreOptions {
@@ -29,23 +30,28 @@ export async function restore(file: string, options: RestoreOptions, signal: Abo
     );
   }
   const release = await claimDataDir(dataDir);
-  const [store, key] = [storeFile(dataDir), signingKeyFile(dataDir)];
+  const store = storeFile(dataDir);
+  const keys: string[] = [];
   const partial = `${store}.partial`;
   try {
     await copyFile(source, partial);
     await chmod(partial, 0o600);
-    const { version, madeAt, signingKey } = unpackBackup(partial);
+    const { version, madeAt, signingKey, masterKeys } = unpackBackup(partial);
     signal.throwIfAborted();
-    if (signingKey !== null) await writeFile(key, signingKey, { mode: 0o600, flush: true });
+    keys.push(...masterKeys.map((_, index) => masterKeyFile(dataDir, index + 1)));
+    for (const [index, text] of masterKeys.entries()) await writeKey(keys[index]!, text);
+    if (signingKey !== null) await writeKey(signingKeyFile(dataDir), signingKey);
     // Last: a directory with a store is whole.
     await rename(partial, store);
     const made = `made by millrace ${version} at ${new Date(madeAt).toISOString()}`;
     process.stdout.write(`${dataDir} is restored from ${source}, ${made}: start as before, with --data-dir\n`);
     return EXIT.ok;
   } catch (error) {
-    for (const left of [partial, key]) await rm(left, { force: true });
+    for (const left of [partial, signingKeyFile(dataDir), ...keys]) await rm(left, { force: true });
     throw error;
   } finally {
     release();
   }
 }
+
+const writeKey = (path: string, text: string) => writeFile(path, text, { mode: 0o600, flush: true });

@@ -33,7 +33,6 @@ export class Source {
   readonly #lines = new LineCounter();
   readonly #root: Node | null;
   readonly #found = { error: [] as Diagnostic[], warning: [] as Diagnostic[] };
-  readonly #reported = new Set<string>();
   #isCut = false;
 
   constructor(text: string, format: Format) {
@@ -68,14 +67,6 @@ export class Source {
     // Finding a place costs a search: not for what will not be told.
     if (this.#isFull(severity)) this.#isCut ||= severity === "error";
     else this.#found[severity].push(this.#diagnose(code, severity, path, message, this.#rangeOf(path, spot), hint));
-  }
-
-  /** Reports the first of all that have the same code and subject. */
-  reportOnce(code: DiagnosticCode, subject: string, path: Path, message: string, options: ReportOptions = {}): void {
-    const key = `${code} ${subject}`;
-    if (this.#reported.has(key)) return;
-    this.#reported.add(key);
-    this.report(code, path, message, options);
   }
 
   /** The first of these paths that leads to something in the text. */

@@ -123,10 +123,6 @@ function checkReach(
   field: string | null,
   reach: Reach,
 ): void {
-  if (context === "secrets") {
-    const message = `\`${context}\` is not given to runs yet: a run of this definition is refused`;
-    source.reportOnce("not-run-yet", context, path, message, { severity: "warning", spot });
-  }
   if (field === null) return;
   if (context === "jobs" && reach.jobs.find(field) === undefined) {
     const exists = reach.allJobs.has(field);

@@ -147,7 +147,7 @@ export interface PlannedStep {
 /** What an agent needs to run the steps of one job; expressions are resolved as far as is known when a run is planned. */
 export interface JobSpec {
   readonly env: Pairs<string>;
-  /** Names in `env` whose texts hold expressions still, which read `jobs`. */
+  /** Names in `env` whose texts hold expressions still, which read `jobs` and `secrets`. */
   readonly late: readonly string[];
   readonly steps: readonly StepSpec[];
 }
@@ -163,8 +163,10 @@ export interface StepSpec {
   readonly env: Pairs<string>;
   /** Relative to the workspace; empty for its root. */
   readonly workingDirectory: string;
-  /** JSON pointers to the texts in `env` and `args` that hold expressions still: they read `jobs`, `steps` and `env`. */
+  /** JSON pointers to the texts in `env` and `args` that hold expressions still: they read `jobs`, `steps`, `env` and `secrets`. */
   readonly late: readonly string[];
+  /** Names of all that these texts, and those of the job's `env`, read of `secrets`. */
+  readonly secrets: readonly string[];
 }
 
 /** The name of a job's cell: `test (node=20, os=linux)`. */

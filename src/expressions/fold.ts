@@ -36,8 +36,8 @@ function fold(grouped: Expr, evaluation: Evaluation): Expr {
   const node = ungroup(grouped);
   if (node instanceof Literal || node instanceof Star) return node;
   // How it stands is asked when the condition is evaluated; `always()` too: it keeps `success()` from being implied.
-  const value = functionsIn(node).some(isStatusFunction) ? undefined : tryValue(node, evaluation);
-  if (value !== undefined) return literalOf(value);
+  const known = functionsIn(node).some(isStatusFunction) ? undefined : tryLiteral(node, evaluation);
+  if (known !== undefined) return known;
   const within = (child: Expr): Expr => fold(child, evaluation);
   if (node instanceof Logical) return new Logical(node.operator, node.args.map(within));
   if (node instanceof Unary) return new Unary(node.operator, within(node.expr));
@@ -47,11 +47,11 @@ function fold(grouped: Expr, evaluation: Evaluation): Expr {
   return node;
 }
 
-function tryValue(node: Expr, evaluation: Evaluation): data.ExpressionData | undefined {
+function tryLiteral(node: Expr, evaluation: Evaluation): Expr | undefined {
   try {
-    return evaluation.valueOf(node);
+    return literalOf(evaluation.valueOf(node));
   } catch {
-    // Not known yet, or it fails: for this value, and maybe not for the whole, which may not ask for it.
+    // Not known yet as a whole, or it fails: for this value, and maybe not for the whole, which may not ask for it.
     return undefined;
   }
 }

@@ -29,9 +29,10 @@ export function diagnosticMessage({ severity, hint, ...rest }: Diagnostic): Diag
   return { ...rest, severity: severity === "error" ? "SEVERITY_ERROR" : "SEVERITY_WARNING", hint: hint ?? "" };
 }
 
-export function planMessage({ trigger, stages, warnings, ...counts }: PlanView): PlanPipelineResponse {
+export function planMessage({ trigger, stages, warnings, jobsCount, stepsCount }: PlanView): PlanPipelineResponse {
   return {
-    ...counts,
+    jobsCount,
+    stepsCount,
     trigger: { kind: TRIGGER_KINDS[trigger.kind], ref: trigger.ref },
     stages: stages.map(stageMessage),
     warnings: warnings.map(diagnosticMessage),

@@ -71,6 +71,7 @@ export function createGrpcServer(context: AppContext, options: GrpcServerOptions
     gatewayId: randomUUID(),
     builder: new DispatchBuilder({
       stores: context.stores,
+      secrets: context.secrets,
       onRefused: (order, reason) => reportRefusedOrder(context, order, reason),
     }),
     desk: new ClaimDesk(context),

@@ -18,12 +18,14 @@ import { RedisFeed } from "../feed/redis-feed.ts";
 import { createMetricsServer } from "../http/metrics-server.ts";
 import { checkRedis, connectRedis, type RedisTarget } from "../redis/connect.ts";
 import { startEmbeddedRedis } from "../redis/embedded.ts";
+import { SecretVault } from "../secrets/vault.ts";
 import { SchemaSwitch } from "../stores/schema-switch.ts";
 import { STORED_FORMAT, type StoredFormat } from "../stores/stored-format.ts";
 import { killAtExit } from "./kill-at-exit.ts";
 import { endWithUs } from "./lifeline.ts";
 import { closeServer, listen } from "./listen.ts";
 import { registerClusterMetrics } from "./metrics.ts";
+import { masterKeysOf } from "./master-keys.ts";
 import { nodeRecord } from "./node-record.ts";
 import { registerStartMetrics } from "./start-metrics.ts";
 import { healthy, startEdge, startGateway, startWorker } from "./roles.ts";
@@ -133,6 +135,7 @@ async function startParts(
     shards: config.shards,
     eventNamespace: config.eventNamespace,
     signingKey: await signingKeyOf(config, dataDir),
+    secrets: new SecretVault({ store: stores.secrets, keys: await masterKeysOf(config, dataDir), clock }),
   };
   const { adminToken } = await ensureBootstrap(context, {
     ...(config.bootstrapToken === null ? {} : { token: config.bootstrapToken }),

@@ -49,6 +49,8 @@ export interface DryRun {
   readonly stages: readonly DryStage[];
   readonly jobsCount: number;
   readonly stepsCount: number;
+  /** Names of all secrets that its steps would be given. */
+  readonly secrets: readonly string[];
   readonly warnings: readonly Diagnostic[];
 }
 
@@ -67,12 +69,15 @@ export function dryRun(input: Subject): DryRunResult {
   const cells = planCells(definition, base, (code, path, message) => resolver.refuse(code, path, message));
   const judge = new Judge(definition, { ...contexts, run: { id: UNKNOWN, attempt: 1 } });
   const stages: DryStage[] = [];
+  const secrets = new Set<string>();
   for (const [index, stage] of definition.stages.entries()) {
     const verdict = judge.stage(stage.when);
     const jobs: DryJob[] = [];
     for (const cell of cells) {
       if (cell.stage !== index) continue;
-      jobs.push(dryJob(cell, resolver.resolveJob(definition.env, cell), verdict, judge));
+      const spec = resolver.resolveJob(definition.env, cell);
+      for (const step of spec.steps) for (const name of step.secrets) secrets.add(name);
+      jobs.push(dryJob(cell, spec, verdict, judge));
       if (resolver.isFull) return { ok: false, fault: "definition", problems: resolver.problems };
     }
     stages.push({
@@ -92,6 +97,7 @@ export function dryRun(input: Subject): DryRunResult {
       stages,
       jobsCount: cells.length,
       stepsCount: cells.reduce((sum, { defined }) => sum + defined.steps.length, 0),
+      secrets: [...secrets].toSorted(),
       warnings,
     },
   };

@@ -9,7 +9,7 @@ import { asText, evaluateTemplate, parseTemplate } from "../expressions/template
 import { type Facts, factsOf } from "./gate.ts";
 
 /** What was folded into a text may be long; the plan is bounded as a whole. */
-const UNBOUNDED = { maxChars: Infinity, maxSteps: Infinity };
+export const UNBOUNDED = { maxChars: Infinity, maxSteps: Infinity };
 
 /** Why a step cannot be dispatched: for people, without a value in it. */
 export class LateTextError extends Error {}
@@ -20,25 +20,38 @@ export interface ResolvedStep extends StepSpec {
   readonly jobEnv: Pairs<string>;
 }
 
+/** Values of secrets by name: all that a step names. */
+export type SecretValues = Readonly<Record<string, string>>;
+
 /** A step with nothing left to evaluate; `facts` are those of its job. Throws {@link LateTextError}, `MissingOutputs`. */
-export function resolveLate({ env, late }: JobSpec, step: StepSpec, facts: Facts): ResolvedStep {
+export function resolveLate(
+  { env, late }: JobSpec,
+  step: StepSpec,
+  facts: Facts,
+  secrets: SecretValues = {},
+): ResolvedStep {
   const jobEnv = env.map(([name, text]): readonly [string, string] => [
     name,
-    late.includes(name) ? asText(resolve(text, facts, {}, `the env variable ${name}`)) : text,
+    late.includes(name) ? asText(resolve(text, facts, { env: {}, secrets }, `the env variable ${name}`)) : text,
   ]);
   if (step.late.length === 0) return { ...step, jobEnv };
   const isLate = (path: readonly PropertyKey[]): boolean => step.late.includes(toPointer(path));
   const outer = Object.fromEntries(jobEnv);
   const stepEnv = step.env.map(([name, text]): readonly [string, string] => [
     name,
-    isLate(["env", name]) ? asText(resolve(text, facts, outer, `the env variable ${name}`)) : text,
+    isLate(["env", name]) ? asText(resolve(text, facts, { env: outer, secrets }, `the env variable ${name}`)) : text,
   ]);
   const inner = { ...outer, ...Object.fromEntries(stepEnv) };
   const isShell = builtinOf(step.uses) === "shell";
   const walk = (value: Json, path: readonly PropertyKey[]): Json => {
     if (typeof value === "string") {
       if (!isLate(path)) return value;
-      const resolved = resolve(value, facts, inner, `the argument ${path.slice(1).map(String).join(".")}`);
+      const resolved = resolve(
+        value,
+        facts,
+        { env: inner, secrets },
+        `the argument ${path.slice(1).map(String).join(".")}`,
+      );
       return isShell ? asText(resolved) : resolved;
     }
     if (Array.isArray(value)) return value.map((item: Json, index) => walk(item, [...path, index]));
@@ -52,7 +65,7 @@ export function resolveLate({ env, late }: JobSpec, step: StepSpec, facts: Facts
 /** An output of a job; null when it cannot be evaluated. */
 export function resolveOutput(text: string, facts: Facts): Json {
   try {
-    return resolve(text, facts, {}, "");
+    return resolve(text, facts, { env: {}, secrets: {} }, "");
   } catch (error) {
     if (error instanceof LateTextError) return null;
     throw error;
@@ -64,9 +77,15 @@ export function resolveMessage(text: string, facts: Facts): string {
   return asText(resolveOutput(text, facts));
 }
 
-function resolve(text: string, facts: Facts, env: Readonly<Record<string, string>>, what: string): Json {
+/** What only a step reads. */
+interface OfStep {
+  readonly env: Readonly<Record<string, string>>;
+  readonly secrets: SecretValues;
+}
+
+function resolve(text: string, facts: Facts, ofStep: OfStep, what: string): Json {
   const template = parseTemplate(text, CONTEXTS, UNBOUNDED);
-  const scope = toScope({ ...factsOf(text, template.references, facts), env });
+  const scope = toScope({ ...factsOf(text, template.references, facts), ...ofStep });
   let value: Json;
   try {
     value = evaluateTemplate(template, scope);

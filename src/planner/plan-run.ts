@@ -1,14 +1,17 @@
 /** From a definition and a trigger to a plan: jobs with their matrix cells, who needs whom, and resolved arguments. Pure. */
+import type { DefinedJob } from "../definition/definition.ts";
 import type { Diagnostic } from "../definition/diagnostics.ts";
 import type { ParsedTexts } from "../definition/parsed-texts.ts";
 import { LIMITS } from "../definition/schema/limits.ts";
 import type { Matrix } from "../definition/matrix.ts";
 import { findNotRunYet } from "../definition/not-run-yet.ts";
+import type { Path } from "../definition/source.ts";
 import type { Problem } from "../domain/errors.ts";
 import type { RunId } from "../domain/ids.ts";
 import { cellName, type JobSpec, type LateCells, type PlannedJob, type RunPlan } from "../domain/plan.ts";
 import { foldTemplate } from "../expressions/fold.ts";
 import { type PartialScope, toPartialScope, toScope, UNKNOWN } from "../expressions/context-data.ts";
+import type { Reference } from "../expressions/template.ts";
 import { matrixOf, planCells, type PlannedCell } from "./plan-cells.ts";
 import { planCondition } from "./plan-condition.ts";
 import { planContexts, type Subject } from "./plan-contexts.ts";
@@ -63,6 +66,7 @@ export function planRun(input: PlanInput): PlanResult {
   for (const [index, cell] of cells.entries()) {
     const spec = resolver.resolveJob(definition.env, cell);
     jobs.push(spec);
+    refuseLateEnv(cell.defined, spec, resolver, parsed);
     planned.push({ ...planJob(cell, spec, input, known), index, ...links[index]! });
     // Most of a plan that is too large is never made.
     if (resolver.isFull) return refused();
@@ -144,6 +148,24 @@ function planJob(
       retry: retry.attempts > 1 ? retry : null,
     })),
   };
+}
+
+/** Conditions of steps and outputs of jobs are evaluated where nothing is known of a step's environment. */
+function refuseLateEnv(job: DefinedJob, { late }: JobSpec, resolver: TextResolver, parsed: ParsedTexts): void {
+  if (late.length === 0) return;
+  const refuse = (references: readonly Reference[], path: Path): void => {
+    const found = references.find(
+      ({ context, field }) => context === "env" && (field === null || late.includes(field)),
+    );
+    if (found === undefined) return;
+    const what = found.field === null ? "`env`" : `\`env.${found.field}\``;
+    const why = "its value is made for the step alone, out of `jobs` or `secrets`";
+    resolver.refuse("evaluation-failed", path, `${what} cannot be read here: ${why}`);
+  };
+  for (const [name, text] of job.outputs) refuse(parsed.template(text).references, [...job.path, "outputs", name]);
+  for (const [index, { when }] of job.steps.entries()) {
+    if (when !== "") refuse(parsed.condition(when).references, [...job.path, "steps", index, "when"]);
+  }
 }
 
 function lateCells({ axes, include, exclude }: Matrix, known: PartialScope, parsed: ParsedTexts): LateCells {

@@ -1,5 +1,6 @@
 /** Puts values into the texts of one run's jobs, and collects what went wrong and what was absent. */
 import type { DefinedStep, Definition } from "../definition/definition.ts";
+import { CONTEXTS } from "../definition/expression-places.ts";
 import { type Diagnostic, type DiagnosticCode, toPointer } from "../definition/diagnostics.ts";
 import { LIMITS } from "../definition/schema/limits.ts";
 import type { Path } from "../definition/source.ts";
@@ -17,7 +18,8 @@ import {
   UNKNOWN_VALUE,
 } from "../expressions/context-data.ts";
 import { foldTemplate } from "../expressions/fold.ts";
-import { asText, evaluateTemplate, OPEN } from "../expressions/template.ts";
+import { asText, evaluateTemplate, OPEN, parseTemplate, type Template } from "../expressions/template.ts";
+import { UNBOUNDED } from "./late-texts.ts";
 import { matrixOf, type PlannedCell } from "./plan-cells.ts";
 
 /** What a value counts besides its characters. */
@@ -27,6 +29,15 @@ interface ResolvedEnv {
   readonly env: Pairs<string>;
   /** Names of those that hold expressions still. */
   readonly late: ReadonlySet<string>;
+  /** For each of these, the names of the secrets that it reads. */
+  readonly secrets: ReadonlyMap<string, readonly string[]>;
+}
+
+/** A text that is left for the run. */
+interface LateText {
+  readonly path: Path;
+  /** Names of those that it reads. */
+  readonly secrets: readonly string[];
 }
 
 interface ResolverOptions {
@@ -41,8 +52,8 @@ export class TextResolver {
   readonly #base: Scope;
   readonly #late: ResolverOptions["late"];
   readonly #warned = new Set<string>();
-  /** Places of the texts that are left for the run, since somebody has emptied it. */
-  #lateHere: Path[] = [];
+  /** The texts that are left for the run, since somebody has emptied it. */
+  #lateHere: LateText[] = [];
   #chars = 0;
 
   /** `base` holds all contexts but `matrix`. */
@@ -75,10 +86,10 @@ export class TextResolver {
     const ofPipeline = this.#resolveEnv(env, ["env"], cell);
     const ofJob = this.#resolveEnv(job.env, [...job.path, "env"], withEnv(cell, ofPipeline));
     const merged = new Map([...ofPipeline.env, ...ofJob.env]);
-    const isLate = (name: string): boolean =>
-      (ofJob.env.some(([own]) => own === name) ? ofJob : ofPipeline).late.has(name);
-    const late = new Set([...merged.keys()].filter(isLate));
-    const outer: ResolvedEnv = { env: [...merged], late };
+    const holderOf = (name: string): ResolvedEnv => (ofJob.env.some(([own]) => own === name) ? ofJob : ofPipeline);
+    const late = new Set([...merged.keys()].filter((name) => holderOf(name).late.has(name)));
+    const secrets = new Map([...late].map((name) => [name, holderOf(name).secrets.get(name)!]));
+    const outer: ResolvedEnv = { env: [...merged], late, secrets };
     const steps = job.steps.map((step, index) =>
       this.#resolveStep(step, index, [...job.path, "steps", index], cell, outer),
     );
@@ -91,7 +102,8 @@ export class TextResolver {
     const inner = withEnv(cell, outer, own);
     this.#lateHere = [];
     const args = this.#resolve(step.args as Json, [...path, "args"], inner, builtinOf(step.uses) === "shell");
-    const late = this.#lateHere.map((at) => toPointer(at.slice(path.length)));
+    const late = this.#lateHere.map((text) => toPointer(text.path.slice(path.length)));
+    const secrets = [...outer.secrets.values(), ...own.secrets.values(), ...this.#lateHere.map((text) => text.secrets)];
     return {
       name: name.trim() === "" ? `step ${index + 1}` : name,
       uses: step.uses,
@@ -100,6 +112,7 @@ export class TextResolver {
       env: own.env,
       workingDirectory: step.workingDirectory,
       late: [...[...own.late].map((each) => toPointer(["env", each])), ...late],
+      secrets: [...new Set(secrets.flat())].toSorted(),
     };
   }
 
@@ -109,7 +122,8 @@ export class TextResolver {
       name,
       asText(this.#resolve(value, [...path, name], scope, true)),
     ]);
-    return { env: resolved, late: new Set(this.#lateHere.map((at) => String(at.at(-1)))) };
+    const secrets = new Map(this.#lateHere.map((text) => [String(text.path.at(-1)), text.secrets]));
+    return { env: resolved, late: new Set(secrets.keys()), secrets };
   }
 
   /** With `asTexts`, what was a text stays one, whatever its expression gives. */
@@ -143,10 +157,6 @@ export class TextResolver {
 
   #evaluate(text: string, path: Path, scope: PartialScope): Json {
     const template = this.#source.parsed.template(text);
-    if (this.#late === "fold" && template.references.some(({ context }) => context === "secrets")) {
-      this.refuse("not-run-yet", path, "`secrets` is not given to runs yet");
-      return text;
-    }
     for (const { context, field, ...span } of template.references) {
       const name = `${context}.${field ?? ""}`;
       if (field === null || mayHaveField(scope, context, field) || this.#warned.has(name)) continue;
@@ -159,13 +169,25 @@ export class TextResolver {
       return evaluateTemplate(template, scope);
     } catch (error) {
       if (error === UNKNOWN_VALUE) {
-        this.#lateHere.push(path);
+        this.#lateHere.push({ path, secrets: this.#secretsOf(template, path, scope) });
         return this.#late === "fold" ? foldTemplate(template, scope) : text;
       }
       const message = error instanceof Error ? error.message : String(error);
       this.refuse("evaluation-failed", path, `this expression cannot be evaluated: ${message}`);
       return "";
     }
+  }
+
+  /** A step is given what its texts name, and nothing else: that must be known by now. */
+  #secretsOf(template: Template, path: Path, scope: PartialScope): readonly string[] {
+    if (!template.references.some(({ context }) => context === "secrets")) return [];
+    const left = parseTemplate(foldTemplate(template, scope), CONTEXTS, UNBOUNDED).references;
+    const names = left.flatMap(({ context, field }) => (context === "secrets" ? [field] : []));
+    const known = names.filter((name) => name !== null);
+    if (known.length < names.length) {
+      this.refuse("evaluation-failed", path, "secrets are read one by one, by names that are known before the run");
+    }
+    return known;
   }
 
   #charge(chars: number): void {

@@ -112,12 +112,11 @@ const JOB_GATES = {
   quotas: [],
   waits: null,
 };
-const STEP_REUSE = { attemptsBefore: 0, reusedFrom: null, usage: null };
-const REPORT_USAGE = { usage: null };
+const STEP_REUSE = { attemptsBefore: 0, reusedFrom: null };
 const ORIGIN_RERUN = { retryOf: null, firstRunId: null };
 
 /**
- * Schema 3: approvals, groups, runs that are run again, what steps have used up. Nodes that write schema 2 cannot run these, so a plan that has them is
+ * Schema 3: approvals, groups, runs that are run again. Nodes that write schema 2 cannot run these, so a plan that has them is
  * refused until the last of them is gone.
  */
 export const GATES_AND_RERUNS: SchemaStep = {
@@ -136,7 +135,6 @@ export const GATES_AND_RERUNS: SchemaStep = {
     run: (state) => ({ ...RUN_GATES, ...state }),
     job: (state) => ({ ...JOB_GATES, ...state }),
     step: (state) => ({ ...STEP_REUSE, ...state }),
-    letter: (letter) => withMessage(letter, (report) => ({ ...REPORT_USAGE, ...report })),
   },
   downgrade: {
     plan(plan) {
@@ -158,9 +156,33 @@ export const GATES_AND_RERUNS: SchemaStep = {
     // To an older node it is a loss, which has the job begin anew as well.
     letter: (letter) =>
       withMessage(letter, (report) => ({
-        ...without(report, REPORT_USAGE),
+        ...report,
         ...(report["phase"] === "notStarted" ? { phase: "lost" } : {}),
       })),
+  },
+};
+
+/** What is remembered since schema 4, as it is when nothing is known of it. */
+const USAGE = { usage: null };
+
+/**
+ * Schema 4: what steps have used up, and secrets. Nodes that write schema 3 would put in nothing for a secret, so a plan that
+ * reads any is refused until the last of them is gone.
+ */
+export const USAGE_AND_SECRETS: SchemaStep = {
+  upgrade: {
+    spec: (spec) => ({ ...spec, steps: spec.steps.map((step) => ({ ...step, secrets: [] })) }),
+    step: (state) => ({ ...USAGE, ...state }),
+    letter: (letter) => withMessage(letter, (report) => ({ ...USAGE, ...report })),
+  },
+  downgrade: {
+    spec(spec) {
+      if (spec.steps.some(({ secrets }) => secrets.length > 0)) throw olderNode("secrets");
+      const steps = spec.steps.map((step) => without(step, { secrets: [] }));
+      return { ...spec, steps } as unknown as JobSpec;
+    },
+    step: (state) => without(state, USAGE),
+    letter: (letter) => withMessage(letter, (report) => without(report, USAGE)),
   },
 };
 

@@ -11,6 +11,7 @@ import type { OutputStore } from "./outputs.ts";
 import type { PipelineStore } from "./pipelines.ts";
 import type { PlanStore } from "./plans.ts";
 import type { RemoveRun } from "./run-removal.ts";
+import type { SecretStore } from "./secrets.ts";
 import type { ShardStore } from "./shards.ts";
 
 export interface Stores {
@@ -25,6 +26,7 @@ export interface Stores {
   readonly deadLetters: DeadLetterStore;
   readonly pipelines: PipelineStore;
   readonly identity: IdentityStore;
+  readonly secrets: SecretStore;
   readonly idempotency: IdempotencyStore;
   readonly removeRun: RemoveRun;
   /** Resolves when the store answers; rejects when it does not. */

@@ -1,10 +1,11 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { SecretFinder } from "../../src/agent/secret-finder.ts";
 import { SecretMask } from "../../src/agent/secret-mask.ts";
 
 function mask(secrets: readonly string[], ...chunks: string[]): string {
   const out: Buffer[] = [];
-  const secretMask = new SecretMask(secrets, (bytes) => out.push(bytes));
+  const secretMask = new SecretMask(new SecretFinder(secrets), (bytes) => out.push(bytes));
   for (const chunk of chunks) secretMask.write(Buffer.from(chunk));
   secretMask.end();
   return Buffer.concat(out).toString();

@@ -16,6 +16,7 @@ import { adoptToken, issueToken, tokenIdOf } from "../../src/app/tokens.ts";
 import { MillraceError } from "../../src/domain/errors.ts";
 import { asId, type AgentId, newId, type TokenId, type UserId } from "../../src/domain/ids.ts";
 import type { Role } from "../../src/domain/roles.ts";
+import { testVault } from "../support/secrets.ts";
 import { openTestSqlite } from "../support/stores.ts";
 import { RecordingPorts, silentLog } from "../support/kernel-ports.ts";
 
@@ -53,6 +54,7 @@ describe("access", () => {
       log: silentLog,
       shards: 16,
       eventNamespace: "svc",
+      secrets: testVault(store.stores),
       signingKey: new TextEncoder().encode("k".repeat(32)),
     };
   });
@@ -184,6 +186,7 @@ describe("access", () => {
       runAdHocSteps: "maintainer",
       writePipelines: "maintainer",
       writeDefinitions: "maintainer",
+      manageSecrets: "maintainer",
       manageUsers: "admin",
       manageOthersTokens: "admin",
       manageAgents: "admin",

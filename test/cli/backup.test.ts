@@ -3,6 +3,7 @@ import { chmod, copyFile, readdir, readFile, stat, writeFile } from "node:fs/pro
 import { join } from "node:path";
 import Libsql from "libsql";
 import { claimDataDir } from "../../src/plane/data-dir.ts";
+import { keptMasterKeys, makeMasterKey, readMasterKeyFiles } from "../../src/plane/master-key-files.ts";
 import { keptSigningKey } from "../../src/plane/signing-key.ts";
 import { openSqliteStores } from "../../src/stores/sqlite/open.ts";
 import type { Stores } from "../../src/stores/stores.ts";
@@ -22,6 +23,8 @@ describe("backup and restore", function () {
     stores = await openSqliteStores({ path: join(dataDir, "millrace.db") });
     await stores.aggregates.create(aggregate);
     key = await keptSigningKey(dataDir);
+    await keptMasterKeys(dataDir);
+    await makeMasterKey(dataDir, 1);
   });
   afterEach(async () => {
     await stores.close();
@@ -69,10 +72,15 @@ describe("backup and restore", function () {
     expect(done).to.deep.include({ code: 0, stderr: "" });
     expect(done.stdout).to.match(/made by millrace \S+ at 20\d\d-/);
     expect((await readdir(restored)).filter((name) => /partial|journal/.test(name))).to.deep.equal([]);
-    for (const name of ["millrace.db", "signing.key"]) {
+    for (const name of ["millrace.db", "signing.key", "master-1.key", "master-2.key"]) {
       expect((await stat(join(restored, name))).mode & 0o777, name).to.equal(0o600);
     }
     expect(await keptSigningKey(restored)).to.deep.equal(key);
+    expect(await (await keptMasterKeys(restored)).newest()).to.deep.equal(
+      await (await keptMasterKeys(dataDir)).newest(),
+    );
+    const bytes = await readFile(join(restored, "millrace.db"), "latin1");
+    for (const text of await readMasterKeyFiles(dataDir)) expect(bytes).not.to.include(text);
     const found = await openSqliteStores({ path: join(restored, "millrace.db") });
     expect(await found.aggregates.load(aggregate.head.rootId)).to.deep.equal(aggregate);
     expect((await found.aggregates.listRuns({}, { page: 1, pageSize: 10, descending: false })).total).to.equal(1);
@@ -155,7 +163,7 @@ describe("backup and restore", function () {
   });
 
   it("send whoever runs MongoDB to its tools", async () => {
-    const env = { MONGODB_URL: "mongodb://db/", MILLRACE_SIGNING_KEY: "k".repeat(32) };
+    const env = { MONGODB_URL: "mongodb://db/", MILLRACE_SIGNING_KEY: "k".repeat(32), MILLRACE_ROLES: "worker" };
     const started = world.start(["backup", file("b")], { env });
     expect((await started.exited).code).to.equal(2);
     expect(started.stderr).to.include("MONGODB_URL is set");

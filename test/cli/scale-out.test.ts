@@ -23,6 +23,7 @@ describe("a scaled-out installation", function () {
       MONGODB_URL: mongo.url,
       MONGODB_DATABASE: freshDatabase(),
       MILLRACE_SIGNING_KEY: "a-signing-key-of-the-tests-with-32-bytes-or-more",
+      MILLRACE_MASTER_KEY: "0123456789abcdef".repeat(4),
       MILLRACE_BOOTSTRAP_TOKEN: ADMIN_TOKEN,
       MILLRACE_REGISTRATION_TOKEN: REGISTRATION_TOKEN,
     };

@@ -19,7 +19,7 @@ import { until } from "../support/until.ts";
 /** As docs/operations.md tells operators. */
 const DUMPED = (
   "aggregates inbox inbox_counters idempotency events log_heads log_chunks agent_events step_outputs plans job_specs " +
-  "pipelines revisions projects tokens agents users dead_letters shards settings"
+  "pipelines revisions secrets projects tokens agents users dead_letters shards settings"
 ).split(" ");
 const REBUILT = ["job_runs", "step_runs", "approvals"];
 const ADMIN = "an-administrator-token-for-this-test-only";
@@ -52,6 +52,7 @@ describe("an installation whose MongoDB comes back from a dump", function () {
     MONGODB_URL: url,
     MONGODB_DATABASE: database,
     MILLRACE_SIGNING_KEY: "0123456789abcdef0123456789abcdef",
+    MILLRACE_MASTER_KEY: "0123456789abcdef".repeat(4),
     MILLRACE_BOOTSTRAP_TOKEN: ADMIN,
     MILLRACE_REGISTRATION_TOKEN: REGISTRATION,
   });

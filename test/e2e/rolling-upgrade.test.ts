@@ -40,6 +40,7 @@ for (const engine of ["SQLite", "MongoDB"] as const) {
         REDIS_URL: redis.url,
         MILLRACE_DATA_DIR: join(world.folder, "data"),
         MILLRACE_SIGNING_KEY: "0123456789abcdef0123456789abcdef",
+        MILLRACE_MASTER_KEY: "0123456789abcdef".repeat(4),
         MILLRACE_BOOTSTRAP_TOKEN: ADMIN,
         MILLRACE_REGISTRATION_TOKEN: REGISTRATION,
       };

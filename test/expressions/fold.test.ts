@@ -4,10 +4,11 @@ import { evaluateCondition, parseCondition } from "../../src/expressions/conditi
 import { type Json, toPartialScope, toScope, UNKNOWN } from "../../src/expressions/context-data.ts";
 import { foldCondition } from "../../src/expressions/fold.ts";
 
-const CONTEXTS = ["trigger", "jobs"];
+const CONTEXTS = ["trigger", "jobs", "env"];
 const KNOWN = toPartialScope({
   trigger: { ref: "it's", number: 3, list: [1, "a"], map: { a: null }, flag: true },
   jobs: UNKNOWN,
+  env: { known: "a", late: UNKNOWN },
 });
 
 const folded = (text: string): string => foldCondition(parseCondition(text, CONTEXTS), KNOWN);
@@ -25,6 +26,8 @@ describe("a folded condition", () => {
     ["trigger.absent == jobs.a.result", "success() && null == jobs.a.result"],
     ["failure() || fromJSON(trigger.ref).x", "failure() || fromJSON('it''s').x"],
     ["trigger.map.a == null", "success() && true"],
+    ["env.known == env.late", "success() && 'a' == env.late"],
+    ["env[jobs.a.outputs.x] == toJSON(env)", "success() && env[jobs.a.outputs.x] == toJSON(env)"],
     ["trigger.flag && failure()", "true && failure()"],
   ];
   for (const [text, expected] of cases) {

@@ -126,6 +126,7 @@ describe("an agent's control channel", () => {
           env: [["A", "step"]],
           workingDirectory: "src",
           late: [],
+          secrets: [],
         },
       ],
     });
@@ -156,6 +157,7 @@ describe("an agent's control channel", () => {
       stepIndex: 0,
       requestId: claim["requestId"],
       jobAttempt: 1,
+      secrets: [],
     });
     expect(env.slice(0, 2)).to.deep.equal([
       { name: "A", value: "job" },

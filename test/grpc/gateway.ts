@@ -31,6 +31,7 @@ import { agentChannel } from "../../src/feed/feed.ts";
 import { RedisFeed } from "../../src/feed/redis-feed.ts";
 import { createGrpcServer, type GrpcServer, type GrpcServerOptions } from "../../src/grpc/server.ts";
 import { startTestRedis, type TestRedis } from "../support/redis.ts";
+import { testVault } from "../support/secrets.ts";
 import { openTestSqlite } from "../support/stores.ts";
 import { until } from "../support/until.ts";
 
@@ -81,6 +82,7 @@ export class Gateway {
       log: silent,
       shards: 16,
       eventNamespace: "svc",
+      secrets: testVault(store.stores),
       signingKey: new Uint8Array(32),
     };
     this.server = createGrpcServer(this.context, {

@@ -43,6 +43,21 @@ describe("plans over HTTP", () => {
     return agentId;
   }
 
+  it("name the secrets that steps would be given, and whether they are set", async () => {
+    const env = { A: "${{ secrets.SET }}", B: "${{ secrets.UNSET || secrets[format('OF_{0}', trigger.ref)] }}" };
+    const steps = [{ uses: "shell", args: { script: "x" }, env }];
+    const pipelineId = await newPipeline({ jobs: [{ name: "a", steps }] });
+    await edge.call("POST", at(pipelineId, "/secrets"), { body: { name: "SET", value: "hunter22" } });
+    await edge.call("POST", "/api/v1/projects/default/secrets", { body: { name: "OF_main", value: "hunter22" } });
+    const { body } = await plan(pipelineId);
+    expect(body.detail.secrets).to.deep.equal([
+      { name: "OF_main", isSet: true },
+      { name: "SET", isSet: true },
+      { name: "UNSET", isSet: false },
+    ]);
+    expect(JSON.stringify(body)).not.to.include("hunter");
+  });
+
   it("are of the head's definition with a manual trigger of the default branch where nothing is said", async () => {
     const { status, body } = await plan(await newPipeline(SPEC));
     expect(status, JSON.stringify(body)).to.equal(200);

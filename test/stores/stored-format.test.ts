@@ -152,22 +152,38 @@ describe("the stored format", () => {
       }
       expect(() => format.write("origin", { ...head.origin, retryOf: head.rootId }, 2)).to.throw("run again");
     });
+
+    it("tells an older node of a step that could not be started as of one that is lost", () => {
+      const letter = { to: SAMPLES.letter.to, message: { type: "reported", phase: "notStarted" } };
+      expect(format.write("letter", letter, 2).message).to.include({ phase: "lost" });
+      expect(format.write("letter", letter, 3).message).to.include({ phase: "notStarted" });
+    });
   });
 
-  it("keeps from an older node what a step has used up, and knows nothing of it from one", () => {
-    const { to } = SAMPLES.letter;
-    const report = { type: "reported", phase: "succeeded" };
-    const written = STORED_FORMAT.write("letter", { to, message: { ...report, usage: { cpuMs: 1 } } }, 2);
-    expect(written.message).to.deep.equal(report);
-    expect(STORED_FORMAT.read("letter", written, 2).message).to.deep.equal({ ...report, usage: null });
-    expect(STORED_FORMAT.read("step", { state: "success" }, 2)).to.include({ usage: null });
-  });
+  describe("of schema 4", () => {
+    const [spec] = jobSpecsOf(PLAN);
+    const [step] = spec!.steps;
 
-  it("tells an older node of a step that could not be started as of one that is lost", () => {
-    const letter = { to: SAMPLES.letter.to, message: { type: "reported", phase: "notStarted" } };
-    const written = STORED_FORMAT.write("letter", letter, STORED_FORMAT.schema - 1);
-    expect(written.message).to.include({ phase: "lost" });
-    expect(STORED_FORMAT.write("letter", letter, STORED_FORMAT.schema).message).to.include({ phase: "notStarted" });
+    it("takes over jobs of schema 3, and gives them back", () => {
+      const third = STORED_FORMAT.write("spec", spec!, 3);
+      expect(third.steps[0]).to.not.have.property("secrets");
+      expect(STORED_FORMAT.read("spec", third, 3)).to.deep.equal(spec);
+    });
+
+    it("is not written as schema 3 where a step would get nothing for its secret", () => {
+      const reading = { ...spec!, steps: [{ ...step!, secrets: ["KEY"] }] };
+      expect(() => STORED_FORMAT.write("spec", reading, 3)).to.throw("which knows no secrets");
+    });
+
+    it("keeps from schema 3 what a step has used up, and knows nothing of it from there", () => {
+      const { to } = SAMPLES.letter;
+      const report = { type: "reported", phase: "succeeded" };
+      const written = STORED_FORMAT.write("letter", { to, message: { ...report, usage: { cpuMs: 1 } } }, 3);
+      expect(written.message).to.deep.equal(report);
+      expect(STORED_FORMAT.read("letter", written, 3).message).to.deep.equal({ ...report, usage: null });
+      expect(STORED_FORMAT.read("step", { state: "success" }, 3)).to.include({ usage: null });
+      expect(STORED_FORMAT.write("step", { state: "success", usage: { cpuMs: 1 } }, 3)).to.not.have.property("usage");
+    });
   });
 
   it("refuses what a newer version has stored, and says what to do", () => {

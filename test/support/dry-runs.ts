@@ -26,6 +26,7 @@ export function dryRunOf(stages: readonly StageParts[], trigger: Partial<DryRun[
     })),
     jobsCount: jobs.length,
     stepsCount: jobs.reduce((sum, { steps = [] }) => sum + steps.length, 0),
+    secrets: [],
     warnings: [],
   };
 }

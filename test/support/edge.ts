@@ -19,6 +19,7 @@ import type { Role } from "../../src/domain/roles.ts";
 import { attachWebSocketGateway } from "../../src/ws/gateway.ts";
 import { silentLog } from "./kernel-ports.ts";
 import { startTestRedis, type TestRedis } from "./redis.ts";
+import { testVault } from "./secrets.ts";
 import { openTestSqlite } from "./stores.ts";
 
 export interface Answer {
@@ -92,6 +93,7 @@ export async function openTestEdge(limits: { pingMs?: number; stallMs?: number }
     log,
     shards: SHARDS,
     eventNamespace: "svc",
+    secrets: testVault(store.stores),
     signingKey: new TextEncoder().encode("k".repeat(32)),
   };
   const { adminToken } = await ensureBootstrap(context);

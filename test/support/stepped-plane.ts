@@ -15,6 +15,7 @@ import { type AgentId, asId } from "../../src/domain/ids.ts";
 import { agentChannel } from "../../src/feed/feed.ts";
 import type { Stores } from "../../src/stores/stores.ts";
 import { silentLog } from "./kernel-ports.ts";
+import { testVault } from "./secrets.ts";
 
 export const STEPPED_AGENT = asId<AgentId>("agt_A");
 
@@ -44,6 +45,7 @@ export class SteppedPlane {
       log: silentLog,
       shards: 1,
       eventNamespace: "svc",
+      secrets: testVault(stores),
       signingKey: new Uint8Array(32),
       mailboxes: {
         send: (letter) => Promise.resolve(this.#deliver(letter)),
@@ -78,6 +80,7 @@ export class SteppedPlane {
     };
     this.builder = new DispatchBuilder({
       stores,
+      secrets: this.context.secrets,
       onRefused: (order, reason) => reportRefusedOrder(this.context, order, reason),
     });
     this.#kernel = new Kernel({

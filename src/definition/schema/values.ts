@@ -1,6 +1,7 @@
 /** Values that several kinds of map have. Each is said in patterns where it can be, so that editors know the same rules. */
 import { z } from "zod";
 import { DURATION_PATTERN, parseDuration } from "../../domain/durations.ts";
+import { VARIABLE_NAME } from "../../domain/secrets.ts";
 import { LIMITS } from "./limits.ts";
 
 /** A text of one line with something on it. */
@@ -14,7 +15,7 @@ export const identifier = z.string().regex(/^[A-Za-z_][\w-]{0,63}$/, {
 });
 
 /** The name of a secret or of a variable. */
-export const variableName = z.string().regex(/^[A-Za-z_]\w{0,127}$/, {
+export const variableName = z.string().regex(VARIABLE_NAME, {
   error: "must begin with a letter or `_` and go on with at most 127 letters, digits and `_`",
 });
 

@@ -10,6 +10,7 @@ import { identityStore, MongoPipelineStore } from "./records.ts";
 import { runRemoval } from "./run-removal.ts";
 import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, shardStore } from "./runtime.ts";
 import { MIGRATIONS } from "./schema.ts";
+import { secretStore } from "./secrets.ts";
 
 /**
  * Connects and brings the database up to date; rejects with `unavailable` and what to do when that cannot be, also for a
@@ -30,6 +31,7 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
     deadLetters: translated(deadLetterStore(connection)),
     pipelines: translated(new MongoPipelineStore(connection)),
     identity: translated(identityStore(connection)),
+    secrets: translated(secretStore(connection)),
     idempotency: translated(idempotencyStore(connection)),
     removeRun: translated({ removeRun: runRemoval(connection) }).removeRun,
     ping: () => translated(connection).ping(),

@@ -62,4 +62,9 @@ export const MIGRATIONS: readonly Migration[] = [
   async (connection) => {
     await connection.collection("agent_events").createIndex({ owner: 1, receivedAt: 1, _id: 1 });
   },
+  async (connection) => {
+    await connection
+      .collection("secrets")
+      .createIndexes([{ key: { projectId: 1, pipelineId: 1, name: 1 } }, { key: { pipelineId: 1 } }]);
+  },
 ];

@@ -17,6 +17,9 @@ export interface BackupNote {
   readonly signingKey: string | null;
 }
 
+/** As they stand in their files, the first made first; none when the installation is given them by the environment. */
+export type MasterKeyTexts = readonly string[];
+
 /** Of no Redis: whoever owns a shard next finds that the Redis it knows is another, and tells it everything. */
 const NO_REDIS = JSON.stringify({ generation: "restored", redisRunId: "" });
 const BUSY_TIMEOUT_MS = 5_000;
@@ -42,25 +45,43 @@ export function writeBackup(path: string, to: string, note: BackupNote): void {
   });
 }
 
+/** Adds the master keys to a backup: those of a moment after it was made, since its secrets may be under the last one. */
+export function addMasterKeys(to: string, keys: MasterKeyTexts): void {
+  using(to, (copy) => {
+    copy.exec("CREATE TABLE backup_master_keys (number INTEGER PRIMARY KEY, key TEXT NOT NULL)");
+    const insert = copy.prepare("INSERT INTO backup_master_keys VALUES (?, ?)");
+    for (const [index, key] of keys.entries()) insert.run(index + 1, key);
+  });
+}
+
 /**
  * Makes a store of a copy of a backup, and answers what was noted in it. Throws `unavailable` for a file that is no
  * backup, that is damaged, or that a newer version has made; then the copy is of no use.
  */
-export function unpackBackup(copy: string): BackupNote {
+export function unpackBackup(copy: string): BackupNote & { readonly masterKeys: MasterKeyTexts } {
   return using(copy, (store) => {
     if (!isIntact(store))
       throw new MillraceError("unavailable", "the backup is damaged, or is none: restore another one");
-    if (store.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'backup'").get() === undefined) {
+    const has = (table: string) => store.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?").get(table) !== undefined;
+    if (!has("backup")) {
       throw new MillraceError("unavailable", "this is no backup: restore takes what `millrace backup` has made");
     }
     refuseNewer("the backup", storedVersion(store), MIGRATIONS.length);
     const row = store.prepare("SELECT version, made_at, signing_key FROM backup").get();
     const { version, made_at: madeAt, signing_key: signingKey } = row as Record<string, never>;
+    // Those of before there were secrets have none.
+    const keys = has("backup_master_keys")
+      ? store.prepare("SELECT key FROM backup_master_keys ORDER BY number").all()
+      : [];
+    // Keys are kept in files of their own: nothing of them stays in the pages that become free.
+    store.pragma("secure_delete = ON");
     store.exec("BEGIN");
     store.exec("DROP TABLE backup");
+    store.exec("DROP TABLE IF EXISTS backup_master_keys");
     store.prepare("UPDATE shards SET redis_identity = ?").run(NO_REDIS);
     store.exec("COMMIT");
-    return { version: version!, madeAt: madeAt!, signingKey: signingKey! };
+    const masterKeys = (keys as { key: string }[]).map(({ key }) => key);
+    return { version: version!, madeAt: madeAt!, signingKey: signingKey!, masterKeys };
   });
 }
 

@@ -8,6 +8,7 @@ import { outputStore } from "./outputs.ts";
 import { identityStore, SqlitePipelineStore } from "./records.ts";
 import { runRemoval } from "./run-removal.ts";
 import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, shardStore } from "./runtime.ts";
+import { secretStore } from "./secrets.ts";
 
 export interface SqliteOptions {
   readonly path: string;
@@ -33,6 +34,7 @@ export async function openSqliteStores({ path, limitBytes = null }: SqliteOption
     deadLetters: deadLetterStore(db),
     pipelines: new SqlitePipelineStore(db),
     identity: identityStore(db),
+    secrets: secretStore(db),
     idempotency: idempotencyStore(db),
     removeRun: runRemoval(db),
     async ping() {

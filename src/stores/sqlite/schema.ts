@@ -95,4 +95,12 @@ export const MIGRATIONS: readonly string[] = [
   ) WITHOUT ROWID;
   CREATE INDEX agent_events_by_owner ON agent_events (owner, received_at, agent_id, event_id);
   `,
+  `
+  CREATE TABLE secrets (
+    project_id TEXT NOT NULL, pipeline_id TEXT NOT NULL, name TEXT NOT NULL, version INTEGER NOT NULL,
+    key_id TEXT NOT NULL, sealed TEXT NOT NULL, created_at INTEGER NOT NULL, created_by TEXT NOT NULL,
+    updated_at INTEGER NOT NULL, updated_by TEXT NOT NULL, PRIMARY KEY (project_id, pipeline_id, name)
+  ) WITHOUT ROWID;
+  CREATE INDEX secrets_by_pipeline ON secrets (pipeline_id);
+  `,
 ];

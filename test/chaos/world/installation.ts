@@ -44,6 +44,7 @@ export const SHARDS = 16;
 export const ADMIN_TOKEN = "an-administrator-token-for-these-tests-only";
 const REGISTRATION_TOKEN = "a-registration-token-for-these-tests-only";
 const SIGNING_KEY = "0123456789abcdef0123456789abcdef";
+const MASTER_KEY = "0123456789abcdef".repeat(4);
 const SLOTS = 4;
 
 export class Installation {
@@ -118,6 +119,7 @@ export class Installation {
     const env: Record<string, string> = {
       MILLRACE_DATA_DIR: join(world.folder, "data"),
       MILLRACE_SIGNING_KEY: SIGNING_KEY,
+      MILLRACE_MASTER_KEY: MASTER_KEY,
       MILLRACE_BOOTSTRAP_TOKEN: ADMIN_TOKEN,
       MILLRACE_REGISTRATION_TOKEN: REGISTRATION_TOKEN,
       ...(redis === null ? {} : { REDIS_URL: redis.url }),

@@ -338,6 +338,11 @@ export interface Dispatch {
   requestId: string;
   /** Attempt of the job, from 1. */
   jobAttempt: number;
+  /**
+   * Values of secrets that are in `args_json` and `env`. They must show nowhere: neither in log lines, reasons and outputs nor in
+   * a file of the agent, also not encoded (base64, URL, JSON) or line by line.
+   */
+  secrets: string[];
 }
 
 export interface StepReport {
@@ -2046,6 +2051,7 @@ function createBaseDispatch(): Dispatch {
     stepIndex: 0,
     requestId: "",
     jobAttempt: 0,
+    secrets: [],
   };
 }
 
@@ -2116,6 +2122,9 @@ export const Dispatch: MessageFns<Dispatch> = {
     }
     if (message.jobAttempt !== 0) {
       writer.uint32(144).int32(message.jobAttempt);
+    }
+    for (const v of message.secrets) {
+      writer.uint32(250).string(v!);
     }
     return writer;
   },
@@ -2277,6 +2286,14 @@ export const Dispatch: MessageFns<Dispatch> = {
             message.jobAttempt = reader.int32();
             continue;
           }
+          case 31: {
+            if (tag !== 250) {
+              break;
+            }
+
+            message.secrets.push(reader.string());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2363,6 +2380,9 @@ export const Dispatch: MessageFns<Dispatch> = {
         : isSet(object.job_attempt)
         ? globalThis.Number(object.job_attempt)
         : 0,
+      secrets: globalThis.Array.isArray(object?.secrets)
+        ? object.secrets.map((e: any) => globalThis.String(e))
+        : [],
     };
   },
 
@@ -2422,6 +2442,9 @@ export const Dispatch: MessageFns<Dispatch> = {
     if (message.jobAttempt !== 0) {
       obj.jobAttempt = Math.round(message.jobAttempt);
     }
+    if (message.secrets?.length) {
+      obj.secrets = message.secrets;
+    }
     return obj;
   },
 
@@ -2450,6 +2473,7 @@ export const Dispatch: MessageFns<Dispatch> = {
     message.stepIndex = object.stepIndex ?? 0;
     message.requestId = object.requestId ?? "";
     message.jobAttempt = object.jobAttempt ?? 0;
+    message.secrets = object.secrets?.map((e) => e) || [];
     return message;
   },
 };

@@ -1,0 +1,62 @@
+/** The one place that turns values into stored secrets, and back for the step that needs them. */
+import type { PipelineId } from "../domain/ids.ts";
+import type { Clock } from "../domain/clock.ts";
+import type { SealedSecret, SecretKey, SecretScope, SecretStore } from "../stores/secrets.ts";
+import type { KeyRing } from "./master-keys.ts";
+import { seal, unseal } from "./sealing.ts";
+
+export interface VaultOptions {
+  readonly store: SecretStore;
+  readonly keys: KeyRing;
+  readonly clock: Pick<Clock, "now">;
+}
+
+export class SecretVault {
+  readonly #options: VaultOptions;
+
+  constructor(options: VaultOptions) {
+    this.#options = options;
+  }
+
+  /** `by` is the name of the caller. */
+  async create(key: SecretKey, value: string, by: string): Promise<SealedSecret | "exists"> {
+    const { store, keys, clock } = this.#options;
+    const now = clock.now();
+    const { projectId, pipelineId, name } = key;
+    const secret: SealedSecret = {
+      projectId,
+      pipelineId,
+      name,
+      ...seal(await keys.newest(), key, value),
+      version: 1,
+      createdAt: now,
+      createdBy: by,
+      updatedAt: now,
+      updatedBy: by,
+    };
+    return (await store.create(secret)) === "created" ? secret : "exists";
+  }
+
+  /** Undefined when there is none of that name. */
+  async replace(key: SecretKey, value: string, by: string): Promise<SealedSecret | undefined> {
+    const { store, keys, clock } = this.#options;
+    const sealed = seal(await keys.newest(), key, value);
+    return store.replace(key, { ...sealed, updatedAt: clock.now(), updatedBy: by });
+  }
+
+  /**
+   * The values of those of these names that are set, those of the pipeline before those of its project. Rejects with an
+   * `UnreadableSecretError` when one that is set cannot be read.
+   */
+  async read(
+    of: SecretScope & { readonly pipelineId: PipelineId },
+    names: readonly string[],
+  ): Promise<ReadonlyMap<string, string>> {
+    const { store, keys } = this.#options;
+    const found = await store.find(of, names);
+    const ownLast = found.toSorted((one, other) => Number(one.pipelineId !== null) - Number(other.pipelineId !== null));
+    const chosen = new Map(ownLast.map((secret) => [secret.name, secret]));
+    const values = [...chosen.values()].map(async (secret) => [secret.name, await unseal(keys, secret)] as const);
+    return new Map(await Promise.all(values));
+  }
+}

@@ -1,0 +1,66 @@
+/** Sealed secrets in MongoDB. */
+import { type SealedSecret, secretIdOf, type SecretStore } from "../secrets.ts";
+import { type Connection, insertIfAbsent } from "./connection.ts";
+
+interface SecretDocument extends SealedSecret {
+  readonly _id: string;
+}
+
+const WITHOUT_ID = { _id: 0 } as const;
+
+export function secretStore(connection: Connection): SecretStore {
+  const collection = connection.collection<SecretDocument>("secrets");
+  return {
+    create: async (secret) =>
+      (await insertIfAbsent(collection, { _id: secretIdOf(secret), ...secret })) ? "created" : "exists",
+    async replace(key, { keyId, sealed, updatedAt, updatedBy }) {
+      const replaced = await collection.findOneAndUpdate(
+        { _id: secretIdOf(key) },
+        { $set: { keyId, sealed, updatedAt, updatedBy }, $inc: { version: 1 } },
+        { returnDocument: "after", projection: WITHOUT_ID },
+      );
+      return replaced ?? undefined;
+    },
+    find: ({ projectId, pipelineId }, names) => {
+      const scopes = [
+        { projectId, pipelineId: null },
+        { projectId, pipelineId },
+      ];
+      const $in = scopes.flatMap((scope) => names.map((name) => secretIdOf({ ...scope, name })));
+      return collection.find({ _id: { $in } }, { projection: WITHOUT_ID }).toArray();
+    },
+    async list({ projectId, pipelineId }, { page, pageSize }) {
+      const query = { projectId, pipelineId };
+      const [total, list] = await Promise.all([
+        collection.countDocuments(query),
+        collection
+          .find(query, { projection: WITHOUT_ID })
+          .sort({ name: 1 })
+          .skip((page - 1) * pageSize)
+          .limit(pageSize)
+          .toArray(),
+      ]);
+      return { list, total };
+    },
+    delete: async (key) => (await collection.deleteOne({ _id: secretIdOf(key) })).deletedCount > 0,
+    async deleteOfPipeline(pipelineId) {
+      await collection.deleteMany({ pipelineId });
+    },
+    pageNotUnder: (keyId, after, limit) =>
+      collection
+        .find(
+          { keyId: { $ne: keyId }, _id: { $gt: after === null ? "" : secretIdOf(after) } },
+          { projection: WITHOUT_ID },
+        )
+        .sort({ _id: 1 })
+        .limit(limit)
+        .toArray(),
+    async reseal(secret, { keyId, sealed }) {
+      const { matchedCount } = await collection.updateOne(
+        { _id: secretIdOf(secret), sealed: secret.sealed },
+        { $set: { keyId, sealed } },
+      );
+      return matchedCount > 0;
+    },
+  };
+}

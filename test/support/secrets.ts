@@ -1,0 +1,11 @@
+/** A vault on stores of a test, under a key that stays the same. */
+import { systemClock } from "../../src/domain/clock.ts";
+import { fixedKeys, masterKey } from "../../src/secrets/master-keys.ts";
+import { SecretVault } from "../../src/secrets/vault.ts";
+import type { Stores } from "../../src/stores/stores.ts";
+
+const KEY = masterKey(new Uint8Array(32).fill(7));
+
+export function testVault({ secrets: store }: Pick<Stores, "secrets">): SecretVault {
+  return new SecretVault({ store, keys: fixedKeys([KEY]), clock: systemClock });
+}
