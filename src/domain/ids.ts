@@ -21,6 +21,7 @@ export type TokenId = Branded<"token">;
 export type CommandId = Branded<"command">;
 export type ApprovalId = Branded<"approval">;
 export type GroupId = Branded<"group">;
+export type ArtifactId = Branded<"artifact">;
 /** What an aggregate is known by. */
 export type RootId = RunId | GroupId;
 
@@ -37,6 +38,7 @@ interface IdByPrefix {
   cmd: CommandId;
   apr: ApprovalId;
   grp: GroupId;
+  art: ArtifactId;
 }
 
 const nextUlid = monotonicFactory();
@@ -70,6 +72,11 @@ export function stepRunId(runId: RunId, jobId: JobRunId, stepIndex: number, atte
 /** The id of the approval before a stage or before a job (positions from 0, in plan order; of a matrix that of its first cell). */
 export function approvalId(runId: RunId, gate: { readonly stage: number } | { readonly job: number }): ApprovalId {
   return derive("apr", runId, "stage" in gate ? `stage ${gate.stage}` : `approval of job ${gate.job}`);
+}
+
+/** The id of what a step keeps under a name, under one grant. */
+export function artifactIdOf(runId: RunId, stepRun: StepRunId, token: number, name: string): ArtifactId {
+  return derive("art", runId, `${stepRun}/${token}/${name}`);
 }
 
 /** The id of the group of that name in a project. */

@@ -159,6 +159,20 @@ export const GATES_AND_RERUNS: SchemaStep = {
   },
 };
 
+/** Schema 4: steps keep files. A node of schema 3 would dispatch them without, so a plan that has them is refused until then. */
+export const ARTIFACTS: SchemaStep = {
+  upgrade: {
+    spec: (spec) => ({ ...spec, steps: spec.steps.map((step) => ({ ...step, artifacts: [] })) }),
+  },
+  downgrade: {
+    spec(spec) {
+      if (spec.steps.some(({ artifacts }) => artifacts.length > 0)) throw olderNode("artifacts");
+      const steps = spec.steps.map((step) => without(step, { artifacts: [] }));
+      return { ...spec, steps } as unknown as JobSpec;
+    },
+  },
+};
+
 function refuseGates({ group, stages, jobs }: RunPlan): void {
   const isNewer =
     group !== null ||

@@ -19,6 +19,8 @@ import { freshDatabase, startTestMongo } from "../support/mongo.ts";
 import { jobSpecsOf, planOf } from "../support/plans.ts";
 import { openTestSqlite } from "../support/stores.ts";
 import { until } from "../support/until.ts";
+import { artifactStoreContract } from "./artifact-store.ts";
+import { blobStoreContract } from "./blob-store.ts";
 import { aggregateStoreContract } from "./aggregate-store.ts";
 import { operationStoresContract } from "./operation-stores.ts";
 import { outputStoreContract } from "./output-store.ts";
@@ -34,6 +36,8 @@ describe("the store on SQLite", () => {
   recordStoresContract(() => opened.stores);
   operationStoresContract(() => opened.stores);
   outputStoreContract(() => opened.stores);
+  artifactStoreContract(() => opened.stores);
+  blobStoreContract(() => opened.stores);
 
   it("keeps everything when it is opened again, also by two at a time", async () => {
     const aggregate = sampleAggregate();
@@ -108,6 +112,8 @@ describe("the store on MongoDB", function () {
   recordStoresContract(() => stores);
   operationStoresContract(() => stores);
   outputStoreContract(() => stores);
+  artifactStoreContract(() => stores);
+  blobStoreContract(() => stores);
 
   it("brings look-ups up to a save that ended before it wrote them", async () => {
     const agentId = newId("agt");

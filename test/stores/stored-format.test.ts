@@ -11,7 +11,7 @@ import {
   type StoredParts,
   toStored,
 } from "../../src/stores/stored-format.ts";
-import { CONDITIONS_AND_OUTPUTS, GATES_AND_RERUNS } from "../../src/stores/schema-steps.ts";
+import { ARTIFACTS, CONDITIONS_AND_OUTPUTS, GATES_AND_RERUNS } from "../../src/stores/schema-steps.ts";
 import { sampleAggregate } from "../contracts/samples.ts";
 import { NEXT_FORMAT, RENAMING } from "../support/next-format.ts";
 import { jobSpecsOf, planOf } from "../support/plans.ts";
@@ -152,13 +152,29 @@ describe("the stored format", () => {
       }
       expect(() => format.write("origin", { ...head.origin, retryOf: head.rootId }, 2)).to.throw("run again");
     });
+
+    it("tells a node of schema 2 of a step that could not be started as of one that is lost", () => {
+      const letter = { to: SAMPLES.letter.to, message: { type: "reported", phase: "notStarted" } };
+      expect(format.write("letter", letter, 2).message).to.include({ phase: "lost" });
+      expect(format.write("letter", letter, 3).message).to.include({ phase: "notStarted" });
+    });
   });
 
-  it("tells an older node of a step that could not be started as of one that is lost", () => {
-    const letter = { to: SAMPLES.letter.to, message: { type: "reported", phase: "notStarted" } };
-    const written = STORED_FORMAT.write("letter", letter, STORED_FORMAT.schema - 1);
-    expect(written.message).to.include({ phase: "lost" });
-    expect(STORED_FORMAT.write("letter", letter, STORED_FORMAT.schema).message).to.include({ phase: "notStarted" });
+  describe("of schema 4", () => {
+    const format = formatOf([CONDITIONS_AND_OUTPUTS, GATES_AND_RERUNS, ARTIFACTS]);
+
+    it("takes over jobs of schema 3, and gives them back", () => {
+      const stored = format.write("spec", SAMPLES.spec, 3);
+      expect(stored).to.not.have.nested.property("steps[0].artifacts");
+      expect(format.read("spec", stored, 3)).to.deep.equal(SAMPLES.spec);
+    });
+
+    it("is not written as schema 3 where that would lose an artifact", () => {
+      const [step] = SAMPLES.spec.steps;
+      const artifacts = [{ name: "a", paths: ["a"], ifMissing: "error", retentionMs: null } as const];
+      const lossy = { ...SAMPLES.spec, steps: [{ ...step!, artifacts }] };
+      expect(() => format.write("spec", lossy, 3)).to.throw("which knows no artifacts");
+    });
   });
 
   it("refuses what a newer version has stored, and says what to do", () => {

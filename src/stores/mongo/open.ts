@@ -1,6 +1,8 @@
 /** The scale-out store: a MongoDB database. */
 import type { Stores } from "../stores.ts";
 import { MongoAggregateStore } from "./aggregates.ts";
+import { artifactStore } from "./artifacts.ts";
+import { gridBlobStore } from "./blobs.ts";
 import { Connection, type MongoOptions, translated, translateFault } from "./connection.ts";
 import { MongoLogStore } from "./logs.ts";
 import { migrate } from "./migrate.ts";
@@ -23,6 +25,8 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
     events: translated(eventStore(connection)),
     logs: translated(new MongoLogStore(connection)),
     outputs: translated(outputStore(connection)),
+    artifacts: translated(artifactStore(connection)),
+    blobs: translated(gridBlobStore(connection)),
     shards: translated(shardStore(connection)),
     deadLetters: translated(deadLetterStore(connection)),
     pipelines: translated(new MongoPipelineStore(connection)),

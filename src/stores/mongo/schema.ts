@@ -59,4 +59,14 @@ export const MIGRATIONS: readonly Migration[] = [
   async (connection) => {
     await connection.collection("step_outputs").createIndex({ runId: 1, bytes: 1 });
   },
+  async (connection) => {
+    await connection
+      .collection("artifacts")
+      .createIndexes([
+        { key: { runId: 1, createdAt: 1, _id: 1 } },
+        { key: { stepRunId: 1 } },
+        { key: { expiresAt: 1, _id: 1 } },
+      ]);
+    await connection.collection("blobs.chunks").createIndex({ files_id: 1, n: 1 }, { unique: true });
+  },
 ];
