@@ -26,6 +26,7 @@ describe("the environment", () => {
       metrics: { host: "127.0.0.1", port: 9464 },
       dataDir: null,
       storeLimit: null,
+      artifacts: { maxFileBytes: 2e9, maxArtifactBytes: 4e9, maxRunBytes: 20e9, retentionMs: 30 * 86_400_000 },
       shards: 16,
       eventNamespace: "svc",
       quotas: NO_QUOTAS,

@@ -1,5 +1,5 @@
 /** Dispatches as agents get them: a granted order, completed from the run's plan. */
-import { type Dispatch } from "../../proto/generated/agent/v1/agent.ts";
+import { type Dispatch, IfMissing } from "../../proto/generated/agent/v1/agent.ts";
 import { stepFacts } from "../../actors/job/facts.ts";
 import { jobName, type JobState } from "../../actors/job/state.ts";
 import type { DispatchOrder } from "../domain/effects.ts";
@@ -14,6 +14,12 @@ import { RecentlyRead } from "./recently-read.ts";
 
 const RUNS_IN_MEMORY = 64;
 const JOBS_IN_MEMORY = 512;
+
+const IF_MISSING = {
+  error: IfMissing.IF_MISSING_ERROR,
+  warn: IfMissing.IF_MISSING_WARN,
+  ignore: IfMissing.IF_MISSING_IGNORE,
+} as const;
 
 interface ResolvedOrder {
   readonly step: ResolvedStep;
@@ -100,6 +106,11 @@ export class DispatchBuilder {
       stepIndex,
       requestId: order.requestId,
       jobAttempt: order.jobAttempt,
+      artifacts: step.artifacts.map(({ name, paths, ifMissing }) => ({
+        name,
+        paths: [...paths],
+        ifMissing: IF_MISSING[ifMissing],
+      })),
     };
   }
 

@@ -12,6 +12,7 @@ import type { AppContext } from "../app/context.ts";
 import { type LogBatch, LogIngest } from "../app/log-ingest.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { asId, type StepRunId } from "../domain/ids.ts";
+import { artifactCalls } from "./artifact-calls.ts";
 import { type Duplex, duplex } from "./calls.ts";
 import { unimplementedStream } from "./unimplemented.ts";
 
@@ -24,6 +25,7 @@ const batchOwner = z.object({
 export function gatewayService(context: AppContext): GatewayServer {
   return {
     pushLogs: duplex(context, (call) => pushLogs(context, call)),
+    ...artifactCalls(context),
     pushEvents: unimplementedStream("PushEvents", context.log),
   };
 }

@@ -130,6 +130,7 @@ async function startParts(
     onRunBegun: (actors) => onTurnSaved(actors, new Map()),
     shards: config.shards,
     eventNamespace: config.eventNamespace,
+    artifactRules: config.artifacts,
     signingKey: await signingKeyOf(config, dataDir),
   };
   const { adminToken } = await ensureBootstrap(context, {

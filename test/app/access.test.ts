@@ -16,6 +16,7 @@ import { adoptToken, issueToken, tokenIdOf } from "../../src/app/tokens.ts";
 import { MillraceError } from "../../src/domain/errors.ts";
 import { asId, type AgentId, newId, type TokenId, type UserId } from "../../src/domain/ids.ts";
 import type { Role } from "../../src/domain/roles.ts";
+import { ARTIFACT_RULES } from "../support/artifact-rules.ts";
 import { openTestSqlite } from "../support/stores.ts";
 import { RecordingPorts, silentLog } from "../support/kernel-ports.ts";
 
@@ -51,6 +52,7 @@ describe("access", () => {
       log: silentLog,
       shards: 16,
       eventNamespace: "svc",
+      artifactRules: ARTIFACT_RULES,
       signingKey: new TextEncoder().encode("k".repeat(32)),
     };
   });
@@ -168,6 +170,7 @@ describe("access", () => {
       validateDefinition: "viewer",
       readRuns: "viewer",
       readLogs: "viewer",
+      readArtifacts: "viewer",
       readEvents: "viewer",
       readApprovals: "viewer",
       readAgents: "viewer",
@@ -175,6 +178,7 @@ describe("access", () => {
       decideApprovals: "viewer",
       triggerRun: "operator",
       controlRun: "operator",
+      deleteArtifacts: "maintainer",
       writePipelines: "maintainer",
       writeDefinitions: "maintainer",
       manageUsers: "admin",

@@ -124,6 +124,7 @@ describe("an agent's control channel", () => {
           args: { script: "echo hi" },
           env: [["A", "step"]],
           workingDirectory: "src",
+          artifacts: [{ name: "build", paths: ["dist"], ifMissing: "warn", retentionMs: null }],
           late: [],
         },
       ],
@@ -155,6 +156,7 @@ describe("an agent's control channel", () => {
       stepIndex: 0,
       requestId: claim["requestId"],
       jobAttempt: 1,
+      artifacts: [{ name: "build", paths: ["dist"], ifMissing: "IF_MISSING_WARN" }],
     });
     expect(env.slice(0, 2)).to.deep.equal([
       { name: "A", value: "job" },

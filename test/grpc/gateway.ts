@@ -29,6 +29,7 @@ import type { AgentNotice } from "../../src/dispatch/notices.ts";
 import { agentChannel } from "../../src/feed/feed.ts";
 import { RedisFeed } from "../../src/feed/redis-feed.ts";
 import { createGrpcServer, type GrpcServer } from "../../src/grpc/server.ts";
+import { ARTIFACT_RULES } from "../support/artifact-rules.ts";
 import { startTestRedis, type TestRedis } from "../support/redis.ts";
 import { openTestSqlite } from "../support/stores.ts";
 import { until } from "../support/until.ts";
@@ -76,6 +77,7 @@ export class Gateway {
       log: silent,
       shards: 16,
       eventNamespace: "svc",
+      artifactRules: ARTIFACT_RULES,
       signingKey: new Uint8Array(32),
     };
     this.server = createGrpcServer(this.context, { heartbeatIntervalMs: 1_000 });

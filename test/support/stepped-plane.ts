@@ -14,6 +14,7 @@ import type { Offer } from "../../src/domain/effects.ts";
 import { type AgentId, asId } from "../../src/domain/ids.ts";
 import { agentChannel } from "../../src/feed/feed.ts";
 import type { Stores } from "../../src/stores/stores.ts";
+import { ARTIFACT_RULES } from "./artifact-rules.ts";
 import { silentLog } from "./kernel-ports.ts";
 
 export const STEPPED_AGENT = asId<AgentId>("agt_A");
@@ -44,6 +45,7 @@ export class SteppedPlane {
       log: silentLog,
       shards: 1,
       eventNamespace: "svc",
+      artifactRules: ARTIFACT_RULES,
       signingKey: new Uint8Array(32),
       mailboxes: {
         send: (letter) => Promise.resolve(this.#deliver(letter)),
