@@ -74,11 +74,11 @@ class Agent {
     this.#labels = { os: platform(), arch: arch(), hostname: hostname(), ...options.labels };
     const pipes = new FifoPool(dataDir.scratchDir);
     this.#journal = new Journal(dataDir.journalFile, log);
-    this.#shipper = new LogShipper({
+    const gateway = {
       client: clients.gateway,
       metadata: () => (this.#identity === undefined ? undefined : bearer(this.#identity.agentToken)),
-      log,
-    });
+    };
+    this.#shipper = new LogShipper({ ...gateway, log });
     this.#launcher = new Launcher(log);
     this.#leases = new Leases({ folder: dataDir.scratchDir, clock: this.#clock, log });
     this.#workload = new Workload({
@@ -88,6 +88,7 @@ class Agent {
       journal: this.#journal,
       shipper: this.#shipper,
       leases: this.#leases,
+      gateway,
       log,
       report: (report) => this.#openStream?.send({ $case: "report", value: report }),
     });

@@ -12,6 +12,7 @@ import {
 import type { Logger } from "../domain/logger.ts";
 import type { Order } from "./control-stream.ts";
 import type { FifoPool } from "./fifo-pool.ts";
+import type { GatewayAccess } from "./gateway-call.ts";
 import { type Journal, lostReport } from "./journal.ts";
 import type { Launcher } from "./launcher.ts";
 import type { HeldLease, Leases } from "./leases.ts";
@@ -37,6 +38,7 @@ export interface WorkloadOptions {
   readonly journal: Journal;
   readonly shipper: LogShipper;
   readonly leases: Leases;
+  readonly gateway: GatewayAccess;
   readonly log: Logger;
   /** Sends a report when there is a connection; what is lost is asked for again, or sent again. */
   readonly report: (report: StepReport) => void;
@@ -175,7 +177,7 @@ export class Workload {
   }
 
   #start(key: string, dispatch: Dispatch, lease: HeldLease): void {
-    const { workDir, scratchDir, launcher, pipes, shipper, log } = this.#options;
+    const { workDir, scratchDir, launcher, pipes, shipper, gateway, log } = this.#options;
     const { runId, jobId, stepRunId, token } = dispatch;
     const held = { runId, jobId, stepRunId, token };
     let startTimer: NodeJS.Timeout | undefined;
@@ -186,6 +188,7 @@ export class Workload {
       pipes,
       lease,
       output: { shipper, log: shipper.open(held), maskValues: [] },
+      gateway,
       onStarted: (startedAtMs) => {
         step.startedAtMs = startedAtMs;
         startTimer = setTimeout(() => this.#reportStarted(step), START_HELD_MS);

@@ -79,6 +79,8 @@ export class TestPlane {
         });
       },
       pushEvents: (stream) => void stream.end(),
+      pushArtifact: (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED }),
+      pullArtifact: (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED }),
     };
     this.#server.addService(AgentService, agentService);
     this.#server.addService(GatewayService, gatewayService);
