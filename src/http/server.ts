@@ -8,6 +8,7 @@ import type { ClusterContext } from "../app/cluster.ts";
 import type { AppContext } from "../app/context.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { addApprovalRoutes } from "./approval-routes.ts";
+import { addArtifactRoutes } from "./artifact-routes.ts";
 import { addClusterRoutes } from "./cluster-routes.ts";
 import { refuseUnmatched, translateErrors } from "./errors.ts";
 import { addHealthRoutes, type ReadinessChecks } from "./health.ts";
@@ -45,6 +46,7 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   addIdentityRoutes(api, context);
   addRunRoutes(api, context);
   addApprovalRoutes(api, context);
+  addArtifactRoutes(api, context);
   addPipelineRoutes(api, context);
   addClusterRoutes(api, context);
   api.get("/ws", () => {
