@@ -14,12 +14,9 @@ import { MillraceError } from "../domain/errors.ts";
 import { type AgentId, artifactIdOf, type RunId, type StepRunId } from "../domain/ids.ts";
 import type { ArtifactRecord } from "../stores/artifacts.ts";
 import { isGrantOf } from "./agent-letters.ts";
-import { deleteArtifactNow } from "./artifact-sweeper.ts";
+import { deleteArtifactNow, dropAbandoned, UPLOAD_MS } from "./artifact-sweeper.ts";
 import type { AppContext } from "./context.ts";
 import { readContent } from "./run-artifacts.ts";
-
-/** After its beginning an upload that is not complete is given up on. */
-const UPLOAD_MS = 24 * 3_600_000;
 
 export interface StepGrant {
   readonly stepRunId: StepRunId;
@@ -38,6 +35,8 @@ export class ArtifactIngest {
   readonly #agentId: AgentId;
   readonly #record: ArtifactRecord;
   readonly #rule: ArtifactRule;
+  /** What an earlier stream had stored. */
+  readonly #inherited: number;
   #storedBytes: number;
 
   private constructor(
@@ -49,7 +48,7 @@ export class ArtifactIngest {
     this.#agentId = agentId;
     this.#record = record;
     this.#rule = rule;
-    this.#storedBytes = storedBytes;
+    this.#inherited = this.#storedBytes = storedBytes;
   }
 
   /**
@@ -66,23 +65,26 @@ export class ArtifactIngest {
     if (rule === undefined) throw conflict(`step run ${stepRunId} declares no artifact ${JSON.stringify(name)}`);
     const now = context.clock.now();
     const { maxRunBytes } = context.artifactRules;
-    const record = await context.stores.artifacts.begin(
-      {
-        artifactId: artifactIdOf(runId, stepRunId, token, name),
-        runId,
-        stepRunId,
-        token,
-        name,
-        state: "uploading",
-        sizeBytes: bytesOfFiles(files),
-        fileCount: files.length,
-        createdAt: now,
-        storedAt: null,
-        expiresAt: now + UPLOAD_MS,
-        files,
-      },
-      maxRunBytes,
-    );
+    const begun: ArtifactRecord = {
+      artifactId: artifactIdOf(runId, stepRunId, token, name),
+      runId,
+      stepRunId,
+      token,
+      name,
+      state: "uploading",
+      sizeBytes: bytesOfFiles(files),
+      fileCount: files.length,
+      createdAt: now,
+      storedAt: null,
+      expiresAt: now + UPLOAD_MS,
+      files,
+    };
+    let record = await context.stores.artifacts.begin(begun, maxRunBytes);
+    if (record === "full") {
+      // What lost agents have begun takes no room from those that come after them.
+      await dropAbandoned(context.stores, runId);
+      record = await context.stores.artifacts.begin(begun, maxRunBytes);
+    }
     if (record === "full") {
       throw tooLarge(
         `the artifacts of run ${runId} would have more than ${maxRunBytes} bytes in all with ${quoted(name)}`,
@@ -123,17 +125,24 @@ export class ArtifactIngest {
 
   /**
    * The content is compared with the checksums that it was begun with, put on disk, and is an artifact from then on.
-   * Throws `conflict`, and gives the upload up, when it differs; also when the agent no longer holds the step. Idempotent.
+   * Throws `conflict`, and gives the upload up, when it differs; also when the agent no longer holds the step. Throws
+   * `unavailable` when what differs may be what an earlier stream left: it is to be sent again as a whole. Idempotent.
    */
   async commit(): Promise<void> {
     const { stores, clock, artifactRules } = this.#context;
-    const { artifactId, name, sizeBytes, stepRunId, token } = this.#record;
+    const { artifactId, name, sizeBytes, stepRunId, token, state } = this.#record;
     if (this.#storedBytes < sizeBytes) {
       const text = `${this.#storedBytes} of ${sizeBytes} bytes of artifact ${quoted(name)} are there: send the others first`;
       throw new MillraceError("malformed_request", text);
     }
     await heldStep(this.#context, this.#agentId, { stepRunId, token });
+    if (state === "stored") return;
     const changed = await this.#changedFile();
+    if (changed !== undefined && this.#inherited > 0) {
+      // A machine that lost its power, or a backup: only what comes in one stream says that the agent is wrong.
+      await stores.blobs.delete(artifactId);
+      throw new MillraceError("unavailable", "what was stored before is not what it was: begin again");
+    }
     if (changed !== undefined) {
       await deleteArtifactNow(stores, artifactId);
       throw conflict(`the content of ${quoted(changed.path)} is not what it was begun with: it has changed meanwhile`);

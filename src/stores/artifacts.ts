@@ -20,7 +20,7 @@ export interface ArtifactSummary {
   readonly createdAt: number;
   /** Null until it is complete. */
   readonly storedAt: number | null;
-  /** From then on nobody is given it, and the sweeper may delete it; of an upload, when it is given up on. */
+  /** From then on nobody is given it, and the sweeper may delete it; of an upload, when it is looked at whether anybody goes on with it. */
   readonly expiresAt: number;
 }
 
@@ -39,6 +39,8 @@ export interface ArtifactStore {
   find(artifactId: ArtifactId): Promise<ArtifactRecord | undefined>;
   /** From `uploading` to `stored`; false when it is in another state or gone. */
   store(artifactId: ArtifactId, storedAt: number, expiresAt: number): Promise<boolean>;
+  /** Lets an upload go on until then; nothing happens to what is in another state. */
+  extend(artifactId: ArtifactId, expiresAt: number): Promise<void>;
   /** By the time of their beginning (id as tie-break). */
   ofRun(runId: RunId): Promise<readonly ArtifactSummary[]>;
   ofSteps(stepRunIds: readonly StepRunId[]): Promise<readonly ArtifactSummary[]>;

@@ -79,6 +79,17 @@ export function artifactStoreContract(stores: () => Stores): void {
       await stores().artifacts.remove(record.artifactId);
     });
 
+    it("expire later when they are extended while they are uploaded", async () => {
+      const { artifactId } = await begin({ expiresAt: 5 });
+      await stores().artifacts.extend(artifactId, 7_000);
+      expect(await stores().artifacts.find(artifactId)).to.include({ state: "uploading", expiresAt: 7_000 });
+      await stores().artifacts.store(artifactId, 6, 9_000);
+      await stores().artifacts.extend(artifactId, FAR);
+      expect((await stores().artifacts.find(artifactId))!.expiresAt, "what is stored").to.equal(9_000);
+      await stores().artifacts.condemn(artifactId, FAR);
+      await stores().artifacts.remove(artifactId);
+    });
+
     it("are listed by run and by step, in the order of their beginning", async () => {
       const { runId } = await begin({ name: "second", createdAt: 2 });
       const first = await begin({ name: "first", createdAt: 1, runId });

@@ -58,7 +58,7 @@ class Push extends Stream<PushArtifactRequest, PushArtifactResponse> {
   /** What the plane says is stored, after so many answers. */
   async stored(answers: number): Promise<number> {
     await until(`${answers} answers`, () => this.received.length >= answers || this.status);
-    const { message } = this.received[answers - 1]!;
+    const message = this.received[answers - 1]?.message;
     return message?.$case === "storedBytes" ? Number(message.value) : Number.NaN;
   }
 }
@@ -214,6 +214,25 @@ describe("artifacts over gRPC", () => {
     expect((await pull(run, "build")).code).to.equal(status.NOT_FOUND);
   });
 
+  it("has everything sent again when what was stored before is not what it was", async () => {
+    const run = await running(rule("build"));
+    const content = randomBytes(PIECE_BYTES + 1);
+    const cut = new Push(gateway, agent);
+    cut.begin(run.stepRunId(), "build", { content });
+    await cut.stored(1);
+    cut.cancel();
+    const { artifactId } = (await gateway.stores.artifacts.ofRun(run.runId))[0]!;
+    await gateway.stores.blobs.put(artifactId, 0, Buffer.alloc(PIECE_BYTES));
+    const again = new Push(gateway, agent);
+    again.begin(run.stepRunId(), "build", { content });
+    expect(await again.stored(1)).to.equal(PIECE_BYTES);
+    again.piece(PIECE_BYTES, content.subarray(PIECE_BYTES));
+    again.commit();
+    expect((await again.ended()).code).to.equal(status.UNAVAILABLE);
+    await keep(run, "build", { content });
+    expect((await pull(run, "build")).content.equals(content)).to.equal(true);
+  });
+
   it("refuses who does not hold the step, and what the step is not to keep", async () => {
     const run = await running(rule("build"));
     const other = await gateway.register("stranger");
@@ -303,13 +322,35 @@ describe("artifacts over gRPC", () => {
     expect(await refused("a", [maxFileBytes, maxArtifactBytes - maxFileBytes + 1])).to.include(
       "allowed for an artifact",
     );
-    expect(await refused("a", Array.from({ length: 10_001 }, () => 0))).to.include("10000 are allowed");
+    expect(
+      await refused(
+        "a",
+        Array.from({ length: 10_001 }, () => 0),
+      ),
+    ).to.include("10000 are allowed");
     expect(await refused("a", [maxFileBytes, maxArtifactBytes - maxFileBytes])).to.equal(undefined);
     expect(await refused("b", [maxRunBytes - maxArtifactBytes + 1])).to.include("the artifacts of run");
     expect(await refused("b", [maxRunBytes - maxArtifactBytes])).to.equal(undefined);
     expect(await refused("a", [maxFileBytes, maxArtifactBytes - maxFileBytes]), "one that is there").to.equal(
       undefined,
     );
+  });
+
+  it("counts what a lost agent has begun no longer when there is no room for others", async () => {
+    const { maxArtifactBytes } = ARTIFACT_RULES;
+    const files = { a: new Uint8Array(maxArtifactBytes / 2), b: new Uint8Array(maxArtifactBytes / 2) };
+    const run = await running(rule("a"));
+    const begins = async (job: number): Promise<boolean> => {
+      const push = new Push(gateway, agent);
+      push.begin(run.stepRunId(job), "a", files);
+      const stored = await push.stored(1);
+      push.cancel();
+      return stored === 0;
+    };
+    expect(await begins(0)).to.equal(true);
+    expect(await begins(1)).to.equal(false);
+    await run.change({ job: 0, step: 0, state: { state: "failed" } });
+    expect(await begins(1)).to.equal(true);
   });
 
   it("wants to know which job is meant where several have kept one of a name", async () => {
@@ -349,6 +390,11 @@ describe("artifacts over gRPC", () => {
     const left = (await gateway.stores.artifacts.ofRun(run.runId)).find(({ name }) => name === "left")!;
     const later = { ...gateway.context, clock: { ...gateway.context.clock, now: () => left.expiresAt } };
     await sweepArtifacts(later, 100);
+    expect(await find(half)).to.equal(undefined);
+    expect((await find(left.artifactId))!.expiresAt, "its step still runs").to.be.greaterThan(left.expiresAt);
+    await run.change({ job: 0, step: 0, state: { state: "cancelled" } });
+    const latest = { ...later, clock: { ...later.clock, now: () => left.expiresAt * 2 } };
+    await sweepArtifacts(latest, 100);
     for (const id of [half, left.artifactId]) {
       expect(await find(id)).to.equal(undefined);
       expect(await gateway.stores.blobs.read(id, 0, 5)).to.have.length(0);

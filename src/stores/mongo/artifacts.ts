@@ -42,6 +42,9 @@ export function artifactStore(connection: Connection): ArtifactStore {
       );
       return changed.matchedCount > 0;
     },
+    async extend(artifactId, expiresAt) {
+      await collection.updateOne({ _id: artifactId, state: "uploading" }, { $set: { expiresAt } });
+    },
     ofRun: (runId) => list({ runId }),
     async ofSteps(stepRunIds) {
       const found: ArtifactSummary[] = [];

@@ -47,6 +47,10 @@ export function artifactStore(db: Database): ArtifactStore {
       );
       return changed > 0;
     },
+    async extend(artifactId, expiresAt) {
+      const sql = "UPDATE artifacts SET expires_at = ? WHERE artifact_id = ? AND state = 'uploading'";
+      await db.run(sql, expiresAt, artifactId);
+    },
     async ofRun(runId) {
       const sql = `SELECT ${SUMMARY} FROM artifacts WHERE run_id = ? ORDER BY created_at, artifact_id`;
       return (await db.all(sql, runId)).map(toSummary);
