@@ -2,7 +2,7 @@
 import { createHash, type Hash, randomUUID } from "node:crypto";
 import { type FileHandle, lstat, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type ArtifactFile, FileCutter, isArtifactPath } from "../domain/artifacts.ts";
+import { type ArtifactFile, FileCutter, type FilePart, isArtifactPath } from "../domain/artifacts.ts";
 import { MillraceError } from "../domain/errors.ts";
 
 interface OpenFile {
@@ -47,22 +47,27 @@ export class ArtifactPlacement {
   async write(bytes: Uint8Array): Promise<void> {
     for (const part of this.#cutter.cut(bytes)) {
       const file = this.#files[part.index]!;
-      this.#open ??= await this.#begin(file.path);
-      const { handle, draft, hash } = this.#open;
-      hash.update(part.bytes);
-      for (let done = 0; done < part.bytes.length;) {
-        done += (await handle.write(part.bytes, done)).bytesWritten;
+      try {
+        await this.#put(file, part);
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException;
+        throw code === undefined ? error : conflict(file.path, `cannot be put into the workspace (${code})`);
       }
-      if (!part.isLast) continue;
-      if (hash.digest("hex") !== file.sha256) throw conflict(file.path, "does not have its checksum");
-      await handle.chmod(file.executable ? 0o755 : 0o644);
-      await handle.close();
-      // What stands there is replaced, a link itself and never what it names.
-      await rename(draft, this.#placeOf(file.path)).catch((error: NodeJS.ErrnoException) => {
-        throw conflict(file.path, `cannot be put there (${error.code})`);
-      });
-      this.#open = undefined;
     }
+  }
+
+  async #put(file: ArtifactFile, { bytes, isLast }: FilePart): Promise<void> {
+    this.#open ??= await this.#begin(file.path);
+    const { handle, draft, hash } = this.#open;
+    hash.update(bytes);
+    for (let done = 0; done < bytes.length;) done += (await handle.write(bytes, done)).bytesWritten;
+    if (!isLast) return;
+    if (hash.digest("hex") !== file.sha256) throw conflict(file.path, "does not have its checksum");
+    await handle.chmod(file.executable ? 0o755 : 0o644);
+    await handle.close();
+    // What stands there is replaced, a link itself and never what it names.
+    await rename(draft, this.#placeOf(file.path));
+    this.#open = undefined;
   }
 
   /** Removes what is not whole. */
@@ -77,10 +82,7 @@ export class ArtifactPlacement {
     const place = this.#placeOf(path);
     await this.#makeFolders(path);
     const draft = join(dirname(place), `.${randomUUID()}.part`);
-    const handle = await open(draft, "wx", 0o600).catch((error: NodeJS.ErrnoException) => {
-      throw conflict(path, `cannot be written (${error.code})`);
-    });
-    return { handle, draft, hash: createHash("sha256") };
+    return { handle: await open(draft, "wx", 0o600), draft, hash: createHash("sha256") };
   }
 
   async #makeFolders(path: string): Promise<void> {

@@ -112,7 +112,7 @@ describe("the placement of an artifact", () => {
   it("says so where a folder stands in the place of a file, or a file in that of a folder", async () => {
     await mkdir(join(workspace, "taken/folder"), { recursive: true });
     await writeFile(join(workspace, "file"), "");
-    expect(await refusal("", { taken: "x" })).to.include('the file "taken" cannot be put there');
+    expect(await refusal("", { taken: "x" })).to.include('the file "taken" cannot be put into the workspace (EISDIR)');
     expect(await refusal("", { "file/x": "x" })).to.include('"file" is no folder');
     expect(await readdir(workspace)).to.have.members(["file", "taken"]);
   });
