@@ -35,7 +35,11 @@ export const artifactSchema = z
   .strictObject({
     name: name.describe("How the `artifact` builtin and people name it."),
     paths: z.array(text).min(1).max(LIMITS.listItems).describe("Glob patterns within the workspace."),
-    retention: duration("1h", "3650d", "How long it is kept. Default: as the installation says, else 30 days.").optional(),
+    retention: duration(
+      "1h",
+      "3650d",
+      "How long it is kept. Default: as the installation says, else 30 days.",
+    ).optional(),
     ifMissing: z.enum(IF_MISSING).optional().describe("What no matching file is. Default error."),
   })
   .meta({ id: "artifact", title: "artifact" });
