@@ -5,6 +5,7 @@
 import { hostname } from "node:os";
 import { z } from "zod";
 import type { DiskFloor } from "./domain/disk-floor.ts";
+import type { ArtifactRules } from "./domain/artifacts.ts";
 import { parseDuration } from "./domain/durations.ts";
 import { MillraceError, type Problem } from "./domain/errors.ts";
 import type { Labels } from "./domain/labels.ts";
@@ -52,6 +53,7 @@ export interface ControlPlaneConfig {
   readonly dataDir: string | null;
   /** The most that the file of SQLite may take, bytes; null for no bound. */
   readonly storeLimit: number | null;
+  readonly artifacts: ArtifactRules;
   readonly shards: number;
   readonly eventNamespace: string;
   /** How many jobs may run at once; the same on all nodes. */
@@ -207,6 +209,14 @@ const diskFloor = z.string().transform((text, check): DiskFloor => {
   return z.NEVER;
 });
 
+const RETENTION_DAYS = 3_650;
+const retention = z.string().transform((text, check): number => {
+  const ms = parseDuration(text);
+  if (ms !== undefined && ms >= 1_000 && ms <= RETENTION_DAYS * 86_400_000) return ms;
+  check.addIssue(`must be a duration from 1s to ${RETENTION_DAYS}d, such as 30d`);
+  return z.NEVER;
+});
+
 const url = (pattern: RegExp, schemes: string) => z.string().regex(pattern, `must begin with ${schemes}`);
 // Chosen by a person and stored under a fast hash, so short ones would be guessable.
 const chosenToken = z.string().regex(/^[\x21-\x7e]{32,512}$/, "must have 32 to 512 characters without spaces");
@@ -243,6 +253,10 @@ const controlPlaneVariables = z
     MILLRACE_GRPC_REFLECTION: z.enum(["on", "off"], { error: "must be on or off" }).default("on"),
     MILLRACE_DATA_DIR: z.string().optional(),
     MILLRACE_STORE_LIMIT: size.optional(),
+    MILLRACE_ARTIFACT_FILE_LIMIT: size.default(2 * BYTES_OF_UNIT.GB),
+    MILLRACE_ARTIFACT_LIMIT: size.default(4 * BYTES_OF_UNIT.GB),
+    MILLRACE_ARTIFACTS_PER_RUN_LIMIT: size.default(20 * BYTES_OF_UNIT.GB),
+    MILLRACE_ARTIFACT_RETENTION: retention.default(parseDuration("30d")!),
     MAILBOX_SHARDS: wholeNumber(1, 1024).default(16),
     EVENT_NAMESPACE: z
       .string()
@@ -353,6 +367,12 @@ export function readControlPlaneConfig(environment: Environment): ControlPlaneCo
     grpcReflection: read.MILLRACE_GRPC_REFLECTION === "on",
     dataDir: read.MILLRACE_DATA_DIR ?? null,
     storeLimit: read.MILLRACE_STORE_LIMIT ?? null,
+    artifacts: {
+      maxFileBytes: read.MILLRACE_ARTIFACT_FILE_LIMIT,
+      maxArtifactBytes: read.MILLRACE_ARTIFACT_LIMIT,
+      maxRunBytes: read.MILLRACE_ARTIFACTS_PER_RUN_LIMIT,
+      retentionMs: read.MILLRACE_ARTIFACT_RETENTION,
+    },
     shards: read.MAILBOX_SHARDS,
     eventNamespace: read.EVENT_NAMESPACE,
     quotas: { everyProject: read.MILLRACE_MAX_RUNNING_PER_PROJECT ?? null, ...read.MILLRACE_QUOTAS },

@@ -88,13 +88,12 @@ class Agent {
     const pipes = new FifoPool(dataDir.scratchDir);
     this.#trash = new Trash(dataDir.trashDir, log);
     this.#journal = new Journal(dataDir.journalFile, log);
-    this.#shipper = new LogShipper({
+    const gateway = {
       client: clients.gateway,
       metadata: () => (this.#identity === undefined ? undefined : bearer(this.#identity.agentToken)),
-      spill: openLogSpill(dataDir.scratchDir),
-      diskBytes: options.logBufferBytes,
-      log,
-    });
+    };
+    const spill = openLogSpill(dataDir.scratchDir);
+    this.#shipper = new LogShipper({ ...gateway, spill, diskBytes: options.logBufferBytes, log });
     this.#launcher = new Launcher(log);
     this.#leases = new Leases({ folder: dataDir.scratchDir, clock: this.#clock, log });
     this.#workload = new Workload({
@@ -106,6 +105,7 @@ class Agent {
       shipper: this.#shipper,
       leases: this.#leases,
       disk,
+      gateway,
       log,
       report: (report) => this.#openStream?.send({ $case: "report", value: report }),
     });

@@ -24,7 +24,10 @@ export function prepareCommand(
   scratchDir: string,
 ): PreparedCommand {
   if (!/^shell(?:@v1)?$/.test(step.uses)) {
-    throw new MillraceError("not_implemented", `this agent cannot run steps that use "${step.uses}"; it knows "shell"`);
+    throw new MillraceError(
+      "not_implemented",
+      `this agent cannot run steps that use "${step.uses}"; it knows "shell" and "artifact"`,
+    );
   }
   if (step.action !== "") throw new MillraceError("malformed_request", `shell has no action "${step.action}"`);
   const args = parseArgs(step.argsJson);
@@ -43,7 +46,7 @@ type ShellArgs =
   | { readonly script?: never; readonly command: Command };
 
 function parseArgs(json: string): ShellArgs {
-  const { script, shell = DEFAULT_SHELL, command, args = [], ...others } = parseObject(json);
+  const { script, shell = DEFAULT_SHELL, command, args = [], ...others } = parseArguments(json);
   const unknown = Object.keys(others)[0];
   if (unknown !== undefined) throw wrong(`does not know "${unknown}"`);
   if ((script === undefined) === (command === undefined)) throw wrong("takes either a script or a command");
@@ -59,14 +62,17 @@ function parseArgs(json: string): ShellArgs {
   return { command: [command, ...args.map(String)] };
 }
 
-function parseObject(json: string): Record<string, unknown> {
+/** The arguments of a step by name; `malformed_request` when they are something else. */
+export function parseArguments(json: string): Record<string, unknown> {
   let value: unknown;
   try {
     value = JSON.parse(json === "" ? "{}" : json);
   } catch (error) {
     throw new MillraceError("malformed_request", "the step's arguments are not JSON", { cause: error });
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw wrong("takes named arguments");
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new MillraceError("malformed_request", "the step's arguments have no names");
+  }
   return value as Record<string, unknown>;
 }
 

@@ -1,13 +1,17 @@
 /** One step run that runs: its process, its bounds in time, its output, and what is to be said of its end. */
 import { type Dispatch, StepPhase } from "../../proto/generated/agent/v1/agent.ts";
+import { LogStream } from "../../proto/generated/gateway/v1/gateway.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { ResourceUsage } from "../domain/resource-usage.ts";
+import { keepArtifacts } from "./artifact-upload.ts";
+import { type Builtin, builtinOf } from "./builtins.ts";
 import type { FifoPool } from "./fifo-pool.ts";
+import type { GatewayAccess } from "./gateway-call.ts";
 import type { ProcessExit } from "./launch-protocol.ts";
 import type { LaunchedProcess, Launcher } from "./launcher.ts";
 import type { HeldLease } from "./leases.ts";
 import { OutputCapture, type OutputTarget } from "./output-capture.ts";
-import { prepareCommand } from "./shell-step.ts";
+import { parseArguments, prepareCommand } from "./shell-step.ts";
 import { tellable } from "./secret-report.ts";
 import { stepEnvironment } from "./step-environment.ts";
 import { makeOutputsFile, type StepOutputs } from "./step-outputs.ts";
@@ -44,6 +48,7 @@ export interface StepSurroundings {
   readonly pipes: FifoPool;
   readonly lease: HeldLease;
   readonly output: OutputTarget;
+  readonly gateway: GatewayAccess;
   /** Called when the process runs. */
   readonly onStarted: (startedAtMs: number) => void;
 }
@@ -54,6 +59,8 @@ export class StepExecution {
   readonly #dispatch: Dispatch;
   #process: LaunchedProcess | undefined;
   #cause: Cause | undefined;
+  /** Aborted with a {@link Cause} when the step is to end: for what the agent does itself. */
+  readonly #ending = new AbortController();
   #graceTimer: NodeJS.Timeout | undefined;
 
   /** Starts the step; it is killed when its lease runs out. */
@@ -94,8 +101,13 @@ export class StepExecution {
     const cwd = resolveWorkingDirectory(workspace, dispatch.workingDirectory);
     const outputsFile = makeOutputsFile(scratchDir, trash);
     try {
-      const end = await this.#execute(cwd, stepEnvironment(dispatch, workspace, outputsFile.path), surroundings);
-      return end.phase === StepPhase.STEP_PHASE_LOST ? end : withOutputs(end, outputsFile.read());
+      const builtin = builtinOf(dispatch.uses);
+      const end =
+        builtin === undefined
+          ? await this.#execute(cwd, stepEnvironment(dispatch, workspace, outputsFile.path), surroundings)
+          : await this.#perform(builtin, workspace, surroundings);
+      if (end.phase === StepPhase.STEP_PHASE_LOST) return end;
+      return await this.#keep(withOutputs(end, outputsFile.read()), workspace, surroundings);
     } finally {
       outputsFile.dispose();
     }
@@ -136,12 +148,10 @@ export class StepExecution {
     // It may have been ended while its process was made.
     if (this.#cause === undefined) onStarted(startedAtMs);
     else launched.kill();
-    const timeoutMs = Number(this.#dispatch.timeoutMs);
-    const timeout =
-      timeoutMs > 0 ? setTimeout(() => this.#timeOut(), Math.min(timeoutMs, LONGEST_TIMER_MS)) : undefined;
+    const stopTimer = this.#startTimeout();
 
     const exit = await launched.exited;
-    clearTimeout(timeout);
+    stopTimer();
     clearTimeout(this.#graceTimer);
     // What the guard has killed, and what has not found its permit, is lost and has not failed by itself.
     if (exit?.code !== 0) lease.hasRunOut();
@@ -158,10 +168,52 @@ export class StepExecution {
     return this.#endOf(phase, exitCode, describe(exit!), lastLine, startedAtMs, usage);
   }
 
+  /** Carries out a builtin, which has no process. */
+  async #perform(builtin: Builtin, workspace: string, surroundings: StepSurroundings): Promise<StepEnd> {
+    const { gateway, output, onStarted } = surroundings;
+    const { action, argsJson } = this.#dispatch;
+    const args = parseArguments(argsJson);
+    if (action !== "") throw new MillraceError("malformed_request", `a builtin has no action "${action}"`);
+    const startedAtMs = Date.now();
+    onStarted(startedAtMs);
+    const stopTimer = this.#startTimeout();
+    const call = { step: this.#dispatch, args, workspace, gateway, say: sayTo(output), signal: this.#ending.signal };
+    const [phase, reason] = await builtin(call).then(
+      () => [StepPhase.STEP_PHASE_SUCCEEDED, ""] as const,
+      (error: Error) => [StepPhase.STEP_PHASE_FAILED, error.message] as const,
+    );
+    stopTimer();
+    const end = this.#cause ?? { phase, reason };
+    return this.#endOf(end.phase, -1, end.reason, output.log.lastLine, startedAtMs);
+  }
+
+  /** What a step that ended by itself leaves for others; one that had succeeded has failed when that cannot be kept. */
+  async #keep(end: StepEnd, workspace: string, { gateway, output }: StepSurroundings): Promise<StepEnd> {
+    const hasSucceeded = end.phase === StepPhase.STEP_PHASE_SUCCEEDED;
+    if (this.#dispatch.artifacts.length === 0) return end;
+    if (!hasSucceeded && end.phase !== StepPhase.STEP_PHASE_FAILED) return end;
+    const { signal } = this.#ending;
+    const options = { workspace, gateway, say: sayTo(output), signal };
+    const problem = await keepArtifacts(this.#dispatch, options).catch(() => undefined);
+    const kept = { ...end, lastLine: output.log.lastLine, endedAtMs: end.endedAtMs === 0 ? 0 : Date.now() };
+    if (signal.aborted) return { ...kept, ...(signal.reason as Cause) };
+    return problem !== undefined && hasSucceeded
+      ? { ...kept, phase: StepPhase.STEP_PHASE_FAILED, reason: problem }
+      : kept;
+  }
+
   /** Of a step that could not be carried out. What is wrong with the step itself is wrong on every agent. */
   #phaseOf(error: Error): StepPhase {
     const isItsOwn = error instanceof MillraceError && error.reason !== "unavailable";
     return isItsOwn || this.#process !== undefined ? StepPhase.STEP_PHASE_FAILED : StepPhase.STEP_PHASE_NOT_STARTED;
+  }
+
+  /** The answer stops it. */
+  #startTimeout(): () => void {
+    const timeoutMs = Number(this.#dispatch.timeoutMs);
+    if (timeoutMs <= 0) return () => {};
+    const timer = setTimeout(() => this.#timeOut(), Math.min(timeoutMs, LONGEST_TIMER_MS));
+    return () => clearTimeout(timer);
   }
 
   #timeOut(): void {
@@ -173,6 +225,7 @@ export class StepExecution {
   #end(cause: Cause, graceMs: number): void {
     const isFirst = this.#cause === undefined;
     this.#cause ??= cause;
+    this.#ending.abort(cause);
     const running = this.#process;
     if (running === undefined) return; // Whoever makes it looks at the cause.
     if (graceMs <= 0) {
@@ -201,6 +254,10 @@ function withOutputs(end: StepEnd, { outputs, problem }: StepOutputs): StepEnd {
   if (problem === undefined || end.phase !== StepPhase.STEP_PHASE_SUCCEEDED) return { ...end, outputs };
   const reason = `the outputs in MILLRACE_OUTPUT cannot be read: ${problem}`;
   return { ...end, outputs, phase: StepPhase.STEP_PHASE_FAILED, reason };
+}
+
+function sayTo({ shipper, log }: OutputTarget): (line: string) => void {
+  return (line) => shipper.add(log, LogStream.LOG_STREAM_STDOUT, `millrace: ${line}`, Date.now());
 }
 
 function describe({ code, signal }: ProcessExit): string {

@@ -13,6 +13,7 @@ import type { Logger } from "../domain/logger.ts";
 import type { Order } from "./control-stream.ts";
 import type { DiskGuard } from "./disk-guard.ts";
 import type { FifoPool } from "./fifo-pool.ts";
+import type { GatewayAccess } from "./gateway-call.ts";
 import { type Journal, lostReport } from "./journal.ts";
 import type { Launcher } from "./launcher.ts";
 import type { HeldLease, Leases } from "./leases.ts";
@@ -42,6 +43,7 @@ export interface WorkloadOptions {
   readonly shipper: LogShipper;
   readonly leases: Leases;
   readonly disk: DiskGuard;
+  readonly gateway: GatewayAccess;
   readonly log: Logger;
   /** Sends a report when there is a connection; what is lost is asked for again, or sent again. */
   readonly report: (report: StepReport) => void;
@@ -197,7 +199,7 @@ export class Workload {
   }
 
   #start(key: string, dispatch: Dispatch, lease: HeldLease): void {
-    const { workDir, scratchDir, trash, launcher, pipes, shipper, disk, log } = this.#options;
+    const { workDir, scratchDir, trash, launcher, pipes, shipper, disk, gateway, log } = this.#options;
     const { runId, jobId, stepRunId, token } = dispatch;
     const held = { runId, jobId, stepRunId, token };
     let startTimer: NodeJS.Timeout | undefined;
@@ -209,6 +211,7 @@ export class Workload {
       pipes,
       lease,
       output: { shipper, log: shipper.open(held), secrets: new SecretFinder(dispatch.secrets) },
+      gateway,
       onStarted: (startedAtMs) => {
         step.startedAtMs = startedAtMs;
         startTimer = setTimeout(() => this.#reportStarted(step), START_HELD_MS);

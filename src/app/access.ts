@@ -42,6 +42,7 @@ const USER_OPERATIONS = {
   validateDefinition: "viewer",
   readRuns: "viewer",
   readLogs: "viewer",
+  readArtifacts: "viewer",
   readEvents: "viewer",
   readApprovals: "viewer",
   readAgents: "viewer",
@@ -52,6 +53,7 @@ const USER_OPERATIONS = {
   controlRun: "operator",
   /** What they run is in no definition: whoever may do this may as well save one. */
   runAdHocSteps: "maintainer",
+  deleteArtifacts: "maintainer",
   writePipelines: "maintainer",
   writeDefinitions: "maintainer",
   manageSecrets: "maintainer",

@@ -1,5 +1,5 @@
 /** Dispatches as agents get them: a granted order, completed from the run's plan. */
-import { type Dispatch } from "../../proto/generated/agent/v1/agent.ts";
+import { type Dispatch, IfMissing } from "../../proto/generated/agent/v1/agent.ts";
 import { stepFacts } from "../../actors/job/facts.ts";
 import { jobName, type JobState } from "../../actors/job/state.ts";
 import type { DispatchOrder } from "../domain/effects.ts";
@@ -18,6 +18,12 @@ const RUNS_IN_MEMORY = 64;
 const JOBS_IN_MEMORY = 512;
 /** Agents take messages of 16 MB; one that is larger would end the channel, again and again. */
 const MAX_DISPATCH_BYTES = 15 * 1024 * 1024;
+
+const IF_MISSING = {
+  error: IfMissing.IF_MISSING_ERROR,
+  warn: IfMissing.IF_MISSING_WARN,
+  ignore: IfMissing.IF_MISSING_IGNORE,
+} as const;
 
 interface ResolvedOrder {
   readonly step: ResolvedStep;
@@ -107,6 +113,11 @@ export class DispatchBuilder {
       requestId: order.requestId,
       jobAttempt: order.jobAttempt,
       secrets: Object.values(secrets),
+      artifacts: step.artifacts.map(({ name, paths, ifMissing }) => ({
+        name,
+        paths: [...paths],
+        ifMissing: IF_MISSING[ifMissing],
+      })),
     };
     refuseLarge(dispatch);
     return dispatch;

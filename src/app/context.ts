@@ -1,6 +1,7 @@
 /** What every use case works with; wired once in `src/main.ts`. */
 import type { MailboxSender } from "../../queues/ports.ts";
 import type { Board, Presence } from "../dispatch/board.ts";
+import type { ArtifactRules } from "../domain/artifacts.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { Logger } from "../domain/logger.ts";
 import type { Feed } from "../feed/feed.ts";
@@ -24,6 +25,7 @@ export interface AppContext {
   readonly eventNamespace: string;
   /** What seals and reads secrets. */
   readonly secrets: SecretVault;
+  readonly artifactRules: ArtifactRules;
   /** HMAC key of access tokens, at least 32 bytes. */
   readonly signingKey: Uint8Array;
 }

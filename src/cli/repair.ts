@@ -14,7 +14,8 @@ export async function repair(): Promise<number> {
   const { runs, removed } = await repairStore({ ...config, mongodb: config.mongodb }, createLogger("silent"));
   process.stdout.write(
     `${runs} runs are in order; removed what was later than they are: ${removed.events} events, ` +
-      `logs of ${removed.logs} steps, outputs of ${removed.outputs} steps, ${removed.commands} commands\n`,
+      `logs of ${removed.logs} steps, outputs of ${removed.outputs} steps, ${removed.artifacts} artifacts, ` +
+      `${removed.commands} commands\n`,
   );
   return EXIT.ok;
 }

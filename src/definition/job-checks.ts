@@ -158,7 +158,13 @@ function checkStep(source: Source, step: Located, reach: Reach): void {
   refuseExpressions(source, value["artifacts"], [...path, "artifacts"], "`artifacts`");
   refuseExpressions(source, directory, [...path, "workingDirectory"], "`workingDirectory`");
   if (typeof directory === "string") checkInside(source, directory, [...path, "workingDirectory"]);
+  const kept = new Set<unknown>();
   for (const { value: artifact, path: at } of mapsOf(value["artifacts"], [...path, "artifacts"])) {
+    const { name: keptAs } = artifact;
+    if (typeof keptAs === "string" && kept.has(keptAs)) {
+      source.report("duplicate-name", [...at, "name"], `the step keeps another artifact "${clip(keptAs)}" already`);
+    }
+    kept.add(keptAs);
     for (const pattern of textsOf(artifact["paths"], [...at, "paths"])) checkInside(source, pattern.text, pattern.path);
   }
 }

@@ -55,8 +55,7 @@ function noteJob(note: Note, job: DefinedJob): void {
 }
 
 function noteStep(note: Note, step: DefinedStep, path: Path): void {
-  note(step.artifacts.length > 0, "`artifacts`", [[...path, "artifacts"]]);
   const builtin = builtinOf(step.uses);
-  if (builtin === "shell") return;
+  if (builtin === "shell" || builtin === "artifact") return;
   note(true, builtin === undefined ? "a plugin" : `the builtin \`${builtin}\``, [[...path, "uses"]]);
 }

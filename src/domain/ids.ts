@@ -21,6 +21,7 @@ export type TokenId = Branded<"token">;
 export type CommandId = Branded<"command">;
 export type ApprovalId = Branded<"approval">;
 export type GroupId = Branded<"group">;
+export type ArtifactId = Branded<"artifact">;
 /** What an aggregate is known by. */
 export type RootId = RunId | GroupId;
 
@@ -37,6 +38,7 @@ interface IdByPrefix {
   cmd: CommandId;
   apr: ApprovalId;
   grp: GroupId;
+  art: ArtifactId;
 }
 
 const nextUlid = monotonicFactory();
@@ -80,6 +82,11 @@ export function adHocRevisionId(runId: RunId): RevisionId {
 /** True for an id that {@link adHocRevisionId} has made. */
 export function isAdHocRevision(revisionId: string): boolean {
   return revisionId.startsWith("adh_");
+}
+
+/** The id of what a step keeps under a name, under one grant. */
+export function artifactIdOf(runId: RunId, stepRun: StepRunId, token: number, name: string): ArtifactId {
+  return derive("art", runId, `${stepRun}/${token}/${name}`);
 }
 
 /** The id of the group of that name in a project. */

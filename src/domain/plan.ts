@@ -2,6 +2,7 @@
  * What the planner makes of a definition and a trigger: an immutable graph of jobs and steps, and apart from it one
  * document per job with what an agent needs to run it. Actors read the graph; only gateways read job documents.
  */
+import type { ArtifactRule } from "./artifacts.ts";
 import type { AgentSelector } from "./labels.ts";
 import type { PipelineId, ProjectId } from "./ids.ts";
 import type { Role } from "./roles.ts";
@@ -163,6 +164,7 @@ export interface StepSpec {
   readonly env: Pairs<string>;
   /** Relative to the workspace; empty for its root. */
   readonly workingDirectory: string;
+  readonly artifacts: readonly ArtifactRule[];
   /** JSON pointers to the texts in `env` and `args` that hold expressions still: they read `jobs`, `steps`, `env` and `secrets`. */
   readonly late: readonly string[];
   /** Names of all that these texts, and those of the job's `env`, read of `secrets`. */

@@ -20,6 +20,7 @@ import type { AppContext } from "../app/context.ts";
 import { type LogBatch, LogIngest } from "../app/log-ingest.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { asId, type StepRunId } from "../domain/ids.ts";
+import { artifactCalls } from "./artifact-calls.ts";
 import { type Duplex, duplex } from "./calls.ts";
 
 /** What of a batch is looked at here; its lines are for whoever takes them. */
@@ -39,6 +40,7 @@ export function gatewayService(context: AppContext): GatewayServer {
   return {
     pushLogs: duplex(context, (call) => pushLogs(context, call)),
     pushEvents: duplex(context, (call) => pushEvents(context, call)),
+    ...artifactCalls(context),
   };
 }
 

@@ -10,6 +10,7 @@ import type { ReadinessChecks } from "../app/readiness.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { TlsSource } from "../domain/tls.ts";
 import { addApprovalRoutes } from "./approval-routes.ts";
+import { addArtifactRoutes } from "./artifact-routes.ts";
 import { addClusterRoutes } from "./cluster-routes.ts";
 import { refuseUnmatched, translateErrors } from "./errors.ts";
 import { addHealthRoutes } from "./health.ts";
@@ -51,6 +52,7 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   addIdentityRoutes(api, context);
   addRunRoutes(api, context);
   addApprovalRoutes(api, context);
+  addArtifactRoutes(api, context);
   addPipelineRoutes(api, context);
   addSecretRoutes(api, context);
   addClusterRoutes(api, context);

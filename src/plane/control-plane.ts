@@ -134,6 +134,7 @@ async function startParts(
     onRunBegun: (actors) => onTurnSaved(actors, new Map()),
     shards: config.shards,
     eventNamespace: config.eventNamespace,
+    artifactRules: config.artifacts,
     signingKey: await signingKeyOf(config, dataDir),
     secrets: new SecretVault({ store: stores.secrets, keys: await masterKeysOf(config, dataDir), clock }),
   };

@@ -6,6 +6,8 @@ import { LIMITS } from "../definition/schema/limits.ts";
 import type { Path } from "../definition/source.ts";
 import { spotIn } from "../definition/texts.ts";
 import { builtinOf } from "../definition/uses.ts";
+import type { ArtifactRule } from "../domain/artifacts.ts";
+import { parseDuration } from "../domain/durations.ts";
 import type { Problem } from "../domain/errors.ts";
 import type { JobSpec, Pairs, Scalar, StepSpec } from "../domain/plan.ts";
 import {
@@ -111,9 +113,16 @@ export class TextResolver {
       args: args as Readonly<Record<string, unknown>>,
       env: own.env,
       workingDirectory: step.workingDirectory,
+      artifacts: step.artifacts.map((artifact) => this.#ruleOf(artifact)),
       late: [...[...own.late].map((each) => toPointer(["env", each])), ...late],
       secrets: [...new Set(secrets.flat())].toSorted(),
     };
+  }
+
+  #ruleOf({ name, paths, retention, ifMissing = "error" }: DefinedStep["artifacts"][number]): ArtifactRule {
+    for (const text of [name, ...paths]) this.#charge(text.length + VALUE_CHARS);
+    const retentionMs = retention === undefined ? null : parseDuration(retention)!;
+    return { name, paths, ifMissing, retentionMs };
   }
 
   #resolveEnv(env: Pairs<Scalar>, path: Path, scope: PartialScope): ResolvedEnv {

@@ -164,22 +164,23 @@ export const GATES_AND_RERUNS: SchemaStep = {
 
 /** What is remembered since schema 4, as it is when nothing is known of it. */
 const USAGE = { usage: null };
+const STEP_NEEDS = { secrets: [], artifacts: [] };
 
 /**
- * Schema 4: what steps have used up, and secrets. Nodes that write schema 3 would put in nothing for a secret, so a plan that
- * reads any is refused until the last of them is gone.
+ * Schema 4: what steps have used up, secrets and artifacts. Nodes that write schema 3 would put in nothing for a secret and keep
+ * nothing, so a plan that has any is refused until the last of them is gone.
  */
-export const USAGE_AND_SECRETS: SchemaStep = {
+export const USAGE_SECRETS_AND_ARTIFACTS: SchemaStep = {
   upgrade: {
-    spec: (spec) => ({ ...spec, steps: spec.steps.map((step) => ({ ...step, secrets: [] })) }),
+    spec: (spec) => ({ ...spec, steps: spec.steps.map((step) => ({ ...STEP_NEEDS, ...step })) }),
     step: (state) => ({ ...USAGE, ...state }),
     letter: (letter) => withMessage(letter, (report) => ({ ...USAGE, ...report })),
   },
   downgrade: {
     spec(spec) {
       if (spec.steps.some(({ secrets }) => secrets.length > 0)) throw olderNode("secrets");
-      const steps = spec.steps.map((step) => without(step, { secrets: [] }));
-      return { ...spec, steps } as unknown as JobSpec;
+      if (spec.steps.some(({ artifacts }) => artifacts.length > 0)) throw olderNode("artifacts");
+      return { ...spec, steps: spec.steps.map((step) => without(step, STEP_NEEDS)) } as unknown as JobSpec;
     },
     step: (state) => without(state, USAGE),
     letter: (letter) => withMessage(letter, (report) => without(report, USAGE)),

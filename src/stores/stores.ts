@@ -1,6 +1,8 @@
 /** The store: every port behind one handle, as an adapter opens it. */
 import type { AgentEventStore } from "./agent-events.ts";
 import type { AggregateStore } from "./aggregates.ts";
+import type { ArtifactStore } from "./artifacts.ts";
+import type { BlobStore } from "./blobs.ts";
 import type { DeadLetterStore } from "./dead-letters.ts";
 import type { EventStore } from "./events.ts";
 import type { IdempotencyStore } from "./idempotency.ts";
@@ -22,6 +24,8 @@ export interface Stores {
   readonly agentEvents: AgentEventStore;
   readonly logs: LogStore;
   readonly outputs: OutputStore;
+  readonly artifacts: ArtifactStore;
+  readonly blobs: BlobStore;
   readonly shards: ShardStore;
   readonly deadLetters: DeadLetterStore;
   readonly pipelines: PipelineStore;

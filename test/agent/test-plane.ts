@@ -41,6 +41,8 @@ export class TestPlane {
   acknowledgesHeartbeats = true;
   acknowledgesReports = true;
   storesLogs = true;
+  /** Plays the plane's side of an upload; there is none at first. */
+  onPushArtifact: GatewayServer["pushArtifact"] = (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED });
   port = 0;
   #tokens = new Set<string>();
   #server = new Server();
@@ -79,6 +81,8 @@ export class TestPlane {
         });
       },
       pushEvents: (stream) => void stream.end(),
+      pushArtifact: (stream) => this.onPushArtifact(stream),
+      pullArtifact: (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED }),
     };
     this.#server.addService(AgentService, agentService);
     this.#server.addService(GatewayService, gatewayService);

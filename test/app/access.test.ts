@@ -17,6 +17,7 @@ import { MillraceError } from "../../src/domain/errors.ts";
 import { asId, type AgentId, newId, type TokenId, type UserId } from "../../src/domain/ids.ts";
 import type { Role } from "../../src/domain/roles.ts";
 import { testVault } from "../support/secrets.ts";
+import { ARTIFACT_RULES } from "../support/artifact-rules.ts";
 import { openTestSqlite } from "../support/stores.ts";
 import { RecordingPorts, silentLog } from "../support/kernel-ports.ts";
 
@@ -55,6 +56,7 @@ describe("access", () => {
       shards: 16,
       eventNamespace: "svc",
       secrets: testVault(store.stores),
+      artifactRules: ARTIFACT_RULES,
       signingKey: new TextEncoder().encode("k".repeat(32)),
     };
   });
@@ -176,6 +178,7 @@ describe("access", () => {
       validateDefinition: "viewer",
       readRuns: "viewer",
       readLogs: "viewer",
+      readArtifacts: "viewer",
       readEvents: "viewer",
       readApprovals: "viewer",
       readAgents: "viewer",
@@ -184,6 +187,7 @@ describe("access", () => {
       triggerRun: "operator",
       controlRun: "operator",
       runAdHocSteps: "maintainer",
+      deleteArtifacts: "maintainer",
       writePipelines: "maintainer",
       writeDefinitions: "maintainer",
       manageSecrets: "maintainer",

@@ -39,6 +39,7 @@ describe("the dispatch of a step with secrets", () => {
           workingDirectory: "",
           late: ["/env/B", "/args/script"],
           secrets: ["ONE", "TWO"],
+          artifacts: [],
         },
       ],
     });
@@ -90,7 +91,17 @@ describe("the dispatch of a step with secrets", () => {
     const env = Array.from({ length: 300 }, (_, n): [string, string] => [`V${n}`, "${{ secrets.BIG }}"]);
     const late = env.map(([name]) => `/env/${name}`);
     const steps = [
-      { name: "s", uses: "shell", action: "", args: {}, workingDirectory: "", env, late, secrets: ["BIG"] },
+      {
+        name: "s",
+        uses: "shell",
+        action: "",
+        args: {},
+        workingDirectory: "",
+        env,
+        late,
+        secrets: ["BIG"],
+        artifacts: [],
+      },
     ];
     run = await StoredRun.create(stores, [{}], { steps });
     await run.grant({ agentId: newId("agt"), bootId: "b", token: 1, requestId: "r" });

@@ -20,6 +20,8 @@ import { jobSpecsOf, planOf } from "../support/plans.ts";
 import { openTestSqlite } from "../support/stores.ts";
 import { until } from "../support/until.ts";
 import { agentEventStoreContract } from "./agent-event-store.ts";
+import { artifactStoreContract } from "./artifact-store.ts";
+import { blobStoreContract } from "./blob-store.ts";
 import { aggregateStoreContract } from "./aggregate-store.ts";
 import { identityStoreContract } from "./identity-store.ts";
 import { operationStoresContract } from "./operation-stores.ts";
@@ -42,6 +44,8 @@ describe("the store on SQLite", () => {
   runRemovalContract(() => opened.stores);
   agentEventStoreContract(() => opened.stores);
   secretStoreContract(() => opened.stores);
+  artifactStoreContract(() => opened.stores);
+  blobStoreContract(() => opened.stores);
 
   it("keeps everything when it is opened again, also by two at a time", async () => {
     const aggregate = sampleAggregate();
@@ -120,6 +124,8 @@ describe("the store on MongoDB", function () {
   runRemovalContract(() => stores);
   agentEventStoreContract(() => stores);
   secretStoreContract(() => stores);
+  artifactStoreContract(() => stores);
+  blobStoreContract(() => stores);
 
   it("brings look-ups up to a save that ended before it wrote them", async () => {
     const agentId = newId("agt");

@@ -125,6 +125,7 @@ describe("an agent's control channel", () => {
           args: { script: "echo hi" },
           env: [["A", "step"]],
           workingDirectory: "src",
+          artifacts: [{ name: "build", paths: ["dist"], ifMissing: "warn", retentionMs: null }],
           late: [],
           secrets: [],
         },
@@ -158,6 +159,7 @@ describe("an agent's control channel", () => {
       requestId: claim["requestId"],
       jobAttempt: 1,
       secrets: [],
+      artifacts: [{ name: "build", paths: ["dist"], ifMissing: "IF_MISSING_WARN" }],
     });
     expect(env.slice(0, 2)).to.deep.equal([
       { name: "A", value: "job" },

@@ -30,6 +30,7 @@ import type { AgentNotice } from "../../src/dispatch/notices.ts";
 import { agentChannel } from "../../src/feed/feed.ts";
 import { RedisFeed } from "../../src/feed/redis-feed.ts";
 import { createGrpcServer, type GrpcServer, type GrpcServerOptions } from "../../src/grpc/server.ts";
+import { ARTIFACT_RULES } from "../support/artifact-rules.ts";
 import { startTestRedis, type TestRedis } from "../support/redis.ts";
 import { testVault } from "../support/secrets.ts";
 import { openTestSqlite } from "../support/stores.ts";
@@ -83,6 +84,7 @@ export class Gateway {
       shards: 16,
       eventNamespace: "svc",
       secrets: testVault(store.stores),
+      artifactRules: ARTIFACT_RULES,
       signingKey: new Uint8Array(32),
     };
     this.server = createGrpcServer(this.context, {

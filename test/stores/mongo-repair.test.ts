@@ -3,11 +3,13 @@ import { type Collection, MongoClient } from "mongodb";
 import { asId, type JobRunId, newId, type StepRunId } from "../../src/domain/ids.ts";
 import type { RunEvent } from "../../src/domain/events.ts";
 import type { Aggregate } from "../../src/stores/aggregates.ts";
+import type { ArtifactRecord } from "../../src/stores/artifacts.ts";
 import { openMongoStores } from "../../src/stores/mongo/open.ts";
 import { repairRestored } from "../../src/stores/mongo/repair.ts";
 import type { StepOutputs } from "../../src/stores/outputs.ts";
 import { OUTPUT_BOUNDS } from "../../src/domain/outputs.ts";
 import type { Stores } from "../../src/stores/stores.ts";
+import { artifactRecord } from "../contracts/artifact-store.ts";
 import { actorOf, lines, sampleAggregate, sampleApproval, saveOf, withIndex } from "../contracts/samples.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
 
@@ -90,6 +92,25 @@ describe("the repair of a database that was restored from a dump", function () {
     }
   });
 
+  it("keeps the artifacts of steps that were dispatched, and drops those of steps that were not, with their content", async () => {
+    const [ran, waits] = [sampleAggregate(), sampleAggregate()];
+    for (const run of [ran, waits]) await stores.aggregates.create(run);
+    const step = withIndex(actorOf(ran, "step"), { agentId, status: "running" });
+    await stores.aggregates.save(saveOf(ran, {}, [step]));
+    const [kept, dropped] = [ran, waits].map((run) =>
+      artifactRecord({ runId: run.head.rootId, stepRunId: stepIdOf(run) }),
+    ) as [ArtifactRecord, ArtifactRecord];
+    for (const record of [kept, dropped]) {
+      await stores.artifacts.begin(record, 1_000);
+      await stores.blobs.put(record.artifactId, 0, Buffer.from("content"));
+    }
+    expect((await repairRestored(options)).removed.artifacts).to.equal(1);
+    expect(await stores.artifacts.find(kept.artifactId)).to.deep.equal(kept);
+    expect(await stores.blobs.read(kept.artifactId, 0, 7)).to.have.length(7);
+    expect(await stores.artifacts.find(dropped.artifactId)).to.equal(undefined);
+    expect(await stores.blobs.read(dropped.artifactId, 0, 7)).to.have.length(0);
+  });
+
   it("keeps the outputs of steps that were dispatched, and drops those of steps that were not or are not there", async () => {
     const [ran, waits, forgotten] = [sampleAggregate(), sampleAggregate(), sampleAggregate()];
     for (const run of [ran, waits]) await stores.aggregates.create(run);
@@ -147,9 +168,9 @@ describe("the repair of a database that was restored from a dump", function () {
     await stores.logs.append({ stepRunId: stepIdOf(run), agentId, lines: lines(1, 1) });
     await stores.outputs.put(outputsOf(run, 1), OUTPUT_BOUNDS.runBytes);
     const { runs, removed } = await repairRestored(options);
-    expect([runs, removed]).to.deep.equal([1, { events: 1, logs: 1, outputs: 1, commands: 0 }]);
+    expect([runs, removed]).to.deep.equal([1, { events: 1, logs: 1, outputs: 1, artifacts: 0, commands: 0 }]);
     const again = await repairRestored(options);
-    expect(again).to.deep.equal({ runs: 1, removed: { events: 0, logs: 0, outputs: 0, commands: 0 } });
+    expect(again).to.deep.equal({ runs: 1, removed: { events: 0, logs: 0, outputs: 0, artifacts: 0, commands: 0 } });
   });
 
   async function withCollections(

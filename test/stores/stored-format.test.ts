@@ -153,7 +153,7 @@ describe("the stored format", () => {
       expect(() => format.write("origin", { ...head.origin, retryOf: head.rootId }, 2)).to.throw("run again");
     });
 
-    it("tells an older node of a step that could not be started as of one that is lost", () => {
+    it("tells a node of schema 2 of a step that could not be started as of one that is lost", () => {
       const letter = { to: SAMPLES.letter.to, message: { type: "reported", phase: "notStarted" } };
       expect(format.write("letter", letter, 2).message).to.include({ phase: "lost" });
       expect(format.write("letter", letter, 3).message).to.include({ phase: "notStarted" });
@@ -166,13 +166,19 @@ describe("the stored format", () => {
 
     it("takes over jobs of schema 3, and gives them back", () => {
       const third = STORED_FORMAT.write("spec", spec!, 3);
-      expect(third.steps[0]).to.not.have.property("secrets");
+      expect(third.steps[0]).to.not.have.any.keys("secrets", "artifacts");
       expect(STORED_FORMAT.read("spec", third, 3)).to.deep.equal(spec);
     });
 
     it("is not written as schema 3 where a step would get nothing for its secret", () => {
       const reading = { ...spec!, steps: [{ ...step!, secrets: ["KEY"] }] };
       expect(() => STORED_FORMAT.write("spec", reading, 3)).to.throw("which knows no secrets");
+    });
+
+    it("is not written as schema 3 where that would lose an artifact", () => {
+      const artifacts = [{ name: "a", paths: ["a"], ifMissing: "error", retentionMs: null } as const];
+      const lossy = { ...spec!, steps: [{ ...step!, artifacts }] };
+      expect(() => STORED_FORMAT.write("spec", lossy, 3)).to.throw("which knows no artifacts");
     });
 
     it("keeps from schema 3 what a step has used up, and knows nothing of it from there", () => {

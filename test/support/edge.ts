@@ -17,6 +17,7 @@ import { createHttpServer } from "../../src/http/server.ts";
 import { connectRedis } from "../../src/redis/connect.ts";
 import type { Role } from "../../src/domain/roles.ts";
 import { attachWebSocketGateway } from "../../src/ws/gateway.ts";
+import { ARTIFACT_RULES } from "./artifact-rules.ts";
 import { silentLog } from "./kernel-ports.ts";
 import { startTestRedis, type TestRedis } from "./redis.ts";
 import { testVault } from "./secrets.ts";
@@ -94,6 +95,7 @@ export async function openTestEdge(limits: { pingMs?: number; stallMs?: number }
     shards: SHARDS,
     eventNamespace: "svc",
     secrets: testVault(store.stores),
+    artifactRules: ARTIFACT_RULES,
     signingKey: new TextEncoder().encode("k".repeat(32)),
   };
   const { adminToken } = await ensureBootstrap(context);

@@ -84,6 +84,7 @@ export function jobSpecsOf(plan: RunPlan): readonly JobSpec[] {
       args: { script: "true" },
       env: [],
       workingDirectory: "",
+      artifacts: [],
       late: [],
       secrets: [],
     })),

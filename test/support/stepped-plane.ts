@@ -14,6 +14,7 @@ import type { Offer } from "../../src/domain/effects.ts";
 import { type AgentId, asId } from "../../src/domain/ids.ts";
 import { agentChannel } from "../../src/feed/feed.ts";
 import type { Stores } from "../../src/stores/stores.ts";
+import { ARTIFACT_RULES } from "./artifact-rules.ts";
 import { silentLog } from "./kernel-ports.ts";
 import { testVault } from "./secrets.ts";
 
@@ -46,6 +47,7 @@ export class SteppedPlane {
       shards: 1,
       eventNamespace: "svc",
       secrets: testVault(stores),
+      artifactRules: ARTIFACT_RULES,
       signingKey: new Uint8Array(32),
       mailboxes: {
         send: (letter) => Promise.resolve(this.#deliver(letter)),

@@ -1,5 +1,6 @@
 /** Steps: what is run, and what becomes of it. */
 import { z } from "zod";
+import { IF_MISSING } from "../../domain/artifacts.ts";
 import { LIMITS } from "./limits.ts";
 import { condition, duration, env, identifier, json, name, text } from "./values.ts";
 
@@ -30,13 +31,15 @@ export const stepRetrySchema = z
     description: "The step is run again by the same agent in the same workspace.",
   });
 
-export const IF_MISSING = ["error", "warn", "ignore"] as const;
-
 export const artifactSchema = z
   .strictObject({
     name: name.describe("How the `artifact` builtin and people name it."),
     paths: z.array(text).min(1).max(LIMITS.listItems).describe("Glob patterns within the workspace."),
-    retention: duration("1h", "3650d", "How long it is kept. Default: as the project says.").optional(),
+    retention: duration(
+      "1h",
+      "3650d",
+      "How long it is kept. Default: as the installation says, else 30 days.",
+    ).optional(),
     ifMissing: z.enum(IF_MISSING).optional().describe("What no matching file is. Default error."),
   })
   .meta({ id: "artifact", title: "artifact" });

@@ -2,6 +2,8 @@
 import type { Stores } from "../stores.ts";
 import { agentEventStore } from "./agent-events.ts";
 import { MongoAggregateStore } from "./aggregates.ts";
+import { artifactStore } from "./artifacts.ts";
+import { gridBlobStore } from "./blobs.ts";
 import { Connection, type MongoOptions, translated, translateFault } from "./connection.ts";
 import { MongoLogStore } from "./logs.ts";
 import { migrate } from "./migrate.ts";
@@ -27,6 +29,8 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
     agentEvents: translated(agentEventStore(connection)),
     logs: translated(new MongoLogStore(connection)),
     outputs: translated(outputStore(connection)),
+    artifacts: translated(artifactStore(connection)),
+    blobs: translated(gridBlobStore(connection)),
     shards: translated(shardStore(connection)),
     deadLetters: translated(deadLetterStore(connection)),
     pipelines: translated(new MongoPipelineStore(connection)),

@@ -6,6 +6,7 @@
  */
 import type { RunId } from "../../domain/ids.ts";
 import type { AggregateHead, StoredActor } from "../aggregates.ts";
+import { gridBlobStore } from "./blobs.ts";
 import { Connection, type MongoOptions, translateFault } from "./connection.ts";
 import { ReadModels } from "./read-models.ts";
 
@@ -17,6 +18,7 @@ export interface RepairReport {
     readonly events: number;
     readonly logs: number;
     readonly outputs: number;
+    readonly artifacts: number;
     readonly commands: number;
   };
 }
@@ -39,9 +41,10 @@ export async function repairRestored(options: MongoOptions): Promise<RepairRepor
     const events = later + (await dropStrayAgentEvents(connection));
     const logs = await dropStrayLogs(connection);
     const outputs = await dropStrayOutputs(connection);
+    const artifacts = await dropStrayArtifacts(connection);
     const commands = await dropStrayCommands(connection);
     await connection.collection("shards").updateMany({}, { $set: { redis: NO_REDIS } });
-    return { runs, removed: { events, logs, outputs, commands } };
+    return { runs, removed: { events, logs, outputs, artifacts, commands } };
   } catch (error) {
     throw translateFault(error);
   } finally {
@@ -83,6 +86,20 @@ async function dropStrayOutputs(connection: Connection): Promise<number> {
   for await (const stepRunId of strayStepsIn(connection, "step_outputs")) {
     await connection.collection("step_outputs").deleteMany({ stepRunId });
     dropped++;
+  }
+  return dropped;
+}
+
+/** With their content, the record last: what is cut off is found again. */
+async function dropStrayArtifacts(connection: Connection): Promise<number> {
+  const [artifacts, blobs] = [connection.collection("artifacts"), gridBlobStore(connection)];
+  let dropped = 0;
+  for await (const stepRunId of strayStepsIn(connection, "artifacts")) {
+    for await (const { _id } of artifacts.find({ stepRunId }, { projection: { _id: 1 } })) {
+      await blobs.delete(_id);
+      await artifacts.deleteOne({ _id });
+      dropped++;
+    }
   }
   return dropped;
 }

@@ -67,4 +67,14 @@ export const MIGRATIONS: readonly Migration[] = [
       .collection("secrets")
       .createIndexes([{ key: { projectId: 1, pipelineId: 1, name: 1 } }, { key: { pipelineId: 1 } }]);
   },
+  async (connection) => {
+    await connection
+      .collection("artifacts")
+      .createIndexes([
+        { key: { runId: 1, createdAt: 1, _id: 1 } },
+        { key: { stepRunId: 1 } },
+        { key: { expiresAt: 1, _id: 1 } },
+      ]);
+    await connection.collection("blobs.chunks").createIndex({ files_id: 1, n: 1 }, { unique: true });
+  },
 ];

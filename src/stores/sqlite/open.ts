@@ -1,7 +1,10 @@
-/** The embedded store: one SQLite file. */
+/** The embedded store: one SQLite file, and a folder beside it for what steps keep. */
+import { dirname, join } from "node:path";
 import type { Stores } from "../stores.ts";
 import { agentEventStore } from "./agent-events.ts";
 import { SqliteAggregateStore } from "./aggregates.ts";
+import { artifactStore } from "./artifacts.ts";
+import { fileBlobStore } from "./blobs.ts";
 import { Database } from "./database.ts";
 import { SqliteLogStore } from "./logs.ts";
 import { outputStore } from "./outputs.ts";
@@ -30,6 +33,8 @@ export async function openSqliteStores({ path, limitBytes = null }: SqliteOption
     agentEvents: agentEventStore(db),
     logs: new SqliteLogStore(db),
     outputs: outputStore(db),
+    artifacts: artifactStore(db),
+    blobs: fileBlobStore(join(dirname(path), "blobs")),
     shards: shardStore(db),
     deadLetters: deadLetterStore(db),
     pipelines: new SqlitePipelineStore(db),

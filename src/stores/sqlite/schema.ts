@@ -103,4 +103,14 @@ export const MIGRATIONS: readonly string[] = [
   ) WITHOUT ROWID;
   CREATE INDEX secrets_by_pipeline ON secrets (pipeline_id);
   `,
+  `
+  CREATE TABLE artifacts (
+    artifact_id TEXT PRIMARY KEY, run_id TEXT NOT NULL, step_run_id TEXT NOT NULL, token INTEGER NOT NULL,
+    name TEXT NOT NULL, state TEXT NOT NULL, bytes INTEGER NOT NULL, file_count INTEGER NOT NULL,
+    created_at INTEGER NOT NULL, stored_at INTEGER, expires_at INTEGER NOT NULL, files TEXT NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX artifacts_by_run ON artifacts (run_id, created_at, artifact_id);
+  CREATE INDEX artifacts_by_step ON artifacts (step_run_id);
+  CREATE INDEX artifacts_by_expiry ON artifacts (expires_at, artifact_id);
+  `,
 ];

@@ -40,11 +40,24 @@ async function collectRun(stores: Stores, runId: RunId): Promise<RunEvidence> {
     settled: aggregate.head.settled,
     eventNumber: aggregate.head.eventNumber,
     events,
-    jobs: jobEvidence(jobs, steps),
+    jobs: await withBuiltins(stores, runId, jobEvidence(jobs, steps)),
     approvals: aggregate.actors.flatMap(({ kind, id, index }) =>
       kind === "approval" ? [{ approvalId: id, status: index.status }] : [],
     ),
   };
+}
+
+async function withBuiltins(stores: Stores, runId: RunId, jobs: RunEvidence["jobs"]): Promise<RunEvidence["jobs"]> {
+  return Promise.all(
+    jobs.map(async (job) => {
+      const spec = await stores.plans.loadJob(runId, job.index);
+      const isShell = (index: number): boolean => spec?.steps[index]?.uses === "shell";
+      return {
+        ...job,
+        steps: job.steps.map((step) => (isShell(step.index) ? step : { ...step, silent: true as const })),
+      };
+    }),
+  );
 }
 
 /** The states of all attempts as the checker reads them. */

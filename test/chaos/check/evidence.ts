@@ -60,6 +60,8 @@ export interface StepEvidence {
   readonly status: StepStatus;
   readonly reason: string;
   readonly reused: boolean;
+  /** A builtin, which writes no marks. */
+  readonly silent?: true;
 }
 
 /** A line of the ledger of transitions: an event as it was published. */

@@ -19,6 +19,7 @@ export const LOAD_KINDS = [
   "superseding",
   "exclusive",
   "repeated",
+  "keeping",
 ] as const;
 export type LoadKind = (typeof LOAD_KINDS)[number];
 
@@ -41,6 +42,7 @@ export const SHARES: Record<LoadKind, number> = {
   superseding: 2,
   exclusive: 1,
   repeated: 2,
+  keeping: 3,
 };
 
 /** How a run of each kind may end. */
@@ -62,6 +64,7 @@ export const ENDS: Record<LoadKind, readonly RunStatus[]> = {
   superseding: ["success", "cancelled"],
   exclusive: ["success"],
   repeated: ["failed"],
+  keeping: ["success"],
 };
 
 /** What of the runs of a kind may not work at the same time as another of its kind: the whole run, or each job by name. */
@@ -85,6 +88,10 @@ export interface StepOptions {
   readonly when?: string;
   readonly timeout?: string;
   readonly talks?: boolean;
+  /** It makes a file that the step keeps, and its checksum an output. */
+  readonly keeps?: boolean;
+  /** The checksum that the file must have. */
+  readonly compares?: string;
 }
 
 interface Spec {
@@ -114,6 +121,8 @@ beat=0
 while [ "$beat" -lt "$BEATS" ]; do sleep 0.1; mark beat; beat=$((beat + 1)); done
 line=0
 while [ "$line" -lt "$LINES_TO_SAY" ]; do line=$((line + 1)); echo "line $line"; sleep 0.04; done
+if [ -n "$KEEPS" ]; then head -c 2000000 /dev/urandom > kept; WRITES="sum=$(sha256sum < kept)"; fi
+[ -z "$SUM" ] || [ "$(sha256sum < kept)" = "$SUM" ] || EXIT_CODE=9
 mark end
 [ -z "$WRITES" ] || echo "$WRITES" >> "$MILLRACE_OUTPUT"
 if [ "$FLAKY" = fails ] && [ ! -e failed ]; then touch failed; exit 3; fi
@@ -126,10 +135,21 @@ const RETRIES = {
 
 /** A step that writes its marks to the file `ledger`. */
 export function step(ledger: string, name: string, options: StepOptions = {}): unknown {
-  const { beats = 1, exitCode = 0, timeout, talks = false, flaky, writes = "", when } = options;
+  const {
+    beats = 1,
+    exitCode = 0,
+    timeout,
+    talks = false,
+    flaky,
+    writes = "",
+    when,
+    keeps = false,
+    compares = "",
+  } = options;
   return {
     name,
-    ...(writes === "" ? {} : { id: name }),
+    ...(writes === "" && !keeps ? {} : { id: name }),
+    ...(keeps ? { artifacts: [{ name: "kept", paths: ["kept"] }] } : {}),
     uses: "shell",
     args: { script: MARKS },
     env: {
@@ -139,6 +159,8 @@ export function step(ledger: string, name: string, options: StepOptions = {}): u
       LINES_TO_SAY: talks ? TALK_LINES : 0,
       FLAKY: flaky ?? "",
       WRITES: writes,
+      KEEPS: keeps ? "yes" : "",
+      SUM: compares,
     },
     ...(flaky === undefined ? {} : RETRIES[flaky]),
     ...(when === undefined ? {} : { when }),
@@ -246,6 +268,23 @@ export function definitionsOf(ledger: string): Record<LoadKind, Spec> {
           matrix: { axes: { device: ["a", "b"] } },
           concurrency: { group: "device ${{ matrix.device }}" },
           steps: [one("works", { beats: 3 })],
+        },
+      ],
+    },
+    keeping: {
+      jobs: [
+        {
+          name: "keeps",
+          outputs: { sum: "${{ steps.makes.outputs.sum }}" },
+          steps: [one("makes", { keeps: true })],
+        },
+        {
+          name: "takes",
+          needs: ["keeps"],
+          steps: [
+            { uses: "artifact", args: { name: "kept" } },
+            one("compares", { compares: "${{ jobs.keeps.outputs.sum }}" }),
+          ],
         },
       ],
     },

@@ -25,6 +25,75 @@ export const protobufPackage = "agent.v1";
 
 export const protobufFileName = "agent/v1/agent.proto";
 
+/** What becomes of a step none of whose files match. */
+export const IfMissing = {
+  /** IF_MISSING_UNSPECIFIED - As ERROR. */
+  IF_MISSING_UNSPECIFIED: "IF_MISSING_UNSPECIFIED",
+  /** IF_MISSING_ERROR - It fails. */
+  IF_MISSING_ERROR: "IF_MISSING_ERROR",
+  /** IF_MISSING_WARN - A line of its log says so. */
+  IF_MISSING_WARN: "IF_MISSING_WARN",
+  IF_MISSING_IGNORE: "IF_MISSING_IGNORE",
+} as const;
+
+export type IfMissing = typeof IfMissing[keyof typeof IfMissing];
+
+export namespace IfMissing {
+  export type IF_MISSING_UNSPECIFIED = typeof IfMissing.IF_MISSING_UNSPECIFIED;
+  export type IF_MISSING_ERROR = typeof IfMissing.IF_MISSING_ERROR;
+  export type IF_MISSING_WARN = typeof IfMissing.IF_MISSING_WARN;
+  export type IF_MISSING_IGNORE = typeof IfMissing.IF_MISSING_IGNORE;
+}
+
+export function ifMissingFromJSON(object: any): IfMissing {
+  switch (object) {
+    case 0:
+    case "IF_MISSING_UNSPECIFIED":
+      return IfMissing.IF_MISSING_UNSPECIFIED;
+    case 1:
+    case "IF_MISSING_ERROR":
+      return IfMissing.IF_MISSING_ERROR;
+    case 2:
+    case "IF_MISSING_WARN":
+      return IfMissing.IF_MISSING_WARN;
+    case 3:
+    case "IF_MISSING_IGNORE":
+      return IfMissing.IF_MISSING_IGNORE;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum IfMissing");
+  }
+}
+
+export function ifMissingToJSON(object: IfMissing): string {
+  switch (object) {
+    case IfMissing.IF_MISSING_UNSPECIFIED:
+      return "IF_MISSING_UNSPECIFIED";
+    case IfMissing.IF_MISSING_ERROR:
+      return "IF_MISSING_ERROR";
+    case IfMissing.IF_MISSING_WARN:
+      return "IF_MISSING_WARN";
+    case IfMissing.IF_MISSING_IGNORE:
+      return "IF_MISSING_IGNORE";
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum IfMissing");
+  }
+}
+
+export function ifMissingToNumber(object: IfMissing): number {
+  switch (object) {
+    case IfMissing.IF_MISSING_UNSPECIFIED:
+      return 0;
+    case IfMissing.IF_MISSING_ERROR:
+      return 1;
+    case IfMissing.IF_MISSING_WARN:
+      return 2;
+    case IfMissing.IF_MISSING_IGNORE:
+      return 3;
+    default:
+      throw new globalThis.Error("Unrecognized enum value " + object + " for enum IfMissing");
+  }
+}
+
 export const StepPhase = {
   STEP_PHASE_UNSPECIFIED: "STEP_PHASE_UNSPECIFIED",
   STEP_PHASE_STARTED: "STEP_PHASE_STARTED",
@@ -343,6 +412,16 @@ export interface Dispatch {
    * a file of the agent, also not encoded (base64, URL, JSON) or line by line.
    */
   secrets: string[];
+  /** What is kept of the workspace when the process has ended by itself, before the final report. */
+  artifacts: ArtifactRule[];
+}
+
+export interface ArtifactRule {
+  /** Unique within the step. */
+  name: string;
+  /** Glob patterns relative to the workspace. */
+  paths: string[];
+  ifMissing: IfMissing;
 }
 
 export interface StepReport {
@@ -2052,6 +2131,7 @@ function createBaseDispatch(): Dispatch {
     requestId: "",
     jobAttempt: 0,
     secrets: [],
+    artifacts: [],
   };
 }
 
@@ -2125,6 +2205,9 @@ export const Dispatch: MessageFns<Dispatch> = {
     }
     for (const v of message.secrets) {
       writer.uint32(250).string(v!);
+    }
+    for (const v of message.artifacts) {
+      ArtifactRule.encode(v!, writer.uint32(322).fork()).join();
     }
     return writer;
   },
@@ -2294,6 +2377,14 @@ export const Dispatch: MessageFns<Dispatch> = {
             message.secrets.push(reader.string());
             continue;
           }
+          case 40: {
+            if (tag !== 322) {
+              break;
+            }
+
+            message.artifacts.push(ArtifactRule.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2383,6 +2474,9 @@ export const Dispatch: MessageFns<Dispatch> = {
       secrets: globalThis.Array.isArray(object?.secrets)
         ? object.secrets.map((e: any) => globalThis.String(e))
         : [],
+      artifacts: globalThis.Array.isArray(object?.artifacts)
+        ? object.artifacts.map((e: any) => ArtifactRule.fromJSON(e))
+        : [],
     };
   },
 
@@ -2445,6 +2539,9 @@ export const Dispatch: MessageFns<Dispatch> = {
     if (message.secrets?.length) {
       obj.secrets = message.secrets;
     }
+    if (message.artifacts?.length) {
+      obj.artifacts = message.artifacts.map((e) => ArtifactRule.toJSON(e));
+    }
     return obj;
   },
 
@@ -2474,6 +2571,112 @@ export const Dispatch: MessageFns<Dispatch> = {
     message.requestId = object.requestId ?? "";
     message.jobAttempt = object.jobAttempt ?? 0;
     message.secrets = object.secrets?.map((e) => e) || [];
+    message.artifacts = object.artifacts?.map((e) => ArtifactRule.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseArtifactRule(): ArtifactRule {
+  return { name: "", paths: [], ifMissing: IfMissing.IF_MISSING_UNSPECIFIED };
+}
+
+export const ArtifactRule: MessageFns<ArtifactRule> = {
+  encode(message: ArtifactRule, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    for (const v of message.paths) {
+      writer.uint32(18).string(v!);
+    }
+    if (message.ifMissing !== IfMissing.IF_MISSING_UNSPECIFIED) {
+      writer.uint32(24).int32(ifMissingToNumber(message.ifMissing));
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ArtifactRule {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseArtifactRule();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.paths.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.ifMissing = ifMissingFromJSON(reader.int32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ArtifactRule {
+    return {
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      paths: globalThis.Array.isArray(object?.paths) ? object.paths.map((e: any) => globalThis.String(e)) : [],
+      ifMissing: isSet(object.ifMissing)
+        ? ifMissingFromJSON(object.ifMissing)
+        : isSet(object.if_missing)
+        ? ifMissingFromJSON(object.if_missing)
+        : IfMissing.IF_MISSING_UNSPECIFIED,
+    };
+  },
+
+  toJSON(message: ArtifactRule): unknown {
+    const obj: any = {};
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.paths?.length) {
+      obj.paths = message.paths;
+    }
+    if (message.ifMissing !== IfMissing.IF_MISSING_UNSPECIFIED) {
+      obj.ifMissing = ifMissingToJSON(message.ifMissing);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ArtifactRule>, I>>(base?: I): ArtifactRule {
+    return ArtifactRule.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ArtifactRule>, I>>(object: I): ArtifactRule {
+    const message = createBaseArtifactRule();
+    message.name = object.name ?? "";
+    message.paths = object.paths?.map((e) => e) || [];
+    message.ifMissing = object.ifMissing ?? IfMissing.IF_MISSING_UNSPECIFIED;
     return message;
   },
 };

@@ -293,6 +293,91 @@ export interface EventResult {
   reason: string;
 }
 
+/** A file of an artifact. The content of an artifact is that of its files, one after the other. */
+export interface ArtifactFile {
+  /** Relative to the workspace: names separated by `/`, none of them `.` or `..`; at most 1024 bytes. */
+  path: string;
+  sizeBytes: bigint;
+  /** SHA-256 of the content, in 64 lower-case hexadecimal digits. */
+  sha256: string;
+  executable: boolean;
+}
+
+export interface PushArtifactRequest {
+  message: { $case: "begin"; value: BeginArtifact } | { $case: "piece"; value: ArtifactPiece } | {
+    $case: "commit";
+    value: CommitArtifact;
+  } | undefined;
+}
+
+export interface BeginArtifact {
+  stepRunId: string;
+  /** Fencing token of the dispatch. */
+  token: bigint;
+  /** One of the names that the dispatch declares. */
+  name: string;
+  /** 1 to 10000; their paths have at most 1 MiB in all. */
+  files: ArtifactFile[];
+}
+
+/** Content in order and in whole pieces of 262144 bytes, of which the last may be shorter. */
+export interface ArtifactPiece {
+  /** Of its first byte in the content of the artifact. */
+  offset: bigint;
+  data: Buffer;
+}
+
+/** All pieces are sent: the plane compares them with the checksums. */
+export interface CommitArtifact {
+}
+
+export interface PushArtifactResponse {
+  message:
+    | //
+    /** Answers `begin` and each piece: everything up to this many bytes is stored, and the next piece begins there. */
+    { $case: "storedBytes"; value: bigint }
+    | //
+    /** Answers `commit`: the artifact is kept. Its id. */
+    { $case: "artifactId"; value: string }
+    | undefined;
+}
+
+export interface PullArtifactRequest {
+  message: { $case: "find"; value: FindArtifact } | { $case: "take"; value: TakeFiles } | undefined;
+}
+
+export interface FindArtifact {
+  stepRunId: string;
+  /** Fencing token of the dispatch. */
+  token: bigint;
+  name: string;
+  /** Name of the job that kept it, or of one cell of its matrix; empty where one job alone has kept one. */
+  job: string;
+}
+
+export interface TakeFiles {
+  /** Positions, from 0, in the list that answered `find`; ascending. */
+  files: number[];
+  /** Bytes of the first of them that are not wanted. */
+  offset: bigint;
+}
+
+export interface ArtifactFiles {
+  artifactId: string;
+  files: ArtifactFile[];
+}
+
+export interface PullArtifactResponse {
+  message:
+    | //
+    /** Answers `find`. */
+    { $case: "found"; value: ArtifactFiles }
+    | //
+    /** Of the wanted files, one after the other; at most 262144 bytes a message. */
+    { $case: "data"; value: Buffer }
+    | undefined;
+}
+
 function createBaseLogLine(): LogLine {
   return { line: 0n, timeMs: 0n, stream: LogStream.LOG_STREAM_UNSPECIFIED, level: "", content: "", lost: 0n };
 }
@@ -1132,6 +1217,1141 @@ export const EventResult: MessageFns<EventResult> = {
   },
 };
 
+function createBaseArtifactFile(): ArtifactFile {
+  return { path: "", sizeBytes: 0n, sha256: "", executable: false };
+}
+
+export const ArtifactFile: MessageFns<ArtifactFile> = {
+  encode(message: ArtifactFile, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.path !== "") {
+      writer.uint32(10).string(message.path);
+    }
+    if (message.sizeBytes !== 0n) {
+      if (BigInt.asIntN(64, message.sizeBytes) !== message.sizeBytes) {
+        throw new globalThis.Error("value provided for field message.sizeBytes of type int64 too large");
+      }
+      writer.uint32(16).int64(message.sizeBytes);
+    }
+    if (message.sha256 !== "") {
+      writer.uint32(26).string(message.sha256);
+    }
+    if (message.executable !== false) {
+      writer.uint32(32).bool(message.executable);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ArtifactFile {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseArtifactFile();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.path = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.sizeBytes = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.sha256 = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.executable = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ArtifactFile {
+    return {
+      path: isSet(object.path) ? globalThis.String(object.path) : "",
+      sizeBytes: isSet(object.sizeBytes)
+        ? BigInt(object.sizeBytes)
+        : isSet(object.size_bytes)
+        ? BigInt(object.size_bytes)
+        : 0n,
+      sha256: isSet(object.sha256) ? globalThis.String(object.sha256) : "",
+      executable: isSet(object.executable) ? globalThis.Boolean(object.executable) : false,
+    };
+  },
+
+  toJSON(message: ArtifactFile): unknown {
+    const obj: any = {};
+    if (message.path !== "") {
+      obj.path = message.path;
+    }
+    if (message.sizeBytes !== 0n) {
+      obj.sizeBytes = message.sizeBytes.toString();
+    }
+    if (message.sha256 !== "") {
+      obj.sha256 = message.sha256;
+    }
+    if (message.executable !== false) {
+      obj.executable = message.executable;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ArtifactFile>, I>>(base?: I): ArtifactFile {
+    return ArtifactFile.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ArtifactFile>, I>>(object: I): ArtifactFile {
+    const message = createBaseArtifactFile();
+    message.path = object.path ?? "";
+    message.sizeBytes = (object.sizeBytes !== undefined && object.sizeBytes !== null) ? BigInt(object.sizeBytes) : 0n;
+    message.sha256 = object.sha256 ?? "";
+    message.executable = object.executable ?? false;
+    return message;
+  },
+};
+
+function createBasePushArtifactRequest(): PushArtifactRequest {
+  return { message: undefined };
+}
+
+export const PushArtifactRequest: MessageFns<PushArtifactRequest> = {
+  encode(message: PushArtifactRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.message?.$case) {
+      case "begin":
+        BeginArtifact.encode(message.message.value, writer.uint32(10).fork()).join();
+        break;
+      case "piece":
+        ArtifactPiece.encode(message.message.value, writer.uint32(18).fork()).join();
+        break;
+      case "commit":
+        CommitArtifact.encode(message.message.value, writer.uint32(26).fork()).join();
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PushArtifactRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePushArtifactRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.message = { $case: "begin", value: BeginArtifact.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.message = { $case: "piece", value: ArtifactPiece.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.message = { $case: "commit", value: CommitArtifact.decode(reader, reader.uint32()) };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PushArtifactRequest {
+    return {
+      message: isSet(object.begin)
+        ? { $case: "begin", value: BeginArtifact.fromJSON(object.begin) }
+        : isSet(object.piece)
+        ? { $case: "piece", value: ArtifactPiece.fromJSON(object.piece) }
+        : isSet(object.commit)
+        ? { $case: "commit", value: CommitArtifact.fromJSON(object.commit) }
+        : undefined,
+    };
+  },
+
+  toJSON(message: PushArtifactRequest): unknown {
+    const obj: any = {};
+    if (message.message?.$case === "begin") {
+      obj.begin = BeginArtifact.toJSON(message.message.value);
+    } else if (message.message?.$case === "piece") {
+      obj.piece = ArtifactPiece.toJSON(message.message.value);
+    } else if (message.message?.$case === "commit") {
+      obj.commit = CommitArtifact.toJSON(message.message.value);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PushArtifactRequest>, I>>(base?: I): PushArtifactRequest {
+    return PushArtifactRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PushArtifactRequest>, I>>(object: I): PushArtifactRequest {
+    const message = createBasePushArtifactRequest();
+    switch (object.message?.$case) {
+      case "begin": {
+        if (object.message?.value !== undefined && object.message?.value !== null) {
+          message.message = { $case: "begin", value: BeginArtifact.fromPartial(object.message.value) };
+        }
+        break;
+      }
+      case "piece": {
+        if (object.message?.value !== undefined && object.message?.value !== null) {
+          message.message = { $case: "piece", value: ArtifactPiece.fromPartial(object.message.value) };
+        }
+        break;
+      }
+      case "commit": {
+        if (object.message?.value !== undefined && object.message?.value !== null) {
+          message.message = { $case: "commit", value: CommitArtifact.fromPartial(object.message.value) };
+        }
+        break;
+      }
+    }
+    return message;
+  },
+};
+
+function createBaseBeginArtifact(): BeginArtifact {
+  return { stepRunId: "", token: 0n, name: "", files: [] };
+}
+
+export const BeginArtifact: MessageFns<BeginArtifact> = {
+  encode(message: BeginArtifact, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.stepRunId !== "") {
+      writer.uint32(10).string(message.stepRunId);
+    }
+    if (message.token !== 0n) {
+      if (BigInt.asIntN(64, message.token) !== message.token) {
+        throw new globalThis.Error("value provided for field message.token of type int64 too large");
+      }
+      writer.uint32(16).int64(message.token);
+    }
+    if (message.name !== "") {
+      writer.uint32(26).string(message.name);
+    }
+    for (const v of message.files) {
+      ArtifactFile.encode(v!, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BeginArtifact {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBeginArtifact();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.stepRunId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.token = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.files.push(ArtifactFile.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): BeginArtifact {
+    return {
+      stepRunId: isSet(object.stepRunId)
+        ? globalThis.String(object.stepRunId)
+        : isSet(object.step_run_id)
+        ? globalThis.String(object.step_run_id)
+        : "",
+      token: isSet(object.token) ? BigInt(object.token) : 0n,
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      files: globalThis.Array.isArray(object?.files) ? object.files.map((e: any) => ArtifactFile.fromJSON(e)) : [],
+    };
+  },
+
+  toJSON(message: BeginArtifact): unknown {
+    const obj: any = {};
+    if (message.stepRunId !== "") {
+      obj.stepRunId = message.stepRunId;
+    }
+    if (message.token !== 0n) {
+      obj.token = message.token.toString();
+    }
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.files?.length) {
+      obj.files = message.files.map((e) => ArtifactFile.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<BeginArtifact>, I>>(base?: I): BeginArtifact {
+    return BeginArtifact.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<BeginArtifact>, I>>(object: I): BeginArtifact {
+    const message = createBaseBeginArtifact();
+    message.stepRunId = object.stepRunId ?? "";
+    message.token = (object.token !== undefined && object.token !== null) ? BigInt(object.token) : 0n;
+    message.name = object.name ?? "";
+    message.files = object.files?.map((e) => ArtifactFile.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseArtifactPiece(): ArtifactPiece {
+  return { offset: 0n, data: Buffer.alloc(0) };
+}
+
+export const ArtifactPiece: MessageFns<ArtifactPiece> = {
+  encode(message: ArtifactPiece, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.offset !== 0n) {
+      if (BigInt.asIntN(64, message.offset) !== message.offset) {
+        throw new globalThis.Error("value provided for field message.offset of type int64 too large");
+      }
+      writer.uint32(8).int64(message.offset);
+    }
+    if (message.data.length !== 0) {
+      writer.uint32(18).bytes(message.data);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ArtifactPiece {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseArtifactPiece();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.offset = reader.int64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.data = Buffer.from(reader.bytes());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ArtifactPiece {
+    return {
+      offset: isSet(object.offset) ? BigInt(object.offset) : 0n,
+      data: isSet(object.data) ? Buffer.from(bytesFromBase64(object.data)) : Buffer.alloc(0),
+    };
+  },
+
+  toJSON(message: ArtifactPiece): unknown {
+    const obj: any = {};
+    if (message.offset !== 0n) {
+      obj.offset = message.offset.toString();
+    }
+    if (message.data.length !== 0) {
+      obj.data = base64FromBytes(message.data);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ArtifactPiece>, I>>(base?: I): ArtifactPiece {
+    return ArtifactPiece.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ArtifactPiece>, I>>(object: I): ArtifactPiece {
+    const message = createBaseArtifactPiece();
+    message.offset = (object.offset !== undefined && object.offset !== null) ? BigInt(object.offset) : 0n;
+    message.data = object.data ?? Buffer.alloc(0);
+    return message;
+  },
+};
+
+function createBaseCommitArtifact(): CommitArtifact {
+  return {};
+}
+
+export const CommitArtifact: MessageFns<CommitArtifact> = {
+  encode(_: CommitArtifact, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CommitArtifact {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCommitArtifact();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(_: any): CommitArtifact {
+    return {};
+  },
+
+  toJSON(_: CommitArtifact): unknown {
+    const obj: any = {};
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<CommitArtifact>, I>>(base?: I): CommitArtifact {
+    return CommitArtifact.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<CommitArtifact>, I>>(_: I): CommitArtifact {
+    const message = createBaseCommitArtifact();
+    return message;
+  },
+};
+
+function createBasePushArtifactResponse(): PushArtifactResponse {
+  return { message: undefined };
+}
+
+export const PushArtifactResponse: MessageFns<PushArtifactResponse> = {
+  encode(message: PushArtifactResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.message?.$case) {
+      case "storedBytes":
+        if (BigInt.asIntN(64, message.message.value) !== message.message.value) {
+          throw new globalThis.Error("value provided for field message.message.value of type int64 too large");
+        }
+        writer.uint32(8).int64(message.message.value);
+        break;
+      case "artifactId":
+        writer.uint32(18).string(message.message.value);
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PushArtifactResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePushArtifactResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.message = { $case: "storedBytes", value: reader.int64() as bigint };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.message = { $case: "artifactId", value: reader.string() };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PushArtifactResponse {
+    return {
+      message: isSet(object.storedBytes)
+        ? { $case: "storedBytes", value: BigInt(object.storedBytes) }
+        : isSet(object.stored_bytes)
+        ? { $case: "storedBytes", value: BigInt(object.stored_bytes) }
+        : isSet(object.artifactId)
+        ? { $case: "artifactId", value: globalThis.String(object.artifactId) }
+        : isSet(object.artifact_id)
+        ? { $case: "artifactId", value: globalThis.String(object.artifact_id) }
+        : undefined,
+    };
+  },
+
+  toJSON(message: PushArtifactResponse): unknown {
+    const obj: any = {};
+    if (message.message?.$case === "storedBytes") {
+      obj.storedBytes = message.message.value.toString();
+    } else if (message.message?.$case === "artifactId") {
+      obj.artifactId = message.message.value;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PushArtifactResponse>, I>>(base?: I): PushArtifactResponse {
+    return PushArtifactResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PushArtifactResponse>, I>>(object: I): PushArtifactResponse {
+    const message = createBasePushArtifactResponse();
+    switch (object.message?.$case) {
+      case "storedBytes": {
+        if (object.message?.value !== undefined && object.message?.value !== null) {
+          message.message = { $case: "storedBytes", value: BigInt(object.message.value) };
+        }
+        break;
+      }
+      case "artifactId": {
+        if (object.message?.value !== undefined && object.message?.value !== null) {
+          message.message = { $case: "artifactId", value: object.message.value };
+        }
+        break;
+      }
+    }
+    return message;
+  },
+};
+
+function createBasePullArtifactRequest(): PullArtifactRequest {
+  return { message: undefined };
+}
+
+export const PullArtifactRequest: MessageFns<PullArtifactRequest> = {
+  encode(message: PullArtifactRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.message?.$case) {
+      case "find":
+        FindArtifact.encode(message.message.value, writer.uint32(10).fork()).join();
+        break;
+      case "take":
+        TakeFiles.encode(message.message.value, writer.uint32(18).fork()).join();
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PullArtifactRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePullArtifactRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.message = { $case: "find", value: FindArtifact.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.message = { $case: "take", value: TakeFiles.decode(reader, reader.uint32()) };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PullArtifactRequest {
+    return {
+      message: isSet(object.find)
+        ? { $case: "find", value: FindArtifact.fromJSON(object.find) }
+        : isSet(object.take)
+        ? { $case: "take", value: TakeFiles.fromJSON(object.take) }
+        : undefined,
+    };
+  },
+
+  toJSON(message: PullArtifactRequest): unknown {
+    const obj: any = {};
+    if (message.message?.$case === "find") {
+      obj.find = FindArtifact.toJSON(message.message.value);
+    } else if (message.message?.$case === "take") {
+      obj.take = TakeFiles.toJSON(message.message.value);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PullArtifactRequest>, I>>(base?: I): PullArtifactRequest {
+    return PullArtifactRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PullArtifactRequest>, I>>(object: I): PullArtifactRequest {
+    const message = createBasePullArtifactRequest();
+    switch (object.message?.$case) {
+      case "find": {
+        if (object.message?.value !== undefined && object.message?.value !== null) {
+          message.message = { $case: "find", value: FindArtifact.fromPartial(object.message.value) };
+        }
+        break;
+      }
+      case "take": {
+        if (object.message?.value !== undefined && object.message?.value !== null) {
+          message.message = { $case: "take", value: TakeFiles.fromPartial(object.message.value) };
+        }
+        break;
+      }
+    }
+    return message;
+  },
+};
+
+function createBaseFindArtifact(): FindArtifact {
+  return { stepRunId: "", token: 0n, name: "", job: "" };
+}
+
+export const FindArtifact: MessageFns<FindArtifact> = {
+  encode(message: FindArtifact, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.stepRunId !== "") {
+      writer.uint32(10).string(message.stepRunId);
+    }
+    if (message.token !== 0n) {
+      if (BigInt.asIntN(64, message.token) !== message.token) {
+        throw new globalThis.Error("value provided for field message.token of type int64 too large");
+      }
+      writer.uint32(16).int64(message.token);
+    }
+    if (message.name !== "") {
+      writer.uint32(26).string(message.name);
+    }
+    if (message.job !== "") {
+      writer.uint32(34).string(message.job);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FindArtifact {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFindArtifact();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.stepRunId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.token = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.job = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): FindArtifact {
+    return {
+      stepRunId: isSet(object.stepRunId)
+        ? globalThis.String(object.stepRunId)
+        : isSet(object.step_run_id)
+        ? globalThis.String(object.step_run_id)
+        : "",
+      token: isSet(object.token) ? BigInt(object.token) : 0n,
+      name: isSet(object.name) ? globalThis.String(object.name) : "",
+      job: isSet(object.job) ? globalThis.String(object.job) : "",
+    };
+  },
+
+  toJSON(message: FindArtifact): unknown {
+    const obj: any = {};
+    if (message.stepRunId !== "") {
+      obj.stepRunId = message.stepRunId;
+    }
+    if (message.token !== 0n) {
+      obj.token = message.token.toString();
+    }
+    if (message.name !== "") {
+      obj.name = message.name;
+    }
+    if (message.job !== "") {
+      obj.job = message.job;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<FindArtifact>, I>>(base?: I): FindArtifact {
+    return FindArtifact.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<FindArtifact>, I>>(object: I): FindArtifact {
+    const message = createBaseFindArtifact();
+    message.stepRunId = object.stepRunId ?? "";
+    message.token = (object.token !== undefined && object.token !== null) ? BigInt(object.token) : 0n;
+    message.name = object.name ?? "";
+    message.job = object.job ?? "";
+    return message;
+  },
+};
+
+function createBaseTakeFiles(): TakeFiles {
+  return { files: [], offset: 0n };
+}
+
+export const TakeFiles: MessageFns<TakeFiles> = {
+  encode(message: TakeFiles, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.files.length !== 0) {
+      writer.uint32(10).fork();
+      for (const v of message.files) {
+        writer.int32(v);
+      }
+      writer.join();
+    }
+    if (message.offset !== 0n) {
+      if (BigInt.asIntN(64, message.offset) !== message.offset) {
+        throw new globalThis.Error("value provided for field message.offset of type int64 too large");
+      }
+      writer.uint32(16).int64(message.offset);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TakeFiles {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTakeFiles();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag === 8) {
+              message.files.push(reader.int32());
+
+              continue;
+            }
+
+            if (tag === 10) {
+              const end2 = reader.uint32() + reader.pos;
+              while (reader.pos < end2) {
+                message.files.push(reader.int32());
+              }
+
+              continue;
+            }
+
+            break;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.offset = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): TakeFiles {
+    return {
+      files: globalThis.Array.isArray(object?.files) ? object.files.map((e: any) => globalThis.Number(e)) : [],
+      offset: isSet(object.offset) ? BigInt(object.offset) : 0n,
+    };
+  },
+
+  toJSON(message: TakeFiles): unknown {
+    const obj: any = {};
+    if (message.files?.length) {
+      obj.files = message.files.map((e) => Math.round(e));
+    }
+    if (message.offset !== 0n) {
+      obj.offset = message.offset.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<TakeFiles>, I>>(base?: I): TakeFiles {
+    return TakeFiles.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<TakeFiles>, I>>(object: I): TakeFiles {
+    const message = createBaseTakeFiles();
+    message.files = object.files?.map((e) => e) || [];
+    message.offset = (object.offset !== undefined && object.offset !== null) ? BigInt(object.offset) : 0n;
+    return message;
+  },
+};
+
+function createBaseArtifactFiles(): ArtifactFiles {
+  return { artifactId: "", files: [] };
+}
+
+export const ArtifactFiles: MessageFns<ArtifactFiles> = {
+  encode(message: ArtifactFiles, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.artifactId !== "") {
+      writer.uint32(10).string(message.artifactId);
+    }
+    for (const v of message.files) {
+      ArtifactFile.encode(v!, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ArtifactFiles {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseArtifactFiles();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.artifactId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.files.push(ArtifactFile.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): ArtifactFiles {
+    return {
+      artifactId: isSet(object.artifactId)
+        ? globalThis.String(object.artifactId)
+        : isSet(object.artifact_id)
+        ? globalThis.String(object.artifact_id)
+        : "",
+      files: globalThis.Array.isArray(object?.files) ? object.files.map((e: any) => ArtifactFile.fromJSON(e)) : [],
+    };
+  },
+
+  toJSON(message: ArtifactFiles): unknown {
+    const obj: any = {};
+    if (message.artifactId !== "") {
+      obj.artifactId = message.artifactId;
+    }
+    if (message.files?.length) {
+      obj.files = message.files.map((e) => ArtifactFile.toJSON(e));
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<ArtifactFiles>, I>>(base?: I): ArtifactFiles {
+    return ArtifactFiles.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ArtifactFiles>, I>>(object: I): ArtifactFiles {
+    const message = createBaseArtifactFiles();
+    message.artifactId = object.artifactId ?? "";
+    message.files = object.files?.map((e) => ArtifactFile.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBasePullArtifactResponse(): PullArtifactResponse {
+  return { message: undefined };
+}
+
+export const PullArtifactResponse: MessageFns<PullArtifactResponse> = {
+  encode(message: PullArtifactResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.message?.$case) {
+      case "found":
+        ArtifactFiles.encode(message.message.value, writer.uint32(10).fork()).join();
+        break;
+      case "data":
+        writer.uint32(18).bytes(message.message.value);
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PullArtifactResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePullArtifactResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.message = { $case: "found", value: ArtifactFiles.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.message = { $case: "data", value: Buffer.from(reader.bytes()) };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PullArtifactResponse {
+    return {
+      message: isSet(object.found)
+        ? { $case: "found", value: ArtifactFiles.fromJSON(object.found) }
+        : isSet(object.data)
+        ? { $case: "data", value: Buffer.from(bytesFromBase64(object.data)) }
+        : undefined,
+    };
+  },
+
+  toJSON(message: PullArtifactResponse): unknown {
+    const obj: any = {};
+    if (message.message?.$case === "found") {
+      obj.found = ArtifactFiles.toJSON(message.message.value);
+    } else if (message.message?.$case === "data") {
+      obj.data = base64FromBytes(message.message.value);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PullArtifactResponse>, I>>(base?: I): PullArtifactResponse {
+    return PullArtifactResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PullArtifactResponse>, I>>(object: I): PullArtifactResponse {
+    const message = createBasePullArtifactResponse();
+    switch (object.message?.$case) {
+      case "found": {
+        if (object.message?.value !== undefined && object.message?.value !== null) {
+          message.message = { $case: "found", value: ArtifactFiles.fromPartial(object.message.value) };
+        }
+        break;
+      }
+      case "data": {
+        if (object.message?.value !== undefined && object.message?.value !== null) {
+          message.message = { $case: "data", value: object.message.value };
+        }
+        break;
+      }
+    }
+    return message;
+  },
+};
+
 export type GatewayService = typeof GatewayService;
 export const GatewayService = {
   /** Log lines in batches, with an acknowledgement for each. A stream may carry batches of many step runs. */
@@ -1157,6 +2377,37 @@ export const GatewayService = {
     responseSerialize: (value: PushEventsResponse): Buffer => Buffer.from(PushEventsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PushEventsResponse => PushEventsResponse.decode(value),
   },
+  /**
+   * One artifact of a step that the agent holds: `begin`, pieces from where the answer says, `commit`. A stream that was cut
+   * off is gone on with by another one with the same `begin`. FAILED_PRECONDITION: the grant is over, the step is not to
+   * keep this, or the content is not what was begun; INVALID_ARGUMENT: too large, or no paths within a workspace;
+   * UNAVAILABLE: again later.
+   */
+  pushArtifact: {
+    path: "/gateway.v1.Gateway/PushArtifact" as const,
+    requestStream: true as const,
+    responseStream: true as const,
+    requestSerialize: (value: PushArtifactRequest): Buffer => Buffer.from(PushArtifactRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): PushArtifactRequest => PushArtifactRequest.decode(value),
+    responseSerialize: (value: PushArtifactResponse): Buffer =>
+      Buffer.from(PushArtifactResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): PushArtifactResponse => PushArtifactResponse.decode(value),
+  },
+  /**
+   * What an earlier step of the same run has kept, for a step that the agent holds: `find` is answered with its files, `take`
+   * with their content; then the plane ends the stream. NOT_FOUND: nothing of this name is kept; FAILED_PRECONDITION: the
+   * grant is over, or several jobs have kept one.
+   */
+  pullArtifact: {
+    path: "/gateway.v1.Gateway/PullArtifact" as const,
+    requestStream: true as const,
+    responseStream: true as const,
+    requestSerialize: (value: PullArtifactRequest): Buffer => Buffer.from(PullArtifactRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): PullArtifactRequest => PullArtifactRequest.decode(value),
+    responseSerialize: (value: PullArtifactResponse): Buffer =>
+      Buffer.from(PullArtifactResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): PullArtifactResponse => PullArtifactResponse.decode(value),
+  },
 } as const;
 
 export interface GatewayServer extends UntypedServiceImplementation {
@@ -1167,6 +2418,19 @@ export interface GatewayServer extends UntypedServiceImplementation {
    * verdict; a batch whose parts get different verdicts is stored in part.
    */
   pushEvents: handleBidiStreamingCall<PushEventsRequest, PushEventsResponse>;
+  /**
+   * One artifact of a step that the agent holds: `begin`, pieces from where the answer says, `commit`. A stream that was cut
+   * off is gone on with by another one with the same `begin`. FAILED_PRECONDITION: the grant is over, the step is not to
+   * keep this, or the content is not what was begun; INVALID_ARGUMENT: too large, or no paths within a workspace;
+   * UNAVAILABLE: again later.
+   */
+  pushArtifact: handleBidiStreamingCall<PushArtifactRequest, PushArtifactResponse>;
+  /**
+   * What an earlier step of the same run has kept, for a step that the agent holds: `find` is answered with its files, `take`
+   * with their content; then the plane ends the stream. NOT_FOUND: nothing of this name is kept; FAILED_PRECONDITION: the
+   * grant is over, or several jobs have kept one.
+   */
+  pullArtifact: handleBidiStreamingCall<PullArtifactRequest, PullArtifactResponse>;
 }
 
 export interface GatewayClient extends Client {
@@ -1184,6 +2448,29 @@ export interface GatewayClient extends Client {
     metadata: Metadata,
     options?: Partial<CallOptions>,
   ): ClientDuplexStream<PushEventsRequest, PushEventsResponse>;
+  /**
+   * One artifact of a step that the agent holds: `begin`, pieces from where the answer says, `commit`. A stream that was cut
+   * off is gone on with by another one with the same `begin`. FAILED_PRECONDITION: the grant is over, the step is not to
+   * keep this, or the content is not what was begun; INVALID_ARGUMENT: too large, or no paths within a workspace;
+   * UNAVAILABLE: again later.
+   */
+  pushArtifact(): ClientDuplexStream<PushArtifactRequest, PushArtifactResponse>;
+  pushArtifact(options: Partial<CallOptions>): ClientDuplexStream<PushArtifactRequest, PushArtifactResponse>;
+  pushArtifact(
+    metadata: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientDuplexStream<PushArtifactRequest, PushArtifactResponse>;
+  /**
+   * What an earlier step of the same run has kept, for a step that the agent holds: `find` is answered with its files, `take`
+   * with their content; then the plane ends the stream. NOT_FOUND: nothing of this name is kept; FAILED_PRECONDITION: the
+   * grant is over, or several jobs have kept one.
+   */
+  pullArtifact(): ClientDuplexStream<PullArtifactRequest, PullArtifactResponse>;
+  pullArtifact(options: Partial<CallOptions>): ClientDuplexStream<PullArtifactRequest, PullArtifactResponse>;
+  pullArtifact(
+    metadata: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientDuplexStream<PullArtifactRequest, PullArtifactResponse>;
 }
 
 export const GatewayClient = makeGenericClientConstructor(GatewayService, "gateway.v1.Gateway") as unknown as {
@@ -1191,6 +2478,14 @@ export const GatewayClient = makeGenericClientConstructor(GatewayService, "gatew
   service: typeof GatewayService;
   serviceName: string;
 };
+
+function bytesFromBase64(b64: string): Uint8Array {
+  return Uint8Array.from(globalThis.Buffer.from(b64, "base64"));
+}
+
+function base64FromBytes(arr: Uint8Array): string {
+  return globalThis.Buffer.from(arr).toString("base64");
+}
 
 type Builtin = Date | Function | Uint8Array | string | number | boolean | bigint | undefined;
 

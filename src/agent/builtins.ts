@@ -1,0 +1,25 @@
+/** The builtins that the agent carries out itself, without a process. */
+import { takeArtifact } from "./artifact-step.ts";
+import type { GatewayAccess } from "./gateway-call.ts";
+
+export interface BuiltinCall {
+  readonly step: { readonly stepRunId: string; readonly token: bigint };
+  /** As they came: nothing in them was looked at. */
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly workspace: string;
+  readonly gateway: GatewayAccess;
+  /** Takes lines for the log of the step. */
+  readonly say: (line: string) => void;
+  /** Aborted when the step is to end. */
+  readonly signal: AbortSignal;
+}
+
+/** Rejects with why the step fails, for people. */
+export type Builtin = (call: BuiltinCall) => Promise<void>;
+
+const BUILTINS: ReadonlyMap<string, Builtin> = new Map([["artifact", takeArtifact]]);
+
+/** The builtin that `uses` names (`artifact` or `artifact@v1`); undefined for what takes a process. */
+export function builtinOf(uses: string): Builtin | undefined {
+  return BUILTINS.get(uses.endsWith("@v1") ? uses.slice(0, -3) : uses);
+}

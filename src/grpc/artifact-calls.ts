@@ -1,0 +1,127 @@
+/** gateway.v1, artifacts: content on its way from agents into the store, and back to the steps that want it. */
+import { z } from "zod";
+import type {
+  GatewayServer,
+  PullArtifactRequest,
+  PullArtifactResponse,
+  PushArtifactRequest,
+  PushArtifactResponse,
+} from "../../proto/generated/gateway/v1/gateway.ts";
+import { callingAgent } from "../app/agent-registration.ts";
+import { findKeptArtifact } from "../app/artifact-handout.ts";
+import { ArtifactIngest } from "../app/artifact-ingest.ts";
+import type { AppContext } from "../app/context.ts";
+import { readContent } from "../app/run-artifacts.ts";
+import type { ArtifactFile } from "../domain/artifacts.ts";
+import { MillraceError } from "../domain/errors.ts";
+import { asId, type StepRunId } from "../domain/ids.ts";
+import { type Duplex, duplex } from "./calls.ts";
+import { parse } from "./status.ts";
+
+const stepGrant = {
+  stepRunId: z
+    .string()
+    .min(1)
+    .max(128)
+    .transform(asId<StepRunId>),
+  token: z.bigint().nonnegative().max(BigInt(Number.MAX_SAFE_INTEGER)).transform(Number),
+};
+const beginArtifact = z.object({
+  ...stepGrant,
+  name: z.string().min(1).max(1_000),
+  // What else has to be true of them is for whoever takes them.
+  files: z.array(
+    z.object({
+      path: z.string(),
+      sizeBytes: z.bigint().nonnegative().max(BigInt(Number.MAX_SAFE_INTEGER)).transform(Number),
+      sha256: z.string(),
+      executable: z.boolean(),
+    }),
+  ),
+});
+const findArtifact = z.object({ ...stepGrant, name: z.string().min(1).max(1_000), job: z.string().max(1_000) });
+const takeFiles = z.object({
+  files: z.array(z.int().nonnegative()),
+  offset: z.bigint().nonnegative().transform(Number),
+});
+
+export function artifactCalls(context: AppContext): Pick<GatewayServer, "pushArtifact" | "pullArtifact"> {
+  return {
+    pushArtifact: duplex(context, (call) => pushArtifact(context, call)),
+    pullArtifact: duplex(context, (call) => pullArtifact(context, call)),
+  };
+}
+
+/** One piece after the other: while the store is slow, the agent is held back. */
+async function pushArtifact(
+  context: AppContext,
+  { caller, requests, write }: Duplex<PushArtifactRequest, PushArtifactResponse>,
+): Promise<void> {
+  const agentId = callingAgent(caller);
+  let ingest: ArtifactIngest | undefined;
+  for (let next = await requests.next(); next.done !== true; next = await requests.next()) {
+    const { message } = next.value;
+    if (message?.$case === "begin" && ingest === undefined) {
+      ingest = await ArtifactIngest.begin(context, agentId, parse(beginArtifact, message.value));
+    } else if (message?.$case === "piece" && ingest !== undefined) {
+      await ingest.append(Number(message.value.offset), message.value.data);
+    } else if (message?.$case === "commit" && ingest !== undefined) {
+      await ingest.commit();
+      await write({ message: { $case: "artifactId", value: ingest.artifactId } });
+      return;
+    } else {
+      throw outOfOrder("begin, pieces, commit");
+    }
+    await write({ message: { $case: "storedBytes", value: BigInt(ingest.storedBytes) } });
+  }
+}
+
+async function pullArtifact(
+  context: AppContext,
+  { caller, requests, write }: Duplex<PullArtifactRequest, PullArtifactResponse>,
+): Promise<void> {
+  const agentId = callingAgent(caller);
+  const find = (await requests.next()).value?.message;
+  if (find?.$case !== "find") throw outOfOrder("find, take");
+  const artifact = await findKeptArtifact(context, agentId, parse(findArtifact, find.value));
+  const files = artifact.files.map((file) => ({ ...file, sizeBytes: BigInt(file.sizeBytes) }));
+  await write({ message: { $case: "found", value: { artifactId: artifact.artifactId, files } } });
+  const take = (await requests.next()).value?.message;
+  if (take === undefined) return;
+  if (take.$case !== "take") throw outOfOrder("find, take");
+  for (const { from, length } of rangesOf(artifact.files, parse(takeFiles, take.value))) {
+    for await (const piece of readContent(context, artifact, from, length)) {
+      await write({ message: { $case: "data", value: Buffer.from(piece.buffer, piece.byteOffset, piece.length) } });
+    }
+  }
+}
+
+interface Range {
+  readonly from: number;
+  readonly length: number;
+}
+
+/** Neighbours are one range: what is read is pieces of the content, and files may be small. */
+function rangesOf(files: readonly ArtifactFile[], wanted: z.output<typeof takeFiles>): readonly Range[] {
+  const ranges: Range[] = [];
+  let offset = 0;
+  let before = -1;
+  const starts = files.map(({ sizeBytes }) => (offset += sizeBytes) - sizeBytes);
+  for (const [at, index] of wanted.files.entries()) {
+    const file = files[index];
+    const skipped = at === 0 ? wanted.offset : 0;
+    if (file === undefined || index <= before || skipped > file.sizeBytes) {
+      throw new MillraceError("malformed_request", `file ${index} from ${skipped} on is none that can be taken`);
+    }
+    const last = ranges.at(-1);
+    if (last !== undefined && index === before + 1)
+      ranges[ranges.length - 1] = { ...last, length: last.length + file.sizeBytes };
+    else ranges.push({ from: starts[index]! + skipped, length: file.sizeBytes - skipped });
+    before = index;
+  }
+  return ranges;
+}
+
+function outOfOrder(order: string): MillraceError {
+  return new MillraceError("malformed_request", `this message was not to come now: the order is ${order}`);
+}

@@ -1,0 +1,127 @@
+/** Blobs as files beside the embedded store: `<id>.part` while they grow, `<id>` once they are complete and on disk. */
+import { constants } from "node:fs";
+import { mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { PIECE_BYTES } from "../../domain/artifacts.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import type { BlobStore } from "../blobs.ts";
+
+const MADE_IF_MISSING = constants.O_RDWR | constants.O_CREAT;
+
+/** `folder` is made when it is needed. Calls reject with `unavailable` and what to do when the disk is full or fails. */
+export function fileBlobStore(folder: string): BlobStore {
+  // Folders of bounded size: ids end in characters that are as good as random.
+  const completeFile = (blobId: string): string => {
+    if (!/^[A-Za-z0-9_]{4,64}$/.test(blobId)) throw new MillraceError("internal", "a blob has no id of ours");
+    return join(folder, blobId.slice(-2), blobId);
+  };
+  const partFile = (blobId: string): string => `${completeFile(blobId)}.part`;
+
+  const store: BlobStore = {
+    async storedBytes(blobId) {
+      const size = (await sizeOf(completeFile(blobId))) ?? (await sizeOf(partFile(blobId))) ?? 0;
+      return Math.floor(size / PIECE_BYTES) * PIECE_BYTES;
+    },
+    async put(blobId, offset, piece) {
+      const path = partFile(blobId);
+      if (offset === 0 && (await sizeOf(completeFile(blobId))) !== undefined) return "stored";
+      if (offset === 0) await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      const file = offset === 0 ? await open(path, MADE_IF_MISSING, 0o600) : await openIfThere(path, "r+");
+      if (file === undefined) return "gap";
+      try {
+        if ((await file.stat()).size < offset) return "gap";
+        for (let done = 0; done < piece.length;) {
+          done += (await file.write(piece, done, piece.length - done, offset + done)).bytesWritten;
+        }
+        return "stored";
+      } finally {
+        await file.close();
+      }
+    },
+    async complete(blobId, sizeBytes) {
+      const [path, part] = [completeFile(blobId), partFile(blobId)];
+      if ((await sizeOf(part)) === sizeBytes) {
+        // Somebody else may complete it at this moment.
+        await syncFile(part).catch(ifMissing);
+        await rename(part, path).catch(ifMissing);
+      }
+      if ((await sizeOf(path)) !== sizeBytes) return "incomplete";
+      await syncFolder(dirname(path));
+      await syncFolder(folder);
+      return "complete";
+    },
+    async read(blobId, offset, length) {
+      const path = completeFile(blobId);
+      // Once more at the end: it may be completed between the two looks.
+      const file = (await openIfThere(path)) ?? (await openIfThere(`${path}.part`)) ?? (await openIfThere(path));
+      if (file === undefined) return new Uint8Array();
+      try {
+        const buffer = Buffer.allocUnsafe(Math.min(length, PIECE_BYTES));
+        let filled = 0;
+        while (filled < buffer.length) {
+          const { bytesRead } = await file.read(buffer, filled, buffer.length - filled, offset + filled);
+          if (bytesRead === 0) break;
+          filled += bytesRead;
+        }
+        return buffer.subarray(0, filled);
+      } finally {
+        await file.close();
+      }
+    },
+    async delete(blobId) {
+      for (const path of [completeFile(blobId), partFile(blobId)]) await rm(path, { force: true });
+    },
+  };
+  return {
+    storedBytes: (blobId) => translated(folder, store.storedBytes(blobId)),
+    put: (blobId, offset, piece) => translated(folder, store.put(blobId, offset, piece)),
+    complete: (blobId, sizeBytes) => translated(folder, store.complete(blobId, sizeBytes)),
+    read: (blobId, offset, length) => translated(folder, store.read(blobId, offset, length)),
+    delete: (blobId) => translated(folder, store.delete(blobId)),
+  };
+}
+
+async function sizeOf(path: string): Promise<number | undefined> {
+  return (await stat(path).catch(ifMissing))?.size;
+}
+
+async function openIfThere(path: string, flags = "r") {
+  return open(path, flags).catch(ifMissing);
+}
+
+function ifMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT") throw error;
+}
+
+async function syncFile(path: string): Promise<void> {
+  const file = await open(path, "r+");
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Makes the names in it last. Where a folder cannot be opened (Windows), the system sees to that by itself. */
+async function syncFolder(path: string): Promise<void> {
+  const handle = await open(path, "r").catch(() => undefined);
+  try {
+    await handle?.sync();
+  } finally {
+    await handle?.close();
+  }
+}
+
+async function translated<T>(folder: string, call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    const isFull = code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG";
+    const advice = isFull
+      ? "is full: free disk space"
+      : `cannot be read or written (${code}): check the disk and the modes`;
+    throw new MillraceError("unavailable", `the folder of artifacts ${folder} ${advice}`, { cause: error });
+  }
+}
