@@ -1,6 +1,7 @@
 /** The builtins that the agent carries out itself, without a process. */
 import { takeArtifact } from "./artifact-step.ts";
 import type { GatewayAccess } from "./gateway-call.ts";
+import { sendRequest } from "./http-step.ts";
 
 export interface BuiltinCall {
   readonly step: { readonly stepRunId: string; readonly token: bigint };
@@ -10,6 +11,10 @@ export interface BuiltinCall {
   readonly gateway: GatewayAccess;
   /** Takes lines for the log of the step. */
   readonly say: (line: string) => void;
+  /** A text with the secrets masked that the step was given. */
+  readonly mask: (text: string) => string;
+  /** Takes an output of the step: all of them within `OUTPUT_BOUNDS`. */
+  readonly output: (name: string, value: string) => void;
   /** Aborted when the step is to end. */
   readonly signal: AbortSignal;
 }
@@ -17,7 +22,10 @@ export interface BuiltinCall {
 /** Rejects with why the step fails, for people. */
 export type Builtin = (call: BuiltinCall) => Promise<void>;
 
-const BUILTINS: ReadonlyMap<string, Builtin> = new Map([["artifact", takeArtifact]]);
+const BUILTINS: ReadonlyMap<string, Builtin> = new Map([
+  ["artifact", takeArtifact],
+  ["http", sendRequest],
+]);
 
 /** The builtin that `uses` names (`artifact` or `artifact@v1`); undefined for what takes a process. */
 export function builtinOf(uses: string): Builtin | undefined {
