@@ -11,6 +11,11 @@ type Command = [program: string, ...args: string[]];
 /** A command, and what is to be removed after it. */
 export interface PreparedCommand {
   readonly command: Command;
+  /** Instead of those of the step. */
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** What an exit code says, for people; undefined when that is not known. */
+  explain?(exitCode: number): string | undefined;
   dispose(): void;
 }
 
@@ -26,7 +31,7 @@ export function prepareCommand(
   if (!/^shell(?:@v1)?$/.test(step.uses)) {
     throw new MillraceError(
       "not_implemented",
-      `this agent cannot run steps that use "${step.uses}"; it knows "shell" and "artifact"`,
+      `this agent cannot run steps that use "${step.uses}"; it knows "shell", "checkout", "artifact" and "http"`,
     );
   }
   if (step.action !== "") throw new MillraceError("malformed_request", `shell has no action "${step.action}"`);

@@ -5,6 +5,7 @@ import { MillraceError } from "../domain/errors.ts";
 import type { ResourceUsage } from "../domain/resource-usage.ts";
 import { keepArtifacts } from "./artifact-upload.ts";
 import { type Builtin, type BuiltinCall, builtinOf } from "./builtins.ts";
+import { isCheckout, prepareCheckout } from "./checkout-step.ts";
 import type { FifoPool } from "./fifo-pool.ts";
 import type { GatewayAccess } from "./gateway-call.ts";
 import type { ProcessExit } from "./launch-protocol.ts";
@@ -119,7 +120,9 @@ export class StepExecution {
     env: Record<string, string>,
     { scratchDir, launcher, pipes, lease, output, onStarted }: StepSurroundings,
   ): Promise<StepEnd> {
-    const prepared = prepareCommand(this.#dispatch, scratchDir);
+    const prepared = isCheckout(this.#dispatch.uses)
+      ? prepareCheckout(this.#dispatch, env, scratchDir)
+      : prepareCommand(this.#dispatch, scratchDir);
     const [stdout, stderr] = [pipes.open(), pipes.open()];
     const letGo = () => {
       stdout.letGo();
@@ -129,9 +132,13 @@ export class StepExecution {
       const capture = new OutputCapture(stdout.reader, stderr.reader, output);
       const paths = { stdout: stdout.path, stderr: stderr.path };
       const { mark: leaseMark, permitFile } = lease;
-      const launched = await launcher.start({ command: prepared.command, cwd, env, ...paths, leaseMark, permitFile });
+      const { command } = prepared;
+      const surrounding = { cwd: prepared.cwd ?? cwd, env: prepared.env ?? env };
+      const launched = await launcher.start({ command, ...surrounding, ...paths, leaseMark, permitFile });
       void launched.exited.then(letGo);
-      return await this.#attend(launched, lease, capture, onStarted);
+      const end = await this.#attend(launched, lease, capture, onStarted);
+      const words = end.phase === StepPhase.STEP_PHASE_FAILED ? prepared.explain?.(end.exitCode) : undefined;
+      return words === undefined ? end : { ...end, reason: `${end.reason}: ${words}` };
     } finally {
       letGo();
       prepared.dispose();

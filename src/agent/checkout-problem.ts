@@ -1,0 +1,82 @@
+/** What a checkout fails of: told by the exit code of its process, and found in what Git says. */
+
+/**
+ * Exit codes by what is wrong, for `retry.exitCodes`; those of sysexits.h where one fits. `network` alone may be gone at the
+ * next attempt.
+ */
+export const CHECKOUT_EXITS = {
+  usage: { code: 64, words: "its arguments cannot be carried out" },
+  noRef: { code: 65, words: "the repository has no such branch, tag or commit" },
+  noRepository: { code: 66, words: "there is no such repository, or it does not show itself to this agent" },
+  noGit: { code: 69, words: "this agent's machine lacks the Git or SSH that it takes" },
+  other: { code: 70, words: "Git failed" },
+  files: { code: 73, words: "the files cannot be put into the workspace" },
+  network: { code: 75, words: "the repository cannot be reached now; a retry may help" },
+  authentication: { code: 77, words: "the repository refuses the agent, or the agent the repository's host" },
+} as const;
+
+export type CheckoutFault = keyof typeof CHECKOUT_EXITS;
+
+/** Why a checkout fails: one line for people, without a credential in it. */
+export class CheckoutProblem extends Error {
+  readonly fault: CheckoutFault;
+
+  constructor(fault: CheckoutFault, message: string) {
+    super(message);
+    this.fault = fault;
+  }
+}
+
+/** In the order in which they are looked for: what names its cause exactly comes before what may follow from it. */
+const SIGNS: readonly (readonly [sign: RegExp, fault: CheckoutFault, says: string])[] = [
+  [
+    /Host key verification failed/,
+    "authentication",
+    "this agent does not know the key of the repository's host: add it to known_hosts of the agent's user",
+  ],
+  [/No space left on device|Disk quota exceeded/, "files", "there is no room for it on this machine's disk"],
+  [/transport '[^']*' not allowed/, "usage", "it would be fetched by a transport that is not allowed"],
+  [
+    /SSL certificate problem|server certificate verification failed|certificate subject name/,
+    "authentication",
+    "the certificate of the repository's host is not trusted on this agent's machine",
+  ],
+  [
+    /could not read Username|could not read Password|terminal prompts disabled/,
+    "authentication",
+    "the repository asks for a credential: name a secret as `credential`",
+  ],
+  [
+    /Authentication failed|Permission denied \(|HTTP Basic: Access denied|returned error: 40[13]\b/,
+    "authentication",
+    "authentication failed: the repository refuses this credential, or asks for one",
+  ],
+  [
+    /repository '.*' not found|[Rr]epository not found|does not appear to be a git repository|returned error: 404\b|access denied or repository not exported/,
+    "noRepository",
+    "the repository is not there, or is not shown without another credential",
+  ],
+  [
+    /Could not resolve (?:host|proxy|hostname)|name resolution|unable to look up/,
+    "network",
+    "the name of the repository's host cannot be resolved",
+  ],
+  [
+    /Failed to connect|Couldn't connect|Connection (?:refused|timed out|reset|closed)|unable to connect|No route to host|Network is unreachable|Operation timed out/,
+    "network",
+    "the repository's host cannot be reached",
+  ],
+  [
+    /Operation too slow|early EOF|RPC failed|unexpected disconnect|hung up unexpectedly|returned error: (?:429|5\d\d)\b|gnutls_handshake|SSL_(?:ERROR|connect)|Empty reply from server/,
+    "network",
+    "the connection to the repository broke off",
+  ],
+];
+
+/** The fault that Git's messages speak of; `what` was tried. The messages themselves are in the log. */
+export function problemOf(stderr: string, what: string): CheckoutProblem {
+  const found = SIGNS.find(([sign]) => sign.test(stderr));
+  if (found === undefined) return new CheckoutProblem("other", `${what} failed, as Git says above`);
+  const [, fault, says] = found;
+  return new CheckoutProblem(fault, `${what} failed: ${says}`);
+}

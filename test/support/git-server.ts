@@ -1,0 +1,155 @@
+/** Git repositories for tests: made in a folder, and given out over http with a password as real hosts do it. */
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+
+const IDENTITY = ["-c", "user.name=tester", "-c", "user.email=tester@example.org", "-c", "init.defaultBranch=main"];
+
+export function git(cwd: string, ...args: string[]): string {
+  const env = {
+    PATH: process.env["PATH"],
+    HOME: cwd,
+    GIT_CONFIG_NOSYSTEM: "1",
+    GIT_ALLOW_PROTOCOL: "file:http",
+    LC_ALL: "C",
+  };
+  return execFileSync("git", [...IDENTITY, ...args], { cwd, env, encoding: "utf8", stdio: "pipe" }).trim();
+}
+
+/** A bare repository `<folder>/<name>.git` and a clone of it to commit in. */
+export class TestRepository {
+  readonly path: string;
+  readonly #clone: string;
+
+  constructor(folder: string, name: string) {
+    this.path = join(folder, `${name}.git`);
+    this.#clone = join(folder, `${name}.clone`);
+    mkdirSync(folder, { recursive: true });
+    git(folder, "init", "--quiet", "--bare", this.path);
+    git(folder, "clone", "--quiet", this.path, this.#clone);
+  }
+
+  get url(): string {
+    return `file://${this.path}`;
+  }
+
+  /** Commits a file on a branch, which is made when it is missing, and pushes it; answers the commit. */
+  commit(file: string, content: string | Buffer, branch = "main"): string {
+    this.#on(branch);
+    writeFileSync(join(this.#clone, file), content);
+    git(this.#clone, "add", "--all");
+    return this.#commitAll(file, branch);
+  }
+
+  /** Commits another repository as a submodule. */
+  addSubmodule(url: string, path: string, branch = "main"): string {
+    this.#on(branch);
+    git(this.#clone, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", url, path);
+    return this.#commitAll(`submodule ${path}`, branch);
+  }
+
+  /** Commits another address for a submodule. */
+  moveSubmodule(path: string, url: string, branch = "main"): string {
+    this.#on(branch);
+    git(this.#clone, "config", "--file", ".gitmodules", `submodule.${path}.url`, url);
+    git(this.#clone, "add", ".gitmodules");
+    return this.#commitAll(`move ${path}`, branch);
+  }
+
+  /** Anything else, in the clone. */
+  git(...args: string[]): string {
+    return git(this.#clone, ...args);
+  }
+
+  #commitAll(message: string, branch: string): string {
+    git(this.#clone, "commit", "--quiet", "--message", message);
+    git(this.#clone, "push", "--quiet", "origin", `HEAD:refs/heads/${branch}`);
+    return git(this.#clone, "rev-parse", "HEAD");
+  }
+
+  #on(branch: string): void {
+    const current = git(this.#clone, "symbolic-ref", "--short", "HEAD");
+    if (current !== branch) git(this.#clone, "checkout", "--quiet", "-B", branch);
+  }
+}
+
+/** `git http-backend` over a folder of bare repositories, behind one name and password. */
+export class GitHttpServer {
+  readonly #server: Server;
+  /** Of all requests, as they came. */
+  readonly authorizations: (string | undefined)[] = [];
+  /** Answers requests itself when it answers true. */
+  intercept: (request: IncomingMessage, response: ServerResponse) => boolean = () => false;
+
+  constructor(folder: string, expected: { readonly user: string; readonly password: string } | null) {
+    const wanted = expected && `Basic ${Buffer.from(`${expected.user}:${expected.password}`).toString("base64")}`;
+    this.#server = createServer((request, response) => {
+      const { authorization } = request.headers;
+      this.authorizations.push(authorization);
+      if (this.intercept(request, response)) return;
+      if (wanted === null || authorization === wanted) return serve(folder, request, response);
+      response.writeHead(401, { "www-authenticate": 'Basic realm="tests"' }).end("no");
+    });
+  }
+
+  async start(): Promise<this> {
+    this.#server.listen(0, "127.0.0.1");
+    await once(this.#server, "listening");
+    return this;
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, "close");
+  }
+}
+
+/** As a CGI server does. Source: git-http-backend(1). */
+function serve(folder: string, request: IncomingMessage, response: ServerResponse): void {
+  const { pathname, searchParams } = new URL(request.url!, "http://localhost");
+  const backend = spawn("git", ["http-backend"], {
+    stdio: ["pipe", "pipe", "ignore"],
+    env: {
+      PATH: process.env["PATH"],
+      GIT_PROJECT_ROOT: folder,
+      GIT_HTTP_EXPORT_ALL: "1",
+      GIT_PROTOCOL: request.headers["git-protocol"] as string | undefined,
+      GIT_CONFIG_COUNT: "1",
+      GIT_CONFIG_KEY_0: "safe.directory",
+      GIT_CONFIG_VALUE_0: "*",
+      PATH_INFO: pathname,
+      QUERY_STRING: searchParams.toString(),
+      REQUEST_METHOD: request.method,
+      CONTENT_TYPE: request.headers["content-type"] ?? "",
+      ...(request.headers["content-encoding"] && { HTTP_CONTENT_ENCODING: request.headers["content-encoding"] }),
+    },
+  });
+  request.pipe(backend.stdin);
+  backend.stdin.on("error", () => {});
+  response.on("close", () => backend.kill());
+  let head = "";
+  const readHead = (chunk: Buffer): void => {
+    head += chunk.toString("latin1");
+    const end = head.indexOf("\r\n\r\n");
+    if (end === -1) return;
+    backend.stdout.off("data", readHead);
+    const fields = head
+      .slice(0, end)
+      .split("\r\n")
+      .map((line) => line.split(/: /, 2) as [string, string]);
+    const status = fields.find(([name]) => name.toLowerCase() === "status");
+    const others = fields.filter((field) => field !== status);
+    response.writeHead(status === undefined ? 200 : Number.parseInt(status[1], 10), Object.fromEntries(others));
+    response.write(Buffer.from(head.slice(end + 4), "latin1"));
+    backend.stdout.pipe(response);
+  };
+  backend.stdout.on("data", readHead);
+}
