@@ -45,6 +45,7 @@ export function subjectOf(definition: Definition) {
     pipelineId: asId<PipelineId>("pl_1"),
     pipelineName: "large",
     projectId: asId<ProjectId>("default"),
+    repoUrl: null,
     runId: asId<RunId>("run_1"),
     attempt: 1,
     revisionId: "rev_1",

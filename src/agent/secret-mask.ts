@@ -51,12 +51,3 @@ export class SecretMask {
     if (out.length > 0) this.#emit(out.length === 1 ? out[0]! : Buffer.concat(out));
   }
 }
-
-/** A text as a whole. */
-export function maskText(secrets: readonly string[], text: string): string {
-  const masked: Buffer[] = [];
-  const mask = new SecretMask(secrets, (bytes) => masked.push(bytes));
-  mask.write(Buffer.from(text));
-  mask.end();
-  return Buffer.concat(masked).toString();
-}

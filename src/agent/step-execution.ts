@@ -12,7 +12,6 @@ import type { ProcessExit } from "./launch-protocol.ts";
 import type { LaunchedProcess, Launcher } from "./launcher.ts";
 import type { HeldLease } from "./leases.ts";
 import { OutputCapture, type OutputTarget } from "./output-capture.ts";
-import { maskText } from "./secret-mask.ts";
 import { parseArguments, prepareCommand } from "./shell-step.ts";
 import { tellable } from "./secret-report.ts";
 import { stepEnvironment } from "./step-environment.ts";
@@ -192,7 +191,7 @@ export class StepExecution {
       workspace,
       gateway,
       say: sayTo(output),
-      mask: (text) => maskText(output.maskValues, text),
+      mask: (text) => output.secrets.mask(text),
       output: (name, value) => void outputs.set(name, value),
       signal: this.#ending.signal,
     };
@@ -276,8 +275,8 @@ function withOutputs(end: StepEnd, { outputs: written, problem }: StepOutputs): 
   return { ...end, outputs, phase: StepPhase.STEP_PHASE_FAILED, reason };
 }
 
-function sayTo({ shipper, log }: OutputTarget): (line: string) => void {
-  return (line) => shipper.add(log, LogStream.LOG_STREAM_STDOUT, `millrace: ${line}`, Date.now());
+function sayTo({ shipper, log, secrets }: OutputTarget): (line: string) => void {
+  return (line) => shipper.add(log, LogStream.LOG_STREAM_STDOUT, `millrace: ${secrets.mask(line)}`, Date.now());
 }
 
 function describe({ code, signal }: ProcessExit): string {

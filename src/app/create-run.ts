@@ -44,6 +44,7 @@ export function planNewRun(definition: Definition, run: NewRun): PlannedRun {
     pipelineId: pipeline.pipelineId,
     pipelineName: pipeline.name,
     projectId: pipeline.projectId,
+    repoUrl: pipeline.repoUrl,
   });
   if (!outcome.ok) throw planRefused(outcome);
   return { ...run, plan: outcome.plan, jobs: outcome.jobs };

@@ -59,6 +59,7 @@ export async function planPipeline(
     pipelineId: pipeline.pipelineId,
     pipelineName: pipeline.name,
     projectId: pipeline.projectId,
+    repoUrl: pipeline.repoUrl,
   });
   if (!outcome.ok) throw planRefused(outcome);
   const { list: agents } = await listAgents(context, caller);

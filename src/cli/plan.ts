@@ -87,6 +87,7 @@ function planHere(
     pipelineId: asId(""),
     pipelineName,
     projectId: asId("default"),
+    repoUrl: null,
   });
 }
 

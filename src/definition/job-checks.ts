@@ -1,5 +1,4 @@
 /** One job: its cells, its blocks, what its expressions may read, and its steps. */
-import { posix } from "node:path";
 import { cellName } from "../domain/plan.ts";
 import {
   checkApproval,
@@ -16,6 +15,7 @@ import { expandMatrix, knownCells, type Matrix } from "./matrix.ts";
 import { checkMatrix } from "./matrix-checks.ts";
 import { checkEnvNames, checkName } from "./name-checks.ts";
 import { neededBy, type NeedingJob } from "./needs.ts";
+import { checkInside } from "./path-checks.ts";
 import { asMap, type Located, mapsOf, type Raw, textsOf } from "./raw.ts";
 import { endedJobs, type Reach } from "./reach.ts";
 import { clip } from "./read-text.ts";
@@ -167,15 +167,6 @@ function checkStep(source: Source, step: Located, reach: Reach): void {
     kept.add(keptAs);
     for (const pattern of textsOf(artifact["paths"], [...at, "paths"])) checkInside(source, pattern.text, pattern.path);
   }
-}
-
-function checkInside(source: Source, given: string, path: Path): void {
-  const normal = posix.normalize(given);
-  const leaves = posix.isAbsolute(normal) || normal === ".." || normal.startsWith("../") || given.includes("\0");
-  if (!leaves) return;
-  source.report("invalid-path", path, `"${clip(given)}" leads out of the workspace`, {
-    hint: "give a path relative to the workspace, without `..` at its beginning",
-  });
 }
 
 function fieldsIn(matrix: unknown): readonly (readonly [string, string])[] {

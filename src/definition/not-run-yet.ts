@@ -3,6 +3,8 @@ import type { DefinedJob, DefinedStep, Definition } from "./definition.ts";
 import type { Path } from "./source.ts";
 import { builtinOf } from "./uses.ts";
 
+const RUN_BUILTINS: ReadonlySet<string> = new Set(["shell", "artifact", "checkout", "http"]);
+
 export interface NotRunYet {
   readonly path: Path;
   readonly message: string;
@@ -56,6 +58,6 @@ function noteJob(note: Note, job: DefinedJob): void {
 
 function noteStep(note: Note, step: DefinedStep, path: Path): void {
   const builtin = builtinOf(step.uses);
-  if (builtin === "shell" || builtin === "artifact") return;
+  if (builtin !== undefined && RUN_BUILTINS.has(builtin)) return;
   note(true, builtin === undefined ? "a plugin" : `the builtin \`${builtin}\``, [[...path, "uses"]]);
 }

@@ -1,7 +1,7 @@
 /** What `uses` may name, and the arguments of the builtins. */
 import type { z } from "zod";
 import { didYouMean } from "../expressions/nearest.ts";
-import { checkRepository } from "./block-checks.ts";
+import { checkCheckout, checkHttp } from "./builtin-checks.ts";
 import { asMap, type Located, type Raw } from "./raw.ts";
 import { clip } from "./read-text.ts";
 import { artifactArgs, cacheArgs, checkoutArgs, httpArgs, shellArgs } from "./schema/builtins.ts";
@@ -69,12 +69,8 @@ function checkArgs(source: Source, builtin: string, step: Raw, path: Path): void
   }
   const hasUnknown = error?.issues.some(({ code }) => code === "unrecognized_keys") ?? false;
   if (builtin === "shell") checkShell(source, args, path, hasUnknown);
-  if (builtin === "checkout") {
-    if (args["branch"] !== undefined && args["ref"] !== undefined) {
-      source.report("invalid-args", [...at, "ref"], "give either `branch` or `ref`, not both", { spot: "key" });
-    }
-    checkRepository(source, args["repo"], [...at, "repo"]);
-  }
+  if (builtin === "checkout") checkCheckout(source, args, at);
+  if (builtin === "http") checkHttp(source, args, at);
 }
 
 function reportUnknownArgument(source: Source, builtin: string, path: Path, key: string): void {

@@ -65,7 +65,7 @@ export function dryRun(input: Subject): DryRunResult {
   if (unfit.length > 0) return { ok: false, fault: "trigger", problems: unfit };
   const { definition, trigger } = input;
   const base = toScope({ ...contexts, run: { id: RUN_ID, attempt: 1 } });
-  const resolver = new TextResolver(definition.source, base, { late: "keep" });
+  const resolver = new TextResolver(definition.source, base, { late: "keep", repoUrl: input.repoUrl });
   const cells = planCells(definition, base, (code, path, message) => resolver.refuse(code, path, message));
   const judge = new Judge(definition, { ...contexts, run: { id: UNKNOWN, attempt: 1 } });
   const stages: DryStage[] = [];

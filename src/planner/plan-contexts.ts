@@ -23,6 +23,8 @@ export interface Subject {
   readonly pipelineId: PipelineId;
   readonly pipelineName: string;
   readonly projectId: ProjectId;
+  /** Of the pipeline; empty for none, null where nobody knows. */
+  readonly repoUrl: string | null;
 }
 
 export interface PlanContexts {

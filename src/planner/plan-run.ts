@@ -51,7 +51,7 @@ export function planRun(input: PlanInput): PlanResult {
   const { contexts, problems: unfit } = planContexts(input);
   if (unfit.length > 0) return { ok: false, fault: "trigger", problems: unfit };
   const base = toScope({ ...contexts, run: { id: runId, attempt } });
-  const resolver = new TextResolver(definition.source, base, { late: "fold" });
+  const resolver = new TextResolver(definition.source, base, { late: "fold", repoUrl: input.repoUrl });
   const refused = (): PlanRefusal => ({ ok: false, fault: "definition", problems: resolver.problems });
   for (const { path, message, refused: isRefused } of findNotRunYet(definition)) {
     if (isRefused) resolver.refuse("not-run-yet", path, message);

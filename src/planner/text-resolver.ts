@@ -1,5 +1,5 @@
 /** Puts values into the texts of one run's jobs, and collects what went wrong and what was absent. */
-import type { DefinedStep, Definition } from "../definition/definition.ts";
+import type { DefinedJob, DefinedStep, Definition } from "../definition/definition.ts";
 import { CONTEXTS } from "../definition/expression-places.ts";
 import { type Diagnostic, type DiagnosticCode, toPointer } from "../definition/diagnostics.ts";
 import { LIMITS } from "../definition/schema/limits.ts";
@@ -21,6 +21,7 @@ import {
 } from "../expressions/context-data.ts";
 import { foldTemplate } from "../expressions/fold.ts";
 import { asText, evaluateTemplate, OPEN, parseTemplate, type Template } from "../expressions/template.ts";
+import { completeCheckout } from "./checkout-args.ts";
 import { UNBOUNDED } from "./late-texts.ts";
 import { matrixOf, type PlannedCell } from "./plan-cells.ts";
 
@@ -45,6 +46,8 @@ interface LateText {
 interface ResolverOptions {
   /** What becomes of texts that read what only the run knows: what is known is put in, or they are kept as written. */
   readonly late: "fold" | "keep";
+  /** Of the pipeline; empty for none, null where nobody knows. */
+  readonly repoUrl: string | null;
 }
 
 export class TextResolver {
@@ -53,16 +56,18 @@ export class TextResolver {
   readonly #source: Definition["source"];
   readonly #base: Scope;
   readonly #late: ResolverOptions["late"];
+  readonly #repoUrl: ResolverOptions["repoUrl"];
   readonly #warned = new Set<string>();
   /** The texts that are left for the run, since somebody has emptied it. */
   #lateHere: LateText[] = [];
   #chars = 0;
 
   /** `base` holds all contexts but `matrix`. */
-  constructor(source: Definition["source"], base: Scope, { late }: ResolverOptions) {
+  constructor(source: Definition["source"], base: Scope, { late, repoUrl }: ResolverOptions) {
     this.#source = source;
     this.#base = base;
     this.#late = late;
+    this.#repoUrl = repoUrl;
   }
 
   /** True once the texts are more than a run may have, which is a problem then; nothing more is resolved. */
@@ -92,18 +97,26 @@ export class TextResolver {
     const late = new Set([...merged.keys()].filter((name) => holderOf(name).late.has(name)));
     const secrets = new Map([...late].map((name) => [name, holderOf(name).secrets.get(name)!]));
     const outer: ResolvedEnv = { env: [...merged], late, secrets };
-    const steps = job.steps.map((step, index) =>
-      this.#resolveStep(step, index, [...job.path, "steps", index], cell, outer),
-    );
+    const steps = job.steps.map((step, index) => this.#resolveStep(step, index, job, cell, outer));
     return { env: outer.env, late: [...late], steps };
   }
 
-  #resolveStep(step: DefinedStep, index: number, path: Path, cell: PartialScope, outer: ResolvedEnv): StepSpec {
+  #resolveStep(
+    step: DefinedStep,
+    index: number,
+    { path: jobPath, code }: DefinedJob,
+    cell: PartialScope,
+    outer: ResolvedEnv,
+  ): StepSpec {
+    const path = [...jobPath, "steps", index];
     const name = asText(this.#resolveText(step.name, [...path, "name"], cell)).slice(0, LIMITS.nameChars);
     const own = this.#resolveEnv(step.env, [...path, "env"], withEnv(cell, outer));
     const inner = withEnv(cell, outer, own);
     this.#lateHere = [];
-    const args = this.#resolve(step.args as Json, [...path, "args"], inner, builtinOf(step.uses) === "shell");
+    const builtin = builtinOf(step.uses);
+    const written = builtin === "checkout" ? completeCheckout(step.args, code) : step.args;
+    const resolved = this.#resolve(written as Json, [...path, "args"], inner, builtin === "shell");
+    const args = builtin === "checkout" ? this.#withRepository(resolved as StepSpec["args"], path) : resolved;
     const late = this.#lateHere.map((text) => toPointer(text.path.slice(path.length)));
     const secrets = [...outer.secrets.values(), ...own.secrets.values(), ...this.#lateHere.map((text) => text.secrets)];
     return {
@@ -117,6 +130,15 @@ export class TextResolver {
       late: [...[...own.late].map((each) => toPointer(["env", each])), ...late],
       secrets: [...new Set(secrets.flat())].toSorted(),
     };
+  }
+
+  #withRepository(args: StepSpec["args"], path: Path): StepSpec["args"] {
+    if ((args["repo"] ?? "") !== "") return args;
+    if (this.#repoUrl === "") {
+      const message = "there is no repository to check out: give `repo` here, or a `source`";
+      this.refuse("invalid-args", [...path, "args"], message);
+    }
+    return { ...args, ...(this.#repoUrl === null ? {} : { repo: this.#repoUrl }) };
   }
 
   #ruleOf({ name, paths, retention, ifMissing = "error" }: DefinedStep["artifacts"][number]): ArtifactRule {

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { BuiltinCall } from "../../src/agent/builtins.ts";
 import { sendRequest } from "../../src/agent/http-step.ts";
-import { maskText } from "../../src/agent/secret-mask.ts";
+import { SecretFinder } from "../../src/agent/secret-finder.ts";
 import { until } from "../support/until.ts";
 import { AgentBench } from "./test-agent.ts";
 
@@ -73,7 +73,7 @@ describe("the builtin `http`", () => {
       workspace: "/",
       gateway: undefined as never,
       say: (line) => void lines.push(line),
-      mask: (text) => maskText(secrets, text),
+      mask: (text) => new SecretFinder(secrets).mask(text),
       output: (name, value) => void (outputs[name] = value),
       signal,
     }).then(

@@ -76,6 +76,7 @@ function expectSamePlans(definition: Definition, trigger: Trigger): void {
     pipelineId: asId<PipelineId>("pl_1"),
     pipelineName: "p",
     projectId: asId<ProjectId>("default"),
+    repoUrl: null,
   };
   const run = { ...subject, runId: asId<RunId>("run_1"), attempt: 1, revisionId: "rev_1" };
   expect(planRun(run)).to.deep.equal(planRun(run));

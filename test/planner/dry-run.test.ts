@@ -22,6 +22,7 @@ function run(text: string, { variables = [], ref = "main", kind = "manual", payl
     pipelineId: asId<PipelineId>("pl_1"),
     pipelineName: "p",
     projectId: asId<ProjectId>("default"),
+    repoUrl: null,
   });
 }
 

@@ -19,6 +19,7 @@ function plan(text: string, variables: Pairs<string> = [], ref = "main"): Extrac
     pipelineId: asId<PipelineId>("pl_1"),
     pipelineName: "p",
     projectId: asId<ProjectId>("default"),
+    repoUrl: "",
   });
   if (!planned.ok) throw new Error(JSON.stringify(planned.problems));
   return planned;
@@ -81,6 +82,7 @@ describe("the planner", () => {
       pipelineId: asId<PipelineId>("pl_1"),
       pipelineName: "p",
       projectId: asId<ProjectId>("default"),
+      repoUrl: "",
     });
     expect(planned).to.have.nested.property("problems[0].pointer", "/jobs/0/steps/0/env/A");
   });

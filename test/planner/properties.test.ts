@@ -55,6 +55,7 @@ function plan(spec: unknown, ref = "main"): Extract<PlanResult, { ok: true }> {
     pipelineId: asId<PipelineId>("pl_1"),
     pipelineName: "p",
     projectId: asId<ProjectId>("default"),
+    repoUrl: "",
   });
   if (!result.ok) throw new Error(JSON.stringify(result.problems));
   expect([countJobs(definition), countSteps(definition)]).to.deep.equal([

@@ -19,6 +19,7 @@ function planned(text: string) {
     pipelineId: asId<PipelineId>("pl_1"),
     pipelineName: "p",
     projectId: asId<ProjectId>("default"),
+    repoUrl: "",
   } as const;
   return {
     run: planRun({ ...subject, runId: asId<RunId>("run_1"), attempt: 1, revisionId: "rev_1" }),

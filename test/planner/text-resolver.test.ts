@@ -17,6 +17,7 @@ function plan(text: string, ref = "main", variables: Pairs<string> = []): PlanRe
     pipelineId: asId<PipelineId>("pl_1"),
     pipelineName: "p",
     projectId: asId<ProjectId>("default"),
+    repoUrl: "",
   });
 }
 

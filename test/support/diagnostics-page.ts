@@ -77,6 +77,7 @@ export function diagnose(
     pipelineId: asId<PipelineId>("pl_1"),
     pipelineName: "example",
     projectId: asId<ProjectId>("default"),
+    repoUrl: null,
   });
   return [...told, ...(planned.ok ? planned.plan.warnings : planned.problems.map(asDiagnostic))];
 }

@@ -2,9 +2,9 @@
 import { z } from "zod";
 import { LIMITS } from "./limits.ts";
 import { sourceSchema } from "./blocks.ts";
-import { json, name, text, variableName, orExpression } from "./values.ts";
+import { identifier, json, name, text, variableName, orExpression } from "./values.ts";
 
-const { repo, branch, ref, depth, submodules } = sourceSchema.shape;
+const { repo, branch, depth, submodules } = sourceSchema.shape;
 const paths = z.array(text).min(1).max(LIMITS.listItems);
 
 export const shellArgs = z.strictObject({
@@ -15,9 +15,9 @@ export const shellArgs = z.strictObject({
 });
 
 export const checkoutArgs = z.strictObject({
-  repo: repo.optional().describe("Default: `source.repo`, else the pipeline's repository."),
+  repo: repo.optional().describe("Default: all that `source` says, else the pipeline's repository."),
   branch,
-  ref,
+  ref: text.optional().describe("A branch, tag or commit. Default: what the run was triggered for."),
   depth: orExpression(depth.unwrap(), "a whole number")
     .optional()
     .describe(depth.description ?? ""),
@@ -51,5 +51,5 @@ export const httpArgs = z.strictObject({
   expectStatus: orExpression(z.array(z.int().min(100).max(599)).min(1), "a list of status codes")
     .optional()
     .describe("Default: 200 to 299."),
-  output: name.optional().describe("Name of the output that the answer's body is put into."),
+  output: identifier.optional().describe("Name of the output that the answer's body is put into."),
 });
