@@ -111,6 +111,8 @@ export async function deleteArtifact(
   context.log.info({ artifactId, runId, artifact: name, by: user.name }, "an artifact is deleted");
 }
 
+export const listFilesQuery = z.strictObject({ page: listFields.page, pageSize: listFields.pageSize });
+
 export interface StepRunFile {
   readonly artifactId: ArtifactId;
   readonly path: string;

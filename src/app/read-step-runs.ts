@@ -18,7 +18,6 @@ export const listStepRunsQuery = z.strictObject({
   pageSize,
   status: z.enum(Object.keys(STEP_STATUS_CODES) as StepStatus[]).optional(),
 });
-export const listArtifactsQuery = z.strictObject({ page, pageSize });
 
 export async function getStepRun(
   context: AppContext,
@@ -52,17 +51,6 @@ export async function listStepRuns(
     return matching.slice(first, first + input.pageSize);
   });
   return listView({ list, total }, { ...input, sort: "" }, (view) => view);
-}
-
-/** No step leaves any yet. Throws `not_found`. */
-export async function listStepRunArtifacts(
-  context: AppContext,
-  caller: Caller,
-  input: z.output<typeof listArtifactsQuery> & { readonly stepRunId: StepRunId },
-): Promise<ListView<never>> {
-  authoriseUser(caller, "readRuns");
-  await find(context, input.stepRunId);
-  return listView<never, never>({ list: [], total: 0 }, { ...input, sort: "" }, (view) => view);
 }
 
 /** Always throws: what a step does is part of the plan of its run, which never changes once the run is there. */

@@ -1,11 +1,13 @@
 /** Step runs as messages of steprun.v1, and the step that a message asks for as a definition has it. */
 import type {
   AgentSelector as SelectorMessage,
+  Artifact,
   RetryPolicy,
   StepRunRecord,
   StepRunSpec,
   StepRunUsage,
 } from "../../proto/generated/steprun/v1/steprun.ts";
+import type { StepRunFile } from "../app/artifacts.ts";
 import type { StepRunView } from "../app/step-run-view.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { AgentSelector } from "../domain/labels.ts";
@@ -57,7 +59,7 @@ function specMessage({ planned, spec, selector }: StepRunView): StepRunSpec {
     continueOnError: planned.continueOnError,
     retry: planned.retry === null ? undefined : retryMessage(planned.retry),
     workingDirectory: spec.workingDirectory,
-    artifactPaths: [],
+    artifactPaths: spec.artifacts.flatMap(({ paths }) => paths),
     agentSelector: selectorMessage(selector),
   };
 }
@@ -82,6 +84,10 @@ function selectorMessage({ matchLabels, matchExpressions }: AgentSelector): Sele
       values: [...values],
     })),
   };
+}
+
+export function fileMessage({ sizeBytes, storedAtMs, ...file }: StepRunFile): Artifact {
+  return { ...file, sizeBytes: BigInt(sizeBytes), storedAtMs: BigInt(storedAtMs) };
 }
 
 /** Throws `malformed_request` for arguments that are no JSON; all else is for the validator of definitions. */

@@ -1,23 +1,17 @@
 /** steprun.v1: step runs one by one. */
 import type { StepRunServer } from "../../proto/generated/steprun/v1/steprun.ts";
 import { adHocBody, createStepRun, deleteStepRun } from "../app/ad-hoc-runs.ts";
+import { listFilesQuery, listStepRunArtifacts } from "../app/artifacts.ts";
 import { cancelStep } from "../app/cancel.ts";
 import type { AppContext } from "../app/context.ts";
-import {
-  getStepRun,
-  listArtifactsQuery,
-  listStepRunArtifacts,
-  listStepRuns,
-  listStepRunsQuery,
-  refuseUpdate,
-} from "../app/read-step-runs.ts";
+import { getStepRun, listStepRuns, listStepRunsQuery, refuseUpdate } from "../app/read-step-runs.ts";
 import { retryStepRun } from "../app/retry-step-run.ts";
 import { asId, type JobRunId, type RunId, type StepRunId } from "../domain/ids.ts";
 import { unary } from "./calls.ts";
 import { given, paging } from "./fields.ts";
 import { readCommandBody } from "./run-calls.ts";
 import { parse } from "./status.ts";
-import { selectorOf, stepOf, stepRunRecord } from "./step-run-messages.ts";
+import { fileMessage, selectorOf, stepOf, stepRunRecord } from "./step-run-messages.ts";
 import { STEP_STATUSES, wordOf } from "./words.ts";
 
 export function stepRunService(context: AppContext): StepRunServer {
@@ -68,10 +62,10 @@ export function stepRunService(context: AppContext): StepRunServer {
     })),
 
     listStepRunArtifacts: unary(context, async (request, { caller }) => {
-      const query = parse(listArtifactsQuery, paging(request));
+      const query = parse(listFilesQuery, paging(request));
       const input = { ...query, stepRunId: asId<StepRunId>(request.stepRunId) };
-      const { total } = await listStepRunArtifacts(context, caller, input);
-      return { artifacts: [], total: BigInt(total) };
+      const { list, total } = await listStepRunArtifacts(context, caller, input);
+      return { artifacts: list.map(fileMessage), total: BigInt(total) };
     }),
   };
 }

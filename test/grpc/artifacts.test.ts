@@ -12,12 +12,11 @@ import { type ArtifactId, asId } from "../../src/domain/ids.ts";
 import { PIECE_BYTES } from "../../src/domain/artifacts.ts";
 import type { ArtifactRule } from "../../src/domain/artifacts.ts";
 import { sweepArtifacts } from "../../src/app/artifact-sweeper.ts";
-import { listStepRunArtifacts } from "../../src/app/artifacts.ts";
-import type { Caller } from "../../src/app/access.ts";
 import { ARTIFACT_RULES } from "../support/artifact-rules.ts";
 import { until } from "../support/until.ts";
 import { Gateway, Stream, type TestAgent } from "./gateway.ts";
 import { StoredRun } from "./stored-run.ts";
+import { UserCalls } from "./user-calls.ts";
 
 const sha256 = (content: Uint8Array): string => createHash("sha256").update(content).digest("hex");
 const rule = (name: string, more: Partial<ArtifactRule> = {}): ArtifactRule => ({
@@ -410,19 +409,18 @@ describe("artifacts over gRPC", () => {
     const files = (...names: string[]) => Object.fromEntries(names.map((name) => [name, Buffer.from(name)]));
     await keep(run, "a", files("1", "2", "3"));
     await keep(run, "b", files("4", "5"));
-    const viewer = { kind: "user", userId: "usr_1", name: "v", role: "viewer", scopes: [] } as unknown as Caller;
+    const calls = await UserCalls.open(gateway.context, gateway.port);
     const page = async (number: number, pageSize: number) => {
       const request = { stepRunId: run.stepRunId(), page: number, pageSize };
-      const { list, total } = await listStepRunArtifacts(gateway.context, viewer, request);
-      expect(total).to.equal(5);
-      return list.map(({ path }) => path).join("");
+      const { artifacts, total } = await calls.stepRun("listStepRunArtifacts", request);
+      expect(total).to.equal(5n);
+      for (const { path, sha256: told, sizeBytes } of artifacts) {
+        expect([told, sizeBytes]).to.deep.equal([sha256(Buffer.from(path)), 1n]);
+      }
+      return artifacts.map(({ path }) => path).join("");
     };
-    expect([await page(1, 2), await page(2, 2), await page(3, 2), await page(4, 2)]).to.deep.equal([
-      "12",
-      "34",
-      "5",
-      "",
-    ]);
+    for (const [number, text] of ["12", "34", "5", ""].entries()) expect(await page(number + 1, 2)).to.equal(text);
     expect(await page(1, 100)).to.equal("12345");
+    calls.close();
   });
 });

@@ -38,6 +38,7 @@ const FULL: StepRunSpec = {
   continueOnError: true,
   retry: { maxAttempts: 3, delayMs: 1_500n, backoff: 2, maxDelayMs: 9_000n, on: ["timeout", "exit:3"] },
   workingDirectory: "src",
+  artifactPaths: ["out/**"],
   agentSelector: {
     matchLabels: { os: "linux" },
     matchExpressions: [
@@ -164,7 +165,7 @@ describe("step runs one by one over gRPC", () => {
       for (const [spec, text] of [
         [{ ...BARE, argsJson: "{" }, "args_json is no JSON"],
         [{ ...BARE, uses: "vendor/thing@1" }, "plugin"],
-        [{ ...BARE, artifactPaths: ["out"] }, "artifacts"],
+        [{ ...BARE, artifactPaths: ["../out"] }, "workspace"],
         [{ ...BARE, when: "nonsense(" }, "problems"],
         [{ ...BARE, retry: { ...FULL.retry!, on: ["agent_lost"] } }, "item 1 of"],
       ] as const) {

@@ -291,7 +291,7 @@ export interface StepRunSpec {
     | undefined;
   /** Relative to the workspace; empty for its root. */
   workingDirectory: string;
-  /** Paths in the workspace that are kept when the step has ended. */
+  /** Glob patterns of what is kept of the workspace when the step has ended: one artifact, named `artifacts`. */
   artifactPaths: string[];
   /** Of the job that it belongs to. */
   agentSelector: AgentSelector | undefined;
@@ -435,7 +435,9 @@ export interface RetryStepRunResponse {
   stepRun: StepRunRecord | undefined;
 }
 
+/** One file of an artifact. */
 export interface Artifact {
+  /** Shared by the files that were kept under one name. */
   artifactId: string;
   /** Relative to the workspace. */
   path: string;
@@ -3599,7 +3601,7 @@ export const StepRunService = {
       Buffer.from(RetryStepRunResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RetryStepRunResponse => RetryStepRunResponse.decode(value),
   },
-  /** Empty in this version, which keeps no artifacts. */
+  /** The files of all artifacts that the step run has kept, or of the one whose result it has; they are read over HTTP. */
   listStepRunArtifacts: {
     path: "/steprun.v1.StepRun/ListStepRunArtifacts" as const,
     requestStream: false as const,
@@ -3643,7 +3645,7 @@ export interface StepRunServer extends UntypedServiceImplementation {
    * a run of its own. The record is that of the new attempt. Role: operator.
    */
   retryStepRun: handleUnaryCall<RetryStepRunRequest, RetryStepRunResponse>;
-  /** Empty in this version, which keeps no artifacts. */
+  /** The files of all artifacts that the step run has kept, or of the one whose result it has; they are read over HTTP. */
   listStepRunArtifacts: handleUnaryCall<ListStepRunArtifactsRequest, ListStepRunArtifactsResponse>;
 }
 
@@ -3775,7 +3777,7 @@ export interface StepRunClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: RetryStepRunResponse) => void,
   ): ClientUnaryCall;
-  /** Empty in this version, which keeps no artifacts. */
+  /** The files of all artifacts that the step run has kept, or of the one whose result it has; they are read over HTTP. */
   listStepRunArtifacts(
     request: ListStepRunArtifactsRequest,
     callback: (error: ServiceError | null, response: ListStepRunArtifactsResponse) => void,
