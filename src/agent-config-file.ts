@@ -22,6 +22,8 @@ export const AGENT_SETTINGS = {
   "drain-timeout": "MILLRACE_AGENT_DRAIN_TIMEOUT",
   "min-free-disk": "MILLRACE_AGENT_MIN_FREE_DISK",
   "log-buffer": "MILLRACE_AGENT_LOG_BUFFER",
+  "plugin-dirs": "MILLRACE_AGENT_PLUGIN_DIRS",
+  "plugin-cache": "MILLRACE_AGENT_PLUGIN_CACHE",
   "log-level": "LOG_LEVEL",
 } as const satisfies Record<string, AgentVariable>;
 

@@ -85,6 +85,10 @@ export interface AgentConfig {
   readonly labels: Labels;
   /** Whether the agent says what it knows of its machine, as labels. */
   readonly facts: boolean;
+  /** Folders with plugins of the operator. */
+  readonly pluginDirs: readonly string[];
+  /** What plugins that were fetched may take, bytes. */
+  readonly pluginCache: number;
   readonly dataDir: string | null;
   /** Milliseconds. */
   readonly drainTimeoutMs: number;
@@ -328,6 +332,12 @@ const agentVariables = z
     MILLRACE_AGENT_DRAIN_TIMEOUT: duration(0, 86_400_000, "up to 24h").default(25_000),
     MILLRACE_AGENT_MIN_FREE_DISK: diskFloor.default({ bytes: 2 ** 30, percent: 5 }),
     MILLRACE_AGENT_LOG_BUFFER: z.union([z.literal("0").transform(() => 0), size]).default(256 * 2 ** 20),
+    MILLRACE_AGENT_PLUGIN_DIRS: z
+      .string()
+      .transform((text) => text.split(",").map((dir) => dir.trim()))
+      .pipe(z.array(z.string().startsWith("/", "must be absolute paths separated by commas")))
+      .default([]),
+    MILLRACE_AGENT_PLUGIN_CACHE: size.default(BYTES_OF_UNIT.GB),
     MILLRACE_DATA_DIR: z.string().optional(),
     LOG_LEVEL: logLevel.optional(),
   })
@@ -410,6 +420,8 @@ export function readAgentConfig(environment: Environment): AgentConfig {
     slots: read.MILLRACE_AGENT_SLOTS,
     labels: read.MILLRACE_AGENT_LABELS,
     facts: read.MILLRACE_AGENT_FACTS === "on",
+    pluginDirs: read.MILLRACE_AGENT_PLUGIN_DIRS,
+    pluginCache: read.MILLRACE_AGENT_PLUGIN_CACHE,
     dataDir: read.MILLRACE_DATA_DIR ?? null,
     drainTimeoutMs: read.MILLRACE_AGENT_DRAIN_TIMEOUT,
     minFreeDisk: read.MILLRACE_AGENT_MIN_FREE_DISK,

@@ -14,6 +14,8 @@ export interface AgentDataDir {
   readonly scratchDir: string;
   /** What is to be removed. */
   readonly trashDir: string;
+  /** Plugins that were fetched; they stay over restarts. */
+  readonly pluginDir: string;
   /** Gives the directory back. */
   release(): void;
 }
@@ -62,6 +64,7 @@ async function takeOver(root: string, lock: Database.Database): Promise<AgentDat
     workDir,
     scratchDir,
     trashDir,
+    pluginDir: join(root, "plugins"),
     release: () => lock.close(),
   };
 }

@@ -9,6 +9,8 @@ export interface Launch {
   readonly cwd: string;
   /** Names must be names for a shell. */
   readonly env: Readonly<Record<string, string>>;
+  /** The file that is its standard input; absent for none. */
+  readonly stdin?: string;
   /** Paths of named pipes whose readers are open. */
   readonly stdout: string;
   readonly stderr: string;

@@ -26,6 +26,10 @@ export interface AgentOptions {
   readonly insecure?: boolean;
   /** Shown to operators. */
   readonly version?: string;
+  /** Folders in which the operator has plugins that the registry does not know. Default none. */
+  readonly pluginDirs?: readonly string[];
+  /** What plugins of the registry may take on this machine, bytes, besides those in use. Default 1 GB. */
+  readonly pluginCacheBytes?: number;
   readonly log: Logger;
   /** What of the disk is to stay free for jobs to begin. */
   readonly minFreeDisk: DiskFloor;

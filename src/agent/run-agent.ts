@@ -18,6 +18,7 @@ import { Leases } from "./leases.ts";
 import { LogShipper } from "./log-shipper.ts";
 import { openLogSpill } from "./log-spill.ts";
 import type { AgentOptions } from "./options.ts";
+import { clearDrafts, PluginCache } from "./plugin-cache.ts";
 import { bearer, openPlaneClients, type PlaneClients } from "./plane-clients.ts";
 import { register } from "./registration.ts";
 import { Trash } from "./trash.ts";
@@ -30,6 +31,8 @@ const GOODBYE_MS = 1_000;
 /** What part of the time to drain is for steps that are asked to end. */
 const POLITE_PART = 1 / 5;
 const STOPPED = "the agent was stopped before the step had ended";
+/** Where nobody says how much. */
+const PLUGIN_CACHE_BYTES = 1e9;
 /** A connection that lasted so long was a good one: the next attempt comes soon. */
 const STEADY_MS = 5_000;
 
@@ -45,6 +48,7 @@ export async function runAgent(options: AgentOptions, signal: AbortSignal): Prom
   try {
     const dataDir = await claimDataDir(options.dataDir);
     try {
+      await clearDrafts(dataDir.pluginDir);
       await new Agent(options, clients, dataDir).run(signal);
     } finally {
       dataDir.release();
@@ -106,6 +110,14 @@ class Agent {
       leases: this.#leases,
       disk,
       gateway,
+      plugins: {
+        cache: new PluginCache({
+          folder: dataDir.pluginDir,
+          limitBytes: options.pluginCacheBytes ?? PLUGIN_CACHE_BYTES,
+          log,
+        }),
+        dirs: options.pluginDirs ?? [],
+      },
       log,
       report: (report) => this.#openStream?.send({ $case: "report", value: report }),
     });

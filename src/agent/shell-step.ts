@@ -14,6 +14,8 @@ export interface PreparedCommand {
   /** Instead of those of the step. */
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** A file that is its standard input; absent for none. */
+  readonly stdin?: string;
   /** What an exit code says, for people; undefined when that is not known. */
   explain?(exitCode: number): string | undefined;
   dispose(): void;

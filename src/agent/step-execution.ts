@@ -2,6 +2,7 @@
 import { type Dispatch, StepPhase } from "../../proto/generated/agent/v1/agent.ts";
 import { LogStream } from "../../proto/generated/gateway/v1/gateway.ts";
 import { MillraceError } from "../domain/errors.ts";
+import { isPluginReference } from "../domain/plugins.ts";
 import type { ResourceUsage } from "../domain/resource-usage.ts";
 import { keepArtifacts } from "./artifact-upload.ts";
 import { type Builtin, type BuiltinCall, builtinOf } from "./builtins.ts";
@@ -12,8 +13,9 @@ import type { ProcessExit } from "./launch-protocol.ts";
 import type { LaunchedProcess, Launcher } from "./launcher.ts";
 import type { HeldLease } from "./leases.ts";
 import { OutputCapture, type OutputTarget } from "./output-capture.ts";
-import { parseArguments, prepareCommand } from "./shell-step.ts";
+import type { PluginSources } from "./plugin-step.ts";
 import { tellable } from "./secret-report.ts";
+import { parseArguments, type PreparedCommand, prepareCommand } from "./shell-step.ts";
 import { stepEnvironment } from "./step-environment.ts";
 import { makeOutputsFile, type StepOutputs } from "./step-outputs.ts";
 import type { Trash } from "./trash.ts";
@@ -50,6 +52,7 @@ export interface StepSurroundings {
   readonly lease: HeldLease;
   readonly output: OutputTarget;
   readonly gateway: GatewayAccess;
+  readonly plugins: PluginSources;
   /** Called when the process runs. */
   readonly onStarted: (startedAtMs: number) => void;
 }
@@ -114,14 +117,10 @@ export class StepExecution {
     }
   }
 
-  async #execute(
-    cwd: string,
-    env: Record<string, string>,
-    { scratchDir, launcher, pipes, lease, output, onStarted }: StepSurroundings,
-  ): Promise<StepEnd> {
-    const prepared = isCheckout(this.#dispatch.uses)
-      ? prepareCheckout(this.#dispatch, env, scratchDir)
-      : prepareCommand(this.#dispatch, scratchDir);
+  async #execute(cwd: string, env: Record<string, string>, surroundings: StepSurroundings): Promise<StepEnd> {
+    const { launcher, pipes, lease, output, onStarted } = surroundings;
+    const prepared = await this.#prepare(env, surroundings);
+    if (prepared === undefined) return this.#endOf(this.#cause!.phase, -1, this.#cause!.reason, 0n, 0);
     const [stdout, stderr] = [pipes.open(), pipes.open()];
     const letGo = () => {
       stdout.letGo();
@@ -131,9 +130,10 @@ export class StepExecution {
       const capture = new OutputCapture(stdout.reader, stderr.reader, output);
       const paths = { stdout: stdout.path, stderr: stderr.path };
       const { mark: leaseMark, permitFile } = lease;
-      const { command } = prepared;
-      const surrounding = { cwd: prepared.cwd ?? cwd, env: prepared.env ?? env };
-      const launched = await launcher.start({ command, ...surrounding, ...paths, leaseMark, permitFile });
+      const { command, stdin } = prepared;
+      const own = { command, cwd: prepared.cwd ?? cwd, env: prepared.env ?? env };
+      const input = stdin === undefined ? {} : { stdin };
+      const launched = await launcher.start({ ...own, ...input, ...paths, leaseMark, permitFile });
       void launched.exited.then(letGo);
       const end = await this.#attend(launched, lease, capture, onStarted);
       const words = end.phase === StepPhase.STEP_PHASE_FAILED ? prepared.explain?.(end.exitCode) : undefined;
@@ -141,6 +141,24 @@ export class StepExecution {
     } finally {
       letGo();
       prepared.dispose();
+    }
+  }
+
+  /** Undefined when the step is to end before its command is there. */
+  async #prepare(
+    env: Readonly<Record<string, string>>,
+    { scratchDir, gateway, plugins }: StepSurroundings,
+  ): Promise<PreparedCommand | undefined> {
+    if (isCheckout(this.#dispatch.uses)) return prepareCheckout(this.#dispatch, env, scratchDir);
+    if (!isPluginReference(this.#dispatch.uses)) return prepareCommand(this.#dispatch, scratchDir);
+    const { signal } = this.#ending;
+    // Most agents never see a plugin.
+    const { preparePlugin } = await import("./plugin-step.ts");
+    try {
+      return await preparePlugin(this.#dispatch, { ...plugins, env, scratchDir, gateway, signal });
+    } catch (error) {
+      if (signal.aborted) return undefined;
+      throw error;
     }
   }
 

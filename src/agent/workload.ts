@@ -18,6 +18,7 @@ import { type Journal, lostReport } from "./journal.ts";
 import type { Launcher } from "./launcher.ts";
 import type { HeldLease, Leases } from "./leases.ts";
 import type { LogShipper } from "./log-shipper.ts";
+import type { PluginSources } from "./plugin-step.ts";
 import { SecretFinder } from "./secret-finder.ts";
 import { StepExecution, type StepEnd } from "./step-execution.ts";
 import type { Trash } from "./trash.ts";
@@ -44,6 +45,7 @@ export interface WorkloadOptions {
   readonly leases: Leases;
   readonly disk: DiskGuard;
   readonly gateway: GatewayAccess;
+  readonly plugins: PluginSources;
   readonly log: Logger;
   /** Sends a report when there is a connection; what is lost is asked for again, or sent again. */
   readonly report: (report: StepReport) => void;
@@ -199,7 +201,7 @@ export class Workload {
   }
 
   #start(key: string, dispatch: Dispatch, lease: HeldLease): void {
-    const { workDir, scratchDir, trash, launcher, pipes, shipper, disk, gateway, log } = this.#options;
+    const { workDir, scratchDir, trash, launcher, pipes, shipper, disk, gateway, plugins, log } = this.#options;
     const { runId, jobId, stepRunId, token } = dispatch;
     const held = { runId, jobId, stepRunId, token };
     let startTimer: NodeJS.Timeout | undefined;
@@ -212,6 +214,7 @@ export class Workload {
       lease,
       output: { shipper, log: shipper.open(held), secrets: new SecretFinder(dispatch.secrets) },
       gateway,
+      plugins,
       onStarted: (startedAtMs) => {
         step.startedAtMs = startedAtMs;
         startTimer = setTimeout(() => this.#reportStarted(step), START_HELD_MS);

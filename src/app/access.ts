@@ -45,6 +45,7 @@ const USER_OPERATIONS = {
   readArtifacts: "viewer",
   readEvents: "viewer",
   readApprovals: "viewer",
+  readPlugins: "viewer",
   readAgents: "viewer",
   manageOwnTokens: "viewer",
   /** Each approval says who may besides: {@link authoriseVote}. */
@@ -57,6 +58,7 @@ const USER_OPERATIONS = {
   writePipelines: "maintainer",
   writeDefinitions: "maintainer",
   manageSecrets: "maintainer",
+  managePlugins: "admin",
   manageUsers: "admin",
   manageOthersTokens: "admin",
   manageAgents: "admin",

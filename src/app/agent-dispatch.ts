@@ -118,6 +118,8 @@ export class DispatchBuilder {
         paths: [...paths],
         ifMissing: IF_MISSING[ifMissing],
       })),
+      plugin:
+        step.plugin === null ? undefined : { sha256: step.plugin.sha256, sizeBytes: BigInt(step.plugin.sizeBytes) },
     };
     refuseLarge(dispatch);
     return dispatch;

@@ -177,7 +177,7 @@ export class ArtifactIngest {
 
 /** The step that the agent works on under this token; throws `conflict` when it is another's or over. */
 export async function heldStep(
-  { stores }: AppContext,
+  { stores }: Pick<AppContext, "stores">,
   agentId: AgentId,
   { stepRunId, token }: StepGrant,
 ): Promise<{ readonly runId: RunId; readonly step: StepState }> {

@@ -9,6 +9,7 @@ import { shardOf } from "../../queues/shard-map.ts";
 import type { Definition } from "../definition/definition.ts";
 import type { RunId } from "../domain/ids.ts";
 import type { JobSpec, RunPlan } from "../domain/plan.ts";
+import type { PluginLookup } from "../domain/plugins.ts";
 import { planRun } from "../planner/plan-run.ts";
 import type { RunOrigin } from "../stores/aggregates.ts";
 import type { Pipeline } from "../stores/pipelines.ts";
@@ -32,7 +33,7 @@ export interface PlannedRun extends NewRun {
 }
 
 /** Throws `invalid_definition` or `malformed_request` when the definition cannot be planned with these variables. */
-export function planNewRun(definition: Definition, run: NewRun): PlannedRun {
+export function planNewRun(definition: Definition, run: NewRun, plugins?: PluginLookup): PlannedRun {
   const { runId, origin, pipeline } = run;
   const outcome = planRun({
     definition,
@@ -45,6 +46,7 @@ export function planNewRun(definition: Definition, run: NewRun): PlannedRun {
     pipelineName: pipeline.name,
     projectId: pipeline.projectId,
     repoUrl: pipeline.repoUrl,
+    ...(plugins === undefined ? {} : { plugins }),
   });
   if (!outcome.ok) throw planRefused(outcome);
   return { ...run, plan: outcome.plan, jobs: outcome.jobs };

@@ -3,7 +3,6 @@ import { z } from "zod";
 import { countJobs, countSteps } from "../definition/count.ts";
 import type { Diagnostic } from "../definition/diagnostics.ts";
 import type { Definition } from "../definition/definition.ts";
-import { parseDefinition } from "../definition/parse.ts";
 import { textToSpec } from "../definition/render.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { newId, type PipelineId, type RevisionId } from "../domain/ids.ts";
@@ -13,8 +12,9 @@ import type { AppContext } from "./context.ts";
 import { type Draft, draftOn } from "./draft.ts";
 import { findPipeline, noPipeline } from "./find.ts";
 import { rememberDefinition } from "./known-definitions.ts";
+import { parseWithPlugins } from "./plugin-lookup.ts";
 import { claimRequest } from "./request-ids.ts";
-import { requireDefinition } from "./required-definition.ts";
+import { requireDefinition, requireParsed } from "./required-definition.ts";
 import { rfc3339 } from "./times.ts";
 
 const HEAD_RACES = 5;
@@ -92,7 +92,7 @@ export async function validateSpec(
 ): Promise<ValidationView> {
   authoriseUser(caller, "validateDefinition");
   const { text } = await draftOn(context, await findPipeline(context, input.pipelineId), input);
-  const { definition, diagnostics } = parseDefinition(text, input.format);
+  const { definition, diagnostics } = await parseWithPlugins(context.stores, text, input.format);
   return {
     valid: definition !== undefined,
     diagnostics,
@@ -117,7 +117,7 @@ export async function saveSpec(
   const { pipelineId } = input;
   const expected = input.expectedHeadCommitSha ?? "";
   const draft = await draftOn(context, await findPipeline(context, pipelineId), input);
-  const definition = requireDefinition(draft.text, input.format);
+  const definition = requireParsed(await parseWithPlugins(context.stores, draft.text, input.format));
   const unchangedHead = draft.isHead && isExpected(expected, draft.headRevisionId) ? draft.headRevisionId : null;
 
   const { id, repeated } = await claimRequest(context, {

@@ -15,6 +15,7 @@ import { listAgents } from "./inventory.ts";
 import { definitionOf } from "./known-definitions.ts";
 import { planRefused } from "./plan-refused.ts";
 import { type PlanView, viewPlan } from "./plan-view.ts";
+import { pluginsForRun } from "./plugin-lookup.ts";
 import { triggerBody } from "./trigger.ts";
 import { boundTriggerInput, defaultRef } from "./trigger-input.ts";
 
@@ -52,8 +53,10 @@ export async function planPipeline(
   boundTriggerInput("payload", payload);
   const pipeline = await findPipeline(context, input.pipelineId);
   const variables = Object.entries(input.variables);
+  const definition = await chosenDefinition(context, pipeline, input);
   const outcome = dryRun({
-    definition: await chosenDefinition(context, pipeline, input),
+    definition,
+    plugins: await pluginsForRun(context.stores, definition),
     trigger: { kind, ref: ref ?? defaultRef(variables, pipeline), payload },
     variables,
     pipelineId: pipeline.pipelineId,

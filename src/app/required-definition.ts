@@ -1,12 +1,16 @@
 /** A text that has to be a valid definition, and the refusal of one that is not. */
 import type { Definition } from "../definition/definition.ts";
 import type { Diagnostic } from "../definition/diagnostics.ts";
-import { parseDefinition } from "../definition/parse.ts";
+import { type ParsedDefinition, parseDefinition } from "../definition/parse.ts";
 import { MillraceError, type Problem } from "../domain/errors.ts";
 
 /** The definition that `text` holds; throws `invalid_definition` with every error. */
 export function requireDefinition(text: string, textFormat: "json" | "yaml"): Definition {
-  const { definition, diagnostics } = parseDefinition(text, textFormat);
+  return requireParsed(parseDefinition(text, textFormat));
+}
+
+/** The definition of a text that was read; throws `invalid_definition` with every error. */
+export function requireParsed({ definition, diagnostics }: ParsedDefinition): Definition {
   if (definition !== undefined) return definition;
   throw invalidDefinition(diagnostics.filter(({ severity }) => severity === "error").map(asProblem));
 }

@@ -12,6 +12,7 @@ import { type PlannedRun, planNewRun, storeNewRun } from "./create-run.ts";
 import { findDeletion } from "./deleted-runs.ts";
 import { findPipeline, findRunHead, noPlan } from "./find.ts";
 import { definitionOf } from "./known-definitions.ts";
+import { pluginsForRerun } from "./plugin-lookup.ts";
 import { claimRequest } from "./request-ids.ts";
 import { reservePlace } from "./reserve-place.ts";
 import { noStepRun } from "./step-runs.ts";
@@ -113,19 +114,24 @@ async function prepare(context: AppContext, head: AggregateHead, successor: Succ
   if (definition === undefined) {
     throw conflict(`revision ${origin.revisionId}, which run ${rootId} ran, is gone: trigger a new run`);
   }
-  const planned = planNewRun(definition, {
-    runId,
-    pipeline,
-    origin: {
-      ...origin,
-      triggeredBy,
-      actor,
-      attempt: origin.attempt + 1,
-      retryOf: rootId,
-      firstRunId: origin.firstRunId ?? rootId,
-    },
-  });
   const ended = await readEnded(context, rootId);
+  const plugins = await pluginsForRerun(context.stores, definition, ended);
+  const planned = planNewRun(
+    definition,
+    {
+      runId,
+      pipeline,
+      origin: {
+        ...origin,
+        triggeredBy,
+        actor,
+        attempt: origin.attempt + 1,
+        retryOf: rootId,
+        firstRunId: origin.firstRunId ?? rootId,
+      },
+    },
+    plugins,
+  );
   const stepRunId = asId<StepRunId>(successor.stepRunId);
   if (scope === "step" && ended.state(stepRunId) === undefined) throw noStepRun(stepRunId, rootId);
   const rerun = chooseRerun(ended, planned.plan, scope === "step" ? { kind: scope, stepRunId } : { kind: scope });

@@ -8,6 +8,7 @@ import type { AppContext } from "./context.ts";
 import { planNewRun, storeNewRun } from "./create-run.ts";
 import { findPipeline, noPipeline } from "./find.ts";
 import { definitionOf } from "./known-definitions.ts";
+import { pluginsForRun } from "./plugin-lookup.ts";
 import { claimRequest } from "./request-ids.ts";
 import { reservePlace } from "./reserve-place.ts";
 import { boundTriggerInput, defaultRef } from "./trigger-input.ts";
@@ -71,7 +72,8 @@ export async function triggerRun(
       retryOf: null,
       firstRunId: null,
     } as const;
-    const planned = planNewRun(definition, { runId, origin, pipeline });
+    const plugins = await pluginsForRun(context.stores, definition);
+    const planned = planNewRun(definition, { runId, origin, pipeline }, plugins);
     await reservePlace(context, planned);
     await storeNewRun(context, planned);
   }

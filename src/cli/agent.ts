@@ -30,10 +30,12 @@ export interface AgentOptions {
   readonly slots?: string;
   readonly labels?: string;
   readonly facts?: string;
+  readonly pluginDirs?: string;
   readonly dataDir?: string;
   readonly drainTimeout?: string;
   readonly minFreeDisk?: string;
   readonly logBuffer?: string;
+  readonly pluginCache?: string;
   /** Hangs on the process that holds the other end of stdin. */
   readonly lifeline?: boolean;
 }
@@ -48,10 +50,12 @@ const VARIABLES = {
   slots: "MILLRACE_AGENT_SLOTS",
   labels: "MILLRACE_AGENT_LABELS",
   facts: "MILLRACE_AGENT_FACTS",
+  pluginDirs: "MILLRACE_AGENT_PLUGIN_DIRS",
   dataDir: "MILLRACE_DATA_DIR",
   drainTimeout: "MILLRACE_AGENT_DRAIN_TIMEOUT",
   minFreeDisk: "MILLRACE_AGENT_MIN_FREE_DISK",
   logBuffer: "MILLRACE_AGENT_LOG_BUFFER",
+  pluginCache: "MILLRACE_AGENT_PLUGIN_CACHE",
 } as const satisfies Partial<Record<keyof AgentOptions, string>>;
 
 /**
@@ -87,6 +91,8 @@ export async function agent(options: AgentOptions, signal: AbortSignal, urgent: 
       labels: config.labels,
       facts: config.facts,
       slots: config.slots,
+      pluginDirs: config.pluginDirs,
+      pluginCacheBytes: config.pluginCache,
       ...(config.registrationToken === null ? {} : { registrationToken: config.registrationToken }),
       ...(config.security === "tls" ? { tls: tlsOf(config) } : {}),
       insecure: config.security === "plaintext",

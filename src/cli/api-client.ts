@@ -2,16 +2,25 @@
 import { WebSocket } from "ws";
 import type { AgentView } from "../app/inventory.ts";
 import type { PlanView } from "../app/plan-view.ts";
+import type { PluginReleaseView } from "../app/plugins.ts";
 import type { RunDetail } from "../app/run-view.ts";
 import { ERROR_TABLE, type ErrorReason, MillraceError, type Problem } from "../domain/errors.ts";
 
 const REQUEST_TIMEOUT_MS = 15_000;
+/** As long as a server takes a body for. */
+const UPLOAD_TIMEOUT_MS = 60_000;
 
 export interface ApiClientOptions {
   /** Without a trailing slash, for example `http://127.0.0.1:8080`. */
   readonly baseUrl: string;
   /** Asked for before each call, so that short-lived tokens do. */
   readonly token: () => Promise<string>;
+}
+
+interface Sent {
+  readonly type: string;
+  readonly body: string | Blob | null;
+  readonly timeoutMs: number;
 }
 
 interface Envelope {
@@ -84,6 +93,16 @@ export class ApiClient {
     return list.filter(({ online }) => online === true);
   }
 
+  /** `sha256` of the package, hexadecimal. */
+  pushPlugin(packed: Uint8Array, sha256: string): Promise<PluginReleaseView> {
+    const body = new Blob([new Uint8Array(packed)]);
+    return this.#send("POST", `/plugins?sha256=${sha256}`, {
+      type: "application/gzip",
+      body,
+      timeoutMs: UPLOAD_TIMEOUT_MS,
+    });
+  }
+
   /** Resolves with an open connection; rejects with `unavailable`. */
   async connect(): Promise<WebSocket> {
     const token = await this.#options.token();
@@ -99,17 +118,22 @@ export class ApiClient {
     });
   }
 
-  async #call<T = void>(method: string, path: string, body?: unknown): Promise<T> {
+  #call<T = void>(method: string, path: string, body?: unknown): Promise<T> {
+    const sent = body === undefined ? null : JSON.stringify(body);
+    return this.#send(method, path, { type: "application/json", body: sent, timeoutMs: REQUEST_TIMEOUT_MS });
+  }
+
+  async #send<T>(method: string, path: string, { type, body, timeoutMs }: Sent): Promise<T> {
     const url = `${this.#options.baseUrl}/api/v1${path}`;
-    const headers = { authorization: `Bearer ${await this.#options.token()}`, "content-type": "application/json" };
+    const headers = { authorization: `Bearer ${await this.#options.token()}`, "content-type": type };
     let response: Response;
     let envelope: Envelope;
     try {
       response = await fetch(url, {
         method,
         headers,
-        body: body === undefined ? null : JSON.stringify(body),
-        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+        body,
+        signal: AbortSignal.timeout(timeoutMs),
       });
       envelope = (await response.json()) as Envelope;
     } catch (error) {

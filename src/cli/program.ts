@@ -10,6 +10,7 @@ import { runCommand } from "./command-line.ts";
 import { EXIT } from "./exit-codes.ts";
 import { packageVersion } from "../plane/package-root.ts";
 import type { PlanOptions } from "./plan.ts";
+import type { PackOptions, PushOptions } from "./plugin.ts";
 import type { RestoreOptions } from "./restore.ts";
 import type { RotateKeyOptions } from "./secrets.ts";
 import type { RunOptions } from "./run.ts";
@@ -91,6 +92,24 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .description("print the JSON Schema of definitions, for editors")
     .action(async () => setStatus(await runCommand(async () => (await import("./schema.ts")).schema())));
 
+  const plugin = program.command("plugin").description("packages of plugins");
+  plugin
+    .command("pack")
+    .description("check a plugin and write its package")
+    .argument("<folder>", "the folder with the plugin.yaml")
+    .option("--output <file>", "default: <name>-<version>.tar.gz here")
+    .action(async (folder: string, options: PackOptions) =>
+      setStatus(await runCommand(async () => (await import("./plugin.ts")).packPlugin(folder, options))),
+    );
+  plugin
+    .command("push")
+    .description("check a plugin and register it; a version that is there does not change")
+    .argument("<folder>", "the folder with the plugin.yaml")
+    .requiredOption("--server <url>", "the control plane; an administrator's token is in MILLRACE_TOKEN")
+    .action(async (folder: string, options: PushOptions) =>
+      setStatus(await runCommand(async () => (await import("./plugin.ts")).pushPlugin(folder, options))),
+    );
+
   program
     .command("serve")
     .description("run a node of the control plane until SIGTERM; settings come from the environment")
@@ -120,6 +139,8 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .option("--slots <n>", "jobs at a time (MILLRACE_AGENT_SLOTS)")
     .option("--labels <k=v,...>", "what jobs select agents by (MILLRACE_AGENT_LABELS)")
     .option("--facts <on|off>", "labels os, arch, hostname and cores; default on (MILLRACE_AGENT_FACTS)")
+    .option("--plugin-dirs <dirs>", "folders with plugins of your own (MILLRACE_AGENT_PLUGIN_DIRS)")
+    .option("--plugin-cache <size>", "disk for plugins that were fetched; default 1GB (MILLRACE_AGENT_PLUGIN_CACHE)")
     .option("--data-dir <dir>", "workspaces and identity (MILLRACE_DATA_DIR)")
     .option("--drain-timeout <duration>", "for jobs to end after SIGTERM; default 25s (MILLRACE_AGENT_DRAIN_TIMEOUT)")
     .option(

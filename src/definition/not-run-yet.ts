@@ -58,6 +58,6 @@ function noteJob(note: Note, job: DefinedJob): void {
 
 function noteStep(note: Note, step: DefinedStep, path: Path): void {
   const builtin = builtinOf(step.uses);
-  if (builtin !== undefined && RUN_BUILTINS.has(builtin)) return;
-  note(true, builtin === undefined ? "a plugin" : `the builtin \`${builtin}\``, [[...path, "uses"]]);
+  if (builtin === undefined || RUN_BUILTINS.has(builtin)) return;
+  note(true, `the builtin \`${builtin}\``, [[...path, "uses"]]);
 }

@@ -1,8 +1,10 @@
 /** From text to definition: the one validator for the command line, HTTP, gRPC, saves and runs. */
 import { checkDefinition } from "./checks.ts";
 import { type Definition, toDefinition } from "./definition.ts";
+import type { PluginLookup } from "../domain/plugins.ts";
 import type { Diagnostic } from "./diagnostics.ts";
 import { findNotRunYet } from "./not-run-yet.ts";
+import { checkPlugins, pluginsIn } from "./plugin-checks.ts";
 import type { Format } from "./read-text.ts";
 import { pipelineSchema, type RawPipeline } from "./schema/pipeline.ts";
 import { reportIssues } from "./shape.ts";
@@ -13,19 +15,25 @@ export interface ParsedDefinition {
   readonly definition: Definition | undefined;
   /** By position in the text. */
   readonly diagnostics: readonly Diagnostic[];
+  /** What of `uses` may be plugins, each once. */
+  readonly plugins: readonly string[];
 }
 
-/** Reads and validates a definition. Never throws; finds all problems at once. */
-export function parseDefinition(text: string, format: Format): ParsedDefinition {
+/**
+ * Reads and validates a definition. Never throws; finds all problems at once. What hangs on plugins is only looked at where
+ * somebody knows them.
+ */
+export function parseDefinition(text: string, format: Format, lookup?: PluginLookup): ParsedDefinition {
   const source = new Source(text, format);
-  if (source.hasErrors) return { definition: undefined, diagnostics: source.diagnostics };
+  if (source.hasErrors) return { definition: undefined, diagnostics: source.diagnostics, plugins: [] };
   const raw = checkShape(source);
   checkDefinition(source);
+  if (lookup !== undefined) checkPlugins(source, lookup);
   const definition = raw === undefined || source.hasErrors ? undefined : toDefinition(raw, source);
   for (const { path, message } of definition === undefined ? [] : findNotRunYet(definition)) {
     source.report("not-run-yet", path, message, { severity: "warning", spot: "key" });
   }
-  return { definition, diagnostics: source.diagnostics };
+  return { definition, diagnostics: source.diagnostics, plugins: pluginsIn(source) };
 }
 
 function checkShape(source: Source): RawPipeline | undefined {

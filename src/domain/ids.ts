@@ -22,6 +22,7 @@ export type CommandId = Branded<"command">;
 export type ApprovalId = Branded<"approval">;
 export type GroupId = Branded<"group">;
 export type ArtifactId = Branded<"artifact">;
+export type PackageId = Branded<"package">;
 /** What an aggregate is known by. */
 export type RootId = RunId | GroupId;
 
@@ -39,6 +40,7 @@ interface IdByPrefix {
   apr: ApprovalId;
   grp: GroupId;
   art: ArtifactId;
+  pkg: PackageId;
 }
 
 const nextUlid = monotonicFactory();

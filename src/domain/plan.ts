@@ -5,6 +5,7 @@
 import type { ArtifactRule } from "./artifacts.ts";
 import type { AgentSelector } from "./labels.ts";
 import type { PipelineId, ProjectId } from "./ids.ts";
+import type { PluginPin } from "./plugins.ts";
 import type { Role } from "./roles.ts";
 
 /** A value that a matrix axis, a variable or an env entry may have. */
@@ -155,9 +156,11 @@ export interface JobSpec {
 
 export interface StepSpec {
   readonly name: string;
-  /** A builtin (`shell`) or a plugin reference `<plugin_path>@<version>`. */
+  /** A builtin (`shell`) or a plugin reference `<plugin_path>@<version>`; with `plugin`, the exact version. */
   readonly uses: string;
-  /** Empty for the plugin's default action. */
+  /** The package of the plugin; null for builtins, and for plugins that the registry did not know when the run was planned. */
+  readonly plugin: PluginPin | null;
+  /** Empty for the default action of a plugin that the registry does not know. */
   readonly action: string;
   /** Arguments as JSON; strings are resolved. */
   readonly args: Readonly<Record<string, unknown>>;

@@ -22,6 +22,7 @@ import { MillraceError } from "../domain/errors.ts";
 import { asId, type StepRunId } from "../domain/ids.ts";
 import { artifactCalls } from "./artifact-calls.ts";
 import { type Duplex, duplex } from "./calls.ts";
+import { pluginCalls } from "./plugin-calls.ts";
 
 /** What of a batch is looked at here; its lines are for whoever takes them. */
 const batchOwner = z.object({
@@ -41,6 +42,7 @@ export function gatewayService(context: AppContext): GatewayServer {
     pushLogs: duplex(context, (call) => pushLogs(context, call)),
     pushEvents: duplex(context, (call) => pushEvents(context, call)),
     ...artifactCalls(context),
+    ...pluginCalls(context),
   };
 }
 

@@ -1,13 +1,10 @@
 /** Strict JSON bodies: bounded, typed by their content type, and refused with the place where they break. */
-import type { IncomingMessage } from "node:http";
-import getRawBody from "raw-body";
 import { MillraceError } from "../domain/errors.ts";
+import { discardRest, readBytes } from "./body-bytes.ts";
 import { jsonErrorOffset } from "./json-position.ts";
 import type { ApiContext } from "./state.ts";
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
-/** What is thrown away of a body that is too large, so that its sender gets to read the answer. */
-const MAX_DISCARDED_BYTES = 32 * 1024 * 1024;
 const MAX_DEPTH = 64;
 
 /**
@@ -22,34 +19,8 @@ export async function readJsonBody(ctx: ApiContext): Promise<unknown> {
     discardRest(ctx.req);
     throw new MillraceError("unsupported_media_type", "the body must be sent with `Content-Type: application/json`");
   }
-  const text = decode(await readBytes(ctx.req, ctx.get("content-length")));
+  const text = decode(await readBytes(ctx.req, ctx.get("content-length"), MAX_BODY_BYTES));
   return text.trim() === "" ? undefined : parse(text);
-}
-
-async function readBytes(request: IncomingMessage, length: string): Promise<Buffer> {
-  try {
-    return await getRawBody(request, { length: length === "" ? null : length, limit: MAX_BODY_BYTES });
-  } catch (error) {
-    const type = error instanceof Error && "type" in error ? error.type : undefined;
-    if (type === "entity.too.large") {
-      discardRest(request);
-      throw new MillraceError("payload_too_large", "the body is larger than 4 MB: send less at a time");
-    }
-    if (type === "request.aborted" || type === "request.size.invalid") {
-      throw new MillraceError("malformed_request", "the body ended early", { cause: error });
-    }
-    throw error;
-  }
-}
-
-/** Reads on into nothing: an answer sent over unread data would be lost with a reset of the connection. */
-function discardRest(request: IncomingMessage): void {
-  let left = MAX_DISCARDED_BYTES;
-  request.on("data", (chunk: Buffer) => {
-    left -= chunk.length;
-    if (left < 0) request.destroy();
-  });
-  request.resume();
 }
 
 function decode(bytes: Buffer): string {

@@ -18,6 +18,7 @@ import { addIdentityRoutes } from "./identity-routes.ts";
 import { createListener } from "./listener.ts";
 import { boundRequests, observeRequests, secureAnswers } from "./observe.ts";
 import { addPipelineRoutes } from "./pipeline-routes.ts";
+import { addPluginRoutes } from "./plugin-routes.ts";
 import { addRunRoutes } from "./run-routes.ts";
 import { addSecretRoutes } from "./secret-routes.ts";
 import type { RequestState } from "./state.ts";
@@ -55,6 +56,7 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   addArtifactRoutes(api, context);
   addPipelineRoutes(api, context);
   addSecretRoutes(api, context);
+  addPluginRoutes(api, context);
   addClusterRoutes(api, context);
   api.get("/ws", () => {
     throw new MillraceError("malformed_request", "this address speaks WebSocket: send an upgrade request");

@@ -6,6 +6,7 @@ import { toScope, UNKNOWN } from "../expressions/context-data.ts";
 import { Judge, type Judgement, type Verdict } from "./judge.ts";
 import { planCells, type PlannedCell } from "./plan-cells.ts";
 import { planContexts, type Subject } from "./plan-contexts.ts";
+import { pinPlugins } from "./plan-plugins.ts";
 import type { PlanRefusal } from "./plan-run.ts";
 import { knownEnv, TextResolver } from "./text-resolver.ts";
 
@@ -75,7 +76,7 @@ export function dryRun(input: Subject): DryRunResult {
     const jobs: DryJob[] = [];
     for (const cell of cells) {
       if (cell.stage !== index) continue;
-      const spec = resolver.resolveJob(definition.env, cell);
+      const spec = pinPlugins(resolver.resolveJob(definition.env, cell), cell.defined, input.plugins, resolver);
       for (const step of spec.steps) for (const name of step.secrets) secrets.add(name);
       jobs.push(dryJob(cell, spec, verdict, judge));
       if (resolver.isFull) return { ok: false, fault: "definition", problems: resolver.problems };
@@ -114,7 +115,7 @@ function dryJob(cell: PlannedCell, spec: JobSpec, stage: Judgement, judge: Judge
   const steps = defined.steps.map((step, index): DryStep => {
     const judged = judge.step(step, { cell, env, ended }, verdict);
     if (step.id !== "") ended.push(step.id);
-    return { name: spec.steps[index]!.name, id: step.id, uses: step.uses, ...judged };
+    return { name: spec.steps[index]!.name, id: step.id, uses: spec.steps[index]!.uses, ...judged };
   });
   return {
     name: cellName(defined.name, matrix),

@@ -5,6 +5,7 @@ import { toPointer } from "../definition/diagnostics.ts";
 import type { Problem } from "../domain/errors.ts";
 import type { PipelineId, ProjectId } from "../domain/ids.ts";
 import type { Pairs, Scalar } from "../domain/plan.ts";
+import type { PluginLookup } from "../domain/plugins.ts";
 import type { Json } from "../expressions/context-data.ts";
 
 /** What started the run. */
@@ -25,6 +26,8 @@ export interface Subject {
   readonly projectId: ProjectId;
   /** Of the pipeline; empty for none, null where nobody knows. */
   readonly repoUrl: string | null;
+  /** Absent where nobody knows which plugins there are: nothing is told of them then, and none is pinned. */
+  readonly plugins?: PluginLookup;
 }
 
 export interface PlanContexts {

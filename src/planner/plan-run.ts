@@ -16,6 +16,7 @@ import { matrixOf, planCells, type PlannedCell } from "./plan-cells.ts";
 import { planCondition } from "./plan-condition.ts";
 import { planContexts, type Subject } from "./plan-contexts.ts";
 import { planApproval, planGroup, planRunGroup } from "./plan-gates.ts";
+import { pinPlugins } from "./plan-plugins.ts";
 import { knownEnv, TextResolver } from "./text-resolver.ts";
 
 export interface PlanInput extends Subject {
@@ -64,7 +65,7 @@ export function planRun(input: PlanInput): PlanResult {
   const planned: PlannedJob[] = [];
   const links = linkCells(cells);
   for (const [index, cell] of cells.entries()) {
-    const spec = resolver.resolveJob(definition.env, cell);
+    const spec = pinPlugins(resolver.resolveJob(definition.env, cell), cell.defined, input.plugins, resolver);
     jobs.push(spec);
     refuseLateEnv(cell.defined, spec, resolver, parsed);
     planned.push({ ...planJob(cell, spec, input, known), index, ...links[index]! });

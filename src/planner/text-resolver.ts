@@ -83,6 +83,13 @@ export class TextResolver {
     this.problems.push({ code, pointer, message, line, column });
   }
 
+  /** As {@link refuse}, of what hinders nothing. */
+  warn(code: DiagnosticCode, path: Path, message: string): void {
+    if (this.#warned.size >= LIMITS.diagnostics || this.#warned.has(`${code} ${message}`)) return;
+    this.#warned.add(`${code} ${message}`);
+    this.warnings.push(this.#source.locate(code, "warning", path, message));
+  }
+
   /** What an agent is told of one cell of a job, or of all while none is known; `env` is the pipeline's. */
   resolveJob(env: Pairs<Scalar>, planned: PlannedCell): JobSpec {
     const job = planned.defined;
@@ -122,6 +129,7 @@ export class TextResolver {
     return {
       name: name.trim() === "" ? `step ${index + 1}` : name,
       uses: step.uses,
+      plugin: null,
       action: step.action,
       args: args as Readonly<Record<string, unknown>>,
       env: own.env,

@@ -164,13 +164,13 @@ export const GATES_AND_RERUNS: SchemaStep = {
 
 /** What is remembered since schema 4, as it is when nothing is known of it. */
 const USAGE = { usage: null };
-const STEP_NEEDS = { secrets: [], artifacts: [] };
+const STEP_NEEDS = { secrets: [], artifacts: [], plugin: null };
 
 /**
- * Schema 4: what steps have used up, secrets and artifacts. Nodes that write schema 3 would put in nothing for a secret and keep
- * nothing, so a plan that has any is refused until the last of them is gone.
+ * Schema 4: what steps have used up; secrets, artifacts and plugins. Nodes that write schema 3 would dispatch steps without
+ * these, so a plan that has any is refused until the last of them is gone.
  */
-export const USAGE_SECRETS_AND_ARTIFACTS: SchemaStep = {
+export const USAGE_AND_STEP_NEEDS: SchemaStep = {
   upgrade: {
     spec: (spec) => ({ ...spec, steps: spec.steps.map((step) => ({ ...STEP_NEEDS, ...step })) }),
     step: (state) => ({ ...USAGE, ...state }),
@@ -180,6 +180,7 @@ export const USAGE_SECRETS_AND_ARTIFACTS: SchemaStep = {
     spec(spec) {
       if (spec.steps.some(({ secrets }) => secrets.length > 0)) throw olderNode("secrets");
       if (spec.steps.some(({ artifacts }) => artifacts.length > 0)) throw olderNode("artifacts");
+      if (spec.steps.some(({ plugin }) => plugin !== null)) throw olderNode("plugins");
       return { ...spec, steps: spec.steps.map((step) => without(step, STEP_NEEDS)) } as unknown as JobSpec;
     },
     step: (state) => without(state, USAGE),

@@ -10,7 +10,7 @@ import type { ActorRef } from "../domain/effects.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { JobSpec, RunPlan } from "../domain/plan.ts";
 import type { OwedRecord, RunOrigin } from "./aggregates.ts";
-import { CONDITIONS_AND_OUTPUTS, GATES_AND_RERUNS, USAGE_SECRETS_AND_ARTIFACTS } from "./schema-steps.ts";
+import { CONDITIONS_AND_OUTPUTS, GATES_AND_RERUNS, USAGE_AND_STEP_NEEDS } from "./schema-steps.ts";
 
 /** An actor's state as JSON. */
 export type StoredState = Readonly<Record<string, unknown>>;
@@ -53,7 +53,7 @@ export interface StoredFormat {
  * What has changed since schema 1, in order. To change a stored shape, append one step. Earlier ones stay, since a
  * finished run keeps its schema for ever; of the downgrades only the last is used.
  */
-const STEPS: readonly SchemaStep[] = [CONDITIONS_AND_OUTPUTS, GATES_AND_RERUNS, USAGE_SECRETS_AND_ARTIFACTS];
+const STEPS: readonly SchemaStep[] = [CONDITIONS_AND_OUTPUTS, GATES_AND_RERUNS, USAGE_AND_STEP_NEEDS];
 
 export const STORED_FORMAT: StoredFormat = formatOf(STEPS);
 

@@ -12,6 +12,7 @@ import type { LogStore } from "./logs.ts";
 import type { OutputStore } from "./outputs.ts";
 import type { PipelineStore } from "./pipelines.ts";
 import type { PlanStore } from "./plans.ts";
+import type { PluginStore } from "./plugins.ts";
 import type { RemoveRun } from "./run-removal.ts";
 import type { SecretStore } from "./secrets.ts";
 import type { ShardStore } from "./shards.ts";
@@ -26,6 +27,7 @@ export interface Stores {
   readonly outputs: OutputStore;
   readonly artifacts: ArtifactStore;
   readonly blobs: BlobStore;
+  readonly plugins: PluginStore;
   readonly shards: ShardStore;
   readonly deadLetters: DeadLetterStore;
   readonly pipelines: PipelineStore;

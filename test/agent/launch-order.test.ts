@@ -82,6 +82,18 @@ describe("the order to start a step", () => {
       expect(others).to.deep.equal({ ...env, PATH: process.env["PATH"] });
     });
 
+    it(`makes ${shell.join(" ")} give the process the file that is its standard input, else an empty one`, async () => {
+      const stdin = join(folder, "it's input");
+      await writeFile(stdin, "one\ntwo");
+      for (const [given, read] of [
+        [{ stdin }, "one\ntwo"],
+        [{}, ""],
+      ] as const) {
+        expect(await obey(shell, launchOrder({ ...launch(["cat"], {}), ...given }))).to.equal(0);
+        expect(await readFile(join(folder, "out"), "utf8")).to.equal(read);
+      }
+    });
+
     it(`makes ${shell.join(" ")} start nothing without its permit`, async () => {
       await rm(join(folder, "permit"));
       const code = await obey(shell, launchOrder(launch(["touch", join(folder, "started")], {})));

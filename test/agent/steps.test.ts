@@ -119,7 +119,7 @@ describe("a step on an agent", () => {
 
   it("cannot be started with what the agent does not understand, and says why", async () => {
     const cases: [fields: Parameters<typeof bench.plane.dispatch>[0], reason: RegExp][] = [
-      [{ uses: "acme/deploy@2" }, /cannot run steps that use "acme\/deploy@2"/],
+      [{ uses: "acme" }, /cannot run steps that use "acme"/],
       [{ argsJson: "{" }, /not JSON/],
       [{ argsJson: "{}" }, /either a script or a command/],
       [{ argsJson: '{"script":"true","command":"true"}' }, /either a script or a command/],

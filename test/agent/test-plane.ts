@@ -83,6 +83,7 @@ export class TestPlane {
       pushEvents: (stream) => void stream.end(),
       pushArtifact: (stream) => this.onPushArtifact(stream),
       pullArtifact: (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED }),
+      pullPlugin: (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED }),
     };
     this.#server.addService(AgentService, agentService);
     this.#server.addService(GatewayService, gatewayService);

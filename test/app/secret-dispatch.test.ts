@@ -40,6 +40,7 @@ describe("the dispatch of a step with secrets", () => {
           late: ["/env/B", "/args/script"],
           secrets: ["ONE", "TWO"],
           artifacts: [],
+          plugin: null,
         },
       ],
     });
@@ -101,6 +102,7 @@ describe("the dispatch of a step with secrets", () => {
         late,
         secrets: ["BIG"],
         artifacts: [],
+        plugin: null,
       },
     ];
     run = await StoredRun.create(stores, [{}], { steps });

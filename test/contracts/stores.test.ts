@@ -26,6 +26,7 @@ import { aggregateStoreContract } from "./aggregate-store.ts";
 import { identityStoreContract } from "./identity-store.ts";
 import { operationStoresContract } from "./operation-stores.ts";
 import { outputStoreContract } from "./output-store.ts";
+import { pluginStoreContract } from "./plugin-store.ts";
 import { recordStoresContract } from "./record-stores.ts";
 import { leftOf, runRemovalContract, storeWhole } from "./run-removal.ts";
 import { secretStoreContract } from "./secret-store.ts";
@@ -46,6 +47,7 @@ describe("the store on SQLite", () => {
   secretStoreContract(() => opened.stores);
   artifactStoreContract(() => opened.stores);
   blobStoreContract(() => opened.stores);
+  pluginStoreContract(() => opened.stores);
 
   it("keeps everything when it is opened again, also by two at a time", async () => {
     const aggregate = sampleAggregate();
@@ -126,6 +128,7 @@ describe("the store on MongoDB", function () {
   secretStoreContract(() => stores);
   artifactStoreContract(() => stores);
   blobStoreContract(() => stores);
+  pluginStoreContract(() => stores);
 
   it("brings look-ups up to a save that ended before it wrote them", async () => {
     const agentId = newId("agt");

@@ -60,8 +60,16 @@ const MEANING: readonly DiagnosticCode[] = [
   "unknown-step",
   "unknown-word",
 ];
-/** Told of the whole, or when a run is planned. */
-const ELSEWHERE: readonly DiagnosticCode[] = ["diagnostic-limit", "evaluation-failed", "not-run-yet", "plan-limit"];
+/** Told of the whole, when a run is planned, or where somebody knows the plugins that there are. */
+const ELSEWHERE: readonly DiagnosticCode[] = [
+  "diagnostic-limit",
+  "evaluation-failed",
+  "not-run-yet",
+  "plan-limit",
+  "unknown-action",
+  "unknown-plugin",
+  "unknown-plugin-version",
+];
 
 const CORPUS = readCorpus();
 

@@ -28,7 +28,18 @@ const rule = (name: string, more: Partial<ArtifactRule> = {}): ArtifactRule => (
 });
 const spec = (...artifacts: readonly ArtifactRule[]) => ({
   steps: [
-    { name: "s", uses: "shell", action: "", args: {}, env: [], workingDirectory: "", late: [], secrets: [], artifacts },
+    {
+      name: "s",
+      uses: "shell",
+      action: "",
+      args: {},
+      env: [],
+      workingDirectory: "",
+      late: [],
+      secrets: [],
+      artifacts,
+      plugin: null,
+    },
   ],
 });
 

@@ -126,6 +126,7 @@ describe("an agent's control channel", () => {
           env: [["A", "step"]],
           workingDirectory: "src",
           artifacts: [{ name: "build", paths: ["dist"], ifMissing: "warn", retentionMs: null }],
+          plugin: null,
           late: [],
           secrets: [],
         },
@@ -160,6 +161,7 @@ describe("an agent's control channel", () => {
       jobAttempt: 1,
       secrets: [],
       artifacts: [{ name: "build", paths: ["dist"], ifMissing: "IF_MISSING_WARN" }],
+      plugin: undefined,
     });
     expect(env.slice(0, 2)).to.deep.equal([
       { name: "A", value: "job" },

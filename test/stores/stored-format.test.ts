@@ -166,7 +166,7 @@ describe("the stored format", () => {
 
     it("takes over jobs of schema 3, and gives them back", () => {
       const third = STORED_FORMAT.write("spec", spec!, 3);
-      expect(third.steps[0]).to.not.have.any.keys("secrets", "artifacts");
+      expect(third.steps[0]).to.not.have.any.keys("secrets", "artifacts", "plugin");
       expect(STORED_FORMAT.read("spec", third, 3)).to.deep.equal(spec);
     });
 
@@ -179,6 +179,12 @@ describe("the stored format", () => {
       const artifacts = [{ name: "a", paths: ["a"], ifMissing: "error", retentionMs: null } as const];
       const lossy = { ...spec!, steps: [{ ...step!, artifacts }] };
       expect(() => STORED_FORMAT.write("spec", lossy, 3)).to.throw("which knows no artifacts");
+    });
+
+    it("is not written as schema 3 where that would lose a plugin", () => {
+      const plugin = { sha256: "a".repeat(64), sizeBytes: 1 };
+      const using = { ...spec!, steps: [{ ...step!, plugin }] };
+      expect(() => STORED_FORMAT.write("spec", using, 3)).to.throw("which knows no plugins");
     });
 
     it("keeps from schema 3 what a step has used up, and knows nothing of it from there", () => {

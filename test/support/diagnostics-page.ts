@@ -9,6 +9,7 @@ import type { Format } from "../../src/definition/read-text.ts";
 import { LIMITS } from "../../src/definition/schema/limits.ts";
 import { asId, type PipelineId, type ProjectId } from "../../src/domain/ids.ts";
 import { dryRun } from "../../src/planner/dry-run.ts";
+import { knownPlugins } from "./known-plugins.ts";
 
 export interface Section {
   readonly code: string;
@@ -62,12 +63,13 @@ export function readSections(page: string): readonly Section[] {
   });
 }
 
-/** All that is told of an example; of what is not run yet only where that is what the section is about. */
+/** All that is told of an example of a section, with the registry of {@link knownPlugins}; of what is not run yet only where that is what the section is about. */
 export function diagnose(
   code: string,
   { text, format, isPlanned }: Omit<BadExample, "isGenerated">,
 ): readonly Diagnostic[] {
-  const { definition, diagnostics } = parseDefinition(text, format);
+  const plugins = code === "" ? undefined : knownPlugins();
+  const { definition, diagnostics } = parseDefinition(text, format, plugins);
   const told = diagnostics.filter((each) => code === "not-run-yet" || each.code !== "not-run-yet");
   if (!isPlanned || definition === undefined) return told;
   const planned = dryRun({

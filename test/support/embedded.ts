@@ -29,6 +29,10 @@ export class EmbeddedInstallation {
     return new EmbeddedInstallation(world, `127.0.0.1:${await freePort()}`);
   }
 
+  get grpcPort(): number {
+    return Number(this.#grpc.split(":").at(-1));
+  }
+
   get node(): ServeNode {
     return this.#node!;
   }

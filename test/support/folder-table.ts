@@ -73,7 +73,7 @@ export class FolderTable {
     const own = this.places.includes(from) ? [from] : [];
     const globs = [...own, ...allowed].flatMap((each) => {
       if (each === NODE) return ["node:*", "node:*/*"];
-      return isPath(each) ? [globOf(from, each)] : [each, `${each}/*`];
+      return isPath(each) ? [globOf(from, each)] : [each, `${each}/*`, `${each}/*/*`];
     });
     // What has a row of its own below an allowed folder needs a permission of its own.
     const refused = this.places.filter(

@@ -85,6 +85,7 @@ export function jobSpecsOf(plan: RunPlan): readonly JobSpec[] {
       env: [],
       workingDirectory: "",
       artifacts: [],
+      plugin: null,
       late: [],
       secrets: [],
     })),

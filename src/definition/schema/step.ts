@@ -49,7 +49,7 @@ export const stepSchema = z
     name: name.optional().describe("May hold expressions. Default: `step` and its number."),
     id: identifier.optional().describe("How later steps and outputs name it: `steps.<id>`."),
     uses: z.string().min(1).describe("A builtin such as shell, or a plugin as `<plugin_path>@<version>`."),
-    action: z.string().optional().describe("Which action of the plugin. Default: its only one."),
+    action: z.string().optional().describe("Which action of the plugin. Default: its own default, or its only one."),
     args: z.record(z.string(), json).optional().describe("Arguments; texts may hold expressions."),
     env: env.optional(),
     when: condition.optional(),

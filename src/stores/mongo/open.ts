@@ -8,6 +8,7 @@ import { Connection, type MongoOptions, translated, translateFault } from "./con
 import { MongoLogStore } from "./logs.ts";
 import { migrate } from "./migrate.ts";
 import { outputStore } from "./outputs.ts";
+import { pluginStore } from "./plugins.ts";
 import { identityStore, MongoPipelineStore } from "./records.ts";
 import { runRemoval } from "./run-removal.ts";
 import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, shardStore } from "./runtime.ts";
@@ -31,6 +32,7 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
     outputs: translated(outputStore(connection)),
     artifacts: translated(artifactStore(connection)),
     blobs: translated(gridBlobStore(connection)),
+    plugins: translated(pluginStore(connection)),
     shards: translated(shardStore(connection)),
     deadLetters: translated(deadLetterStore(connection)),
     pipelines: translated(new MongoPipelineStore(connection)),

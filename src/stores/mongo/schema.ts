@@ -77,4 +77,9 @@ export const MIGRATIONS: readonly Migration[] = [
       ]);
     await connection.collection("blobs.chunks").createIndex({ files_id: 1, n: 1 }, { unique: true });
   },
+  async (connection) => {
+    await connection
+      .collection("plugins")
+      .createIndexes([{ key: { name: 1, createdAt: 1 } }, { key: { packageId: 1 }, unique: true }]);
+  },
 ];

@@ -8,6 +8,7 @@ import { fileBlobStore } from "./blobs.ts";
 import { Database } from "./database.ts";
 import { SqliteLogStore } from "./logs.ts";
 import { outputStore } from "./outputs.ts";
+import { pluginStore } from "./plugins.ts";
 import { identityStore, SqlitePipelineStore } from "./records.ts";
 import { runRemoval } from "./run-removal.ts";
 import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, shardStore } from "./runtime.ts";
@@ -35,6 +36,7 @@ export async function openSqliteStores({ path, limitBytes = null }: SqliteOption
     outputs: outputStore(db),
     artifacts: artifactStore(db),
     blobs: fileBlobStore(join(dirname(path), "blobs")),
+    plugins: pluginStore(db),
     shards: shardStore(db),
     deadLetters: deadLetterStore(db),
     pipelines: new SqlitePipelineStore(db),

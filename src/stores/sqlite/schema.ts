@@ -113,4 +113,11 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX artifacts_by_step ON artifacts (step_run_id);
   CREATE INDEX artifacts_by_expiry ON artifacts (expires_at, artifact_id);
   `,
+  `
+  CREATE TABLE plugins (
+    name TEXT NOT NULL, version TEXT NOT NULL, package_id TEXT NOT NULL UNIQUE, sha256 TEXT NOT NULL,
+    bytes INTEGER NOT NULL, state TEXT NOT NULL, created_at INTEGER NOT NULL, created_by TEXT NOT NULL,
+    manifest TEXT NOT NULL, PRIMARY KEY (name, version)
+  ) WITHOUT ROWID;
+  `,
 ];

@@ -414,6 +414,17 @@ export interface Dispatch {
   secrets: string[];
   /** What is kept of the workspace when the process has ended by itself, before the final report. */
   artifacts: ArtifactRule[];
+  /**
+   * Of the plugin that `uses` names in its exact version, fetched with PullPlugin; absent for builtins, and for plugins
+   * that only agents know, in folders of their own.
+   */
+  plugin: PluginPackage | undefined;
+}
+
+export interface PluginPackage {
+  /** SHA-256 of the package, in 64 lower-case hexadecimal digits. */
+  sha256: string;
+  sizeBytes: bigint;
 }
 
 export interface ArtifactRule {
@@ -2132,6 +2143,7 @@ function createBaseDispatch(): Dispatch {
     jobAttempt: 0,
     secrets: [],
     artifacts: [],
+    plugin: undefined,
   };
 }
 
@@ -2208,6 +2220,9 @@ export const Dispatch: MessageFns<Dispatch> = {
     }
     for (const v of message.artifacts) {
       ArtifactRule.encode(v!, writer.uint32(322).fork()).join();
+    }
+    if (message.plugin !== undefined) {
+      PluginPackage.encode(message.plugin, writer.uint32(338).fork()).join();
     }
     return writer;
   },
@@ -2385,6 +2400,14 @@ export const Dispatch: MessageFns<Dispatch> = {
             message.artifacts.push(ArtifactRule.decode(reader, reader.uint32()));
             continue;
           }
+          case 42: {
+            if (tag !== 338) {
+              break;
+            }
+
+            message.plugin = PluginPackage.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2477,6 +2500,7 @@ export const Dispatch: MessageFns<Dispatch> = {
       artifacts: globalThis.Array.isArray(object?.artifacts)
         ? object.artifacts.map((e: any) => ArtifactRule.fromJSON(e))
         : [],
+      plugin: isSet(object.plugin) ? PluginPackage.fromJSON(object.plugin) : undefined,
     };
   },
 
@@ -2542,6 +2566,9 @@ export const Dispatch: MessageFns<Dispatch> = {
     if (message.artifacts?.length) {
       obj.artifacts = message.artifacts.map((e) => ArtifactRule.toJSON(e));
     }
+    if (message.plugin !== undefined) {
+      obj.plugin = PluginPackage.toJSON(message.plugin);
+    }
     return obj;
   },
 
@@ -2572,6 +2599,101 @@ export const Dispatch: MessageFns<Dispatch> = {
     message.jobAttempt = object.jobAttempt ?? 0;
     message.secrets = object.secrets?.map((e) => e) || [];
     message.artifacts = object.artifacts?.map((e) => ArtifactRule.fromPartial(e)) || [];
+    message.plugin = (object.plugin !== undefined && object.plugin !== null)
+      ? PluginPackage.fromPartial(object.plugin)
+      : undefined;
+    return message;
+  },
+};
+
+function createBasePluginPackage(): PluginPackage {
+  return { sha256: "", sizeBytes: 0n };
+}
+
+export const PluginPackage: MessageFns<PluginPackage> = {
+  encode(message: PluginPackage, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sha256 !== "") {
+      writer.uint32(10).string(message.sha256);
+    }
+    if (message.sizeBytes !== 0n) {
+      if (BigInt.asIntN(64, message.sizeBytes) !== message.sizeBytes) {
+        throw new globalThis.Error("value provided for field message.sizeBytes of type int64 too large");
+      }
+      writer.uint32(16).int64(message.sizeBytes);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PluginPackage {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePluginPackage();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sha256 = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.sizeBytes = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PluginPackage {
+    return {
+      sha256: isSet(object.sha256) ? globalThis.String(object.sha256) : "",
+      sizeBytes: isSet(object.sizeBytes)
+        ? BigInt(object.sizeBytes)
+        : isSet(object.size_bytes)
+        ? BigInt(object.size_bytes)
+        : 0n,
+    };
+  },
+
+  toJSON(message: PluginPackage): unknown {
+    const obj: any = {};
+    if (message.sha256 !== "") {
+      obj.sha256 = message.sha256;
+    }
+    if (message.sizeBytes !== 0n) {
+      obj.sizeBytes = message.sizeBytes.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PluginPackage>, I>>(base?: I): PluginPackage {
+    return PluginPackage.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PluginPackage>, I>>(object: I): PluginPackage {
+    const message = createBasePluginPackage();
+    message.sha256 = object.sha256 ?? "";
+    message.sizeBytes = (object.sizeBytes !== undefined && object.sizeBytes !== null) ? BigInt(object.sizeBytes) : 0n;
     return message;
   },
 };

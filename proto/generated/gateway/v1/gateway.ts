@@ -12,7 +12,9 @@ import {
   Client,
   type ClientDuplexStream,
   type ClientOptions,
+  type ClientReadableStream,
   type handleBidiStreamingCall,
+  type handleServerStreamingCall,
   makeGenericClientConstructor,
   type Metadata,
   type UntypedServiceImplementation,
@@ -376,6 +378,19 @@ export interface PullArtifactResponse {
     /** Of the wanted files, one after the other; at most 262144 bytes a message. */
     { $case: "data"; value: Buffer }
     | undefined;
+}
+
+export interface PullPluginRequest {
+  stepRunId: string;
+  /** Fencing token of the dispatch. */
+  token: bigint;
+  /** Bytes that are there already. */
+  offset: bigint;
+}
+
+export interface PullPluginResponse {
+  /** In order; at most 262144 bytes. */
+  data: Buffer;
 }
 
 function createBaseLogLine(): LogLine {
@@ -2352,6 +2367,184 @@ export const PullArtifactResponse: MessageFns<PullArtifactResponse> = {
   },
 };
 
+function createBasePullPluginRequest(): PullPluginRequest {
+  return { stepRunId: "", token: 0n, offset: 0n };
+}
+
+export const PullPluginRequest: MessageFns<PullPluginRequest> = {
+  encode(message: PullPluginRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.stepRunId !== "") {
+      writer.uint32(10).string(message.stepRunId);
+    }
+    if (message.token !== 0n) {
+      if (BigInt.asIntN(64, message.token) !== message.token) {
+        throw new globalThis.Error("value provided for field message.token of type int64 too large");
+      }
+      writer.uint32(16).int64(message.token);
+    }
+    if (message.offset !== 0n) {
+      if (BigInt.asIntN(64, message.offset) !== message.offset) {
+        throw new globalThis.Error("value provided for field message.offset of type int64 too large");
+      }
+      writer.uint32(24).int64(message.offset);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PullPluginRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePullPluginRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.stepRunId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.token = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.offset = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PullPluginRequest {
+    return {
+      stepRunId: isSet(object.stepRunId)
+        ? globalThis.String(object.stepRunId)
+        : isSet(object.step_run_id)
+        ? globalThis.String(object.step_run_id)
+        : "",
+      token: isSet(object.token) ? BigInt(object.token) : 0n,
+      offset: isSet(object.offset) ? BigInt(object.offset) : 0n,
+    };
+  },
+
+  toJSON(message: PullPluginRequest): unknown {
+    const obj: any = {};
+    if (message.stepRunId !== "") {
+      obj.stepRunId = message.stepRunId;
+    }
+    if (message.token !== 0n) {
+      obj.token = message.token.toString();
+    }
+    if (message.offset !== 0n) {
+      obj.offset = message.offset.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PullPluginRequest>, I>>(base?: I): PullPluginRequest {
+    return PullPluginRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PullPluginRequest>, I>>(object: I): PullPluginRequest {
+    const message = createBasePullPluginRequest();
+    message.stepRunId = object.stepRunId ?? "";
+    message.token = (object.token !== undefined && object.token !== null) ? BigInt(object.token) : 0n;
+    message.offset = (object.offset !== undefined && object.offset !== null) ? BigInt(object.offset) : 0n;
+    return message;
+  },
+};
+
+function createBasePullPluginResponse(): PullPluginResponse {
+  return { data: Buffer.alloc(0) };
+}
+
+export const PullPluginResponse: MessageFns<PullPluginResponse> = {
+  encode(message: PullPluginResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.data.length !== 0) {
+      writer.uint32(10).bytes(message.data);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PullPluginResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePullPluginResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.data = Buffer.from(reader.bytes());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PullPluginResponse {
+    return { data: isSet(object.data) ? Buffer.from(bytesFromBase64(object.data)) : Buffer.alloc(0) };
+  },
+
+  toJSON(message: PullPluginResponse): unknown {
+    const obj: any = {};
+    if (message.data.length !== 0) {
+      obj.data = base64FromBytes(message.data);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PullPluginResponse>, I>>(base?: I): PullPluginResponse {
+    return PullPluginResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PullPluginResponse>, I>>(object: I): PullPluginResponse {
+    const message = createBasePullPluginResponse();
+    message.data = object.data ?? Buffer.alloc(0);
+    return message;
+  },
+};
+
 export type GatewayService = typeof GatewayService;
 export const GatewayService = {
   /** Log lines in batches, with an acknowledgement for each. A stream may carry batches of many step runs. */
@@ -2408,6 +2601,20 @@ export const GatewayService = {
       Buffer.from(PullArtifactResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PullArtifactResponse => PullArtifactResponse.decode(value),
   },
+  /**
+   * The package of the plugin that a step which the agent holds uses. FAILED_PRECONDITION: the grant is over, or the step
+   * uses none of the registry; NOT_FOUND: it was deleted from the registry after the run was planned; OUT_OF_RANGE: the
+   * package has fewer bytes.
+   */
+  pullPlugin: {
+    path: "/gateway.v1.Gateway/PullPlugin" as const,
+    requestStream: false as const,
+    responseStream: true as const,
+    requestSerialize: (value: PullPluginRequest): Buffer => Buffer.from(PullPluginRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): PullPluginRequest => PullPluginRequest.decode(value),
+    responseSerialize: (value: PullPluginResponse): Buffer => Buffer.from(PullPluginResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): PullPluginResponse => PullPluginResponse.decode(value),
+  },
 } as const;
 
 export interface GatewayServer extends UntypedServiceImplementation {
@@ -2431,6 +2638,12 @@ export interface GatewayServer extends UntypedServiceImplementation {
    * grant is over, or several jobs have kept one.
    */
   pullArtifact: handleBidiStreamingCall<PullArtifactRequest, PullArtifactResponse>;
+  /**
+   * The package of the plugin that a step which the agent holds uses. FAILED_PRECONDITION: the grant is over, or the step
+   * uses none of the registry; NOT_FOUND: it was deleted from the registry after the run was planned; OUT_OF_RANGE: the
+   * package has fewer bytes.
+   */
+  pullPlugin: handleServerStreamingCall<PullPluginRequest, PullPluginResponse>;
 }
 
 export interface GatewayClient extends Client {
@@ -2471,6 +2684,17 @@ export interface GatewayClient extends Client {
     metadata: Metadata,
     options?: Partial<CallOptions>,
   ): ClientDuplexStream<PullArtifactRequest, PullArtifactResponse>;
+  /**
+   * The package of the plugin that a step which the agent holds uses. FAILED_PRECONDITION: the grant is over, or the step
+   * uses none of the registry; NOT_FOUND: it was deleted from the registry after the run was planned; OUT_OF_RANGE: the
+   * package has fewer bytes.
+   */
+  pullPlugin(request: PullPluginRequest, options?: Partial<CallOptions>): ClientReadableStream<PullPluginResponse>;
+  pullPlugin(
+    request: PullPluginRequest,
+    metadata?: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientReadableStream<PullPluginResponse>;
 }
 
 export const GatewayClient = makeGenericClientConstructor(GatewayService, "gateway.v1.Gateway") as unknown as {

@@ -1,0 +1,58 @@
+/** Versions of plugins, and what a reference to one may leave open. Source: https://semver.org/spec/v2.0.0.html, without build metadata. */
+
+const NUMBER = "(?:0|[1-9]\\d{0,8})";
+const WORD = `(?:${NUMBER}|\\d*[A-Za-z-][\\dA-Za-z-]*)`;
+const VERSION = new RegExp(`^${NUMBER}\\.${NUMBER}\\.${NUMBER}(?:-${WORD}(?:\\.${WORD})*)?$`);
+const BEGINNING = new RegExp(`^${NUMBER}(?:\\.${NUMBER})?$`);
+
+/** True for `1.2.3` and `1.2.3-rc.1`; at most 64 characters. */
+export function isVersion(text: string): boolean {
+  return text.length <= 64 && VERSION.test(text);
+}
+
+/** Negative when `a` comes before `b`; both are versions. */
+export function compareVersions(a: string, b: string): number {
+  const [one, other] = [partsOf(a), partsOf(b)];
+  for (const [index, number] of one.numbers.entries()) {
+    const difference = number - other.numbers[index]!;
+    if (difference !== 0) return difference;
+  }
+  if (one.words.length === 0 || other.words.length === 0) return other.words.length - one.words.length;
+  for (const [index, word] of one.words.entries()) {
+    const difference = compareWords(word, other.words[index]);
+    if (difference !== 0) return difference;
+  }
+  return one.words.length - other.words.length;
+}
+
+/**
+ * The newest of `versions` that `wanted` stands for: `1.2.3` for itself, `1` and `1.2` for what begins so and is no
+ * pre-release. A `v` before it counts for nothing. Undefined for none.
+ */
+export function newestMatching(wanted: string, versions: readonly string[]): string | undefined {
+  const text = wanted.replace(/^v/, "");
+  if (isVersion(text)) return versions.find((version) => version === text);
+  if (!BEGINNING.test(text)) return undefined;
+  const matching = versions.filter((version) => version.startsWith(`${text}.`) && !version.includes("-"));
+  return newest(matching);
+}
+
+/** The newest of some versions. */
+export function newest(versions: readonly string[]): string | undefined {
+  return versions.toSorted(compareVersions).at(-1);
+}
+
+function partsOf(version: string): { readonly numbers: readonly number[]; readonly words: readonly string[] } {
+  const dash = version.indexOf("-");
+  const numbers = (dash === -1 ? version : version.slice(0, dash)).split(".").map(Number);
+  return { numbers, words: dash === -1 ? [] : version.slice(dash + 1).split(".") };
+}
+
+/** Numbers come before words; what is missing before both. */
+function compareWords(word: string, other: string | undefined): number {
+  if (other === undefined) return 1;
+  const [isNumber, isOtherNumber] = [/^\d+$/.test(word), /^\d+$/.test(other)];
+  if (isNumber && isOtherNumber) return Number(word) - Number(other);
+  if (isNumber !== isOtherNumber) return isNumber ? -1 : 1;
+  return word === other ? 0 : word < other ? -1 : 1;
+}

@@ -1,0 +1,34 @@
+/** gateway.v1, plugins: packages on their way to the agents whose steps use them. */
+import type { ServerWritableStream } from "@grpc/grpc-js";
+import { z } from "zod";
+import type { GatewayServer, PullPluginRequest, PullPluginResponse } from "../../proto/generated/gateway/v1/gateway.ts";
+import { callingAgent } from "../app/agent-registration.ts";
+import type { AppContext } from "../app/context.ts";
+import { readPluginPackage } from "../app/plugin-handout.ts";
+import { asId, type StepRunId } from "../domain/ids.ts";
+import { factsOf, serveStream } from "./calls.ts";
+import { parse } from "./status.ts";
+
+const wholeNumber = z.bigint().nonnegative().max(BigInt(Number.MAX_SAFE_INTEGER)).transform(Number);
+const pullPlugin = z.object({
+  stepRunId: z
+    .string()
+    .min(1)
+    .max(128)
+    .transform(asId<StepRunId>),
+  token: wholeNumber,
+  offset: wholeNumber,
+});
+
+export function pluginCalls(context: AppContext): Pick<GatewayServer, "pullPlugin"> {
+  return {
+    pullPlugin: (call: ServerWritableStream<PullPluginRequest, PullPluginResponse>) =>
+      serveStream<PullPluginResponse>(context.log, call, async (write, hungUp) => {
+        const { caller } = await factsOf(context, call, hungUp);
+        const request = parse(pullPlugin, call.request);
+        for await (const piece of readPluginPackage(context, callingAgent(caller), request)) {
+          await write({ data: Buffer.from(piece.buffer, piece.byteOffset, piece.length) });
+        }
+      }),
+  };
+}

@@ -1,0 +1,122 @@
+import { expect } from "chai";
+import { actionOf, isPluginReference } from "../../src/domain/plugins.ts";
+import { BUILTIN_ARGS } from "../../src/definition/uses.ts";
+import { readManifest } from "../../src/plugins/manifest.ts";
+
+const lines = (...text: readonly string[]): string => `${text.join("\n")}\n`;
+const GOOD = lines(
+  "name: util/json-patch",
+  "version: 1.2.3",
+  "actions:",
+  "  apply:",
+  "    args: { type: object, properties: { file: { type: string } }, required: [file] }",
+  "    command: [python3, ./main.py]",
+);
+const manifestIn = (text: string) => {
+  const read = readManifest(text);
+  if ("problems" in read) throw new Error(JSON.stringify(read.problems));
+  return read.manifest;
+};
+const problemsIn = (text: string): readonly string[] => {
+  const read = readManifest(text);
+  return "problems" in read ? read.problems.map(({ message }) => message) : [];
+};
+
+describe("a plugin's manifest", () => {
+  it("is read with its defaults, its only action as the default one", () => {
+    expect(manifestIn(GOOD)).to.deep.equal({
+      name: "util/json-patch",
+      version: "1.2.3",
+      description: "",
+      actions: {
+        apply: {
+          description: "",
+          args: { type: "object", properties: { file: { type: "string" } }, required: ["file"] },
+          outputs: [],
+          command: ["python3", "./main.py"],
+        },
+      },
+      defaultAction: "apply",
+      platforms: [],
+    });
+  });
+
+  it("has no default where it has several actions and names none", () => {
+    const manifest = manifestIn(GOOD + lines("  test: { command: [./test] }"));
+    expect(manifest.defaultAction).to.equal(null);
+    expect(actionOf(manifest, "")).to.equal(undefined);
+    expect(actionOf(manifest, "test")![1].command).to.deep.equal(["./test"]);
+    expect(actionOf(manifest, "constructor")).to.equal(undefined);
+  });
+
+  it("is told every problem with its line and column", () => {
+    const text = lines(
+      "name: ../elsewhere",
+      "version: 2",
+      "actons: {}",
+      "actions:",
+      "  apply:",
+      "    comand: [sh]",
+      "  9: { command: [sh] }",
+      "  test: { command: [] }",
+      "platforms: [Linux]",
+    );
+    expect(problemsIn(text)).to.deep.equal([
+      "plugin.yaml:1:1: `name` must be names of letters, digits, `_`, `-` and `.`, separated by `/`, none of which is `versions`",
+      "plugin.yaml:2:1: `version` must be a string: put it in quotes",
+      'plugin.yaml:3:1: unknown key "actons" (did you mean "actions"?)',
+      "plugin.yaml:5:3: `actions.apply.command` is required",
+      'plugin.yaml:6:5: unknown key "comand" (did you mean "command"?)',
+      "plugin.yaml:7:3: `actions.9` must begin with a letter or `_` and go on with at most 63 letters, digits, `_` and `-`",
+      "plugin.yaml:8:11: `actions.test.command` must name a program",
+      "plugin.yaml:9:13: `platforms.0` must be such as linux or linux/x64",
+    ]);
+  });
+
+  for (const [what, text, told] of [
+    [
+      "another default action",
+      `${GOOD}defaultAction: aply\n`,
+      'plugin.yaml:7:1: there is no action "aply" (did you mean "apply"?)',
+    ],
+    ["a key twice", `${GOOD}name: b\n`, 'plugin.yaml:7:1: the key "name" stands in this map already'],
+    ["no YAML", "name: [", "plugin.yaml:1:8: a list before this has no `]`"],
+    ["something else", "- a", "plugin.yaml:1:1: the manifest must be a map"],
+    ["nothing", "", "plugin.yaml:1:1: the manifest must be a map"],
+    ["too much", `# ${"x".repeat(70_000)}`, "plugin.yaml:1:1: a manifest may have 65536 bytes; this one is larger"],
+    ["too much depth", "[".repeat(60_000), "plugin.yaml:1:33: maps and lists may be nested 32 deep; these are deeper"],
+  ] as const) {
+    it(`is refused with ${what}`, () => {
+      expect(problemsIn(text)[0]).to.include(told);
+    });
+  }
+
+  for (const [what, schema, told] of [
+    ["of another type", "{ type: strin }", "is no JSON Schema: /type must be equal to one of the allowed values"],
+    ["with a keyword that is none", "{ requird: [a] }", 'cannot be used: strict mode: unknown keyword: "requird"'],
+    ["with a reference into nothing", "{ $ref: '#/nowhere' }", "cannot be used: can't resolve reference #/nowhere"],
+    ["of another dialect", "{ $schema: 'http://json-schema.org/draft-07/schema#' }", "must be of JSON Schema 2020-12"],
+    ["that asks others", "{ $async: true }", "must not be asynchronous"],
+    ["that is a text", "all", "must be a JSON Schema"],
+  ] as const) {
+    it(`is refused with a schema ${what}`, () => {
+      const text = GOOD.replace(/args: .*/, `args: ${schema}`);
+      const [problem, ...others] = problemsIn(text);
+      expect(problem)
+        .to.match(/^plugin\.yaml:5:5: /)
+        .and.include(told);
+      expect(others).to.deep.equal([]);
+    });
+  }
+});
+
+describe("a reference to a plugin", () => {
+  it("is none of a builtin, with or without its version", () => {
+    for (const name of BUILTIN_ARGS.keys()) {
+      expect(isPluginReference(name), name).to.equal(false);
+      expect(isPluginReference(`${name}@v1`), name).to.equal(false);
+    }
+    for (const uses of ["", "@1", "a@", "shell", "other"]) expect(isPluginReference(uses), uses).to.equal(false);
+    for (const uses of ["a@1", "team/shell@v1", "shell@v2"]) expect(isPluginReference(uses), uses).to.equal(true);
+  });
+});
