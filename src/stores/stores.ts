@@ -10,6 +10,8 @@ import type { LogStore } from "./logs.ts";
 import type { OutputStore } from "./outputs.ts";
 import type { PipelineStore } from "./pipelines.ts";
 import type { PlanStore } from "./plans.ts";
+import type { RemovalStore } from "./removals.ts";
+import type { RetentionStore } from "./retention.ts";
 import type { RemoveRun } from "./run-removal.ts";
 import type { ShardStore } from "./shards.ts";
 
@@ -27,6 +29,8 @@ export interface Stores {
   readonly identity: IdentityStore;
   readonly idempotency: IdempotencyStore;
   readonly removeRun: RemoveRun;
+  readonly removals: RemovalStore;
+  readonly retention: RetentionStore;
   /** Resolves when the store answers; rejects when it does not. */
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -25,6 +25,7 @@ import { identityStoreContract } from "./identity-store.ts";
 import { operationStoresContract } from "./operation-stores.ts";
 import { outputStoreContract } from "./output-store.ts";
 import { recordStoresContract } from "./record-stores.ts";
+import { retentionStoreContract } from "./retention-store.ts";
 import { leftOf, runRemovalContract, storeWhole } from "./run-removal.ts";
 import { actorOf, sampleAggregate, sampleApproval, saveOf, withIndex } from "./samples.ts";
 
@@ -40,6 +41,7 @@ describe("the store on SQLite", () => {
   outputStoreContract(() => opened.stores);
   runRemovalContract(() => opened.stores);
   agentEventStoreContract(() => opened.stores);
+  retentionStoreContract(() => opened.stores);
 
   it("keeps everything when it is opened again, also by two at a time", async () => {
     const aggregate = sampleAggregate();
@@ -117,6 +119,7 @@ describe("the store on MongoDB", function () {
   outputStoreContract(() => stores);
   runRemovalContract(() => stores);
   agentEventStoreContract(() => stores);
+  retentionStoreContract(() => stores);
 
   it("brings look-ups up to a save that ended before it wrote them", async () => {
     const agentId = newId("agt");

@@ -6,6 +6,8 @@ import { Database } from "./database.ts";
 import { SqliteLogStore } from "./logs.ts";
 import { outputStore } from "./outputs.ts";
 import { identityStore, SqlitePipelineStore } from "./records.ts";
+import { removalStore } from "./removals.ts";
+import { retentionStore } from "./retention.ts";
 import { runRemoval } from "./run-removal.ts";
 import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, shardStore } from "./runtime.ts";
 
@@ -35,6 +37,8 @@ export async function openSqliteStores({ path, limitBytes = null }: SqliteOption
     identity: identityStore(db),
     idempotency: idempotencyStore(db),
     removeRun: runRemoval(db),
+    removals: removalStore(db),
+    retention: retentionStore(db),
     async ping() {
       await db.get("SELECT 1 AS ok");
     },
