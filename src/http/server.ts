@@ -17,6 +17,7 @@ import { addIdentityRoutes } from "./identity-routes.ts";
 import { createListener } from "./listener.ts";
 import { boundRequests, observeRequests, secureAnswers } from "./observe.ts";
 import { addPipelineRoutes } from "./pipeline-routes.ts";
+import { addRetentionRoutes } from "./retention-routes.ts";
 import { addRunRoutes } from "./run-routes.ts";
 import type { RequestState } from "./state.ts";
 
@@ -52,6 +53,7 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   addApprovalRoutes(api, context);
   addPipelineRoutes(api, context);
   addClusterRoutes(api, context);
+  addRetentionRoutes(api, context);
   api.get("/ws", () => {
     throw new MillraceError("malformed_request", "this address speaks WebSocket: send an upgrade request");
   });

@@ -132,6 +132,7 @@ async function startParts(
     onRunBegun: (actors) => onTurnSaved(actors, new Map()),
     shards: config.shards,
     eventNamespace: config.eventNamespace,
+    retention: config.retention,
     signingKey: await signingKeyOf(config, dataDir),
   };
   const { adminToken } = await ensureBootstrap(context, {
