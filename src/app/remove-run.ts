@@ -20,11 +20,13 @@ export async function finishRemoval({ stores }: AppContext, removal: Removal): P
   const { runId, succession } = removal;
   await stores.removeRun(removal);
   // What else is kept of runs goes here, after the run and before its removal counts as finished.
-  await stores.inbox.forgetAnswered(runId, Number.MAX_SAFE_INTEGER);
-  // Of a rerun there is none: it has that of the first one.
-  await stores.pipelines.dropRevision(adHocRevisionId(runId));
-  await stores.idempotency.remove(succession.key);
-  if (succession.runId !== runId) await stores.removals.drop(succession.runId);
+  await Promise.all([
+    stores.inbox.forgetAnswered(runId, Number.MAX_SAFE_INTEGER),
+    // Of a rerun there is none: it has that of the first one.
+    stores.pipelines.dropRevision(adHocRevisionId(runId)),
+    stores.idempotency.remove(succession.key),
+    succession.runId === runId ? undefined : stores.removals.drop(succession.runId),
+  ]);
   await stores.removals.finish(runId);
 }
 

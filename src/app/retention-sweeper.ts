@@ -13,9 +13,8 @@ import { sweepRuns } from "./sweep-runs.ts";
 const INTERVAL_MS = 10_000;
 /** The same for what is of no run, at most. */
 const RECORDS_INTERVAL_MS = 600_000;
-/** It works so long at a time, and rests longer the slower the store answers: others take up at least three quarters of it. */
+/** It works at least so long at a time, and then rests as long: the slower the store answers, the less it asks. */
 const BURST_MS = 50;
-const REST = 3;
 /** What is of no pipeline belongs to the owner of this shard. */
 const SHARD_OF_RECORDS = 0;
 
@@ -96,7 +95,7 @@ export class RetentionSweeper {
     for await (const _ of work) {
       const workedMs = clock.monotonic() - begunAt;
       if (workedMs < BURST_MS) continue;
-      if (!(await this.#rest(workedMs * REST))) return;
+      if (!(await this.#rest(workedMs))) return;
       begunAt = clock.monotonic();
     }
   }

@@ -1,9 +1,10 @@
 /** One look of retention at what is of no single run: request ids, groups that nobody is in, dead letters and the like. */
-import { type GroupId, type RootId, type RunId } from "../domain/ids.ts";
+import type { RootId, RunId } from "../domain/ids.ts";
 import type { AppContext } from "./context.ts";
 import { finishRemoval } from "./remove-run.ts";
 
 const AT_ONCE = 200;
+const GROUPS_AT_ONCE = 50;
 const MAX_DEAD_LETTERS = 10_000;
 /** A command waits for a run that is not there at most while somebody who has found that run goes on to store it. */
 const STRAY_MS = 600_000;
@@ -45,14 +46,16 @@ export async function* sweepRecords(context: AppContext, keptMs: number): AsyncG
  */
 async function* sweepGroups({ stores }: AppContext, before: number): AsyncGenerator<void, void, void> {
   for (let after = ""; ;) {
-    const page = await stores.retention.pageGroups(after, AT_ONCE);
-    for (const group of page) {
-      await stores.inbox.forgetAnswered(group.groupId, before);
-      if (group.isIdle) await stores.retention.removeGroup(group);
-      yield;
-    }
-    if (page.length < AT_ONCE) return;
-    after = page.at(-1)!.groupId satisfies GroupId;
+    const page = await stores.retention.pageGroups(after, GROUPS_AT_ONCE);
+    await Promise.all(
+      page.map(async (group) => {
+        await stores.inbox.forgetAnswered(group.groupId, before);
+        if (group.isIdle) await stores.retention.removeGroup(group);
+      }),
+    );
+    yield;
+    if (page.length < GROUPS_AT_ONCE) return;
+    after = page.at(-1)!.groupId;
   }
 }
 

@@ -31,7 +31,7 @@ export interface RunSweep {
 
 const PAGE = 50;
 /** So many at once share the syncs of an embedded store, and the round trips to another one. */
-const AT_ONCE = 8;
+const AT_ONCE = 16;
 /** A pipeline that was deleted leaves its runs for as long as somebody may still look for their end, at most. */
 const DELETED_PIPELINE_MS = 86_400_000;
 

@@ -4,7 +4,7 @@ import type { GroupId, PipelineId, ProjectId, RunId } from "../../domain/ids.ts"
 import type { RunOrigin } from "../aggregates.ts";
 import type { KeptRun, RetentionStore } from "../retention.ts";
 import type { Database, Row } from "./database.ts";
-import { deleteEvents, deleteLogChunks } from "./deletion.ts";
+import { eventsOf, inParts, logChunksOf, type Part } from "./deletion.ts";
 
 /** Values of `logs_gone` and `events_gone`. */
 const DROPPING = 1;
@@ -17,8 +17,11 @@ const HAS_PART: Record<KeptPart, string> = {
 };
 
 export function retentionStore(db: Database): RetentionStore {
-  const mark = (runId: RunId, column: "logs_gone" | "events_gone", value: number) =>
-    db.run(`UPDATE aggregates SET ${column} = ? WHERE root_id = ?`, value, runId);
+  const drop = (runId: RunId, column: "logs_gone" | "events_gone", part: Part): Promise<void> => {
+    const mark = (value: number) =>
+      void db.runNow(`UPDATE aggregates SET ${column} = ? WHERE root_id = ?`, value, runId);
+    return inParts(db, { first: () => mark(DROPPING), parts: [part], last: () => mark(GONE) });
+  };
   return {
     async nextPipeline(after) {
       // Groups are of no pipeline.
@@ -55,16 +58,8 @@ export function retentionStore(db: Database): RetentionStore {
       const row = await db.get("SELECT logs_gone, events_gone FROM aggregates WHERE root_id = ?", runId);
       return row && { logs: row["logs_gone"] !== 0, events: row["events_gone"] !== 0 };
     },
-    async dropLogs(runId, stepRunIds) {
-      await mark(runId, "logs_gone", DROPPING);
-      await deleteLogChunks(db, stepRunIds);
-      await mark(runId, "logs_gone", GONE);
-    },
-    async dropEvents(runId) {
-      await mark(runId, "events_gone", DROPPING);
-      await deleteEvents(db, runId);
-      await mark(runId, "events_gone", GONE);
-    },
+    dropLogs: (runId, stepRunIds) => drop(runId, "logs_gone", logChunksOf(db, stepRunIds)),
+    dropEvents: (runId) => drop(runId, "events_gone", eventsOf(db, runId)),
     async pageGroups(after, limit) {
       const rows = await db.all(
         `SELECT root_id, version, settled FROM aggregates WHERE pipeline_id = '' AND root_id > ?

@@ -1,24 +1,25 @@
 /** Removes runs from SQLite. */
 import type { RemoveRun } from "../run-removal.ts";
 import type { Database } from "./database.ts";
-import { deleteEvents, deleteLogChunks } from "./deletion.ts";
+import { eventsOf, inParts, logChunksOf } from "./deletion.ts";
 
 export function runRemoval(db: Database): RemoveRun {
-  return async ({ runId, stepRunIds }) => {
-    await db.transaction(() => {
-      db.runNow("DELETE FROM aggregates WHERE root_id = ?", runId);
-      db.runNow("DELETE FROM actors WHERE root_id = ?", runId);
-      db.runNow("DELETE FROM inbox WHERE root_id = ? AND verdict IS NULL", runId);
-      for (const table of ["plans", "job_specs", "step_outputs"]) {
-        db.runNow(`DELETE FROM ${table} WHERE run_id = ?`, runId);
-      }
-      db.runNow("DELETE FROM agent_events WHERE owner = ?", runId);
+  return ({ runId, stepRunIds }) =>
+    inParts(db, {
+      first() {
+        db.runNow("DELETE FROM aggregates WHERE root_id = ?", runId);
+        db.runNow("DELETE FROM actors WHERE root_id = ?", runId);
+        db.runNow("DELETE FROM inbox WHERE root_id = ? AND verdict IS NULL", runId);
+        for (const table of ["plans", "job_specs", "step_outputs"]) {
+          db.runNow(`DELETE FROM ${table} WHERE run_id = ?`, runId);
+        }
+        db.runNow("DELETE FROM agent_events WHERE owner = ?", runId);
+      },
+      parts: [eventsOf(db, runId), logChunksOf(db, stepRunIds)],
+      last: () =>
+        void db.runNow(
+          "DELETE FROM log_heads WHERE step_run_id IN (SELECT value FROM json_each(?))",
+          JSON.stringify(stepRunIds),
+        ),
     });
-    await deleteEvents(db, runId);
-    await deleteLogChunks(db, stepRunIds);
-    await db.run(
-      "DELETE FROM log_heads WHERE step_run_id IN (SELECT value FROM json_each(?))",
-      JSON.stringify(stepRunIds),
-    );
-  };
 }
