@@ -13,11 +13,15 @@ import { storeFile } from "../src/plane/data-dir.ts";
 import { Installation } from "./millrace/installation.ts";
 
 const KEEP = "15s,150/pipeline";
+/** Of each pipeline; while as many are live, none is begun. */
 const IN_FLIGHT = 20;
+const RUNS_A_SECOND = 5;
 const POLL_MS = 50;
 const SAMPLE_MS = 15_000;
 const RERUN_EVERY = 20;
-/** Beyond what was reached in the middle, for what varies from look to look. */
+/** Until as much goes as comes. */
+const WARM_UP_SECONDS = 60;
+/** Beyond what was reached in the first half of the rest, for what varies from look to look. */
 const TOLERATED_GROWTH = 1.1;
 
 const SCRIPT = "i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo line $i of a log that is not very long; done";
@@ -77,7 +81,7 @@ async function main(durationMs: number): Promise<number> {
   }
 }
 
-/** Keeps some runs of each pipeline in flight, with request ids, groups of their own and reruns among them. */
+/** Begins runs of each pipeline at a steady pace, with request ids, groups of their own and reruns among them. */
 class Load {
   made = 0;
   readonly #installation: Installation;
@@ -106,11 +110,13 @@ class Load {
 
   async #keepBusy(pipelineId: string, until: number): Promise<void> {
     const { api } = this.#installation;
+    let dueAt = performance.now();
     while (performance.now() < until) {
       const { list } = await api.call<{ list: readonly Run[] }>("GET", `/pipelines/${pipelineId}/runs?pageSize=100`);
       const live = list.filter(({ endTime }) => endTime === null).length;
       const ended = list.find(({ endTime, attempt }) => endTime !== null && attempt === 1);
-      for (let count = live; count < IN_FLIGHT / this.#pipelines.length; count++) {
+      for (let count = live; count < IN_FLIGHT && dueAt <= performance.now(); count++) {
+        dueAt += 1_000 / RUNS_A_SECOND;
         const n = String(this.made++);
         if (this.made % RERUN_EVERY === 0 && ended !== undefined) {
           const again = api.call("POST", `/pipelines/${pipelineId}/runs/${ended.runId}/rerun`, { scope: "all" });
@@ -173,11 +179,12 @@ function shown({ seconds, made, storeBytes, freeBytes, logBytes, runs, rows, pla
 }
 
 function judge(samples: readonly Sample[]): number {
-  const half = Math.floor(samples.length / 2);
+  const steady = samples.filter(({ seconds }) => seconds > WARM_UP_SECONDS);
+  const half = Math.floor(steady.length / 2);
   const most = (some: readonly Sample[], of: "storeBytes" | "rows") => Math.max(...some.map((sample) => sample[of]));
   let status = 0;
   for (const figure of ["storeBytes", "rows"] as const) {
-    const [before, after] = [most(samples.slice(0, half), figure), most(samples.slice(half), figure)];
+    const [before, after] = [most(steady.slice(0, half), figure), most(steady.slice(half), figure)];
     const isFlat = after <= before * TOLERATED_GROWTH;
     process.stdout.write(
       `${figure}: at most ${before} in the first half, ${after} in the second: ${isFlat ? "flat" : "grows"}\n`,
@@ -189,8 +196,8 @@ function judge(samples: readonly Sample[]): number {
 
 const { values } = parseArgs({ options: { minutes: { type: "string", default: "5" } } });
 const minutes = Number(values.minutes);
-if (!(minutes >= 1)) {
-  process.stderr.write("usage: npm run soak -- --minutes N, from 1\n");
+if (!(minutes >= 2)) {
+  process.stderr.write("usage: npm run soak -- --minutes N, from 2\n");
   process.exit(2);
 }
 process.exitCode = await main(minutes * 60_000);

@@ -17,9 +17,6 @@ import { removeRun } from "./remove-run.ts";
 import { rulesOf } from "./retention.ts";
 import { neededBy, retriedBy } from "./succession.ts";
 
-/** How many runs of each kind of part have gone. */
-export type Swept = Readonly<Record<KeptPart, number>>;
-
 export interface RunSweep {
   readonly rules: RetentionRules;
   /** Each pipeline is looked at by one node. */
@@ -29,7 +26,7 @@ export interface RunSweep {
   readonly onOldest: (createdAt: number) => void;
 }
 
-const PAGE = 50;
+const PAGE = 64;
 /** So many at once share the syncs of an embedded store, and the round trips to another one. */
 const AT_ONCE = 16;
 /** A pipeline that was deleted leaves its runs for as long as somebody may still look for their end, at most. */

@@ -10,21 +10,39 @@ import { type RunSweep, sweepRuns } from "../../src/app/sweep-runs.ts";
 import { commandIdOf, newId, type PipelineId, type RunId, type StepRunId } from "../../src/domain/ids.ts";
 import type { Bound } from "../../src/domain/retention.ts";
 import { UNBOUNDED } from "../../src/domain/retention-text.ts";
+import { openMongoStores } from "../../src/stores/mongo/open.ts";
 import type { Stores } from "../../src/stores/stores.ts";
 import { lines } from "../contracts/samples.ts";
 import { silentLog } from "../support/kernel-ports.ts";
+import { freshDatabase, startTestMongo } from "../support/mongo.ts";
 import { jobSpecsOf, planOf } from "../support/plans.ts";
 import { openTestSqlite } from "../support/stores.ts";
 
 const DAY_MS = 86_400_000;
 
-describe("the sweep of retention", () => {
-  let store: Awaited<ReturnType<typeof openTestSqlite>>;
+interface OpenedStores {
+  readonly stores: Stores;
+  close(): Promise<void>;
+}
+
+async function openTestMongoStores(): Promise<OpenedStores> {
+  const stores = await openMongoStores({ url: (await startTestMongo()).url, database: freshDatabase() });
+  return { stores, close: () => stores.close() };
+}
+
+describe("the sweep of retention", function () {
+  this.timeout(60_000);
+  describe("on SQLite", () => sweepTests(openTestSqlite));
+  describe("on MongoDB", () => sweepTests(openTestMongoStores));
+});
+
+function sweepTests(open: () => Promise<OpenedStores>): void {
+  let store: OpenedStores;
   let now: number;
   let context: AppContext;
 
   beforeEach(async () => {
-    store = await openTestSqlite();
+    store = await open();
     now = 1_000 * DAY_MS;
     const clock = { now: () => now, monotonic: () => now };
     // The rest is not for sweeps.
@@ -344,7 +362,7 @@ describe("the sweep of retention", () => {
     now += 600_001;
     expect(await look()).to.deep.equal([runId]);
   });
-});
+}
 
 /** The same stores, of which every call fails that changes something, once `writes` of them were made. */
 function dyingAfter(stores: Stores, writes: number): Stores {
