@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect } from "chai";
 import { createRunAggregate } from "../../actors/run/create.ts";
 import type { StepState } from "../../actors/step/state.ts";
@@ -7,15 +10,19 @@ import { isRemoved } from "../../src/app/remove-run.ts";
 import { claimSuccessor } from "../../src/app/succession.ts";
 import { finishRemovals, sweepRecords, sweepStrayCommands } from "../../src/app/sweep-records.ts";
 import { type RunSweep, sweepRuns } from "../../src/app/sweep-runs.ts";
+import { MillraceError } from "../../src/domain/errors.ts";
 import { commandIdOf, newId, type PipelineId, type RunId, type StepRunId } from "../../src/domain/ids.ts";
 import type { Bound } from "../../src/domain/retention.ts";
 import { UNBOUNDED } from "../../src/domain/retention-text.ts";
 import { openMongoStores } from "../../src/stores/mongo/open.ts";
+import { openSqliteStores } from "../../src/stores/sqlite/open.ts";
 import type { Stores } from "../../src/stores/stores.ts";
 import { lines } from "../contracts/samples.ts";
+import { dyingAfter } from "../support/dying-stores.ts";
 import { silentLog } from "../support/kernel-ports.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
 import { jobSpecsOf, planOf } from "../support/plans.ts";
+import { saveTurn, storeRun } from "../support/stored-runs.ts";
 import { openTestSqlite } from "../support/stores.ts";
 
 const DAY_MS = 86_400_000;
@@ -34,6 +41,41 @@ describe("the sweep of retention", function () {
   this.timeout(60_000);
   describe("on SQLite", () => sweepTests(openTestSqlite));
   describe("on MongoDB", () => sweepTests(openTestMongoStores));
+
+  it("makes room in an embedded store that is full to the last page", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "millrace-full-"));
+    const stores = await openSqliteStores({ path: join(folder, "millrace.db"), limitBytes: 1e6 });
+    const fill = async (write: () => Promise<unknown>): Promise<number> => {
+      for (let written = 0; ; written++) {
+        try {
+          await write();
+        } catch (error) {
+          expect(error).to.be.instanceOf(MillraceError).with.property("reason", "unavailable");
+          return written;
+        }
+      }
+    };
+    try {
+      const plan = planOf([[{ steps: 1 }]]);
+      const nothing = () => Promise.resolve();
+      const feed = { publish: nothing, close: nothing, subscribe: () => Promise.resolve(nothing) };
+      let now = 0;
+      const context = { ...contextOf(stores, () => now), feed };
+      const made = await fill(async () => {
+        const run = await storeRun(context, plan);
+        await saveTurn(context, run, { run: { state: "success", endedAt: now }, events: [] });
+      });
+      expect(made).to.be.greaterThan(50);
+      await fill(() => stores.idempotency.claim({ key: newId("cmd"), bodyHash: "h", createdId: "x", at: 1 }));
+      now = 2 * DAY_MS;
+      for await (const _ of sweepRuns(context, sweepOf({ runs: { ...UNBOUNDED, ageMs: DAY_MS } })));
+      expect(await stores.retention.newestBut(1, plan), "all but those that nobody has ended").to.equal(undefined);
+      expect(await fill(() => storeRun(context, plan))).to.be.greaterThan(50);
+    } finally {
+      await stores.close();
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
 });
 
 function sweepTests(open: () => Promise<OpenedStores>): void {
@@ -44,9 +86,7 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
   beforeEach(async () => {
     store = await open();
     now = 1_000 * DAY_MS;
-    const clock = { now: () => now, monotonic: () => now };
-    // The rest is not for sweeps.
-    context = { stores: store.stores, clock, log: silentLog, shards: 1 } as AppContext;
+    context = contextOf(store.stores, () => now);
   });
   afterEach(() => store.close());
 
@@ -81,7 +121,7 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
   }
 
   /** A run of one step that took a moment, with a log and two events. */
-  async function storeRun(pipelineId: PipelineId, { daysAgo, settled = true, repeats, reuses, projectId }: Past) {
+  async function storePast(pipelineId: PipelineId, { daysAgo, settled = true, repeats, reuses, projectId }: Past) {
     const { aggregates, events, logs } = store.stores;
     const runId = newId("run");
     const plan = { ...planOf([[{ steps: 1 }]]), pipelineId, ...(projectId && { projectId: projectId as never }) };
@@ -131,15 +171,7 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
   /** One look; answers how much of each part went. */
   async function sweep(rules: Partial<RunSweep["rules"]>, stores: Stores = store.stores) {
     const swept = { runs: 0, logs: 0, events: 0 };
-    const all = sweepRuns(
-      { ...context, stores },
-      {
-        rules: { runs: UNBOUNDED, logs: UNBOUNDED, events: UNBOUNDED, ...rules },
-        isMine: () => true,
-        onSwept: (part) => void swept[part]++,
-        onOldest: () => {},
-      },
-    );
+    const all = sweepRuns({ ...context, stores }, { ...sweepOf(rules), onSwept: (part) => void swept[part]++ });
     for await (const _ of all);
     return swept;
   }
@@ -153,8 +185,8 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
   it("takes runs by their age, and of each pipeline leaves the newest", async () => {
     const [busy, quiet] = [await newPipeline(), await newPipeline()];
     const runs = [];
-    for (const daysAgo of [30, 11, 10, 9]) runs.push(await storeRun(busy, { daysAgo }));
-    const only = await storeRun(quiet, { daysAgo: 500 });
+    for (const daysAgo of [30, 11, 10, 9]) runs.push(await storePast(busy, { daysAgo }));
+    const only = await storePast(quiet, { daysAgo: 500 });
     expect(await sweep({ runs: days(10) })).to.deep.equal({ runs: 3, logs: 0, events: 0 });
     expect(await isThere(...runs, only)).to.deep.equal([false, false, false, true, true]);
     expect(await hasLog(runs[0]!)).to.equal(false);
@@ -166,9 +198,9 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
     const pipelineId = await newPipeline();
     const live = [];
     // More than one page of them.
-    for (let i = 0; i < 60; i++) live.push(await storeRun(pipelineId, { daysAgo: 90, settled: false }));
-    const old = await storeRun(pipelineId, { daysAgo: 80 });
-    await storeRun(pipelineId, { daysAgo: 1 });
+    for (let i = 0; i < 60; i++) live.push(await storePast(pipelineId, { daysAgo: 90, settled: false }));
+    const old = await storePast(pipelineId, { daysAgo: 80 });
+    await storePast(pipelineId, { daysAgo: 1 });
     expect((await sweep({ runs: days(10), logs: days(10) })).runs).to.equal(1);
     expect(await isThere(...live, old)).to.deep.equal([...live.map(() => true), false]);
   });
@@ -176,8 +208,8 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
   it("takes runs beyond a number of each pipeline, and beyond one of the project", async () => {
     const [one, other] = [await newPipeline(), await newPipeline()];
     const ofOne = [];
-    for (const daysAgo of [5, 4, 3, 2]) ofOne.push(await storeRun(one, { daysAgo }));
-    const ofOther = [await storeRun(other, { daysAgo: 9 }), await storeRun(other, { daysAgo: 8 })];
+    for (const daysAgo of [5, 4, 3, 2]) ofOne.push(await storePast(one, { daysAgo }));
+    const ofOther = [await storePast(other, { daysAgo: 9 }), await storePast(other, { daysAgo: 8 })];
     await sweep({ runs: { ...UNBOUNDED, perPipeline: 3 } });
     expect(await isThere(...ofOne, ...ofOther)).to.deep.equal([false, true, true, true, true, true]);
     await sweep({ runs: { ...UNBOUNDED, perProject: 2 } });
@@ -197,10 +229,10 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
     await pipelines.createProject({ projectId, name: "p", createdAt: 1 });
     await pipelines.setRetention(projectId, { runs: UNBOUNDED });
     const [own, general] = [await newPipeline(projectId), await newPipeline()];
-    const kept = await storeRun(own, { daysAgo: 50, projectId });
-    await storeRun(own, { daysAgo: 1, projectId });
-    const gone = await storeRun(general, { daysAgo: 50 });
-    await storeRun(general, { daysAgo: 1 });
+    const kept = await storePast(own, { daysAgo: 50, projectId });
+    await storePast(own, { daysAgo: 1, projectId });
+    const gone = await storePast(general, { daysAgo: 50 });
+    await storePast(general, { daysAgo: 1 });
     await sweep({ runs: days(10), logs: days(20) });
     expect(await isThere(kept, gone)).to.deep.equal([true, false]);
     expect(await hasLog(kept), "the logs go by the general bound").to.equal(false);
@@ -208,7 +240,7 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
 
   it("takes logs and events before the run, also of the newest, once", async () => {
     const pipelineId = await newPipeline();
-    const run = await storeRun(pipelineId, { daysAgo: 20 });
+    const run = await storePast(pipelineId, { daysAgo: 20 });
     expect(await sweep({ logs: days(10), events: days(30) })).to.deep.equal({ runs: 0, logs: 1, events: 0 });
     expect(await hasLog(run)).to.equal(false);
     expect(await store.stores.events.read(run.runId, 0, 10)).to.have.length(2);
@@ -220,9 +252,9 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
   describe("of runs that were run again", () => {
     it("leaves an attempt, and its log, for as long as there is a newer one that shows it", async () => {
       const pipelineId = await newPipeline();
-      const first = await storeRun(pipelineId, { daysAgo: 50 });
-      const second = await storeRun(pipelineId, { daysAgo: 15, repeats: first.runId, reuses: first.stepRunId });
-      await storeRun(pipelineId, { daysAgo: 1 });
+      const first = await storePast(pipelineId, { daysAgo: 50 });
+      const second = await storePast(pipelineId, { daysAgo: 15, repeats: first.runId, reuses: first.stepRunId });
+      await storePast(pipelineId, { daysAgo: 1 });
       const rules = { runs: days(20), logs: days(20) };
       expect(await sweep(rules)).to.deep.equal({ runs: 0, logs: 0, events: 0 });
       expect(await hasLog(first)).to.equal(true);
@@ -242,8 +274,8 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
 
     it("waits for one that is claimed and on its way, and not for ever", async () => {
       const pipelineId = await newPipeline();
-      const first = await storeRun(pipelineId, { daysAgo: 50 });
-      await storeRun(pipelineId, { daysAgo: 1 });
+      const first = await storePast(pipelineId, { daysAgo: 50 });
+      await storePast(pipelineId, { daysAgo: 1 });
       const head = (await store.stores.aggregates.loadHead(first.runId))!;
       const wanted = { runId: newId("run"), scope: "all", stepRunId: "", triggeredBy: "", actor: "" } as const;
       await claimSuccessor(context, head, wanted);
@@ -256,8 +288,8 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
 
     it("lets no new attempt be claimed of one that it takes", async () => {
       const pipelineId = await newPipeline();
-      const first = await storeRun(pipelineId, { daysAgo: 50 });
-      await storeRun(pipelineId, { daysAgo: 1 });
+      const first = await storePast(pipelineId, { daysAgo: 50 });
+      await storePast(pipelineId, { daysAgo: 1 });
       const head = (await store.stores.aggregates.loadHead(first.runId))!;
       const { removals } = store.stores;
       const claims: RunId[] = [];
@@ -273,7 +305,7 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
 
   it("takes the runs of a deleted pipeline a day after their end, the newest too", async () => {
     const pipelineId = await newPipeline();
-    const runs = [await storeRun(pipelineId, { daysAgo: 5 }), await storeRun(pipelineId, { daysAgo: 0.5 })];
+    const runs = [await storePast(pipelineId, { daysAgo: 5 }), await storePast(pipelineId, { daysAgo: 0.5 })];
     await store.stores.pipelines.delete(pipelineId);
     await sweep({});
     expect(await isThere(...runs)).to.deep.equal([false, true]);
@@ -286,8 +318,8 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
     let cuts = 0;
     for (let survived = false; !survived; cuts++) {
       const pipelineId = await newPipeline();
-      const run = await storeRun(pipelineId, { daysAgo: 50 });
-      await storeRun(pipelineId, { daysAgo: 1 });
+      const run = await storePast(pipelineId, { daysAgo: 50 });
+      await storePast(pipelineId, { daysAgo: 1 });
       const insert = { kind: "stop", reason: "", operator: "", actor: "" } as const;
       const [id, answered] = [commandIdOf(run.runId), commandIdOf(run.runId, "answered")];
       const command = { ...insert, rootId: run.runId, shard: 0, storedAt: 1 };
@@ -350,7 +382,7 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
 
   it("takes commands to runs that are not there, once nobody can be about to store these", async () => {
     const pipelineId = await newPipeline();
-    const { runId } = await storeRun(pipelineId, { daysAgo: 0, settled: false });
+    const { runId } = await storePast(pipelineId, { daysAgo: 0, settled: false });
     const gone = newId("run");
     const body = { kind: "stop", reason: "", operator: "", actor: "", shard: 0, storedAt: now } as const;
     for (const rootId of [runId, gone]) await store.stores.inbox.insert({ ...body, rootId, id: commandIdOf(rootId) });
@@ -364,31 +396,16 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
   });
 }
 
-/** The same stores, of which every call fails that changes something, once `writes` of them were made. */
-function dyingAfter(stores: Stores, writes: number): Stores {
-  let left = writes;
-  const reading = /^(find|load|page|list|read|next|newest|dropped|pending|unfinished|verdict)/;
-  const dying = <T extends object>(store: T): T =>
-    new Proxy(store, {
-      get(target, name) {
-        const member: unknown = Reflect.get(target, name);
-        if (typeof member !== "function") return member;
-        return async (...args: readonly unknown[]): Promise<unknown> => {
-          if (!reading.test(String(name)) && left-- <= 0) throw new Error("the node died");
-          return Reflect.apply(member, target, args) as unknown;
-        };
-      },
-    });
-  const removeRun = dying({ removeRun: stores.removeRun }).removeRun;
-  const { aggregates, idempotency, inbox, pipelines, removals, retention } = stores;
+/** The rest of a context is not for sweeps. */
+function contextOf(stores: Stores, now: () => number): AppContext {
+  return { stores, clock: { now, monotonic: now }, log: silentLog, shards: 1 } as Partial<AppContext> as AppContext;
+}
+
+function sweepOf(rules: Partial<RunSweep["rules"]>): RunSweep {
   return {
-    ...stores,
-    removeRun,
-    aggregates: dying(aggregates),
-    idempotency: dying(idempotency),
-    inbox: dying(inbox),
-    pipelines: dying(pipelines),
-    removals: dying(removals),
-    retention: dying(retention),
+    rules: { runs: UNBOUNDED, logs: UNBOUNDED, events: UNBOUNDED, ...rules },
+    isMine: () => true,
+    onSwept: () => {},
+    onOldest: () => {},
   };
 }

@@ -18,7 +18,7 @@ import { until } from "../support/until.ts";
 
 /** As docs/operations.md tells operators. */
 const DUMPED = (
-  "aggregates inbox inbox_counters idempotency events log_heads log_chunks step_outputs plans job_specs " +
+  "aggregates inbox inbox_counters idempotency events agent_events log_heads log_chunks step_outputs plans job_specs " +
   "pipelines revisions projects tokens agents users dead_letters shards settings removals"
 ).split(" ");
 const REBUILT = ["job_runs", "step_runs", "approvals"];

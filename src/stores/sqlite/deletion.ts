@@ -31,7 +31,7 @@ export async function inParts(
   let before = first;
   let left = parts;
   do {
-    left = await db.transaction(() => {
+    left = await db.freeing(() => {
       before();
       const more = left.filter((part) => !part());
       if (more.length === 0) last();

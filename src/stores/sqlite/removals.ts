@@ -5,12 +5,14 @@ import type { Database } from "./database.ts";
 export function removalStore(db: Database): RemovalStore {
   return {
     async begin(removal) {
-      await db.run(
-        "INSERT INTO removals (run_id, at, is_repeat, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        removal.runId,
-        removal.at,
-        Number(removal.isRepeat),
-        JSON.stringify(removal),
+      await db.freeing(() =>
+        db.runNow(
+          "INSERT INTO removals (run_id, at, is_repeat, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+          removal.runId,
+          removal.at,
+          Number(removal.isRepeat),
+          JSON.stringify(removal),
+        ),
       );
     },
     async unfinished(limit) {

@@ -189,11 +189,14 @@ export function deadLetterStore(db: Database): DeadLetterStore {
 export function idempotencyStore(db: Database): IdempotencyStore {
   const select = "SELECT body FROM idempotency WHERE key = ?";
   return {
-    claim: (key) =>
-      db.transaction(() => {
+    claim(key) {
+      const insert = (): IdempotencyKey => {
         db.runNow("INSERT INTO idempotency VALUES (?, ?) ON CONFLICT DO NOTHING", key.key, JSON.stringify(key));
         return bodyOf<IdempotencyKey>(db.getNow(select, key.key))!;
-      }),
+      };
+      // The removal of a run begins with a claim without a body.
+      return key.bodyHash === "" ? db.freeing(insert) : db.transaction(insert);
+    },
     find: async (key) => bodyOf<IdempotencyKey>(await db.get(select, key)),
     async remove(key) {
       await db.run("DELETE FROM idempotency WHERE key = ?", key);
