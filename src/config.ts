@@ -10,6 +10,8 @@ import { parseDuration } from "./domain/durations.ts";
 import { MillraceError, type Problem } from "./domain/errors.ts";
 import type { Labels } from "./domain/labels.ts";
 import type { LabelQuota, Quotas } from "./domain/quotas.ts";
+import type { Bound, Retention } from "./domain/retention.ts";
+import { parseAge, parseBound, UNBOUNDED } from "./domain/retention-text.ts";
 
 export const NODE_ROLES = ["edge", "gateway", "worker"] as const;
 export type NodeRole = (typeof NODE_ROLES)[number];
@@ -58,6 +60,8 @@ export interface ControlPlaneConfig {
   readonly eventNamespace: string;
   /** How many jobs may run at once; the same on all nodes. */
   readonly quotas: Quotas;
+  /** Of projects without rules of their own; the same on all workers. */
+  readonly retention: Retention;
   /** HMAC key, at least 32 bytes; null lets the embedded engine make its own. */
   readonly signingKey: Uint8Array | null;
   /** What seals secrets, 32 bytes each, the one that seals first; empty lets SQLite's installation keep its own. */
@@ -146,6 +150,7 @@ const wholeNumber = (least: number, most: number) =>
     .transform(Number)
     .refine((value) => value >= least && value <= most, `must be from ${least} to ${most}`);
 
+const DAY_MS = 86_400_000;
 const MAX_RUNNING = 1_000_000;
 const quotas = z.string().transform((text, check): Pick<Quotas, "projects" | "labels"> => {
   const projects = new Map<string, number>();
@@ -173,6 +178,21 @@ const quotas = z.string().transform((text, check): Pick<Quotas, "projects" | "la
     else labelQuotas.push({ key: key!, value: value!, limit });
   }
   return { projects, labels: labelQuotas };
+});
+
+const bound = z.string().transform((text, check): Bound => {
+  const parsed = parseBound(text);
+  if (parsed !== undefined) return parsed;
+  check.addIssue(
+    "must be forever, or out of an age such as 90d, <number>/pipeline and <number>/project, each once, separated by commas",
+  );
+  return z.NEVER;
+});
+const keptAge = z.string().transform((text, check): number => {
+  const ms = parseAge(text);
+  if (ms !== undefined) return ms;
+  check.addIssue("must be a duration from 1s to 36500d, such as 30d");
+  return z.NEVER;
 });
 
 const duration = (leastMs: number, mostMs: number, range: string) =>
@@ -268,6 +288,10 @@ const controlPlaneVariables = z
       .default("svc"),
     MILLRACE_MAX_RUNNING_PER_PROJECT: wholeNumber(1, MAX_RUNNING).optional(),
     MILLRACE_QUOTAS: quotas.default({ projects: new Map(), labels: [] }),
+    MILLRACE_KEEP_RUNS: bound.default({ ...UNBOUNDED, ageMs: 90 * DAY_MS }),
+    MILLRACE_KEEP_LOGS: bound.default({ ...UNBOUNDED, ageMs: 30 * DAY_MS }),
+    MILLRACE_KEEP_EVENTS: bound.default(UNBOUNDED),
+    MILLRACE_KEEP_RECORDS: keptAge.default(30 * DAY_MS),
     MILLRACE_SIGNING_KEY: z
       .string()
       .refine((text) => Buffer.byteLength(text) >= 32, "must have at least 32 bytes")
@@ -386,6 +410,10 @@ export function readControlPlaneConfig(environment: Environment): ControlPlaneCo
     shards: read.MAILBOX_SHARDS,
     eventNamespace: read.EVENT_NAMESPACE,
     quotas: { everyProject: read.MILLRACE_MAX_RUNNING_PER_PROJECT ?? null, ...read.MILLRACE_QUOTAS },
+    retention: {
+      rules: { runs: read.MILLRACE_KEEP_RUNS, logs: read.MILLRACE_KEEP_LOGS, events: read.MILLRACE_KEEP_EVENTS },
+      recordsMs: read.MILLRACE_KEEP_RECORDS,
+    },
     signingKey: read.MILLRACE_SIGNING_KEY === undefined ? null : new TextEncoder().encode(read.MILLRACE_SIGNING_KEY),
     masterKeys: read.MILLRACE_MASTER_KEY ?? [],
     bootstrapToken: read.MILLRACE_BOOTSTRAP_TOKEN ?? null,

@@ -16,6 +16,8 @@ function refusal(read: () => unknown): MillraceError {
   throw new Error("nothing was refused");
 }
 
+const DAY_MS = 86_400_000;
+
 describe("the environment", () => {
   it("without any variable is the embedded engine on loopback", () => {
     expect(readControlPlaneConfig({})).to.deep.equal({
@@ -33,12 +35,39 @@ describe("the environment", () => {
       shards: 16,
       eventNamespace: "svc",
       quotas: NO_QUOTAS,
+      retention: {
+        rules: {
+          runs: { ageMs: 90 * DAY_MS, perPipeline: null, perProject: null },
+          logs: { ageMs: 30 * DAY_MS, perPipeline: null, perProject: null },
+          events: { ageMs: null, perPipeline: null, perProject: null },
+        },
+        recordsMs: 30 * DAY_MS,
+      },
       signingKey: null,
       masterKeys: [],
       bootstrapToken: null,
       registrationToken: null,
       logLevel: null,
     });
+  });
+
+  it("bounds what is kept by age and by number, and refuses what is neither", () => {
+    const { rules, recordsMs } = readControlPlaneConfig({
+      MILLRACE_KEEP_RUNS: "180d, 1000/pipeline,20000/project",
+      MILLRACE_KEEP_LOGS: "forever",
+      MILLRACE_KEEP_RECORDS: "12h",
+    }).retention;
+    expect(rules.runs).to.deep.equal({ ageMs: 180 * DAY_MS, perPipeline: 1_000, perProject: 20_000 });
+    expect(rules.logs).to.deep.equal({ ageMs: null, perPipeline: null, perProject: null });
+    expect(recordsMs).to.equal(DAY_MS / 2);
+    for (const [name, value] of [
+      ["MILLRACE_KEEP_RUNS", "90"],
+      ["MILLRACE_KEEP_LOGS", "1d,2d"],
+      ["MILLRACE_KEEP_EVENTS", "0/pipeline"],
+      ["MILLRACE_KEEP_RECORDS", "forever"],
+    ] as const) {
+      expect(() => readControlPlaneConfig({ [name]: value }), value).to.throw(`${name} must be`);
+    }
   });
 
   it("listens on every interface once an engine of its own is named", () => {

@@ -63,6 +63,8 @@ const USER_OPERATIONS = {
   manageOthersTokens: "admin",
   manageAgents: "admin",
   readCluster: "admin",
+  readRetention: "admin",
+  writeRetention: "admin",
   redriveDeadLetters: "admin",
 } as const satisfies Record<string, Role>;
 

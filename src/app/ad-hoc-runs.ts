@@ -7,27 +7,25 @@ import { renderSpec } from "../definition/render.ts";
 import { MillraceError, type Problem } from "../domain/errors.ts";
 import {
   adHocRevisionId,
-  type ApprovalId,
   isAdHocRevision,
-  type JobRunId,
   jobRunId,
   newId,
   type PipelineId,
   type StepRunId,
   stepRunId,
 } from "../domain/ids.ts";
-import type { Aggregate, AggregateHead } from "../stores/aggregates.ts";
-import type { RunRecords } from "../stores/run-removal.ts";
+import type { AggregateHead } from "../stores/aggregates.ts";
 import { authoriseUser, type Caller, claimedIdentity } from "./access.ts";
 import type { AppContext } from "./context.ts";
 import { planNewRun, storeNewRun } from "./create-run.ts";
 import { findDeletion, rememberDeletion } from "./deleted-runs.ts";
 import { findPipeline } from "./find.ts";
+import { finishRemoval, isRemoved, removeRun } from "./remove-run.ts";
 import { requireDefinition } from "./required-definition.ts";
 import { claimRequest } from "./request-ids.ts";
 import { noStepRun } from "./step-runs.ts";
 import { type StepRunView, viewStepRun } from "./step-run-view.ts";
-import { retriedBy } from "./succession.ts";
+import { neededBy } from "./succession.ts";
 import { triggerBody } from "./trigger.ts";
 import { defaultRef } from "./trigger-input.ts";
 
@@ -70,7 +68,7 @@ export async function createStepRun(
     freshId: () => freshRunId,
   });
   if (!repeated || (await context.stores.aggregates.loadHead(runId)) === undefined) {
-    if (repeated && (await findDeletion(context, runId)) !== undefined) {
+    if (repeated && (await isRemoved(context, runId))) {
       throw conflict("the step run that this requestId has made was deleted: choose a new one for a new step run");
     }
     const revisionId = adHocRevisionId(runId);
@@ -119,26 +117,20 @@ export async function deleteStepRun(
 ): Promise<void> {
   const user = authoriseUser(caller, "runAdHocSteps");
   const { stores, log } = context;
-  const run = await claimDeletion(context, id);
-  await stores.removeRun(run);
-  // Of a rerun there is none: it has that of the first one.
-  await stores.pipelines.dropRevision(adHocRevisionId(run.runId));
-  log.info({ runId: run.runId, by: user.name }, "a run of one step was deleted");
+  const located = await stores.aggregates.findStep(id);
+  const aggregate = located && (await stores.aggregates.load(located.runId));
+  if (aggregate === undefined) return finishDeletion(context, id);
+  await refuseDeletion(context, id, aggregate.head);
+  await rememberDeletion(context, aggregate);
+  await removeRun(context, aggregate);
+  log.info({ runId: aggregate.head.rootId, by: user.name }, "a run of one step was deleted");
 }
 
-async function claimDeletion(context: AppContext, id: StepRunId): Promise<RunRecords> {
-  const { aggregates } = context.stores;
-  const located = await aggregates.findStep(id);
-  const aggregate = located && (await aggregates.load(located.runId));
-  if (aggregate === undefined) {
-    const begun = await findDeletion(context, id);
-    if (begun === undefined) throw noStepRun(id);
-    return begun;
-  }
-  await refuseDeletion(context, id, aggregate.head);
-  const run = recordsOf(aggregate);
-  await rememberDeletion(context, run);
-  return run;
+async function finishDeletion(context: AppContext, id: StepRunId): Promise<void> {
+  const runId = await findDeletion(context, id);
+  if (runId === undefined) throw noStepRun(id);
+  const begun = await context.stores.removals.find(runId);
+  if (begun?.removal != null) await finishRemoval(context, begun.removal);
 }
 
 async function refuseDeletion(context: AppContext, id: StepRunId, head: AggregateHead): Promise<void> {
@@ -152,21 +144,10 @@ async function refuseDeletion(context: AppContext, id: StepRunId, head: Aggregat
   if (!head.settled) {
     throw new MillraceError("unavailable", `step run ${id} has just ended, and not all have been told: try again`);
   }
-  const successor = await retriedBy(context, head);
+  const successor = await neededBy(context, head);
   if (successor !== null) {
     throw conflict(`step run ${id} was run again as run ${successor}, which needs it: delete that one first`);
   }
-}
-
-function recordsOf({ head, actors }: Aggregate): RunRecords {
-  const idsOf = <Id extends string>(kind: string): readonly Id[] =>
-    actors.flatMap((actor) => (actor.kind === kind ? [actor.id as Id] : []));
-  return {
-    runId: head.rootId,
-    jobIds: idsOf<JobRunId>("job"),
-    stepRunIds: idsOf<StepRunId>("step"),
-    approvalIds: idsOf<ApprovalId>("approval"),
-  };
 }
 
 /** Pointers into the definition around the step become pointers into what the caller has sent. */

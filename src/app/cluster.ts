@@ -1,12 +1,14 @@
 /** The installation as its operators see it: nodes, shards and their mailboxes, and what could not be decided. */
 import type { MailboxDepth, MailboxInspection, MailboxState } from "../../queues/mailbox-inspection.ts";
 import type { NodeRegistry } from "../../queues/node-registry.ts";
+import type { Retention } from "../domain/retention.ts";
 import { authoriseUser, type Caller } from "./access.ts";
 import type { AppContext } from "./context.ts";
 import { rfc3339 } from "./times.ts";
 
 /** What the use cases of operators work with, besides. */
 export interface ClusterContext extends AppContext {
+  readonly retention: Retention;
   readonly nodes: Pick<NodeRegistry, "list">;
   readonly inspection: Pick<MailboxInspection, "states" | "servers" | "failed" | "retry">;
 }

@@ -1,23 +1,23 @@
-/** What is remembered of runs that were deleted: no repeat of an earlier call brings one back. */
+/** Which run was deleted by one of its step runs: a repeat of the call finds what is left to do. */
 import { createHash } from "node:crypto";
 import type { RunId, StepRunId } from "../domain/ids.ts";
-import type { RunRecords } from "../stores/run-removal.ts";
+import type { Aggregate } from "../stores/aggregates.ts";
 import type { AppContext } from "./context.ts";
 
-/** Before anything of the run is removed: whoever repeats the deletion by one of its step runs finds what is left to do. */
-export async function rememberDeletion({ stores, clock }: AppContext, run: RunRecords): Promise<void> {
-  const createdId = JSON.stringify(run);
-  for (const id of [run.runId, ...run.stepRunIds]) {
-    await stores.idempotency.claim({ key: keyOf(id), bodyHash: "", createdId, at: clock.now() });
+/** Before anything of the run is removed. */
+export async function rememberDeletion({ stores, clock }: AppContext, { head, actors }: Aggregate): Promise<void> {
+  for (const { kind, id } of actors) {
+    if (kind !== "step") continue;
+    const key = keyOf(id as StepRunId);
+    await stores.idempotency.claim({ key, bodyHash: "deleted", createdId: head.rootId, at: clock.now() });
   }
 }
 
 /** The run that is deleted, or was to be. */
-export async function findDeletion({ stores }: AppContext, id: RunId | StepRunId): Promise<RunRecords | undefined> {
-  const found = await stores.idempotency.find(keyOf(id));
-  return found && (JSON.parse(found.createdId) as RunRecords);
+export async function findDeletion({ stores }: AppContext, id: StepRunId): Promise<RunId | undefined> {
+  return (await stores.idempotency.find(keyOf(id)))?.createdId as RunId | undefined;
 }
 
-function keyOf(id: string): string {
+function keyOf(id: StepRunId): string {
   return createHash("sha256").update(`deleted/${id}`).digest("hex");
 }

@@ -9,6 +9,7 @@ import { isActiveStepStatus } from "../domain/status.ts";
 import { logChannel } from "../feed/feed.ts";
 import { lastLineOf, type LogLine } from "../stores/logs.ts";
 import type { AppContext } from "./context.ts";
+import { requireLog } from "./dropped-parts.ts";
 import { Signal } from "./signal.ts";
 import { noStepRun } from "./step-runs.ts";
 
@@ -32,7 +33,8 @@ interface LogFollowing {
 
 /**
  * Ends when the step is final and its last line was given, or 30 s after its end with a record of the gap. Nothing is
- * read ahead of the consumer. Once history is done, a store that is away only delays the lines.
+ * read ahead of the consumer. Once history is done, a store that is away only delays the lines. Throws `not_found`, also for a
+ * log that was removed.
  */
 export async function* followLog(context: AppContext, following: LogFollowing): AsyncGenerator<LogNews, void, void> {
   const { stepRunId, abort } = following;
@@ -47,7 +49,7 @@ export async function* followLog(context: AppContext, following: LogFollowing): 
     for await (const lines of readThrough(context, stepRunId, cursor)) {
       yield { type: "history", lines, agentId: agentOf(step) };
     }
-    const early = endOf(context, step, cursor);
+    const early = await endOf(context, step, cursor);
     if (early.lost !== undefined) yield { type: "history", lines: [early.lost], agentId: agentOf(step) };
     yield { type: "historyDone" };
     if (early.ended) return;
@@ -66,7 +68,7 @@ export async function* followLog(context: AppContext, following: LogFollowing): 
           for await (const lines of readThrough(context, stepRunId, cursor)) {
             yield { type: "live", lines, agentId: agentOf(step) };
           }
-          const end = endOf(context, step, cursor);
+          const end = await endOf(context, step, cursor);
           if (end.lost !== undefined) yield { type: "live", lines: [end.lost], agentId: agentOf(step) };
           if (end.ended) return;
         }
@@ -164,16 +166,18 @@ async function readStep(context: AppContext, stepRunId: StepRunId): Promise<Step
   return location.actor.state as StepState;
 }
 
-function endOf(
+/** Throws `not_found` when what is missing was removed. */
+async function endOf(
   context: AppContext,
   step: StepState,
   cursor: LogCursor,
-): { readonly ended: boolean; readonly lost?: LogLine } {
+): Promise<{ readonly ended: boolean; readonly lost?: LogLine }> {
   if (isActiveStepStatus(stepStatus(step.state))) return { ended: false };
   // Never given to an agent: there is no log.
   if (step.grant === null && step.lastLine === null) return { ended: true };
   const missing = step.lastLine === null ? 0 : step.lastLine - cursor.next + 1;
   if (step.lastLine !== null && missing <= 0) return { ended: true };
+  await requireLog(context, step.runId, step.stepRunId);
   if (context.clock.now() - (step.endedAt ?? 0) < LATE_LINES_MS) return { ended: false };
   if (missing <= 0) return { ended: true };
   const lost: LogLine = {

@@ -79,7 +79,9 @@ async function lookAt(context: CommandPorts, groupId: GroupId): Promise<void> {
     if (!seat.held || !(await isOver(context, seat))) continue;
     context.log.warn({ groupId, member: seat.key }, "a member of a group is over and has not left: it does now");
     const body = { kind: "leave", member: memberOf(seat.key) } as const;
-    await storeCommand(context, { id: commandIdOf("leave", groupId, seat.key), rootId: groupId, body });
+    // Of this very seat: one that was taken by mistake after the member had left is given back, too.
+    const id = commandIdOf("leave", groupId, seat.key, String(seat.enteredAt));
+    await storeCommand(context, { id, rootId: groupId, body });
   }
 }
 

@@ -9,14 +9,14 @@ import type { AggregateHead } from "../stores/aggregates.ts";
 import { authoriseUser, type Caller, claimedIdentity } from "./access.ts";
 import type { AppContext } from "./context.ts";
 import { type PlannedRun, planNewRun, storeNewRun } from "./create-run.ts";
-import { findDeletion } from "./deleted-runs.ts";
-import { findPipeline, findRunHead, noPlan } from "./find.ts";
+import { findPipeline, findRunHead, noPlan, noRun } from "./find.ts";
 import { definitionOf } from "./known-definitions.ts";
 import { pluginsForRerun } from "./plugin-lookup.ts";
 import { claimRequest } from "./request-ids.ts";
+import { isRemoved } from "./remove-run.ts";
 import { reservePlace } from "./reserve-place.ts";
 import { noStepRun } from "./step-runs.ts";
-import { claimSuccessor, findSuccessor, type Successor } from "./succession.ts";
+import { claimSuccessor, findSuccessor, isNobody, type Successor } from "./succession.ts";
 import { triggerBody, type TriggerView } from "./trigger.ts";
 
 export const rerunBody = z
@@ -97,8 +97,9 @@ async function finish(
   successor: Successor,
   prepared: PreparedRun | undefined,
 ): Promise<void> {
+  if (isNobody(successor, head)) throw noRun(head.rootId, undefined);
   if (prepared === undefined && (await context.stores.aggregates.loadHead(successor.runId)) !== undefined) return;
-  if (prepared === undefined && (await findDeletion(context, successor.runId)) !== undefined) {
+  if (prepared === undefined && (await isRemoved(context, successor.runId))) {
     throw conflict(`run ${head.rootId} was run again already, as ${successor.runId}, which was deleted since`);
   }
   const { planned, beginning } = prepared ?? (await prepare(context, head, successor));

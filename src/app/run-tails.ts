@@ -8,6 +8,7 @@ import type { RunId } from "../domain/ids.ts";
 import { isFinalRunStatus, type RunStatus } from "../domain/status.ts";
 import { runChannel, type Unsubscribe } from "../feed/feed.ts";
 import type { AppContext } from "./context.ts";
+import { requireEvents } from "./dropped-parts.ts";
 import { noRun } from "./find.ts";
 import { Signal } from "./signal.ts";
 
@@ -39,7 +40,7 @@ export class RunTails {
 
   /**
    * The events of a run after a number, some at a time: each once, in order, without a gap. Ends when the run is settled
-   * and all are given. A feed or a store that is away only delays them. Throws `not_found` when the run is gone.
+   * and all are given. A feed or a store that is away only delays them. Throws `not_found` when the run is gone, or events that are asked for.
    */
   async *follow({ runId, after, abort }: RunFollowing): AsyncGenerator<readonly RunEvent[], void, void> {
     const tail = this.#tails.get(runId) ?? new RunTail(this.#context, runId);
@@ -49,7 +50,7 @@ export class RunTails {
     try {
       for (let last = after; !abort.aborted;) {
         const kept = tail.after(last);
-        const events = kept ?? contiguous(await readEvents(this.#context, runId, last), last);
+        const events = kept ?? (await readEvents(this.#context, runId, last));
         if (events.length > 0) {
           last = events.at(-1)!.number;
           yield events;
@@ -220,13 +221,18 @@ class RunTail {
   }
 }
 
-/** What the store has after `last`; nothing while it is away, since the next look will find it. */
-async function readEvents({ stores, log }: TailContext, runId: RunId, last: number): Promise<readonly RunEvent[]> {
+/**
+ * What the store has after `last`, without a hole; nothing while it is away, since the next look will find it. Throws
+ * `not_found` when what is missing was removed.
+ */
+async function readEvents(context: TailContext, runId: RunId, last: number): Promise<readonly RunEvent[]> {
   try {
-    return await stores.events.read(runId, last, EVENTS_AT_ONCE);
+    const events = contiguous(await context.stores.events.read(runId, last, EVENTS_AT_ONCE), last);
+    if (events.length === 0) await requireEvents(context, runId);
+    return events;
   } catch (error) {
     if (!isAway(error)) throw error;
-    log.debug({ runId, error: error.message }, "a run is followed without the store");
+    context.log.debug({ runId, error: error.message }, "a run is followed without the store");
     return [];
   }
 }

@@ -14,11 +14,14 @@ export interface Successor {
   readonly actor: string;
 }
 
-type Predecessor = Pick<AggregateHead, "rootId" | "origin">;
+interface Predecessor {
+  readonly rootId: RunId;
+  readonly origin: Pick<AggregateHead["origin"], "firstRunId" | "attempt">;
+}
 
 /** The successor that was claimed; its run may not be there yet. */
 export async function findSuccessor({ stores }: AppContext, run: Predecessor): Promise<Successor | undefined> {
-  const claimed = await stores.idempotency.find(keyOf(run));
+  const claimed = await stores.idempotency.find(successionKey(run));
   return claimed && (JSON.parse(claimed.createdId) as Successor);
 }
 
@@ -29,20 +32,52 @@ export async function claimSuccessor(
   successor: Successor,
 ): Promise<Successor> {
   const createdId = JSON.stringify(successor);
-  const claimed = await stores.idempotency.claim({ key: keyOf(run), bodyHash: "", createdId, at: clock.now() });
+  const claimed = await stores.idempotency.claim({ key: successionKey(run), bodyHash: "", createdId, at: clock.now() });
   return JSON.parse(claimed.createdId) as Successor;
 }
 
 /** The run that repeats this one, or null. */
-export async function retriedBy(context: AppContext, run: AggregateHead): Promise<RunId | null> {
+export async function retriedBy(
+  context: AppContext,
+  run: Predecessor & Pick<AggregateHead, "final">,
+): Promise<RunId | null> {
   // Only a run that has ended can be repeated.
   const successor = run.final ? await findSuccessor(context, run) : undefined;
-  if (successor === undefined) return null;
+  if (successor === undefined || isNobody(successor, run)) return null;
   const isThere = (await context.stores.aggregates.loadHead(successor.runId)) !== undefined;
   return isThere ? successor.runId : null;
 }
 
-function keyOf({ rootId, origin }: Predecessor): string {
+/** How long a run may take to come that was claimed. */
+const UNBORN_MS = 3_600_000;
+
+/**
+ * The run that repeats this one and may need what it has left; null when there is none. Then none can come any more: it is
+ * claimed by nobody.
+ */
+export async function neededBy({ stores, clock }: AppContext, run: Predecessor): Promise<RunId | null> {
+  const nobody: Successor = { runId: run.rootId, scope: "all", stepRunId: "", triggeredBy: "", actor: "" };
+  const { createdId, at } = await stores.idempotency.claim({
+    key: successionKey(run),
+    bodyHash: "",
+    createdId: JSON.stringify(nobody),
+    at: clock.now(),
+  });
+  const successor = JSON.parse(createdId) as Successor;
+  if (isNobody(successor, run)) return null;
+  const { runId } = successor;
+  if ((await stores.aggregates.loadHead(runId)) !== undefined) return runId;
+  const isAwaited = clock.now() - at < UNBORN_MS && (await stores.removals.find(runId)) === undefined;
+  return isAwaited ? runId : null;
+}
+
+/** The run is about to be removed. */
+export function isNobody(successor: Successor, run: Pick<Predecessor, "rootId">): boolean {
+  return successor.runId === run.rootId;
+}
+
+/** Of the claim, among the idempotency keys. */
+export function successionKey({ rootId, origin }: Predecessor): string {
   const path = `rerun/${origin.firstRunId ?? rootId}/${origin.attempt + 1}`;
   return createHash("sha256").update(path).digest("hex");
 }

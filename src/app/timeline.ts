@@ -6,6 +6,7 @@ import type { RunPlan } from "../domain/plan.ts";
 import type { AggregateHead } from "../stores/aggregates.ts";
 import { authoriseUser, type Caller } from "./access.ts";
 import type { AppContext } from "./context.ts";
+import { requireEvents } from "./dropped-parts.ts";
 import { noRun } from "./find.ts";
 import { rfc3339 } from "./times.ts";
 
@@ -27,7 +28,7 @@ export interface TimelineView {
 /** In the order of `number`, which counts the transitions of the run from 1. */
 export type TransitionView = ReturnType<typeof transitionView>;
 
-/** Throws `not_found`. */
+/** Throws `not_found`, also when the transitions that are asked for were removed. */
 export async function readTimeline(
   context: AppContext,
   caller: Caller,
@@ -42,6 +43,7 @@ export async function readTimeline(
     stores.events.read(runId, after, limit),
   ]);
   if (head === undefined) throw noRun(runId, undefined);
+  if (events.length === 0 && after < head.eventNumber) await requireEvents(context, runId);
   const list = events.map((event) => transitionView(event, head, plan));
   return { runId, list, next: list.length === limit ? list.at(-1)!.number : null };
 }

@@ -10,6 +10,7 @@ import { findPipeline, noPipeline } from "./find.ts";
 import { definitionOf } from "./known-definitions.ts";
 import { pluginsForRun } from "./plugin-lookup.ts";
 import { claimRequest } from "./request-ids.ts";
+import { isRemoved } from "./remove-run.ts";
 import { reservePlace } from "./reserve-place.ts";
 import { boundTriggerInput, defaultRef } from "./trigger-input.ts";
 
@@ -58,6 +59,12 @@ export async function triggerRun(
   });
   const [runId, revisionId] = claim.split("/") as [RunId, RevisionId];
   if (!repeated || (await context.stores.aggregates.loadHead(runId)) === undefined) {
+    if (repeated && (await isRemoved(context, runId))) {
+      throw new MillraceError(
+        "conflict",
+        `run ${runId}, which this requestId has made, was removed: choose a new one for a new run`,
+      );
+    }
     const definition = await definitionOf(context.stores.pipelines, revisionId);
     if (definition === undefined) throw noPipeline(input.pipelineId);
     const variables = Object.entries(input.variables);

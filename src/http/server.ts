@@ -19,6 +19,7 @@ import { createListener } from "./listener.ts";
 import { boundRequests, observeRequests, secureAnswers } from "./observe.ts";
 import { addPipelineRoutes } from "./pipeline-routes.ts";
 import { addPluginRoutes } from "./plugin-routes.ts";
+import { addRetentionRoutes } from "./retention-routes.ts";
 import { addRunRoutes } from "./run-routes.ts";
 import { addSecretRoutes } from "./secret-routes.ts";
 import type { RequestState } from "./state.ts";
@@ -58,6 +59,7 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   addSecretRoutes(api, context);
   addPluginRoutes(api, context);
   addClusterRoutes(api, context);
+  addRetentionRoutes(api, context);
   api.get("/ws", () => {
     throw new MillraceError("malformed_request", "this address speaks WebSocket: send an upgrade request");
   });

@@ -9,6 +9,7 @@ import { ArtifactSweeper } from "../app/artifact-sweeper.ts";
 import type { ClusterContext } from "../app/cluster.ts";
 import type { AppContext } from "../app/context.ts";
 import { GroupCensus } from "../app/group-census.ts";
+import { RetentionSweeper } from "../app/retention-sweeper.ts";
 import type { ControlPlaneConfig } from "../config.ts";
 import type { TlsSource } from "../domain/tls.ts";
 import { BOARD_WITNESS } from "../dispatch/redis-board.ts";
@@ -19,6 +20,7 @@ import type { RedisTarget } from "../redis/connect.ts";
 import { attachWebSocketGateway } from "../ws/gateway.ts";
 import { bindingAddress, closeServer, listen, reachableAddress } from "./listen.ts";
 import { registerWorkerMetrics } from "./metrics.ts";
+import { registerRetentionMetrics } from "./retention-metrics.ts";
 import type { Teardown } from "./teardown.ts";
 
 const HTTP_GRACE_MS = 5_000;
@@ -56,10 +58,14 @@ export async function startWorker(
   const census = new GroupCensus(context, () => owner.owned());
   teardown.add("the census of groups", () => census.stop());
   census.start();
-  const sweeper = new ArtifactSweeper(context);
-  teardown.add("the sweeper of artifacts", () => sweeper.stop());
+  const artifacts = new ArtifactSweeper(context);
+  teardown.add("the sweeper of artifacts", () => artifacts.stop());
+  artifacts.start();
+  const sweeper = new RetentionSweeper(context, config.retention, () => owner.owned());
+  teardown.add("the sweeper of retention", () => sweeper.stop());
   sweeper.start();
   registerWorkerMetrics(registry, { counters: kernel.counters, owned: () => owner.owned() });
+  registerRetentionMetrics(registry, context.clock, sweeper.figures);
   return owner;
 }
 

@@ -30,8 +30,21 @@ export interface AgentEventStore {
   count(owner: AgentEventOwner): Promise<number>;
   /** By the time at which they were received. */
   list(owner: AgentEventOwner, page: PageRequest): Promise<Page<AgentEvent>>;
+  /** Of the agents that have said something of themselves, also of one that is gone, the first one (by id) after `after`. */
+  nextAgent(after: string): Promise<AgentId | undefined>;
+  /** Removes what an agent has said of itself before `before`, Unix milliseconds at the gateway. */
+  forget(agentId: AgentId, before: number): Promise<void>;
 }
 
 export function ownerOf({ runId, agentId }: AgentEvent): AgentEventOwner {
   return runId ?? agentId;
+}
+
+/** Ids of agents as owners lie between these two, and no id of a run does. */
+const BEFORE_AGENTS = "agt_";
+export const BEYOND_AGENTS = "agt`";
+
+/** Where agents follow that come after this one; all of them after an empty text. */
+export function afterAgent(agentId: string): string {
+  return agentId === "" ? BEFORE_AGENTS : agentId;
 }

@@ -27,6 +27,8 @@ export interface DeadLetterStore {
   /** By time, with the id as tie-break. */
   list(request: DeadLetterRequest): Promise<readonly KeptDeadLetter[]>;
   count(): Promise<number>;
+  /** Removes at most `limit` that came last before `before`, and of the others the oldest beyond `most`; answers how many. */
+  forget(bounds: { readonly before: number; readonly most: number; readonly limit: number }): Promise<number>;
 }
 
 export interface DeadLetterRequest {

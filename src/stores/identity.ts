@@ -71,6 +71,8 @@ export interface IdentityStore {
   countUse(token: Pick<Token, "tokenId" | "maxUses">): Promise<boolean>;
   /** False when it was not there. */
   deleteToken(tokenId: TokenId): Promise<boolean>;
+  /** Removes every token that expired before `before`, Unix milliseconds. */
+  forgetExpired(before: number): Promise<void>;
 
   /** Inserts or replaces; rejects with `already_exists` when another agent has the name. */
   putAgent(agent: Agent): Promise<void>;

@@ -25,4 +25,9 @@ export interface InboxStore {
   answer(id: CommandId, verdict: Verdict): Promise<void>;
   /** The verdict, null while unanswered, or undefined for an unknown id. */
   verdict(id: CommandId): Promise<Verdict | null | undefined>;
+  /**
+   * Removes answered commands of a root that were stored before `before`, Unix milliseconds. A repeat of one of them is a new
+   * command from then on.
+   */
+  forgetAnswered(rootId: RootId, before: number): Promise<void>;
 }

@@ -1,12 +1,15 @@
 /** Projects, pipelines and the revisions of their definitions. */
 import type { PipelineId, ProjectId, RevisionId } from "../domain/ids.ts";
 import type { Pairs } from "../domain/plan.ts";
+import type { RetentionRules } from "../domain/retention.ts";
 import type { Page, PageRequest } from "./aggregates.ts";
 
 export interface Project {
   readonly projectId: ProjectId;
   readonly name: string;
   readonly createdAt: number;
+  /** The parts for which the project has bounds of its own; absent while it has none. */
+  readonly retention?: Partial<RetentionRules>;
 }
 
 export interface Pipeline {
@@ -53,6 +56,8 @@ export interface PipelineStore {
   createProject(project: Project): Promise<void>;
   findProject(projectId: ProjectId): Promise<Project | undefined>;
   listProjects(): Promise<readonly Project[]>;
+  /** False when there is no such project. */
+  setRetention(projectId: ProjectId, retention: Partial<RetentionRules>): Promise<boolean>;
 
   /** `nameTaken` when the project has another pipeline of that name; a repeat of the id answers `created`. */
   create(pipeline: Pipeline): Promise<"created" | "nameTaken">;

@@ -10,7 +10,7 @@ export interface RunRecords {
 }
 
 /**
- * Removes the snapshot first, so that nobody sees half a run, and then its look-ups, plan, events, outputs, logs and
- * unanswered commands. A repeat with the same ids finishes what was cut off, and changes nothing else.
+ * Removes the snapshot first, so that nobody sees half a run, and then its look-ups, plan, events, outputs, logs, what
+ * agents have told of it, and unanswered commands. A repeat with the same ids finishes what was cut off, and changes nothing else.
  */
 export type RemoveRun = (run: RunRecords) => Promise<void>;

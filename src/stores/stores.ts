@@ -13,6 +13,8 @@ import type { OutputStore } from "./outputs.ts";
 import type { PipelineStore } from "./pipelines.ts";
 import type { PlanStore } from "./plans.ts";
 import type { PluginStore } from "./plugins.ts";
+import type { RemovalStore } from "./removals.ts";
+import type { RetentionStore } from "./retention.ts";
 import type { RemoveRun } from "./run-removal.ts";
 import type { SecretStore } from "./secrets.ts";
 import type { ShardStore } from "./shards.ts";
@@ -35,6 +37,8 @@ export interface Stores {
   readonly secrets: SecretStore;
   readonly idempotency: IdempotencyStore;
   readonly removeRun: RemoveRun;
+  readonly removals: RemovalStore;
+  readonly retention: RetentionStore;
   /** Resolves when the store answers; rejects when it does not. */
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -197,6 +197,8 @@ describe("access", () => {
       manageOthersTokens: "admin",
       manageAgents: "admin",
       readCluster: "admin",
+      readRetention: "admin",
+      writeRetention: "admin",
       redriveDeadLetters: "admin",
     };
     const RISING: readonly Role[] = ["viewer", "operator", "maintainer", "admin", "owner"];

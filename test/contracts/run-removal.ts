@@ -1,6 +1,6 @@
 /** What the removal of a run must do. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
-import { approvalId, commandIdOf } from "../../src/domain/ids.ts";
+import { type AgentId, approvalId, asId, commandIdOf } from "../../src/domain/ids.ts";
 import type { RunRecords } from "../../src/stores/run-removal.ts";
 import type { Stores } from "../../src/stores/stores.ts";
 import { jobSpecsOf, planOf } from "../support/plans.ts";
@@ -11,7 +11,7 @@ export function runRemovalContract(open: () => Stores): void {
     it("takes all that it has left, touches no other run, and may be repeated", async () => {
       const [run, other] = [await storeWhole(open()), await storeWhole(open())];
       const whole = await leftOf(open(), other);
-      expect(whole).to.have.length(12);
+      expect(whole).to.have.length(13);
       expect(await leftOf(open(), run)).to.deep.equal(whole);
       for (const _ of ["once", "again"]) {
         await open().removeRun(run);
@@ -66,6 +66,19 @@ export async function storeWhole(stores: Stores): Promise<RunRecords> {
       await stores.logs.append({ stepRunId, agentId: "a", lines: lines(line, line) });
     await stores.outputs.put({ runId, stepRunId, token: 1, values: [["a", "b"]] }, 1_000);
   }
+  await stores.agentEvents.append([
+    {
+      agentId: asId<AgentId>("agt_a"),
+      eventId: `told-${runId}`,
+      runId,
+      stepRunId: run.stepRunIds[0]!,
+      type: "t",
+      subject: "",
+      time: 1,
+      receivedAt: 1,
+      data: "{}",
+    },
+  ]);
   await stores.inbox.insert({
     kind: "stop",
     reason: "",
@@ -90,6 +103,7 @@ export async function leftOf(stores: Stores, run: RunRecords): Promise<readonly 
     spec: await stores.plans.loadJob(runId, 0),
     event: (await stores.events.read(runId, 0, 1))[0],
     command: (await stores.inbox.pending(runId))[0],
+    told: (await stores.agentEvents.count(runId)) || undefined,
   };
   for (const jobId of jobIds) left["job"] ??= await stores.aggregates.findJob(jobId);
   for (const stepRunId of stepRunIds) {

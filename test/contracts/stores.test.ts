@@ -28,6 +28,7 @@ import { operationStoresContract } from "./operation-stores.ts";
 import { outputStoreContract } from "./output-store.ts";
 import { pluginStoreContract } from "./plugin-store.ts";
 import { recordStoresContract } from "./record-stores.ts";
+import { retentionStoreContract } from "./retention-store.ts";
 import { leftOf, runRemovalContract, storeWhole } from "./run-removal.ts";
 import { secretStoreContract } from "./secret-store.ts";
 import { actorOf, sampleAggregate, sampleApproval, saveOf, withIndex } from "./samples.ts";
@@ -48,6 +49,7 @@ describe("the store on SQLite", () => {
   artifactStoreContract(() => opened.stores);
   blobStoreContract(() => opened.stores);
   pluginStoreContract(() => opened.stores);
+  retentionStoreContract(() => opened.stores);
 
   it("keeps everything when it is opened again, also by two at a time", async () => {
     const aggregate = sampleAggregate();
@@ -129,6 +131,7 @@ describe("the store on MongoDB", function () {
   artifactStoreContract(() => stores);
   blobStoreContract(() => stores);
   pluginStoreContract(() => stores);
+  retentionStoreContract(() => stores);
 
   it("brings look-ups up to a save that ended before it wrote them", async () => {
     const agentId = newId("agt");

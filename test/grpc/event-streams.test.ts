@@ -133,6 +133,43 @@ describe("streams of events", () => {
     expect(await statusOf(run.runId, -1n)).to.deep.equal([codes.INVALID_ARGUMENT, "malformed_request"]);
   });
 
+  it("refuse numbers below what is kept, and wait for nobody who asks for more", async () => {
+    await tell([event("pipeline", "running"), event("job", "queued")]);
+    await end();
+    const { stores } = gateway;
+    await stores.retention.dropEvents(run.runId);
+    for (const after of [0n, 2n]) {
+      const status = await caller.read("streamEvents", request(after)).ended();
+      expect([status.code, reasonOf(status)]).to.deep.equal([codes.NOT_FOUND, "not_found"]);
+      expect(status.details).to.include("were removed: read the run as it ended instead");
+    }
+    expect(await caller.all("streamEvents", request(3n)), "whoever has all of them misses nothing").to.deep.equal([]);
+    const shown = await caller.all("streamPipelineStatus", { runId: run.runId, afterEvent: undefined });
+    expect(shown, "the end can still be read").to.have.length(1);
+    const resumed = await caller.read("streamPipelineStatus", { runId: run.runId, afterEvent: 1n }).ended();
+    expect(resumed.code).to.equal(codes.NOT_FOUND);
+  });
+
+  it("end when the run is removed before all of it was told", async () => {
+    await tell(Array.from({ length: 300 }, () => event("job", "queued")));
+    await end();
+    const { events, removeRun } = gateway.stores;
+    const read = events.read.bind(events);
+    // A reader that is slower than the removal.
+    events.read = async (runId, after, limit) => {
+      const found = await read(runId, after, limit);
+      if (after === 0) await removeRun({ runId, jobIds: [], stepRunIds: [], approvalIds: [] });
+      return found;
+    };
+    try {
+      const reader = caller.read("streamEvents", request());
+      expect((await reader.ended()).code).to.equal(codes.NOT_FOUND);
+      expect(numbers(reader.received)).to.deep.equal(upTo(100));
+    } finally {
+      events.read = read;
+    }
+  });
+
   it("bring thousands of events each once and in order, to those who come late and those who were there", async () => {
     const early = Array.from({ length: 5 }, () => caller.read("streamEvents", request()));
     for (let told = 0; told < EVENTS; told += 200) {

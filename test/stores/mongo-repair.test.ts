@@ -44,6 +44,24 @@ describe("the repair of a database that was restored from a dump", function () {
     expect(await numbersOf(run)).to.deep.equal([eventNumber + 1]);
   });
 
+  it("takes what there is of a run that was removed while the dump was made", async () => {
+    const [run, removed] = [sampleAggregate(), sampleAggregate()];
+    for (const each of [run, removed]) {
+      await stores.aggregates.create(each);
+      await stores.logs.append({ stepRunId: stepIdOf(each), agentId, lines: lines(1, 3) });
+    }
+    const { rootId: runId } = removed.head;
+    const records = { runId, jobIds: [], stepRunIds: [], approvalIds: [] };
+    await stores.removals.begin({ ...records, at: 1, isRepeat: false, succession: { key: "k", runId } });
+    await stores.removals.finish(runId);
+    expect((await repairRestored(options)).runs).to.equal(1);
+    expect(await stores.aggregates.loadHead(runId)).to.equal(undefined);
+    expect(await stores.aggregates.findStep(stepIdOf(removed))).to.equal(undefined);
+    expect(await stores.logs.storedThrough(stepIdOf(removed))).to.equal(0);
+    expect(await stores.aggregates.loadHead(run.head.rootId)).not.to.equal(undefined);
+    expect(await stores.removals.find(runId), "no repeat of a call brings it back").not.to.equal(undefined);
+  });
+
   it("writes look-ups anew that were behind, ahead, or of a run that is not there", async () => {
     const run = sampleAggregate();
     const forgotten = sampleAggregate();

@@ -12,6 +12,7 @@ import { issueToken } from "../../src/app/tokens.ts";
 import { RedisBoard } from "../../src/dispatch/redis-board.ts";
 import { RedisPresence } from "../../src/dispatch/redis-presence.ts";
 import { newId } from "../../src/domain/ids.ts";
+import { UNBOUNDED } from "../../src/domain/retention-text.ts";
 import { RedisFeed } from "../../src/feed/redis-feed.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { connectRedis } from "../../src/redis/connect.ts";
@@ -90,6 +91,10 @@ export async function openTestEdge(limits: { pingMs?: number; stallMs?: number }
     presence: new RedisPresence(client),
     nodes: new NodeRegistry({ redis: client, record: EDGE_NODE, log }),
     inspection,
+    retention: {
+      rules: { runs: { ...UNBOUNDED, ageMs: 90 * 86_400_000 }, logs: UNBOUNDED, events: UNBOUNDED },
+      recordsMs: 30 * 86_400_000,
+    },
     clock,
     log,
     shards: SHARDS,

@@ -62,6 +62,27 @@ describe("the log channel", () => {
       /^millrace_viewer_subscriptions 0$/m.test(await edge.registry.metrics()),
     );
 
+  it("tells of a log that was removed, to those who come later and to one who reads it", async () => {
+    await append(lines(1, 3));
+    await end(4);
+    const early = await subscribe();
+    await early.next("history_done");
+    const { retention } = edge.context.stores;
+    await retention.dropLogs(run.runId, [step()]);
+    for (const viewer of [await subscribe(), early]) {
+      expect((await viewer.next("error")).error).to.include("was removed");
+    }
+  });
+
+  it("gives nothing of a removed log to one who has all of it", async () => {
+    await append(lines(1, 3));
+    await end(3);
+    await edge.context.stores.retention.dropLogs(run.runId, [step()]);
+    const viewer = await subscribe({ fromLine: 4 });
+    await viewer.next("history_done");
+    expect(viewer.entries).to.deep.equal([]);
+  });
+
   it("gives history in chunks of at most 200, then says so, then live lines", async () => {
     await append(lines(1, 450));
     const viewer = await subscribe();

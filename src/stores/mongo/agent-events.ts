@@ -1,5 +1,13 @@
 /** Events of agents in MongoDB. */
-import { type AgentEvent, type AgentEventOwner, type AgentEventStore, ownerOf } from "../agent-events.ts";
+import type { AgentId } from "../../domain/ids.ts";
+import {
+  afterAgent,
+  type AgentEvent,
+  type AgentEventOwner,
+  type AgentEventStore,
+  BEYOND_AGENTS,
+  ownerOf,
+} from "../agent-events.ts";
 import { type Connection, insertAbsent } from "./connection.ts";
 
 interface EventDocument {
@@ -40,6 +48,14 @@ export function agentEventStore(connection: Connection): AgentEventStore {
           .toArray(),
       ]);
       return { list: found.map(({ body }) => body), total };
+    },
+    async nextAgent(after) {
+      const owner = { $gt: afterAgent(after) as AgentId, $lt: BEYOND_AGENTS as AgentId };
+      const found = await collection.findOne({ owner }, { sort: { owner: 1 }, projection: { owner: 1 } });
+      return found?.owner as AgentId | undefined;
+    },
+    async forget(agentId, before) {
+      await collection.deleteMany({ owner: agentId, receivedAt: { $lt: before } });
     },
   };
 }

@@ -10,6 +10,8 @@ import { migrate } from "./migrate.ts";
 import { outputStore } from "./outputs.ts";
 import { pluginStore } from "./plugins.ts";
 import { identityStore, MongoPipelineStore } from "./records.ts";
+import { removalStore } from "./removals.ts";
+import { retentionStore } from "./retention.ts";
 import { runRemoval } from "./run-removal.ts";
 import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, shardStore } from "./runtime.ts";
 import { MIGRATIONS } from "./schema.ts";
@@ -40,6 +42,8 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
     secrets: translated(secretStore(connection)),
     idempotency: translated(idempotencyStore(connection)),
     removeRun: translated({ removeRun: runRemoval(connection) }).removeRun,
+    removals: translated(removalStore(connection)),
+    retention: translated(retentionStore(connection)),
     ping: () => translated(connection).ping(),
     close: () => connection.close(),
   };

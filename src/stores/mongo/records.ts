@@ -1,6 +1,7 @@
 /** What users and agents own, in MongoDB: projects, pipelines, revisions, users, tokens, agents. */
 import type { Collection, Filter } from "mongodb";
 import type { PipelineId, ProjectId, RevisionId } from "../../domain/ids.ts";
+import type { RetentionRules } from "../../domain/retention.ts";
 import type { Page, PageRequest } from "../aggregates.ts";
 import { type Agent, agentNameTaken, type IdentityStore, type StoredToken, tokenOf, type User } from "../identity.ts";
 import type { Pipeline, PipelineFilter, PipelineStore, Project, Revision } from "../pipelines.ts";
@@ -49,6 +50,11 @@ export class MongoPipelineStore implements PipelineStore {
 
   async listProjects(): Promise<readonly Project[]> {
     return bodiesOf(await this.#projects.find().sort({ _id: 1 }).toArray());
+  }
+
+  async setRetention(projectId: ProjectId, retention: Partial<RetentionRules>): Promise<boolean> {
+    const update = { $set: { "body.retention": retention } };
+    return (await this.#projects.updateOne({ _id: projectId }, update)).matchedCount > 0;
   }
 
   async create(pipeline: Pipeline): Promise<"created" | "nameTaken"> {
@@ -176,6 +182,9 @@ export function identityStore(connection: Connection): IdentityStore {
     async countUse({ tokenId, maxUses }) {
       const unspent = maxUses === null ? {} : { "body.uses": { $lt: maxUses } };
       return (await tokens.updateOne({ _id: tokenId, ...unspent }, { $inc: { "body.uses": 1 } })).matchedCount > 0;
+    },
+    async forgetExpired(before) {
+      await tokens.deleteMany({ "body.expiresAt": { $lt: before } });
     },
     deleteToken: async (tokenId) => (await tokens.deleteOne({ _id: tokenId })).deletedCount > 0,
 

@@ -9,6 +9,7 @@ import type { AggregateHead, StoredActor } from "../aggregates.ts";
 import { gridBlobStore } from "./blobs.ts";
 import { Connection, type MongoOptions, translateFault } from "./connection.ts";
 import { ReadModels } from "./read-models.ts";
+import { runRemoval } from "./run-removal.ts";
 
 export interface RepairReport {
   /** Runs whose look-ups were written. */
@@ -37,6 +38,7 @@ const NOT_DISPATCHED = ["pending", "skipped"];
 export async function repairRestored(options: MongoOptions): Promise<RepairReport> {
   const connection = await Connection.open(options);
   try {
+    await dropRemovedRuns(connection);
     const { runs, events: later } = await repairRuns(connection);
     const events = later + (await dropStrayAgentEvents(connection));
     const logs = await dropStrayLogs(connection);
@@ -49,6 +51,20 @@ export async function repairRestored(options: MongoOptions): Promise<RepairRepor
     throw translateFault(error);
   } finally {
     await connection.close();
+  }
+}
+
+/** Runs that were removed while the dump was made: of what was read after them a part may be missing. */
+async function dropRemovedRuns(connection: Connection): Promise<void> {
+  const aggregates = connection.collection<Snapshot>("aggregates");
+  const remove = runRemoval(connection);
+  for await (const { _id: runId } of connection.collection<{ _id: RunId }>("removals").find()) {
+    const run = await aggregates.findOne({ _id: runId });
+    if (run === null) continue;
+    const actors = Object.values(run.actors);
+    const idsOf = <Id extends string>(kind: StoredActor["kind"]): readonly Id[] =>
+      actors.flatMap((actor) => (actor.kind === kind ? [actor.id as Id] : []));
+    await remove({ runId, jobIds: idsOf("job"), stepRunIds: idsOf("step"), approvalIds: idsOf("approval") });
   }
 }
 

@@ -22,6 +22,7 @@ export function runRemoval(connection: Connection): RemoveRun {
       jobIds.map((_, index) => `${runId}:${index}`),
     );
     await connection.collection("events").deleteMany({ runId });
+    await connection.collection("agent_events").deleteMany({ owner: runId });
     await connection.collection("step_outputs").deleteMany({ runId });
     for (const stepRunId of stepRunIds) {
       await connection.collection("log_chunks").deleteMany({ stepRunId });

@@ -1,5 +1,5 @@
 /** What runs leave besides snapshots, in MongoDB: plans, commands, events, shards, dead letters, idempotency keys. */
-import type { Collection } from "mongodb";
+import type { Collection, Filter } from "mongodb";
 import { MillraceError } from "../../domain/errors.ts";
 import type { Verdict } from "../../domain/effects.ts";
 import type { RunEvent } from "../../domain/events.ts";
@@ -79,6 +79,9 @@ export function inboxStore(connection: Connection): InboxStore {
       await inbox.updateOne({ _id: id, answered: false }, { $set: { answered: true, verdict } });
     },
     verdict: async (id) => (await inbox.findOne({ _id: id }))?.verdict,
+    async forgetAnswered(rootId, before) {
+      await inbox.deleteMany({ rootId, answered: true, "command.storedAt": { $lt: before } });
+    },
   };
 }
 
@@ -187,6 +190,17 @@ export function deadLetterStore(connection: Connection): DeadLetterStore {
       return letters.find().sort({ at: order, _id: order }).skip(offset).limit(limit).map(keptLetter).toArray();
     },
     count: () => letters.countDocuments(),
+    async forget({ before, most, limit }) {
+      const [old, all] = await Promise.all([letters.countDocuments({ at: { $lt: before } }), letters.countDocuments()]);
+      const surplus = Math.min(limit, Math.max(old, all - most));
+      if (surplus <= 0) return 0;
+      const oldest = await letters
+        .find({}, { projection: { _id: 1 } })
+        .sort({ at: 1, _id: 1 })
+        .limit(surplus)
+        .toArray();
+      return removeFound(letters, oldest);
+    },
   };
 }
 
@@ -198,7 +212,29 @@ export function idempotencyStore(connection: Connection): IdempotencyStore {
       return (await keys.findOne({ _id: key.key }))!.body;
     },
     find: async (key) => (await keys.findOne({ _id: key }))?.body,
+    async remove(key) {
+      await keys.deleteOne({ _id: key });
+    },
+    async forget(before, limit) {
+      const old = { "body.at": { $lt: before }, "body.bodyHash": { $ne: "" } };
+      return removeFound(
+        keys,
+        await keys
+          .find(old, { projection: { _id: 1 } })
+          .limit(limit)
+          .toArray(),
+      );
+    },
   };
+}
+
+async function removeFound<T extends { _id: string }>(
+  collection: Collection<T>,
+  found: readonly { readonly _id: unknown }[],
+): Promise<number> {
+  if (found.length === 0) return 0;
+  const filter = { _id: { $in: found.map(({ _id }) => _id) } } as Filter<T>;
+  return (await collection.deleteMany(filter)).deletedCount;
 }
 
 function textOf(value: unknown, what: string): string {

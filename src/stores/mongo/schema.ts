@@ -82,4 +82,15 @@ export const MIGRATIONS: readonly Migration[] = [
       .collection("plugins")
       .createIndexes([{ key: { name: 1, createdAt: 1 } }, { key: { packageId: 1 }, unique: true }]);
   },
+  async (connection) => {
+    await connection
+      .collection("aggregates")
+      .createIndexes([
+        { key: { "summary.pipelineId": 1, logsGone: 1, "summary.createdAt": 1, _id: 1 } },
+        { key: { "summary.pipelineId": 1, eventsGone: 1, "summary.createdAt": 1, _id: 1 } },
+        { key: { "summary.projectId": 1, "summary.createdAt": 1, _id: 1 } },
+      ]);
+    await connection.collection("idempotency").createIndex({ "body.at": 1, "body.bodyHash": 1 });
+    await connection.collection("removals").createIndex({ done: 1, isRepeat: 1, at: 1 });
+  },
 ];

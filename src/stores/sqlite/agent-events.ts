@@ -1,5 +1,6 @@
 /** Events of agents in SQLite. */
-import { type AgentEvent, type AgentEventStore, ownerOf } from "../agent-events.ts";
+import type { AgentId } from "../../domain/ids.ts";
+import { afterAgent, type AgentEvent, type AgentEventStore, BEYOND_AGENTS, ownerOf } from "../agent-events.ts";
 import type { Database } from "./database.ts";
 
 export function agentEventStore(db: Database): AgentEventStore {
@@ -43,6 +44,17 @@ export function agentEventStore(db: Database): AgentEventStore {
         list: rows.map((row) => JSON.parse(row["body"] as string) as AgentEvent),
         total: await this.count(owner),
       };
+    },
+    async nextAgent(after) {
+      const row = await db.get(
+        "SELECT owner FROM agent_events WHERE owner > ? AND owner < ? ORDER BY owner LIMIT 1",
+        afterAgent(after),
+        BEYOND_AGENTS,
+      );
+      return row?.["owner"] as AgentId | undefined;
+    },
+    async forget(agentId, before) {
+      await db.run("DELETE FROM agent_events WHERE owner = ? AND received_at < ?", agentId, before);
     },
   };
 }

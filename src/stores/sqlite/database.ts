@@ -30,6 +30,8 @@ interface Committed {
 
 /** How long a writer waits for another process, milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
+/** What a full file may take beyond its limit so that something can be removed. */
+const FREEING_BYTES = 1024 * 1024;
 /** What the write-ahead log may keep on disk once its content is in the file; it grows while a backup is made. */
 const KEPT_LOG_BYTES = 64 * 1024 * 1024;
 
@@ -97,6 +99,19 @@ export class Database {
       };
       this.#waiting.push({ write, reject });
       if (this.#waiting.length === 1) setImmediate(() => this.#commitWaiting());
+    });
+  }
+
+  /** A transaction of what makes room in the end: it may take some, beyond the limit of the file, so that a full one can be emptied. */
+  freeing<T>(body: () => T): Promise<T> {
+    return this.transaction(() => {
+      if (this.#limitBytes === null) return body();
+      limitPages(this.#connection, this.#limitBytes + FREEING_BYTES);
+      try {
+        return body();
+      } finally {
+        limitPages(this.#connection, this.#limitBytes);
+      }
     });
   }
 

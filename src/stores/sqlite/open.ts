@@ -10,6 +10,8 @@ import { SqliteLogStore } from "./logs.ts";
 import { outputStore } from "./outputs.ts";
 import { pluginStore } from "./plugins.ts";
 import { identityStore, SqlitePipelineStore } from "./records.ts";
+import { removalStore } from "./removals.ts";
+import { retentionStore } from "./retention.ts";
 import { runRemoval } from "./run-removal.ts";
 import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, shardStore } from "./runtime.ts";
 import { secretStore } from "./secrets.ts";
@@ -44,6 +46,8 @@ export async function openSqliteStores({ path, limitBytes = null }: SqliteOption
     secrets: secretStore(db),
     idempotency: idempotencyStore(db),
     removeRun: runRemoval(db),
+    removals: removalStore(db),
+    retention: retentionStore(db),
     async ping() {
       await db.get("SELECT 1 AS ok");
     },

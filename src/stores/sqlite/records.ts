@@ -1,5 +1,6 @@
 /** What users and agents own, in SQLite: projects, pipelines, revisions, users, tokens, agents. */
 import type { PipelineId, ProjectId, RevisionId, UserId } from "../../domain/ids.ts";
+import type { RetentionRules } from "../../domain/retention.ts";
 import type { Page, PageRequest } from "../aggregates.ts";
 import { type Agent, agentNameTaken, type IdentityStore, type StoredToken, tokenOf, type User } from "../identity.ts";
 import type { Pipeline, PipelineFilter, PipelineStore, Project, Revision } from "../pipelines.ts";
@@ -26,6 +27,15 @@ export class SqlitePipelineStore implements PipelineStore {
 
   async listProjects(): Promise<readonly Project[]> {
     return bodiesOf(await this.#db.all("SELECT body FROM projects ORDER BY project_id"));
+  }
+
+  async setRetention(projectId: ProjectId, retention: Partial<RetentionRules>): Promise<boolean> {
+    const updated = await this.#db.run(
+      "UPDATE projects SET body = json_set(body, '$.retention', json(?)) WHERE project_id = ?",
+      JSON.stringify(retention),
+      projectId,
+    );
+    return updated > 0;
   }
 
   create(pipeline: Pipeline): Promise<"created" | "nameTaken"> {
@@ -203,6 +213,9 @@ export function identityStore(db: Database): IdentityStore {
         tokenId,
         maxUses ?? Number.MAX_SAFE_INTEGER,
       )) > 0,
+    async forgetExpired(before) {
+      await db.run("DELETE FROM tokens WHERE json_extract(body, '$.expiresAt') < ?", before);
+    },
     deleteToken: async (tokenId) => (await db.run("DELETE FROM tokens WHERE token_id = ?", tokenId)) > 0,
 
     putAgent: (agent) =>

@@ -61,6 +61,13 @@ export function inboxStore(db: Database): InboxStore {
       if (row === undefined) return undefined;
       return row["verdict"] === null ? null : (JSON.parse(row["verdict"] as string) as Verdict);
     },
+    async forgetAnswered(rootId, before) {
+      await db.run(
+        "DELETE FROM inbox WHERE root_id = ? AND verdict IS NOT NULL AND json_extract(body, '$.storedAt') < ?",
+        rootId,
+        before,
+      );
+    },
   };
 }
 
@@ -167,18 +174,40 @@ export function deadLetterStore(db: Database): DeadLetterStore {
     async count() {
       return (await db.get("SELECT count(*) AS total FROM dead_letters"))!["total"] as number;
     },
+    forget: ({ before, most, limit }) =>
+      db.run(
+        `DELETE FROM dead_letters WHERE id IN (
+           SELECT id FROM dead_letters ORDER BY at, id
+           LIMIT min(?3, max((SELECT count(*) FROM dead_letters WHERE at < ?1), (SELECT count(*) FROM dead_letters) - ?2)))`,
+        before,
+        most,
+        limit,
+      ),
   };
 }
 
 export function idempotencyStore(db: Database): IdempotencyStore {
   const select = "SELECT body FROM idempotency WHERE key = ?";
   return {
-    claim: (key) =>
-      db.transaction(() => {
+    claim(key) {
+      const insert = (): IdempotencyKey => {
         db.runNow("INSERT INTO idempotency VALUES (?, ?) ON CONFLICT DO NOTHING", key.key, JSON.stringify(key));
         return bodyOf<IdempotencyKey>(db.getNow(select, key.key))!;
-      }),
+      };
+      // The removal of a run begins with a claim without a body.
+      return key.bodyHash === "" ? db.freeing(insert) : db.transaction(insert);
+    },
     find: async (key) => bodyOf<IdempotencyKey>(await db.get(select, key)),
+    async remove(key) {
+      await db.run("DELETE FROM idempotency WHERE key = ?", key);
+    },
+    forget: (before, limit) =>
+      db.run(
+        `DELETE FROM idempotency WHERE key IN (
+           SELECT key FROM idempotency WHERE json_extract(body, '$.at') < ? AND json_extract(body, '$.bodyHash') <> '' LIMIT ?)`,
+        before,
+        limit,
+      ),
   };
 }
 

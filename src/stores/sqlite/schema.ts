@@ -120,4 +120,17 @@ export const MIGRATIONS: readonly string[] = [
     manifest TEXT NOT NULL, PRIMARY KEY (name, version)
   ) WITHOUT ROWID;
   `,
+  // Of what went before the run did: 0 is there, 1 is being dropped, 2 is gone.
+  `
+  ALTER TABLE aggregates ADD COLUMN logs_gone INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE aggregates ADD COLUMN events_gone INTEGER NOT NULL DEFAULT 0;
+  CREATE INDEX aggregates_with_logs ON aggregates (pipeline_id, created_at, root_id) WHERE logs_gone < 2;
+  CREATE INDEX aggregates_with_events ON aggregates (pipeline_id, created_at, root_id) WHERE events_gone < 2;
+  CREATE INDEX aggregates_by_project ON aggregates (project_id, created_at, root_id);
+  CREATE INDEX inbox_answered ON inbox (root_id, seq) WHERE verdict IS NOT NULL;
+  CREATE INDEX idempotency_by_age ON idempotency (json_extract(body, '$.at')) WHERE json_extract(body, '$.bodyHash') <> '';
+  CREATE TABLE removals (run_id TEXT PRIMARY KEY, at INTEGER NOT NULL, is_repeat INTEGER NOT NULL, body TEXT) WITHOUT ROWID;
+  CREATE INDEX removals_unfinished ON removals (run_id) WHERE body IS NOT NULL;
+  CREATE INDEX removals_by_age ON removals (at) WHERE body IS NULL AND is_repeat = 0;
+  `,
 ];

@@ -1,0 +1,203 @@
+/**
+ * `npm run soak`: thousands of small runs under a retention of seconds, and what the installation takes meanwhile. Exit status
+ * 0 when it stayed as large as it was once the first runs were removed, 1 when it grew on.
+ */
+import { readFileSync, statSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import Libsql from "libsql";
+import { storeFile } from "../src/plane/data-dir.ts";
+import { Installation } from "./millrace/installation.ts";
+
+const KEEP = "15s,150/pipeline";
+/** Of each pipeline; while as many are live, none is begun. */
+const IN_FLIGHT = 20;
+const RUNS_A_SECOND = 5;
+const POLL_MS = 50;
+const SAMPLE_MS = 15_000;
+const RERUN_EVERY = 20;
+/** Until as much goes as comes. */
+const WARM_UP_SECONDS = 60;
+/** Beyond what was reached in the first half of the rest, for what varies from look to look. */
+const TOLERATED_GROWTH = 1.1;
+
+const SCRIPT = "i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo line $i of a log that is not very long; done";
+const STEPS = [{ name: "say", uses: "shell", args: { script: SCRIPT } }];
+
+interface Run {
+  readonly runId: string;
+  readonly status: string;
+  readonly endTime: string | null;
+  readonly attempt: number;
+}
+
+interface Sample {
+  readonly seconds: number;
+  readonly made: number;
+  readonly storeBytes: number;
+  readonly freeBytes: number;
+  readonly logBytes: number;
+  readonly runs: number;
+  readonly rows: number;
+  readonly planeBytes: number;
+  readonly redisBytes: number;
+}
+
+async function main(durationMs: number): Promise<number> {
+  const dataDir = await mkdtemp(join(tmpdir(), "millrace-soak-"));
+  const installation = await Installation.start(dataDir, {
+    MILLRACE_KEEP_RUNS: KEEP,
+    MILLRACE_KEEP_LOGS: "10s",
+    MILLRACE_KEEP_EVENTS: "12s",
+    MILLRACE_KEEP_RECORDS: "20s",
+  });
+  const store = new Libsql(storeFile(dataDir), { readonly: true } as Libsql.Options);
+  const load = new Load(installation);
+  const samples: Sample[] = [];
+  try {
+    await load.prepare();
+    const begunAt = performance.now();
+    const until = begunAt + durationMs;
+    const working = load.run(until);
+    for (let next = begunAt + SAMPLE_MS; next <= until; next += SAMPLE_MS) {
+      await Promise.race([working, pause(next - performance.now())]);
+      const sample = sampleOf(store, dataDir, installation, {
+        seconds: Math.round((next - begunAt) / 1_000),
+        made: load.made,
+      });
+      samples.push(sample);
+      process.stdout.write(`${shown(sample)}\n`);
+    }
+    await working;
+    process.stdout.write(`rows at the end: ${JSON.stringify(rowsOf(store))}\n`);
+    return judge(samples);
+  } finally {
+    store.close();
+    await installation.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** Begins runs of each pipeline at a steady pace, with request ids, groups of their own and reruns among them. */
+class Load {
+  made = 0;
+  readonly #installation: Installation;
+  #pipelines: readonly string[] = [];
+
+  constructor(installation: Installation) {
+    this.#installation = installation;
+  }
+
+  async prepare(): Promise<void> {
+    const { api } = this.#installation;
+    const grouped = { concurrency: { group: "deploy-${{ variables.n }}", limit: 1 } };
+    this.#pipelines = await Promise.all(
+      [{}, grouped].map(async (more, at) => {
+        const { pipelineId } = await api.call<{ pipelineId: string }>("POST", "/pipelines", { name: `soak-${at}` });
+        const spec = { variables: { n: "0" }, ...more, jobs: [{ name: "job", steps: STEPS }] };
+        await api.call("POST", `/pipelines/${pipelineId}/spec/save`, { spec });
+        return pipelineId;
+      }),
+    );
+  }
+
+  async run(until: number): Promise<void> {
+    await Promise.all(this.#pipelines.map((pipelineId) => this.#keepBusy(pipelineId, until)));
+  }
+
+  async #keepBusy(pipelineId: string, until: number): Promise<void> {
+    const { api } = this.#installation;
+    let dueAt = performance.now();
+    while (performance.now() < until) {
+      const { list } = await api.call<{ list: readonly Run[] }>("GET", `/pipelines/${pipelineId}/runs?pageSize=100`);
+      const live = list.filter(({ endTime }) => endTime === null).length;
+      const ended = list.find(({ endTime, attempt }) => endTime !== null && attempt === 1);
+      for (let count = live; count < IN_FLIGHT && dueAt <= performance.now(); count++) {
+        dueAt += 1_000 / RUNS_A_SECOND;
+        const n = String(this.made++);
+        if (this.made % RERUN_EVERY === 0 && ended !== undefined) {
+          const again = api.call("POST", `/pipelines/${pipelineId}/runs/${ended.runId}/rerun`, { scope: "all" });
+          // It was run again in the meantime.
+          await again.catch(() => {});
+        } else {
+          await api.call("POST", `/pipelines/${pipelineId}/trigger`, { variables: { n }, requestId: `soak-${n}` });
+        }
+      }
+      await pause(POLL_MS);
+    }
+  }
+}
+
+function sampleOf(
+  store: Libsql.Database,
+  dataDir: string,
+  { planePid, redisPid }: Installation,
+  at: Pick<Sample, "seconds" | "made">,
+): Sample {
+  const pragma = (name: string): number => (store.prepare(`PRAGMA ${name}`).get() as Record<string, number>)[name]!;
+  const rows = rowsOf(store);
+  return {
+    ...at,
+    storeBytes: pragma("page_count") * pragma("page_size"),
+    freeBytes: pragma("freelist_count") * pragma("page_size"),
+    logBytes: statSync(`${storeFile(dataDir)}-wal`).size,
+    runs: rows["aggregates"]!,
+    rows: Object.values(rows).reduce((sum, count) => sum + count, 0),
+    planeBytes: residentBytes(planePid),
+    redisBytes: residentBytes(redisPid),
+  };
+}
+
+function rowsOf(store: Libsql.Database): Record<string, number> {
+  const tables = store.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all() as {
+    readonly name: string;
+  }[];
+  return Object.fromEntries(
+    tables.map(({ name }) => [
+      name,
+      (store.prepare(`SELECT count(*) AS total FROM "${name}"`).get() as { total: number }).total,
+    ]),
+  );
+}
+
+function residentBytes(pid: number): number {
+  const [, kilobytes] = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))!;
+  return Number(kilobytes) * 1_024;
+}
+
+const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+
+function shown({ seconds, made, storeBytes, freeBytes, logBytes, runs, rows, planeBytes, redisBytes }: Sample): string {
+  return (
+    `${String(seconds).padStart(5)} s  ${made} runs begun, ${runs} aggregates and ${rows} rows stored; store ${megabytes(storeBytes)} ` +
+    `(${megabytes(freeBytes)} of it free), write-ahead log ${megabytes(logBytes)}; ` +
+    `memory: control plane ${megabytes(planeBytes)}, Redis ${megabytes(redisBytes)}`
+  );
+}
+
+function judge(samples: readonly Sample[]): number {
+  const steady = samples.filter(({ seconds }) => seconds > WARM_UP_SECONDS);
+  const half = Math.floor(steady.length / 2);
+  const most = (some: readonly Sample[], of: "storeBytes" | "rows") => Math.max(...some.map((sample) => sample[of]));
+  let status = 0;
+  for (const figure of ["storeBytes", "rows"] as const) {
+    const [before, after] = [most(steady.slice(0, half), figure), most(steady.slice(half), figure)];
+    const isFlat = after <= before * TOLERATED_GROWTH;
+    process.stdout.write(
+      `${figure}: at most ${before} in the first half, ${after} in the second: ${isFlat ? "flat" : "grows"}\n`,
+    );
+    if (!isFlat) status = 1;
+  }
+  return status;
+}
+
+const { values } = parseArgs({ options: { minutes: { type: "string", default: "5" } } });
+const minutes = Number(values.minutes);
+if (!(minutes >= 2)) {
+  process.stderr.write("usage: npm run soak -- --minutes N, from 2\n");
+  process.exit(2);
+}
+process.exitCode = await main(minutes * 60_000);

@@ -1,0 +1,120 @@
+/** What the sweeper of retention reads and takes away, in MongoDB. */
+import type { Filter } from "mongodb";
+import type { KeptPart } from "../../domain/retention.ts";
+import type { GroupId, PipelineId, RunId } from "../../domain/ids.ts";
+import { type AggregateHead, NO_PIPELINE } from "../aggregates.ts";
+import type { KeptRun, RetentionStore } from "../retention.ts";
+import type { Connection } from "./connection.ts";
+
+/** Values of `logsGone` and `eventsGone`; older runs have neither. */
+const DROPPING = 1;
+const GONE = 2;
+const NOT_GONE = { $in: [null, DROPPING] };
+
+interface HeadDocument extends Pick<AggregateHead, "version" | "settled" | "summary" | "origin"> {
+  readonly _id: RunId;
+  readonly logsGone?: number | null;
+  readonly eventsGone?: number | null;
+}
+
+const HAS_PART: Record<KeptPart, Filter<HeadDocument>> = {
+  runs: {},
+  logs: { logsGone: NOT_GONE },
+  events: { eventsGone: NOT_GONE },
+};
+const STEPS_AT_ONCE = 1_000;
+
+export function retentionStore(connection: Connection): RetentionStore {
+  const aggregates = connection.collection<HeadDocument>("aggregates");
+  const mark = async (runId: RunId, field: "logsGone" | "eventsGone", value: number): Promise<void> => {
+    await aggregates.updateOne({ _id: runId }, { $set: { [field]: value } });
+  };
+  return {
+    async nextPipeline(after) {
+      // Groups are of no pipeline.
+      const found = await aggregates.findOne(
+        { "summary.pipelineId": { $gt: after as PipelineId } },
+        { sort: { "summary.pipelineId": 1 }, projection: { "summary.pipelineId": 1 } },
+      );
+      return found?.summary.pipelineId;
+    },
+    async newestBut(newer, of) {
+      const filter =
+        "pipelineId" in of ? { "summary.pipelineId": of.pipelineId } : { "summary.projectId": of.projectId };
+      const found = await aggregates.findOne(filter, {
+        sort: { "summary.createdAt": -1, _id: -1 },
+        skip: newer,
+        projection: { "summary.createdAt": 1, "summary.projectId": 1 },
+      });
+      if (found === null) return undefined;
+      const { createdAt, projectId } = found.summary;
+      return { createdAt, projectId, runId: found._id };
+    },
+    async pageRuns(pipelineId, part, { upTo, after, limit }) {
+      const rest = after && [
+        { "summary.createdAt": after.createdAt, _id: { $gt: after.runId } },
+        { "summary.createdAt": { $gt: after.createdAt } },
+      ];
+      const page = aggregates
+        .find(
+          {
+            "summary.pipelineId": pipelineId,
+            "summary.createdAt": { $lte: upTo },
+            ...HAS_PART[part],
+            ...(rest && { $or: rest }),
+          },
+          { projection: { settled: 1, summary: 1, origin: 1 } },
+        )
+        .sort({ "summary.createdAt": 1, _id: 1 })
+        .limit(limit);
+      return page.map(toRun).toArray();
+    },
+    async dropped(runId) {
+      const found = await aggregates.findOne({ _id: runId }, { projection: { logsGone: 1, eventsGone: 1 } });
+      return found === null ? undefined : { logs: found.logsGone != null, events: found.eventsGone != null };
+    },
+    async dropLogs(runId, stepRunIds) {
+      await mark(runId, "logsGone", DROPPING);
+      for (let at = 0; at < stepRunIds.length; at += STEPS_AT_ONCE) {
+        const $in = stepRunIds.slice(at, at + STEPS_AT_ONCE);
+        await connection.collection("log_chunks").deleteMany({ stepRunId: { $in } });
+      }
+      await mark(runId, "logsGone", GONE);
+    },
+    async dropEvents(runId) {
+      await mark(runId, "eventsGone", DROPPING);
+      await connection.collection("events").deleteMany({ runId });
+      await mark(runId, "eventsGone", GONE);
+    },
+    async pageGroups(after, limit) {
+      const page = await aggregates
+        .find(
+          { "summary.pipelineId": NO_PIPELINE, _id: { $gt: after as RunId } },
+          { projection: { version: 1, settled: 1 } },
+        )
+        .sort({ _id: 1 })
+        .limit(limit)
+        .toArray();
+      return page.map(({ _id, version, settled }) => ({ groupId: _id as string as GroupId, version, isIdle: settled }));
+    },
+    async removeGroup({ groupId, version }) {
+      const inbox = connection.collection("inbox");
+      if ((await inbox.findOne({ rootId: groupId }, { projection: { _id: 1 } })) !== null) return false;
+      // What is stored in its inbox from here on makes it anew.
+      const group = { _id: groupId as string as RunId, version, settled: true, "summary.pipelineId": NO_PIPELINE };
+      const { deletedCount } = await aggregates.deleteOne(group);
+      if (deletedCount > 0) await connection.collection("inbox_counters").deleteOne({ _id: groupId });
+      return deletedCount > 0;
+    },
+  };
+}
+
+function toRun({
+  _id,
+  settled,
+  summary,
+  origin,
+}: Pick<HeadDocument, "_id" | "settled" | "summary" | "origin">): KeptRun {
+  const { createdAt, endedAt, projectId } = summary;
+  return { runId: _id, createdAt, endedAt, settled, projectId, origin };
+}

@@ -1,0 +1,103 @@
+/** What the sweeper of retention reads and takes away, in SQLite. */
+import type { KeptPart } from "../../domain/retention.ts";
+import type { GroupId, PipelineId, ProjectId, RunId } from "../../domain/ids.ts";
+import type { RunOrigin } from "../aggregates.ts";
+import type { KeptRun, RetentionStore } from "../retention.ts";
+import type { Database, Row } from "./database.ts";
+import { eventsOf, inParts, logChunksOf, type Part } from "./deletion.ts";
+
+/** Values of `logs_gone` and `events_gone`. */
+const DROPPING = 1;
+const GONE = 2;
+
+const HAS_PART: Record<KeptPart, string> = {
+  runs: "",
+  logs: `AND logs_gone < ${GONE}`,
+  events: `AND events_gone < ${GONE}`,
+};
+
+export function retentionStore(db: Database): RetentionStore {
+  const drop = (runId: RunId, column: "logs_gone" | "events_gone", part: Part): Promise<void> => {
+    const mark = (value: number) =>
+      void db.runNow(`UPDATE aggregates SET ${column} = ? WHERE root_id = ?`, value, runId);
+    return inParts(db, { first: () => mark(DROPPING), parts: [part], last: () => mark(GONE) });
+  };
+  return {
+    async nextPipeline(after) {
+      // Groups are of no pipeline.
+      const row = await db.get(
+        "SELECT pipeline_id FROM aggregates WHERE pipeline_id > ? ORDER BY pipeline_id LIMIT 1",
+        after,
+      );
+      return row?.["pipeline_id"] as PipelineId | undefined;
+    },
+    async newestBut(newer, of) {
+      const [column, id] = "pipelineId" in of ? ["pipeline_id", of.pipelineId] : ["project_id", of.projectId];
+      const row = await db.get(
+        `SELECT created_at, root_id, project_id FROM aggregates WHERE ${column} = ?
+         ORDER BY created_at DESC, root_id DESC LIMIT 1 OFFSET ?`,
+        id,
+        newer,
+      );
+      return row && { ...keyOf(row), projectId: row["project_id"] as ProjectId };
+    },
+    async pageRuns(pipelineId, part, { upTo, after, limit }) {
+      const rows = await db.all(
+        `SELECT root_id, project_id, created_at, ended_at, settled, origin FROM aggregates
+         WHERE pipeline_id = ? AND created_at <= ? AND (created_at, root_id) > (?, ?) ${HAS_PART[part]}
+         ORDER BY created_at, root_id LIMIT ?`,
+        pipelineId,
+        upTo,
+        after?.createdAt ?? Number.MIN_SAFE_INTEGER,
+        after?.runId ?? "",
+        limit,
+      );
+      return rows.map(toRun);
+    },
+    async dropped(runId) {
+      const row = await db.get("SELECT logs_gone, events_gone FROM aggregates WHERE root_id = ?", runId);
+      return row && { logs: row["logs_gone"] !== 0, events: row["events_gone"] !== 0 };
+    },
+    dropLogs: (runId, stepRunIds) => drop(runId, "logs_gone", logChunksOf(db, stepRunIds)),
+    dropEvents: (runId) => drop(runId, "events_gone", eventsOf(db, runId)),
+    async pageGroups(after, limit) {
+      const rows = await db.all(
+        `SELECT root_id, version, settled FROM aggregates WHERE pipeline_id = '' AND root_id > ?
+         ORDER BY root_id LIMIT ?`,
+        after,
+        limit,
+      );
+      return rows.map((row) => ({
+        groupId: row["root_id"] as GroupId,
+        version: row["version"] as number,
+        isIdle: row["settled"] === 1,
+      }));
+    },
+    removeGroup: ({ groupId, version }) =>
+      db.transaction(() => {
+        const removed = db.runNow(
+          `DELETE FROM aggregates WHERE root_id = ?1 AND version = ?2 AND settled = 1 AND pipeline_id = ''
+             AND NOT EXISTS (SELECT 1 FROM inbox WHERE root_id = ?1 AND verdict IS NULL)
+             AND NOT EXISTS (SELECT 1 FROM inbox WHERE root_id = ?1 AND verdict IS NOT NULL)`,
+          groupId,
+          version,
+        );
+        if (removed > 0) db.runNow("DELETE FROM actors WHERE root_id = ?", groupId);
+        return removed > 0;
+      }),
+  };
+}
+
+function keyOf(row: Row) {
+  return { createdAt: row["created_at"] as number, runId: row["root_id"] as RunId };
+}
+
+function toRun(row: Row): KeptRun {
+  return {
+    ...keyOf(row),
+    endedAt: row["ended_at"] as number | null,
+    settled: row["settled"] === 1,
+    projectId: row["project_id"] as ProjectId,
+    origin: JSON.parse(row["origin"] as string) as RunOrigin,
+  };
+}

@@ -1,0 +1,150 @@
+/** Retention in a real node that is killed amid it, again and again: no run is ever there in part, and none is left over. */
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import Libsql from "libsql";
+import type { AppContext } from "../../src/app/context.ts";
+import { systemClock } from "../../src/domain/clock.ts";
+import { asId, newId, type ProjectId, type StepRunId } from "../../src/domain/ids.ts";
+import { makeDataDir, storeFile } from "../../src/plane/data-dir.ts";
+import { openSqliteStores } from "../../src/stores/sqlite/open.ts";
+import { lines } from "../contracts/samples.ts";
+import { EmbeddedInstallation } from "../support/embedded.ts";
+import { silentLog } from "../support/kernel-ports.ts";
+import { planOf } from "../support/plans.ts";
+import { ProcessWorld } from "../support/processes.ts";
+import { saveTurn, stepEvent, type StoredRun, storeRun } from "../support/stored-runs.ts";
+import { until } from "../support/until.ts";
+
+const RUNS = 300;
+const KILLS = 2;
+const PATIENCE_MS = 60_000;
+
+/** What would be left over of a run that is gone. */
+const LEFT_OVER = {
+  actors: "root_id NOT IN (SELECT root_id FROM aggregates)",
+  plans: "run_id NOT IN (SELECT root_id FROM aggregates)",
+  job_specs: "run_id NOT IN (SELECT root_id FROM aggregates)",
+  events: "run_id NOT IN (SELECT root_id FROM aggregates)",
+  log_heads: "step_run_id NOT IN (SELECT id FROM actors)",
+  log_chunks: "step_run_id NOT IN (SELECT id FROM actors)",
+  removals: "body IS NOT NULL",
+} as const;
+
+describe("retention", function () {
+  this.timeout(240_000);
+  let world: ProcessWorld;
+  let installation: EmbeddedInstallation;
+  let dataDir: string;
+  let runs: readonly StoredRun[];
+  let store: Libsql.Database;
+
+  before(async () => {
+    world = await ProcessWorld.create();
+    installation = await EmbeddedInstallation.create(world);
+    dataDir = join(world.folder, "data");
+    await makeDataDir(dataDir);
+    runs = await storeRuns(storeFile(dataDir));
+    store = new Libsql(storeFile(dataDir), { readonly: true } as Libsql.Options);
+  });
+  after(async () => {
+    store?.close();
+    await world?.end();
+  });
+
+  const count = (table: string, where: string): number =>
+    (store.prepare(`SELECT count(*) AS total FROM ${table} WHERE ${where}`).get() as { total: number }).total;
+  const runsLeft = () => count("aggregates", "pipeline_id <> ''");
+
+  async function expectWholeOrNothing(): Promise<void> {
+    const seen = new Set<number>();
+    for (const { runId, stepIds } of runs) {
+      const [run, timeline] = [
+        await installation.call("GET", `/pipelines/runs/${runId}`),
+        await installation.call("GET", `/pipelines/runs/${runId}/timeline`),
+      ];
+      expect(timeline.status).to.equal(run.status);
+      if (timeline.status === 200) expect(timeline.body.detail.list).to.have.length(3);
+      if (run.status === 200) expect(run.body.detail.jobs[0].steps[0].stepRunId).to.equal(stepIds[0]![0]);
+      seen.add(run.status);
+    }
+    expect(seen).to.deep.equal(new Set([404, 200]));
+  }
+
+  it("takes up where the node was killed, and leaves the newest run and nothing of the others", async () => {
+    for (let kill = 0; kill < KILLS; kill++) {
+      await installation.serve(dataDir, { MILLRACE_KEEP_RUNS: "1/pipeline" });
+      const before = runsLeft();
+      while (runsLeft() > before - 20) await sleep(1);
+      installation.node.kill("SIGKILL");
+      await installation.node.exited;
+      expect(runsLeft(), "killed amid the sweep").to.be.within(2, before - 1);
+      // Of what is gone, what has its removal noted may be left, and nothing else.
+      const noted = "SELECT run_id FROM removals WHERE body IS NOT NULL";
+      expect(count("events", `${LEFT_OVER.events} AND run_id NOT IN (${noted})`)).to.equal(0);
+    }
+    await installation.serve(dataDir, { MILLRACE_KEEP_RUNS: "forever" });
+    await until(
+      "removals that were begun are finished",
+      () => count("removals", LEFT_OVER.removals) === 0,
+      PATIENCE_MS,
+    );
+    await expectWholeOrNothing();
+    installation.node.kill("SIGTERM");
+    await installation.node.exited;
+
+    await installation.serve(dataDir, { MILLRACE_KEEP_RUNS: "1/pipeline" });
+    await until("one run is left", () => runsLeft() === 1, PATIENCE_MS);
+    await until("nothing is under way", () => count("removals", LEFT_OVER.removals) === 0, PATIENCE_MS);
+    for (const [table, where] of Object.entries(LEFT_OVER)) expect(count(table, where), table).to.equal(0);
+    const newest = runs.at(-1)!;
+    expect((await installation.call("GET", `/pipelines/runs/${newest.runId}`)).status).to.equal(200);
+    const metrics = await (await fetch(`http://${installation.node.metrics}/metrics`)).text();
+    expect(metrics).to.match(/^millrace_retention_removed\{part="runs"\} [1-9]/m);
+  });
+});
+
+/** Runs that are over, of one pipeline, each with a log and events. */
+async function storeRuns(path: string): Promise<readonly StoredRun[]> {
+  const stores = await openSqliteStores({ path });
+  try {
+    const nothing = () => Promise.resolve();
+    const feed = { publish: nothing, close: nothing, subscribe: () => Promise.resolve(nothing) };
+    const context = { stores, feed, clock: systemClock, log: silentLog } as Partial<AppContext> as AppContext;
+    const pipelineId = newId("pl");
+    const projectId = asId<ProjectId>("default");
+    const texts = { description: "", repoUrl: "", defaultBranch: "", pipelineFilePath: "", prTargetBranch: "" };
+    await stores.pipelines.create({
+      ...texts,
+      pipelineId,
+      projectId,
+      name: "kept",
+      saveMode: "direct",
+      metadata: [],
+      createdBy: "",
+      actor: "",
+      createdAt: 1,
+      updatedAt: 1,
+      headRevisionId: null,
+    });
+    const plan = { ...planOf([[{ steps: 1 }]]), pipelineId, projectId };
+    const stored: StoredRun[] = [];
+    for (let made = 0; made < RUNS; made++) {
+      const run = await storeRun(context, plan);
+      const stepRunId: StepRunId = run.stepIds[0]![0]!;
+      await stores.logs.append({ stepRunId, agentId: "a", lines: lines(1, 50) });
+      await saveTurn(context, run, {
+        run: { state: "success", endedAt: systemClock.now() },
+        events: [
+          stepEvent(run, "started", "running"),
+          stepEvent(run, "completed", "success"),
+          stepEvent(run, "completed", "success"),
+        ],
+      });
+      stored.push(run);
+    }
+    return stored;
+  } finally {
+    await stores.close();
+  }
+}
