@@ -290,6 +290,7 @@ const controlPlaneVariables = z
     MILLRACE_QUOTAS: quotas.default({ projects: new Map(), labels: [] }),
     MILLRACE_KEEP_RUNS: bound.default({ ...UNBOUNDED, ageMs: 90 * DAY_MS }),
     MILLRACE_KEEP_LOGS: bound.default({ ...UNBOUNDED, ageMs: 30 * DAY_MS }),
+    MILLRACE_KEEP_ARTIFACTS: bound.default(UNBOUNDED),
     MILLRACE_KEEP_EVENTS: bound.default(UNBOUNDED),
     MILLRACE_KEEP_RECORDS: keptAge.default(30 * DAY_MS),
     MILLRACE_SIGNING_KEY: z
@@ -411,7 +412,12 @@ export function readControlPlaneConfig(environment: Environment): ControlPlaneCo
     eventNamespace: read.EVENT_NAMESPACE,
     quotas: { everyProject: read.MILLRACE_MAX_RUNNING_PER_PROJECT ?? null, ...read.MILLRACE_QUOTAS },
     retention: {
-      rules: { runs: read.MILLRACE_KEEP_RUNS, logs: read.MILLRACE_KEEP_LOGS, events: read.MILLRACE_KEEP_EVENTS },
+      rules: {
+        runs: read.MILLRACE_KEEP_RUNS,
+        logs: read.MILLRACE_KEEP_LOGS,
+        artifacts: read.MILLRACE_KEEP_ARTIFACTS,
+        events: read.MILLRACE_KEEP_EVENTS,
+      },
       recordsMs: read.MILLRACE_KEEP_RECORDS,
     },
     signingKey: read.MILLRACE_SIGNING_KEY === undefined ? null : new TextEncoder().encode(read.MILLRACE_SIGNING_KEY),

@@ -21,7 +21,8 @@ import { planNewRun, storeNewRun } from "./create-run.ts";
 import { findDeletion, rememberDeletion } from "./deleted-runs.ts";
 import { findPipeline } from "./find.ts";
 import { finishRemoval, isRemoved, removeRun } from "./remove-run.ts";
-import { requireDefinition } from "./required-definition.ts";
+import { parseWithPlugins, pluginsForRun } from "./plugin-lookup.ts";
+import { requireParsed } from "./required-definition.ts";
 import { claimRequest } from "./request-ids.ts";
 import { noStepRun } from "./step-runs.ts";
 import { type StepRunView, viewStepRun } from "./step-run-view.ts";
@@ -59,7 +60,8 @@ export async function createStepRun(
   const pipeline = await findPipeline(context, pipelineId);
   const job = { name: JOB_NAME, ...(agentSelector && { agentSelector }), steps: [step] };
   const text = renderSpec({ jobs: [job] }, "json");
-  const definition = ofStep(() => requireDefinition(text, "json"));
+  const parsed = await parseWithPlugins(context.stores, text, "json");
+  const definition = ofStep(() => requireParsed(parsed));
   const { id: runId, repeated } = await claimRequest(context, {
     caller: user,
     scope: `step-run/${pipelineId}`,
@@ -72,22 +74,27 @@ export async function createStepRun(
       throw conflict("the step run that this requestId has made was deleted: choose a new one for a new step run");
     }
     const revisionId = adHocRevisionId(runId);
+    const plugins = await pluginsForRun(context.stores, definition);
     const planned = ofStep(() =>
-      planNewRun(definition, {
-        runId,
-        pipeline,
-        origin: {
-          trigger: { kind: "manual", ref: defaultRef([], pipeline) },
-          variables: [],
-          triggeredBy,
-          actor: user.name,
-          revisionId,
-          commitSha: "",
-          attempt: 1,
-          retryOf: null,
-          firstRunId: null,
+      planNewRun(
+        definition,
+        {
+          runId,
+          pipeline,
+          origin: {
+            trigger: { kind: "manual", ref: defaultRef([], pipeline) },
+            variables: [],
+            triggeredBy,
+            actor: user.name,
+            revisionId,
+            commitSha: "",
+            attempt: 1,
+            retryOf: null,
+            firstRunId: null,
+          },
         },
-      }),
+        plugins,
+      ),
     );
     // Before the run: whoever runs it again plans it from this.
     await context.stores.pipelines.keepRevision({

@@ -78,6 +78,11 @@ export async function dropAbandoned(stores: Ports["stores"], runId: RunId): Prom
   }
 }
 
+/** Deletes all that the steps of a run have kept. What is cut off may be repeated, or is finished by the sweeper. */
+export async function dropArtifacts(stores: Pick<Stores, "artifacts" | "blobs">, runId: RunId): Promise<void> {
+  for (const { artifactId } of await stores.artifacts.ofRun(runId)) await deleteArtifactNow(stores, artifactId);
+}
+
 /** True when the step is over, or was granted to somebody else since. */
 async function isAbandoned(
   { aggregates }: Ports["stores"],

@@ -33,7 +33,7 @@ export interface PlannedRun extends NewRun {
 }
 
 /** Throws `invalid_definition` or `malformed_request` when the definition cannot be planned with these variables. */
-export function planNewRun(definition: Definition, run: NewRun, plugins?: PluginLookup): PlannedRun {
+export function planNewRun(definition: Definition, run: NewRun, plugins: PluginLookup): PlannedRun {
   const { runId, origin, pipeline } = run;
   const outcome = planRun({
     definition,
@@ -46,7 +46,7 @@ export function planNewRun(definition: Definition, run: NewRun, plugins?: Plugin
     pipelineName: pipeline.name,
     projectId: pipeline.projectId,
     repoUrl: pipeline.repoUrl,
-    ...(plugins === undefined ? {} : { plugins }),
+    plugins,
   });
   if (!outcome.ok) throw planRefused(outcome);
   return { ...run, plan: outcome.plan, jobs: outcome.jobs };

@@ -2,6 +2,7 @@
 import { adHocRevisionId, type ApprovalId, type JobRunId, type RunId, type StepRunId } from "../domain/ids.ts";
 import type { Aggregate } from "../stores/aggregates.ts";
 import type { Removal } from "../stores/removals.ts";
+import { dropArtifacts } from "./artifact-sweeper.ts";
 import type { AppContext } from "./context.ts";
 import { findSuccessor, successionKey } from "./succession.ts";
 
@@ -19,8 +20,9 @@ export async function removeRun(context: AppContext, aggregate: Aggregate): Prom
 export async function finishRemoval({ stores }: AppContext, removal: Removal): Promise<void> {
   const { runId, succession } = removal;
   await stores.removeRun(removal);
-  // What else is kept of runs goes here, after the run and before its removal counts as finished.
+  // After the run, so that nobody sees a part of it, and before its removal counts as finished.
   await Promise.all([
+    dropArtifacts(stores, runId),
     stores.inbox.forgetAnswered(runId, Number.MAX_SAFE_INTEGER),
     // Of a rerun there is none: it has that of the first one.
     stores.pipelines.dropRevision(adHocRevisionId(runId)),

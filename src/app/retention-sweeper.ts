@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { shardOf } from "../../queues/shard-map.ts";
-import type { KeptPart, Retention } from "../domain/retention.ts";
+import { KEPT_PARTS, type KeptPart, type Retention } from "../domain/retention.ts";
 import type { AppContext } from "./context.ts";
 import { finishRemovals, sweepRecords, sweepStrayCommands } from "./sweep-records.ts";
 import { sweepRuns } from "./sweep-runs.ts";
@@ -26,7 +26,7 @@ export interface SweepFigures {
 }
 
 export class RetentionSweeper {
-  readonly figures: SweepFigures = { swept: { runs: 0, logs: 0, events: 0 }, oldestRunAt: null };
+  readonly figures: SweepFigures = { swept: { runs: 0, logs: 0, artifacts: 0, events: 0 }, oldestRunAt: null };
   readonly #context: AppContext;
   readonly #retention: Retention;
   readonly #owned: () => readonly number[];
@@ -59,9 +59,9 @@ export class RetentionSweeper {
       } catch (error) {
         log.warn({ error: String(error) }, "what is too old could not be removed; the next look follows");
       }
-      const { runs, logs, events } = this.figures.swept;
-      const swept = { runs: runs - before.runs, logs: logs - before.logs, events: events - before.events };
-      log.debug(swept, "a look of retention is over");
+      const { swept } = this.figures;
+      const now = Object.fromEntries(KEPT_PARTS.map((part) => [part, swept[part] - before[part]]));
+      log.debug(now, "a look of retention is over");
     }
   }
 

@@ -27,6 +27,7 @@ const bound = z
 export const retentionBody = z.strictObject({
   runs: bound.optional(),
   logs: bound.optional(),
+  artifacts: bound.optional(),
   events: bound.optional(),
 });
 
@@ -83,6 +84,7 @@ function view({ retention }: ClusterContext, project: Project): RetentionView {
     projectId: project.projectId,
     runs: shown("runs"),
     logs: shown("logs"),
+    artifacts: shown("artifacts"),
     events: shown("events"),
     own: KEPT_PARTS.filter((part) => project.retention?.[part] !== undefined),
   };

@@ -12,6 +12,7 @@ import {
   type RunKey,
 } from "../domain/retention.ts";
 import type { KeptRun } from "../stores/retention.ts";
+import { dropArtifacts } from "./artifact-sweeper.ts";
 import type { AppContext } from "./context.ts";
 import { removeRun } from "./remove-run.ts";
 import { rulesOf } from "./retention.ts";
@@ -101,9 +102,7 @@ const TAKE: Record<KeptPart, (context: AppContext, run: KeptRun) => Promise<bool
   },
   logs: async (context, { runId, origin }) => {
     const { aggregates, retention } = context.stores;
-    // Steps that a newer attempt has reused show the log of this one.
-    const successor = await retriedBy(context, { rootId: runId, origin, final: true });
-    if (successor !== null && (await retention.dropped(successor))?.logs === false) return false;
+    if (await isReused(context, "logs", { runId, origin })) return false;
     const aggregate = await aggregates.load(runId);
     const ran = (aggregate?.actors ?? []).filter(
       ({ kind, state }) => kind === "step" && (state as StepState).reusedFrom === null,
@@ -114,11 +113,28 @@ const TAKE: Record<KeptPart, (context: AppContext, run: KeptRun) => Promise<bool
     );
     return true;
   },
+  artifacts: async (context, { runId, origin }) => {
+    const { stores } = context;
+    if (await isReused(context, "artifacts", { runId, origin })) return false;
+    await dropArtifacts(stores, runId);
+    await stores.retention.noteNoArtifacts(runId);
+    return true;
+  },
   events: async (context, { runId }) => {
     await context.stores.retention.dropEvents(runId);
     return true;
   },
 };
+
+/** Steps that a newer attempt has not run again show what this one has left. */
+async function isReused(
+  context: AppContext,
+  part: "logs" | "artifacts",
+  { runId, origin }: Pick<KeptRun, "runId" | "origin">,
+): Promise<boolean> {
+  const successor = await retriedBy(context, { rootId: runId, origin, final: true });
+  return successor !== null && (await context.stores.retention.dropped(successor))?.[part] === false;
+}
 
 interface Place {
   readonly pipelineId: PipelineId;

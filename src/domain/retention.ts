@@ -2,7 +2,7 @@
 import type { RunId } from "./ids.ts";
 
 /** `runs`: a run with all that it has left; the others may go before it. */
-export const KEPT_PARTS = ["runs", "logs", "events"] as const;
+export const KEPT_PARTS = ["runs", "logs", "artifacts", "events"] as const;
 export type KeptPart = (typeof KEPT_PARTS)[number];
 
 /** What exceeds any of these goes; null bounds nothing. */

@@ -14,6 +14,7 @@ export interface KeptRun extends AgedRun {
 /** What went before the run itself did. */
 export interface DroppedParts {
   readonly logs: boolean;
+  readonly artifacts: boolean;
   readonly events: boolean;
 }
 
@@ -46,6 +47,8 @@ export interface RetentionStore {
   /** Takes the lines; the number of the last one stays known. */
   dropLogs(runId: RunId, stepRunIds: readonly StepRunId[]): Promise<void>;
   dropEvents(runId: RunId): Promise<void>;
+  /** Notes that the run has no artifacts any more; call when they are gone. */
+  noteNoArtifacts(runId: RunId): Promise<void>;
 
   /** By id, after `after`. */
   pageGroups(after: string, limit: number): Promise<readonly StoredGroup[]>;

@@ -17,6 +17,7 @@ import { UNBOUNDED } from "../../src/domain/retention-text.ts";
 import { openMongoStores } from "../../src/stores/mongo/open.ts";
 import { openSqliteStores } from "../../src/stores/sqlite/open.ts";
 import type { Stores } from "../../src/stores/stores.ts";
+import { artifactRecord } from "../contracts/artifact-store.ts";
 import { lines } from "../contracts/samples.ts";
 import { dyingAfter } from "../support/dying-stores.ts";
 import { silentLog } from "../support/kernel-ports.ts";
@@ -26,6 +27,8 @@ import { saveTurn, storeRun } from "../support/stored-runs.ts";
 import { openTestSqlite } from "../support/stores.ts";
 
 const DAY_MS = 86_400_000;
+/** What a look takes that finds nothing to take. */
+const NOTHING = { runs: 0, logs: 0, artifacts: 0, events: 0 };
 
 interface OpenedStores {
   readonly stores: Stores;
@@ -122,7 +125,7 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
 
   /** A run of one step that took a moment, with a log and two events. */
   async function storePast(pipelineId: PipelineId, { daysAgo, settled = true, repeats, reuses, projectId }: Past) {
-    const { aggregates, events, logs } = store.stores;
+    const { aggregates, artifacts, blobs, events, logs } = store.stores;
     const runId = newId("run");
     const plan = { ...planOf([[{ steps: 1 }]]), pipelineId, ...(projectId && { projectId: projectId as never }) };
     const at = now - daysAgo * DAY_MS;
@@ -160,7 +163,14 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
       const event = { object: "pipeline", lifecycle: "created", jobId: null, stepRunId: null, status: "x" } as const;
       await events.append([{ ...event, data: {}, runId, pipelineId, number, timeMs: at }]);
     }
-    if (reuses === undefined) await logs.append({ stepRunId, agentId: "a", lines: lines(1, 3) });
+    if (reuses === undefined) {
+      await logs.append({ stepRunId, agentId: "a", lines: lines(1, 3) });
+      const artifact = artifactRecord({ runId, stepRunId });
+      await artifacts.begin(artifact, 1_000);
+      await blobs.put(artifact.artifactId, 0, new Uint8Array(artifact.sizeBytes));
+      await blobs.complete(artifact.artifactId, artifact.sizeBytes);
+      await artifacts.store(artifact.artifactId, at, artifact.expiresAt);
+    }
     if (before) {
       const successor = { runId, scope: "failed", stepRunId: "", triggeredBy: "", actor: "" } as const;
       await claimSuccessor(context, before, successor);
@@ -170,7 +180,7 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
 
   /** One look; answers how much of each part went. */
   async function sweep(rules: Partial<RunSweep["rules"]>, stores: Stores = store.stores) {
-    const swept = { runs: 0, logs: 0, events: 0 };
+    const swept = { ...NOTHING };
     const all = sweepRuns({ ...context, stores }, { ...sweepOf(rules), onSwept: (part) => void swept[part]++ });
     for await (const _ of all);
     return swept;
@@ -180,6 +190,13 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
     Promise.all(runs.map(async ({ runId }) => (await store.stores.aggregates.loadHead(runId)) !== undefined));
   const hasLog = async ({ stepRunId }: { readonly stepRunId: StepRunId }) =>
     (await store.stores.logs.read(stepRunId, 1, 1)).length > 0;
+  const hasArtifact = async ({ runId, stepRunId }: { readonly runId: RunId; readonly stepRunId: StepRunId }) => {
+    const { artifacts, blobs } = store.stores;
+    const found = (await artifacts.ofRun(runId)).length > 0;
+    const { artifactId } = artifactRecord({ runId, stepRunId });
+    expect((await blobs.storedBytes(artifactId)) > 0, "the content goes with the record").to.equal(found);
+    return found;
+  };
   const days = (count: number): Bound => ({ ...UNBOUNDED, ageMs: count * DAY_MS });
 
   it("takes runs by their age, and of each pipeline leaves the newest", async () => {
@@ -187,11 +204,11 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
     const runs = [];
     for (const daysAgo of [30, 11, 10, 9]) runs.push(await storePast(busy, { daysAgo }));
     const only = await storePast(quiet, { daysAgo: 500 });
-    expect(await sweep({ runs: days(10) })).to.deep.equal({ runs: 3, logs: 0, events: 0 });
+    expect(await sweep({ runs: days(10) })).to.deep.equal({ ...NOTHING, runs: 3 });
     expect(await isThere(...runs, only)).to.deep.equal([false, false, false, true, true]);
     expect(await hasLog(runs[0]!)).to.equal(false);
     expect(await hasLog(only)).to.equal(true);
-    expect(await sweep({ runs: days(10) })).to.deep.equal({ runs: 0, logs: 0, events: 0 });
+    expect(await sweep({ runs: days(10) })).to.deep.equal(NOTHING);
   });
 
   it("leaves what has not been told of everything, however old it is, and goes on behind it", async () => {
@@ -241,12 +258,24 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
   it("takes logs and events before the run, also of the newest, once", async () => {
     const pipelineId = await newPipeline();
     const run = await storePast(pipelineId, { daysAgo: 20 });
-    expect(await sweep({ logs: days(10), events: days(30) })).to.deep.equal({ runs: 0, logs: 1, events: 0 });
+    expect(await sweep({ logs: days(10), events: days(30) })).to.deep.equal({ ...NOTHING, logs: 1 });
     expect(await hasLog(run)).to.equal(false);
     expect(await store.stores.events.read(run.runId, 0, 10)).to.have.length(2);
-    expect(await sweep({ logs: days(10), events: days(10) })).to.deep.equal({ runs: 0, logs: 0, events: 1 });
+    expect(await sweep({ logs: days(10), events: days(10) })).to.deep.equal({ ...NOTHING, events: 1 });
     expect(await store.stores.events.read(run.runId, 0, 10)).to.deep.equal([]);
     expect(await isThere(run)).to.deep.equal([true]);
+  });
+
+  it("takes artifacts before the run, whatever they say themselves, once", async () => {
+    const pipelineId = await newPipeline();
+    const runs = [await storePast(pipelineId, { daysAgo: 20 }), await storePast(pipelineId, { daysAgo: 1 })];
+    expect(await sweep({ artifacts: days(10) })).to.deep.equal({ ...NOTHING, artifacts: 1 });
+    expect(await Promise.all(runs.map(hasArtifact))).to.deep.equal([false, true]);
+    expect(await sweep({ artifacts: days(10) })).to.deep.equal(NOTHING);
+    expect(await sweep({ artifacts: { ...UNBOUNDED, perPipeline: 1 } })).to.deep.equal(NOTHING);
+    now += 10 * DAY_MS;
+    expect(await sweep({ artifacts: days(10) })).to.deep.equal({ ...NOTHING, artifacts: 1 });
+    expect(await isThere(...runs)).to.deep.equal([true, true]);
   });
 
   describe("of runs that were run again", () => {
@@ -255,14 +284,17 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
       const first = await storePast(pipelineId, { daysAgo: 50 });
       const second = await storePast(pipelineId, { daysAgo: 15, repeats: first.runId, reuses: first.stepRunId });
       await storePast(pipelineId, { daysAgo: 1 });
-      const rules = { runs: days(20), logs: days(20) };
-      expect(await sweep(rules)).to.deep.equal({ runs: 0, logs: 0, events: 0 });
-      expect(await hasLog(first)).to.equal(true);
+      const rules = { runs: days(20), logs: days(20), artifacts: days(20) };
+      expect(await sweep(rules)).to.deep.equal(NOTHING);
+      expect([await hasLog(first), await hasArtifact(first)]).to.deep.equal([true, true]);
 
       now += 6 * DAY_MS;
-      expect((await sweep({ logs: days(20) })).logs, "that of the newer one is gone").to.be.at.least(1);
-      await sweep({ logs: days(20) });
-      expect(await hasLog(first)).to.equal(false);
+      const parts = { logs: days(20), artifacts: days(20) };
+      const swept = await sweep(parts);
+      expect(swept.logs, "that of the newer one is gone").to.be.at.least(1);
+      expect(swept.artifacts).to.be.at.least(1);
+      await sweep(parts);
+      expect([await hasLog(first), await hasArtifact(first)]).to.deep.equal([false, false]);
 
       await sweep({ runs: days(20) });
       expect(await isThere(first, second)).to.deep.equal([true, false]);
@@ -347,7 +379,7 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
       for await (const _ of finishRemovals(context));
       await sweep({ runs: days(20) });
       expect(await isThere(run)).to.deep.equal([false]);
-      expect(await hasLog(run)).to.equal(false);
+      expect([await hasLog(run), await hasArtifact(run)]).to.deep.equal([false, false]);
       expect(await store.stores.logs.storedThrough(run.stepRunId)).to.equal(0);
       expect(await store.stores.events.read(run.runId, 0, 1)).to.deep.equal([]);
       expect(await plans.loadPlan(run.runId)).to.equal(undefined);
@@ -403,7 +435,7 @@ function contextOf(stores: Stores, now: () => number): AppContext {
 
 function sweepOf(rules: Partial<RunSweep["rules"]>): RunSweep {
   return {
-    rules: { runs: UNBOUNDED, logs: UNBOUNDED, events: UNBOUNDED, ...rules },
+    rules: { runs: UNBOUNDED, logs: UNBOUNDED, artifacts: UNBOUNDED, events: UNBOUNDED, ...rules },
     isMine: () => true,
     onSwept: () => {},
     onOldest: () => {},

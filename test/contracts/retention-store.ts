@@ -19,6 +19,8 @@ import type { Stores } from "../../src/stores/stores.ts";
 import { leftOf, storeWhole } from "./run-removal.ts";
 import { lines, sampleAggregate, saveOf } from "./samples.ts";
 
+/** As {@link leftOf} names it; the artifacts are taken by themselves. */
+const LEFT_BY = { logs: "log", artifacts: "", events: "event" } as const;
 const ALL = { after: null, limit: 100 } as const;
 
 export function retentionStoreContract(open: () => Stores): void {
@@ -72,7 +74,7 @@ export function retentionStoreContract(open: () => Stores): void {
       expect(ended!.origin).to.deep.include({ attempt: 1, firstRunId: null, retryOf: null });
     });
 
-    for (const part of ["logs", "events"] as const) {
+    for (const part of ["logs", "artifacts", "events"] as const) {
       it(`takes the ${part} alone, says so from the beginning, and finishes what was cut off`, async () => {
         const run = await storeWhole(open());
         const { runId, stepRunIds } = run;
@@ -80,19 +82,19 @@ export function retentionStoreContract(open: () => Stores): void {
         const listed = async () =>
           (await open().retention.pageRuns(pipelineId, part, { ...ALL, upTo: 9e15 })).map((each) => each.runId);
         const whole = await leftOf(open(), run);
-        expect(await open().retention.dropped(runId)).to.deep.equal({ logs: false, events: false });
+        expect(await open().retention.dropped(runId)).to.deep.equal({ logs: false, artifacts: false, events: false });
         expect(await listed()).to.include(runId);
         for (const _ of ["once", "again"]) {
           if (part === "logs") await open().retention.dropLogs(runId, stepRunIds);
-          else await open().retention.dropEvents(runId);
+          else if (part === "events") await open().retention.dropEvents(runId);
+          else await open().retention.noteNoArtifacts(runId);
           expect(await open().retention.dropped(runId)).to.deep.equal({
             logs: part === "logs",
+            artifacts: part === "artifacts",
             events: part === "events",
           });
           expect(await listed()).not.to.include(runId);
-          expect(whole.filter((name) => name !== (part === "logs" ? "log" : "event"))).to.deep.equal(
-            await leftOf(open(), run),
-          );
+          expect(whole.filter((name) => name !== LEFT_BY[part])).to.deep.equal(await leftOf(open(), run));
         }
         expect(await open().logs.storedThrough(stepRunIds[0]!), "numbers are not given again").to.equal(250);
       });
@@ -104,7 +106,7 @@ export function retentionStoreContract(open: () => Stores): void {
       await open().aggregates.create(aggregate);
       await open().retention.dropLogs(rootId, []);
       expect(await open().aggregates.save(saveOf(aggregate))).to.equal("saved");
-      expect(await open().retention.dropped(rootId)).to.deep.equal({ logs: true, events: false });
+      expect(await open().retention.dropped(rootId)).to.deep.equal({ logs: true, artifacts: false, events: false });
       expect(await open().retention.dropped(newId("run"))).to.equal(undefined);
     });
 

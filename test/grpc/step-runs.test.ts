@@ -1,10 +1,13 @@
 import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
 import type { StepRunSpec } from "../../proto/generated/steprun/v1/steprun.ts";
-import { asId, type JobRunId, type RevisionId, type RunId, type StepRunId } from "../../src/domain/ids.ts";
+import { asId, newId, type JobRunId, type RevisionId, type RunId, type StepRunId } from "../../src/domain/ids.ts";
 import type { JobState } from "../../actors/job/state.ts";
 import { GRANT, saveTurn } from "../support/stored-runs.ts";
+import { parseManifest } from "../../src/plugins/manifest.ts";
+import { artifactRecord } from "../contracts/artifact-store.ts";
 import { lines } from "../contracts/samples.ts";
+import { greeter } from "../support/plugin-packages.ts";
 import { Gateway, refusal } from "./gateway.ts";
 import { decideNext, newPipeline, SHELL } from "./pipeline-samples.ts";
 import { refusalOf, tokenOf, UserCalls } from "./user-calls.ts";
@@ -139,6 +142,31 @@ describe("step runs one by one over gRPC", () => {
       expect(await offered(labels)).to.equal(1);
     });
 
+    it("plans it with the plugin of the registry, against which its arguments are checked", async () => {
+      const { plugins } = gateway.stores;
+      const record = {
+        name: "team/greet",
+        version: "1.2.0",
+        packageId: newId("pkg"),
+        sha256: "ab".repeat(32),
+        sizeBytes: 1_234,
+        state: "storing",
+        createdAt: 1,
+        createdBy: "admin",
+        manifest: JSON.stringify(parseManifest(String(greeter("1.2.0")[0]!.content))),
+      } as const;
+      await plugins.begin(record);
+      await plugins.store(record.packageId);
+      const spec = { ...BARE, uses: "team/greet@1", action: "greet", argsJson: '{"to":"x"}' };
+      const { runId } = await create(spec);
+      const job = await gateway.stores.plans.loadJob(asId<RunId>(runId), 0);
+      expect(job!.steps[0]!.plugin).to.include({ sha256: record.sha256, sizeBytes: 1_234 });
+      const refused = await refusal(create({ ...spec, argsJson: '{"times":0}' }));
+      expect(refused.code).to.equal(INVALID_ARGUMENT);
+      const problems = JSON.parse(String(refused.metadata.get("problems-bin")[0])) as { pointer: string }[];
+      expect(problems.map(({ pointer }) => pointer)).to.have.members(["/spec/args", "/spec/args/times"]);
+    });
+
     it("answers the same step run to the same request id, and refuses another body", async () => {
       const first = await create(BARE, "once");
       expect(await create(BARE, "once")).to.deep.equal(first);
@@ -268,6 +296,9 @@ describe("step runs one by one over gRPC", () => {
       const stepId = asId<StepRunId>(stepRunId);
       const { revisionId } = (await gateway.stores.aggregates.loadHead(asId<RunId>(runId)))!.origin;
       await gateway.stores.logs.append({ stepRunId: stepId, agentId: "a", lines: lines(1, 2) });
+      const artifact = artifactRecord({ runId: asId<RunId>(runId), stepRunId: stepId });
+      await gateway.stores.artifacts.begin(artifact, 1_000);
+      await gateway.stores.blobs.put(artifact.artifactId, 0, new Uint8Array(100));
       await end({ stepRunId, runId, jobId: (await read(stepRunId)).jobId } as Created);
       for (const _ of ["once", "again"]) expect(await remove(stepRunId)).to.deep.equal({});
       expect(await refusalOf(calls.pipeline("getPipelineRun", { runId }))).to.include({ code: NOT_FOUND });
@@ -275,6 +306,8 @@ describe("step runs one by one over gRPC", () => {
       const { runs } = await calls.pipeline("listPipelineRuns", { pipelineId, pageSize: 100 });
       expect(runs.map((run) => run.runId)).not.to.include(runId);
       expect(await gateway.stores.logs.read(stepId, 1, 1)).to.deep.equal([]);
+      expect(await gateway.stores.artifacts.find(artifact.artifactId)).to.equal(undefined);
+      expect(await gateway.stores.blobs.storedBytes(artifact.artifactId)).to.equal(0);
       expect(await gateway.stores.plans.loadPlan(asId<RunId>(runId))).to.equal(undefined);
       expect(await gateway.stores.pipelines.findRevision(asId<RevisionId>(revisionId))).to.equal(undefined);
       const repeated = await refusalOf(create(BARE, "to be deleted"));

@@ -20,6 +20,7 @@ describe("the retention of a project over HTTP", () => {
       projectId: "default",
       runs: { ...NOTHING, age: "90d" },
       logs: NOTHING,
+      artifacts: NOTHING,
       events: NOTHING,
       own: [],
     });
@@ -29,6 +30,7 @@ describe("the retention of a project over HTTP", () => {
       projectId: "default",
       runs: { age: "36h", perPipeline: null, perProject: 7 },
       logs: NOTHING,
+      artifacts: NOTHING,
       events: NOTHING,
       own: ["runs", "events"],
     };
@@ -41,13 +43,13 @@ describe("the retention of a project over HTTP", () => {
   });
 
   it("is refused with each place that is wrong, and stays as it was", async () => {
-    const refused = await put({ runs: { age: "90", perPipeline: 0 }, logs: { days: 3 }, artifacts: {} });
+    const refused = await put({ runs: { age: "90", perPipeline: 0 }, logs: { days: 3 }, artefacts: {} });
     expect(refused.status).to.equal(400);
     expect(refused.body.errors.map(({ pointer }: { pointer: string }) => pointer)).to.have.members([
       "/runs/age",
       "/runs/perPipeline",
       "/logs/days",
-      "/artifacts",
+      "/artefacts",
     ]);
     expect((await edge.call("GET", PATH)).body.detail.own).to.deep.equal([]);
   });

@@ -4,7 +4,7 @@ import type { Stores } from "../../src/stores/stores.ts";
 /** The same stores, of which every call fails that changes something, once `writes` of them were made. */
 export function dyingAfter(stores: Stores, writes: number): Stores {
   let left = writes;
-  const reading = /^(find|load|page|list|read|next|newest|dropped|pending|unfinished|verdict)/;
+  const reading = /^(find|load|page|list|read|next|newest|dropped|pending|unfinished|verdict|of[RS]|storedBytes)/;
   const dying = <T extends object>(store: T): T =>
     new Proxy(store, {
       get(target, name) {
@@ -17,11 +17,13 @@ export function dyingAfter(stores: Stores, writes: number): Stores {
       },
     });
   const removeRun = dying({ removeRun: stores.removeRun }).removeRun;
-  const { aggregates, idempotency, inbox, pipelines, removals, retention } = stores;
+  const { aggregates, artifacts, blobs, idempotency, inbox, pipelines, removals, retention } = stores;
   return {
     ...stores,
     removeRun,
     aggregates: dying(aggregates),
+    artifacts: dying(artifacts),
+    blobs: dying(blobs),
     idempotency: dying(idempotency),
     inbox: dying(inbox),
     pipelines: dying(pipelines),

@@ -92,7 +92,12 @@ export async function openTestEdge(limits: { pingMs?: number; stallMs?: number }
     nodes: new NodeRegistry({ redis: client, record: EDGE_NODE, log }),
     inspection,
     retention: {
-      rules: { runs: { ...UNBOUNDED, ageMs: 90 * 86_400_000 }, logs: UNBOUNDED, events: UNBOUNDED },
+      rules: {
+        runs: { ...UNBOUNDED, ageMs: 90 * 86_400_000 },
+        logs: UNBOUNDED,
+        artifacts: UNBOUNDED,
+        events: UNBOUNDED,
+      },
       recordsMs: 30 * 86_400_000,
     },
     clock,

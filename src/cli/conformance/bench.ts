@@ -5,6 +5,7 @@ import { type Caller } from "../../app/access.ts";
 import type { AppContext } from "../../app/context.ts";
 import { planNewRun, storeNewRun } from "../../app/create-run.ts";
 import { createPipeline, createPipelineBody } from "../../app/pipelines.ts";
+import { pluginsForRun } from "../../app/plugin-lookup.ts";
 import { stopRun } from "../../app/run-commands.ts";
 import type { RunDetail } from "../../app/run-view.ts";
 import { getRun } from "../../app/runs.ts";
@@ -116,7 +117,8 @@ export class Bench {
       retryOf: null,
       firstRunId: null,
     } as const;
-    await storeNewRun(context, alter(planNewRun(definition, { runId, origin, pipeline: pipeline! })));
+    const plugins = await pluginsForRun(context.stores, definition);
+    await storeNewRun(context, alter(planNewRun(definition, { runId, origin, pipeline: pipeline! }, plugins)));
     this.#live.add(runId);
     return runId;
   }

@@ -6,7 +6,7 @@ import { type AggregateHead, NO_PIPELINE } from "../aggregates.ts";
 import type { KeptRun, RetentionStore } from "../retention.ts";
 import type { Connection } from "./connection.ts";
 
-/** Values of `logsGone` and `eventsGone`; older runs have neither. */
+/** Values of `logsGone`, `artifactsGone` and `eventsGone`; older runs have none of them. */
 const DROPPING = 1;
 const GONE = 2;
 const NOT_GONE = { $in: [null, DROPPING] };
@@ -14,19 +14,23 @@ const NOT_GONE = { $in: [null, DROPPING] };
 interface HeadDocument extends Pick<AggregateHead, "version" | "settled" | "summary" | "origin"> {
   readonly _id: RunId;
   readonly logsGone?: number | null;
+  readonly artifactsGone?: number | null;
   readonly eventsGone?: number | null;
 }
+
+type Gone = "logsGone" | "artifactsGone" | "eventsGone";
 
 const HAS_PART: Record<KeptPart, Filter<HeadDocument>> = {
   runs: {},
   logs: { logsGone: NOT_GONE },
+  artifacts: { artifactsGone: NOT_GONE },
   events: { eventsGone: NOT_GONE },
 };
 const STEPS_AT_ONCE = 1_000;
 
 export function retentionStore(connection: Connection): RetentionStore {
   const aggregates = connection.collection<HeadDocument>("aggregates");
-  const mark = async (runId: RunId, field: "logsGone" | "eventsGone", value: number): Promise<void> => {
+  const mark = async (runId: RunId, field: Gone, value: number): Promise<void> => {
     await aggregates.updateOne({ _id: runId }, { $set: { [field]: value } });
   };
   return {
@@ -70,8 +74,13 @@ export function retentionStore(connection: Connection): RetentionStore {
       return page.map(toRun).toArray();
     },
     async dropped(runId) {
-      const found = await aggregates.findOne({ _id: runId }, { projection: { logsGone: 1, eventsGone: 1 } });
-      return found === null ? undefined : { logs: found.logsGone != null, events: found.eventsGone != null };
+      const found = await aggregates.findOne(
+        { _id: runId },
+        { projection: { logsGone: 1, artifactsGone: 1, eventsGone: 1 } },
+      );
+      if (found === null) return undefined;
+      const { logsGone, artifactsGone, eventsGone } = found;
+      return { logs: logsGone != null, artifacts: artifactsGone != null, events: eventsGone != null };
     },
     async dropLogs(runId, stepRunIds) {
       await mark(runId, "logsGone", DROPPING);
@@ -86,6 +95,7 @@ export function retentionStore(connection: Connection): RetentionStore {
       await connection.collection("events").deleteMany({ runId });
       await mark(runId, "eventsGone", GONE);
     },
+    noteNoArtifacts: (runId) => mark(runId, "artifactsGone", GONE),
     async pageGroups(after, limit) {
       const page = await aggregates
         .find(

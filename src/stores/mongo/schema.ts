@@ -87,6 +87,7 @@ export const MIGRATIONS: readonly Migration[] = [
       .collection("aggregates")
       .createIndexes([
         { key: { "summary.pipelineId": 1, logsGone: 1, "summary.createdAt": 1, _id: 1 } },
+        { key: { "summary.pipelineId": 1, artifactsGone: 1, "summary.createdAt": 1, _id: 1 } },
         { key: { "summary.pipelineId": 1, eventsGone: 1, "summary.createdAt": 1, _id: 1 } },
         { key: { "summary.projectId": 1, "summary.createdAt": 1, _id: 1 } },
       ]);

@@ -6,13 +6,14 @@ import type { KeptRun, RetentionStore } from "../retention.ts";
 import type { Database, Row } from "./database.ts";
 import { eventsOf, inParts, logChunksOf, type Part } from "./deletion.ts";
 
-/** Values of `logs_gone` and `events_gone`. */
+/** Values of `logs_gone`, `artifacts_gone` and `events_gone`. */
 const DROPPING = 1;
 const GONE = 2;
 
 const HAS_PART: Record<KeptPart, string> = {
   runs: "",
   logs: `AND logs_gone < ${GONE}`,
+  artifacts: `AND artifacts_gone < ${GONE}`,
   events: `AND events_gone < ${GONE}`,
 };
 
@@ -55,11 +56,22 @@ export function retentionStore(db: Database): RetentionStore {
       return rows.map(toRun);
     },
     async dropped(runId) {
-      const row = await db.get("SELECT logs_gone, events_gone FROM aggregates WHERE root_id = ?", runId);
-      return row && { logs: row["logs_gone"] !== 0, events: row["events_gone"] !== 0 };
+      const row = await db.get(
+        "SELECT logs_gone, artifacts_gone, events_gone FROM aggregates WHERE root_id = ?",
+        runId,
+      );
+      return (
+        row && {
+          logs: row["logs_gone"] !== 0,
+          artifacts: row["artifacts_gone"] !== 0,
+          events: row["events_gone"] !== 0,
+        }
+      );
     },
     dropLogs: (runId, stepRunIds) => drop(runId, "logs_gone", logChunksOf(db, stepRunIds)),
     dropEvents: (runId) => drop(runId, "events_gone", eventsOf(db, runId)),
+    noteNoArtifacts: async (runId) =>
+      void (await db.run("UPDATE aggregates SET artifacts_gone = ? WHERE root_id = ?", GONE, runId)),
     async pageGroups(after, limit) {
       const rows = await db.all(
         `SELECT root_id, version, settled FROM aggregates WHERE pipeline_id = '' AND root_id > ?

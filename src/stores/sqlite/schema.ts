@@ -123,8 +123,10 @@ export const MIGRATIONS: readonly string[] = [
   // Of what went before the run did: 0 is there, 1 is being dropped, 2 is gone.
   `
   ALTER TABLE aggregates ADD COLUMN logs_gone INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE aggregates ADD COLUMN artifacts_gone INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE aggregates ADD COLUMN events_gone INTEGER NOT NULL DEFAULT 0;
   CREATE INDEX aggregates_with_logs ON aggregates (pipeline_id, created_at, root_id) WHERE logs_gone < 2;
+  CREATE INDEX aggregates_with_artifacts ON aggregates (pipeline_id, created_at, root_id) WHERE artifacts_gone < 2;
   CREATE INDEX aggregates_with_events ON aggregates (pipeline_id, created_at, root_id) WHERE events_gone < 2;
   CREATE INDEX aggregates_by_project ON aggregates (project_id, created_at, root_id);
   CREATE INDEX inbox_answered ON inbox (root_id, seq) WHERE verdict IS NOT NULL;
