@@ -39,6 +39,7 @@ describe("the environment", () => {
         rules: {
           runs: { ageMs: 90 * DAY_MS, perPipeline: null, perProject: null },
           logs: { ageMs: 30 * DAY_MS, perPipeline: null, perProject: null },
+          artifacts: { ageMs: null, perPipeline: null, perProject: null },
           events: { ageMs: null, perPipeline: null, perProject: null },
         },
         recordsMs: 30 * DAY_MS,

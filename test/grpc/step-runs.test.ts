@@ -165,6 +165,8 @@ describe("step runs one by one over gRPC", () => {
       expect(refused.code).to.equal(INVALID_ARGUMENT);
       const problems = JSON.parse(String(refused.metadata.get("problems-bin")[0])) as { pointer: string }[];
       expect(problems.map(({ pointer }) => pointer)).to.have.members(["/spec/args", "/spec/args/times"]);
+      const later = await refusalOf(create({ ...spec, uses: "team/greet@2" }));
+      expect(later.text).to.include('the plugin "team/greet" has no version 2');
     });
 
     it("answers the same step run to the same request id, and refuses another body", async () => {
@@ -192,7 +194,6 @@ describe("step runs one by one over gRPC", () => {
       expect(String(selector.metadata.get("problems-bin")[0])).to.include("/spec/agentSelector/matchExpressions/0");
       for (const [spec, text] of [
         [{ ...BARE, argsJson: "{" }, "args_json is no JSON"],
-        [{ ...BARE, uses: "vendor/thing@1" }, "plugin"],
         [{ ...BARE, artifactPaths: ["../out"] }, "workspace"],
         [{ ...BARE, when: "nonsense(" }, "problems"],
         [{ ...BARE, retry: { ...FULL.retry!, on: ["agent_lost"] } }, "item 1 of"],

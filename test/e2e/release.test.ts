@@ -1,0 +1,176 @@
+/** Real work in a real installation: this project takes itself out of a Git repository, and is built, tested and released. */
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { readFile, readlink } from "node:fs/promises";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import Libsql from "libsql";
+import { parse } from "yaml";
+import type { RunDetail } from "../../src/app/run-view.ts";
+import { storeFile } from "../../src/plane/data-dir.ts";
+import { EmbeddedInstallation } from "../support/embedded.ts";
+import { git } from "../support/git-server.ts";
+import { ProcessWorld } from "../support/processes.ts";
+import { until } from "../support/until.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const PLUGIN = join(ROOT, "examples/plugins/json-patch");
+const TOKEN = randomBytes(24).toString("hex");
+const PATIENCE_MS = 300_000;
+
+interface Announcement {
+  readonly authorization: string | undefined;
+  readonly body: string;
+}
+
+describe("the example that releases this project", function () {
+  this.timeout(2 * PATIENCE_MS);
+  let world: ProcessWorld;
+  let installation: EmbeddedInstallation;
+  let site: Server;
+  let dataDir: string;
+  let target: string;
+  let commit: string;
+  let pipelineId: string;
+  let first: RunDetail;
+  const announced: Announcement[] = [];
+
+  before(async () => {
+    world = await ProcessWorld.create();
+    installation = await EmbeddedInstallation.create(world);
+    [dataDir, target] = [join(world.folder, "data"), join(world.folder, "site")];
+    await installation.serve(dataDir);
+    await installation.agent("builder");
+    await push(PLUGIN);
+
+    const repository = join(world.folder, "millrace.git");
+    git(world.folder, "clone", "--quiet", "--bare", ROOT, repository);
+    commit = git(repository, "rev-parse", "HEAD");
+    // Whatever is checked out where the tests run.
+    git(repository, "update-ref", "refs/heads/main", commit);
+    git(repository, "symbolic-ref", "HEAD", "refs/heads/main");
+
+    site = createServer((request, response) => {
+      void tell(request).then((announcement) => {
+        announced.push(announcement);
+        response.writeHead(201).end();
+      });
+    }).listen(0, "127.0.0.1");
+    await once(site, "listening");
+
+    const created = await call("POST", "/pipelines", {
+      name: "release",
+      repoUrl: `file://${repository}`,
+      defaultBranch: "main",
+    });
+    ({ pipelineId } = created);
+    const spec: unknown = parse(await readFile(join(ROOT, "examples/release/pipeline.yaml"), "utf8"));
+    await installation.api.saveSpec(pipelineId, spec);
+    await call("POST", `/pipelines/${pipelineId}/secrets`, { name: "RELEASE_TOKEN", value: TOKEN });
+  });
+  after(async () => {
+    site?.close();
+    await world?.end();
+  });
+
+  const tell = async (request: IncomingMessage): Promise<Announcement> => ({
+    authorization: request.headers.authorization,
+    body: await text(request),
+  });
+  async function push(folder: string): Promise<void> {
+    const program = world.start(["plugin", "push", folder, "--server", `http://${installation.node.http}`], {
+      env: { MILLRACE_TOKEN: installation.adminToken },
+    });
+    await program.exited;
+    expect(program.stdout).to.include("is registered");
+  }
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever is answered
+  async function call(method: string, path: string, body?: unknown): Promise<any> {
+    const answer = await installation.call(method, path, body);
+    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+    return answer.body.detail;
+  }
+  const trigger = async (): Promise<string> => {
+    const { port } = site.address() as AddressInfo;
+    const variables = { target, announceTo: `http://127.0.0.1:${port}/releases` };
+    return (await installation.api.trigger(pipelineId, variables)).runId;
+  };
+  /** Approves the release once the build is there, and answers how the run has ended. */
+  async function released(runId: string): Promise<RunDetail> {
+    const asked = await until(
+      "the build, and somebody is asked",
+      async () => {
+        const run = await installation.api.run(runId);
+        if (run.endTime !== null) throw new Error(`the run is ${run.status}: ${await logsOf(run)}`);
+        return run.approvals.find(({ status }) => status === "pending");
+      },
+      PATIENCE_MS,
+    );
+    expect(asked.message).to.equal(`Release ${commit}?`);
+    await installation.api.approve(pipelineId, runId, asked.approvalId);
+    return until(
+      "the end of the release",
+      async () => {
+        const run = await installation.api.run(runId);
+        return run.endTime === null ? undefined : run;
+      },
+      PATIENCE_MS,
+    );
+  }
+  const stepsOf = (run: RunDetail) => run.jobs.flatMap(({ steps }) => steps);
+  const stepOf = (run: RunDetail, name: string) => stepsOf(run).find((step) => step.name === name)!;
+  async function logOf(run: RunDetail, name: string): Promise<string> {
+    const store = new Libsql(storeFile(dataDir), { readonly: true } as Libsql.Options);
+    try {
+      const rows = store
+        .prepare("SELECT body FROM log_chunks WHERE step_run_id = ? ORDER BY last_line")
+        .all(stepOf(run, name).stepRunId) as { body: string }[];
+      return rows.map(({ body }) => String(body)).join("\n");
+    } finally {
+      store.close();
+    }
+  }
+  const logsOf = async (run: RunDetail): Promise<string> =>
+    (await Promise.all(stepsOf(run).map(async ({ name }) => `${name}: ${await logOf(run, name)}`))).join("\n");
+  /** Milliseconds. */
+  const tookOf = (run: RunDetail, name: string): number => {
+    const { startTime, endTime } = stepOf(run, name);
+    return startTime === null || endTime === null ? 0 : Date.parse(endTime) - Date.parse(startTime);
+  };
+
+  it("builds and tests it, keeps the build, and hands it to a release that somebody approves", async () => {
+    first = await released(await trigger());
+    expect(first.status, await logsOf(first)).to.equal("success");
+    expect(stepsOf(first).map(({ status }) => status)).to.deep.equal(stepsOf(first).map(() => "success"));
+    expect(announced).to.deep.equal([{ authorization: `Bearer ${TOKEN}`, body: JSON.stringify({ commit }) }]);
+    expect(await logsOf(first), "the token is in no log").not.to.include(TOKEN);
+    expect(await logOf(first, "test")).to.match(/[1-9]\d* passing/);
+
+    expect(await readlink(join(target, "current"))).to.equal(commit);
+    const manifest = await readFile(join(target, "current/package.json"), "utf8");
+    expect(JSON.parse(manifest), "the plugin has stamped it").to.include({ name: "millrace", gitHead: commit });
+    const main = await readFile(join(target, "current/dist/src/main.js"), "utf8");
+    const { list } = await call("GET", `/pipelines/runs/${first.runId}/artifacts?name=release`);
+    const kept = await fetch(
+      `http://${installation.node.http}/api/v1/pipelines/runs/${first.runId}/artifacts/${list[0].artifactId}/content/dist/src/main.js`,
+      { headers: { authorization: `Bearer ${installation.adminToken}` } },
+    );
+    expect(await kept.text(), "what was released is what was kept").to.equal(main);
+  });
+
+  it("installs no dependency the second time, is faster by that, and says so", async () => {
+    const second = await released(await trigger());
+    expect(second.status, await logsOf(second)).to.equal("success");
+    expect(stepOf(second, "install dependencies").status).to.equal("skipped");
+    expect(announced).to.have.length(2);
+    expect(await logOf(second, "dependencies")).to.match(/restored/i);
+    const [slow, fast] = [first, second].map(
+      (run) => tookOf(run, "dependencies") + tookOf(run, "install dependencies"),
+    );
+    expect(fast, "with the cache").to.be.lessThan(slow!);
+  });
+});
