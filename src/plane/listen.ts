@@ -1,7 +1,7 @@
 /** Listeners: opened with an error that tells how to choose another address, closed with time for what is under way. */
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Address } from "../config.ts";
+import type { Address } from "../config-values.ts";
 import { MillraceError } from "../domain/errors.ts";
 
 /** Resolves with `host:port`, the port as chosen when 0 was asked for. `variable` sets the address, for the error's text. */

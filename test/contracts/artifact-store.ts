@@ -27,6 +27,20 @@ export function artifactRecord(overrides: Partial<ArtifactRecord> = {}): Artifac
   };
 }
 
+/** With its content. */
+export async function storeArtifact(
+  { artifacts, blobs }: Pick<Stores, "artifacts" | "blobs">,
+  overrides: Partial<ArtifactRecord>,
+): Promise<ArtifactRecord> {
+  const record = artifactRecord(overrides);
+  const { artifactId, sizeBytes, expiresAt } = record;
+  await artifacts.begin(record, sizeBytes);
+  await blobs.put(artifactId, 0, new Uint8Array(sizeBytes));
+  await blobs.complete(artifactId, sizeBytes);
+  await artifacts.store(artifactId, record.createdAt, expiresAt);
+  return record;
+}
+
 export function artifactStoreContract(stores: () => Stores): void {
   describe("artifacts", () => {
     const begin = async (overrides: Partial<ArtifactRecord> = {}): Promise<ArtifactRecord> => {

@@ -1,24 +1,19 @@
 /** Artifacts over a real gateway and its store: kept by an agent, cut off, gone on with, refused, handed out. */
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
-import type {
-  PullArtifactRequest,
-  PullArtifactResponse,
-  PushArtifactRequest,
-  PushArtifactResponse,
-} from "../../proto/generated/gateway/v1/gateway.ts";
+import type { PullArtifactRequest, PullArtifactResponse } from "../../proto/generated/gateway/v1/gateway.ts";
 import { type ArtifactId, asId } from "../../src/domain/ids.ts";
 import { PIECE_BYTES } from "../../src/domain/artifacts.ts";
 import type { ArtifactRule } from "../../src/domain/artifacts.ts";
 import { sweepArtifacts } from "../../src/app/artifact-sweeper.ts";
 import { ARTIFACT_RULES } from "../support/artifact-rules.ts";
 import { until } from "../support/until.ts";
+import { ArtifactPush, sha256 } from "./artifact-push.ts";
 import { Gateway, Stream, type TestAgent } from "./gateway.ts";
 import { StoredRun } from "./stored-run.ts";
 import { UserCalls } from "./user-calls.ts";
 
-const sha256 = (content: Uint8Array): string => createHash("sha256").update(content).digest("hex");
 const rule = (name: string, more: Partial<ArtifactRule> = {}): ArtifactRule => ({
   name,
   paths: ["**"],
@@ -43,38 +38,6 @@ const spec = (...artifacts: readonly ArtifactRule[]) => ({
   ],
 });
 
-class Push extends Stream<PushArtifactRequest, PushArtifactResponse> {
-  constructor(gateway: Gateway, agent: TestAgent) {
-    super(gateway.logs().pushArtifact(agent.metadata));
-  }
-
-  begin(stepRunId: string, name: string, files: Record<string, Uint8Array>, token = 1n, changes: object = {}): void {
-    const manifest = Object.entries(files).map(([path, content]) => ({
-      path,
-      sizeBytes: BigInt(content.length),
-      sha256: sha256(content),
-      executable: path.endsWith(".sh"),
-      ...changes,
-    }));
-    this.send({ message: { $case: "begin", value: { stepRunId, token, name, files: manifest } } });
-  }
-
-  piece(offset: number, data: Uint8Array): void {
-    this.send({ message: { $case: "piece", value: { offset: BigInt(offset), data: Buffer.from(data) } } });
-  }
-
-  commit(): void {
-    this.send({ message: { $case: "commit", value: {} } });
-  }
-
-  /** What the plane says is stored, after so many answers. */
-  async stored(answers: number): Promise<number> {
-    await until(`${answers} answers`, () => this.received.length >= answers || this.status);
-    const message = this.received[answers - 1]?.message;
-    return message?.$case === "storedBytes" ? Number(message.value) : Number.NaN;
-  }
-}
-
 describe("artifacts over gRPC", () => {
   let gateway: Gateway;
   let agent: TestAgent;
@@ -93,7 +56,7 @@ describe("artifacts over gRPC", () => {
     return run;
   };
   const keep = async (run: StoredRun, name: string, files: Record<string, Uint8Array>, job = 0): Promise<string> => {
-    const push = new Push(gateway, agent);
+    const push = new ArtifactPush(gateway, agent);
     push.begin(run.stepRunId(job), name, files);
     const content = Buffer.concat(Object.values(files));
     for (let at = 0; at < content.length; at += PIECE_BYTES) push.piece(at, content.subarray(at, at + PIECE_BYTES));
@@ -154,7 +117,7 @@ describe("artifacts over gRPC", () => {
   it("keeps empty files, and compares them too", async () => {
     const run = await running(rule("none"), rule("lie"));
     expect((await find(await keep(run, "none", { empty: new Uint8Array() })))!.state).to.equal("stored");
-    const push = new Push(gateway, agent);
+    const push = new ArtifactPush(gateway, agent);
     push.begin(run.stepRunId(), "lie", { empty: new Uint8Array() }, 1n, { sha256: sha256(Buffer.from("x")) });
     push.commit();
     expect((await push.ended()).details).to.include('the content of "empty" is not what it was begun with');
@@ -164,7 +127,7 @@ describe("artifacts over gRPC", () => {
     const run = await running(rule("build"));
     const content = randomBytes(3 * PIECE_BYTES + 5);
     const piece = (n: number): Uint8Array => content.subarray(n * PIECE_BYTES, (n + 1) * PIECE_BYTES);
-    const cut = new Push(gateway, agent);
+    const cut = new ArtifactPush(gateway, agent);
     cut.begin(run.stepRunId(), "build", { content });
     cut.piece(0, piece(0));
     cut.piece(PIECE_BYTES, piece(1));
@@ -178,17 +141,17 @@ describe("artifacts over gRPC", () => {
       [PIECE_BYTES + 1, piece(2)],
       [4 * PIECE_BYTES, piece(0)],
     ] as const) {
-      const wrong = new Push(gateway, agent);
+      const wrong = new ArtifactPush(gateway, agent);
       wrong.begin(run.stepRunId(), "build", { content });
       wrong.piece(offset, bytes);
       expect((await wrong.ended()).details).to.include(`in order, from ${2 * PIECE_BYTES} on to ${content.length}`);
     }
-    const early = new Push(gateway, agent);
+    const early = new ArtifactPush(gateway, agent);
     early.begin(run.stepRunId(), "build", { content });
     early.commit();
     expect((await early.ended()).details).to.include("send the others first");
 
-    const again = new Push(gateway, agent);
+    const again = new ArtifactPush(gateway, agent);
     again.begin(run.stepRunId(), "build", { content });
     expect(await again.stored(1), "it was not sent in vain").to.equal(2 * PIECE_BYTES);
     again.piece(PIECE_BYTES, piece(1));
@@ -211,7 +174,7 @@ describe("artifacts over gRPC", () => {
 
   it("gives an upload up whose content is not what was begun", async () => {
     const run = await running(rule("build"));
-    const push = new Push(gateway, agent);
+    const push = new ArtifactPush(gateway, agent);
     push.begin(run.stepRunId(), "build", { good: randomBytes(10), bad: randomBytes(10) });
     push.piece(0, randomBytes(20));
     await push.stored(2);
@@ -229,13 +192,13 @@ describe("artifacts over gRPC", () => {
   it("has everything sent again when what was stored before is not what it was", async () => {
     const run = await running(rule("build"));
     const content = randomBytes(PIECE_BYTES + 1);
-    const cut = new Push(gateway, agent);
+    const cut = new ArtifactPush(gateway, agent);
     cut.begin(run.stepRunId(), "build", { content });
     await cut.stored(1);
     cut.cancel();
     const { artifactId } = (await gateway.stores.artifacts.ofRun(run.runId))[0]!;
     await gateway.stores.blobs.put(artifactId, 0, Buffer.alloc(PIECE_BYTES));
-    const again = new Push(gateway, agent);
+    const again = new ArtifactPush(gateway, agent);
     again.begin(run.stepRunId(), "build", { content });
     expect(await again.stored(1)).to.equal(PIECE_BYTES);
     again.piece(PIECE_BYTES, content.subarray(PIECE_BYTES));
@@ -250,7 +213,7 @@ describe("artifacts over gRPC", () => {
     const other = await gateway.register("stranger");
     const content = randomBytes(10);
     const refused = async (who: TestAgent, name: string, token: bigint): Promise<string> => {
-      const push = new Push(gateway, who);
+      const push = new ArtifactPush(gateway, who);
       push.begin(run.stepRunId(), name, { content }, token);
       const { code, details } = await push.ended();
       expect(code).to.equal(status.FAILED_PRECONDITION);
@@ -259,7 +222,7 @@ describe("artifacts over gRPC", () => {
     expect(await refused(other, "build", 1n)).to.include("does not hold step run");
     expect(await refused(agent, "build", 2n)).to.include("under token 2");
     expect(await refused(agent, "secrets", 1n)).to.include('declares no artifact "secrets"');
-    const pushed = new Push(gateway, agent);
+    const pushed = new ArtifactPush(gateway, agent);
     pushed.begin(run.stepRunId(), "build", { content });
     pushed.piece(0, content);
     await pushed.stored(2);
@@ -269,7 +232,7 @@ describe("artifacts over gRPC", () => {
     expect(await refused(agent, "build", 1n)).to.include("or it is over");
     expect((await pull(run, "build", { step: 0 })).details).to.include("or it is over");
     const user = await gateway.registrationToken();
-    const asUser = new Push(gateway, { ...agent, metadata: user });
+    const asUser = new ArtifactPush(gateway, { ...agent, metadata: user });
     asUser.begin(run.stepRunId(), "build", { content });
     expect((await asUser.ended()).code).to.equal(status.PERMISSION_DENIED);
   });
@@ -278,7 +241,7 @@ describe("artifacts over gRPC", () => {
     const run = await running(rule("build"));
     const content = randomBytes(3);
     const refused = async (files: Record<string, Uint8Array>, changes: object = {}) => {
-      const push = new Push(gateway, agent);
+      const push = new ArtifactPush(gateway, agent);
       push.begin(run.stepRunId(), "build", files, 1n, changes);
       const { code, details } = await push.ended();
       expect([status.INVALID_ARGUMENT, status.FAILED_PRECONDITION], details).to.include(code);
@@ -302,12 +265,12 @@ describe("artifacts over gRPC", () => {
     expect(await refused({ a: content }, { sha256: "AB".repeat(32) })).to.include("has no SHA-256");
     expect(await refused({ a: content }, { sizeBytes: -1n })).to.include("sizeBytes");
     expect(await refused({})).to.include("has no files");
-    const begun = new Push(gateway, agent);
+    const begun = new ArtifactPush(gateway, agent);
     begun.begin(run.stepRunId(), "build", { a: content });
     await begun.stored(1);
     begun.cancel();
     expect(await refused({ a: randomBytes(3) })).to.include("was begun with other files");
-    const unordered = new Push(gateway, agent);
+    const unordered = new ArtifactPush(gateway, agent);
     unordered.commit();
     expect((await unordered.ended()).code).to.equal(status.INVALID_ARGUMENT);
   });
@@ -317,7 +280,7 @@ describe("artifacts over gRPC", () => {
     const run = await running(rule("a"), rule("b"), rule("c"));
     const refused = async (name: string, sizes: readonly number[]): Promise<string | undefined> => {
       const files = Object.fromEntries(sizes.map((_, at) => [`file-${at}`, new Uint8Array()]));
-      const push = new Push(gateway, agent);
+      const push = new ArtifactPush(gateway, agent);
       const manifest = Object.keys(files).map((path, at) => ({
         path,
         sizeBytes: BigInt(sizes[at]!),
@@ -353,7 +316,7 @@ describe("artifacts over gRPC", () => {
     const files = { a: new Uint8Array(maxArtifactBytes / 2), b: new Uint8Array(maxArtifactBytes / 2) };
     const run = await running(rule("a"));
     const begins = async (job: number): Promise<boolean> => {
-      const push = new Push(gateway, agent);
+      const push = new ArtifactPush(gateway, agent);
       push.begin(run.stepRunId(job), "a", files);
       const stored = await push.stored(1);
       push.cancel();
@@ -395,7 +358,7 @@ describe("artifacts over gRPC", () => {
     const run = await running(rule("half"), rule("left"));
     const half = asId<ArtifactId>(await keep(run, "half", { a: randomBytes(5) }));
     await gateway.stores.artifacts.condemn(half, Number.MAX_SAFE_INTEGER);
-    const push = new Push(gateway, agent);
+    const push = new ArtifactPush(gateway, agent);
     push.begin(run.stepRunId(), "left", { a: randomBytes(PIECE_BYTES + 1) });
     push.piece(0, randomBytes(PIECE_BYTES));
     await push.stored(2);

@@ -5,7 +5,7 @@ import { asId, newId, type JobRunId, type RevisionId, type RunId, type StepRunId
 import type { JobState } from "../../actors/job/state.ts";
 import { GRANT, saveTurn } from "../support/stored-runs.ts";
 import { parseManifest } from "../../src/plugins/manifest.ts";
-import { artifactRecord } from "../contracts/artifact-store.ts";
+import { storeArtifact } from "../contracts/artifact-store.ts";
 import { lines } from "../contracts/samples.ts";
 import { greeter } from "../support/plugin-packages.ts";
 import { Gateway, refusal } from "./gateway.ts";
@@ -297,9 +297,7 @@ describe("step runs one by one over gRPC", () => {
       const stepId = asId<StepRunId>(stepRunId);
       const { revisionId } = (await gateway.stores.aggregates.loadHead(asId<RunId>(runId)))!.origin;
       await gateway.stores.logs.append({ stepRunId: stepId, agentId: "a", lines: lines(1, 2) });
-      const artifact = artifactRecord({ runId: asId<RunId>(runId), stepRunId: stepId });
-      await gateway.stores.artifacts.begin(artifact, 1_000);
-      await gateway.stores.blobs.put(artifact.artifactId, 0, new Uint8Array(100));
+      const artifact = await storeArtifact(gateway.stores, { runId: asId<RunId>(runId), stepRunId: stepId });
       await end({ stepRunId, runId, jobId: (await read(stepRunId)).jobId } as Created);
       for (const _ of ["once", "again"]) expect(await remove(stepRunId)).to.deep.equal({});
       expect(await refusalOf(calls.pipeline("getPipelineRun", { runId }))).to.include({ code: NOT_FOUND });
@@ -308,7 +306,7 @@ describe("step runs one by one over gRPC", () => {
       expect(runs.map((run) => run.runId)).not.to.include(runId);
       expect(await gateway.stores.logs.read(stepId, 1, 1)).to.deep.equal([]);
       expect(await gateway.stores.artifacts.find(artifact.artifactId)).to.equal(undefined);
-      expect(await gateway.stores.blobs.storedBytes(artifact.artifactId)).to.equal(0);
+      expect(await gateway.stores.blobs.read(artifact.artifactId, 0, 1)).to.have.length(0);
       expect(await gateway.stores.plans.loadPlan(asId<RunId>(runId))).to.equal(undefined);
       expect(await gateway.stores.pipelines.findRevision(asId<RevisionId>(revisionId))).to.equal(undefined);
       const repeated = await refusalOf(create(BARE, "to be deleted"));

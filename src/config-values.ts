@@ -1,0 +1,140 @@
+/** What the texts of variables stand for: sizes, durations, addresses and the like. Each says what it must be where it is not. */
+import { z } from "zod";
+import type { DiskFloor } from "./domain/disk-floor.ts";
+import { parseDuration } from "./domain/durations.ts";
+import type { Labels } from "./domain/labels.ts";
+import type { LabelQuota, Quotas } from "./domain/quotas.ts";
+import type { Bound } from "./domain/retention.ts";
+import { parseBound } from "./domain/retention-text.ts";
+
+/** Where to listen or connect; an empty host listens on every interface, port 0 on a free one. */
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+export const address = z.string().transform((text, check): Address => {
+  const parsed = /^(?:(?<bare>[^:[\]\s/]*)|\[(?<v6>[0-9A-Fa-f:.]+)\]):(?<port>\d{1,5})$/.exec(text)?.groups;
+  const port = Number(parsed?.["port"]);
+  if (parsed === undefined || port > 65_535) {
+    check.addIssue("must be host:port or :port, with a port up to 65535");
+    return z.NEVER;
+  }
+  return { host: parsed["v6"] ?? parsed["bare"] ?? "", port };
+});
+
+/** `host:port` or `:port`; undefined for what is neither. */
+export function parseAddress(text: string): Address | undefined {
+  return address.safeParse(text).data;
+}
+
+export const labels = z.string().transform((text, check): Labels => {
+  const entries: [string, string][] = [];
+  for (const pair of text.split(",")) {
+    const at = pair.indexOf("=");
+    const key = pair.slice(0, at).trim();
+    if (at < 1 || key === "") {
+      check.addIssue("must be key=value pairs separated by commas");
+      return z.NEVER;
+    }
+    entries.push([key, pair.slice(at + 1).trim()]);
+  }
+  return Object.fromEntries(entries);
+});
+
+export const cluster = z
+  .string()
+  .transform((text) => text.split(",").map((node) => node.trim()))
+  .pipe(z.array(address));
+
+export const wholeNumber = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, `must be a whole number from ${least} to ${most}`)
+    .transform(Number)
+    .refine((value) => value >= least && value <= most, `must be from ${least} to ${most}`);
+
+export const DAY_MS = 86_400_000;
+export const MAX_RUNNING = 1_000_000;
+export const quotas = z.string().transform((text, check): Pick<Quotas, "projects" | "labels"> => {
+  const projects = new Map<string, number>();
+  const labelQuotas: LabelQuota[] = [];
+  const seen = new Set<string>();
+  for (const part of text.split(",").map((each) => each.trim())) {
+    const parsed = /^(?:project:(?<id>[^\s=:]+)|label:(?<key>[^\s=]+)=(?<value>.+))=(?<limit>\d{1,9})$/.exec(
+      part,
+    )?.groups;
+    const limit = Number(parsed?.["limit"]);
+    const name = part.slice(0, part.lastIndexOf("="));
+    if (parsed === undefined || limit < 1 || limit > MAX_RUNNING) {
+      check.addIssue(
+        `must be project:<id>=<number> and label:<key>=<value>=<number>, separated by commas, with numbers from 1 to ${MAX_RUNNING}`,
+      );
+      return z.NEVER;
+    }
+    if (seen.has(name)) {
+      check.addIssue(`must name ${name} once`);
+      return z.NEVER;
+    }
+    seen.add(name);
+    const { id, key, value } = parsed;
+    if (id !== undefined) projects.set(id, limit);
+    else labelQuotas.push({ key: key!, value: value!, limit });
+  }
+  return { projects, labels: labelQuotas };
+});
+
+export const bound = z.string().transform((text, check): Bound => {
+  const parsed = parseBound(text);
+  if (parsed !== undefined) return parsed;
+  check.addIssue(
+    "must be forever, or out of an age such as 90d, <number>/pipeline and <number>/project, each once, separated by commas",
+  );
+  return z.NEVER;
+});
+/** From 1 s on. */
+export const age = (mostDays: number, example: string) =>
+  z.string().transform((text, check): number => {
+    const ms = parseDuration(text);
+    if (ms !== undefined && ms >= 1_000 && ms <= mostDays * DAY_MS) return ms;
+    check.addIssue(`must be a duration from 1s to ${mostDays}d, such as ${example}`);
+    return z.NEVER;
+  });
+
+export const duration = (leastMs: number, mostMs: number, range: string) =>
+  z.string().transform((text, check): number => {
+    const ms = parseDuration(text);
+    if (ms !== undefined && ms >= leastMs && ms <= mostMs) return ms;
+    check.addIssue(`must be a duration such as 90s or 15m, ${range}`);
+    return z.NEVER;
+  });
+const MASTER_KEY_BYTES = 32;
+export const masterKeys = z.string().transform((text, check): readonly Uint8Array[] => {
+  const keys = text
+    .split(",")
+    .map((key) => key.trim())
+    .map((key) => Buffer.from(key, /^[\w+/-]{43}=?$/.test(key) ? "base64" : "hex"));
+  if (keys.every((key) => key.length === MASTER_KEY_BYTES)) return keys;
+  check.addIssue("must be 32 random bytes as 64 hexadecimal digits or as base64, or several, separated by commas");
+  return z.NEVER;
+});
+
+export const BYTES_OF_UNIT = { MB: 1e6, GB: 1e9, TB: 1e12, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 } as const;
+export const size = z.string().transform((text, check): number => {
+  const [, amount, unit] = /^(\d{1,6}) ?([MGT]i?B)$/.exec(text) ?? [];
+  if (unit === undefined || Number(amount) < 1) {
+    check.addIssue(`must be a whole number, from 1, and one of ${Object.keys(BYTES_OF_UNIT).join(", ")}, such as 20GB`);
+    return z.NEVER;
+  }
+  return Number(amount) * BYTES_OF_UNIT[unit as keyof typeof BYTES_OF_UNIT];
+});
+
+export const diskFloor = z.string().transform((text, check): DiskFloor => {
+  if (text === "0") return { bytes: 0, percent: 0 };
+  const percent = /^(\d{1,2})%$/.exec(text)?.[1];
+  if (percent !== undefined) return { bytes: Number.MAX_SAFE_INTEGER, percent: Number(percent) };
+  const bytes = size.safeParse(text);
+  if (bytes.success) return { bytes: bytes.data, percent: 100 };
+  check.addIssue("must be a size such as 2GB, a percentage of the disk such as 5%, or 0");
+  return z.NEVER;
+});
