@@ -34,6 +34,7 @@ describe("the example that releases this project", function () {
   let site: Server;
   let dataDir: string;
   let target: string;
+  let repository: string;
   let commit: string;
   let pipelineId: string;
   let first: RunDetail;
@@ -47,7 +48,7 @@ describe("the example that releases this project", function () {
     await installation.agent("builder");
     await push(PLUGIN);
 
-    const repository = join(world.folder, "millrace.git");
+    repository = join(world.folder, "millrace.git");
     git(world.folder, "clone", "--quiet", "--bare", ROOT, repository);
     commit = git(repository, "rev-parse", "HEAD");
     // Whatever is checked out where the tests run.
@@ -62,12 +63,7 @@ describe("the example that releases this project", function () {
     }).listen(0, "127.0.0.1");
     await once(site, "listening");
 
-    const created = await call("POST", "/pipelines", {
-      name: "release",
-      repoUrl: `file://${repository}`,
-      defaultBranch: "main",
-    });
-    ({ pipelineId } = created);
+    ({ pipelineId } = await installation.api.createPipeline("release", ""));
     const spec: unknown = parse(await readFile(join(ROOT, "examples/release/pipeline.yaml"), "utf8"));
     await installation.api.saveSpec(pipelineId, spec);
     await call("POST", `/pipelines/${pipelineId}/secrets`, { name: "RELEASE_TOKEN", value: TOKEN });
@@ -96,7 +92,7 @@ describe("the example that releases this project", function () {
   }
   const trigger = async (): Promise<string> => {
     const { port } = site.address() as AddressInfo;
-    const variables = { target, announceTo: `http://127.0.0.1:${port}/releases` };
+    const variables = { repository: `file://${repository}`, target, announceTo: `http://127.0.0.1:${port}/releases` };
     return (await installation.api.trigger(pipelineId, variables)).runId;
   };
   /** Approves the release once the build is there, and answers how the run has ended. */
