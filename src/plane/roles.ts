@@ -5,7 +5,7 @@ import type { TurnSaved } from "../../actors/kernel/kernel-context.ts";
 import { aggregateTypeOf } from "../../actors/aggregates.ts";
 import type { LetterFormat } from "../../queues/envelope.ts";
 import { ShardOwner } from "../../queues/shard-owner.ts";
-import { ArtifactSweeper } from "../app/artifact-sweeper.ts";
+import { artifactSweeper } from "../app/artifact-sweeper.ts";
 import type { ClusterContext } from "../app/cluster.ts";
 import type { AppContext } from "../app/context.ts";
 import { GroupCensus } from "../app/group-census.ts";
@@ -56,7 +56,7 @@ export async function startWorker(
   const census = new GroupCensus(context, () => owner.owned());
   teardown.add("the census of groups", () => census.stop());
   census.start();
-  const sweeper = new ArtifactSweeper(context);
+  const sweeper = artifactSweeper(context);
   teardown.add("the sweeper of artifacts", () => sweeper.stop());
   sweeper.start();
   registerWorkerMetrics(registry, { counters: kernel.counters, owned: () => owner.owned() });
