@@ -77,4 +77,13 @@ export const MIGRATIONS: readonly Migration[] = [
       ]);
     await connection.collection("blobs.chunks").createIndex({ files_id: 1, n: 1 }, { unique: true });
   },
+  async (connection) => {
+    await connection
+      .collection("caches")
+      .createIndexes([
+        { key: { projectId: 1, version: 1, createdAt: -1 } },
+        { key: { projectId: 1, usedAt: 1 } },
+        { key: { expiresAt: 1, _id: 1 } },
+      ]);
+  },
 ];

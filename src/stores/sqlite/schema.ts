@@ -113,4 +113,14 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX artifacts_by_step ON artifacts (step_run_id);
   CREATE INDEX artifacts_by_expiry ON artifacts (expires_at, artifact_id);
   `,
+  `
+  CREATE TABLE caches (
+    cache_id TEXT PRIMARY KEY, project_id TEXT NOT NULL, key TEXT NOT NULL, version TEXT NOT NULL, run_id TEXT NOT NULL,
+    blob_id TEXT NOT NULL, state TEXT NOT NULL, bytes INTEGER NOT NULL, sha256 TEXT NOT NULL,
+    created_at INTEGER NOT NULL, used_at INTEGER NOT NULL, expires_at INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX caches_by_time ON caches (project_id, version, created_at) WHERE state = 'stored';
+  CREATE INDEX caches_by_use ON caches (project_id, used_at, bytes) WHERE state = 'stored';
+  CREATE INDEX caches_by_expiry ON caches (expires_at, cache_id);
+  `,
 ];
