@@ -21,6 +21,7 @@ import { type LogBatch, LogIngest } from "../app/log-ingest.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { asId, type StepRunId } from "../domain/ids.ts";
 import { artifactCalls } from "./artifact-calls.ts";
+import { cacheCalls } from "./cache-calls.ts";
 import { type Duplex, duplex } from "./calls.ts";
 
 /** What of a batch is looked at here; its lines are for whoever takes them. */
@@ -41,6 +42,7 @@ export function gatewayService(context: AppContext): GatewayServer {
     pushLogs: duplex(context, (call) => pushLogs(context, call)),
     pushEvents: duplex(context, (call) => pushEvents(context, call)),
     ...artifactCalls(context),
+    ...cacheCalls(context),
   };
 }
 

@@ -135,6 +135,7 @@ async function startParts(
     shards: config.shards,
     eventNamespace: config.eventNamespace,
     artifactRules: config.artifacts,
+    cacheRules: config.caches,
     signingKey: await signingKeyOf(config, dataDir),
     secrets: new SecretVault({ store: stores.secrets, keys: await masterKeysOf(config, dataDir), clock }),
   };

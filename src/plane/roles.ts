@@ -6,6 +6,7 @@ import { aggregateTypeOf } from "../../actors/aggregates.ts";
 import type { LetterFormat } from "../../queues/envelope.ts";
 import { ShardOwner } from "../../queues/shard-owner.ts";
 import { artifactSweeper } from "../app/artifact-sweeper.ts";
+import { cacheSweeper } from "../app/cache-sweeper.ts";
 import type { ClusterContext } from "../app/cluster.ts";
 import type { AppContext } from "../app/context.ts";
 import { GroupCensus } from "../app/group-census.ts";
@@ -56,9 +57,13 @@ export async function startWorker(
   const census = new GroupCensus(context, () => owner.owned());
   teardown.add("the census of groups", () => census.stop());
   census.start();
-  const sweeper = artifactSweeper(context);
-  teardown.add("the sweeper of artifacts", () => sweeper.stop());
-  sweeper.start();
+  for (const [name, sweeper] of [
+    ["the sweeper of artifacts", artifactSweeper(context)],
+    ["the sweeper of caches", cacheSweeper(context)],
+  ] as const) {
+    teardown.add(name, () => sweeper.stop());
+    sweeper.start();
+  }
   registerWorkerMetrics(registry, { counters: kernel.counters, owned: () => owner.owned() });
   return owner;
 }
