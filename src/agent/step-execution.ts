@@ -3,8 +3,9 @@ import { type Dispatch, StepPhase } from "../../proto/generated/agent/v1/agent.t
 import { LogStream } from "../../proto/generated/gateway/v1/gateway.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { ResourceUsage } from "../domain/resource-usage.ts";
+import type { AfterJobs } from "./after-job.ts";
 import { keepArtifacts } from "./artifact-upload.ts";
-import { type Builtin, builtinOf } from "./builtins.ts";
+import { type Builtin, type BuiltinCall, builtinOf } from "./builtins.ts";
 import type { FifoPool } from "./fifo-pool.ts";
 import type { GatewayAccess } from "./gateway-call.ts";
 import type { ProcessExit } from "./launch-protocol.ts";
@@ -49,6 +50,7 @@ export interface StepSurroundings {
   readonly lease: HeldLease;
   readonly output: OutputTarget;
   readonly gateway: GatewayAccess;
+  readonly afterJobs: AfterJobs;
   /** Called when the process runs. */
   readonly onStarted: (startedAtMs: number) => void;
 }
@@ -177,14 +179,40 @@ export class StepExecution {
     const startedAtMs = Date.now();
     onStarted(startedAtMs);
     const stopTimer = this.#startTimeout();
-    const call = { step: this.#dispatch, args, workspace, gateway, say: sayTo(output), signal: this.#ending.signal };
+    const outputs = new Map<string, string>();
+    const call: BuiltinCall = {
+      step: this.#dispatch,
+      args,
+      workspace,
+      gateway,
+      say: sayTo(output),
+      mask: (text) => output.secrets.mask(text),
+      output: (name, value) => void outputs.set(name, value),
+      ...this.#lastingCall(surroundings),
+      signal: this.#ending.signal,
+    };
     const [phase, reason] = await builtin(call).then(
       () => [StepPhase.STEP_PHASE_SUCCEEDED, ""] as const,
       (error: Error) => [StepPhase.STEP_PHASE_FAILED, error.message] as const,
     );
     stopTimer();
     const end = this.#cause ?? { phase, reason };
-    return this.#endOf(end.phase, -1, end.reason, output.log.lastLine, startedAtMs);
+    const told = this.#endOf(end.phase, -1, end.reason, output.log.lastLine, startedAtMs);
+    return { ...told, outputs: Object.fromEntries(outputs) };
+  }
+
+  /** What a builtin may use also after the step. */
+  #lastingCall({
+    scratchDir,
+    output,
+    afterJobs,
+  }: StepSurroundings): Pick<BuiltinCall, "scratchDir" | "sayLate" | "whenJobSucceeded"> {
+    const { jobId, stepRunId } = this.#dispatch;
+    return {
+      scratchDir,
+      sayLate: (line) => output.shipper.goOn(output.log, () => sayTo(output)(line)),
+      whenJobSucceeded: (work) => afterJobs.add(jobId, stepRunId, work),
+    };
   }
 
   /** What a step that ended by itself leaves for others; one that had succeeded has failed when that cannot be kept. */
@@ -250,7 +278,8 @@ export class StepExecution {
 }
 
 /** A step that wrote what cannot be read has failed, whatever its process made of it; one that had failed, as it had. */
-function withOutputs(end: StepEnd, { outputs, problem }: StepOutputs): StepEnd {
+function withOutputs(end: StepEnd, { outputs: written, problem }: StepOutputs): StepEnd {
+  const outputs = { ...end.outputs, ...written };
   if (problem === undefined || end.phase !== StepPhase.STEP_PHASE_SUCCEEDED) return { ...end, outputs };
   const reason = `the outputs in MILLRACE_OUTPUT cannot be read: ${problem}`;
   return { ...end, outputs, phase: StepPhase.STEP_PHASE_FAILED, reason };
