@@ -56,6 +56,6 @@ function noteJob(note: Note, job: DefinedJob): void {
 
 function noteStep(note: Note, step: DefinedStep, path: Path): void {
   const builtin = builtinOf(step.uses);
-  if (builtin === "shell" || builtin === "artifact") return;
+  if (builtin === "shell" || builtin === "artifact" || builtin === "cache") return;
   note(true, builtin === undefined ? "a plugin" : `the builtin \`${builtin}\``, [[...path, "uses"]]);
 }

@@ -1,5 +1,6 @@
 /** What `uses` may name, and the arguments of the builtins. */
 import type { z } from "zod";
+import { isInnerPattern } from "../domain/caches.ts";
 import { didYouMean } from "../expressions/nearest.ts";
 import { checkRepository } from "./block-checks.ts";
 import { asMap, type Located, type Raw } from "./raw.ts";
@@ -69,11 +70,21 @@ function checkArgs(source: Source, builtin: string, step: Raw, path: Path): void
   }
   const hasUnknown = error?.issues.some(({ code }) => code === "unrecognized_keys") ?? false;
   if (builtin === "shell") checkShell(source, args, path, hasUnknown);
+  if (builtin === "cache") checkCachePaths(source, args["paths"], [...at, "paths"]);
   if (builtin === "checkout") {
     if (args["branch"] !== undefined && args["ref"] !== undefined) {
       source.report("invalid-args", [...at, "ref"], "give either `branch` or `ref`, not both", { spot: "key" });
     }
     checkRepository(source, args["repo"], [...at, "repo"]);
+  }
+}
+
+/** What an expression makes of one is checked when the step runs. */
+function checkCachePaths(source: Source, paths: unknown, at: Path): void {
+  if (!Array.isArray(paths)) return;
+  for (const [index, path] of paths.entries()) {
+    if (typeof path !== "string" || path.includes("${{") || isInnerPattern(path)) continue;
+    source.report("invalid-args", [...at, index], `"${clip(path)}" is not within the workspace`);
   }
 }
 
