@@ -22,6 +22,7 @@ import {
   wholeNumber,
 } from "./config-values.ts";
 import type { ArtifactRules } from "./domain/artifacts.ts";
+import type { CacheRules } from "./domain/caches.ts";
 import type { DiskFloor } from "./domain/disk-floor.ts";
 import { MillraceError, type Problem } from "./domain/errors.ts";
 import type { Labels } from "./domain/labels.ts";
@@ -66,6 +67,8 @@ export interface ControlPlaneConfig {
   /** The most that the file of SQLite may take, bytes; null for no bound. */
   readonly storeLimit: number | null;
   readonly artifacts: ArtifactRules;
+  /** The same on all gateways and workers. */
+  readonly caches: CacheRules;
   readonly shards: number;
   readonly eventNamespace: string;
   /** How many jobs may run at once; the same on all nodes. */
@@ -159,6 +162,9 @@ const controlPlaneVariables = z
     MILLRACE_ARTIFACT_LIMIT: size.default(4 * BYTES_OF_UNIT.GB),
     MILLRACE_ARTIFACTS_PER_RUN_LIMIT: size.default(20 * BYTES_OF_UNIT.GB),
     MILLRACE_ARTIFACT_RETENTION: age(3_650, "30d").default(30 * DAY_MS),
+    MILLRACE_CACHE_ENTRY_LIMIT: size.default(2 * BYTES_OF_UNIT.GB),
+    MILLRACE_CACHE_LIMIT: size.default(10 * BYTES_OF_UNIT.GB),
+    MILLRACE_CACHE_RETENTION: age(3_650, "7d").default(7 * DAY_MS),
     MAILBOX_SHARDS: wholeNumber(1, 1024).default(16),
     EVENT_NAMESPACE: z
       .string()
@@ -285,6 +291,11 @@ export function readControlPlaneConfig(environment: Environment): ControlPlaneCo
       maxArtifactBytes: read.MILLRACE_ARTIFACT_LIMIT,
       maxRunBytes: read.MILLRACE_ARTIFACTS_PER_RUN_LIMIT,
       retentionMs: read.MILLRACE_ARTIFACT_RETENTION,
+    },
+    caches: {
+      maxEntryBytes: read.MILLRACE_CACHE_ENTRY_LIMIT,
+      maxProjectBytes: read.MILLRACE_CACHE_LIMIT,
+      retentionMs: read.MILLRACE_CACHE_RETENTION,
     },
     shards: read.MAILBOX_SHARDS,
     eventNamespace: read.EVENT_NAMESPACE,

@@ -31,6 +31,7 @@ describe("the environment", () => {
       grpcReflection: true,
       dataDir: null,
       storeLimit: null,
+      caches: { maxEntryBytes: 2e9, maxProjectBytes: 10e9, retentionMs: 7 * 86_400_000 },
       artifacts: { maxFileBytes: 2e9, maxArtifactBytes: 4e9, maxRunBytes: 20e9, retentionMs: 30 * 86_400_000 },
       shards: 16,
       eventNamespace: "svc",

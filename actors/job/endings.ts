@@ -111,7 +111,10 @@ function leave(job: JobState, next: JobState, plan: RunPlan): readonly JobEffect
   const effects: JobEffect[] = [publishJob(next, lifecycleOf(next))];
   if (job.state === "queued") effects.push(withdraw(job, plan));
   effects.push(...vacate(job));
-  if (job.grant !== null) effects.push({ type: "release", agentId: job.grant.agentId, jobId: job.jobId });
+  if (job.grant !== null) {
+    const { agentId } = job.grant;
+    effects.push({ type: "release", agentId, jobId: job.jobId, succeeded: next.state === "success" });
+  }
   const firstUnbegun = job.stepIndex + (job.stepActive ? 1 : 0);
   // A job that is to be spread has no steps: its cells have.
   const { cells, steps: planned } = plan.jobs[job.index]!;

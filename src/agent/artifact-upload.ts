@@ -2,11 +2,9 @@
 import { type ArtifactRule, IfMissing } from "../../proto/generated/agent/v1/agent.ts";
 import type { PushArtifactRequest, PushArtifactResponse } from "../../proto/generated/gateway/v1/gateway.ts";
 import { bytesOfFiles } from "../domain/artifacts.ts";
-import { findFiles, type FoundFile, piecesOf } from "./artifact-files.ts";
-import { type Attempt, callPatiently, type GatewayAccess } from "./gateway-call.ts";
-
-/** Pieces on their way at a time: what is in memory of one upload is bounded by them. */
-const PIECES_IN_FLIGHT = 8;
+import { findFiles, piecesOf } from "./artifact-files.ts";
+import { sendContent } from "./content-upload.ts";
+import { callPatiently, type GatewayAccess } from "./gateway-call.ts";
 
 export interface KeptStep {
   readonly stepRunId: string;
@@ -42,7 +40,7 @@ export async function keepArtifacts(step: KeptStep, options: KeepingOptions): Pr
   return problem;
 }
 
-async function keep(step: KeptStep, rule: ArtifactRule, options: KeepingOptions): Promise<void> {
+async function keep({ stepRunId, token }: KeptStep, rule: ArtifactRule, options: KeepingOptions): Promise<void> {
   const { workspace, gateway, say, signal } = options;
   const files = await findFiles(workspace, rule.paths, signal);
   if (files.length === 0) {
@@ -51,47 +49,19 @@ async function keep(step: KeptStep, rule: ArtifactRule, options: KeepingOptions)
     if (rule.ifMissing !== IfMissing.IF_MISSING_WARN) throw new Error(text);
     return say(`warning: the artifact ${JSON.stringify(rule.name)} is not kept: ${text}`);
   }
-  await callPatiently<PushArtifactRequest, PushArtifactResponse, void>(
-    gateway,
-    (client, metadata) => client.pushArtifact(metadata),
-    (attempt) => push(step, rule.name, files, attempt),
-    signal,
-  );
-  const size = `${bytesOfFiles(files)} bytes in ${files.length} ${files.length === 1 ? "file" : "files"}`;
-  say(`the artifact ${JSON.stringify(rule.name)} is kept: ${size}`);
-}
-
-/** From where the plane says on; a repeat of what is stored changes nothing. */
-async function push(
-  { stepRunId, token }: KeptStep,
-  name: string,
-  files: readonly FoundFile[],
-  { write, next, onProgress }: Attempt<PushArtifactRequest, PushArtifactResponse>,
-): Promise<void> {
   const manifest = files.map(({ path, sizeBytes, sha256, executable }) => ({
     path,
     sizeBytes: BigInt(sizeBytes),
     sha256,
     executable,
   }));
-  const answered = async (): Promise<NonNullable<PushArtifactResponse["message"]>> => {
-    const { message } = await next();
-    if (message === undefined) throw new Error("the control plane answers what this agent does not know");
-    onProgress();
-    return message;
-  };
-  write({ message: { $case: "begin", value: { stepRunId, token, name, files: manifest } } });
-  const begun = await answered();
-  let offset = begun.$case === "storedBytes" ? Number(begun.value) : 0;
-  let inFlight = 0;
-  for await (const data of piecesOf(files, offset)) {
-    write({ message: { $case: "piece", value: { offset: BigInt(offset), data } } });
-    offset += data.length;
-    if (++inFlight < PIECES_IN_FLIGHT) continue;
-    await answered();
-    inFlight--;
-  }
-  for (; inFlight > 0; inFlight--) await answered();
-  write({ message: { $case: "commit", value: {} } });
-  await answered();
+  const begin = { stepRunId, token, name: rule.name, files: manifest };
+  await callPatiently<PushArtifactRequest, PushArtifactResponse, void>(
+    gateway,
+    (client, metadata) => client.pushArtifact(metadata),
+    (attempt) => sendContent(attempt, begin, (offset) => piecesOf(files, offset)),
+    signal,
+  );
+  const size = `${bytesOfFiles(files)} bytes in ${files.length} ${files.length === 1 ? "file" : "files"}`;
+  say(`the artifact ${JSON.stringify(rule.name)} is kept: ${size}`);
 }

@@ -101,6 +101,13 @@ export class LogShipper {
     if (log.isStored) this.#remove(log);
   }
 
+  /** As `add` may add lines, to a log that is finished; nothing happens when its last lines were not taken. */
+  goOn(log: StepLog, add: () => void): void {
+    if (log.isStored) this.#logs.set(keyOf(log.owner), log);
+    add();
+    this.finish(log);
+  }
+
   /** The grant is over: its lines are dropped. */
   abandon(owner: Pick<LogOwner, "stepRunId" | "token">): void {
     const log = this.#logs.get(keyOf(owner));

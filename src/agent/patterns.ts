@@ -10,12 +10,12 @@ export interface PathPatterns {
 
 /**
  * A pattern that matches a folder means all that lies in it; one that begins with `!` takes out of what the others match.
- * `*` and `**` match no name that begins with a dot.
+ * `*` and `**` match no name that begins with a dot, nor does all that lies in a folder, unless `dot` says so.
  */
-export function readPatterns(patterns: readonly string[]): PathPatterns {
+export function readPatterns(patterns: readonly string[], { dot = false } = {}): PathPatterns {
   const wanted = patterns.filter((pattern) => !pattern.startsWith("!")).map(normal);
   const unwanted = patterns.filter((pattern) => pattern.startsWith("!")).map((pattern) => normal(pattern.slice(1)));
-  const isWanted = picomatch(wanted.flatMap(withContent));
+  const isWanted = picomatch(wanted.flatMap(withContent), { dot });
   const isUnwanted = picomatch(unwanted.flatMap(withContent), { dot: true });
   return {
     starts: [...new Set(wanted.map(startOf))],

@@ -3,8 +3,10 @@ import { randomUUID } from "node:crypto";
 import { arch, availableParallelism, hostname, platform } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { status } from "@grpc/grpc-js";
+import { KEEP_CACHE_MS } from "../domain/caches.ts";
 import type { Clock } from "../domain/clock.ts";
 import { MillraceError } from "../domain/errors.ts";
+import { AfterJobs } from "./after-job.ts";
 import { openAgentClock } from "./agent-clock.ts";
 import { Backoff } from "./backoff.ts";
 import { ControlStream } from "./control-stream.ts";
@@ -71,6 +73,7 @@ class Agent {
   readonly #launcher: Launcher;
   readonly #leases: Leases;
   readonly #disk: DiskGuard;
+  readonly #afterJobs = new AfterJobs(KEEP_CACHE_MS);
   readonly #workload: Workload;
   /** Aborted when nothing is left to be said to the plane. */
   readonly #ending = new AbortController();
@@ -118,6 +121,7 @@ class Agent {
         }),
         dirs: options.pluginDirs ?? [],
       },
+      afterJobs: this.#afterJobs,
       log,
       report: (report) => this.#openStream?.send({ $case: "report", value: report }),
     });
@@ -134,7 +138,7 @@ class Agent {
       signal.removeEventListener("abort", stop);
       // Also when the connection is given up: nothing may run that nobody answers for.
       this.#workload.killAll("the agent has stopped");
-      await this.#workload.whenWithoutSteps();
+      await Promise.all([this.#workload.whenWithoutSteps(), this.#afterJobs.close()]);
       this.#workload.close();
       await this.#launcher.close();
       await this.#leases.close();
@@ -229,11 +233,12 @@ class Agent {
     const endsAt = this.#clock.monotonic() + drainTimeoutMs;
     const leftMs = () => endsAt - this.#clock.monotonic();
     const politeMs = drainTimeoutMs * POLITE_PART;
-    await within(leftMs() - politeMs, this.#workload.whenWithoutJobs(), killSignal);
+    const isIdle = this.#workload.whenWithoutJobs().then(() => this.#afterJobs.whenIdle());
+    await within(leftMs() - politeMs, isIdle, killSignal);
     this.#workload.handBack(STOPPED, politeMs);
     await within(leftMs(), this.#workload.whenWithoutSteps(), killSignal);
     this.#workload.killAll(STOPPED);
-    await this.#workload.whenWithoutSteps();
+    await Promise.all([this.#workload.whenWithoutSteps(), this.#afterJobs.close()]);
     const isSaid = Promise.all([this.#workload.whenSettled(), this.#shipper.whenStored()]);
     await within(FAREWELL_MS, isSaid);
     await within(leftMs(), isSaid, killSignal);

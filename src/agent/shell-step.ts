@@ -33,7 +33,7 @@ export function prepareCommand(
   if (!/^shell(?:@v1)?$/.test(step.uses)) {
     throw new MillraceError(
       "not_implemented",
-      `this agent cannot run steps that use "${step.uses}"; it knows "shell", "checkout", "artifact" and "http"`,
+      `this agent cannot run steps that use "${step.uses}"; it knows "shell", "checkout", "artifact", "cache" and "http"`,
     );
   }
   if (step.action !== "") throw new MillraceError("malformed_request", `shell has no action "${step.action}"`);

@@ -4,6 +4,7 @@ import { LogStream } from "../../proto/generated/gateway/v1/gateway.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { isPluginReference } from "../domain/plugins.ts";
 import type { ResourceUsage } from "../domain/resource-usage.ts";
+import type { AfterJobs } from "./after-job.ts";
 import { keepArtifacts } from "./artifact-upload.ts";
 import { type Builtin, type BuiltinCall, builtinOf } from "./builtins.ts";
 import { isCheckout, prepareCheckout } from "./checkout-step.ts";
@@ -53,6 +54,7 @@ export interface StepSurroundings {
   readonly output: OutputTarget;
   readonly gateway: GatewayAccess;
   readonly plugins: PluginSources;
+  readonly afterJobs: AfterJobs;
   /** Called when the process runs. */
   readonly onStarted: (startedAtMs: number) => void;
 }
@@ -211,6 +213,7 @@ export class StepExecution {
       say: sayTo(output),
       mask: (text) => output.secrets.mask(text),
       output: (name, value) => void outputs.set(name, value),
+      ...this.#lastingCall(surroundings),
       signal: this.#ending.signal,
     };
     const [phase, reason] = await builtin(call).then(
@@ -221,6 +224,20 @@ export class StepExecution {
     const end = this.#cause ?? { phase, reason };
     const told = this.#endOf(end.phase, -1, end.reason, output.log.lastLine, startedAtMs);
     return { ...told, outputs: Object.fromEntries(outputs) };
+  }
+
+  /** What a builtin may use also after the step. */
+  #lastingCall({
+    scratchDir,
+    output,
+    afterJobs,
+  }: StepSurroundings): Pick<BuiltinCall, "scratchDir" | "sayLate" | "whenJobSucceeded"> {
+    const { jobId, stepRunId } = this.#dispatch;
+    return {
+      scratchDir,
+      sayLate: (line) => output.shipper.goOn(output.log, () => sayTo(output)(line)),
+      whenJobSucceeded: (work) => afterJobs.add(jobId, stepRunId, work),
+    };
   }
 
   /** What a step that ended by itself leaves for others; one that had succeeded has failed when that cannot be kept. */

@@ -10,6 +10,7 @@ import {
   type StepReport,
 } from "../../proto/generated/agent/v1/agent.ts";
 import type { Logger } from "../domain/logger.ts";
+import type { AfterJobs } from "./after-job.ts";
 import type { Order } from "./control-stream.ts";
 import type { DiskGuard } from "./disk-guard.ts";
 import type { FifoPool } from "./fifo-pool.ts";
@@ -46,6 +47,7 @@ export interface WorkloadOptions {
   readonly disk: DiskGuard;
   readonly gateway: GatewayAccess;
   readonly plugins: PluginSources;
+  readonly afterJobs: AfterJobs;
   readonly log: Logger;
   /** Sends a report when there is a connection; what is lost is asked for again, or sent again. */
   readonly report: (report: StepReport) => void;
@@ -102,7 +104,7 @@ export class Workload {
       case "revoke":
         return this.#revoke(order.value);
       case "release":
-        return void this.#release(order.value.jobId);
+        return void this.#release(order.value.jobId, order.value.succeeded);
       case "acknowledge":
         journal.settle(order.value.stepRunId, order.value.token);
         return this.#checkIdle();
@@ -201,7 +203,8 @@ export class Workload {
   }
 
   #start(key: string, dispatch: Dispatch, lease: HeldLease): void {
-    const { workDir, scratchDir, trash, launcher, pipes, shipper, disk, gateway, plugins, log } = this.#options;
+    const { workDir, scratchDir, trash, launcher, pipes, shipper, disk, gateway, plugins, afterJobs, log } =
+      this.#options;
     const { runId, jobId, stepRunId, token } = dispatch;
     const held = { runId, jobId, stepRunId, token };
     let startTimer: NodeJS.Timeout | undefined;
@@ -215,6 +218,7 @@ export class Workload {
       output: { shipper, log: shipper.open(held), secrets: new SecretFinder(dispatch.secrets) },
       gateway,
       plugins,
+      afterJobs,
       onStarted: (startedAtMs) => {
         step.startedAtMs = startedAtMs;
         startTimer = setTimeout(() => this.#reportStarted(step), START_HELD_MS);
@@ -252,9 +256,9 @@ export class Workload {
     running.execution.kill("the control plane has given the step up");
   }
 
-  /** Frees the slot and lets the workspace go, once nothing of the job runs any more. */
-  async #release(jobId: string): Promise<void> {
-    const { journal, workDir, trash, log } = this.#options;
+  /** Frees the slot and lets the workspace go, once nothing of the job runs any more and nothing is left to be done with it. */
+  async #release(jobId: string, hasSucceeded: boolean): Promise<void> {
+    const { journal, afterJobs } = this.#options;
     remember(this.#released, jobId, true);
     if (!this.#jobs.has(jobId)) return;
     const steps = [...this.#running.values()].filter(({ held }) => held.jobId === jobId);
@@ -263,16 +267,21 @@ export class Workload {
       step.execution.kill("the job is over");
     }
     await Promise.all(steps.map(({ execution }) => execution.ended));
-    try {
-      trash.take(workspacePath(workDir, jobId));
-    } catch (error) {
-      log.warn({ jobId, error: (error as Error).message }, "cannot remove the workspace of a job");
-    }
+    void afterJobs.end(jobId, hasSucceeded).then(() => this.#removeWorkspace(jobId));
     for (const entry of journal.unsettled()) {
       if (entry.jobId === jobId) journal.settle(entry.stepRunId, entry.token);
     }
     this.#jobs.delete(jobId);
     this.#checkIdle();
+  }
+
+  #removeWorkspace(jobId: string): void {
+    const { workDir, trash, log } = this.#options;
+    try {
+      trash.take(workspacePath(workDir, jobId));
+    } catch (error) {
+      log.warn({ jobId, error: (error as Error).message }, "cannot remove the workspace of a job");
+    }
   }
 
   /** The step run is over. What the plane does not want to hear is settled at once. */

@@ -43,6 +43,7 @@ const USER_OPERATIONS = {
   readRuns: "viewer",
   readLogs: "viewer",
   readArtifacts: "viewer",
+  readCaches: "viewer",
   readEvents: "viewer",
   readApprovals: "viewer",
   readPlugins: "viewer",
@@ -55,6 +56,7 @@ const USER_OPERATIONS = {
   /** What they run is in no definition: whoever may do this may as well save one. */
   runAdHocSteps: "maintainer",
   deleteArtifacts: "maintainer",
+  deleteCaches: "maintainer",
   writePipelines: "maintainer",
   writeDefinitions: "maintainer",
   manageSecrets: "maintainer",

@@ -130,7 +130,8 @@ async function releaseOf(
 ): Promise<readonly AgentNotice[]> {
   const job = (await context.stores.aggregates.findJob(jobId))?.actor.state as JobState | undefined;
   const isOurs = job !== undefined && isBound(job) && job.grant?.agentId === agentId;
-  return isOurs ? [] : [{ type: "release", jobId }];
+  const succeeded = job?.state === "success" && job.grant?.agentId === agentId;
+  return isOurs ? [] : [{ type: "release", jobId, succeeded }];
 }
 
 function keyOf({ stepRunId, token }: { readonly stepRunId: StepRunId; readonly token: number }): string {

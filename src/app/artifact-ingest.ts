@@ -1,22 +1,19 @@
-/** An artifact on its way from an agent into the store: begun, gone on with after any break, and compared at its end. */
-import { createHash } from "node:crypto";
+/** An artifact on its way from an agent into the store: who may send it, and what it may be. */
 import { isHeld, type StepState } from "../../actors/step/state.ts";
 import {
   type ArtifactFile,
   type ArtifactRule,
   bytesOfFiles,
-  FileCutter,
   isArtifactPath,
   MANIFEST_BOUNDS,
-  PIECE_BYTES,
 } from "../domain/artifacts.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { type AgentId, artifactIdOf, type RunId, type StepRunId } from "../domain/ids.ts";
 import type { ArtifactRecord } from "../stores/artifacts.ts";
 import { isGrantOf } from "./agent-letters.ts";
 import { deleteArtifactNow, dropAbandoned, UPLOAD_MS } from "./artifact-sweeper.ts";
+import { ContentIngest } from "./content.ts";
 import type { AppContext } from "./context.ts";
-import { readContent } from "./run-artifacts.ts";
 
 export interface StepGrant {
   readonly stepRunId: StepRunId;
@@ -35,20 +32,18 @@ export class ArtifactIngest {
   readonly #agentId: AgentId;
   readonly #record: ArtifactRecord;
   readonly #rule: ArtifactRule;
-  /** What an earlier stream had stored. */
-  readonly #inherited: number;
-  #storedBytes: number;
+  readonly #content: ContentIngest;
 
   private constructor(
     context: AppContext,
     agentId: AgentId,
-    { record, rule, storedBytes }: { record: ArtifactRecord; rule: ArtifactRule; storedBytes: number },
+    { record, rule, content }: { record: ArtifactRecord; rule: ArtifactRule; content: ContentIngest },
   ) {
     this.#context = context;
     this.#agentId = agentId;
     this.#record = record;
     this.#rule = rule;
-    this.#inherited = this.#storedBytes = storedBytes;
+    this.#content = content;
   }
 
   /**
@@ -92,35 +87,24 @@ export class ArtifactIngest {
     }
     if (record.state === "deleting") throw conflict(`artifact ${quoted(name)} was given up on`);
     if (!sameFiles(record.files, files)) throw conflict(`artifact ${quoted(name)} was begun with other files`);
-    const storedBytes = record.state === "stored" ? record.sizeBytes : await storedBytesOf(context, record);
-    return new ArtifactIngest(context, agentId, { record, rule, storedBytes });
+    const { artifactId: blobId, sizeBytes } = record;
+    const sent = { blobId, what: `artifact ${quoted(name)}`, sizeBytes, files };
+    const content = await ContentIngest.resume(context.stores.blobs, sent, record.state === "stored");
+    return new ArtifactIngest(context, agentId, { record, rule, content });
   }
 
-  get artifactId(): ArtifactRecord["artifactId"] {
+  get id(): ArtifactRecord["artifactId"] {
     return this.#record.artifactId;
   }
 
   /** From where on the agent goes on. */
   get storedBytes(): number {
-    return this.#storedBytes;
+    return this.#content.storedBytes;
   }
 
-  /**
-   * Stores a piece of the content; one that is there already changes nothing. Throws `malformed_request` for one that
-   * does not follow, `unavailable` when it cannot be stored now.
-   */
-  async append(offset: number, piece: Uint8Array): Promise<void> {
-    const { artifactId, sizeBytes } = this.#record;
-    const length = Math.min(PIECE_BYTES, sizeBytes - offset);
-    if (offset % PIECE_BYTES !== 0 || offset > this.#storedBytes || length <= 0 || piece.length !== length) {
-      const wanted = `whole pieces of ${PIECE_BYTES} bytes in order, from ${this.#storedBytes} on to ${sizeBytes}`;
-      throw new MillraceError("malformed_request", `${piece.length} bytes at ${offset} are no piece: send ${wanted}`);
-    }
-    if (offset < this.#storedBytes) return;
-    if ((await this.#context.stores.blobs.put(artifactId, offset, piece)) === "gap") {
-      throw new MillraceError("unavailable", "what was stored before is gone: begin again");
-    }
-    this.#storedBytes = offset + length;
+  /** As {@link ContentIngest.append}. */
+  append(offset: number, piece: Uint8Array): Promise<void> {
+    return this.#content.append(offset, piece);
   }
 
   /**
@@ -130,25 +114,14 @@ export class ArtifactIngest {
    */
   async commit(): Promise<void> {
     const { stores, clock, artifactRules } = this.#context;
-    const { artifactId, name, sizeBytes, stepRunId, token, state } = this.#record;
-    if (this.#storedBytes < sizeBytes) {
-      const text = `${this.#storedBytes} of ${sizeBytes} bytes of artifact ${quoted(name)} are there: send the others first`;
-      throw new MillraceError("malformed_request", text);
-    }
+    const { artifactId, name, stepRunId, token, state } = this.#record;
+    this.#content.requireAll();
     await heldStep(this.#context, this.#agentId, { stepRunId, token });
     if (state === "stored") return;
-    const changed = await this.#changedFile();
-    if (changed !== undefined && this.#inherited > 0) {
-      // A machine that lost its power, or a backup: only what comes in one stream says that the agent is wrong.
-      await stores.blobs.delete(artifactId);
-      throw new MillraceError("unavailable", "what was stored before is not what it was: begin again");
-    }
+    const changed = await this.#content.complete();
     if (changed !== undefined) {
       await deleteArtifactNow(stores, artifactId);
-      throw conflict(`the content of ${quoted(changed.path)} is not what it was begun with: it has changed meanwhile`);
-    }
-    if (sizeBytes > 0 && (await stores.blobs.complete(artifactId, sizeBytes)) === "incomplete") {
-      throw new MillraceError("unavailable", "what was stored before is gone: begin again");
+      throw conflict(`the content of ${quoted(changed)} is not what it was begun with: it has changed meanwhile`);
     }
     const now = clock.now();
     const expiresAt = now + (this.#rule.retentionMs ?? artifactRules.retentionMs);
@@ -156,22 +129,6 @@ export class ArtifactIngest {
     if ((await stores.artifacts.find(artifactId))?.state !== "stored") {
       throw conflict(`artifact ${quoted(name)} was given up on`);
     }
-  }
-
-  /** Reads what is stored, and not what came: that is what has to be right. */
-  async #changedFile(): Promise<ArtifactFile | undefined> {
-    const { files, sizeBytes } = this.#record;
-    const cutter = new FileCutter(files);
-    let hash = createHash("sha256");
-    for await (const piece of readContent(this.#context, this.#record, 0, sizeBytes)) {
-      for (const { index, bytes, isLast } of cutter.cut(piece)) {
-        hash.update(bytes);
-        if (!isLast) continue;
-        if (hash.digest("hex") !== files[index]!.sha256) return files[index];
-        hash = createHash("sha256");
-      }
-    }
-    return undefined;
   }
 }
 
@@ -187,10 +144,6 @@ export async function heldStep(
     throw conflict(`this agent does not hold step run ${quoted(stepRunId)} under token ${token}, or it is over`);
   }
   return { runId: location.runId, step };
-}
-
-async function storedBytesOf({ stores }: AppContext, { artifactId, sizeBytes }: ArtifactRecord): Promise<number> {
-  return Math.min(sizeBytes, await stores.blobs.storedBytes(artifactId));
 }
 
 function checkManifest({ artifactRules }: AppContext, { name, files }: UploadRequest): void {

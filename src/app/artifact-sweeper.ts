@@ -7,10 +7,10 @@ import type { ArtifactId, RunId } from "../domain/ids.ts";
 import type { ArtifactSummary } from "../stores/artifacts.ts";
 import type { Stores } from "../stores/stores.ts";
 import type { AppContext } from "./context.ts";
+import { Sweeper } from "./sweeper.ts";
 
 /** After so long it is looked at whether the step still runs that keeps what is being uploaded. */
 export const UPLOAD_MS = 600_000;
-const INTERVAL_MS = 10_000;
 /** Of one look; the next follows at once while there are more. */
 const ARTIFACTS_A_LOOK = 100;
 
@@ -19,37 +19,9 @@ type Ports = Pick<AppContext, "clock" | "log"> & {
 };
 
 /** Several nodes may sweep at once: nothing is done twice that matters. */
-export class ArtifactSweeper {
-  readonly #context: Ports;
-  #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> = Promise.resolve();
-
-  constructor(context: Ports) {
-    this.#context = context;
-  }
-
-  start(delayMs = INTERVAL_MS): void {
-    this.#timer = setTimeout(() => {
-      this.#looking = this.#look().then((isMore) => {
-        if (this.#timer !== undefined) this.start(isMore ? 0 : INTERVAL_MS);
-      });
-    }, delayMs);
-  }
-
-  async stop(): Promise<void> {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    await this.#looking;
-  }
-
-  async #look(): Promise<boolean> {
-    try {
-      return (await sweepArtifacts(this.#context, ARTIFACTS_A_LOOK)) === ARTIFACTS_A_LOOK;
-    } catch (error) {
-      this.#context.log.warn({ error: String(error) }, "expired artifacts could not be deleted; the next look follows");
-      return false;
-    }
-  }
+export function artifactSweeper(context: Ports): Sweeper {
+  const look = async () => (await sweepArtifacts(context, ARTIFACTS_A_LOOK)) === ARTIFACTS_A_LOOK;
+  return new Sweeper(context.log, "expired artifacts", look);
 }
 
 /** Looks at `limit` artifacts at most whose time is over, deletes those that nobody wants, and answers how many it saw. */

@@ -2,6 +2,7 @@
 import type { MailboxSender } from "../../queues/ports.ts";
 import type { Board, Presence } from "../dispatch/board.ts";
 import type { ArtifactRules } from "../domain/artifacts.ts";
+import type { CacheRules } from "../domain/caches.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { Logger } from "../domain/logger.ts";
 import type { Feed } from "../feed/feed.ts";
@@ -26,6 +27,7 @@ export interface AppContext {
   /** What seals and reads secrets. */
   readonly secrets: SecretVault;
   readonly artifactRules: ArtifactRules;
+  readonly cacheRules: CacheRules;
   /** HMAC key of access tokens, at least 32 bytes. */
   readonly signingKey: Uint8Array;
 }

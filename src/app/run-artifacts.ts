@@ -1,10 +1,10 @@
 /** The artifacts of a run: what its steps have kept, and what those have kept in an earlier run that were not run again. */
 import { jobName, type JobState } from "../../actors/job/state.ts";
 import type { StepState } from "../../actors/step/state.ts";
-import { PIECE_BYTES } from "../domain/artifacts.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { ArtifactId, JobRunId, RunId } from "../domain/ids.ts";
 import type { ArtifactRecord, ArtifactSummary } from "../stores/artifacts.ts";
+import { readBlob } from "./content.ts";
 import type { AppContext } from "./context.ts";
 import { noRun } from "./find.ts";
 
@@ -60,22 +60,11 @@ export function noArtifact(artifactId: ArtifactId, runId: RunId): MillraceError 
 }
 
 /** A part of the content of all files, in at least one piece, which may be empty. Throws `not_found` when it is not there. */
-export async function* readContent(
+export function readContent(
   { stores }: AppContext,
   { artifactId, name }: ArtifactRecord,
   from: number,
   length: number,
 ): AsyncGenerator<Uint8Array, void, void> {
-  let [offset, left] = [from, length];
-  do {
-    // Up to where the next piece of what is stored begins.
-    const wanted = Math.min(left, PIECE_BYTES - (offset % PIECE_BYTES));
-    const bytes = await stores.blobs.read(artifactId, offset, wanted);
-    if (bytes.length < wanted) {
-      throw new MillraceError("not_found", `the content of artifact ${JSON.stringify(name)} (${artifactId}) is gone`);
-    }
-    yield bytes;
-    offset += wanted;
-    left -= wanted;
-  } while (left > 0);
+  return readBlob(stores.blobs, { blobId: artifactId, what: `artifact ${JSON.stringify(name)}` }, from, length);
 }

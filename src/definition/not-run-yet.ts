@@ -1,9 +1,6 @@
 /** What the language has and this version does not run: told when a definition is validated, refused when a run of it is asked for. */
-import type { DefinedJob, DefinedStep, Definition } from "./definition.ts";
+import type { DefinedJob, Definition } from "./definition.ts";
 import type { Path } from "./source.ts";
-import { builtinOf } from "./uses.ts";
-
-const RUN_BUILTINS: ReadonlySet<string> = new Set(["shell", "artifact", "checkout", "http"]);
 
 export interface NotRunYet {
   readonly path: Path;
@@ -28,10 +25,7 @@ export function findNotRunYet(definition: Definition): readonly NotRunYet[] {
   note(definition.triggers.cron.length > 0, "a cron trigger", triggers("cron"), false);
   note(definition.triggers.event.length > 0, "an event trigger", triggers("event"), false);
   for (const stage of definition.stages) {
-    for (const job of stage.jobs) {
-      noteJob(note, job);
-      for (const [index, step] of job.steps.entries()) noteStep(note, step, [...job.path, "steps", index]);
-    }
+    for (const job of stage.jobs) noteJob(note, job);
   }
   return [...found.values()];
 }
@@ -54,10 +48,4 @@ function noteJob(note: Note, job: DefinedJob): void {
   const { path } = job;
   note(job.target?.protected === true, "a protected `target`", inherited(path, "target"));
   note(job.notify.length > 0, "`notify`", spellings(path, "notify"), false);
-}
-
-function noteStep(note: Note, step: DefinedStep, path: Path): void {
-  const builtin = builtinOf(step.uses);
-  if (builtin === undefined || RUN_BUILTINS.has(builtin)) return;
-  note(true, `the builtin \`${builtin}\``, [[...path, "uses"]]);
 }

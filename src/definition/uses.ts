@@ -1,5 +1,6 @@
 /** What `uses` may name, and the arguments of the builtins. */
 import type { z } from "zod";
+import { isInnerPattern } from "../domain/caches.ts";
 import { didYouMean } from "../expressions/nearest.ts";
 import { checkCheckout, checkHttp } from "./builtin-checks.ts";
 import { asMap, type Located, type Raw } from "./raw.ts";
@@ -71,6 +72,16 @@ function checkArgs(source: Source, builtin: string, step: Raw, path: Path): void
   if (builtin === "shell") checkShell(source, args, path, hasUnknown);
   if (builtin === "checkout") checkCheckout(source, args, at);
   if (builtin === "http") checkHttp(source, args, at);
+  if (builtin === "cache") checkCachePaths(source, args["paths"], [...at, "paths"]);
+}
+
+/** What an expression makes of one is checked when the step runs. */
+function checkCachePaths(source: Source, paths: unknown, at: Path): void {
+  if (!Array.isArray(paths)) return;
+  for (const [index, path] of paths.entries()) {
+    if (typeof path !== "string" || path.includes("${{") || isInnerPattern(path)) continue;
+    source.report("invalid-args", [...at, index], `"${clip(path)}" is not within the workspace`);
+  }
 }
 
 function reportUnknownArgument(source: Source, builtin: string, path: Path, key: string): void {

@@ -13,7 +13,7 @@ export type AgentNotice =
       readonly graceMs: number;
       readonly reason: string;
     }
-  | { readonly type: "release"; readonly jobId: JobRunId }
+  | { readonly type: "release"; readonly jobId: JobRunId; readonly succeeded?: boolean }
   | { readonly type: "acknowledge"; readonly stepRunId: StepRunId; readonly token: number }
   | { readonly type: "refuse"; readonly stepRunId: StepRunId; readonly token: number }
   /** The agent has changed them. */

@@ -77,8 +77,8 @@ export type OwedEffect =
       readonly graceMs: number;
       readonly reason: string;
     }
-  /** The job is over at its agent: the slot is free, the workspace can go. */
-  | { readonly type: "release"; readonly agentId: AgentId; readonly jobId: JobRunId }
+  /** The job is over at its agent: the slot is free, the workspace can go; `succeeded` is missing in what older nodes owe. */
+  | { readonly type: "release"; readonly agentId: AgentId; readonly jobId: JobRunId; readonly succeeded?: boolean }
   /** A final report is processed: the agent may forget it. */
   | { readonly type: "acknowledge"; readonly agentId: AgentId; readonly stepRunId: StepRunId; readonly token: number }
   /** The report is of a grant that is over: the agent kills that step and forgets it. */

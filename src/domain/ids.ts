@@ -23,6 +23,7 @@ export type ApprovalId = Branded<"approval">;
 export type GroupId = Branded<"group">;
 export type ArtifactId = Branded<"artifact">;
 export type PackageId = Branded<"package">;
+export type CacheId = Branded<"cache">;
 /** What an aggregate is known by. */
 export type RootId = RunId | GroupId;
 
@@ -91,24 +92,33 @@ export function artifactIdOf(runId: RunId, stepRun: StepRunId, token: number, na
   return derive("art", runId, `${stepRun}/${token}/${name}`);
 }
 
+/** The id of the cache entry of a project that has this key, made of paths which this version stands for. */
+export function cacheIdOf(projectId: ProjectId, version: string, key: string): CacheId {
+  return asId<CacheId>(`cch_${digestOf(projectId, version, key)}`);
+}
+
+/** The id of the content that a step's agent sends as a cache entry: of other content it is another one. */
+export function cacheBlobIdOf(cacheId: CacheId, stepRun: StepRunId, token: number, sha256: string): string {
+  return `cchb_${digestOf(cacheId, stepRun, `${token}`, sha256)}`;
+}
+
 /** The id of the group of that name in a project. */
 export function groupIdOf(projectId: ProjectId, name: string): GroupId {
-  return asId<GroupId>(
-    `grp_${createHash("sha256")
-      .update(JSON.stringify([projectId, name]))
-      .digest("hex")
-      .slice(0, 32)}`,
-  );
+  return asId<GroupId>(`grp_${digestOf(projectId, name)}`);
 }
 
 /** The id of what one actor tells another aggregate: the same for the same thing told again. */
 export function commandIdOf(...path: readonly string[]): CommandId {
-  return asId<CommandId>(`cmd_${createHash("sha256").update(JSON.stringify(path)).digest("hex").slice(0, 32)}`);
+  return asId<CommandId>(`cmd_${digestOf(...path)}`);
 }
 
 /** A user-supplied string taken as an id of one kind, without a check that it exists. */
 export function asId<T extends Branded<string>>(text: string): T {
   return text as T;
+}
+
+function digestOf(...path: readonly string[]): string {
+  return createHash("sha256").update(JSON.stringify(path)).digest("hex").slice(0, 32);
 }
 
 function derive<P extends keyof IdByPrefix>(prefix: P, runId: RunId, path: string): IdByPrefix[P] {

@@ -115,7 +115,7 @@ export async function noticeMessage(
       return { message: { $case: "revoke", value } };
     }
     case "release":
-      return { message: { $case: "release", value: { jobId: notice.jobId } } };
+      return { message: { $case: "release", value: { jobId: notice.jobId, succeeded: notice.succeeded ?? false } } };
     case "acknowledge":
     case "refuse": {
       const value = { stepRunId: notice.stepRunId, token: BigInt(notice.token) };

@@ -1,6 +1,7 @@
 /** gateway.v1, artifacts: content on its way from agents into the store, and back to the steps that want it. */
 import { z } from "zod";
 import type {
+  BeginArtifact,
   GatewayServer,
   PullArtifactRequest,
   PullArtifactResponse,
@@ -16,9 +17,11 @@ import type { ArtifactFile } from "../domain/artifacts.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { asId, type StepRunId } from "../domain/ids.ts";
 import { type Duplex, duplex } from "./calls.ts";
+import { outOfOrder, takeContent } from "./content-calls.ts";
 import { parse } from "./status.ts";
 
-const stepGrant = {
+/** How agents name a step that they have. */
+export const stepGrant = {
   stepRunId: z
     .string()
     .min(1)
@@ -52,28 +55,14 @@ export function artifactCalls(context: AppContext): Pick<GatewayServer, "pushArt
   };
 }
 
-/** One piece after the other: while the store is slow, the agent is held back. */
 async function pushArtifact(
   context: AppContext,
-  { caller, requests, write }: Duplex<PushArtifactRequest, PushArtifactResponse>,
+  call: Duplex<PushArtifactRequest, PushArtifactResponse>,
 ): Promise<void> {
-  const agentId = callingAgent(caller);
-  let ingest: ArtifactIngest | undefined;
-  for (let next = await requests.next(); next.done !== true; next = await requests.next()) {
-    const { message } = next.value;
-    if (message?.$case === "begin" && ingest === undefined) {
-      ingest = await ArtifactIngest.begin(context, agentId, parse(beginArtifact, message.value));
-    } else if (message?.$case === "piece" && ingest !== undefined) {
-      await ingest.append(Number(message.value.offset), message.value.data);
-    } else if (message?.$case === "commit" && ingest !== undefined) {
-      await ingest.commit();
-      await write({ message: { $case: "artifactId", value: ingest.artifactId } });
-      return;
-    } else {
-      throw outOfOrder("begin, pieces, commit");
-    }
-    await write({ message: { $case: "storedBytes", value: BigInt(ingest.storedBytes) } });
-  }
+  const agentId = callingAgent(call.caller);
+  const begin = (value: BeginArtifact) => ArtifactIngest.begin(context, agentId, parse(beginArtifact, value));
+  const artifactId = await takeContent(call, begin);
+  if (artifactId !== undefined) await call.write({ message: { $case: "artifactId", value: artifactId } });
 }
 
 async function pullArtifact(
@@ -120,8 +109,4 @@ function rangesOf(files: readonly ArtifactFile[], wanted: z.output<typeof takeFi
     before = index;
   }
   return ranges;
-}
-
-function outOfOrder(order: string): MillraceError {
-  return new MillraceError("malformed_request", `this message was not to come now: the order is ${order}`);
 }

@@ -21,6 +21,7 @@ import { type LogBatch, LogIngest } from "../app/log-ingest.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { asId, type StepRunId } from "../domain/ids.ts";
 import { artifactCalls } from "./artifact-calls.ts";
+import { cacheCalls } from "./cache-calls.ts";
 import { type Duplex, duplex } from "./calls.ts";
 import { pluginCalls } from "./plugin-calls.ts";
 
@@ -43,6 +44,7 @@ export function gatewayService(context: AppContext): GatewayServer {
     pushEvents: duplex(context, (call) => pushEvents(context, call)),
     ...artifactCalls(context),
     ...pluginCalls(context),
+    ...cacheCalls(context),
   };
 }
 

@@ -11,6 +11,7 @@ import { MillraceError } from "../domain/errors.ts";
 import type { TlsSource } from "../domain/tls.ts";
 import { addApprovalRoutes } from "./approval-routes.ts";
 import { addArtifactRoutes } from "./artifact-routes.ts";
+import { addCacheRoutes } from "./cache-routes.ts";
 import { addClusterRoutes } from "./cluster-routes.ts";
 import { refuseUnmatched, translateErrors } from "./errors.ts";
 import { addHealthRoutes } from "./health.ts";
@@ -55,6 +56,7 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   addRunRoutes(api, context);
   addApprovalRoutes(api, context);
   addArtifactRoutes(api, context);
+  addCacheRoutes(api, context);
   addPipelineRoutes(api, context);
   addSecretRoutes(api, context);
   addPluginRoutes(api, context);

@@ -136,6 +136,7 @@ async function startParts(
     eventNamespace: config.eventNamespace,
     artifactRules: config.artifacts,
     retention: config.retention,
+    cacheRules: config.caches,
     signingKey: await signingKeyOf(config, dataDir),
     secrets: new SecretVault({ store: stores.secrets, keys: await masterKeysOf(config, dataDir), clock }),
   };

@@ -5,7 +5,8 @@ import type { TurnSaved } from "../../actors/kernel/kernel-context.ts";
 import { aggregateTypeOf } from "../../actors/aggregates.ts";
 import type { LetterFormat } from "../../queues/envelope.ts";
 import { ShardOwner } from "../../queues/shard-owner.ts";
-import { ArtifactSweeper } from "../app/artifact-sweeper.ts";
+import { artifactSweeper } from "../app/artifact-sweeper.ts";
+import { cacheSweeper } from "../app/cache-sweeper.ts";
 import type { ClusterContext } from "../app/cluster.ts";
 import type { AppContext } from "../app/context.ts";
 import { GroupCensus } from "../app/group-census.ts";
@@ -58,12 +59,15 @@ export async function startWorker(
   const census = new GroupCensus(context, () => owner.owned());
   teardown.add("the census of groups", () => census.stop());
   census.start();
-  const artifacts = new ArtifactSweeper(context);
-  teardown.add("the sweeper of artifacts", () => artifacts.stop());
-  artifacts.start();
   const sweeper = new RetentionSweeper(context, config.retention, () => owner.owned());
-  teardown.add("the sweeper of retention", () => sweeper.stop());
-  sweeper.start();
+  for (const [name, each] of [
+    ["the sweeper of artifacts", artifactSweeper(context)],
+    ["the sweeper of caches", cacheSweeper(context)],
+    ["the sweeper of retention", sweeper],
+  ] as const) {
+    teardown.add(name, () => each.stop());
+    each.start();
+  }
   registerWorkerMetrics(registry, { counters: kernel.counters, owned: () => owner.owned() });
   registerRetentionMetrics(registry, context.clock, sweeper.figures);
   return owner;

@@ -3,6 +3,7 @@ import type { AgentEventStore } from "./agent-events.ts";
 import type { AggregateStore } from "./aggregates.ts";
 import type { ArtifactStore } from "./artifacts.ts";
 import type { BlobStore } from "./blobs.ts";
+import type { CacheStore } from "./caches.ts";
 import type { DeadLetterStore } from "./dead-letters.ts";
 import type { EventStore } from "./events.ts";
 import type { IdempotencyStore } from "./idempotency.ts";
@@ -28,6 +29,7 @@ export interface Stores {
   readonly logs: LogStore;
   readonly outputs: OutputStore;
   readonly artifacts: ArtifactStore;
+  readonly caches: CacheStore;
   readonly blobs: BlobStore;
   readonly plugins: PluginStore;
   readonly shards: ShardStore;

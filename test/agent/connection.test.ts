@@ -246,7 +246,7 @@ describe("an agent and its connection", () => {
     expect((await bench.plane.endOf()).phase).to.equal("STEP_PHASE_SUCCEEDED");
     bench.plane.dispatch({ script: "echo last", stepRunId: "step_2" });
     expect((await bench.plane.endOf("step_2")).phase).to.equal("STEP_PHASE_SUCCEEDED");
-    bench.plane.order({ $case: "release", value: { jobId: "job_1" } });
+    bench.plane.order({ $case: "release", value: { jobId: "job_1", succeeded: false } });
     await stopped;
     expect((await readFile(join(bench.dataDir, "journal.jsonl"), "utf8")).match(/"t":"settled"/g)).to.have.length(3);
   });
@@ -261,7 +261,7 @@ describe("an agent and its connection", () => {
       const hello = bench.plane.received.lastIndexOf("hello");
       return hello > 0 && bench.plane.received.includes("drain", hello);
     });
-    bench.plane.order({ $case: "release", value: { jobId: "job_1" } });
+    bench.plane.order({ $case: "release", value: { jobId: "job_1", succeeded: false } });
     await stopped;
   });
 
@@ -311,7 +311,7 @@ describe("an agent and its connection", () => {
     bench.plane.dispatch({ script: "echo late" });
     await bench.plane.endOf();
     const stopped = agent.stop();
-    bench.plane.order({ $case: "release", value: { jobId: "job_1" } });
+    bench.plane.order({ $case: "release", value: { jobId: "job_1", succeeded: false } });
     const stoppedAt = performance.now();
     await until("more than the farewell", () => performance.now() - stoppedAt > 2_500);
     bench.plane.storeLogsAgain();

@@ -71,10 +71,13 @@ describe("the builtin `http`", () => {
       step,
       args: args as BuiltinCall["args"],
       workspace: "/",
+      scratchDir: "/",
       gateway: undefined as never,
       say: (line) => void lines.push(line),
+      sayLate: (line) => void lines.push(line),
       mask: (text) => new SecretFinder(secrets).mask(text),
       output: (name, value) => void (outputs[name] = value),
+      whenJobSucceeded: () => {},
       signal,
     }).then(
       () => undefined,

@@ -276,7 +276,7 @@ describe("a step on an agent", () => {
     await until("a heartbeat with the job", () => bench.plane.heartbeats.at(-1)?.heldJobIds.includes("job_1"));
     const workspace = join(bench.dataDir, "work", "job_1");
     await symlink(outside, join(workspace, "second-link"));
-    bench.plane.order({ $case: "release", value: { jobId: "job_1" } });
+    bench.plane.order({ $case: "release", value: { jobId: "job_1", succeeded: false } });
     await until("a heartbeat without the job", () => bench.plane.heartbeats.at(-1)?.heldJobIds.length === 0);
     expect(await stat(workspace).catch((error: NodeJS.ErrnoException) => error.code)).to.equal("ENOENT");
     expect(await readFile(join(outside, "precious"), "utf8")).to.equal("kept");
@@ -288,7 +288,7 @@ describe("a step on an agent", () => {
     });
     await bench.plane.endOf();
     const [work, trash] = [join(bench.dataDir, "work"), join(bench.dataDir, "trash")];
-    bench.plane.order({ $case: "release", value: { jobId: "job_1" } });
+    bench.plane.order({ $case: "release", value: { jobId: "job_1", succeeded: false } });
     await until("a workspace that is moved away", async () => (await readdir(work)).length === 0);
     await until("a heartbeat without the job", () => bench.plane.heartbeats.at(-1)?.heldJobIds.length === 0);
     await until("an empty trash", async () => (await readdir(trash)).length === 0);
@@ -297,7 +297,7 @@ describe("a step on an agent", () => {
   it("dies with its job's release, and none begins after it", async () => {
     bench.plane.dispatch({ script: "echo up; sleep 66" });
     await bench.plane.logOf(1n);
-    bench.plane.order({ $case: "release", value: { jobId: "job_1" } });
+    bench.plane.order({ $case: "release", value: { jobId: "job_1", succeeded: false } });
     await until("a heartbeat without the job", () => bench.plane.heartbeats.at(-1)?.heldJobIds.length === 0);
     expect(await processesWith("sleep 66")).to.deep.equal([]);
     bench.plane.dispatch({ script: "echo again", stepRunId: "step_2" });

@@ -43,6 +43,9 @@ export class TestPlane {
   storesLogs = true;
   /** Plays the plane's side of an upload; there is none at first. */
   onPushArtifact: GatewayServer["pushArtifact"] = (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED });
+  /** Play the plane's side of a cache; there is none at first. */
+  onPullCache: GatewayServer["pullCache"] = (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED });
+  onPushCache: GatewayServer["pushCache"] = (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED });
   port = 0;
   #tokens = new Set<string>();
   #server = new Server();
@@ -84,6 +87,8 @@ export class TestPlane {
       pushArtifact: (stream) => this.onPushArtifact(stream),
       pullArtifact: (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED }),
       pullPlugin: (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED }),
+      pullCache: (stream) => this.onPullCache(stream),
+      pushCache: (stream) => this.onPushCache(stream),
     };
     this.#server.addService(AgentService, agentService);
     this.#server.addService(GatewayService, gatewayService);

@@ -18,6 +18,7 @@ import { asId, type AgentId, newId, type TokenId, type UserId } from "../../src/
 import type { Role } from "../../src/domain/roles.ts";
 import { testVault } from "../support/secrets.ts";
 import { ARTIFACT_RULES } from "../support/artifact-rules.ts";
+import { CACHE_RULES } from "../support/cache-rules.ts";
 import { openTestSqlite } from "../support/stores.ts";
 import { RecordingPorts, silentLog } from "../support/kernel-ports.ts";
 
@@ -57,6 +58,7 @@ describe("access", () => {
       eventNamespace: "svc",
       secrets: testVault(store.stores),
       artifactRules: ARTIFACT_RULES,
+      cacheRules: CACHE_RULES,
       signingKey: new TextEncoder().encode("k".repeat(32)),
     };
   });
@@ -179,6 +181,7 @@ describe("access", () => {
       readRuns: "viewer",
       readLogs: "viewer",
       readArtifacts: "viewer",
+      readCaches: "viewer",
       readEvents: "viewer",
       readApprovals: "viewer",
       readPlugins: "viewer",
@@ -189,6 +192,7 @@ describe("access", () => {
       controlRun: "operator",
       runAdHocSteps: "maintainer",
       deleteArtifacts: "maintainer",
+      deleteCaches: "maintainer",
       writePipelines: "maintainer",
       writeDefinitions: "maintainer",
       manageSecrets: "maintainer",

@@ -22,6 +22,7 @@ import { until } from "../support/until.ts";
 import { agentEventStoreContract } from "./agent-event-store.ts";
 import { artifactStoreContract } from "./artifact-store.ts";
 import { blobStoreContract } from "./blob-store.ts";
+import { cacheStoreContract } from "./cache-store.ts";
 import { aggregateStoreContract } from "./aggregate-store.ts";
 import { identityStoreContract } from "./identity-store.ts";
 import { operationStoresContract } from "./operation-stores.ts";
@@ -50,6 +51,7 @@ describe("the store on SQLite", () => {
   blobStoreContract(() => opened.stores);
   pluginStoreContract(() => opened.stores);
   retentionStoreContract(() => opened.stores);
+  cacheStoreContract(() => opened.stores);
 
   it("keeps everything when it is opened again, also by two at a time", async () => {
     const aggregate = sampleAggregate();
@@ -132,6 +134,7 @@ describe("the store on MongoDB", function () {
   blobStoreContract(() => stores);
   pluginStoreContract(() => stores);
   retentionStoreContract(() => stores);
+  cacheStoreContract(() => stores);
 
   it("brings look-ups up to a save that ended before it wrote them", async () => {
     const agentId = newId("agt");

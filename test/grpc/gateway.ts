@@ -31,6 +31,7 @@ import { agentChannel } from "../../src/feed/feed.ts";
 import { RedisFeed } from "../../src/feed/redis-feed.ts";
 import { createGrpcServer, type GrpcServer, type GrpcServerOptions } from "../../src/grpc/server.ts";
 import { ARTIFACT_RULES } from "../support/artifact-rules.ts";
+import { CACHE_RULES } from "../support/cache-rules.ts";
 import { startTestRedis, type TestRedis } from "../support/redis.ts";
 import { testVault } from "../support/secrets.ts";
 import { openTestSqlite } from "../support/stores.ts";
@@ -85,6 +86,7 @@ export class Gateway {
       eventNamespace: "svc",
       secrets: testVault(store.stores),
       artifactRules: ARTIFACT_RULES,
+      cacheRules: CACHE_RULES,
       signingKey: new Uint8Array(32),
     };
     this.server = createGrpcServer(this.context, {

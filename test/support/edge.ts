@@ -19,6 +19,7 @@ import { connectRedis } from "../../src/redis/connect.ts";
 import type { Role } from "../../src/domain/roles.ts";
 import { attachWebSocketGateway } from "../../src/ws/gateway.ts";
 import { ARTIFACT_RULES } from "./artifact-rules.ts";
+import { CACHE_RULES } from "./cache-rules.ts";
 import { silentLog } from "./kernel-ports.ts";
 import { startTestRedis, type TestRedis } from "./redis.ts";
 import { testVault } from "./secrets.ts";
@@ -106,6 +107,7 @@ export async function openTestEdge(limits: { pingMs?: number; stallMs?: number }
     eventNamespace: "svc",
     secrets: testVault(store.stores),
     artifactRules: ARTIFACT_RULES,
+    cacheRules: CACHE_RULES,
     signingKey: new TextEncoder().encode("k".repeat(32)),
   };
   const { adminToken } = await ensureBootstrap(context);

@@ -15,6 +15,7 @@ import { type AgentId, asId } from "../../src/domain/ids.ts";
 import { agentChannel } from "../../src/feed/feed.ts";
 import type { Stores } from "../../src/stores/stores.ts";
 import { ARTIFACT_RULES } from "./artifact-rules.ts";
+import { CACHE_RULES } from "./cache-rules.ts";
 import { silentLog } from "./kernel-ports.ts";
 import { testVault } from "./secrets.ts";
 
@@ -48,6 +49,7 @@ export class SteppedPlane {
       eventNamespace: "svc",
       secrets: testVault(stores),
       artifactRules: ARTIFACT_RULES,
+      cacheRules: CACHE_RULES,
       signingKey: new Uint8Array(32),
       mailboxes: {
         send: (letter) => Promise.resolve(this.#deliver(letter)),

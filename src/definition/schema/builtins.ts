@@ -37,6 +37,7 @@ export const artifactArgs = z.strictObject({
 
 export const cacheArgs = z.strictObject({
   key: text.describe("What it is found by; may hold expressions."),
+  keyFiles: paths.optional().describe("Glob patterns of files whose contents `key` goes on with."),
   restoreKeys: z.array(text).max(LIMITS.listItems).optional().describe("Beginnings of keys that do as well."),
   paths: paths.describe("Glob patterns of what to keep and to bring back."),
 });

@@ -4,6 +4,7 @@ import { agentEventStore } from "./agent-events.ts";
 import { MongoAggregateStore } from "./aggregates.ts";
 import { artifactStore } from "./artifacts.ts";
 import { gridBlobStore } from "./blobs.ts";
+import { cacheStore } from "./caches.ts";
 import { Connection, type MongoOptions, translated, translateFault } from "./connection.ts";
 import { MongoLogStore } from "./logs.ts";
 import { migrate } from "./migrate.ts";
@@ -33,6 +34,7 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
     logs: translated(new MongoLogStore(connection)),
     outputs: translated(outputStore(connection)),
     artifacts: translated(artifactStore(connection)),
+    caches: translated(cacheStore(connection)),
     blobs: translated(gridBlobStore(connection)),
     plugins: translated(pluginStore(connection)),
     shards: translated(shardStore(connection)),

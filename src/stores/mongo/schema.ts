@@ -94,4 +94,13 @@ export const MIGRATIONS: readonly Migration[] = [
     await connection.collection("idempotency").createIndex({ "body.at": 1, "body.bodyHash": 1 });
     await connection.collection("removals").createIndex({ done: 1, isRepeat: 1, at: 1 });
   },
+  async (connection) => {
+    await connection
+      .collection("caches")
+      .createIndexes([
+        { key: { projectId: 1, version: 1, createdAt: -1 } },
+        { key: { projectId: 1, usedAt: 1 } },
+        { key: { expiresAt: 1, _id: 1 } },
+      ]);
+  },
 ];

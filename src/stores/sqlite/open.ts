@@ -5,6 +5,7 @@ import { agentEventStore } from "./agent-events.ts";
 import { SqliteAggregateStore } from "./aggregates.ts";
 import { artifactStore } from "./artifacts.ts";
 import { fileBlobStore } from "./blobs.ts";
+import { cacheStore } from "./caches.ts";
 import { Database } from "./database.ts";
 import { SqliteLogStore } from "./logs.ts";
 import { outputStore } from "./outputs.ts";
@@ -37,6 +38,7 @@ export async function openSqliteStores({ path, limitBytes = null }: SqliteOption
     logs: new SqliteLogStore(db),
     outputs: outputStore(db),
     artifacts: artifactStore(db),
+    caches: cacheStore(db),
     blobs: fileBlobStore(join(dirname(path), "blobs")),
     plugins: pluginStore(db),
     shards: shardStore(db),

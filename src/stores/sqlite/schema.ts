@@ -135,4 +135,14 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX removals_unfinished ON removals (run_id) WHERE body IS NOT NULL;
   CREATE INDEX removals_by_age ON removals (at) WHERE body IS NULL AND is_repeat = 0;
   `,
+  `
+  CREATE TABLE caches (
+    cache_id TEXT PRIMARY KEY, project_id TEXT NOT NULL, key TEXT NOT NULL, version TEXT NOT NULL, run_id TEXT NOT NULL,
+    blob_id TEXT NOT NULL, state TEXT NOT NULL, bytes INTEGER NOT NULL, sha256 TEXT NOT NULL,
+    created_at INTEGER NOT NULL, used_at INTEGER NOT NULL, expires_at INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX caches_by_time ON caches (project_id, version, created_at) WHERE state = 'stored';
+  CREATE INDEX caches_by_use ON caches (project_id, used_at, bytes) WHERE state = 'stored';
+  CREATE INDEX caches_by_expiry ON caches (expires_at, cache_id);
+  `,
 ];

@@ -488,6 +488,8 @@ export interface Revoke {
 /** The job is over: the agent removes its workspace and frees its slot. */
 export interface Release {
   jobId: string;
+  /** It has succeeded: what its `cache` steps wanted and did not find is kept now, with PushCache. */
+  succeeded: boolean;
 }
 
 /** The final report is processed; the agent forgets the step run. */
@@ -3465,13 +3467,16 @@ export const Revoke: MessageFns<Revoke> = {
 };
 
 function createBaseRelease(): Release {
-  return { jobId: "" };
+  return { jobId: "", succeeded: false };
 }
 
 export const Release: MessageFns<Release> = {
   encode(message: Release, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.jobId !== "") {
       writer.uint32(10).string(message.jobId);
+    }
+    if (message.succeeded !== false) {
+      writer.uint32(16).bool(message.succeeded);
     }
     return writer;
   },
@@ -3497,6 +3502,14 @@ export const Release: MessageFns<Release> = {
             message.jobId = reader.string();
             continue;
           }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.succeeded = reader.bool();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -3516,6 +3529,7 @@ export const Release: MessageFns<Release> = {
         : isSet(object.job_id)
         ? globalThis.String(object.job_id)
         : "",
+      succeeded: isSet(object.succeeded) ? globalThis.Boolean(object.succeeded) : false,
     };
   },
 
@@ -3523,6 +3537,9 @@ export const Release: MessageFns<Release> = {
     const obj: any = {};
     if (message.jobId !== "") {
       obj.jobId = message.jobId;
+    }
+    if (message.succeeded !== false) {
+      obj.succeeded = message.succeeded;
     }
     return obj;
   },
@@ -3533,6 +3550,7 @@ export const Release: MessageFns<Release> = {
   fromPartial<I extends Exact<DeepPartial<Release>, I>>(object: I): Release {
     const message = createBaseRelease();
     message.jobId = object.jobId ?? "";
+    message.succeeded = object.succeeded ?? false;
     return message;
   },
 };

@@ -393,6 +393,84 @@ export interface PullPluginResponse {
   data: Buffer;
 }
 
+export interface PullCacheRequest {
+  message: { $case: "find"; value: FindCache } | { $case: "take"; value: TakeCache } | undefined;
+}
+
+export interface FindCache {
+  stepRunId: string;
+  /** Fencing token of the dispatch. */
+  token: bigint;
+  /** Of the wanted entry; 1 to 512 characters. */
+  key: string;
+  /** Beginnings of keys that do as well, in this order; of each, the newest entry. */
+  restoreKeys: string[];
+  /** What the step says is kept: entries of other paths are others. */
+  paths: string[];
+}
+
+export interface TakeCache {
+  /** Bytes that are not wanted. */
+  offset: bigint;
+}
+
+/** What is kept under a key: a gzipped tar. */
+export interface CacheEntry {
+  cacheId: string;
+  key: string;
+  sizeBytes: bigint;
+  /** SHA-256 of the content, in 64 lower-case hexadecimal digits. */
+  sha256: string;
+  /** How long ago it was kept, milliseconds. */
+  ageMs: bigint;
+}
+
+export interface CacheMissed {
+}
+
+export interface PullCacheResponse {
+  message:
+    | //
+    /** Answers `find`, as does `missed`, which ends the stream. */
+    { $case: "found"; value: CacheEntry }
+    | { $case: "missed"; value: CacheMissed }
+    | //
+    /** At most 262144 bytes a message. */
+    { $case: "data"; value: Buffer }
+    | undefined;
+}
+
+export interface PushCacheRequest {
+  message: { $case: "begin"; value: BeginCache } | { $case: "piece"; value: ArtifactPiece } | {
+    $case: "commit";
+    value: CommitArtifact;
+  } | undefined;
+}
+
+export interface BeginCache {
+  stepRunId: string;
+  /** Fencing token of the dispatch. */
+  token: bigint;
+  /** 1 to 512 characters. */
+  key: string;
+  /** As the step said them when it looked for an entry. */
+  paths: string[];
+  sizeBytes: bigint;
+  /** SHA-256 of the content, in 64 lower-case hexadecimal digits. */
+  sha256: string;
+}
+
+export interface PushCacheResponse {
+  message:
+    | //
+    /** Answers `begin` and each piece: everything up to this many bytes is stored, and the next piece begins there. */
+    { $case: "storedBytes"; value: bigint }
+    | //
+    /** Answers `commit`: the entry is kept. Its id. */
+    { $case: "cacheId"; value: string }
+    | undefined;
+}
+
 function createBaseLogLine(): LogLine {
   return { line: 0n, timeMs: 0n, stream: LogStream.LOG_STREAM_UNSPECIFIED, level: "", content: "", lost: 0n };
 }
@@ -2545,6 +2623,1035 @@ export const PullPluginResponse: MessageFns<PullPluginResponse> = {
   },
 };
 
+function createBasePullCacheRequest(): PullCacheRequest {
+  return { message: undefined };
+}
+
+export const PullCacheRequest: MessageFns<PullCacheRequest> = {
+  encode(message: PullCacheRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.message?.$case) {
+      case "find":
+        FindCache.encode(message.message.value, writer.uint32(10).fork()).join();
+        break;
+      case "take":
+        TakeCache.encode(message.message.value, writer.uint32(18).fork()).join();
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PullCacheRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePullCacheRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.message = { $case: "find", value: FindCache.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.message = { $case: "take", value: TakeCache.decode(reader, reader.uint32()) };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PullCacheRequest {
+    return {
+      message: isSet(object.find)
+        ? { $case: "find", value: FindCache.fromJSON(object.find) }
+        : isSet(object.take)
+        ? { $case: "take", value: TakeCache.fromJSON(object.take) }
+        : undefined,
+    };
+  },
+
+  toJSON(message: PullCacheRequest): unknown {
+    const obj: any = {};
+    if (message.message?.$case === "find") {
+      obj.find = FindCache.toJSON(message.message.value);
+    } else if (message.message?.$case === "take") {
+      obj.take = TakeCache.toJSON(message.message.value);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PullCacheRequest>, I>>(base?: I): PullCacheRequest {
+    return PullCacheRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PullCacheRequest>, I>>(object: I): PullCacheRequest {
+    const message = createBasePullCacheRequest();
+    switch (object.message?.$case) {
+      case "find": {
+        if (object.message?.value !== undefined && object.message?.value !== null) {
+          message.message = { $case: "find", value: FindCache.fromPartial(object.message.value) };
+        }
+        break;
+      }
+      case "take": {
+        if (object.message?.value !== undefined && object.message?.value !== null) {
+          message.message = { $case: "take", value: TakeCache.fromPartial(object.message.value) };
+        }
+        break;
+      }
+    }
+    return message;
+  },
+};
+
+function createBaseFindCache(): FindCache {
+  return { stepRunId: "", token: 0n, key: "", restoreKeys: [], paths: [] };
+}
+
+export const FindCache: MessageFns<FindCache> = {
+  encode(message: FindCache, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.stepRunId !== "") {
+      writer.uint32(10).string(message.stepRunId);
+    }
+    if (message.token !== 0n) {
+      if (BigInt.asIntN(64, message.token) !== message.token) {
+        throw new globalThis.Error("value provided for field message.token of type int64 too large");
+      }
+      writer.uint32(16).int64(message.token);
+    }
+    if (message.key !== "") {
+      writer.uint32(26).string(message.key);
+    }
+    for (const v of message.restoreKeys) {
+      writer.uint32(34).string(v!);
+    }
+    for (const v of message.paths) {
+      writer.uint32(42).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): FindCache {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFindCache();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.stepRunId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.token = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.restoreKeys.push(reader.string());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.paths.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): FindCache {
+    return {
+      stepRunId: isSet(object.stepRunId)
+        ? globalThis.String(object.stepRunId)
+        : isSet(object.step_run_id)
+        ? globalThis.String(object.step_run_id)
+        : "",
+      token: isSet(object.token) ? BigInt(object.token) : 0n,
+      key: isSet(object.key) ? globalThis.String(object.key) : "",
+      restoreKeys: globalThis.Array.isArray(object?.restoreKeys)
+        ? object.restoreKeys.map((e: any) => globalThis.String(e))
+        : globalThis.Array.isArray(object?.restore_keys)
+        ? object.restore_keys.map((e: any) => globalThis.String(e))
+        : [],
+      paths: globalThis.Array.isArray(object?.paths) ? object.paths.map((e: any) => globalThis.String(e)) : [],
+    };
+  },
+
+  toJSON(message: FindCache): unknown {
+    const obj: any = {};
+    if (message.stepRunId !== "") {
+      obj.stepRunId = message.stepRunId;
+    }
+    if (message.token !== 0n) {
+      obj.token = message.token.toString();
+    }
+    if (message.key !== "") {
+      obj.key = message.key;
+    }
+    if (message.restoreKeys?.length) {
+      obj.restoreKeys = message.restoreKeys;
+    }
+    if (message.paths?.length) {
+      obj.paths = message.paths;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<FindCache>, I>>(base?: I): FindCache {
+    return FindCache.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<FindCache>, I>>(object: I): FindCache {
+    const message = createBaseFindCache();
+    message.stepRunId = object.stepRunId ?? "";
+    message.token = (object.token !== undefined && object.token !== null) ? BigInt(object.token) : 0n;
+    message.key = object.key ?? "";
+    message.restoreKeys = object.restoreKeys?.map((e) => e) || [];
+    message.paths = object.paths?.map((e) => e) || [];
+    return message;
+  },
+};
+
+function createBaseTakeCache(): TakeCache {
+  return { offset: 0n };
+}
+
+export const TakeCache: MessageFns<TakeCache> = {
+  encode(message: TakeCache, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.offset !== 0n) {
+      if (BigInt.asIntN(64, message.offset) !== message.offset) {
+        throw new globalThis.Error("value provided for field message.offset of type int64 too large");
+      }
+      writer.uint32(8).int64(message.offset);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TakeCache {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTakeCache();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.offset = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): TakeCache {
+    return { offset: isSet(object.offset) ? BigInt(object.offset) : 0n };
+  },
+
+  toJSON(message: TakeCache): unknown {
+    const obj: any = {};
+    if (message.offset !== 0n) {
+      obj.offset = message.offset.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<TakeCache>, I>>(base?: I): TakeCache {
+    return TakeCache.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<TakeCache>, I>>(object: I): TakeCache {
+    const message = createBaseTakeCache();
+    message.offset = (object.offset !== undefined && object.offset !== null) ? BigInt(object.offset) : 0n;
+    return message;
+  },
+};
+
+function createBaseCacheEntry(): CacheEntry {
+  return { cacheId: "", key: "", sizeBytes: 0n, sha256: "", ageMs: 0n };
+}
+
+export const CacheEntry: MessageFns<CacheEntry> = {
+  encode(message: CacheEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.cacheId !== "") {
+      writer.uint32(10).string(message.cacheId);
+    }
+    if (message.key !== "") {
+      writer.uint32(18).string(message.key);
+    }
+    if (message.sizeBytes !== 0n) {
+      if (BigInt.asIntN(64, message.sizeBytes) !== message.sizeBytes) {
+        throw new globalThis.Error("value provided for field message.sizeBytes of type int64 too large");
+      }
+      writer.uint32(24).int64(message.sizeBytes);
+    }
+    if (message.sha256 !== "") {
+      writer.uint32(34).string(message.sha256);
+    }
+    if (message.ageMs !== 0n) {
+      if (BigInt.asIntN(64, message.ageMs) !== message.ageMs) {
+        throw new globalThis.Error("value provided for field message.ageMs of type int64 too large");
+      }
+      writer.uint32(40).int64(message.ageMs);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CacheEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCacheEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.cacheId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.sizeBytes = reader.int64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.sha256 = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.ageMs = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): CacheEntry {
+    return {
+      cacheId: isSet(object.cacheId)
+        ? globalThis.String(object.cacheId)
+        : isSet(object.cache_id)
+        ? globalThis.String(object.cache_id)
+        : "",
+      key: isSet(object.key) ? globalThis.String(object.key) : "",
+      sizeBytes: isSet(object.sizeBytes)
+        ? BigInt(object.sizeBytes)
+        : isSet(object.size_bytes)
+        ? BigInt(object.size_bytes)
+        : 0n,
+      sha256: isSet(object.sha256) ? globalThis.String(object.sha256) : "",
+      ageMs: isSet(object.ageMs) ? BigInt(object.ageMs) : isSet(object.age_ms) ? BigInt(object.age_ms) : 0n,
+    };
+  },
+
+  toJSON(message: CacheEntry): unknown {
+    const obj: any = {};
+    if (message.cacheId !== "") {
+      obj.cacheId = message.cacheId;
+    }
+    if (message.key !== "") {
+      obj.key = message.key;
+    }
+    if (message.sizeBytes !== 0n) {
+      obj.sizeBytes = message.sizeBytes.toString();
+    }
+    if (message.sha256 !== "") {
+      obj.sha256 = message.sha256;
+    }
+    if (message.ageMs !== 0n) {
+      obj.ageMs = message.ageMs.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<CacheEntry>, I>>(base?: I): CacheEntry {
+    return CacheEntry.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<CacheEntry>, I>>(object: I): CacheEntry {
+    const message = createBaseCacheEntry();
+    message.cacheId = object.cacheId ?? "";
+    message.key = object.key ?? "";
+    message.sizeBytes = (object.sizeBytes !== undefined && object.sizeBytes !== null) ? BigInt(object.sizeBytes) : 0n;
+    message.sha256 = object.sha256 ?? "";
+    message.ageMs = (object.ageMs !== undefined && object.ageMs !== null) ? BigInt(object.ageMs) : 0n;
+    return message;
+  },
+};
+
+function createBaseCacheMissed(): CacheMissed {
+  return {};
+}
+
+export const CacheMissed: MessageFns<CacheMissed> = {
+  encode(_: CacheMissed, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CacheMissed {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCacheMissed();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(_: any): CacheMissed {
+    return {};
+  },
+
+  toJSON(_: CacheMissed): unknown {
+    const obj: any = {};
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<CacheMissed>, I>>(base?: I): CacheMissed {
+    return CacheMissed.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<CacheMissed>, I>>(_: I): CacheMissed {
+    const message = createBaseCacheMissed();
+    return message;
+  },
+};
+
+function createBasePullCacheResponse(): PullCacheResponse {
+  return { message: undefined };
+}
+
+export const PullCacheResponse: MessageFns<PullCacheResponse> = {
+  encode(message: PullCacheResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.message?.$case) {
+      case "found":
+        CacheEntry.encode(message.message.value, writer.uint32(10).fork()).join();
+        break;
+      case "missed":
+        CacheMissed.encode(message.message.value, writer.uint32(18).fork()).join();
+        break;
+      case "data":
+        writer.uint32(26).bytes(message.message.value);
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PullCacheResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePullCacheResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.message = { $case: "found", value: CacheEntry.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.message = { $case: "missed", value: CacheMissed.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.message = { $case: "data", value: Buffer.from(reader.bytes()) };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PullCacheResponse {
+    return {
+      message: isSet(object.found)
+        ? { $case: "found", value: CacheEntry.fromJSON(object.found) }
+        : isSet(object.missed)
+        ? { $case: "missed", value: CacheMissed.fromJSON(object.missed) }
+        : isSet(object.data)
+        ? { $case: "data", value: Buffer.from(bytesFromBase64(object.data)) }
+        : undefined,
+    };
+  },
+
+  toJSON(message: PullCacheResponse): unknown {
+    const obj: any = {};
+    if (message.message?.$case === "found") {
+      obj.found = CacheEntry.toJSON(message.message.value);
+    } else if (message.message?.$case === "missed") {
+      obj.missed = CacheMissed.toJSON(message.message.value);
+    } else if (message.message?.$case === "data") {
+      obj.data = base64FromBytes(message.message.value);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PullCacheResponse>, I>>(base?: I): PullCacheResponse {
+    return PullCacheResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PullCacheResponse>, I>>(object: I): PullCacheResponse {
+    const message = createBasePullCacheResponse();
+    switch (object.message?.$case) {
+      case "found": {
+        if (object.message?.value !== undefined && object.message?.value !== null) {
+          message.message = { $case: "found", value: CacheEntry.fromPartial(object.message.value) };
+        }
+        break;
+      }
+      case "missed": {
+        if (object.message?.value !== undefined && object.message?.value !== null) {
+          message.message = { $case: "missed", value: CacheMissed.fromPartial(object.message.value) };
+        }
+        break;
+      }
+      case "data": {
+        if (object.message?.value !== undefined && object.message?.value !== null) {
+          message.message = { $case: "data", value: object.message.value };
+        }
+        break;
+      }
+    }
+    return message;
+  },
+};
+
+function createBasePushCacheRequest(): PushCacheRequest {
+  return { message: undefined };
+}
+
+export const PushCacheRequest: MessageFns<PushCacheRequest> = {
+  encode(message: PushCacheRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.message?.$case) {
+      case "begin":
+        BeginCache.encode(message.message.value, writer.uint32(10).fork()).join();
+        break;
+      case "piece":
+        ArtifactPiece.encode(message.message.value, writer.uint32(18).fork()).join();
+        break;
+      case "commit":
+        CommitArtifact.encode(message.message.value, writer.uint32(26).fork()).join();
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PushCacheRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePushCacheRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.message = { $case: "begin", value: BeginCache.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.message = { $case: "piece", value: ArtifactPiece.decode(reader, reader.uint32()) };
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.message = { $case: "commit", value: CommitArtifact.decode(reader, reader.uint32()) };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PushCacheRequest {
+    return {
+      message: isSet(object.begin)
+        ? { $case: "begin", value: BeginCache.fromJSON(object.begin) }
+        : isSet(object.piece)
+        ? { $case: "piece", value: ArtifactPiece.fromJSON(object.piece) }
+        : isSet(object.commit)
+        ? { $case: "commit", value: CommitArtifact.fromJSON(object.commit) }
+        : undefined,
+    };
+  },
+
+  toJSON(message: PushCacheRequest): unknown {
+    const obj: any = {};
+    if (message.message?.$case === "begin") {
+      obj.begin = BeginCache.toJSON(message.message.value);
+    } else if (message.message?.$case === "piece") {
+      obj.piece = ArtifactPiece.toJSON(message.message.value);
+    } else if (message.message?.$case === "commit") {
+      obj.commit = CommitArtifact.toJSON(message.message.value);
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PushCacheRequest>, I>>(base?: I): PushCacheRequest {
+    return PushCacheRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PushCacheRequest>, I>>(object: I): PushCacheRequest {
+    const message = createBasePushCacheRequest();
+    switch (object.message?.$case) {
+      case "begin": {
+        if (object.message?.value !== undefined && object.message?.value !== null) {
+          message.message = { $case: "begin", value: BeginCache.fromPartial(object.message.value) };
+        }
+        break;
+      }
+      case "piece": {
+        if (object.message?.value !== undefined && object.message?.value !== null) {
+          message.message = { $case: "piece", value: ArtifactPiece.fromPartial(object.message.value) };
+        }
+        break;
+      }
+      case "commit": {
+        if (object.message?.value !== undefined && object.message?.value !== null) {
+          message.message = { $case: "commit", value: CommitArtifact.fromPartial(object.message.value) };
+        }
+        break;
+      }
+    }
+    return message;
+  },
+};
+
+function createBaseBeginCache(): BeginCache {
+  return { stepRunId: "", token: 0n, key: "", paths: [], sizeBytes: 0n, sha256: "" };
+}
+
+export const BeginCache: MessageFns<BeginCache> = {
+  encode(message: BeginCache, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.stepRunId !== "") {
+      writer.uint32(10).string(message.stepRunId);
+    }
+    if (message.token !== 0n) {
+      if (BigInt.asIntN(64, message.token) !== message.token) {
+        throw new globalThis.Error("value provided for field message.token of type int64 too large");
+      }
+      writer.uint32(16).int64(message.token);
+    }
+    if (message.key !== "") {
+      writer.uint32(26).string(message.key);
+    }
+    for (const v of message.paths) {
+      writer.uint32(34).string(v!);
+    }
+    if (message.sizeBytes !== 0n) {
+      if (BigInt.asIntN(64, message.sizeBytes) !== message.sizeBytes) {
+        throw new globalThis.Error("value provided for field message.sizeBytes of type int64 too large");
+      }
+      writer.uint32(40).int64(message.sizeBytes);
+    }
+    if (message.sha256 !== "") {
+      writer.uint32(50).string(message.sha256);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): BeginCache {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseBeginCache();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.stepRunId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.token = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.paths.push(reader.string());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.sizeBytes = reader.int64() as bigint;
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.sha256 = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): BeginCache {
+    return {
+      stepRunId: isSet(object.stepRunId)
+        ? globalThis.String(object.stepRunId)
+        : isSet(object.step_run_id)
+        ? globalThis.String(object.step_run_id)
+        : "",
+      token: isSet(object.token) ? BigInt(object.token) : 0n,
+      key: isSet(object.key) ? globalThis.String(object.key) : "",
+      paths: globalThis.Array.isArray(object?.paths) ? object.paths.map((e: any) => globalThis.String(e)) : [],
+      sizeBytes: isSet(object.sizeBytes)
+        ? BigInt(object.sizeBytes)
+        : isSet(object.size_bytes)
+        ? BigInt(object.size_bytes)
+        : 0n,
+      sha256: isSet(object.sha256) ? globalThis.String(object.sha256) : "",
+    };
+  },
+
+  toJSON(message: BeginCache): unknown {
+    const obj: any = {};
+    if (message.stepRunId !== "") {
+      obj.stepRunId = message.stepRunId;
+    }
+    if (message.token !== 0n) {
+      obj.token = message.token.toString();
+    }
+    if (message.key !== "") {
+      obj.key = message.key;
+    }
+    if (message.paths?.length) {
+      obj.paths = message.paths;
+    }
+    if (message.sizeBytes !== 0n) {
+      obj.sizeBytes = message.sizeBytes.toString();
+    }
+    if (message.sha256 !== "") {
+      obj.sha256 = message.sha256;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<BeginCache>, I>>(base?: I): BeginCache {
+    return BeginCache.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<BeginCache>, I>>(object: I): BeginCache {
+    const message = createBaseBeginCache();
+    message.stepRunId = object.stepRunId ?? "";
+    message.token = (object.token !== undefined && object.token !== null) ? BigInt(object.token) : 0n;
+    message.key = object.key ?? "";
+    message.paths = object.paths?.map((e) => e) || [];
+    message.sizeBytes = (object.sizeBytes !== undefined && object.sizeBytes !== null) ? BigInt(object.sizeBytes) : 0n;
+    message.sha256 = object.sha256 ?? "";
+    return message;
+  },
+};
+
+function createBasePushCacheResponse(): PushCacheResponse {
+  return { message: undefined };
+}
+
+export const PushCacheResponse: MessageFns<PushCacheResponse> = {
+  encode(message: PushCacheResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    switch (message.message?.$case) {
+      case "storedBytes":
+        if (BigInt.asIntN(64, message.message.value) !== message.message.value) {
+          throw new globalThis.Error("value provided for field message.message.value of type int64 too large");
+        }
+        writer.uint32(8).int64(message.message.value);
+        break;
+      case "cacheId":
+        writer.uint32(18).string(message.message.value);
+        break;
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PushCacheResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePushCacheResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.message = { $case: "storedBytes", value: reader.int64() as bigint };
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.message = { $case: "cacheId", value: reader.string() };
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): PushCacheResponse {
+    return {
+      message: isSet(object.storedBytes)
+        ? { $case: "storedBytes", value: BigInt(object.storedBytes) }
+        : isSet(object.stored_bytes)
+        ? { $case: "storedBytes", value: BigInt(object.stored_bytes) }
+        : isSet(object.cacheId)
+        ? { $case: "cacheId", value: globalThis.String(object.cacheId) }
+        : isSet(object.cache_id)
+        ? { $case: "cacheId", value: globalThis.String(object.cache_id) }
+        : undefined,
+    };
+  },
+
+  toJSON(message: PushCacheResponse): unknown {
+    const obj: any = {};
+    if (message.message?.$case === "storedBytes") {
+      obj.storedBytes = message.message.value.toString();
+    } else if (message.message?.$case === "cacheId") {
+      obj.cacheId = message.message.value;
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<PushCacheResponse>, I>>(base?: I): PushCacheResponse {
+    return PushCacheResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PushCacheResponse>, I>>(object: I): PushCacheResponse {
+    const message = createBasePushCacheResponse();
+    switch (object.message?.$case) {
+      case "storedBytes": {
+        if (object.message?.value !== undefined && object.message?.value !== null) {
+          message.message = { $case: "storedBytes", value: BigInt(object.message.value) };
+        }
+        break;
+      }
+      case "cacheId": {
+        if (object.message?.value !== undefined && object.message?.value !== null) {
+          message.message = { $case: "cacheId", value: object.message.value };
+        }
+        break;
+      }
+    }
+    return message;
+  },
+};
+
 export type GatewayService = typeof GatewayService;
 export const GatewayService = {
   /** Log lines in batches, with an acknowledgement for each. A stream may carry batches of many step runs. */
@@ -2615,6 +3722,32 @@ export const GatewayService = {
     responseSerialize: (value: PullPluginResponse): Buffer => Buffer.from(PullPluginResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PullPluginResponse => PullPluginResponse.decode(value),
   },
+  /**
+   * The newest cache entry of the project that does, for a `cache` step that the agent holds: `find` is answered with it or
+   * that there is none, `take` with its content; then the plane ends the stream. FAILED_PRECONDITION: the grant is over.
+   */
+  pullCache: {
+    path: "/gateway.v1.Gateway/PullCache" as const,
+    requestStream: true as const,
+    responseStream: true as const,
+    requestSerialize: (value: PullCacheRequest): Buffer => Buffer.from(PullCacheRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): PullCacheRequest => PullCacheRequest.decode(value),
+    responseSerialize: (value: PullCacheResponse): Buffer => Buffer.from(PullCacheResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): PullCacheResponse => PullCacheResponse.decode(value),
+  },
+  /**
+   * One cache entry, of a `cache` step whose job this agent had and has released as succeeded, soon after that: as
+   * PushArtifact. FAILED_PRECONDITION: there is an entry of this key, the job has not succeeded, or it was too long ago.
+   */
+  pushCache: {
+    path: "/gateway.v1.Gateway/PushCache" as const,
+    requestStream: true as const,
+    responseStream: true as const,
+    requestSerialize: (value: PushCacheRequest): Buffer => Buffer.from(PushCacheRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): PushCacheRequest => PushCacheRequest.decode(value),
+    responseSerialize: (value: PushCacheResponse): Buffer => Buffer.from(PushCacheResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): PushCacheResponse => PushCacheResponse.decode(value),
+  },
 } as const;
 
 export interface GatewayServer extends UntypedServiceImplementation {
@@ -2644,6 +3777,16 @@ export interface GatewayServer extends UntypedServiceImplementation {
    * package has fewer bytes.
    */
   pullPlugin: handleServerStreamingCall<PullPluginRequest, PullPluginResponse>;
+  /**
+   * The newest cache entry of the project that does, for a `cache` step that the agent holds: `find` is answered with it or
+   * that there is none, `take` with its content; then the plane ends the stream. FAILED_PRECONDITION: the grant is over.
+   */
+  pullCache: handleBidiStreamingCall<PullCacheRequest, PullCacheResponse>;
+  /**
+   * One cache entry, of a `cache` step whose job this agent had and has released as succeeded, soon after that: as
+   * PushArtifact. FAILED_PRECONDITION: there is an entry of this key, the job has not succeeded, or it was too long ago.
+   */
+  pushCache: handleBidiStreamingCall<PushCacheRequest, PushCacheResponse>;
 }
 
 export interface GatewayClient extends Client {
@@ -2695,6 +3838,26 @@ export interface GatewayClient extends Client {
     metadata?: Metadata,
     options?: Partial<CallOptions>,
   ): ClientReadableStream<PullPluginResponse>;
+  /**
+   * The newest cache entry of the project that does, for a `cache` step that the agent holds: `find` is answered with it or
+   * that there is none, `take` with its content; then the plane ends the stream. FAILED_PRECONDITION: the grant is over.
+   */
+  pullCache(): ClientDuplexStream<PullCacheRequest, PullCacheResponse>;
+  pullCache(options: Partial<CallOptions>): ClientDuplexStream<PullCacheRequest, PullCacheResponse>;
+  pullCache(
+    metadata: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientDuplexStream<PullCacheRequest, PullCacheResponse>;
+  /**
+   * One cache entry, of a `cache` step whose job this agent had and has released as succeeded, soon after that: as
+   * PushArtifact. FAILED_PRECONDITION: there is an entry of this key, the job has not succeeded, or it was too long ago.
+   */
+  pushCache(): ClientDuplexStream<PushCacheRequest, PushCacheResponse>;
+  pushCache(options: Partial<CallOptions>): ClientDuplexStream<PushCacheRequest, PushCacheResponse>;
+  pushCache(
+    metadata: Metadata,
+    options?: Partial<CallOptions>,
+  ): ClientDuplexStream<PushCacheRequest, PushCacheResponse>;
 }
 
 export const GatewayClient = makeGenericClientConstructor(GatewayService, "gateway.v1.Gateway") as unknown as {
