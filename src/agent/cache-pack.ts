@@ -1,6 +1,6 @@
 /** Packs what a cache keeps of a workspace: files, folders and links with their modes, as a gzipped tar. */
 import { createHash } from "node:crypto";
-import { constants, createWriteStream } from "node:fs";
+import { constants, createWriteStream, type Stats } from "node:fs";
 import { lstat, open, readdir, readlink, realpath, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Readable } from "node:stream";
@@ -17,6 +17,8 @@ import type { PathPatterns } from "./patterns.ts";
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 /** Of a file that is read as a whole: most are small. */
 const WHOLE_BYTES = 1 << 20;
+/** How many entries of a folder are looked at together. */
+const AHEAD = 16;
 /** A cache is to be quick. */
 const LEVEL = 1;
 
@@ -64,6 +66,15 @@ export async function packCache(
   return { archive, count: packing.count };
 }
 
+interface Seen {
+  readonly path: string;
+  readonly at: string;
+  readonly stats: Stats;
+  readonly isWanted: boolean;
+  /** Of a small file. */
+  readonly content: Buffer | undefined;
+}
+
 class Packing {
   count = 0;
   readonly #workspace: string;
@@ -82,43 +93,42 @@ class Packing {
     for (const start of this.#patterns.starts) {
       const folder = dirname(join(this.#workspace, start));
       const isThere = start === "" || (await realpath(folder).catch(() => undefined)) === folder;
-      if (isThere) await this.#take(start);
+      if (isThere) await this.#put(await this.#look(start));
     }
   }
 
   /** What is gone, and what stands behind a link, is passed over. */
-  async #take(path: string): Promise<void> {
+  async #look(path: string): Promise<Seen | undefined> {
     this.#signal.throwIfAborted();
     const at = join(this.#workspace, path);
     const stats = await lstat(at).catch(() => undefined);
+    if (stats === undefined) return undefined;
     const isWanted = path !== "" && this.#patterns.matches(path);
     if (isWanted && !isArtifactPath(path)) throw malformed(`${JSON.stringify(path)} cannot be kept under its name`);
-    if (stats?.isDirectory()) {
-      if (isWanted) await this.#add({ name: path, type: "directory", mode: stats.mode & 0o777 });
-      for (const name of await readdir(at)) await this.#take(path === "" ? name : `${path}/${name}`);
-    } else if (stats?.isSymbolicLink() && isWanted) {
-      const linkname = await readlink(at);
-      if (!isInnerLink(path, linkname)) throw malformed(`the link ${JSON.stringify(path)} leads out of the workspace`);
-      await this.#add({ name: path, type: "symlink", linkname });
-      this.count++;
-    } else if (stats?.isFile() && isWanted) {
-      await this.#addFile(path, at);
-      this.count++;
-    }
+    const isRead = isWanted && stats.isFile() && stats.size <= WHOLE_BYTES;
+    return { path, at, stats, isWanted, content: isRead ? await readWhole(at, stats.size) : undefined };
   }
 
-  async #addFile(path: string, at: string): Promise<void> {
-    const handle = await open(at, OPEN_FLAGS);
-    try {
-      const { size, mode, mtime } = await handle.stat();
-      const header = { name: path, type: "file", mode: mode & 0o777, mtime, size } as const;
-      const isSmall = size <= WHOLE_BYTES;
-      await this.#add(
-        header,
-        isSmall ? await handle.readFile() : handle.createReadStream({ autoClose: false, end: size - 1 }),
-      );
-    } finally {
-      await handle.close();
+  async #put(seen: Seen | undefined): Promise<void> {
+    if (seen === undefined) return;
+    const { path: name, at, stats, isWanted, content } = seen;
+    const mode = stats.mode & 0o777;
+    if (stats.isDirectory()) {
+      if (isWanted) await this.#add({ name, type: "directory", mode });
+      const names = await readdir(at);
+      for (let from = 0; from < names.length; from += AHEAD) {
+        const paths = names.slice(from, from + AHEAD).map((each) => (name === "" ? each : `${name}/${each}`));
+        for (const each of await Promise.all(paths.map((path) => this.#look(path)))) await this.#put(each);
+      }
+    } else if (stats.isSymbolicLink() && isWanted) {
+      const linkname = await readlink(at);
+      if (!isInnerLink(name, linkname)) throw malformed(`the link ${JSON.stringify(name)} leads out of the workspace`);
+      await this.#add({ name, type: "symlink", linkname });
+      this.count++;
+    } else if (stats.isFile() && isWanted) {
+      const header = { name, type: "file", mode, mtime: stats.mtime, size: stats.size } as const;
+      await this.#add(header, content ?? (await open(at, OPEN_FLAGS)).createReadStream({ end: stats.size - 1 }));
+      this.count++;
     }
   }
 
@@ -131,6 +141,16 @@ class Packing {
       if (Buffer.isBuffer(content)) this.#tar.entry(header, content, done);
       else pipeline(content, this.#tar.entry(header, done)).catch(reject);
     });
+  }
+}
+
+async function readWhole(at: string, size: number): Promise<Buffer> {
+  const handle = await open(at, OPEN_FLAGS);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(size), 0, size, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
   }
 }
 

@@ -13,6 +13,11 @@ import { MillraceError } from "../domain/errors.ts";
 import { isInnerLink } from "./cache-paths.ts";
 import type { PathPatterns } from "./patterns.ts";
 
+/** Of a file that is written as a whole: most are small. */
+const WHOLE_BYTES = 1 << 20;
+/** How many of them are written at a time. */
+const BESIDE = 16;
+
 /**
  * Answers how many files and links it has put; they replace what stands there. Rejects with `malformed_request` for an archive
  * that is none or holds what it must not, `conflict` where something cannot be put; some of it may be there then.
@@ -35,6 +40,7 @@ export async function unpackCache(
     return unpacking.count;
   } catch (error) {
     source.destroy();
+    await unpacking.settle();
     signal.throwIfAborted();
     if (error instanceof MillraceError) throw error;
     const { syscall, code, message } = error as NodeJS.ErrnoException;
@@ -49,6 +55,8 @@ class Unpacking {
   readonly #patterns: PathPatterns;
   /** Folders that are known to be folders and no links. */
   readonly #folders = new Set<string>();
+  /** Small files that are being written. */
+  readonly #underWay: Promise<void>[] = [];
   /** Given to folders last: one may not be writable. */
   readonly #modes = new Map<string, number>();
 
@@ -57,7 +65,7 @@ class Unpacking {
     this.#patterns = patterns;
   }
 
-  async take({ name, type, mode, mtime, linkname }: Header, content: AsyncIterable<Uint8Array>): Promise<void> {
+  async take({ name, type, size, mode, mtime, linkname }: Header, content: AsyncIterable<Uint8Array>): Promise<void> {
     const path = name.replace(/\/+$/, "");
     if (!isArtifactPath(path) || !this.#patterns.matches(path)) {
       throw malformed(`${JSON.stringify(path)} is none of the paths that are wanted`);
@@ -72,8 +80,10 @@ class Unpacking {
       await symlink(linkname, at);
       this.count++;
     } else if (type === "file") {
-      await this.#clear(path, at);
-      await write(at, content, mode & 0o777, mtime);
+      const isSmall = size <= WHOLE_BYTES;
+      const bytes = isSmall ? [await readWhole(content)] : content;
+      const written = this.#clear(path, at).then(() => write(at, bytes, mode & 0o777, mtime));
+      await (isSmall ? this.#goOnBeside(written) : written);
       this.count++;
     } else {
       throw malformed(`${JSON.stringify(path)} is a ${type}`);
@@ -83,7 +93,23 @@ class Unpacking {
   }
 
   async finish(): Promise<void> {
+    await Promise.all(this.#underWay);
     for (const [folder, mode] of [...this.#modes].reverse()) await chmod(folder, mode);
+  }
+
+  /** After it nothing is being written any more. */
+  async settle(): Promise<void> {
+    await Promise.allSettled(this.#underWay);
+  }
+
+  /** Waits only while there is much under way. */
+  async #goOnBeside(written: Promise<void>): Promise<void> {
+    // Whoever waits for it is told; until then nobody may.
+    written.catch(() => {});
+    this.#underWay.push(written);
+    if (this.#underWay.length < BESIDE) return;
+    await Promise.all(this.#underWay);
+    this.#underWay.length = 0;
   }
 
   /** A link goes itself, and never what it names. */
@@ -107,7 +133,18 @@ class Unpacking {
   }
 }
 
-async function write(at: string, content: AsyncIterable<Uint8Array>, mode: number, mtime: Date): Promise<void> {
+async function readWhole(content: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  for await (const part of content) parts.push(part);
+  return Buffer.concat(parts);
+}
+
+async function write(
+  at: string,
+  content: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  mode: number,
+  mtime: Date,
+): Promise<void> {
   const handle = await open(at, "wx", 0o600);
   try {
     for await (const bytes of content) {

@@ -177,6 +177,25 @@ describe("the archive of a cache", () => {
     expect(await readFile(join(outside, "secret"), "utf8")).to.equal("untouched");
   });
 
+  it("says what is wrong first when more than one thing is, and lets nothing run on", async () => {
+    await mkdir(join(to, "d/x"), { recursive: true });
+    await forge({ name: "d/x", content: "x" }, { name: "d/y", content: "y" }, { name: "e", content: "e" });
+    expect(await failure(unpacked("d"))).to.equal('"e" is none of the paths that are wanted');
+    expect(await pathsIn(to), "what came before is whole").to.deep.equal(["d/y"]);
+    expect(await readFile(join(to, "d/y"), "utf8")).to.equal("y");
+  });
+
+  it("brings many files back, of whatever size", async () => {
+    const files: Record<string, string> = { "d/large": "l".repeat(3_000_000) };
+    for (let n = 0; n < 100; n++) files[`d/${n % 7}/${n}`] = "s".repeat(n);
+    await put(files);
+    expect((await packed("d")).count).to.equal(101);
+    expect(await unpacked("d")).to.equal(101);
+    for (const [path, content] of Object.entries(files)) {
+      expect(await readFile(join(to, path), "utf8"), path).to.equal(content);
+    }
+  });
+
   it("does not write through a link of its own", async () => {
     await forge({ name: "d/l", type: "symlink", linkname: ".." }, { name: "d/l/x", content: "x" });
     expect(await failure(unpacked("d"))).to.equal('"l" is no folder of the workspace');
