@@ -108,6 +108,7 @@ describe("what an agent holds and what the store says", () => {
     const channel = await Channel.open(gateway, agent, { heldJobIds });
     await channel.next("release", 3);
     expect(channel.all("release").map(({ jobId }) => jobId)).to.deep.equal(heldJobIds);
+    expect(channel.all("release").map(({ succeeded }) => succeeded)).to.deep.equal([true, false, false]);
   });
 
   it("keeps a job between two of its steps", async () => {
