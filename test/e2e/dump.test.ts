@@ -18,9 +18,9 @@ import { until } from "../support/until.ts";
 
 /** As docs/operations.md tells operators. */
 const DUMPED = (
-  "aggregates inbox inbox_counters idempotency events log_heads log_chunks agent_events step_outputs artifacts plans " +
-  "job_specs pipelines revisions plugins blobs.files blobs.chunks secrets projects tokens agents users dead_letters " +
-  "shards settings removals"
+  "aggregates inbox inbox_counters idempotency events log_heads log_chunks agent_events step_outputs artifacts caches " +
+  "plans job_specs pipelines revisions plugins blobs.files blobs.chunks secrets projects tokens agents users " +
+  "dead_letters shards settings removals"
 ).split(" ");
 const REBUILT = ["job_runs", "step_runs", "approvals"];
 const ADMIN = "an-administrator-token-for-this-test-only";
