@@ -56,7 +56,7 @@ async function restore(call: BuiltinCall, args: CacheArgs, wanted: FindCache): P
     const tookMs = performance.now() - startedAt;
     const what = key === wanted.key ? quoted(key) : `${quoted(key)} in place of ${quoted(wanted.key)}`;
     const age = `made ${formatDuration(Number(ageMs))} ago`;
-    say(`the cache ${what} is here: ${count} files of ${sizeBytes} bytes packed, ${age}, in ${formatDuration(tookMs)}`);
+    say(`the cache ${what} is here: ${sizeOf(count, sizeBytes)}, ${age}, in ${formatDuration(tookMs)}`);
     return entry;
   } finally {
     await rm(file, { force: true });
@@ -96,7 +96,7 @@ async function keep(call: BuiltinCall, args: CacheArgs, key: string, signal: Abo
       signal,
     );
     const took = formatDuration(performance.now() - startedAt);
-    sayLate(`the cache ${quoted(key)} is kept: ${count} files of ${sizeBytes} bytes packed, in ${took}`);
+    sayLate(`the cache ${quoted(key)} is kept: ${sizeOf(count, sizeBytes)}, in ${took}`);
   } catch (error) {
     const { message } = (signal.aborted ? signal.reason : error) as Error;
     sayLate(`warning: the cache ${quoted(key)} is not kept: ${message}`);
@@ -107,6 +107,10 @@ async function keep(call: BuiltinCall, args: CacheArgs, key: string, signal: Abo
 
 function scratchFile({ scratchDir }: BuiltinCall): string {
   return join(scratchDir, `cache-${randomUUID()}`);
+}
+
+function sizeOf(count: number, packedBytes: bigint | number): string {
+  return `${count} ${count === 1 ? "file" : "files"} of ${packedBytes} bytes packed`;
 }
 
 function quoted(text: string): string {

@@ -131,7 +131,7 @@ describe("a cache step on an agent", () => {
     release(true);
     const lines = await logOf(2);
     expect(lines[0]).to.equal('millrace: no cache is kept under "npm-1", and none begins with one of its restoreKeys');
-    expect(lines[1]).to.match(/^millrace: the cache "npm-1" is kept: 1 files of \d+ bytes packed, in [\d.]+m?s$/);
+    expect(lines[1]).to.match(/^millrace: the cache "npm-1" is kept: 1 file of \d+ bytes packed, in [\d.]+m?s$/);
     const content = Buffer.concat(pushed);
     expect(begun).to.have.length(1);
     expect(begun[0]).to.include({ stepRunId: "step_1", token: 1n, key: "npm-1", sizeBytes: BigInt(content.length) });
@@ -154,9 +154,7 @@ describe("a cache step on an agent", () => {
     expect(finds.length, "calls").to.equal(Math.ceil(content.length / (PIECE * 2)));
     const [line] = await logOf(1);
     expect(line).to.match(
-      new RegExp(
-        `^millrace: the cache "npm-1" is here: 1 files of ${content.length} bytes packed, made 1m05s ago, in `,
-      ),
+      new RegExp(`^millrace: the cache "npm-1" is here: 1 file of ${content.length} bytes packed, made 1m05s ago, in `),
     );
     expect(await readFile(join(bench.dataDir, "work/job_1/deps"), "utf8")).to.equal(noise);
     release(true);
