@@ -19,7 +19,16 @@ import { StoredRun } from "./stored-run.ts";
 
 const PATHS = ["node_modules"];
 const DEFAULT = asId<ProjectId>("default");
-const EMPTY = { action: "", args: {}, env: [], workingDirectory: "", late: [], secrets: [], artifacts: [], plugin: null };
+const EMPTY = {
+  action: "",
+  args: {},
+  env: [],
+  workingDirectory: "",
+  late: [],
+  secrets: [],
+  artifacts: [],
+  plugin: null,
+};
 const sha256 = (content: Uint8Array): string => createHash("sha256").update(content).digest("hex");
 
 class Push extends Stream<PushCacheRequest, PushCacheResponse> {
