@@ -2,7 +2,7 @@
  * `npm run soak`: thousands of small runs under a retention of seconds, and what the installation takes meanwhile. Exit status
  * 0 when it stayed as large as it was once the first runs were removed, 1 when it grew on.
  */
-import { readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,8 +24,13 @@ const WARM_UP_SECONDS = 60;
 /** Beyond what was reached in the first half of the rest, for what varies from look to look. */
 const TOLERATED_GROWTH = 1.1;
 
-const SCRIPT = "i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo line $i of a log that is not very long; done";
-const STEPS = [{ name: "say", uses: "shell", args: { script: SCRIPT } }];
+/** What each run keeps and caches does not get smaller when it is packed. */
+const SCRIPT = `head -c 20000 /dev/urandom > made
+i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo line $i of a log that is not very long; done`;
+const STEPS = [
+  { name: "depend", uses: "cache", args: { key: "made-${{ variables.n }}", paths: ["made"] } },
+  { name: "say", uses: "shell", args: { script: SCRIPT }, artifacts: [{ name: "made", paths: ["made"] }] },
+];
 
 interface Run {
   readonly runId: string;
@@ -40,6 +45,8 @@ interface Sample {
   readonly storeBytes: number;
   readonly freeBytes: number;
   readonly logBytes: number;
+  /** What artifacts and caches hold. */
+  readonly blobBytes: number;
   readonly runs: number;
   readonly rows: number;
   readonly planeBytes: number;
@@ -51,7 +58,9 @@ async function main(durationMs: number): Promise<number> {
   const installation = await Installation.start(dataDir, {
     MILLRACE_KEEP_RUNS: KEEP,
     MILLRACE_KEEP_LOGS: "10s",
+    MILLRACE_KEEP_ARTIFACTS: "10s",
     MILLRACE_KEEP_EVENTS: "12s",
+    MILLRACE_CACHE_LIMIT: "1MB",
     MILLRACE_KEEP_RECORDS: "20s",
   });
   const store = new Libsql(storeFile(dataDir), { readonly: true } as Libsql.Options);
@@ -144,6 +153,7 @@ function sampleOf(
     storeBytes: pragma("page_count") * pragma("page_size"),
     freeBytes: pragma("freelist_count") * pragma("page_size"),
     logBytes: statSync(`${storeFile(dataDir)}-wal`).size,
+    blobBytes: bytesBelow(join(dataDir, "blobs")),
     runs: rows["aggregates"]!,
     rows: Object.values(rows).reduce((sum, count) => sum + count, 0),
     planeBytes: residentBytes(planePid),
@@ -163,6 +173,13 @@ function rowsOf(store: Libsql.Database): Record<string, number> {
   );
 }
 
+function bytesBelow(folder: string): number {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  // Some are deleted meanwhile.
+  return files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
+}
+
 function residentBytes(pid: number): number {
   const [, kilobytes] = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))!;
   return Number(kilobytes) * 1_024;
@@ -170,20 +187,23 @@ function residentBytes(pid: number): number {
 
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
 
-function shown({ seconds, made, storeBytes, freeBytes, logBytes, runs, rows, planeBytes, redisBytes }: Sample): string {
+function shown(sample: Sample): string {
+  const { seconds, made, storeBytes, freeBytes, logBytes, blobBytes, runs, rows, planeBytes, redisBytes } = sample;
   return (
     `${String(seconds).padStart(5)} s  ${made} runs begun, ${runs} aggregates and ${rows} rows stored; store ${megabytes(storeBytes)} ` +
-    `(${megabytes(freeBytes)} of it free), write-ahead log ${megabytes(logBytes)}; ` +
+    `(${megabytes(freeBytes)} of it free), write-ahead log ${megabytes(logBytes)}, artifacts and caches ${megabytes(blobBytes)}; ` +
     `memory: control plane ${megabytes(planeBytes)}, Redis ${megabytes(redisBytes)}`
   );
 }
 
+const FIGURES = ["storeBytes", "blobBytes", "rows"] as const;
+
 function judge(samples: readonly Sample[]): number {
   const steady = samples.filter(({ seconds }) => seconds > WARM_UP_SECONDS);
   const half = Math.floor(steady.length / 2);
-  const most = (some: readonly Sample[], of: "storeBytes" | "rows") => Math.max(...some.map((sample) => sample[of]));
+  const most = (some: readonly Sample[], of: (typeof FIGURES)[number]) => Math.max(...some.map((sample) => sample[of]));
   let status = 0;
-  for (const figure of ["storeBytes", "rows"] as const) {
+  for (const figure of FIGURES) {
     const [before, after] = [most(steady.slice(0, half), figure), most(steady.slice(half), figure)];
     const isFlat = after <= before * TOLERATED_GROWTH;
     process.stdout.write(
