@@ -62,7 +62,7 @@ function honest(): Evidence {
             { stepRunId: "a1-0", index: 0, status: "failed", reason: "agent_lost", reused: false },
           ]),
           attempt("a2", 0, 2, "success", "", [
-            { stepRunId: "a2-0", index: 0, status: "success", reason: "", reused: false },
+            { stepRunId: "a2-0", index: 0, status: "success", reason: "", reused: false, secrets: 1 },
           ]),
           attempt("b1", 1, 1, "failed", "", [failed, { ...failed, stepRunId: "b1-1", index: 1, status: "skipped" }]),
         ],
@@ -79,6 +79,12 @@ function honest(): Evidence {
     logs: [{ stepRunId: "a2-0", written: 3, seen: [1, 2, 3].map(lineOf) }],
     agentKills: [],
     deadLetters: [],
+    secretVersions: [
+      { secret: "project/TOKEN", number: 1, sum: "aa", fromMs: T0, untilMs: T0 + 14_000 },
+      { secret: "project/TOKEN", number: 2, sum: "bb", fromMs: T0 + 13_000, untilMs: Infinity },
+    ],
+    secretsGiven: [{ stepRunId: "a2-0", secret: "project/TOKEN", sum: "aa" }],
+    leaks: [],
   };
 }
 
@@ -267,6 +273,38 @@ describe("the checker of the kill tests", () => {
 
   it("reports every dead letter", () => {
     expect(kinds({ ...honest(), deadLetters: ["a message of no state"] })).to.deep.equal(["wrong"]);
+  });
+
+  it("finds a step that was given what its secret never was, or was no more, or not yet", () => {
+    const evidence = honest();
+    const [given] = evidence.secretsGiven;
+    const [first, second] = evidence.secretVersions;
+    const withSum = (sum: string) => ({ ...evidence, secretsGiven: [{ ...given!, sum }] });
+    const withFirst = (change: object) => ({ ...evidence, secretVersions: [{ ...first!, ...change }, second!] });
+    expect(kinds(withSum("bb"))).to.deep.equal([]);
+    expect(kinds(withSum("cc"))).to.deep.equal(["wrong"]);
+    expect(kinds(withFirst({ secret: "other/TOKEN" }))).to.deep.equal(["wrong"]);
+    expect(kinds(withFirst({ untilMs: T0 + 13_500 }))).to.deep.equal(["wrong"]);
+    expect(kinds(withFirst({ fromMs: T0 + 15_000 }))).to.deep.equal(["wrong"]);
+  });
+
+  it("finds a step that does not tell of a secret that it reads, unless it did not come to its end", () => {
+    const { secretsGiven: _, ...rest } = honest();
+    const silent = { ...rest, secretsGiven: [] };
+    expect(kinds(silent)).to.deep.equal(["lost"]);
+    const killed = rest.marks.filter(({ stepRunId, word }) => stepRunId !== "a2-0" || word !== "end");
+    expect(check({ ...silent, marks: killed }).map(({ text }) => text)).to.deep.equal(
+      check({ ...honest(), marks: killed }).map(({ text }) => text),
+    );
+  });
+
+  it("reports every value that was found, and where", () => {
+    const leak = { secret: "version 1 of project/TOKEN", form: "in base64", place: "table events", detail: "" };
+    const found = check({ ...honest(), leaks: [leak, { ...leak, detail: "run-1" }] });
+    expect(found.map(({ kind, text }) => `${kind}: ${text}`)).to.deep.equal([
+      "leaked: version 1 of project/TOKEN stands in base64 in table events",
+      "leaked: version 1 of project/TOKEN stands in base64 in table events (run-1)",
+    ]);
   });
 
   it("finds runs that worked at the same time and may not, and jobs", () => {

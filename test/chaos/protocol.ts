@@ -47,7 +47,7 @@ export class Protocol {
   }
 
   counts(): Record<ViolationKind, number> {
-    const counts: Record<ViolationKind, number> = { lost: 0, doubled: 0, reordered: 0, stuck: 0, wrong: 0 };
+    const counts: Record<ViolationKind, number> = { lost: 0, doubled: 0, reordered: 0, stuck: 0, wrong: 0, leaked: 0 };
     for (const { kind } of this.violations) counts[kind]++;
     return counts;
   }

@@ -12,15 +12,15 @@ const outcome: Outcome = {
   name: "kill-worker",
   runs: 40,
   kills: 3,
-  counts: { lost: 1, doubled: 2, reordered: 1, stuck: 0, wrong: 0 },
-  violations: ["lost: a", "doubled: b", "doubled: c", "reordered: d"],
+  counts: { lost: 1, doubled: 2, reordered: 1, stuck: 0, wrong: 0, leaked: 1 },
+  violations: ["lost: a", "doubled: b", "doubled: c", "reordered: d", "leaked: e"],
   recoveries: [
     { what: "takeover", tookMs: 3_000.4 },
     { what: "takeover", tookMs: 1_000 },
     { what: "spread", tookMs: 200 },
   ],
   figures: ["100 runs/s"],
-  looked: { transitions: 100, steps: 30, lines: 20 },
+  looked: { transitions: 100, steps: 30, lines: 20, secrets: 8 },
 };
 
 describe("the report of the kill tests", () => {
@@ -28,7 +28,7 @@ describe("the report of the kill tests", () => {
   before(async () => void (folder = await mkdtemp(join(tmpdir(), "millrace-report-"))));
   after(() => rm(folder, { recursive: true, force: true }));
 
-  it("holds what was lost, doubled and stuck, and how long recovery took", () => {
+  it("holds what was lost, doubled, stuck and leaked, and how long recovery took", () => {
     expect(reportOf(outcome)).to.deep.include({
       name: "kill-worker",
       runs: 40,
@@ -36,6 +36,7 @@ describe("the report of the kill tests", () => {
       lost: 1,
       doubled: 2,
       stuck: 0,
+      leaked: 1,
       recoveryMs: { p50: 1_000, max: 3_000 },
       recoveries: { takeover: { p50: 1_000, max: 3_000 }, spread: { p50: 200, max: 200 } },
     });
@@ -44,7 +45,7 @@ describe("the report of the kill tests", () => {
   it("shows one line for each scenario, each kind of recovery and each figure", () => {
     const lines = tableOf({ seed: 7, scenarios: [reportOf(outcome)] }).split("\n");
     expect(lines[0]).to.equal("seed 7");
-    expect(lines[2]!.trim().split(/\s+/)).to.deep.equal("kill-worker 40 100 30 20 3 1 2 0 1 1000 3000".split(" "));
+    expect(lines[2]!.trim().split(/\s+/)).to.deep.equal("kill-worker 40 100 30 20 8 3 1 2 0 1 1 1000 3000".split(" "));
     expect(lines[3]!.trim().split(/\s+/)).to.deep.equal(["takeover", "1000", "3000"]);
     expect(lines.slice(5)).to.deep.equal(["kill-worker: 100 runs/s"]);
   });

@@ -7,15 +7,18 @@ const scenarioReport = z.object({
   name: z.string(),
   runs: z.number(),
   kills: z.number(),
-  /** Transitions, steps and log lines that were looked at. */
+  /** Transitions, steps, log lines and given secrets that were looked at. */
   transitions: z.number(),
   steps: z.number(),
   lines: z.number(),
+  secrets: z.number(),
   lost: z.number(),
   doubled: z.number(),
   stuck: z.number(),
+  /** Values of secrets that were found where they may not be. */
+  leaked: z.number(),
   recoveryMs: z.object({ p50: z.number().nullable(), max: z.number().nullable() }),
-  /** Everything that was not as promised, in words; it also holds what is neither lost, doubled nor stuck. */
+  /** Everything that was not as promised, in words; it also holds what is neither lost, doubled, stuck nor leaked. */
   violations: z.array(z.string()),
   /** What else was measured, in words. */
   figures: z.array(z.string()),
@@ -48,6 +51,7 @@ export function reportOf({
     lost: counts.lost,
     doubled: counts.doubled,
     stuck: counts.stuck,
+    leaked: counts.leaked,
     recoveryMs: times().length === 0 ? { p50: null, max: null } : spread(times()),
     violations: [...violations],
     figures: [...figures],
@@ -57,8 +61,8 @@ export function reportOf({
 
 /** One line for each scenario, and below it one for each kind of recovery. */
 export function tableOf({ seed, scenarios }: Report): string {
-  const evidence = ["runs", "transitions", "steps", "lines", "kills"] as const;
-  const judgement = ["lost", "doubled", "stuck"] as const;
+  const evidence = ["runs", "transitions", "steps", "lines", "secrets", "kills"] as const;
+  const judgement = ["lost", "doubled", "stuck", "leaked"] as const;
   const head = ["scenario", ...evidence, ...judgement, "other", "p50 ms", "max ms"];
   const blanks = head.slice(3).map(() => "");
   const rows = scenarios.flatMap((one) => [
@@ -95,8 +99,8 @@ export async function writeReport(file: string, content: Report): Promise<void> 
   await rename(`${file}.new`, file);
 }
 
-function others({ violations, lost, doubled, stuck }: ScenarioReport): number {
-  return violations.length - lost - doubled - stuck;
+function others({ violations, lost, doubled, stuck, leaked }: ScenarioReport): number {
+  return violations.length - lost - doubled - stuck - leaked;
 }
 
 function spread(times: readonly number[]): { readonly p50: number; readonly max: number } {

@@ -4,13 +4,16 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { asId, type RunId } from "../../src/domain/ids.ts";
 import { check } from "./check/checker.ts";
-import { collectRuns, readMarks } from "./check/collect.ts";
+import { collectRuns, readMarks, readSecretsGiven } from "./check/collect.ts";
 import type { Evidence, Violation, ViolationKind } from "./check/evidence.ts";
+import { lookEverywhere } from "./check/secret-places.ts";
+import { type Leak, SecretSearch } from "./check/secret-search.ts";
 import { type Fault, type FaultContext, PROBE_PIPELINE } from "./faults/fault.ts";
 import { MailProbe } from "./faults/mail-probe.ts";
 import { Client } from "./load/client.ts";
-import { step } from "./load/definitions.ts";
 import { Load } from "./load/load.ts";
+import { CONTROL } from "./load/secrets.ts";
+import { step } from "./load/step.ts";
 import { Protocol, type Recovery } from "./protocol.ts";
 import type { Scenario } from "./scenarios.ts";
 import { ADMIN_TOKEN, Installation } from "./world/installation.ts";
@@ -29,7 +32,13 @@ export interface Outcome {
   /** Other figures, in words with their units. */
   readonly figures: readonly string[];
   /** How much evidence there was. */
-  readonly looked: { readonly transitions: number; readonly steps: number; readonly lines: number };
+  readonly looked: {
+    readonly transitions: number;
+    readonly steps: number;
+    readonly lines: number;
+    /** Values that steps say that they were given. */
+    readonly secrets: number;
+  };
 }
 
 export interface PlayOptions {
@@ -44,6 +53,8 @@ export interface PlayOptions {
 const BREATH_MS = { least: 500, most: 2_000 };
 const SETTLE_MS = 180_000;
 const SETTLE_LOOK_MS = 100;
+/** The place of all that clients were answered. */
+const ANSWERS = "answers to clients";
 
 export async function playScenario(scenario: Scenario, options: PlayOptions): Promise<Outcome> {
   const random = seeded(options.seed).fork(scenario.name);
@@ -52,8 +63,14 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
   const { redisTarget } = installation;
   const probe = redisTarget === null ? null : new MailProbe(redisTarget);
   try {
-    const client = new Client(installation.urls, ADMIN_TOKEN, random.fork("client"));
-    const load = new Load(client, installation.ledger, random.fork("load"));
+    const search = new SecretSearch();
+    const client = new Client(installation.urls, ADMIN_TOKEN, random.fork("client"), (answer, question) =>
+      search.look(ANSWERS, answer, question),
+    );
+    const { ledger, mirror } = installation;
+    const load = new Load(client, { ledger, mirrorUrl: mirror.url }, random.fork("load"), (secret, value) =>
+      search.add(secret, value),
+    );
     await load.prepare();
     const nothing = { name: "answers", steps: [step(installation.ledger, "answers", { beats: 0 })] };
     await load.addPipeline(PROBE_PIPELINE, { jobs: [nothing] });
@@ -62,7 +79,7 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
     await strikeAll(context, scenario.faults(random.fork("order")), scenario.isQuiet ? 0 : options.runs);
     await settle(installation, load);
 
-    const evidence = await collect(context);
+    const evidence = await collect(context, scenario.isQuiet ? [] : await searchAll(context, search));
     judge(context, evidence, scenario);
     for (const text of client.improper) protocol.violated("wrong", text);
     const unreadable = (await probe?.failed()) ?? 0;
@@ -147,7 +164,22 @@ async function settle({ stores }: Installation, { acknowledged }: Load): Promise
   }
 }
 
-async function collect({ installation, load, protocol }: FaultContext): Promise<Evidence> {
+/** Looks for secrets in everything there is, and answers what was found of them. */
+async function searchAll({ installation, protocol }: FaultContext, search: SecretSearch): Promise<readonly Leak[]> {
+  const since = performance.now();
+  await lookEverywhere(installation, search.look);
+  const { values, places, bytes } = search.amount;
+  const tookMs = Math.round(performance.now() - since);
+  protocol.measured(`${values} values looked for in ${places} places, ${bytes} bytes, at last for ${tookMs} ms`, true);
+  const controls = search.leaks.filter(({ secret }) => secret === CONTROL).map(({ place }) => place);
+  const log = installation.mongoDatabase === null ? "table log_chunks" : "collection log_chunks";
+  for (const place of [log, ANSWERS]) {
+    if (!controls.includes(place)) protocol.violated("lost", `what steps print is not found in ${place}`);
+  }
+  return search.leaks.filter(({ secret }) => secret !== CONTROL);
+}
+
+async function collect({ installation, load, protocol }: FaultContext, leaks: readonly Leak[]): Promise<Evidence> {
   const { stores, ledger } = installation;
   const deadLetters = await stores.deadLetters.list({ offset: 0, limit: 100, descending: false });
   return {
@@ -157,14 +189,18 @@ async function collect({ installation, load, protocol }: FaultContext): Promise<
     logs: load.logs,
     agentKills: protocol.agentKills,
     deadLetters: deadLetters.map(({ rootId, reason }) => `${rootId}: ${reason}`),
+    secretVersions: load.secrets.versions,
+    secretsGiven: await readSecretsGiven(ledger),
+    leaks,
   };
 }
 
-function amountOf({ runs, marks, logs }: Evidence): Outcome["looked"] {
+function amountOf({ runs, marks, logs, secretsGiven }: Evidence): Outcome["looked"] {
   return {
     transitions: runs.reduce((sum, { events }) => sum + events.length, 0),
     steps: marks.filter(({ word }) => word === "start").length,
     lines: logs.reduce((sum, { seen }) => sum + seen.length, 0),
+    secrets: secretsGiven.length,
   };
 }
 

@@ -1,6 +1,7 @@
 /** The judge of a scenario: evidence in, violations out. Pure. */
 import type { Evidence, RunEvidence, Violation } from "./evidence.ts";
 import { checkAlone } from "./alone.ts";
+import { checkSecrets } from "./secrets.ts";
 import { checkSteps } from "./steps.ts";
 import { checkTransitions } from "./transitions.ts";
 
@@ -15,6 +16,7 @@ export function check(evidence: Evidence): readonly Violation[] {
     ...checkSteps(runs, marks),
     ...checkAlone(evidence),
     ...checkLogs(evidence),
+    ...checkSecrets(evidence),
     ...deadLetters.map((text): Violation => ({ kind: "wrong", text: `dead letter: ${text}` })),
   ];
 }

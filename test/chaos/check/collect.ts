@@ -5,7 +5,8 @@ import { jobStatus } from "../../../actors/job/state.ts";
 import { type StepState, stepStatus } from "../../../actors/step/state.ts";
 import { asId, type PipelineId, type RunId } from "../../../src/domain/ids.ts";
 import type { Stores } from "../../../src/stores/stores.ts";
-import type { Mark, RunEvidence } from "./evidence.ts";
+import { secretLedgerOf } from "../load/step.ts";
+import type { Mark, RunEvidence, SecretGiven, StepEvidence } from "./evidence.ts";
 
 const PAGE = 100;
 
@@ -40,22 +41,22 @@ async function collectRun(stores: Stores, runId: RunId): Promise<RunEvidence> {
     settled: aggregate.head.settled,
     eventNumber: aggregate.head.eventNumber,
     events,
-    jobs: await withBuiltins(stores, runId, jobEvidence(jobs, steps)),
+    jobs: await withSpecs(stores, runId, jobEvidence(jobs, steps)),
     approvals: aggregate.actors.flatMap(({ kind, id, index }) =>
       kind === "approval" ? [{ approvalId: id, status: index.status }] : [],
     ),
   };
 }
 
-async function withBuiltins(stores: Stores, runId: RunId, jobs: RunEvidence["jobs"]): Promise<RunEvidence["jobs"]> {
+async function withSpecs(stores: Stores, runId: RunId, jobs: RunEvidence["jobs"]): Promise<RunEvidence["jobs"]> {
   return Promise.all(
     jobs.map(async (job) => {
       const spec = await stores.plans.loadJob(runId, job.index);
-      const isShell = (index: number): boolean => spec?.steps[index]?.uses === "shell";
-      return {
-        ...job,
-        steps: job.steps.map((step) => (isShell(step.index) ? step : { ...step, silent: true as const })),
+      const withSpec = (step: StepEvidence): StepEvidence => {
+        const own = spec?.steps[step.index];
+        return own?.uses === "shell" ? { ...step, secrets: own.secrets.length } : { ...step, silent: true };
       };
+      return { ...job, steps: job.steps.map(withSpec) };
     }),
   );
 }
@@ -85,12 +86,22 @@ export function jobEvidence(jobs: readonly JobState[], steps: readonly StepState
 
 /** The marks in the file, which does not exist before the first step has run. */
 export async function readMarks(ledger: string): Promise<readonly Mark[]> {
-  const text = await readFile(ledger, "utf8").catch(() => "");
+  return (await wordsOf(ledger)).map(([word, stepRunId, jobId, at]): Mark => {
+    return { word: word as Mark["word"], stepRunId: stepRunId!, jobId: jobId!, at: Number(at) };
+  });
+}
+
+/** What steps tell of the secrets that they were given, in the file beside the marks. */
+export async function readSecretsGiven(ledger: string): Promise<readonly SecretGiven[]> {
+  return (await wordsOf(secretLedgerOf(ledger))).map(([stepRunId, secret, sum]): SecretGiven => {
+    return { stepRunId: stepRunId!, secret: secret!, sum: sum! };
+  });
+}
+
+async function wordsOf(file: string): Promise<readonly (readonly string[])[]> {
+  const text = await readFile(file, "utf8").catch(() => "");
   return text
     .split("\n")
     .filter((line) => line !== "")
-    .map((line): Mark => {
-      const [word, stepRunId, jobId, at] = line.split(" ");
-      return { word: word as Mark["word"], stepRunId: stepRunId!, jobId: jobId!, at: Number(at) };
-    });
+    .map((line) => line.split(" "));
 }

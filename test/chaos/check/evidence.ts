@@ -4,6 +4,7 @@
  */
 import type { EventObject, Lifecycle } from "../../../src/domain/events.ts";
 import type { JobStatus, RunStatus, StepStatus } from "../../../src/domain/status.ts";
+import type { Leak } from "./secret-search.ts";
 
 export interface Evidence {
   /** Triggers whose answer a client has read. */
@@ -16,6 +17,31 @@ export interface Evidence {
   readonly agentKills: readonly AgentKill[];
   /** Messages that no owner could decide. */
   readonly deadLetters: readonly string[];
+  /** Every value that a secret has had. */
+  readonly secretVersions: readonly SecretVersion[];
+  /** What the steps say that they were given. */
+  readonly secretsGiven: readonly SecretGiven[];
+  /** Where a value was found that ought to be nowhere. */
+  readonly leaks: readonly Leak[];
+}
+
+export interface SecretVersion {
+  /** Whose it is, and its name. */
+  readonly secret: string;
+  /** From 1. */
+  readonly number: number;
+  /** SHA-256 of the value, in hexadecimal digits. */
+  readonly sum: string;
+  /** When it was sent, Unix milliseconds. */
+  readonly fromMs: number;
+  /** When the next one had been acknowledged; `Infinity` of the last one. */
+  readonly untilMs: number;
+}
+
+export interface SecretGiven {
+  readonly stepRunId: string;
+  readonly secret: string;
+  readonly sum: string;
 }
 
 export interface AcknowledgedTrigger {
@@ -62,6 +88,8 @@ export interface StepEvidence {
   readonly reused: boolean;
   /** A builtin, which writes no marks. */
   readonly silent?: true;
+  /** How many secrets it reads; it tells of each. */
+  readonly secrets?: number;
 }
 
 /** A line of the ledger of transitions: an event as it was published. */
@@ -107,9 +135,11 @@ export interface LogEvidence {
  * - `doubled`: something that may happen once happened twice, or two agents ran one step at a time
  * - `reordered`: a transition or a line stands before what it follows from
  * - `stuck`: a run did not end, or still owes something
- * - `wrong`: a run or a step ended otherwise than its definition says, or a message could not be decided
+ * - `wrong`: a run or a step ended otherwise than its definition says, or was given a wrong value, or a message could not
+ *   be decided
+ * - `leaked`: the value of a secret stands where it may not
  */
-export type ViolationKind = "lost" | "doubled" | "reordered" | "stuck" | "wrong";
+export type ViolationKind = "lost" | "doubled" | "reordered" | "stuck" | "wrong" | "leaked";
 
 export interface Violation {
   readonly kind: ViolationKind;

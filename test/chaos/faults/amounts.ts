@@ -2,7 +2,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { until } from "../../support/until.ts";
-import { step } from "../load/definitions.ts";
+import { step } from "../load/step.ts";
 import type { Node } from "../world/node.ts";
 import { type Fault, type FaultContext, worksAgain } from "./fault.ts";
 import { TAKEOVER_BOUND_MS } from "./processes.ts";

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunId } from "../../../src/domain/ids.ts";
 import { until } from "../../support/until.ts";
-import { step } from "../load/definitions.ts";
+import { step } from "../load/step.ts";
 import type { Load } from "../load/load.ts";
 import type { Installation } from "../world/installation.ts";
 import type { Random } from "../world/random.ts";

@@ -20,7 +20,7 @@ interface Envelope {
 }
 
 const REPEAT_MS = 150;
-const REQUEST_TIMEOUT_MS = 10_000;
+export const REQUEST_TIMEOUT_MS = 10_000;
 const PATIENCE_MS = 90_000;
 
 export class Client {
@@ -29,11 +29,24 @@ export class Client {
   readonly #random: Random;
   /** Answers that no fault excuses: a 500, or no envelope. */
   readonly improper: string[] = [];
+  readonly #onAnswer: (answer: string, question: string) => void;
 
-  constructor(urls: readonly string[], token: string, random: Random) {
+  /** `onAnswer` is told of each answer, of those that say no, and of what came over WebSockets. */
+  constructor(
+    urls: readonly string[],
+    token: string,
+    random: Random,
+    onAnswer: (answer: string, question: string) => void,
+  ) {
     this.#urls = urls;
     this.#token = token;
     this.#random = random;
+    this.#onAnswer = onAnswer;
+  }
+
+  /** For what was answered to a question that this client has not asked itself. */
+  heard(answer: string, question: string): void {
+    this.#onAnswer(answer, question);
   }
 
   get authorization(): string {
@@ -74,6 +87,7 @@ export class Client {
       signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
     });
     const text = await response.text();
+    this.heard(text, `${method} ${path}`);
     if (response.status === 503) return null;
     if (response.status >= 500) {
       this.improper.push(`${method} ${path} was answered with ${response.status}: ${text.slice(0, 300)}`);

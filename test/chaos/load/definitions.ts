@@ -1,5 +1,7 @@
-/** The pipelines of the load. Every step writes marks into the ledger: at its start, every 100 ms, and at its end. */
+/** The pipelines of the load. */
 import type { RunStatus } from "../../../src/domain/status.ts";
+import { blurtingJobs, confidingJobs, type Surroundings } from "./secret-jobs.ts";
+import { type Job, step, type StepOptions } from "./step.ts";
 
 export const LOAD_KINDS = [
   "sequential",
@@ -20,6 +22,8 @@ export const LOAD_KINDS = [
   "exclusive",
   "repeated",
   "keeping",
+  "confiding",
+  "blurting",
 ] as const;
 export type LoadKind = (typeof LOAD_KINDS)[number];
 
@@ -43,6 +47,8 @@ export const SHARES: Record<LoadKind, number> = {
   exclusive: 1,
   repeated: 2,
   keeping: 3,
+  confiding: 3,
+  blurting: 1,
 };
 
 /** How a run of each kind may end. */
@@ -65,6 +71,8 @@ export const ENDS: Record<LoadKind, readonly RunStatus[]> = {
   exclusive: ["success"],
   repeated: ["failed"],
   keeping: ["success"],
+  confiding: ["success"],
+  blurting: ["failed"],
 };
 
 /** What of the runs of a kind may not work at the same time as another of its kind: the whole run, or each job by name. */
@@ -74,102 +82,15 @@ export const ALONE: Partial<Record<LoadKind, "run" | "job">> = {
   exclusive: "job",
 };
 
-/** Lines of a talking run's step. */
-export const TALK_LINES = 60;
-
-export interface StepOptions {
-  /** Of 100 ms each. */
-  readonly beats?: number;
-  readonly exitCode?: number;
-  /** Ends so in its first attempt, and has another. */
-  readonly flaky?: "fails" | "hangs";
-  /** What it writes to its outputs. */
-  readonly writes?: string;
-  readonly when?: string;
-  readonly timeout?: string;
-  readonly talks?: boolean;
-  /** It makes a file that the step keeps, and its checksum an output. */
-  readonly keeps?: boolean;
-  /** The checksum that the file must have. */
-  readonly compares?: string;
-}
-
 interface Spec {
   readonly approval?: unknown;
   readonly concurrency?: unknown;
   readonly jobs: readonly Job[];
 }
 
-interface Job {
-  readonly approval?: unknown;
-  readonly concurrency?: unknown;
-  readonly cancelGrace?: string;
-  readonly outputs?: unknown;
-  readonly name: string;
-  readonly needs?: readonly string[];
-  readonly steps: readonly unknown[];
-  readonly matrix?: unknown;
-  readonly when?: string;
-  readonly agentSelector?: unknown;
-}
-
-const MARKS = `
-mark() { echo "$1 $MILLRACE_STEP_RUN_ID $MILLRACE_JOB_ID $(date +%s%3N)" >> "$LEDGER"; }
-mark start
-if [ "$FLAKY" = hangs ] && [ ! -e hung ]; then touch hung; sleep 60; fi
-beat=0
-while [ "$beat" -lt "$BEATS" ]; do sleep 0.1; mark beat; beat=$((beat + 1)); done
-line=0
-while [ "$line" -lt "$LINES_TO_SAY" ]; do line=$((line + 1)); echo "line $line"; sleep 0.04; done
-if [ -n "$KEEPS" ]; then head -c 2000000 /dev/urandom > kept; WRITES="sum=$(sha256sum < kept)"; fi
-[ -z "$SUM" ] || [ "$(sha256sum < kept)" = "$SUM" ] || EXIT_CODE=9
-mark end
-[ -z "$WRITES" ] || echo "$WRITES" >> "$MILLRACE_OUTPUT"
-if [ "$FLAKY" = fails ] && [ ! -e failed ]; then touch failed; exit 3; fi
-exit "$EXIT_CODE"`;
-
-const RETRIES = {
-  fails: { retry: { attempts: 2, delay: "500ms", on: ["failed"], exitCodes: [3] } },
-  hangs: { timeout: "5s", retry: { attempts: 2, on: ["timeout"] } },
-};
-
-/** A step that writes its marks to the file `ledger`. */
-export function step(ledger: string, name: string, options: StepOptions = {}): unknown {
-  const {
-    beats = 1,
-    exitCode = 0,
-    timeout,
-    talks = false,
-    flaky,
-    writes = "",
-    when,
-    keeps = false,
-    compares = "",
-  } = options;
-  return {
-    name,
-    ...(writes === "" && !keeps ? {} : { id: name }),
-    ...(keeps ? { artifacts: [{ name: "kept", paths: ["kept"] }] } : {}),
-    uses: "shell",
-    args: { script: MARKS },
-    env: {
-      LEDGER: ledger,
-      BEATS: beats,
-      EXIT_CODE: exitCode,
-      LINES_TO_SAY: talks ? TALK_LINES : 0,
-      FLAKY: flaky ?? "",
-      WRITES: writes,
-      KEEPS: keeps ? "yes" : "",
-      SUM: compares,
-    },
-    ...(flaky === undefined ? {} : RETRIES[flaky]),
-    ...(when === undefined ? {} : { when }),
-    ...(timeout === undefined ? {} : { timeout }),
-  };
-}
-
 /** The definition of each kind of run. */
-export function definitionsOf(ledger: string): Record<LoadKind, Spec> {
+export function definitionsOf(surroundings: Surroundings): Record<LoadKind, Spec> {
+  const { ledger } = surroundings;
   const one = (name: string, options?: StepOptions) => step(ledger, name, options);
   const leaves = ["leaf-1", "leaf-2", "leaf-3"];
   return {
@@ -294,5 +215,7 @@ export function definitionsOf(ledger: string): Record<LoadKind, Spec> {
         { name: "breaks", needs: ["works"], steps: [one("fails", { exitCode: 3 }), one("never")] },
       ],
     },
+    confiding: { jobs: confidingJobs(surroundings) },
+    blurting: { jobs: blurtingJobs(surroundings) },
   };
 }

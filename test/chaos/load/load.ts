@@ -6,8 +6,11 @@ import type { RunStatus } from "../../../src/domain/status.ts";
 import type { AcknowledgedTrigger, LogEvidence } from "../check/evidence.ts";
 import type { Random } from "../world/random.ts";
 import { type Client, Refusal } from "./client.ts";
-import { ALONE, definitionsOf, ENDS, LOAD_KINDS, type LoadKind, SHARES, TALK_LINES } from "./definitions.ts";
+import { ALONE, definitionsOf, ENDS, LOAD_KINDS, type LoadKind, SHARES } from "./definitions.ts";
 import { LogFollower } from "./log-follower.ts";
+import type { Surroundings } from "./secret-jobs.ts";
+import { Secrets } from "./secrets.ts";
+import { TALK_LINES } from "./step.ts";
 
 const LOOK_MS = 250;
 const PAUSE_MS = 1_200;
@@ -16,18 +19,25 @@ const FINAL: readonly RunStatus[] = ["success", "failed", "cancelled", "partial"
 export class Load {
   readonly acknowledged: AcknowledgedTrigger[] = [];
   readonly logs: LogEvidence[] = [];
+  readonly secrets: Secrets;
   readonly #client: Client;
-  readonly #ledger: string;
+  readonly #surroundings: Omit<Surroundings, "control">;
   readonly #random: Random;
   readonly #pipelines = new Map<string, string>();
   readonly #unjudged = new Set<string>();
   readonly #flows: Promise<void>[] = [];
   #count = 0;
 
-  constructor(client: Client, ledger: string, random: Random) {
+  constructor(
+    client: Client,
+    surroundings: Omit<Surroundings, "control">,
+    random: Random,
+    onSecret: (secret: string, value: string) => void,
+  ) {
     this.#client = client;
-    this.#ledger = ledger;
+    this.#surroundings = surroundings;
     this.#random = random;
+    this.secrets = new Secrets(client, random.fork("secrets"), onSecret);
   }
 
   /** Ids of the pipelines whose runs are judged. */
@@ -35,10 +45,12 @@ export class Load {
     return [...this.#pipelines].filter(([name]) => !this.#unjudged.has(name)).map(([, pipelineId]) => pipelineId);
   }
 
-  /** Saves the definition of every kind. */
+  /** Saves the definition of every kind, and sets the secrets that they read. */
   async prepare(): Promise<void> {
-    const definitions = definitionsOf(this.#ledger);
+    await this.secrets.createForProject();
+    const definitions = definitionsOf({ ...this.#surroundings, control: this.secrets.control });
     for (const kind of LOAD_KINDS) await this.addPipeline(kind, definitions[kind]);
+    await this.secrets.createForPipeline(this.#pipelines.get("confiding")!, "confiding");
   }
 
   /** Creates a pipeline under a name of this load's own and answers its id; runs that are not judged need not end. */
@@ -93,6 +105,8 @@ export class Load {
     else if (kind === "approved") await this.#voteOn(runId, "approve");
     else if (kind === "rejected") await this.#voteOn(runId, "reject");
     else if (kind === "repeated") await this.#repeat(runId);
+    else if (kind === "confiding") await this.#rotateAndRead(runId, random);
+    else if (kind === "blurting") await this.#readAll(runId);
   }
 
   /** On whatever the run waits for, until it has ended. */
@@ -153,8 +167,31 @@ export class Load {
     }
   }
 
-  /** Follows the log of every attempt. */
+  /** A new value while the run goes on. */
+  async #rotateAndRead(runId: string, random: Random): Promise<void> {
+    await sleep(random.between(0, 2_000));
+    await Promise.all([this.secrets.rotate(), this.#readAll(runId)]);
+  }
+
+  /** Asks for all that is told of a run, once it has ended. */
+  async #readAll(runId: string): Promise<void> {
+    await this.#follow(runId, Infinity, this.#random.fork(runId));
+    const { pipelineId } = await this.run(runId);
+    for (const part of ["timeline", "agent-events", "outputs", "artifacts"]) {
+      await this.#client.call("GET", `/pipelines/runs/${runId}/${part}`);
+    }
+    for (const part of ["", "/spec", "/secrets", "/runs"]) {
+      await this.#client.call("GET", `/pipelines/${pipelineId}${part}`);
+    }
+  }
+
+  /** Reads the log of every attempt for the checker. */
   async #watch(runId: string, random: Random): Promise<void> {
+    this.logs.push(...(await this.#follow(runId, TALK_LINES, random)));
+  }
+
+  /** Follows the log of every attempt, whose steps write so many lines at the most. */
+  async #follow(runId: string, lines: number, random: Random): Promise<readonly LogEvidence[]> {
     const followers = new Map<string, LogFollower>();
     for (;;) {
       const { pipelineId, jobs, status } = await this.run(runId);
@@ -162,13 +199,12 @@ export class Load {
       for (const { jobId, stepRunId, status: stepStatus } of steps) {
         if (stepStatus === "pending" || followers.has(stepRunId)) continue;
         const name = { pipelineId, jobId, stepRunId };
-        followers.set(stepRunId, new LogFollower(this.#client, name, TALK_LINES, random.fork(stepRunId)));
+        followers.set(stepRunId, new LogFollower(this.#client, name, lines, random.fork(stepRunId)));
       }
       if (FINAL.includes(status)) {
         const lastLineOf = (id: string) => steps.find(({ stepRunId }) => stepRunId === id)?.lastLine ?? null;
         const logs = [...followers].map(([stepRunId, follower]) => follower.finish(lastLineOf(stepRunId)));
-        this.logs.push(...(await Promise.all(logs)));
-        return;
+        return Promise.all(logs);
       }
       await sleep(LOOK_MS);
     }

@@ -98,7 +98,9 @@ export class LogFollower {
         socket.send(JSON.stringify({ channel: "channel_log", params }));
       });
       socket.on("message", (data: Buffer) => {
-        const told = JSON.parse(data.toString("utf8")) as Told;
+        const text = data.toString("utf8");
+        this.#client.heard(text, `the log of ${this.stepRunId}`);
+        const told = JSON.parse(text) as Told;
         const entries =
           told.type === "log_chunk" ? (told.data as readonly Entry[]) : told.type === "log" ? [told.data as Entry] : [];
         for (const { line_number: number, content: text } of entries) {

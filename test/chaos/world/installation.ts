@@ -13,6 +13,7 @@ import { freePort } from "../../support/ports.ts";
 import { ProcessWorld, type StartedProcess } from "../../support/processes.ts";
 import { startTestRedisCluster, type TestRedisCluster } from "../../support/redis-cluster.ts";
 import { startTestRedis, type TestRedis } from "../../support/redis.ts";
+import { type Mirror, startMirror } from "./mirror.ts";
 import { Node } from "./node.ts";
 import { TcpProxy } from "../../support/tcp-proxy.ts";
 
@@ -60,6 +61,10 @@ export class Installation {
   readonly cluster: TestRedisCluster | null;
   /** Null where SQLite is the store. */
   readonly mongo: TcpProxy | null;
+  /** What lies in MongoDB, past the proxy. Null where SQLite is the store. */
+  readonly mongoDatabase: { readonly url: string; readonly name: string } | null;
+  /** A server that steps send to what it answers. */
+  readonly mirror: Mirror;
   /** A look into the store past every proxy. */
   readonly stores: Stores;
   /** Where steps write their marks. */
@@ -76,6 +81,8 @@ export class Installation {
     readonly redis: TestRedis | null;
     readonly cluster: TestRedisCluster | null;
     readonly mongo: TcpProxy | null;
+    readonly mongoDatabase: { readonly url: string; readonly name: string } | null;
+    readonly mirror: Mirror;
     readonly stores: Stores;
     readonly ports: readonly { readonly http: number; readonly grpc: number }[];
     readonly networks: readonly TcpProxy[];
@@ -87,6 +94,8 @@ export class Installation {
     this.redis = parts.redis;
     this.cluster = parts.cluster;
     this.mongo = parts.mongo;
+    this.mongoDatabase = parts.mongoDatabase;
+    this.mirror = parts.mirror;
     this.stores = parts.stores;
     this.ledger = join(world.folder, "ledger");
     const place = (at: number) => ports[at % ports.length]!;
@@ -140,7 +149,10 @@ export class Installation {
         ? openSqliteStores({ path: join(world.folder, "data", "millrace.db") })
         : openMongoStores({ url: server.url, database });
     const stores = await openStores();
-    const installation = new Installation({ shape, world, env, redis, cluster, mongo, stores, ports, networks });
+    const mongoDatabase = server === null ? null : { url: server.url, name: database };
+    const mirror = await startMirror();
+    const servers = { redis, cluster, mongo, mongoDatabase, mirror };
+    const installation = new Installation({ shape, world, env, ...servers, stores, ports, networks });
     try {
       // One node first: the first start of a deployment makes what all others find.
       const [first, ...others] = new Set([...installation.edges, ...installation.gateways, ...installation.workers]);
@@ -154,9 +166,14 @@ export class Installation {
     }
   }
 
+  /** Where all processes keep their files. */
+  get folder(): string {
+    return this.#world.folder;
+  }
+
   /** The file of SQLite, where that is the store. */
   get storeFile(): string {
-    return join(this.#world.folder, "data", "millrace.db");
+    return join(this.folder, "data", "millrace.db");
   }
 
   /** The most that the file of SQLite may take for nodes that are started from now on, such as `3MB`; null for no bound. */
@@ -198,6 +215,7 @@ export class Installation {
     await this.cluster?.stop();
     await Promise.all(this.agents.map(({ network }) => network.close()));
     await this.mongo?.close();
+    await this.mirror.close();
   }
 
   async #serve(roles: string, place: { readonly http: number; readonly grpc: number } | null): Promise<StartedProcess> {
