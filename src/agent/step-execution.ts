@@ -15,7 +15,7 @@ import type { LaunchedProcess, Launcher } from "./launcher.ts";
 import type { HeldLease } from "./leases.ts";
 import { OutputCapture, type OutputTarget } from "./output-capture.ts";
 import type { PluginSources } from "./plugin-step.ts";
-import { tellable } from "./secret-report.ts";
+import { tellable, tellWithheld } from "./secret-report.ts";
 import { parseArguments, type PreparedCommand, prepareCommand } from "./shell-step.ts";
 import { stepEnvironment } from "./step-environment.ts";
 import { makeOutputsFile, type StepOutputs } from "./step-outputs.ts";
@@ -113,7 +113,9 @@ export class StepExecution {
           ? await this.#execute(cwd, stepEnvironment(dispatch, workspace, outputsFile.path), surroundings)
           : await this.#perform(builtin, workspace, surroundings);
       if (end.phase === StepPhase.STEP_PHASE_LOST) return end;
-      return await this.#keep(withOutputs(end, outputsFile.read()), workspace, surroundings);
+      const written = outputsFile.read(surroundings.output.secrets);
+      tellWithheld(written.withheld, surroundings.output);
+      return await this.#keep(withOutputs(end, written), workspace, surroundings);
     } finally {
       outputsFile.dispose();
     }

@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { OUTPUT_BOUNDS } from "../domain/outputs.ts";
+import type { SecretFinder, Span } from "./secret-finder.ts";
 import type { Trash } from "./trash.ts";
 
 /** Of the file: room for delimiters, line ends and values that later ones replace. */
@@ -16,6 +17,8 @@ const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOL
 
 export interface StepOutputs {
   readonly outputs: Readonly<Record<string, string>>;
+  /** Names, masked, of those left out for a secret in their lines; it may begin or end in the lines of another. */
+  readonly withheld: readonly string[];
   /** The first thing that is wrong, by its line and without any text of the step; undefined when nothing is. */
   readonly problem: string | undefined;
 }
@@ -23,7 +26,7 @@ export interface StepOutputs {
 export interface OutputsFile {
   readonly path: string;
   /** Call when nothing of the step is left. What stands before the first problem is answered also when there is one. */
-  read(): StepOutputs;
+  read(secrets: SecretFinder): StepOutputs;
   /** Removes whatever stands there. */
   dispose(): void;
 }
@@ -34,7 +37,7 @@ export function makeOutputsFile(folder: string, trash: Trash): OutputsFile {
   writeFileSync(path, "", { mode: 0o600, flag: "wx" });
   return {
     path,
-    read: () => readOutputs(path),
+    read: (secrets) => readOutputs(path, secrets),
     dispose: () => remove(path, trash),
   };
 }
@@ -47,17 +50,17 @@ function remove(path: string, trash: Trash): void {
   }
 }
 
-function readOutputs(path: string): StepOutputs {
+function readOutputs(path: string, secrets: SecretFinder): StepOutputs {
   let file: number | undefined;
   try {
     file = openSync(path, OPEN_FLAGS);
     const stats = fstatSync(file);
     if (!stats.isFile()) return nothing("it is no longer a regular file");
     if (stats.size === 0) return nothing();
-    if (stats.size <= MAX_FILE_BYTES) return parseOutputs(readStart(file, stats.size));
+    if (stats.size <= MAX_FILE_BYTES) return parseOutputs(readStart(file, stats.size), secrets);
     const start = readStart(file, MAX_FILE_BYTES);
-    const { outputs } = parseOutputs(start.slice(0, start.lastIndexOf("\n") + 1));
-    return { outputs, problem: `it is longer than ${MAX_FILE_BYTES} bytes` };
+    const parsed = parseOutputs(start.slice(0, start.lastIndexOf("\n") + 1), secrets);
+    return { ...parsed, problem: `it is longer than ${MAX_FILE_BYTES} bytes` };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return nothing("it was removed");
@@ -69,7 +72,7 @@ function readOutputs(path: string): StepOutputs {
 }
 
 function nothing(problem?: string): StepOutputs {
-  return { outputs: {}, problem };
+  return { outputs: {}, withheld: [], problem };
 }
 
 /** The first `length` bytes, or fewer when the file ends before; a character a byte, so that lengths are bytes. */
@@ -85,29 +88,45 @@ function readStart(file: number, length: number): string {
 }
 
 /** Lines `name=value`, and `name<<DELIMITER` with the value in the lines up to that of the delimiter alone. */
-function parseOutputs(text: string): StepOutputs {
-  const lines = text.split("\n").map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line));
+function parseOutputs(text: string, secrets: SecretFinder): StepOutputs {
+  const written = text.split("\n");
+  const lines = written.map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line));
+  const spans = secrets.isEmpty ? [] : secrets.find(Buffer.from(text, "latin1")).spans;
   const values = new Map<string, string>();
-  for (let index = 0; index < lines.length; index++) {
+  /** Those of `values` that are not taken, by their names, as they may be told. */
+  const withheld = new Map<string, string>();
+  const answer = (problem?: string): StepOutputs => bounded(values, withheld, problem);
+  for (let index = 0, next = 0; index < lines.length; index++) {
+    const start = next;
     const line = lines[index]!;
+    next += written[index]!.length + 1;
     if (/^[ \t]*$/.test(line)) continue;
     const at = `line ${index + 1}`;
     const [, name, operator, rest] = /^(.*?)(=|<<)(.*)$/s.exec(line) ?? [];
-    if (name === undefined) return bounded(values, `${at} has no "="`);
+    if (name === undefined) return answer(`${at} has no "="`);
     const wrong = problemOfName(name);
-    if (wrong !== undefined) return bounded(values, `${at} ${wrong}`);
+    if (wrong !== undefined) return answer(`${at} ${wrong}`);
     let value = rest!;
     if (operator === "<<") {
-      if (rest === "") return bounded(values, `${at} has no delimiter after "<<"`);
+      if (rest === "") return answer(`${at} has no delimiter after "<<"`);
       const end = lines.indexOf(rest!, index + 1);
-      if (end === -1) return bounded(values, `the value that begins in ${at} has no line with its delimiter alone`);
+      if (end === -1) return answer(`the value that begins in ${at} has no line with its delimiter alone`);
       value = lines.slice(index + 1, end).join("\n");
-      index = end;
+      while (index < end) next += written[++index]!.length + 1;
     }
-    if (!isUtf8(Buffer.from(value, "latin1"))) return bounded(values, `the value in ${at} is not UTF-8`);
+    if (!isUtf8(Buffer.from(value, "latin1"))) return answer(`the value in ${at} is not UTF-8`);
     values.set(name, value);
+    withheld.delete(name);
+    if (isCovered(spans, start, next)) {
+      withheld.set(name, isCovered(spans, start, start + name.length) ? "***" : name);
+    }
   }
-  return bounded(values);
+  return answer();
+}
+
+/** Whether any of the bytes from `start` to `end` is a secret's. */
+function isCovered(spans: readonly Span[], start: number, end: number): boolean {
+  return spans.some(([from, to]) => from < end && to > start);
 }
 
 function problemOfName(name: string): string | undefined {
@@ -119,7 +138,11 @@ function problemOfName(name: string): string | undefined {
 }
 
 /** As many as fit; that some do not is told unless there is another problem. */
-function bounded(values: ReadonlyMap<string, string>, problem?: string): StepOutputs {
+function bounded(
+  values: ReadonlyMap<string, string>,
+  withheld: ReadonlyMap<string, string>,
+  problem?: string,
+): StepOutputs {
   const outputs: [name: string, value: string][] = [];
   let bytes = 0;
   for (const [name, value] of values) {
@@ -134,5 +157,6 @@ function bounded(values: ReadonlyMap<string, string>, problem?: string): StepOut
     }
     outputs.push([name, Buffer.from(value, "latin1").toString()]);
   }
-  return { outputs: Object.fromEntries(outputs), problem };
+  const taken = outputs.filter(([name]) => !withheld.has(name));
+  return { outputs: Object.fromEntries(taken), withheld: [...withheld.values()], problem };
 }

@@ -64,6 +64,25 @@ describe("a step with secrets", () => {
     ]);
   });
 
+  it("leaves no part of one in outputs that a folded encoding was written to without a delimiter", async () => {
+    const long = "x".repeat(20) + SECRET.repeat(4);
+    bench.plane.dispatch({
+      script: `
+        echo "first=1" >> "$MILLRACE_OUTPUT"
+        echo "basic=$(printf %s "$LONG" | base64)" >> "$MILLRACE_OUTPUT"
+        echo "last=2" >> "$MILLRACE_OUTPUT"`,
+      env: [{ name: "LONG", value: long }],
+      secrets: [long],
+    });
+    const { end, log } = await logOfEnd();
+    expect(Buffer.from(long).toString("base64")).to.have.length.above(76).and.to.match(/=$/);
+    expect(end).to.deep.include({ phase: "STEP_PHASE_SUCCEEDED", outputs: { first: "1", last: "2" } });
+    expect(log).to.deep.equal([
+      "millrace: the output basic holds a secret, so it is not taken",
+      "millrace: the output *** holds a secret, so it is not taken",
+    ]);
+  });
+
   it("tells none in why it could not be started", async () => {
     bench.plane.dispatch({ uses: `plugin/${SECRET}@v1`, secrets: [SECRET] });
     const { phase, reason } = await bench.plane.endOf();
