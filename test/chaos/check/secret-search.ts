@@ -51,15 +51,24 @@ export class SecretSearch {
     const bytes = typeof content === "string" ? Buffer.from(content) : content;
     this.#places.add(place);
     this.#bytes += bytes.length;
-    for (let at = 0; at + GRAM_BYTES <= bytes.length; at += STRIDE) {
-      for (const [form, offset] of this.#grams.get(bytes.readUInt32LE(at)) ?? []) {
-        if (commonAround(bytes, at, form.bytes, offset) < WINDOW_BYTES) continue;
-        const leak: Leak = { secret: form.secret, form: form.name, place, detail };
-        const key = `${leak.secret} ${place}`;
-        if (!this.#leaks.has(key)) this.#leaks.set(key, leak);
-      }
+    for (const { secret, name } of this.#formsIn(bytes)) {
+      const key = `${secret} ${place}`;
+      if (this.#leaks.has(key)) continue;
+      this.#leaks.set(key, { secret, form: name, place: this.#tellable(place), detail: this.#tellable(detail) });
     }
   };
+
+  *#formsIn(bytes: Buffer): Generator<Form> {
+    for (let at = 0; at + GRAM_BYTES <= bytes.length; at += STRIDE) {
+      for (const [form, offset] of this.#grams.get(bytes.readUInt32LE(at)) ?? []) {
+        if (commonAround(bytes, at, form.bytes, offset) >= WINDOW_BYTES) yield form;
+      }
+    }
+  }
+
+  #tellable(name: string): string {
+    return this.#formsIn(Buffer.from(name)).next().done ? name : "what has a value in its name";
+  }
 
   /** Each value at most once for each place. */
   get leaks(): readonly Leak[] {

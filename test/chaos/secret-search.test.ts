@@ -1,0 +1,180 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { Redis } from "ioredis";
+import Libsql from "libsql";
+import { MongoClient } from "mongodb";
+import { freshDatabase, startTestMongo } from "../support/mongo.ts";
+import { startTestRedis, type TestRedis } from "../support/redis.ts";
+import { lookAtMetrics, lookIntoFolder, lookIntoMongo, lookIntoRedis, lookIntoSqlite } from "./check/secret-places.ts";
+import { SecretSearch } from "./check/secret-search.ts";
+
+const VALUE = "Tr0ub4dor&3 <of \"the> first line\nc0rrect h0rse b4ttery\\staple's";
+const OTHER = "another value that nobody has written";
+
+describe("the search for secrets", () => {
+  let search: SecretSearch;
+  beforeEach(() => {
+    search = new SecretSearch();
+    search.add("version 2 of TOKEN", VALUE);
+    search.add("version 1 of OTHER", OTHER);
+  });
+  const placesOfLeaks = () => search.leaks.map(({ secret, place }) => `${secret} in ${place}`);
+  const isFoundIn = (text: string | Buffer) => {
+    search.look("a place", text);
+    return placesOfLeaks().includes("version 2 of TOKEN in a place");
+  };
+  const base64 = (text: string) => Buffer.from(text).toString("base64");
+
+  describe("finds a value", () => {
+    const folded = base64(`user:${VALUE}`).replaceAll(/.{40}/g, "$&\n");
+    for (const [form, text] of [
+      ["as it is", VALUE],
+      ["in one of its lines", "> c0rrect h0rse b4ttery\\staple's <"],
+      ["in a piece of it", "r0ub4dor&3 <o"],
+      ["in base64", base64(VALUE)],
+      ["in base64 behind one byte", base64(`:${VALUE}`)],
+      ["in base64 behind two bytes", base64(`a:${VALUE}`)],
+      ["in base64 with folded lines", folded],
+      ["in base64 for URLs", Buffer.from(`p:${VALUE}`).toString("base64url")],
+      ["in a URL", `?token=${encodeURIComponent(VALUE)}`],
+      ["in a form", new URLSearchParams({ token: VALUE }).toString()],
+      ["in JSON", JSON.stringify({ token: VALUE })],
+      ["in JSON that is text in JSON", JSON.stringify(JSON.stringify({ token: VALUE }))],
+      ["in a trace of a shell", `+ true '${VALUE.replaceAll("'", `'\\''`)}'`],
+    ] as const) {
+      it(form, () => {
+        // Wherever it begins: only every few bytes are looked at first.
+        for (let before = 0; before < 16; before++) {
+          search.look(`behind ${before}`, "-".repeat(before) + text);
+          expect(placesOfLeaks()).to.include(`version 2 of TOKEN in behind ${before}`);
+        }
+      });
+    }
+  });
+
+  it("finds none where there is none, and not what is too short to say anything", () => {
+    expect(isFoundIn("Tr0ub4dor&3, and c0rrect or h0rse")).to.equal(false);
+    expect(isFoundIn(Buffer.from(VALUE).reverse())).to.equal(false);
+    expect(search.leaks).to.deep.equal([]);
+    expect(search.amount).to.deep.equal({ values: 2, places: 1, bytes: 33 + Buffer.byteLength(VALUE) });
+  });
+
+  it("tells which value it is, how it is written and where, and nothing of it", () => {
+    search.look("table events", `{"reason":"${base64(VALUE)}"}`, "run-1");
+    search.look("table events", VALUE, "run-2");
+    expect(search.leaks).to.deep.equal([
+      { secret: "version 2 of TOKEN", form: "in base64", place: "table events", detail: "run-1" },
+    ]);
+  });
+
+  describe("looks", () => {
+    let folder: string;
+    before(async () => void (folder = await mkdtemp(join(tmpdir(), "millrace-search-"))));
+    after(() => rm(folder, { recursive: true, force: true }));
+
+    it("into every table of SQLite, and the bytes of its file, where what was deleted still lies", async () => {
+      const file = join(folder, "store", "millrace.db");
+      await mkdir(join(folder, "store"));
+      const store = new Libsql(file);
+      store.exec("PRAGMA journal_mode = WAL; PRAGMA secure_delete = OFF");
+      store.exec("CREATE TABLE events (id TEXT PRIMARY KEY, body TEXT) WITHOUT ROWID; CREATE TABLE inbox (body BLOB)");
+      // Longer than a page: in the file its pieces lie apart.
+      store.prepare("INSERT INTO events VALUES ('run-1', ?)").run("x".repeat(10_000) + VALUE);
+      store.prepare("INSERT INTO inbox VALUES (CAST(? AS BLOB))").run(VALUE);
+      store.prepare("INSERT INTO inbox VALUES (?)").run(OTHER);
+      store.prepare("DELETE FROM inbox WHERE body = ?").run(OTHER);
+      lookIntoSqlite(file, search.look);
+      await lookIntoFolder("", join(folder, "store"), search.look);
+      store.close();
+      expect(placesOfLeaks()).to.have.members([
+        "version 2 of TOKEN in table events",
+        "version 2 of TOKEN in table inbox",
+        "version 2 of TOKEN in file millrace.db",
+        "version 2 of TOKEN in file millrace.db-wal",
+        "version 1 of OTHER in file millrace.db",
+        "version 1 of OTHER in file millrace.db-wal",
+      ]);
+      expect(search.leaks[0]!.detail).to.equal("run-1");
+    });
+
+    it("into every collection of MongoDB, however the value lies in its documents", async function () {
+      this.timeout(60_000);
+      const { url } = await startTestMongo();
+      const name = freshDatabase();
+      const client = new MongoClient(url);
+      const database = client.db(name);
+      await database.collection("actors").insertOne({ state: { reason: [`exit: ${VALUE}`] } });
+      await database.collection("blobs.chunks").insertOne({ data: Buffer.from(VALUE) });
+      await database.collection("settings").insertOne({ [OTHER]: 1 });
+      await database.collection("clean").insertMany(Array.from({ length: 500 }, (_, number) => ({ number })));
+      await lookIntoMongo({ url, name }, search.look);
+      await database.dropDatabase();
+      await client.close();
+      expect(placesOfLeaks()).to.have.members([
+        "version 2 of TOKEN in collection actors",
+        "version 2 of TOKEN in collection blobs.chunks",
+        "version 1 of OTHER in collection settings",
+      ]);
+      expect(search.amount.places).to.equal(4);
+    });
+
+    it("into keys of every type of Redis, their names, and what it has written to its disk", async function () {
+      this.timeout(60_000);
+      const server: TestRedis = await startTestRedis({ appendonly: true });
+      const redis = new Redis(server.url);
+      try {
+        await redis.set("a string", VALUE);
+        await redis.hset("a hash", "field", VALUE);
+        await redis.hset("a hash's field", VALUE, "1");
+        await redis.rpush("a list", "clean", VALUE);
+        await redis.sadd("a set", VALUE);
+        await redis.zadd("a sorted set", 1, VALUE);
+        await redis.xadd("a stream", "*", "field", VALUE);
+        await redis.set(`a name: ${VALUE}`, 1);
+        await redis.set("gone", OTHER);
+        await redis.del("gone");
+        await lookIntoRedis(redis, search.look);
+      } finally {
+        redis.disconnect();
+        await server.stop();
+      }
+      const keys = ["string", "hash", "hash's field", "list", "set", "sorted set", "stream"];
+      expect(placesOfLeaks())
+        .to.include.members(keys.map((key) => `version 2 of TOKEN in Redis key a ${key}`))
+        .and.to.include("version 2 of TOKEN in what has a value in its name");
+      const onDisk = placesOfLeaks().filter((text) => /^version 1 of OTHER in Redis' file .*\.aof$/.test(text));
+      expect(onDisk).to.have.length(1);
+    });
+
+    it("into all files of a folder, also of hidden ones", async () => {
+      await mkdir(join(folder, "agent-1", ".git"), { recursive: true });
+      await writeFile(join(folder, "agent-1", ".git", "config"), `token = ${VALUE}`);
+      await writeFile(join(folder, "agent-1", "journal.jsonl"), "{}\n");
+      await lookIntoFolder("", join(folder, "agent-1"), search.look);
+      expect(placesOfLeaks()).to.deep.equal(["version 2 of TOKEN in file .git/config"]);
+      expect(search.amount.places).to.equal(2);
+    });
+
+    it("at the metrics of a node, which must answer", async () => {
+      let status = 200;
+      const server = createServer((_, response) => {
+        response.writeHead(status).end(`requests{path=${JSON.stringify(VALUE)}} 1\n`);
+      });
+      server.listen(0, "127.0.0.1");
+      await once(server, "listening");
+      const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+      await lookAtMetrics("edge-1", address, search.look);
+      expect(placesOfLeaks()).to.deep.equal(["version 2 of TOKEN in the metrics of edge-1"]);
+      status = 500;
+      const refused = await lookAtMetrics("edge-1", address, search.look).catch(String);
+      expect(refused).to.equal("Error: the metrics of edge-1 were answered with 500");
+      server.close();
+      server.closeAllConnections();
+    });
+  });
+});
