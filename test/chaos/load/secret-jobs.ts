@@ -18,7 +18,7 @@ const valueOf = (name: SecretName): string => `\${{ secrets.${name} }}`;
 const GIVEN = `
 given() { echo "$MILLRACE_STEP_RUN_ID $1 $(printf %s "$2" | sha256sum | cut -d" " -f1)" >> "$SECRET_LEDGER"; }`;
 
-/** $1: what a step has a secret in; to be called with one that has letters and digits alone, or not. */
+/** Prints the value $1 in forms that the agent masks; in two writes, too. */
 const PRINT = `
 say() {
   printf 'as it is: %s\\n' "$1"
@@ -30,6 +30,7 @@ say() {
   printf '{"token":"%s"}\\n' "$(printf %s "$1" | sed 's/["\\\\]/\\\\&/g')"
 }`;
 
+/** Tries outputs that hold values; the last one, a folded line, goes on in what is an output by itself or none. */
 const LEAVE = `
 printf 'token=%s\\n' "$PLAIN" >> "$MILLRACE_OUTPUT"
 printf 'key<<END\\n%s\\nEND\\n' "$MANY_LINES" >> "$MILLRACE_OUTPUT"
