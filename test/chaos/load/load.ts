@@ -88,7 +88,9 @@ export class Load {
   /** Begins one run, of a kind by chance; it goes on by itself. */
   begin(): void {
     const deck = LOAD_KINDS.flatMap((kind) => Array.from({ length: SHARES[kind] }, () => kind));
-    this.#flows.push(this.#flow(this.#random.pick(deck)));
+    const flow = this.#flow(this.#random.pick(deck));
+    flow.catch(() => {}); // `settled` tells it, when all faults have been played.
+    this.#flows.push(flow);
   }
 
   /** Resolves when nothing more is to be done about any run, which may still run; rejects when a client gave up. */
