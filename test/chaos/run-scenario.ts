@@ -167,7 +167,9 @@ async function settle({ stores }: Installation, { acknowledged }: Load): Promise
 /** Looks for secrets in everything there is, and answers what was found of them. */
 async function searchAll({ installation, protocol }: FaultContext, search: SecretSearch): Promise<readonly Leak[]> {
   const since = performance.now();
-  await lookEverywhere(installation, search.look);
+  await lookEverywhere(installation, search.look).catch((error: unknown) =>
+    protocol.violated("wrong", `not everything could be searched: ${String(error)}`),
+  );
   const { values, places, bytes } = search.amount;
   const tookMs = Math.round(performance.now() - since);
   protocol.measured(`${values} values looked for in ${places} places, ${bytes} bytes, at last for ${tookMs} ms`, true);

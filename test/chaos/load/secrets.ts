@@ -17,7 +17,7 @@ const SHAPES = {
   ROTATED: ["", "", ""],
 } as const;
 export type SecretName = keyof typeof SHAPES;
-export const SECRET_NAMES = Object.keys(SHAPES) as readonly SecretName[];
+const SECRET_NAMES = Object.keys(SHAPES) as readonly SecretName[];
 
 /** Those that the pipelines of some kinds have themselves, besides their project's of the same name. */
 const OF_PIPELINES: readonly SecretName[] = ["ENCODED", "MANY_LINES"];
