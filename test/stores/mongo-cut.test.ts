@@ -8,6 +8,16 @@ import { lines, sampleAggregate, saveOf } from "../contracts/samples.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
 import { jobSpecsOf, planOf } from "../support/plans.ts";
 import { TcpProxy } from "../support/tcp-proxy.ts";
+import { until } from "../support/until.ts";
+
+const REVISION = {
+  pipelineId: newId("pl"),
+  format: "json",
+  message: "",
+  editor: "",
+  actor: "",
+  createdAt: 1,
+} as const;
 
 describe("MongoDB whose connections are cut in the middle of calls", function () {
   this.timeout(60_000);
@@ -50,6 +60,21 @@ describe("MongoDB whose connections are cut in the middle of calls", function ()
       await call();
     });
   }
+
+  it("end a call that had not sent everything when the server counts as gone, and the next one finds it again", async () => {
+    // More than lies between the two on their way.
+    const revision = { ...REVISION, revisionId: newId("rev"), text: "x".repeat(12e6) };
+    proxy.fallSilent();
+    const error = await stores.pipelines.keepRevision(revision).catch((caught: unknown) => caught);
+    proxy.speak();
+    expect(error).to.be.instanceOf(MillraceError).with.property("reason", "unavailable");
+    await until("a call goes through", () =>
+      stores.aggregates.load(stored.head.rootId).then(
+        () => true,
+        () => false,
+      ),
+    );
+  });
 
   it("are not noticed where no outputs are looked for", async () => {
     proxy.cutEvery(1);

@@ -19,6 +19,7 @@ import {
   type WriteError,
 } from "mongodb";
 import { MillraceError } from "../../domain/errors.ts";
+import { mendConnections } from "./driver-connection.ts";
 
 /** A document whose id is a string of ours. */
 export interface Keyed extends Document {
@@ -43,6 +44,8 @@ const HEARTBEAT_MS = 5_000;
 const DUPLICATE_KEY = 11_000;
 const REFUSED_USER = [13, 18];
 const NO_PRIMARY_NOW = [91, 189, 10_058, 10_107, 11_600, 11_602, 13_435, 13_436];
+
+mendConnections();
 
 export class Connection {
   readonly #client: MongoClient;
