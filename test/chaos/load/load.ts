@@ -26,6 +26,8 @@ export class Load {
   readonly #pipelines = new Map<string, string>();
   readonly #unjudged = new Set<string>();
   readonly #flows: Promise<void>[] = [];
+  /** Kinds that are to come: dealt, so that also a short load has each of them. */
+  #deck: LoadKind[] = [];
   #count = 0;
 
   constructor(
@@ -87,8 +89,11 @@ export class Load {
 
   /** Begins one run, of a kind by chance; it goes on by itself. */
   begin(): void {
-    const deck = LOAD_KINDS.flatMap((kind) => Array.from({ length: SHARES[kind] }, () => kind));
-    const flow = this.#flow(this.#random.pick(deck));
+    if (this.#deck.length === 0) {
+      const deck = LOAD_KINDS.flatMap((kind) => Array.from({ length: SHARES[kind] }, () => kind));
+      this.#deck = [...this.#random.shuffled(deck)];
+    }
+    const flow = this.#flow(this.#deck.pop()!);
     flow.catch(() => {}); // `settled` tells it, when all faults have been played.
     this.#flows.push(flow);
   }
