@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { get } from "node:https";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
@@ -38,7 +38,9 @@ describe("TLS of a listener", () => {
 
   async function save(name: string, text: string): Promise<string> {
     const file = join(folder, name);
-    await writeFile(file, text);
+    // A look that finds half of a file complains of it.
+    await writeFile(`${file}.new`, text);
+    await rename(`${file}.new`, file);
     return file;
   }
 
