@@ -11,6 +11,8 @@ import { sweepRuns } from "./sweep-runs.ts";
 
 /** Between the end of one look at everything and the next. */
 const INTERVAL_MS = 10_000;
+/** The same as long as no shard is owned: what is too old by the rules of this start goes soon. */
+const SOON_MS = 1_000;
 /** The same for what is of no run, at most. */
 const RECORDS_INTERVAL_MS = 600_000;
 /** It works at least so long at a time, and then rests as long: the slower the store answers, the less it asks. */
@@ -32,6 +34,7 @@ export class RetentionSweeper {
   readonly #owned: () => readonly number[];
   readonly #ended = new AbortController();
   #working: Promise<void> = Promise.resolve();
+  #hasLooked = false;
   /** By the monotonic clock. */
   #recordsDueAt = Number.NEGATIVE_INFINITY;
 
@@ -52,7 +55,8 @@ export class RetentionSweeper {
 
   async #work(): Promise<void> {
     const { log } = this.#context;
-    while (await this.#rest(INTERVAL_MS)) {
+    while (await this.#rest(this.#hasLooked ? INTERVAL_MS : SOON_MS)) {
+      this.#hasLooked ||= this.#owned().length > 0;
       const before = { ...this.figures.swept };
       try {
         await this.#burst(this.#look());

@@ -1,7 +1,9 @@
 /** Looks again and again for what has to be deleted, on every worker; several may look at once. */
 import type { Logger } from "../domain/logger.ts";
 
-const INTERVAL_MS = 10_000;
+/** What went out of date while no worker ran goes soon after the start. */
+const FIRST_LOOK_MS = 1_000;
+const INTERVAL_MS = 5_000;
 
 export class Sweeper {
   readonly #log: Logger;
@@ -17,7 +19,7 @@ export class Sweeper {
     this.#look = look;
   }
 
-  start(delayMs = INTERVAL_MS): void {
+  start(delayMs = FIRST_LOOK_MS): void {
     this.#timer = setTimeout(() => {
       this.#looking = this.#lookOnce().then((isMore) => {
         if (this.#timer !== undefined) this.start(isMore ? 0 : INTERVAL_MS);
