@@ -1,7 +1,7 @@
 /** Real work in a real installation: this project takes itself out of a Git repository, and is built, tested and released. */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { readFile, readlink } from "node:fs/promises";
+import { readFile, readlink, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -49,6 +49,8 @@ describe("the example that releases this project", function () {
     await push(PLUGIN);
 
     repository = join(world.folder, "millrace.git");
+    // Whoever has checked this project out.
+    await writeFile(join(world.folder, ".gitconfig"), "[safe]\n\tdirectory = *\n");
     git(world.folder, "clone", "--quiet", "--bare", ROOT, repository);
     commit = git(repository, "rev-parse", "HEAD");
     // Whatever is checked out where the tests run.
