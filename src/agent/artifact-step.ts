@@ -7,7 +7,7 @@ import type {
 import { type ArtifactFile, bytesOfFiles } from "../domain/artifacts.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { ArtifactPlacement } from "./artifact-placement.ts";
-import type { BuiltinCall } from "./builtins.ts";
+import type { BuiltinCall } from "./builtin-call.ts";
 import { type Attempt, callPatiently } from "./gateway-call.ts";
 import { readPatterns } from "./patterns.ts";
 

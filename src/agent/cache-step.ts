@@ -14,7 +14,7 @@ import type {
 import { formatDuration } from "../domain/durations.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { piecesOf } from "./artifact-files.ts";
-import type { BuiltinCall } from "./builtins.ts";
+import type { BuiltinCall } from "./builtin-call.ts";
 import { type CacheArgs, keyOf, readCacheArgs } from "./cache-args.ts";
 import { downloadCache } from "./cache-download.ts";
 import { packCache } from "./cache-pack.ts";

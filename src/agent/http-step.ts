@@ -2,7 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { MillraceError } from "../domain/errors.ts";
 import { OUTPUT_BOUNDS } from "../domain/outputs.ts";
-import type { BuiltinCall } from "./builtins.ts";
+import type { BuiltinCall } from "./builtin-call.ts";
 import { type HttpRequest, readHttpArgs } from "./http-args.ts";
 import { requestProblem } from "./http-problem.ts";
 

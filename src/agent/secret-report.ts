@@ -1,7 +1,7 @@
 /** What is told of a step's end: nothing in it is a secret that the step was given. */
 import { LogStream } from "../../proto/generated/gateway/v1/gateway.ts";
 import type { OutputTarget } from "./output-capture.ts";
-import type { StepEnd } from "./step-execution.ts";
+import type { StepEnd } from "./step-end.ts";
 
 /**
  * The same end with its reason masked. An output that holds a secret is not taken, since what reads it would not know to

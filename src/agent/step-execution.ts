@@ -6,7 +6,8 @@ import { isPluginReference } from "../domain/plugins.ts";
 import type { ResourceUsage } from "../domain/resource-usage.ts";
 import type { AfterJobs } from "./after-job.ts";
 import { keepArtifacts } from "./artifact-upload.ts";
-import { type Builtin, type BuiltinCall, builtinOf } from "./builtins.ts";
+import type { Builtin, BuiltinCall } from "./builtin-call.ts";
+import { builtinOf } from "./builtins.ts";
 import { isCheckout, prepareCheckout } from "./checkout-step.ts";
 import type { FifoPool } from "./fifo-pool.ts";
 import type { GatewayAccess } from "./gateway-call.ts";
@@ -17,6 +18,7 @@ import { OutputCapture, type OutputTarget } from "./output-capture.ts";
 import type { PluginSources } from "./plugin-step.ts";
 import { tellable, tellWithheld } from "./secret-report.ts";
 import { parseArguments, type PreparedCommand, prepareCommand } from "./shell-step.ts";
+import type { StepEnd } from "./step-end.ts";
 import { stepEnvironment } from "./step-environment.ts";
 import { makeOutputsFile, type StepOutputs } from "./step-outputs.ts";
 import type { Trash } from "./trash.ts";
@@ -24,22 +26,6 @@ import { openWorkspace, resolveWorkingDirectory } from "./workspace.ts";
 
 /** Beyond it `setTimeout` fires at once; 24 days. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
-export interface StepEnd {
-  readonly phase: StepPhase;
-  /** -1 when there is none. */
-  readonly exitCode: number;
-  /** For people; empty on success. */
-  readonly reason: string;
-  readonly lastLine: bigint;
-  /** Up to the first that cannot be read; none of a lost step. */
-  readonly outputs: StepOutputs["outputs"];
-  /** Unix milliseconds; 0 when the process did not start. */
-  readonly startedAtMs: number;
-  readonly endedAtMs: number;
-  /** Undefined when nobody can tell. */
-  readonly usage: ResourceUsage | undefined;
-}
 
 /** Why a step is ended before its time; the first one counts. */
 type Cause = { readonly phase: StepPhase; readonly reason: string };

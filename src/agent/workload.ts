@@ -21,7 +21,8 @@ import type { HeldLease, Leases } from "./leases.ts";
 import type { LogShipper } from "./log-shipper.ts";
 import type { PluginSources } from "./plugin-step.ts";
 import { SecretFinder } from "./secret-finder.ts";
-import { StepExecution, type StepEnd } from "./step-execution.ts";
+import type { StepEnd } from "./step-end.ts";
+import { StepExecution } from "./step-execution.ts";
 import type { Trash } from "./trash.ts";
 import { workspacePath } from "./workspace.ts";
 

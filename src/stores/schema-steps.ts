@@ -2,7 +2,7 @@
 import { MillraceError } from "../domain/errors.ts";
 import type { JobSpec, PlannedJob, PlannedStage, PlannedStep, RunPlan } from "../domain/plan.ts";
 import type { RunOrigin } from "./aggregates.ts";
-import type { SchemaStep, StoredParts, StoredState } from "./stored-format.ts";
+import type { SchemaStep, StoredParts, StoredState } from "./stored-parts.ts";
 
 /** As schema 2 stored it. */
 type SecondJob = Omit<PlannedJob, "approval" | "group">;

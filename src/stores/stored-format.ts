@@ -6,39 +6,9 @@
  * (schema-switch.ts): so releases one schema apart run side by side. What queries are made of (`index`, a head's columns)
  * is changed by migrations of the stores, and commands, events and notices only ever gain fields: none of them is here.
  */
-import type { ActorRef } from "../domain/effects.ts";
 import { MillraceError } from "../domain/errors.ts";
-import type { JobSpec, RunPlan } from "../domain/plan.ts";
-import type { OwedRecord, RunOrigin } from "./aggregates.ts";
 import { CONDITIONS_AND_OUTPUTS, GATES_AND_RERUNS, USAGE_AND_STEP_NEEDS } from "./schema-steps.ts";
-
-/** An actor's state as JSON. */
-export type StoredState = Readonly<Record<string, unknown>>;
-
-/** Each is converted by itself, since look-ups read single ones. */
-export interface StoredParts {
-  readonly owed: readonly OwedRecord[];
-  readonly origin: RunOrigin;
-  readonly run: StoredState;
-  readonly job: StoredState;
-  readonly step: StoredState;
-  readonly approval: StoredState;
-  readonly group: StoredState;
-  readonly plan: RunPlan;
-  readonly spec: JobSpec;
-  readonly letter: { readonly to: ActorRef | null; readonly message: unknown };
-}
-
-export type Part = keyof StoredParts;
-
-/** Pure functions of the parts that differ; each keeps by spreading what it does not change. */
-export type Conversion = { readonly [P in Part]?: (part: StoredParts[P]) => StoredParts[P] };
-
-/** From one schema to the next and back; `downgrade(upgrade(part))` is `part`. */
-export interface SchemaStep {
-  readonly upgrade: Conversion;
-  readonly downgrade: Conversion;
-}
+import type { Conversion, Part, SchemaStep, StoredParts } from "./stored-parts.ts";
 
 export interface StoredFormat {
   /** The newest that is read and can be written. */

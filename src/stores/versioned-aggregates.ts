@@ -18,14 +18,8 @@ import {
   type StoredActor,
 } from "./aggregates.ts";
 import { writtenPlan } from "./versioned-plans.ts";
-import {
-  fromStored,
-  NewerSchemaError,
-  refuseNewer,
-  type StoredFormat,
-  type StoredState,
-  toStored,
-} from "./stored-format.ts";
+import { fromStored, NewerSchemaError, refuseNewer, type StoredFormat, toStored } from "./stored-format.ts";
+import type { StoredState } from "./stored-parts.ts";
 
 /** Reads reject with a `NewerSchemaError` for what a newer version has stored; only pages of jobs leave it out. */
 export function versionedAggregates(store: AggregateStore, format: StoredFormat, writes: () => number): AggregateStore {

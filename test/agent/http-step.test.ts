@@ -9,7 +9,7 @@ import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import type { BuiltinCall } from "../../src/agent/builtins.ts";
+import type { BuiltinCall } from "../../src/agent/builtin-call.ts";
 import { sendRequest } from "../../src/agent/http-step.ts";
 import { SecretFinder } from "../../src/agent/secret-finder.ts";
 import { until } from "../support/until.ts";

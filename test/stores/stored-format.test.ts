@@ -5,12 +5,11 @@ import {
   formatOf,
   fromStored,
   NewerSchemaError,
-  type Part,
   refuseNewer,
   STORED_FORMAT,
-  type StoredParts,
   toStored,
 } from "../../src/stores/stored-format.ts";
+import type { Part, StoredParts } from "../../src/stores/stored-parts.ts";
 import { CONDITIONS_AND_OUTPUTS, GATES_AND_RERUNS } from "../../src/stores/schema-steps.ts";
 import { sampleAggregate } from "../contracts/samples.ts";
 import { NEXT_FORMAT, RENAMING } from "../support/next-format.ts";
