@@ -2,11 +2,12 @@
  * The master keys of an embedded control plane: a file each in its data directory, numbered, of which the last seals. None is
  * ever changed or removed: a secret may be under any of them, and a process that runs finds a new one by itself.
  */
-import { randomBytes, randomUUID } from "node:crypto";
-import { link, open, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { open, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { MillraceError } from "../domain/errors.ts";
 import { type KeyRing, MASTER_KEY_BYTES, type MasterKey, masterKey } from "../secrets/master-keys.ts";
+import { makeOnce } from "./kept-file.ts";
 
 const FILE_NAME = /^master-(\d{1,6})\.key$/;
 
@@ -28,17 +29,7 @@ export async function readMasterKeyFiles(dataDir: string): Promise<readonly stri
  * nothing is made then.
  */
 export async function makeMasterKey(dataDir: string, known: number): Promise<void> {
-  const path = masterKeyFile(dataDir, known + 1);
-  const fresh = `${path}.${randomUUID()}`;
-  await writeFile(fresh, randomBytes(MASTER_KEY_BYTES).toString("hex"), { mode: 0o600, flush: true });
-  try {
-    // A link appears whole or not at all, and only where there is none.
-    await link(fresh, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  } finally {
-    await rm(fresh, { force: true });
-  }
+  await makeOnce(masterKeyFile(dataDir, known + 1), randomBytes(MASTER_KEY_BYTES).toString("hex"));
   const folder = await open(dataDir, "r");
   await folder.sync();
   await folder.close();

@@ -1,8 +1,9 @@
 /** The signing key of an embedded control plane: made at its first start and kept in its data directory. */
-import { randomBytes, randomUUID } from "node:crypto";
-import { link, readFile, rm, writeFile } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { MillraceError } from "../domain/errors.ts";
+import { makeOnce } from "./kept-file.ts";
 
 const KEY_BYTES = 32;
 
@@ -14,16 +15,7 @@ export function signingKeyFile(dataDir: string): string {
 /** The key in `dataDir`, made when there is none. Several processes may share the directory: all get the same key. */
 export async function keptSigningKey(dataDir: string): Promise<Uint8Array> {
   const path = signingKeyFile(dataDir);
-  const fresh = `${path}.${randomUUID()}`;
-  await writeFile(fresh, randomBytes(KEY_BYTES).toString("hex"), { mode: 0o600 });
-  try {
-    // A link appears whole or not at all, and only where there is none: the first process wins.
-    await link(fresh, path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  } finally {
-    await rm(fresh, { force: true });
-  }
+  await makeOnce(path, randomBytes(KEY_BYTES).toString("hex"));
   const key = Buffer.from(await readFile(path, "utf8"), "hex");
   if (key.length !== KEY_BYTES) {
     throw new MillraceError(

@@ -1,5 +1,5 @@
 /** Caches over a real gateway and its store: brought back, kept after the end of the job, refused, and swept. */
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
 import type {
@@ -14,6 +14,7 @@ import { cacheVersion, KEEP_CACHE_MS } from "../../src/domain/caches.ts";
 import { asId, cacheIdOf, newId, type ProjectId } from "../../src/domain/ids.ts";
 import { CACHE_RULES } from "../support/cache-rules.ts";
 import { until } from "../support/until.ts";
+import { sha256 } from "./artifact-push.ts";
 import { Gateway, Stream, type TestAgent } from "./gateway.ts";
 import { StoredRun } from "./stored-run.ts";
 
@@ -29,7 +30,6 @@ const EMPTY = {
   artifacts: [],
   plugin: null,
 };
-const sha256 = (content: Uint8Array): string => createHash("sha256").update(content).digest("hex");
 
 class Push extends Stream<PushCacheRequest, PushCacheResponse> {
   begin(stepRunId: string, key: string, content: Uint8Array, changes: object = {}): void {
