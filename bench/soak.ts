@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import Libsql from "libsql";
-import { storeFile } from "../src/plane/data-dir.ts";
+import { storeFile } from "../src/node/data-dir.ts";
 import { Installation } from "./millrace/installation.ts";
 
 const KEEP = "15s,150/pipeline";

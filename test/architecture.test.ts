@@ -60,8 +60,8 @@ describe("the architecture", () => {
   });
 
   it("refuses what it should: adapters to use cases, the kernel to deciders, unknown packages and folders", () => {
-    expect(table.allows("src/app/runs.ts", "../stores/stores.ts")).to.equal(true);
-    expect(table.allows("src/app/runs.ts", "../stores/mongo/open.ts")).to.equal(false);
+    expect(table.allows("src/app/runs/runs.ts", "../stores/stores.ts")).to.equal(true);
+    expect(table.allows("src/app/runs/runs.ts", "../stores/mongo/open.ts")).to.equal(false);
     expect(table.allows("actors/job/decide.ts", "../kernel/kernel.ts")).to.equal(false);
     expect(table.allows("actors/job/decide.ts", "./actor.ts")).to.equal(false);
     expect(table.allows("actors/job/decide.ts", "node:fs")).to.equal(false);

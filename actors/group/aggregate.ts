@@ -1,8 +1,8 @@
 /** The group aggregate: one actor, which is there as soon as somebody asks for a place. */
 import { asId, type GroupId, type ProjectId } from "../../src/domain/ids.ts";
-import { NO_PIPELINE, type RunOrigin, type RunSummary } from "../../src/stores/aggregates.ts";
-import type { Command } from "../../src/stores/inbox.ts";
-import { STORED_FORMAT } from "../../src/stores/stored-format.ts";
+import { NO_PIPELINE, type RunOrigin, type RunSummary } from "../../src/stores/ports/aggregates.ts";
+import type { Command } from "../../src/stores/ports/inbox.ts";
+import { STORED_FORMAT } from "../../src/stores/format/stored-format.ts";
 import type { ActorKind, AggregateType } from "../kernel/actor-kind.ts";
 import { decideGroup } from "./decide.ts";
 import type { GroupMessage } from "./messages.ts";

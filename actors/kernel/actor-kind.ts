@@ -9,8 +9,8 @@ import type { AgentId, RootId } from "../../src/domain/ids.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Timer } from "../../src/domain/timer.ts";
-import type { ActorIndex, Aggregate, RunSummary, StoredActor } from "../../src/stores/aggregates.ts";
-import type { Command } from "../../src/stores/inbox.ts";
+import type { ActorIndex, Aggregate, RunSummary, StoredActor } from "../../src/stores/ports/aggregates.ts";
+import type { Command } from "../../src/stores/ports/inbox.ts";
 
 export type Kind = StoredActor["kind"];
 export type Effect = OwedEffect | LocalEffect<unknown, unknown>;

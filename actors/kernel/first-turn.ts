@@ -4,7 +4,7 @@
  */
 import type { OutputsReader } from "../../src/domain/outputs.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
-import type { Aggregate } from "../../src/stores/aggregates.ts";
+import type { Aggregate } from "../../src/stores/ports/aggregates.ts";
 import type { AggregateType } from "./actor-kind.ts";
 import { dueTimers, headAfter, indexed, NO_ACTORS, toStored } from "./head.ts";
 import { decideTurn, type LiveActor } from "./turn.ts";

@@ -1,7 +1,7 @@
 /** The head of an aggregate after a turn, and the look at actors that it is made of. Pure. */
 import type { RootId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
-import type { AggregateHead, OwedRecord, StoredActor } from "../../src/stores/aggregates.ts";
+import type { AggregateHead, OwedRecord, StoredActor } from "../../src/stores/ports/aggregates.ts";
 import { type AggregateType, kindOf } from "./actor-kind.ts";
 import type { Delivery, LiveActor, TurnResult } from "./turn.ts";
 

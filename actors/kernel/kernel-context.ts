@@ -2,7 +2,7 @@
 import type { Clock } from "../../src/domain/clock.ts";
 import type { RootId } from "../../src/domain/ids.ts";
 import type { Logger } from "../../src/domain/logger.ts";
-import type { Stores } from "../../src/stores/stores.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
 import type { AggregateType } from "./actor-kind.ts";
 import type { PerformerPorts } from "./performer.ts";
 import type { LiveActor } from "./turn.ts";

@@ -3,7 +3,7 @@
  */
 import type { Letter } from "../../queues/envelope.ts";
 import type { ShardHandler } from "../../queues/ports.ts";
-import type { Presence } from "../../src/dispatch/board.ts";
+import type { Presence } from "../../src/board/board.ts";
 import { asId, type RootId } from "../../src/domain/ids.ts";
 import { DEFAULT_TIMING, type KernelContext, type KernelCounters, type KernelTiming } from "./kernel-context.ts";
 import { LeaseWatcher } from "./lease-watcher.ts";

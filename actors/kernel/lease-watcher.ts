@@ -7,7 +7,7 @@
 import type { Clock } from "../../src/domain/clock.ts";
 import { type AgentId, asId, type JobRunId } from "../../src/domain/ids.ts";
 import type { Logger } from "../../src/domain/logger.ts";
-import { type Board, PLACE_MS, type Presence } from "../../src/dispatch/board.ts";
+import { type Board, PLACE_MS, type Presence } from "../../src/board/board.ts";
 import type { Holder } from "./actor-kind.ts";
 
 interface Watched {

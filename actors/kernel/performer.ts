@@ -5,14 +5,14 @@
 import type { MailboxSender } from "../../queues/ports.ts";
 import { shardOf } from "../../queues/shard-map.ts";
 import type { Clock } from "../../src/domain/clock.ts";
-import type { Board } from "../../src/dispatch/board.ts";
-import type { AgentNotice } from "../../src/dispatch/notices.ts";
+import type { Board } from "../../src/board/board.ts";
+import type { AgentNotice } from "../../src/board/notices.ts";
 import type { OwedEffect } from "../../src/domain/effects.ts";
 import type { RunEvent } from "../../src/domain/events.ts";
 import type { AgentId, RootId, RunId } from "../../src/domain/ids.ts";
 import { agentChannel, commandChannel, type Feed, runChannel } from "../../src/feed/feed.ts";
-import type { AggregateHead, OwedRecord } from "../../src/stores/aggregates.ts";
-import type { Stores } from "../../src/stores/stores.ts";
+import type { AggregateHead, OwedRecord } from "../../src/stores/ports/aggregates.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
 
 /** The beginning of a run of thousands of jobs is performed in parts, so that others get their turn in between. */
 const AT_ONCE = 500;

@@ -11,8 +11,8 @@ import type { Clock } from "../../src/domain/clock.ts";
 import type { Offer } from "../../src/domain/effects.ts";
 import type { JobRunId, RootId, RunId } from "../../src/domain/ids.ts";
 import type { Logger } from "../../src/domain/logger.ts";
-import type { Board, Presence } from "../../src/dispatch/board.ts";
-import type { AggregateStore, JobLocation } from "../../src/stores/aggregates.ts";
+import type { Board, Presence } from "../../src/board/board.ts";
+import type { AggregateStore, JobLocation } from "../../src/stores/ports/aggregates.ts";
 import { type AggregateType, kindOf } from "./actor-kind.ts";
 import type { Delivery } from "./turn.ts";
 

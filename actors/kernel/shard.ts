@@ -3,8 +3,8 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { type RootId, type RunId, timeOf } from "../../src/domain/ids.ts";
-import type { DueAggregate } from "../../src/stores/aggregates.ts";
-import { NewerSchemaError } from "../../src/stores/stored-format.ts";
+import type { DueAggregate } from "../../src/stores/ports/aggregates.ts";
+import { NewerSchemaError } from "../../src/stores/format/stored-format.ts";
 import { Activation } from "./activation.ts";
 import { type Holder, kindOf } from "./actor-kind.ts";
 import type { KernelContext } from "./kernel-context.ts";

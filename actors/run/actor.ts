@@ -1,5 +1,5 @@
 /** The run as the kernel sees it. */
-import type { ActorIndex, RunSummary, RunWaits } from "../../src/stores/aggregates.ts";
+import type { ActorIndex, RunSummary, RunWaits } from "../../src/stores/ports/aggregates.ts";
 import type { ActorKind } from "../kernel/actor-kind.ts";
 import { decideRun, outstandingRun } from "./decide.ts";
 import type { RunMessage } from "./messages.ts";

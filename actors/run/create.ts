@@ -1,8 +1,8 @@
 /** The first snapshot of a run: every job and step of the plan, waiting or reused. */
 import type { RunId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
-import type { Aggregate, RunOrigin, StoredActor } from "../../src/stores/aggregates.ts";
-import { STORED_FORMAT } from "../../src/stores/stored-format.ts";
+import type { Aggregate, RunOrigin, StoredActor } from "../../src/stores/ports/aggregates.ts";
+import { STORED_FORMAT } from "../../src/stores/format/stored-format.ts";
 import { jobActor } from "../job/actor.ts";
 import { resultOf } from "../job/facts.ts";
 import { stepActor } from "../step/actor.ts";

@@ -4,8 +4,8 @@
  */
 import { Queue } from "bullmq";
 import { join } from "node:path";
-import { endWithUs } from "../../src/plane/lifeline.ts";
-import { Teardown } from "../../src/plane/teardown.ts";
+import { endWithUs } from "../../src/node/lifeline.ts";
+import { Teardown } from "../../src/node/teardown.ts";
 import { startEmbeddedRedis } from "../../src/redis/embedded.ts";
 import { type RunOrder, systemOf } from "../measure/engine.ts";
 import { SystemProcess } from "../measure/system-process.ts";

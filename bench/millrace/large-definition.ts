@@ -1,6 +1,6 @@
 /** A definition of 1,000 steps such as a large project has: 10 stages with 10 jobs, most of them alike. */
 import type { Definition } from "../../src/definition/definition.ts";
-import { renderSpec } from "../../src/definition/render.ts";
+import { renderSpec } from "../../src/definition/edit/render.ts";
 import { asId, type PipelineId, type ProjectId, type RunId } from "../../src/domain/ids.ts";
 
 const STAGES = 10;

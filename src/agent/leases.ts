@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../domain/clock.ts";
 import type { Logger } from "../domain/logger.ts";
-import { Guard } from "./guard.ts";
+import { Guard } from "./process/guard.ts";
 
 /** How long after its end a lease is left to the agent before the guard steps in; the plane waits for 5 s. */
 const SLACK_MS = 500;

@@ -1,6 +1,6 @@
 /** What is told of a step's end: nothing in it is a secret that the step was given. */
 import { LogStream } from "../../proto/generated/gateway/v1/gateway.ts";
-import type { OutputTarget } from "./output-capture.ts";
+import type { OutputTarget } from "./logs/output-capture.ts";
 import type { StepEnd } from "./step-end.ts";
 
 /**

@@ -5,19 +5,19 @@ import { MillraceError } from "../domain/errors.ts";
 import { isPluginReference } from "../domain/plugins.ts";
 import type { ResourceUsage } from "../domain/resource-usage.ts";
 import type { AfterJobs } from "./after-job.ts";
-import { keepArtifacts } from "./artifact-upload.ts";
-import type { Builtin, BuiltinCall } from "./builtin-call.ts";
-import { builtinOf } from "./builtins.ts";
-import { isCheckout, prepareCheckout } from "./checkout-step.ts";
-import type { FifoPool } from "./fifo-pool.ts";
-import type { GatewayAccess } from "./gateway-call.ts";
-import type { ProcessExit } from "./launch-protocol.ts";
-import type { LaunchedProcess, Launcher } from "./launcher.ts";
+import { keepArtifacts } from "./builtins/artifact/artifact-upload.ts";
+import type { Builtin, BuiltinCall } from "./builtins/builtin-call.ts";
+import { builtinOf } from "./builtins/builtins.ts";
+import { isCheckout, prepareCheckout } from "./builtins/checkout/checkout-step.ts";
+import type { FifoPool } from "./process/fifo-pool.ts";
+import type { GatewayAccess } from "./connection/gateway-call.ts";
+import type { ProcessExit } from "./process/launch-protocol.ts";
+import type { LaunchedProcess, Launcher } from "./process/launcher.ts";
 import type { HeldLease } from "./leases.ts";
-import { OutputCapture, type OutputTarget } from "./output-capture.ts";
-import type { PluginSources } from "./plugin-step.ts";
+import { OutputCapture, type OutputTarget } from "./logs/output-capture.ts";
+import type { PluginSources } from "./builtins/plugin/plugin-step.ts";
 import { tellable, tellWithheld } from "./secret-report.ts";
-import { parseArguments, type PreparedCommand, prepareCommand } from "./shell-step.ts";
+import { parseArguments, type PreparedCommand, prepareCommand } from "./builtins/shell-step.ts";
 import type { StepEnd } from "./step-end.ts";
 import { stepEnvironment } from "./step-environment.ts";
 import { makeOutputsFile, type StepOutputs } from "./step-outputs.ts";
@@ -143,7 +143,7 @@ export class StepExecution {
     if (!isPluginReference(this.#dispatch.uses)) return prepareCommand(this.#dispatch, scratchDir);
     const { signal } = this.#ending;
     // Most agents never see a plugin.
-    const { preparePlugin } = await import("./plugin-step.ts");
+    const { preparePlugin } = await import("./builtins/plugin/plugin-step.ts");
     try {
       return await preparePlugin(this.#dispatch, { ...plugins, env, scratchDir, gateway, signal });
     } catch (error) {

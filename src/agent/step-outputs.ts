@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { OUTPUT_BOUNDS } from "../domain/outputs.ts";
-import type { SecretFinder, Span } from "./secret-finder.ts";
+import type { SecretFinder, Span } from "./logs/secret-finder.ts";
 import type { Trash } from "./trash.ts";
 
 /** Of the file: room for delimiters, line ends and values that later ones replace. */

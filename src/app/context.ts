@@ -1,14 +1,14 @@
 /** What every use case works with; wired once in `src/main.ts`. */
 import type { MailboxSender } from "../../queues/ports.ts";
-import type { Board, Presence } from "../dispatch/board.ts";
+import type { Board, Presence } from "../board/board.ts";
 import type { ArtifactRules } from "../domain/artifacts.ts";
 import type { CacheRules } from "../domain/caches.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { Logger } from "../domain/logger.ts";
 import type { Feed } from "../feed/feed.ts";
 import type { SecretVault } from "../secrets/vault.ts";
-import type { StoredActor } from "../stores/aggregates.ts";
-import type { Stores } from "../stores/stores.ts";
+import type { StoredActor } from "../stores/ports/aggregates.ts";
+import type { Stores } from "../stores/ports/stores.ts";
 
 export interface AppContext {
   readonly stores: Stores;

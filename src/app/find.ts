@@ -2,8 +2,8 @@
 import { MillraceError } from "../domain/errors.ts";
 import type { PipelineId, RunId } from "../domain/ids.ts";
 import type { RunPlan } from "../domain/plan.ts";
-import type { AggregateHead } from "../stores/aggregates.ts";
-import type { Pipeline } from "../stores/pipelines.ts";
+import type { AggregateHead } from "../stores/ports/aggregates.ts";
+import type { Pipeline } from "../stores/ports/pipelines.ts";
 import type { AppContext } from "./context.ts";
 
 export async function findPipeline(context: AppContext, pipelineId: PipelineId): Promise<Pipeline> {

@@ -1,6 +1,6 @@
 /** How every list is asked for and answered. */
 import { z } from "zod";
-import type { Page, PageRequest } from "../stores/aggregates.ts";
+import type { Page, PageRequest } from "../stores/ports/aggregates.ts";
 
 const MAX_PAGE_SIZE = 100;
 

@@ -1,7 +1,7 @@
 /** Idempotency of calls that carry a `requestId`. */
 import { createHash } from "node:crypto";
 import { MillraceError } from "../domain/errors.ts";
-import type { UserCaller } from "./access.ts";
+import type { UserCaller } from "./identity/access.ts";
 import type { AppContext } from "./context.ts";
 
 export interface IdentifiedRequest<Id extends string> {

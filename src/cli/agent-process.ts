@@ -3,8 +3,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../domain/logger.ts";
-import { killAtExit, killGroup } from "../plane/kill-at-exit.ts";
-import { MAIN_FILE } from "../plane/package-root.ts";
+import { killAtExit, killGroup } from "../node/kill-at-exit.ts";
+import { MAIN_FILE } from "../node/package-root.ts";
 
 const RESTART_MS = 500;
 /** Steps get this long to end by themselves before the agent is killed, and they with it. */

@@ -1,9 +1,9 @@
 /** A client of the HTTP API and the WebSocket, as any user may write one. */
 import { WebSocket } from "ws";
-import type { AgentView } from "../app/inventory.ts";
-import type { PlanView } from "../app/plan-view.ts";
-import type { PluginReleaseView } from "../app/plugins.ts";
-import type { RunDetail } from "../app/run-view.ts";
+import type { AgentView } from "../app/agents/inventory.ts";
+import type { PlanView } from "../app/triggering/plan-view.ts";
+import type { PluginReleaseView } from "../app/catalogue/plugins.ts";
+import type { RunDetail } from "../app/runs/run-view.ts";
 import { ERROR_TABLE, type ErrorReason, MillraceError, type Problem } from "../domain/errors.ts";
 
 const REQUEST_TIMEOUT_MS = 15_000;

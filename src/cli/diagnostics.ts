@@ -1,5 +1,5 @@
 /** Diagnostics of a definition as compilers print them: place, message, the line itself and a caret. Pure. */
-import type { Diagnostic } from "../definition/diagnostics.ts";
+import type { Diagnostic } from "../definition/text/diagnostics.ts";
 import type { Problem } from "../domain/errors.ts";
 import { type Paint, printable } from "./screen.ts";
 

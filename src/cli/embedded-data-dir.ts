@@ -1,7 +1,7 @@
 /** The data directory that commands on a stopped or running embedded installation mean. */
 import { resolve } from "node:path";
 import { readControlPlaneConfig } from "../config.ts";
-import { defaultDataDir } from "../plane/data-dir.ts";
+import { defaultDataDir } from "../node/data-dir.ts";
 import { readSettings, UsageError } from "./command-line.ts";
 
 /** Where the command line or the environment puts an embedded store. Throws a usage error when there is none. */

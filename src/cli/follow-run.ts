@@ -1,6 +1,6 @@
 /** Follows a run to its end: its state by reading it again and again, its logs as they come. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RunDetail } from "../app/run-view.ts";
+import type { RunDetail } from "../app/runs/run-view.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { isActiveStepStatus, isFinalRunStatus } from "../domain/status.ts";
 import type { ApiClient } from "./api-client.ts";

@@ -2,18 +2,18 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ACT_AS } from "../app/access.ts";
-import { signAccessToken } from "../app/access-tokens.ts";
-import { ADMINISTRATOR } from "../app/bootstrap.ts";
-import { issueToken, tokenIdOf } from "../app/tokens.ts";
+import { ACT_AS } from "../app/identity/access.ts";
+import { signAccessToken } from "../app/identity/access-tokens.ts";
+import { ADMINISTRATOR } from "../app/identity/bootstrap.ts";
+import { issueToken, tokenIdOf } from "../app/identity/tokens.ts";
 import type { AppContext } from "../app/context.ts";
 import type { ControlPlaneConfig } from "../config.ts";
-import { type ControlPlane, startControlPlane } from "../plane/control-plane.ts";
+import { type ControlPlane, startControlPlane } from "../node/control-plane.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";
 import { startAgentProcess } from "./agent-process.ts";
 import { ApiClient } from "./api-client.ts";
-import { Teardown } from "../plane/teardown.ts";
+import { Teardown } from "../node/teardown.ts";
 
 const AGENT_WAIT_MS = 30_000;
 const REGISTRATION_MS = 3_600_000;

@@ -1,6 +1,6 @@
 /** A dry run as a tree of text: what would run, what is skipped and what decided, which agents could take it. Pure. */
 import { describeFailing } from "../domain/agent-match.ts";
-import type { JobView, PlanView, StageView } from "../app/plan-view.ts";
+import type { JobView, PlanView, StageView } from "../app/triggering/plan-view.ts";
 import { plural } from "./diagnostics.ts";
 import { type Colour, cut, type Paint, printable } from "./screen.ts";
 

@@ -4,7 +4,7 @@ import { extname } from "node:path";
 import type { Readable } from "node:stream";
 import { text as readAll } from "node:stream/consumers";
 import { LIMITS } from "../definition/schema/limits.ts";
-import type { Format } from "../definition/read-text.ts";
+import type { Format } from "../definition/text/read-text.ts";
 import { UsageError } from "./command-line.ts";
 
 const STDIN = "-";

@@ -1,5 +1,5 @@
 /** The approvals that a run at the command line asks for: given by whoever has said so beforehand, else told, since nobody else could. */
-import type { RunDetail } from "../app/run-view.ts";
+import type { RunDetail } from "../app/runs/run-view.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { ApiClient } from "./api-client.ts";
 import { printable, type Screen } from "./screen.ts";

@@ -1,5 +1,5 @@
 /** The progress of a run as lines of text: stages, jobs and steps, each with its status and time. Pure. */
-import type { RunDetail } from "../app/run-view.ts";
+import type { RunDetail } from "../app/runs/run-view.ts";
 import { formatDuration } from "../domain/durations.ts";
 
 export type Job = RunDetail["jobs"][number];

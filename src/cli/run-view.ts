@@ -1,5 +1,5 @@
 /** A run as it goes on, shown to a person: a tree that is drawn anew on a terminal, lines of what changes elsewhere. */
-import type { RunDetail } from "../app/run-view.ts";
+import type { RunDetail } from "../app/runs/run-view.ts";
 import { describe, fitTree, type Job, type Status, type Step, SYMBOLS } from "./run-tree.ts";
 import { type Paint, printable, type Screen } from "./screen.ts";
 

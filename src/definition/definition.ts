@@ -19,7 +19,7 @@ import type {
   RawTarget,
   RawTriggers,
 } from "./schema/pipeline.ts";
-import type { Path, Source } from "./source.ts";
+import type { Path, Source } from "./text/source.ts";
 
 export interface Definition {
   readonly namespace: string;

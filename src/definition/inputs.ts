@@ -1,6 +1,6 @@
 /** Typed inputs of a trigger by hand: texts as they come, and the values that expressions read. */
 import type { Pairs, Scalar } from "../domain/plan.ts";
-import { clip } from "./read-text.ts";
+import { clip } from "./text/read-text.ts";
 import type { RawInput } from "./schema/pipeline.ts";
 
 export interface InputProblem {

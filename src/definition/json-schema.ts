@@ -11,9 +11,9 @@ import { pipelineSchema, stageSchema } from "./schema/pipeline.ts";
 import { stepRetrySchema, stepSchema } from "./schema/step.ts";
 import { eventSchema, inputSchema, PROVIDERS } from "./schema/triggers.ts";
 import { env } from "./schema/values.ts";
-import { ENV_NAME } from "./name-checks.ts";
-import { EVENTS } from "./trigger-checks.ts";
-import { BUILTIN_ARGS, PLUGIN } from "./uses.ts";
+import { ENV_NAME } from "./checks/name-checks.ts";
+import { EVENTS } from "./checks/trigger-checks.ts";
+import { BUILTIN_ARGS, PLUGIN } from "./checks/uses.ts";
 
 const DRAFT = "http://json-schema.org/draft-07/schema#";
 

@@ -1,6 +1,6 @@
 /** What the language has and this version does not run: told when a definition is validated, refused when a run of it is asked for. */
 import type { DefinedJob, Definition } from "./definition.ts";
-import type { Path } from "./source.ts";
+import type { Path } from "./text/source.ts";
 
 export interface NotRunYet {
   readonly path: Path;

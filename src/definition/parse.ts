@@ -1,14 +1,14 @@
 /** From text to definition: the one validator for the command line, HTTP, gRPC, saves and runs. */
-import { checkDefinition } from "./checks.ts";
+import { checkDefinition } from "./checks/checks.ts";
 import { type Definition, toDefinition } from "./definition.ts";
 import type { PluginLookup } from "../domain/plugins.ts";
-import type { Diagnostic } from "./diagnostics.ts";
+import type { Diagnostic } from "./text/diagnostics.ts";
 import { findNotRunYet } from "./not-run-yet.ts";
-import { checkPlugins, pluginsIn } from "./plugin-checks.ts";
-import type { Format } from "./read-text.ts";
+import { checkPlugins, pluginsIn } from "./checks/plugin-checks.ts";
+import type { Format } from "./text/read-text.ts";
 import { pipelineSchema, type RawPipeline } from "./schema/pipeline.ts";
-import { reportIssues } from "./shape.ts";
-import { Source } from "./source.ts";
+import { reportIssues } from "./checks/shape.ts";
+import { Source } from "./text/source.ts";
 
 export interface ParsedDefinition {
   /** Present exactly when no diagnostic is an error. */

@@ -1,7 +1,7 @@
 /** Which kind of map stands at a path: read from the schema itself, so that no second list of keys can differ from it. */
 import { z } from "zod";
 import { pipelineSchema } from "./schema/pipeline.ts";
-import type { Path } from "./source.ts";
+import type { Path } from "./text/source.ts";
 
 /** A kind of map of the language. */
 export interface Place {

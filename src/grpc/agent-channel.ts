@@ -1,11 +1,11 @@
 /** The control channels of one gateway: at most one for each agent. */
 import type { ConnectRequest, ConnectResponse, Hello } from "../../proto/generated/agent/v1/agent.ts";
-import { agentCaller } from "../app/agent-registration.ts";
+import { agentCaller } from "../gateway/registration.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { AgentId } from "../domain/ids.ts";
-import { AgentSession, superseded } from "./agent-session.ts";
+import { AgentSession, superseded } from "../gateway/agent-session.ts";
 import type { Duplex } from "./calls.ts";
-import type { GatewayContext } from "./gateway-context.ts";
+import type { GatewayContext } from "../gateway/gateway-context.ts";
 
 const HELLO_MS = 10_000;
 

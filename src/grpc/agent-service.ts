@@ -1,8 +1,8 @@
 /** agent.v1: lifecycle of agents, dispatch by push and by pull, and reports. */
 import { z } from "zod";
 import type { AgentServer, ConnectResponse } from "../../proto/generated/agent/v1/agent.ts";
-import { cancelHeldStep, stepCancellation } from "../app/agent-cancel.ts";
-import { StepFetcher } from "../app/agent-fetch.ts";
+import { cancelHeldStep, stepCancellation } from "../gateway/cancel-held-step.ts";
+import { StepFetcher } from "../gateway/step-fetcher.ts";
 import {
   agentRegistration,
   callingAgent,
@@ -11,14 +11,14 @@ import {
   registerAgent,
   unregisterAgent,
   updateLabels,
-} from "../app/agent-registration.ts";
-import { reportAndWait } from "../app/agent-report.ts";
-import { missedOrders } from "../app/agent-work.ts";
+} from "../gateway/registration.ts";
+import { reportAndWait } from "../gateway/report-and-wait.ts";
+import { missedOrders } from "../gateway/reconciliation.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { AgentChannels } from "./agent-channel.ts";
-import { chosenId, noticeMessage, readHoldings, readReport } from "./agent-messages.ts";
+import { chosenId, noticeMessage, readHoldings, readReport } from "./messages/agent-messages.ts";
 import { duplex, unary } from "./calls.ts";
-import type { GatewayContext } from "./gateway-context.ts";
+import type { GatewayContext } from "../gateway/gateway-context.ts";
 import { parse } from "./status.ts";
 
 const MAX_FETCH_WAIT_MS = 30_000;

@@ -1,15 +1,15 @@
 /** The operations of pipeline.v1 on approvals. */
 import type { ApproveRequest, PipelineServer, RejectRequest } from "../../proto/generated/pipeline/v1/pipeline.ts";
-import { listApprovals, listApprovalsQuery, listRunApprovals } from "../app/approvals.ts";
+import { listApprovals, listApprovalsQuery, listRunApprovals } from "../app/approvals/approvals.ts";
 import type { AppContext } from "../app/context.ts";
-import { approve, reject, voteBody, type VoteRequest } from "../app/votes.ts";
+import { approve, reject, voteBody, type VoteRequest } from "../app/approvals/votes.ts";
 import { asId } from "../domain/ids.ts";
-import { approvalForCallerMessage } from "./approval-messages.ts";
+import { approvalForCallerMessage } from "./messages/approval-messages.ts";
 import { unary } from "./calls.ts";
-import { given, paging } from "./fields.ts";
+import { given, paging } from "./messages/fields.ts";
 import { ofPipeline } from "./run-calls.ts";
 import { parse } from "./status.ts";
-import { APPROVAL_STATUSES, wordOf } from "./words.ts";
+import { APPROVAL_STATUSES, wordOf } from "./messages/words.ts";
 
 export function approvalCalls(
   context: AppContext,

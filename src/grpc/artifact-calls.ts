@@ -8,11 +8,11 @@ import type {
   PushArtifactRequest,
   PushArtifactResponse,
 } from "../../proto/generated/gateway/v1/gateway.ts";
-import { callingAgent } from "../app/agent-registration.ts";
-import { findKeptArtifact } from "../app/artifact-handout.ts";
-import { ArtifactIngest } from "../app/artifact-ingest.ts";
+import { callingAgent } from "../gateway/registration.ts";
+import { findKeptArtifact } from "../gateway/handout/artifact-handout.ts";
+import { ArtifactIngest } from "../gateway/ingest/artifact-ingest.ts";
 import type { AppContext } from "../app/context.ts";
-import { readContent } from "../app/run-artifacts.ts";
+import { readContent } from "../app/content/run-artifacts.ts";
 import type { ArtifactFile } from "../domain/artifacts.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { asId, type StepRunId } from "../domain/ids.ts";

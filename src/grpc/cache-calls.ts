@@ -7,9 +7,9 @@ import type {
   PushCacheRequest,
   PushCacheResponse,
 } from "../../proto/generated/gateway/v1/gateway.ts";
-import { callingAgent } from "../app/agent-registration.ts";
-import { findCache, readCache } from "../app/cache-handout.ts";
-import { CacheIngest } from "../app/cache-ingest.ts";
+import { callingAgent } from "../gateway/registration.ts";
+import { findCache, readCache } from "../gateway/handout/cache-handout.ts";
+import { CacheIngest } from "../gateway/ingest/cache-ingest.ts";
 import type { AppContext } from "../app/context.ts";
 import { CACHE_KEY_LENGTH } from "../domain/caches.ts";
 import { stepGrant } from "./artifact-calls.ts";

@@ -6,7 +6,7 @@ import type {
   ServerUnaryCall,
   ServerWritableStream,
 } from "@grpc/grpc-js";
-import { authenticate, type Caller } from "../app/access.ts";
+import { authenticate, type Caller } from "../app/identity/access.ts";
 import type { AppContext } from "../app/context.ts";
 import type { Logger } from "../domain/logger.ts";
 import { toStatus } from "./status.ts";

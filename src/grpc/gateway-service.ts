@@ -11,13 +11,13 @@ import {
   type PushLogsRequest,
   type PushLogsResponse,
 } from "../../proto/generated/gateway/v1/gateway.ts";
-import type { AgentCaller } from "../app/access.ts";
-import { type EventVerdict, type PushedEvent, takeAgentEvents } from "../app/agent-events.ts";
-import { listenToRevocation } from "../app/agent-notices.ts";
-import { agentCaller } from "../app/agent-registration.ts";
-import { AgentStanding, tokenRevoked } from "../app/agent-standing.ts";
+import type { AgentCaller } from "../app/identity/access.ts";
+import { type EventVerdict, type PushedEvent, takeAgentEvents } from "../gateway/ingest/event-ingest.ts";
+import { listenToRevocation } from "../board/agent-notices.ts";
+import { agentCaller } from "../gateway/registration.ts";
+import { AgentStanding, tokenRevoked } from "../gateway/agent-standing.ts";
 import type { AppContext } from "../app/context.ts";
-import { type LogBatch, LogIngest } from "../app/log-ingest.ts";
+import { type LogBatch, LogIngest } from "../gateway/ingest/log-ingest.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { asId, type StepRunId } from "../domain/ids.ts";
 import { artifactCalls } from "./artifact-calls.ts";

@@ -6,8 +6,8 @@ import {
   type SpecFormat,
 } from "../../proto/generated/pipeline/v1/pipeline.ts";
 import type { AppContext } from "../app/context.ts";
-import { getSpec, saveBody, saveSpec, type SpecView, validateBody, validateSpec } from "../app/definitions.ts";
-import { planBody, planPipeline } from "../app/dry-run.ts";
+import { getSpec, saveBody, saveSpec, type SpecView, validateBody, validateSpec } from "../app/catalogue/definitions.ts";
+import { planBody, planPipeline } from "../app/triggering/dry-run.ts";
 import {
   createPipeline,
   createPipelineBody,
@@ -17,16 +17,16 @@ import {
   listPipelinesQuery,
   updatePipeline,
   updatePipelineBody,
-} from "../app/pipelines.ts";
+} from "../app/catalogue/pipelines.ts";
 import { asId, type PipelineId } from "../domain/ids.ts";
 import { approvalCalls } from "./approval-calls.ts";
 import { unary } from "./calls.ts";
-import { given, paging, unixMs } from "./fields.ts";
-import { pipelineBody, pipelineRecord } from "./pipeline-messages.ts";
-import { diagnosticMessage, planMessage, TRIGGER_KINDS } from "./plan-messages.ts";
+import { given, paging, unixMs } from "./messages/fields.ts";
+import { pipelineBody, pipelineRecord } from "./messages/pipeline-messages.ts";
+import { diagnosticMessage, planMessage, TRIGGER_KINDS } from "./messages/plan-messages.ts";
 import { runCalls } from "./run-calls.ts";
 import { parse } from "./status.ts";
-import { RUN_STATUSES, wordOf } from "./words.ts";
+import { RUN_STATUSES, wordOf } from "./messages/words.ts";
 
 export function pipelineService(context: AppContext): PipelineServer {
   return { ...recordCalls(context), ...definitionCalls(context), ...runCalls(context), ...approvalCalls(context) };

@@ -2,9 +2,9 @@
 import type { ServerWritableStream } from "@grpc/grpc-js";
 import { z } from "zod";
 import type { GatewayServer, PullPluginRequest, PullPluginResponse } from "../../proto/generated/gateway/v1/gateway.ts";
-import { callingAgent } from "../app/agent-registration.ts";
+import { callingAgent } from "../gateway/registration.ts";
 import type { AppContext } from "../app/context.ts";
-import { readPluginPackage } from "../app/plugin-handout.ts";
+import { readPluginPackage } from "../gateway/handout/plugin-handout.ts";
 import { asId, type StepRunId } from "../domain/ids.ts";
 import { factsOf, serveStream } from "./calls.ts";
 import { parse } from "./status.ts";

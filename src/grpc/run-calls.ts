@@ -5,20 +5,20 @@ import type {
   ResumePipelineRequest,
   StopPipelineRequest,
 } from "../../proto/generated/pipeline/v1/pipeline.ts";
-import { cancelJob } from "../app/cancel.ts";
+import { cancelJob } from "../app/commands/cancel.ts";
 import type { AppContext } from "../app/context.ts";
-import { rerunBody, rerunRun } from "../app/rerun.ts";
-import { commandBody, pauseRun, resumeRun, type RunCommand, stopRun } from "../app/run-commands.ts";
-import { readRunOutputs } from "../app/run-outputs.ts";
-import { getRun, listRuns, listRunsQuery } from "../app/runs.ts";
-import { readTimeline, timelineQuery } from "../app/timeline.ts";
-import { triggerBody, triggerRun } from "../app/trigger.ts";
+import { rerunBody, rerunRun } from "../app/triggering/rerun.ts";
+import { commandBody, pauseRun, resumeRun, type RunCommand, stopRun } from "../app/commands/run-commands.ts";
+import { readRunOutputs } from "../app/runs/run-outputs.ts";
+import { getRun, listRuns, listRunsQuery } from "../app/runs/runs.ts";
+import { readTimeline, timelineQuery } from "../app/runs/timeline.ts";
+import { triggerBody, triggerRun } from "../app/triggering/trigger.ts";
 import { asId, type PipelineId } from "../domain/ids.ts";
 import { unary } from "./calls.ts";
-import { given, paging } from "./fields.ts";
-import { runMessage, runSummary, timelineMessage } from "./run-messages.ts";
+import { given, paging } from "./messages/fields.ts";
+import { runMessage, runSummary, timelineMessage } from "./messages/run-messages.ts";
 import { parse } from "./status.ts";
-import { JOB_STATUSES, RERUN_SCOPES, RUN_STATUSES, wordOf } from "./words.ts";
+import { JOB_STATUSES, RERUN_SCOPES, RUN_STATUSES, wordOf } from "./messages/words.ts";
 
 type RunCalls = Pick<
   PipelineServer,

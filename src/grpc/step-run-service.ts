@@ -1,18 +1,18 @@
 /** steprun.v1: step runs one by one. */
 import type { StepRunServer } from "../../proto/generated/steprun/v1/steprun.ts";
-import { adHocBody, createStepRun, deleteStepRun } from "../app/ad-hoc-runs.ts";
-import { listFilesQuery, listStepRunArtifacts } from "../app/artifacts.ts";
-import { cancelStep } from "../app/cancel.ts";
+import { adHocBody, createStepRun, deleteStepRun } from "../app/triggering/ad-hoc-runs.ts";
+import { listFilesQuery, listStepRunArtifacts } from "../app/content/artifacts.ts";
+import { cancelStep } from "../app/commands/cancel.ts";
 import type { AppContext } from "../app/context.ts";
-import { getStepRun, listStepRuns, listStepRunsQuery, refuseUpdate } from "../app/read-step-runs.ts";
-import { retryStepRun } from "../app/retry-step-run.ts";
+import { getStepRun, listStepRuns, listStepRunsQuery, refuseUpdate } from "../app/runs/read-step-runs.ts";
+import { retryStepRun } from "../app/triggering/retry-step-run.ts";
 import { asId, type JobRunId, type RunId, type StepRunId } from "../domain/ids.ts";
 import { unary } from "./calls.ts";
-import { given, paging } from "./fields.ts";
+import { given, paging } from "./messages/fields.ts";
 import { readCommandBody } from "./run-calls.ts";
 import { parse } from "./status.ts";
-import { fileMessage, selectorOf, stepOf, stepRunRecord } from "./step-run-messages.ts";
-import { STEP_STATUSES, wordOf } from "./words.ts";
+import { fileMessage, selectorOf, stepOf, stepRunRecord } from "./messages/step-run-messages.ts";
+import { STEP_STATUSES, wordOf } from "./messages/words.ts";
 
 export function stepRunService(context: AppContext): StepRunServer {
   return {

@@ -7,11 +7,11 @@ import type {
   StreamEventsResponse,
   StreamServer,
 } from "../../proto/generated/stream/v1/stream.ts";
-import type { AgentCensus } from "../app/agent-census.ts";
-import { cloudEvent } from "../app/cloud-event.ts";
-import { followAgents } from "../app/follow-agents.ts";
-import { followEvents } from "../app/follow-events.ts";
-import type { RunTails } from "../app/run-tails.ts";
+import type { AgentCensus } from "../app/following/agent-census.ts";
+import { cloudEvent } from "../app/following/cloud-event.ts";
+import { followAgents } from "../app/following/follow-agents.ts";
+import { followEvents } from "../app/following/follow-events.ts";
+import type { RunTails } from "../app/following/run-tails.ts";
 import {
   type ReportedObject,
   reportedJob,
@@ -19,16 +19,16 @@ import {
   reportedStep,
   reportStatus,
   type StatusReport,
-} from "../app/status-reports.ts";
+} from "../app/following/status-reports.ts";
 import { EVENT_OBJECTS, type RunEvent } from "../domain/events.ts";
 import { type AgentId, asId, type JobRunId, type RunId, type StepRunId } from "../domain/ids.ts";
 import type { JobStatus, RunStatus, StepStatus } from "../domain/status.ts";
 import type { AgentChannels } from "./agent-channel.ts";
-import { agentNewsMessage } from "./agent-status-messages.ts";
+import { agentNewsMessage } from "./messages/agent-status-messages.ts";
 import { type Duplex, duplex } from "./calls.ts";
-import type { GatewayContext } from "./gateway-context.ts";
+import type { GatewayContext } from "../gateway/gateway-context.ts";
 import type { ServerStream, ServerStreams } from "./server-streams.ts";
-import { jobStatusMessage, runStatusMessage, stepStatusMessage } from "./status-words.ts";
+import { jobStatusMessage, runStatusMessage, stepStatusMessage } from "./messages/status-words.ts";
 import { parse } from "./status.ts";
 
 const MAX_AGENTS = 1_000;

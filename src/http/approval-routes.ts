@@ -1,7 +1,7 @@
 /** Routes of approvals: what waits for people, and their votes. */
-import { listApprovals, listApprovalsQuery, listRunApprovals } from "../app/approvals.ts";
+import { listApprovals, listApprovalsQuery, listRunApprovals } from "../app/approvals/approvals.ts";
 import type { AppContext } from "../app/context.ts";
-import { approve, reject, voteBody } from "../app/votes.ts";
+import { approve, reject, voteBody } from "../app/approvals/votes.ts";
 import { type ApprovalId, asId, type PipelineId, type RunId } from "../domain/ids.ts";
 import { answer } from "./answer.ts";
 import { parseBody, parseQuery } from "./parse.ts";

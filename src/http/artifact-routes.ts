@@ -8,7 +8,7 @@ import {
   listArtifacts,
   listArtifactsQuery,
   openArtifactFile,
-} from "../app/artifacts.ts";
+} from "../app/content/artifacts.ts";
 import type { AppContext } from "../app/context.ts";
 import { type ArtifactId, asId, type RunId } from "../domain/ids.ts";
 import { answer } from "./answer.ts";

@@ -1,5 +1,5 @@
 /** Routes of the cache entries of a project. */
-import { deleteCache, deleteCaches, deleteCachesQuery, listCaches, listCachesQuery } from "../app/caches.ts";
+import { deleteCache, deleteCaches, deleteCachesQuery, listCaches, listCachesQuery } from "../app/content/caches.ts";
 import type { AppContext } from "../app/context.ts";
 import { asId, type CacheId, type ProjectId } from "../domain/ids.ts";
 import { answer } from "./answer.ts";

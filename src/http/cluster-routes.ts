@@ -1,7 +1,7 @@
 /** Routes of operators: the cluster and its dead letters. */
 import { z } from "zod";
-import { type ClusterContext, readCluster } from "../app/cluster.ts";
-import { listDeadLetters, listDeadLettersQuery, redriveDeadLetter } from "../app/dead-letters.ts";
+import { type ClusterContext, readCluster } from "../app/upkeep/cluster.ts";
+import { listDeadLetters, listDeadLettersQuery, redriveDeadLetter } from "../app/upkeep/dead-letters.ts";
 import { answer } from "./answer.ts";
 import { parseBody, parseQuery } from "./parse.ts";
 import type { ApiRouter } from "./state.ts";

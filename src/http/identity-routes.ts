@@ -1,20 +1,20 @@
 /** Routes of users, tokens and agents. */
 import type { AppContext } from "../app/context.ts";
-import { listAgents } from "../app/inventory.ts";
-import { deleteAgent, revokeAgentToken } from "../app/agent-registration.ts";
+import { listAgents } from "../app/agents/inventory.ts";
+import { deleteAgent, revokeAgentToken } from "../gateway/registration.ts";
 import {
   createPersonalToken,
   createTokenBody,
   deletePersonalToken,
   listPersonalTokens,
-} from "../app/personal-tokens.ts";
+} from "../app/identity/personal-tokens.ts";
 import {
   createRegistrationToken,
   createRegistrationTokenBody,
   deleteRegistrationToken,
   listRegistrationTokens,
-} from "../app/registration-tokens.ts";
-import { createUser, createUserBody, listUsers, login, loginBody } from "../app/users.ts";
+} from "../app/identity/registration-tokens.ts";
+import { createUser, createUserBody, listUsers, login, loginBody } from "../app/identity/users.ts";
 import { type AgentId, asId, type TokenId } from "../domain/ids.ts";
 import { answer } from "./answer.ts";
 import { parseBody } from "./parse.ts";

@@ -1,8 +1,8 @@
 /** Routes of pipelines, their definitions and triggers. */
 import { z } from "zod";
 import type { AppContext } from "../app/context.ts";
-import { getSpec, saveBody, saveSpec, validateBody, validateSpec } from "../app/definitions.ts";
-import { planBody, planPipeline } from "../app/dry-run.ts";
+import { getSpec, saveBody, saveSpec, validateBody, validateSpec } from "../app/catalogue/definitions.ts";
+import { planBody, planPipeline } from "../app/triggering/dry-run.ts";
 import {
   createPipeline,
   createPipelineBody,
@@ -12,8 +12,8 @@ import {
   listPipelinesQuery,
   updatePipeline,
   updatePipelineBody,
-} from "../app/pipelines.ts";
-import { triggerBody, triggerRun } from "../app/trigger.ts";
+} from "../app/catalogue/pipelines.ts";
+import { triggerBody, triggerRun } from "../app/triggering/trigger.ts";
 import { asId, type PipelineId } from "../domain/ids.ts";
 import { answer } from "./answer.ts";
 import { parseBody, parseDefinitionBody, parseQuery } from "./parse.ts";

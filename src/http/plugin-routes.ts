@@ -8,7 +8,7 @@ import {
   listPluginsQuery,
   pushPlugin,
   pushPluginQuery,
-} from "../app/plugins.ts";
+} from "../app/catalogue/plugins.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { PLUGIN_BOUNDS } from "../domain/plugins.ts";
 import { answer } from "./answer.ts";

@@ -1,6 +1,6 @@
 /** Routes of the rules of retention. */
-import type { ClusterContext } from "../app/cluster.ts";
-import { getRetention, retentionBody, setRetention } from "../app/retention.ts";
+import type { ClusterContext } from "../app/upkeep/cluster.ts";
+import { getRetention, retentionBody, setRetention } from "../app/upkeep/retention.ts";
 import { asId, type ProjectId } from "../domain/ids.ts";
 import { answer } from "./answer.ts";
 import { parseBody } from "./parse.ts";

@@ -1,13 +1,13 @@
 /** Routes of runs and their control. */
 import { z } from "zod";
-import { listAgentEvents, listAgentEventsQuery } from "../app/agent-events.ts";
+import { listAgentEvents, listAgentEventsQuery } from "../gateway/ingest/event-ingest.ts";
 import type { AppContext } from "../app/context.ts";
-import { cancelJob, cancelStep } from "../app/cancel.ts";
-import { commandBody, pauseRun, resumeRun, stopRun } from "../app/run-commands.ts";
-import { rerunBody, rerunRun } from "../app/rerun.ts";
-import { readRunOutputs } from "../app/run-outputs.ts";
-import { getRun, listRuns, listRunsQuery } from "../app/runs.ts";
-import { readTimeline, timelineQuery } from "../app/timeline.ts";
+import { cancelJob, cancelStep } from "../app/commands/cancel.ts";
+import { commandBody, pauseRun, resumeRun, stopRun } from "../app/commands/run-commands.ts";
+import { rerunBody, rerunRun } from "../app/triggering/rerun.ts";
+import { readRunOutputs } from "../app/runs/run-outputs.ts";
+import { getRun, listRuns, listRunsQuery } from "../app/runs/runs.ts";
+import { readTimeline, timelineQuery } from "../app/runs/timeline.ts";
 import { asId, type JobRunId, type PipelineId, type RunId, type StepRunId } from "../domain/ids.ts";
 import { answer } from "./answer.ts";
 import { parseBody, parseQuery } from "./parse.ts";

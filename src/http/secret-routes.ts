@@ -9,7 +9,7 @@ import {
   replaceSecret,
   replaceSecretBody,
   type SecretOwner,
-} from "../app/secrets.ts";
+} from "../app/catalogue/secrets.ts";
 import { asId, type PipelineId, type ProjectId } from "../domain/ids.ts";
 import { answer } from "./answer.ts";
 import { parseBody, parseQuery } from "./parse.ts";

@@ -1,5 +1,5 @@
 /** The dry run: every job and step that a trigger would make, and what decided about each. Pure. */
-import type { Diagnostic } from "../definition/diagnostics.ts";
+import type { Diagnostic } from "../definition/text/diagnostics.ts";
 import type { AgentSelector } from "../domain/labels.ts";
 import { cellName, type JobSpec, type Pairs, type Scalar } from "../domain/plan.ts";
 import { toScope, UNKNOWN } from "../expressions/context-data.ts";

@@ -1,5 +1,5 @@
 /** Whether a stage, a job or a step runs, once what is before it has ended. Pure. */
-import { CONTEXTS } from "../definition/expression-places.ts";
+import { CONTEXTS } from "../definition/text/expression-places.ts";
 import type { PlannedCondition } from "../domain/plan.ts";
 import type { Reference } from "../expressions/template.ts";
 import { type Condition, evaluateCondition, parseCondition } from "../expressions/condition.ts";

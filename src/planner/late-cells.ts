@@ -1,5 +1,5 @@
 /** The cells of a matrix whose axes only the run knows, once it does. Pure. */
-import { CONTEXTS } from "../definition/expression-places.ts";
+import { CONTEXTS } from "../definition/text/expression-places.ts";
 import { countCells, expandMatrix } from "../definition/matrix.ts";
 import { LIMITS } from "../definition/schema/limits.ts";
 import { MissingOutputs } from "../domain/outputs.ts";

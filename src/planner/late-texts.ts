@@ -1,7 +1,7 @@
 /** Texts that read what only the run knows, once it does. Pure. */
-import { CONTEXTS } from "../definition/expression-places.ts";
-import { toPointer } from "../definition/diagnostics.ts";
-import { builtinOf } from "../definition/uses.ts";
+import { CONTEXTS } from "../definition/text/expression-places.ts";
+import { toPointer } from "../definition/text/diagnostics.ts";
+import { builtinOf } from "../definition/checks/uses.ts";
 import { MissingOutputs } from "../domain/outputs.ts";
 import type { JobSpec, Pairs, StepSpec } from "../domain/plan.ts";
 import { type Json, toScope } from "../expressions/context-data.ts";

@@ -1,10 +1,10 @@
 /** From the jobs of a definition to those of a run: one for each cell of a matrix, as far as its axes are known. */
 import type { DefinedJob, Definition } from "../definition/definition.ts";
-import type { DiagnosticCode } from "../definition/diagnostics.ts";
-import { CONTEXTS } from "../definition/expression-places.ts";
+import type { DiagnosticCode } from "../definition/text/diagnostics.ts";
+import { CONTEXTS } from "../definition/text/expression-places.ts";
 import { LIMITS } from "../definition/schema/limits.ts";
 import { type Cells, countCells, expandMatrix, knownCells, type Matrix } from "../definition/matrix.ts";
-import type { Path } from "../definition/source.ts";
+import type { Path } from "../definition/text/source.ts";
 import { cellName, type Pairs, type Scalar } from "../domain/plan.ts";
 import { type PartialJson, type Scope, UNKNOWN } from "../expressions/context-data.ts";
 import { evaluateTemplate, parseTemplate } from "../expressions/template.ts";

@@ -1,5 +1,5 @@
 /** Conditions as a plan holds them: with everything put in that is known when a run is planned. */
-import type { ParsedTexts } from "../definition/parsed-texts.ts";
+import type { ParsedTexts } from "../definition/text/parsed-texts.ts";
 import type { PlannedCondition } from "../domain/plan.ts";
 import type { PartialScope } from "../expressions/context-data.ts";
 import { foldCondition } from "../expressions/fold.ts";

@@ -1,5 +1,5 @@
 /** Approvals and groups as a plan holds them, with everything put in that is known when a run is planned. Pure. */
-import type { ParsedTexts } from "../definition/parsed-texts.ts";
+import type { ParsedTexts } from "../definition/text/parsed-texts.ts";
 import type { RawApproval, RawConcurrency } from "../definition/schema/pipeline.ts";
 import { parseDuration } from "../domain/durations.ts";
 import type { PlannedApproval, PlannedGroup } from "../domain/plan.ts";

@@ -1,7 +1,7 @@
 /** Which plugins the steps of a run use: their exact versions, the same for every attempt. Pure. */
 import type { DefinedJob } from "../definition/definition.ts";
-import { toPointer } from "../definition/diagnostics.ts";
-import { findPluginProblems, isPlugin } from "../definition/plugin-checks.ts";
+import { toPointer } from "../definition/text/diagnostics.ts";
+import { findPluginProblems, isPlugin } from "../definition/checks/plugin-checks.ts";
 import type { JobSpec, StepSpec } from "../domain/plan.ts";
 import { actionOf, type PluginLookup } from "../domain/plugins.ts";
 import type { TextResolver } from "./text-resolver.ts";

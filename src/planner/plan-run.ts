@@ -1,11 +1,11 @@
 /** From a definition and a trigger to a plan: jobs with their matrix cells, who needs whom, and resolved arguments. Pure. */
 import type { DefinedJob } from "../definition/definition.ts";
-import type { Diagnostic } from "../definition/diagnostics.ts";
-import type { ParsedTexts } from "../definition/parsed-texts.ts";
+import type { Diagnostic } from "../definition/text/diagnostics.ts";
+import type { ParsedTexts } from "../definition/text/parsed-texts.ts";
 import { LIMITS } from "../definition/schema/limits.ts";
 import type { Matrix } from "../definition/matrix.ts";
 import { findNotRunYet } from "../definition/not-run-yet.ts";
-import type { Path } from "../definition/source.ts";
+import type { Path } from "../definition/text/source.ts";
 import type { Problem } from "../domain/errors.ts";
 import type { RunId } from "../domain/ids.ts";
 import { cellName, type JobSpec, type LateCells, type PlannedJob, type RunPlan } from "../domain/plan.ts";

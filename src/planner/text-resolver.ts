@@ -1,11 +1,11 @@
 /** Puts values into the texts of one run's jobs, and collects what went wrong and what was absent. */
 import type { DefinedJob, DefinedStep, Definition } from "../definition/definition.ts";
-import { CONTEXTS } from "../definition/expression-places.ts";
-import { type Diagnostic, type DiagnosticCode, toPointer } from "../definition/diagnostics.ts";
+import { CONTEXTS } from "../definition/text/expression-places.ts";
+import { type Diagnostic, type DiagnosticCode, toPointer } from "../definition/text/diagnostics.ts";
 import { LIMITS } from "../definition/schema/limits.ts";
-import type { Path } from "../definition/source.ts";
-import { spotIn } from "../definition/texts.ts";
-import { builtinOf } from "../definition/uses.ts";
+import type { Path } from "../definition/text/source.ts";
+import { spotIn } from "../definition/checks/texts.ts";
+import { builtinOf } from "../definition/checks/uses.ts";
 import type { ArtifactRule } from "../domain/artifacts.ts";
 import { parseDuration } from "../domain/durations.ts";
 import type { Problem } from "../domain/errors.ts";

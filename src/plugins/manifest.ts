@@ -1,8 +1,8 @@
 /** `plugin.yaml`: from its text to a manifest, or to every problem with its line and column. */
 import { isMap, isNode, isScalar, isSeq, LineCounter, type Node } from "yaml";
 import { z } from "zod";
-import { findDuplicateKeys } from "../definition/node-checks.ts";
-import { readText } from "../definition/read-text.ts";
+import { findDuplicateKeys } from "../definition/text/node-checks.ts";
+import { readText } from "../definition/text/read-text.ts";
 import { MillraceError, type Problem } from "../domain/errors.ts";
 import { isVersion } from "../domain/plugin-versions.ts";
 import { type JsonSchema, MANIFEST_FILE, PLUGIN_BOUNDS, type PluginManifest } from "../domain/plugins.ts";

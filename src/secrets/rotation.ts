@@ -1,5 +1,5 @@
 /** A new master key for all that is stored, while nodes go on reading and writing. */
-import type { SealedSecret, SecretKey, SecretStore } from "../stores/secrets.ts";
+import type { SealedSecret, SecretKey, SecretStore } from "../stores/ports/secrets.ts";
 import type { KeyRing } from "./master-keys.ts";
 import { seal, unseal, UnreadableSecretError } from "./sealing.ts";
 

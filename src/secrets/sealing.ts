@@ -3,7 +3,7 @@
  * a record that is moved or changed does not open.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
-import { type SecretKey, secretIdOf, type Seal, type SealedSecret } from "../stores/secrets.ts";
+import { type SecretKey, secretIdOf, type Seal, type SealedSecret } from "../stores/ports/secrets.ts";
 import type { KeyRing, MasterKey } from "./master-keys.ts";
 
 const ALGORITHM = "aes-256-gcm";

@@ -1,7 +1,7 @@
 /** The one place that turns values into stored secrets, and back for the step that needs them. */
 import type { PipelineId } from "../domain/ids.ts";
 import type { Clock } from "../domain/clock.ts";
-import type { SealedSecret, SecretKey, SecretScope, SecretStore } from "../stores/secrets.ts";
+import type { SealedSecret, SecretKey, SecretScope, SecretStore } from "../stores/ports/secrets.ts";
 import type { KeyRing } from "./master-keys.ts";
 import { seal, unseal } from "./sealing.ts";
 

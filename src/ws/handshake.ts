@@ -1,6 +1,6 @@
 /** Who may open a socket: checked before the upgrade, so that a refusal is an HTTP answer with the error envelope. */
 import type { IncomingMessage } from "node:http";
-import { authenticate, type Caller } from "../app/access.ts";
+import { authenticate, type Caller } from "../app/identity/access.ts";
 import type { AppContext } from "../app/context.ts";
 import { errorEnvelope, publicError } from "../app/envelope.ts";
 import { MillraceError } from "../domain/errors.ts";

@@ -1,13 +1,13 @@
 /** One viewer's connection: its subscriptions and what flows into them. */
 import type { RawData, WebSocket } from "ws";
-import type { Caller } from "../app/access.ts";
+import type { Caller } from "../app/identity/access.ts";
 import type { AppContext } from "../app/context.ts";
 import { publicError } from "../app/envelope.ts";
-import { followLog } from "../app/follow-log.ts";
-import { followStatus, type StatusNews } from "../app/follow-status.ts";
-import { logEntry, type LogSource } from "../app/log-entry.ts";
-import type { RunTails } from "../app/run-tails.ts";
-import { locateStepRun, type LocatedStepRun } from "../app/step-runs.ts";
+import { followLog } from "../app/following/follow-log.ts";
+import { followStatus, type StatusNews } from "../app/following/follow-status.ts";
+import { logEntry, type LogSource } from "../app/following/log-entry.ts";
+import type { RunTails } from "../app/following/run-tails.ts";
+import { locateStepRun, type LocatedStepRun } from "../app/runs/step-runs.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { type ClientMessage, type Echo, messageWriter, readMessage, statusEvent } from "./messages.ts";
 import { Outlet, type ViewerSocket } from "./outlet.ts";

@@ -2,11 +2,11 @@ import { expect } from "chai";
 import { chmod, copyFile, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import Libsql from "libsql";
-import { claimDataDir } from "../../src/plane/data-dir.ts";
-import { keptMasterKeys, makeMasterKey, readMasterKeyFiles } from "../../src/plane/master-key-files.ts";
-import { keptSigningKey } from "../../src/plane/signing-key.ts";
+import { claimDataDir } from "../../src/node/data-dir.ts";
+import { keptMasterKeys, makeMasterKey, readMasterKeyFiles } from "../../src/node/master-key-files.ts";
+import { keptSigningKey } from "../../src/node/signing-key.ts";
 import { openSqliteStores } from "../../src/stores/sqlite/open.ts";
-import type { Stores } from "../../src/stores/stores.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
 import { sampleAggregate } from "../contracts/samples.ts";
 import { ProcessWorld } from "../support/processes.ts";
 

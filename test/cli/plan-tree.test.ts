@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { type OnlineAgent, type PlanView, viewPlan } from "../../src/app/plan-view.ts";
+import { type OnlineAgent, type PlanView, viewPlan } from "../../src/app/triggering/plan-view.ts";
 import { renderPlan } from "../../src/cli/plan-tree.ts";
 import type { Verdict } from "../../src/planner/judge.ts";
 import { dryRunOf, RUNS } from "../support/dry-runs.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { PlanView } from "../../src/app/plan-view.ts";
+import type { PlanView } from "../../src/app/triggering/plan-view.ts";
 import { type Exit, ProcessWorld, type StartedProcess, type StartOptions } from "../support/processes.ts";
 
 const BUILD = `variables: { who: nobody }

@@ -6,7 +6,7 @@ import { newId } from "../../src/domain/ids.ts";
 import { fixedKeys, masterKey } from "../../src/secrets/master-keys.ts";
 import { SecretVault } from "../../src/secrets/vault.ts";
 import { openSqliteStores } from "../../src/stores/sqlite/open.ts";
-import type { Stores } from "../../src/stores/stores.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
 import { ProcessWorld } from "../support/processes.ts";
 
 describe("millrace secrets rotate-key", function () {

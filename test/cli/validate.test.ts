@@ -95,7 +95,7 @@ describe("validate", function () {
   });
 
   it("loads no more than it takes to read definitions: no control plane, no client", () => {
-    const loaded = loadedBy(fileURLToPath(new URL("../../src/cli/validate.ts", import.meta.url)));
+    const loaded = loadedBy(fileURLToPath(new URL("../../src/cli/commands/validate.ts", import.meta.url)));
     const packages = [...loaded].filter((name) => !name.startsWith("node:"));
     const names = new Set(packages.map((name) => /^(?:@[^/]+\/)?[^/]+/.exec(name)![0]));
     expect([...names]).to.have.members(["@actions/expressions", "croner", "yaml", "zod"]);

@@ -1,8 +1,8 @@
 /** What every store of agents' events must do. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { newId } from "../../src/domain/ids.ts";
-import type { AgentEvent } from "../../src/stores/agent-events.ts";
-import type { Stores } from "../../src/stores/stores.ts";
+import type { AgentEvent } from "../../src/stores/ports/agent-events.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
 
 const PAGE = { page: 1, pageSize: 100, descending: false };
 

@@ -2,8 +2,8 @@
 import { expect } from "chai";
 import { type AgentId, asId, type JobRunId, newId, type RunId, type StepRunId } from "../../src/domain/ids.ts";
 import type { RunEvent } from "../../src/domain/events.ts";
-import type { DueAggregate, OwedRecord } from "../../src/stores/aggregates.ts";
-import type { Stores } from "../../src/stores/stores.ts";
+import type { DueAggregate, OwedRecord } from "../../src/stores/ports/aggregates.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
 import { jobSpecsOf, planOf } from "../support/plans.ts";
 import { actorOf, allPages, byText, sampleAggregate, sampleApproval, saveOf, withIndex } from "./samples.ts";
 

@@ -1,8 +1,8 @@
 /** What every store of records of artifacts must do. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { type ArtifactId, artifactIdOf, newId, type RunId } from "../../src/domain/ids.ts";
-import type { ArtifactRecord } from "../../src/stores/artifacts.ts";
-import type { Stores } from "../../src/stores/stores.ts";
+import type { ArtifactRecord } from "../../src/stores/ports/artifacts.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
 
 const SHA256 = "ab".repeat(32);
 const FAR = 4_000_000_000_000;

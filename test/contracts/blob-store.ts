@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { expect } from "chai";
 import { PIECE_BYTES } from "../../src/domain/artifacts.ts";
 import { artifactIdOf, newId } from "../../src/domain/ids.ts";
-import type { Stores } from "../../src/stores/stores.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
 
 const LAST_BYTES = 1_000;
 

@@ -1,8 +1,8 @@
 /** What every store of records of cache entries must do. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { asId, type CacheId, cacheIdOf, newId, type ProjectId } from "../../src/domain/ids.ts";
-import type { CacheRecord } from "../../src/stores/caches.ts";
-import type { Stores } from "../../src/stores/stores.ts";
+import type { CacheRecord } from "../../src/stores/ports/caches.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
 
 const FAR = 4_000_000_000_000;
 const NEVER = 5_000_000_000_000;

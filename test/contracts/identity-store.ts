@@ -2,8 +2,8 @@
 import { expect } from "chai";
 import { MillraceError } from "../../src/domain/errors.ts";
 import { newId } from "../../src/domain/ids.ts";
-import type { StoredToken, Token, User } from "../../src/stores/identity.ts";
-import type { Stores } from "../../src/stores/stores.ts";
+import type { StoredToken, Token, User } from "../../src/stores/ports/identity.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
 
 export function identityStoreContract(open: () => Stores): void {
   describe("identity", () => {

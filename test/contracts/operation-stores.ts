@@ -1,8 +1,8 @@
 /** What every store of shards, dead letters and idempotency keys must do. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { newId } from "../../src/domain/ids.ts";
-import type { DeadLetter } from "../../src/stores/dead-letters.ts";
-import type { Stores } from "../../src/stores/stores.ts";
+import type { DeadLetter } from "../../src/stores/ports/dead-letters.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
 
 export function operationStoresContract(open: () => Stores): void {
   describe("shards", () => {

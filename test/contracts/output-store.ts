@@ -1,8 +1,8 @@
 /** What every store of step outputs must do. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { newId } from "../../src/domain/ids.ts";
-import type { StepOutputs } from "../../src/stores/outputs.ts";
-import type { Stores } from "../../src/stores/stores.ts";
+import type { StepOutputs } from "../../src/stores/ports/outputs.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
 
 const MAX_BYTES = 64 * 1024;
 const ROOM = 1024 * 1024;

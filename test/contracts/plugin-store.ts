@@ -1,8 +1,8 @@
 /** What every store of the plugin registry must do. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { newId } from "../../src/domain/ids.ts";
-import type { PluginRecord } from "../../src/stores/plugins.ts";
-import type { Stores } from "../../src/stores/stores.ts";
+import type { PluginRecord } from "../../src/stores/ports/plugins.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
 
 export function pluginStoreContract(open: () => Stores): void {
   describe("plugins", () => {

@@ -3,9 +3,9 @@ import { expect } from "chai";
 import { asId, newId, type CommandId, type RunId, type StepRunId } from "../../src/domain/ids.ts";
 import type { RunEvent } from "../../src/domain/events.ts";
 import type { UserCommand } from "../../src/domain/commands.ts";
-import type { Command } from "../../src/stores/inbox.ts";
-import type { Pipeline, Revision } from "../../src/stores/pipelines.ts";
-import type { Stores } from "../../src/stores/stores.ts";
+import type { Command } from "../../src/stores/ports/inbox.ts";
+import type { Pipeline, Revision } from "../../src/stores/ports/pipelines.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
 import { jobSpecsOf, planOf } from "../support/plans.ts";
 import { allPages, gap, lines } from "./samples.ts";
 

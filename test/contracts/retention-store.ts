@@ -1,7 +1,7 @@
 /** What the stores must do for the sweeper of retention. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { GROUP_AGGREGATE } from "../../actors/group/aggregate.ts";
-import type { AgentEvent } from "../../src/stores/agent-events.ts";
+import type { AgentEvent } from "../../src/stores/ports/agent-events.ts";
 import {
   type AgentId,
   asId,
@@ -14,8 +14,8 @@ import {
   type StepRunId,
 } from "../../src/domain/ids.ts";
 import { UNBOUNDED } from "../../src/domain/retention-text.ts";
-import type { Command } from "../../src/stores/inbox.ts";
-import type { Stores } from "../../src/stores/stores.ts";
+import type { Command } from "../../src/stores/ports/inbox.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
 import { leftOf, storeWhole } from "./run-removal.ts";
 import { lines, sampleAggregate, saveOf } from "./samples.ts";
 

@@ -1,8 +1,8 @@
 /** What the removal of a run must do. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { type AgentId, approvalId, asId, commandIdOf } from "../../src/domain/ids.ts";
-import type { RunRecords } from "../../src/stores/run-removal.ts";
-import type { Stores } from "../../src/stores/stores.ts";
+import type { RunRecords } from "../../src/stores/ports/run-removal.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
 import { jobSpecsOf, planOf } from "../support/plans.ts";
 import { lines, sampleAggregate, sampleApproval } from "./samples.ts";
 

@@ -4,8 +4,8 @@ import { type ApprovalGate, type ApprovalState, newApproval } from "../../actors
 import { createRunAggregate } from "../../actors/run/create.ts";
 import { newId, type PipelineId } from "../../src/domain/ids.ts";
 import type { Pairs, RunPlan } from "../../src/domain/plan.ts";
-import type { Aggregate, AggregateHead, AggregateSave, StoredActor } from "../../src/stores/aggregates.ts";
-import type { LogLine } from "../../src/stores/logs.ts";
+import type { Aggregate, AggregateHead, AggregateSave, StoredActor } from "../../src/stores/ports/aggregates.ts";
+import type { LogLine } from "../../src/stores/ports/logs.ts";
 import { planOf } from "../support/plans.ts";
 
 export interface SampleOptions {

@@ -1,8 +1,8 @@
 /** What every store of secrets must do. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { newId, type PipelineId } from "../../src/domain/ids.ts";
-import type { SealedSecret, SecretKey } from "../../src/stores/secrets.ts";
-import type { Stores } from "../../src/stores/stores.ts";
+import type { SealedSecret, SecretKey } from "../../src/stores/ports/secrets.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
 
 export function secretStoreContract(open: () => Stores): void {
   describe("secrets", () => {

@@ -14,7 +14,7 @@ import { openMongoStores } from "../../src/stores/mongo/open.ts";
 import { ReadModels } from "../../src/stores/mongo/read-models.ts";
 import { MIGRATIONS } from "../../src/stores/mongo/schema.ts";
 import { openSqliteStores } from "../../src/stores/sqlite/open.ts";
-import type { Stores } from "../../src/stores/stores.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
 import { jobSpecsOf, planOf } from "../support/plans.ts";
 import { openTestSqlite } from "../support/stores.ts";

@@ -1,6 +1,6 @@
 /** Definitions to try: values in the shape of the language more often than not, and texts that were definitions once. */
 import fc from "fast-check";
-import type { Format } from "../../src/definition/read-text.ts";
+import type { Format } from "../../src/definition/text/read-text.ts";
 import { definitionJsonSchema } from "../../src/definition/json-schema.ts";
 import { readCorpus } from "./corpus.ts";
 

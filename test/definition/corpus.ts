@@ -6,7 +6,7 @@
  * `as json`, `with crlf`, `with bom`. Then comes the text. In it, `«3 × abc»` is `abcabcabc`.
  */
 import { readdirSync, readFileSync } from "node:fs";
-import type { Format } from "../../src/definition/read-text.ts";
+import type { Format } from "../../src/definition/text/read-text.ts";
 
 export interface CorpusCase {
   readonly title: string;

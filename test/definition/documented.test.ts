@@ -1,7 +1,7 @@
 /** docs/definition.md and docs/diagnostics.md say what the code does: every example runs, every table is compared. */
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
-import { DIAGNOSTIC_CODES } from "../../src/definition/diagnostics.ts";
+import { DIAGNOSTIC_CODES } from "../../src/definition/text/diagnostics.ts";
 import { parseDefinition } from "../../src/definition/parse.ts";
 import { LIMITS } from "../../src/definition/schema/limits.ts";
 import { MAX_EVALUATION_WORK, MAX_JSON_DEPTH, MAX_TEXT_CHARS } from "../../src/expressions/bounds.ts";

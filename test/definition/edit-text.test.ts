@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { editText } from "../../src/definition/edit-text.ts";
-import { renderSpec, textToSpec } from "../../src/definition/render.ts";
+import { editText } from "../../src/definition/edit/edit-text.ts";
+import { renderSpec, textToSpec } from "../../src/definition/edit/render.ts";
 import { change, chooser, json, record, scalarPaths, writeByHand } from "./written-text.ts";
 
 /** `FUZZ_SEED=7` tries other texts; one in some ten thousand ends in a block scalar that keeps what a key behind it leaves. */

@@ -1,7 +1,7 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import { expect } from "chai";
 import { parse } from "yaml";
-import { DIAGNOSTIC_CODES, type DiagnosticCode } from "../../src/definition/diagnostics.ts";
+import { DIAGNOSTIC_CODES, type DiagnosticCode } from "../../src/definition/text/diagnostics.ts";
 import { definitionJsonSchema } from "../../src/definition/json-schema.ts";
 import { parseDefinition } from "../../src/definition/parse.ts";
 import { type CorpusCase, readCorpus } from "./corpus.ts";

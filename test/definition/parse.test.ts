@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { parseDefinition } from "../../src/definition/parse.ts";
-import { renderSpec, textToSpec } from "../../src/definition/render.ts";
+import { renderSpec, textToSpec } from "../../src/definition/edit/render.ts";
 import { countJobs, countSteps } from "../../src/definition/count.ts";
 
 const STEP = "{ uses: shell, args: { script: 'true' } }";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { parseDefinition } from "../../src/definition/parse.ts";
-import { renderSpec, textToSpec } from "../../src/definition/render.ts";
+import { renderSpec, textToSpec } from "../../src/definition/edit/render.ts";
 
 /** Values in the shape of a definition more often than not, so that the deeper checks are reached. */
 const name = fc.constantFrom("a", "b", "c", "", "a b", "${{ x }}");

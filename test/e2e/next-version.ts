@@ -1,7 +1,7 @@
 /** `serve` of a release that is yet to come: the program as it is, with a stored format one schema ahead. */
 import { createLogger } from "../../src/cli/logging.ts";
 import { readControlPlaneConfig } from "../../src/config.ts";
-import { startControlPlane } from "../../src/plane/control-plane.ts";
+import { startControlPlane } from "../../src/node/control-plane.ts";
 import { NEXT_FORMAT } from "../support/next-format.ts";
 
 const [, , , , roles] = process.argv;

@@ -6,7 +6,7 @@ import Libsql from "libsql";
 import type { AppContext } from "../../src/app/context.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import { asId, newId, type ProjectId, type StepRunId } from "../../src/domain/ids.ts";
-import { makeDataDir, storeFile } from "../../src/plane/data-dir.ts";
+import { makeDataDir, storeFile } from "../../src/node/data-dir.ts";
 import { openSqliteStores } from "../../src/stores/sqlite/open.ts";
 import { lines } from "../contracts/samples.ts";
 import { EmbeddedInstallation } from "../support/embedded.ts";

@@ -5,13 +5,13 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
-import { STORED_FORMAT } from "../../src/stores/stored-format.ts";
-import type { ClusterView } from "../../src/app/cluster.ts";
-import type { RunDetail } from "../../src/app/run-view.ts";
+import { STORED_FORMAT } from "../../src/stores/format/stored-format.ts";
+import type { ClusterView } from "../../src/app/upkeep/cluster.ts";
+import type { RunDetail } from "../../src/app/runs/run-view.ts";
 import type { RunId } from "../../src/domain/ids.ts";
 import { openMongoStores } from "../../src/stores/mongo/open.ts";
 import { openSqliteStores } from "../../src/stores/sqlite/open.ts";
-import type { Stores } from "../../src/stores/stores.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
 import { ProcessWorld, type ServeNode } from "../support/processes.ts";
 import { startTestRedis, type TestRedis } from "../support/redis.ts";

@@ -1,9 +1,9 @@
 import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
-import { deleteAgent, revokeAgentToken } from "../../src/app/agent-registration.ts";
-import { AgentStanding } from "../../src/app/agent-standing.ts";
-import type { Caller } from "../../src/app/access.ts";
-import { issueToken, tokenIdOf } from "../../src/app/tokens.ts";
+import { deleteAgent, revokeAgentToken } from "../../src/gateway/registration.ts";
+import { AgentStanding } from "../../src/gateway/agent-standing.ts";
+import type { Caller } from "../../src/app/identity/access.ts";
+import { issueToken, tokenIdOf } from "../../src/app/identity/tokens.ts";
 import { asId, type UserId } from "../../src/domain/ids.ts";
 import { until } from "../support/until.ts";
 import { bearer, Channel, Gateway, invoke, reasonOf, refusal, Stream, type TestAgent } from "./gateway.ts";

@@ -6,7 +6,7 @@ import type { PullArtifactRequest, PullArtifactResponse } from "../../proto/gene
 import { type ArtifactId, asId } from "../../src/domain/ids.ts";
 import { PIECE_BYTES } from "../../src/domain/artifacts.ts";
 import type { ArtifactRule } from "../../src/domain/artifacts.ts";
-import { sweepArtifacts } from "../../src/app/artifact-sweeper.ts";
+import { sweepArtifacts } from "../../src/app/content/artifact-sweeper.ts";
 import { ARTIFACT_RULES } from "../support/artifact-rules.ts";
 import { until } from "../support/until.ts";
 import { ArtifactPush, sha256 } from "./artifact-push.ts";

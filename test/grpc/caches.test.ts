@@ -8,7 +8,7 @@ import type {
   PushCacheRequest,
   PushCacheResponse,
 } from "../../proto/generated/gateway/v1/gateway.ts";
-import { sweepCaches } from "../../src/app/cache-sweeper.ts";
+import { sweepCaches } from "../../src/app/content/cache-sweeper.ts";
 import { PIECE_BYTES } from "../../src/domain/artifacts.ts";
 import { cacheVersion, KEEP_CACHE_MS } from "../../src/domain/caches.ts";
 import { asId, cacheIdOf, newId, type ProjectId } from "../../src/domain/ids.ts";

@@ -20,13 +20,13 @@ import {
 import { GatewayClient } from "../../proto/generated/gateway/v1/gateway.ts";
 import type { AppContext } from "../../src/app/context.ts";
 import { readinessReader } from "../../src/app/readiness.ts";
-import { issueToken } from "../../src/app/tokens.ts";
-import { RedisBoard } from "../../src/dispatch/redis-board.ts";
-import { RedisPresence } from "../../src/dispatch/redis-presence.ts";
+import { issueToken } from "../../src/app/identity/tokens.ts";
+import { RedisBoard } from "../../src/board/redis-board.ts";
+import { RedisPresence } from "../../src/board/redis-presence.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import { type AgentId, asId } from "../../src/domain/ids.ts";
 import type { Logger } from "../../src/domain/logger.ts";
-import type { AgentNotice } from "../../src/dispatch/notices.ts";
+import type { AgentNotice } from "../../src/board/notices.ts";
 import { agentChannel } from "../../src/feed/feed.ts";
 import { RedisFeed } from "../../src/feed/redis-feed.ts";
 import { createGrpcServer, type GrpcServer, type GrpcServerOptions } from "../../src/grpc/server.ts";

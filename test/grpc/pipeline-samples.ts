@@ -4,7 +4,7 @@ import type { StepState } from "../../actors/step/state.ts";
 import type { Verdict } from "../../src/domain/effects.ts";
 import { asId, newId, type RunId } from "../../src/domain/ids.ts";
 import { commandChannel } from "../../src/feed/feed.ts";
-import type { Command } from "../../src/stores/inbox.ts";
+import type { Command } from "../../src/stores/ports/inbox.ts";
 import type { StoredRun } from "../support/stored-runs.ts";
 import { until } from "../support/until.ts";
 import type { Gateway } from "./gateway.ts";

@@ -8,11 +8,11 @@ import {
   type ValidateSpecRequest,
   type ValidateSpecResponse,
 } from "../../proto/generated/pipeline/v1/pipeline.ts";
-import { authenticate } from "../../src/app/access.ts";
-import { ensureBootstrap } from "../../src/app/bootstrap.ts";
-import { saveBody, saveSpec } from "../../src/app/definitions.ts";
-import { createPipeline, createPipelineBody } from "../../src/app/pipelines.ts";
-import { issueToken } from "../../src/app/tokens.ts";
+import { authenticate } from "../../src/app/identity/access.ts";
+import { ensureBootstrap } from "../../src/app/identity/bootstrap.ts";
+import { saveBody, saveSpec } from "../../src/app/catalogue/definitions.ts";
+import { createPipeline, createPipelineBody } from "../../src/app/catalogue/pipelines.ts";
+import { issueToken } from "../../src/app/identity/tokens.ts";
 import { newId, type PipelineId } from "../../src/domain/ids.ts";
 import { bearer, Channel, Gateway, reasonOf, refusal } from "./gateway.ts";
 

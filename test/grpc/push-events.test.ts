@@ -1,8 +1,8 @@
 import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
 import type { AgentEvent, PushEventsRequest, PushEventsResponse } from "../../proto/generated/gateway/v1/gateway.ts";
-import type { Caller } from "../../src/app/access.ts";
-import { listAgentEvents } from "../../src/app/agent-events.ts";
+import type { Caller } from "../../src/app/identity/access.ts";
+import { listAgentEvents } from "../../src/gateway/ingest/event-ingest.ts";
 import { asId, type RunId, type UserId } from "../../src/domain/ids.ts";
 import { until } from "../support/until.ts";
 import { Gateway, refusal, Stream, type TestAgent } from "./gateway.ts";

@@ -2,7 +2,7 @@ import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
 import type { LogLine, PushLogsRequest, PushLogsResponse } from "../../proto/generated/gateway/v1/gateway.ts";
 import { logChannel } from "../../src/feed/feed.ts";
-import type { LogLine as StoredLine } from "../../src/stores/logs.ts";
+import type { LogLine as StoredLine } from "../../src/stores/ports/logs.ts";
 import { until } from "../support/until.ts";
 import { Gateway, Stream, type TestAgent } from "./gateway.ts";
 import { StoredRun } from "./stored-run.ts";

@@ -1,7 +1,7 @@
 import { status } from "@grpc/grpc-js";
 import { connect } from "node:net";
 import { expect } from "chai";
-import { issueToken } from "../../src/app/tokens.ts";
+import { issueToken } from "../../src/app/identity/tokens.ts";
 import { until } from "../support/until.ts";
 import { bearer, Channel, Gateway, invoke, reasonOf, refusal } from "./gateway.ts";
 import { StoredRun } from "./stored-run.ts";

@@ -6,7 +6,7 @@ import { jobActor } from "../../actors/job/actor.ts";
 import { type JobState, nextAttempt } from "../../actors/job/state.ts";
 import type { EventDraft } from "../../src/domain/events.ts";
 import { runChannel } from "../../src/feed/feed.ts";
-import type { StoredActor } from "../../src/stores/aggregates.ts";
+import type { StoredActor } from "../../src/stores/ports/aggregates.ts";
 import { planOf } from "../support/plans.ts";
 import { GRANT, saveTurn, stepEvent, type StoredRun, storeRun } from "../support/stored-runs.ts";
 import { until } from "../support/until.ts";

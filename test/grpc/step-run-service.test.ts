@@ -7,11 +7,11 @@ import {
 } from "../../proto/generated/steprun/v1/steprun.ts";
 import type { JobState } from "../../actors/job/state.ts";
 import type { StepState } from "../../actors/step/state.ts";
-import { authenticate } from "../../src/app/access.ts";
-import { ensureBootstrap } from "../../src/app/bootstrap.ts";
-import { saveBody, saveSpec } from "../../src/app/definitions.ts";
-import { createPipeline, createPipelineBody } from "../../src/app/pipelines.ts";
-import { triggerBody, triggerRun } from "../../src/app/trigger.ts";
+import { authenticate } from "../../src/app/identity/access.ts";
+import { ensureBootstrap } from "../../src/app/identity/bootstrap.ts";
+import { saveBody, saveSpec } from "../../src/app/catalogue/definitions.ts";
+import { createPipeline, createPipelineBody } from "../../src/app/catalogue/pipelines.ts";
+import { triggerBody, triggerRun } from "../../src/app/triggering/trigger.ts";
 import type { JobRunId, PipelineId, RunId, StepRunId } from "../../src/domain/ids.ts";
 import { GRANT, saveTurn } from "../support/stored-runs.ts";
 import { bearer, Gateway, reasonOf, refusal } from "./gateway.ts";

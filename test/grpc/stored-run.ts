@@ -9,8 +9,8 @@ import type { DispatchOrder, Offer } from "../../src/domain/effects.ts";
 import { type JobRunId, newId, type RunId, type StepRunId } from "../../src/domain/ids.ts";
 import { ANY_AGENT } from "../../src/domain/labels.ts";
 import type { JobSpec, RunPlan } from "../../src/domain/plan.ts";
-import type { Aggregate, StoredActor } from "../../src/stores/aggregates.ts";
-import type { Stores } from "../../src/stores/stores.ts";
+import type { Aggregate, StoredActor } from "../../src/stores/ports/aggregates.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
 import { jobSpecsOf, type JobSketch, planOf } from "../support/plans.ts";
 
 export class StoredRun {

@@ -2,7 +2,7 @@
 import { type ClientReadableStream, credentials, type Metadata, type StatusObject } from "@grpc/grpc-js";
 import { StreamClient } from "../../proto/generated/stream/v1/stream.ts";
 import type { AppContext } from "../../src/app/context.ts";
-import { issueToken } from "../../src/app/tokens.ts";
+import { issueToken } from "../../src/app/identity/tokens.ts";
 import { newId } from "../../src/domain/ids.ts";
 import type { Role } from "../../src/domain/roles.ts";
 import { until } from "../support/until.ts";

@@ -2,9 +2,9 @@
 import { credentials, type handleUnaryCall, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { PipelineClient, type PipelineServer, PipelineService } from "../../proto/generated/pipeline/v1/pipeline.ts";
 import { StepRunClient, type StepRunServer, StepRunService } from "../../proto/generated/steprun/v1/steprun.ts";
-import { ensureBootstrap } from "../../src/app/bootstrap.ts";
+import { ensureBootstrap } from "../../src/app/identity/bootstrap.ts";
 import type { AppContext } from "../../src/app/context.ts";
-import { issueToken } from "../../src/app/tokens.ts";
+import { issueToken } from "../../src/app/identity/tokens.ts";
 import { newId } from "../../src/domain/ids.ts";
 import type { Role } from "../../src/domain/roles.ts";
 import { bearer, reasonOf, refusal } from "./gateway.ts";

@@ -13,7 +13,7 @@ import {
 } from "../../proto/generated/steprun/v1/steprun.ts";
 import { LABEL_OPERATORS } from "../../src/domain/labels.ts";
 import { APPROVAL_STATUSES, JOB_STATUS_CODES, RUN_STATUS_CODES, STEP_STATUS_CODES } from "../../src/domain/status.ts";
-import * as messages from "../../src/grpc/words.ts";
+import * as messages from "../../src/grpc/messages/words.ts";
 
 describe("the README's table of operations", () => {
   it("has every operation of pipeline.v1 and steprun.v1", async () => {

@@ -5,7 +5,7 @@ import { newId, type PipelineId } from "../../src/domain/ids.ts";
 import type { PlannedApproval } from "../../src/domain/plan.ts";
 import type { Role } from "../../src/domain/roles.ts";
 import { commandChannel } from "../../src/feed/feed.ts";
-import type { Command } from "../../src/stores/inbox.ts";
+import type { Command } from "../../src/stores/ports/inbox.ts";
 import { sampleApproval, saveOf } from "../contracts/samples.ts";
 import { type Answer, openTestEdge, type TestEdge } from "../support/edge.ts";
 import { approvalOf, planOf, withStageApproval } from "../support/plans.ts";

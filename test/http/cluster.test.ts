@@ -1,12 +1,12 @@
-import { STORED_FORMAT } from "../../src/stores/stored-format.ts";
+import { STORED_FORMAT } from "../../src/stores/format/stored-format.ts";
 import { Queue } from "bullmq";
 import { expect } from "chai";
 import { MailboxSender } from "../../queues/mailbox-sender.ts";
 import { mailboxName, mailboxOptions } from "../../queues/mailbox.ts";
-import type { DeadLetterView } from "../../src/app/dead-letters.ts";
-import type { ClusterView } from "../../src/app/cluster.ts";
-import { issueToken } from "../../src/app/tokens.ts";
-import type { ControlPlane } from "../../src/plane/control-plane.ts";
+import type { DeadLetterView } from "../../src/app/upkeep/dead-letters.ts";
+import type { ClusterView } from "../../src/app/upkeep/cluster.ts";
+import { issueToken } from "../../src/app/identity/tokens.ts";
+import type { ControlPlane } from "../../src/node/control-plane.ts";
 import { asId, newId, type RunId } from "../../src/domain/ids.ts";
 import { connectRedis, type RedisClient } from "../../src/redis/connect.ts";
 import type { Role } from "../../src/domain/roles.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { asId, newId, type PipelineId, type RevisionId } from "../../src/domain/ids.ts";
-import type { Revision } from "../../src/stores/pipelines.ts";
+import type { Revision } from "../../src/stores/ports/pipelines.ts";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";
 
 const TEXT = `# Builds and ships.

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { asId, type AgentId } from "../../src/domain/ids.ts";
-import { authenticate } from "../../src/app/access.ts";
-import { issueToken } from "../../src/app/tokens.ts";
+import { authenticate } from "../../src/app/identity/access.ts";
+import { issueToken } from "../../src/app/identity/tokens.ts";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";
 
 const PASSWORD = "correct horse battery";

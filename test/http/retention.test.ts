@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { removeRun } from "../../src/app/remove-run.ts";
+import { removeRun } from "../../src/app/runs/remove-run.ts";
 import { asId, type ProjectId } from "../../src/domain/ids.ts";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";
 import { planOf } from "../support/plans.ts";

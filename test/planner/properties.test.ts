@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { countJobs, countSteps } from "../../src/definition/count.ts";
 import { parseDefinition } from "../../src/definition/parse.ts";
-import { renderSpec } from "../../src/definition/render.ts";
+import { renderSpec } from "../../src/definition/edit/render.ts";
 import { asId, jobRunId, type PipelineId, type ProjectId, type RunId } from "../../src/domain/ids.ts";
 import { planRun, type PlanResult } from "../../src/planner/plan-run.ts";
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { actionOf, isPluginReference } from "../../src/domain/plugins.ts";
-import { BUILTIN_ARGS } from "../../src/definition/uses.ts";
+import { BUILTIN_ARGS } from "../../src/definition/checks/uses.ts";
 import { readManifest } from "../../src/plugins/manifest.ts";
 
 const lines = (...text: readonly string[]): string => `${text.join("\n")}\n`;

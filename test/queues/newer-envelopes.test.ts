@@ -6,7 +6,7 @@ import { mailboxName, mailboxOptions } from "../../queues/mailbox.ts";
 import { MailboxSender } from "../../queues/mailbox-sender.ts";
 import { ShardOwner } from "../../queues/shard-owner.ts";
 import { connectRedis, type RedisClient } from "../../src/redis/connect.ts";
-import type { Stores } from "../../src/stores/stores.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
 import { silentLog } from "../support/kernel-ports.ts";
 import { startTestRedis, type TestRedis } from "../support/redis.ts";
 import { openTestSqlite } from "../support/stores.ts";

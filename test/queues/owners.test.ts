@@ -8,7 +8,7 @@ import { MailboxSender } from "../../queues/mailbox-sender.ts";
 import type { ShardHandler } from "../../queues/ports.ts";
 import { ShardOwner } from "../../queues/shard-owner.ts";
 import { connectRedis, type RedisClient } from "../../src/redis/connect.ts";
-import type { Stores } from "../../src/stores/stores.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
 import { silentLog } from "../support/kernel-ports.ts";
 import { startTestRedis } from "../support/redis.ts";
 import { openTestSqlite } from "../support/stores.ts";

@@ -13,22 +13,22 @@
  * Lines `name=value` before it are what the step writes. Time passes only where nothing else can happen.
  */
 import { expect } from "chai";
-import { approve, reject } from "../../src/app/votes.ts";
-import type { UserCaller } from "../../src/app/access.ts";
-import { reportStep, requestClaim, sendAgentLost } from "../../src/app/agent-letters.ts";
-import { cancelJob, cancelStep } from "../../src/app/cancel.ts";
-import { createPipeline } from "../../src/app/pipelines.ts";
-import { rerunRun } from "../../src/app/rerun.ts";
-import { pauseRun, resumeRun, stopRun } from "../../src/app/run-commands.ts";
-import type { RunDetail } from "../../src/app/run-view.ts";
-import { getRun, listRuns } from "../../src/app/runs.ts";
-import { triggerRun } from "../../src/app/trigger.ts";
+import { approve, reject } from "../../src/app/approvals/votes.ts";
+import type { UserCaller } from "../../src/app/identity/access.ts";
+import { reportStep, requestClaim, sendAgentLost } from "../../src/gateway/actor-messages.ts";
+import { cancelJob, cancelStep } from "../../src/app/commands/cancel.ts";
+import { createPipeline } from "../../src/app/catalogue/pipelines.ts";
+import { rerunRun } from "../../src/app/triggering/rerun.ts";
+import { pauseRun, resumeRun, stopRun } from "../../src/app/commands/run-commands.ts";
+import type { RunDetail } from "../../src/app/runs/run-view.ts";
+import { getRun, listRuns } from "../../src/app/runs/runs.ts";
+import { triggerRun } from "../../src/app/triggering/trigger.ts";
 import { MillraceError } from "../../src/domain/errors.ts";
 import type { DispatchOrder } from "../../src/domain/effects.ts";
 import { asId, newId, type PipelineId, type RunId, type UserId } from "../../src/domain/ids.ts";
 import { selectorMatches } from "../../src/domain/labels.ts";
 import type { Role } from "../../src/domain/roles.ts";
-import type { Stores } from "../../src/stores/stores.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
 import { STEPPED_AGENT, SteppedPlane } from "../support/stepped-plane.ts";
 
 /** What one run must come to. */

@@ -1,7 +1,7 @@
 /** Every scenario in this folder, on both stores; see play.ts. */
 import { readdirSync, readFileSync } from "node:fs";
 import { openMongoStores } from "../../src/stores/mongo/open.ts";
-import type { Stores } from "../../src/stores/stores.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
 import { openTestSqlite } from "../support/stores.ts";
 import { play, type Scenario } from "./play.ts";

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { newId } from "../../src/domain/ids.ts";
 import { fixedKeys, masterKey } from "../../src/secrets/master-keys.ts";
 import { seal, unseal, UnreadableSecretError } from "../../src/secrets/sealing.ts";
-import type { SealedSecret } from "../../src/stores/secrets.ts";
+import type { SealedSecret } from "../../src/stores/ports/secrets.ts";
 
 describe("a sealed secret", () => {
   const key = masterKey(randomBytes(32));

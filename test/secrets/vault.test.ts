@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { systemClock } from "../../src/domain/clock.ts";
 import { newId } from "../../src/domain/ids.ts";
-import { keptMasterKeys, makeMasterKey, masterKeyFile } from "../../src/plane/master-key-files.ts";
+import { keptMasterKeys, makeMasterKey, masterKeyFile } from "../../src/node/master-key-files.ts";
 import { fixedKeys, type KeyRing, masterKey } from "../../src/secrets/master-keys.ts";
 import { resealAll } from "../../src/secrets/rotation.ts";
 import { UnreadableSecretError } from "../../src/secrets/sealing.ts";
 import { SecretVault } from "../../src/secrets/vault.ts";
-import type { SecretStore } from "../../src/stores/secrets.ts";
+import type { SecretStore } from "../../src/stores/ports/secrets.ts";
 import { openTestSqlite } from "../support/stores.ts";
 
 describe("the vault", () => {

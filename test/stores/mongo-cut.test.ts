@@ -3,7 +3,7 @@ import { MillraceError } from "../../src/domain/errors.ts";
 import { newId } from "../../src/domain/ids.ts";
 import { openMongoStores } from "../../src/stores/mongo/open.ts";
 import { OUTPUT_BOUNDS } from "../../src/domain/outputs.ts";
-import type { Stores } from "../../src/stores/stores.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
 import { lines, sampleAggregate, saveOf } from "../contracts/samples.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
 import { jobSpecsOf, planOf } from "../support/plans.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { MillraceError } from "../../src/domain/errors.ts";
-import { agreedSince, SchemaSwitch } from "../../src/stores/schema-switch.ts";
+import { agreedSince, SchemaSwitch } from "../../src/stores/format/schema-switch.ts";
 import { silentLog } from "../support/kernel-ports.ts";
 import { until } from "../support/until.ts";
 

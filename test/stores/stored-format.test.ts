@@ -8,9 +8,9 @@ import {
   refuseNewer,
   STORED_FORMAT,
   toStored,
-} from "../../src/stores/stored-format.ts";
-import type { Part, StoredParts } from "../../src/stores/stored-parts.ts";
-import { CONDITIONS_AND_OUTPUTS, GATES_AND_RERUNS } from "../../src/stores/schema-steps.ts";
+} from "../../src/stores/format/stored-format.ts";
+import type { Part, StoredParts } from "../../src/stores/format/stored-parts.ts";
+import { CONDITIONS_AND_OUTPUTS, GATES_AND_RERUNS } from "../../src/stores/format/schema-steps.ts";
 import { sampleAggregate } from "../contracts/samples.ts";
 import { NEXT_FORMAT, RENAMING } from "../support/next-format.ts";
 import { jobSpecsOf, planOf } from "../support/plans.ts";

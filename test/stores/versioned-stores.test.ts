@@ -1,12 +1,12 @@
 import { expect } from "chai";
 import type { JobState } from "../../actors/job/state.ts";
 import { type AgentId, asId } from "../../src/domain/ids.ts";
-import type { Aggregate, AggregateStore } from "../../src/stores/aggregates.ts";
+import type { Aggregate, AggregateStore } from "../../src/stores/ports/aggregates.ts";
 import { openMongoStores } from "../../src/stores/mongo/open.ts";
-import { NewerSchemaError, STORED_FORMAT } from "../../src/stores/stored-format.ts";
-import type { Stores } from "../../src/stores/stores.ts";
-import { versionedAggregates } from "../../src/stores/versioned-aggregates.ts";
-import { versionedPlans } from "../../src/stores/versioned-plans.ts";
+import { NewerSchemaError, STORED_FORMAT } from "../../src/stores/format/stored-format.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
+import { versionedAggregates } from "../../src/stores/format/versioned-aggregates.ts";
+import { versionedPlans } from "../../src/stores/format/versioned-plans.ts";
 import { actorOf, sampleAggregate, sampleApproval, saveOf, withIndex } from "../contracts/samples.ts";
 import { NEXT_FORMAT } from "../support/next-format.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";

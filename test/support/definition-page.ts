@@ -3,8 +3,8 @@
  * what expressions read where. And its examples, for the test that runs them.
  */
 import { parse } from "yaml";
-import { CONTEXTS, EXPRESSION_PLACES } from "../../src/definition/expression-places.ts";
-import { renderSpec } from "../../src/definition/render.ts";
+import { CONTEXTS, EXPRESSION_PLACES } from "../../src/definition/text/expression-places.ts";
+import { renderSpec } from "../../src/definition/edit/render.ts";
 import { KEYED_MAPS, type KeyedMap, typeOf } from "./keyed-maps.ts";
 import { renderTable } from "./markdown-table.ts";
 

@@ -3,9 +3,9 @@
  * What is printed follows from the example, and is written by `npm run generate`.
  */
 import { asDiagnostic, renderDiagnostics } from "../../src/cli/diagnostics.ts";
-import type { Diagnostic } from "../../src/definition/diagnostics.ts";
+import type { Diagnostic } from "../../src/definition/text/diagnostics.ts";
 import { parseDefinition } from "../../src/definition/parse.ts";
-import type { Format } from "../../src/definition/read-text.ts";
+import type { Format } from "../../src/definition/text/read-text.ts";
 import { LIMITS } from "../../src/definition/schema/limits.ts";
 import { asId, type PipelineId, type ProjectId } from "../../src/domain/ids.ts";
 import { dryRun } from "../../src/planner/dry-run.ts";

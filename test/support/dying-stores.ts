@@ -1,5 +1,5 @@
 /** Stores of a node that dies at a certain write. */
-import type { Stores } from "../../src/stores/stores.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
 
 /** The same stores, of which every call fails that changes something, once `writes` of them were made. */
 export function dyingAfter(stores: Stores, writes: number): Stores {

@@ -1,7 +1,7 @@
 /** Ports around the kernel that record what they are told; they can be made to fail, as a lost Redis does. */
 import type { Letter } from "../../queues/envelope.ts";
 import type { MailboxSender } from "../../queues/ports.ts";
-import type { Board, Places } from "../../src/dispatch/board.ts";
+import type { Board, Places } from "../../src/board/board.ts";
 import type { Offer } from "../../src/domain/effects.ts";
 import type { Logger } from "../../src/domain/logger.ts";
 import type { Feed, Unsubscribe } from "../../src/feed/feed.ts";

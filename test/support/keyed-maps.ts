@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { DURATION_PATTERN } from "../../src/domain/durations.ts";
 import { pipelineSchema } from "../../src/definition/schema/pipeline.ts";
-import { BUILTIN_ARGS } from "../../src/definition/uses.ts";
+import { BUILTIN_ARGS } from "../../src/definition/checks/uses.ts";
 
 type Schema = z.core.JSONSchema.BaseSchema;
 type Definitions = Readonly<Record<string, Schema>>;

@@ -1,6 +1,6 @@
 /** The stored format of a release that is yet to come: fields of every part have other names. */
-import { formatOf, STORED_FORMAT, type StoredFormat } from "../../src/stores/stored-format.ts";
-import type { Conversion, Part, SchemaStep } from "../../src/stores/stored-parts.ts";
+import { formatOf, STORED_FORMAT, type StoredFormat } from "../../src/stores/format/stored-format.ts";
+import type { Conversion, Part, SchemaStep } from "../../src/stores/format/stored-parts.ts";
 
 const NAMES: Readonly<Record<Part, readonly (readonly [old: string, next: string])[]>> = {
   owed: [

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readControlPlaneConfig } from "../../src/config.ts";
-import { type ControlPlane, startControlPlane } from "../../src/plane/control-plane.ts";
+import { type ControlPlane, startControlPlane } from "../../src/node/control-plane.ts";
 import type { Logger } from "../../src/domain/logger.ts";
 import { startTestRedis, type TestRedis } from "./redis.ts";
 

@@ -1,5 +1,5 @@
 /** Runs as the API answers them, sketched for tests of what shows them. */
-import type { RunDetail } from "../../src/app/run-view.ts";
+import type { RunDetail } from "../../src/app/runs/run-view.ts";
 import {
   asId,
   type AgentId,

@@ -2,7 +2,7 @@
 import { systemClock } from "../../src/domain/clock.ts";
 import { fixedKeys, masterKey } from "../../src/secrets/master-keys.ts";
 import { SecretVault } from "../../src/secrets/vault.ts";
-import type { Stores } from "../../src/stores/stores.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
 
 const KEY = masterKey(new Uint8Array(32).fill(7));
 

@@ -18,7 +18,7 @@ import {
 import type { RunPlan } from "../../src/domain/plan.ts";
 import { isFinalRunStatus } from "../../src/domain/status.ts";
 import { runChannel } from "../../src/feed/feed.ts";
-import type { Aggregate, AggregateHead, RunSummary, StoredActor } from "../../src/stores/aggregates.ts";
+import type { Aggregate, AggregateHead, RunSummary, StoredActor } from "../../src/stores/ports/aggregates.ts";
 import { jobSpecsOf } from "./plans.ts";
 
 export interface StoredRun {

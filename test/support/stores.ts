@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openSqliteStores } from "../../src/stores/sqlite/open.ts";
-import type { Stores } from "../../src/stores/stores.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
 
 /** A fresh embedded store; `close` removes its files. */
 export async function openTestSqlite(): Promise<{ stores: Stores; path: string; close(): Promise<void> }> {

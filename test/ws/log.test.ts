@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
 import { logChannel } from "../../src/feed/feed.ts";
-import type { LogLine } from "../../src/stores/logs.ts";
+import type { LogLine } from "../../src/stores/ports/logs.ts";
 import { openTestEdge, type TestEdge } from "../support/edge.ts";
 import { planOf } from "../support/plans.ts";
 import { AGENT_ID, GRANT, saveTurn, type StoredRun, storeRun } from "../support/stored-runs.ts";

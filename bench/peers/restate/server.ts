@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { endWithUs } from "../../../src/plane/lifeline.ts";
+import { endWithUs } from "../../../src/node/lifeline.ts";
 
 /**
  * Its defaults, by which what is answered is durable and what is over is kept for a day, save for what makes it quicker

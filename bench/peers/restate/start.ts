@@ -1,7 +1,7 @@
 /** Restate, with a service call for each step: a server, and one process that has the services. */
 import { Agent, request } from "node:http";
 import { join } from "node:path";
-import { Teardown } from "../../../src/plane/teardown.ts";
+import { Teardown } from "../../../src/node/teardown.ts";
 import { systemOf } from "../../measure/engine.ts";
 import { SystemProcess } from "../../measure/system-process.ts";
 import type { StartSystem } from "../../system.ts";

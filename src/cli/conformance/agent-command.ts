@@ -1,7 +1,7 @@
 /** The agent under test when the suite starts it itself: a program and its arguments, without any shell. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
-import { killAtExit, killGroup } from "../../plane/kill-at-exit.ts";
+import { killAtExit, killGroup } from "../../node/kill-at-exit.ts";
 
 const END_MS = 10_000;
 

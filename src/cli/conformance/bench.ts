@@ -1,14 +1,14 @@
 /** What the cases of the conformance suite work with: a control plane of their own, the way to it, and the agent. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Caller } from "../../app/access.ts";
+import { type Caller } from "../../app/identity/access.ts";
 import type { AppContext } from "../../app/context.ts";
-import { planNewRun, storeNewRun } from "../../app/create-run.ts";
-import { createPipeline, createPipelineBody } from "../../app/pipelines.ts";
-import { pluginsForRun } from "../../app/plugin-lookup.ts";
-import { stopRun } from "../../app/run-commands.ts";
-import type { RunDetail } from "../../app/run-view.ts";
-import { getRun } from "../../app/runs.ts";
+import { planNewRun, storeNewRun } from "../../app/triggering/create-run.ts";
+import { createPipeline, createPipelineBody } from "../../app/catalogue/pipelines.ts";
+import { pluginsForRun } from "../../app/catalogue/plugin-lookup.ts";
+import { stopRun } from "../../app/commands/run-commands.ts";
+import type { RunDetail } from "../../app/runs/run-view.ts";
+import { getRun } from "../../app/runs/runs.ts";
 import { parseDefinition } from "../../definition/parse.ts";
 import { type AgentId, newId, type PipelineId, type RunId, type StepRunId } from "../../domain/ids.ts";
 import { isFinalRunStatus } from "../../domain/status.ts";

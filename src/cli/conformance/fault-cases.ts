@@ -1,5 +1,5 @@
 /** What an agent must do when the network, its token or its process goes. */
-import { revokeAgentToken } from "../../app/agent-registration.ts";
+import { revokeAgentToken } from "../../gateway/registration.ts";
 import type { RunId } from "../../domain/ids.ts";
 import { type Bench, check, describe, job, markPath, shell } from "./bench.ts";
 import type { ConformanceCase } from "./conformance-case.ts";

@@ -1,7 +1,7 @@
 /** The network between the agent and the control plane of the conformance suite: one address, which can be cut off. */
 import { createConnection, createServer, type Server, type Socket } from "node:net";
 import type { Address } from "../../config-values.ts";
-import { cannotListen, reachableAddress } from "../../plane/listen.ts";
+import { cannotListen, reachableAddress } from "../../node/listen.ts";
 
 export class Network {
   readonly #target: Address;

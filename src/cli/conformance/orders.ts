@@ -1,6 +1,6 @@
 /** Orders that the plane might send, given to the agent by the suite: over its channel, as a gateway hears them. */
-import { type AgentNotice, tellAgent } from "../../app/agent-notices.ts";
-import { orderOf } from "../../app/agent-work.ts";
+import { type AgentNotice, tellAgent } from "../../board/agent-notices.ts";
+import { orderOf } from "../../gateway/reconciliation.ts";
 import type { RunId } from "../../domain/ids.ts";
 import { type Bench, check } from "./bench.ts";
 

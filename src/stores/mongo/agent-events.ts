@@ -7,7 +7,7 @@ import {
   type AgentEventStore,
   BEYOND_AGENTS,
   ownerOf,
-} from "../agent-events.ts";
+} from "../ports/agent-events.ts";
 import { type Connection, insertAbsent } from "./connection.ts";
 
 interface EventDocument {

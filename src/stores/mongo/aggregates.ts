@@ -22,8 +22,8 @@ import {
   type StoredActor,
   type StoredBeside,
   NO_PIPELINE,
-} from "../aggregates.ts";
-import type { PlanStore } from "../plans.ts";
+} from "../ports/aggregates.ts";
+import type { PlanStore } from "../ports/plans.ts";
 import { type Connection, insertIfAbsent, type Keyed } from "./connection.ts";
 import { ReadModels } from "./read-models.ts";
 import { insertEvents, planStore } from "./runtime.ts";

@@ -1,7 +1,7 @@
 /** Records of artifacts in MongoDB. */
 import type { Filter } from "mongodb";
 import type { ArtifactId } from "../../domain/ids.ts";
-import type { ArtifactRecord, ArtifactStore, ArtifactSummary } from "../artifacts.ts";
+import type { ArtifactRecord, ArtifactStore, ArtifactSummary } from "../ports/artifacts.ts";
 import { type Connection, insertIfAbsent } from "./connection.ts";
 
 interface ArtifactDocument extends Omit<ArtifactRecord, "artifactId"> {

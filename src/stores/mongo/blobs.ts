@@ -5,7 +5,7 @@
  */
 import { Binary } from "mongodb";
 import { PIECE_BYTES } from "../../domain/artifacts.ts";
-import type { BlobStore } from "../blobs.ts";
+import type { BlobStore } from "../ports/blobs.ts";
 import { type Connection, insertIfAbsent } from "./connection.ts";
 
 interface Chunk {

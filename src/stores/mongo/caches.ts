@@ -1,7 +1,7 @@
 /** Records of cache entries in MongoDB. */
 import type { Filter, Sort } from "mongodb";
 import type { CacheId, ProjectId } from "../../domain/ids.ts";
-import type { CacheRecord, CacheStore } from "../caches.ts";
+import type { CacheRecord, CacheStore } from "../ports/caches.ts";
 import { type Connection, insertIfAbsent } from "./connection.ts";
 
 interface CacheDocument extends Omit<CacheRecord, "cacheId"> {

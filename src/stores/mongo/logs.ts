@@ -1,7 +1,7 @@
 /** Log chunks in MongoDB. */
 import type { Collection } from "mongodb";
 import type { StepRunId } from "../../domain/ids.ts";
-import { lastLineOf, type LogChunk, type LogLine, type LogStore } from "../logs.ts";
+import { lastLineOf, type LogChunk, type LogLine, type LogStore } from "../ports/logs.ts";
 import { type Connection, insertIfAbsent } from "./connection.ts";
 
 interface Chunk {

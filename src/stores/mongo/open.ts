@@ -1,5 +1,5 @@
 /** The scale-out store: a MongoDB database. */
-import type { Stores } from "../stores.ts";
+import type { Stores } from "../ports/stores.ts";
 import { agentEventStore } from "./agent-events.ts";
 import { MongoAggregateStore } from "./aggregates.ts";
 import { artifactStore } from "./artifacts.ts";

@@ -1,6 +1,6 @@
 /** Outputs of steps in MongoDB. */
 import { bytesOf } from "../../domain/outputs.ts";
-import type { OutputStore, StepOutputs } from "../outputs.ts";
+import type { OutputStore, StepOutputs } from "../ports/outputs.ts";
 import { type Connection, insertIfAbsent } from "./connection.ts";
 
 interface OutputsDocument extends StepOutputs {

@@ -1,5 +1,5 @@
 /** The plugin registry in MongoDB. */
-import type { PluginRecord, PluginStore } from "../plugins.ts";
+import type { PluginRecord, PluginStore } from "../ports/plugins.ts";
 import { type Connection, insertIfAbsent } from "./connection.ts";
 
 interface PluginDocument extends PluginRecord {

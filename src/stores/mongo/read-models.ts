@@ -14,7 +14,7 @@ import type {
   PageRequest,
   StepLocation,
   StoredActor,
-} from "../aggregates.ts";
+} from "../ports/aggregates.ts";
 import { type Connection, isDuplicateKey } from "./connection.ts";
 
 interface Row extends ActorIndex {

@@ -1,6 +1,6 @@
 /** Runs that are removed, in MongoDB. */
 import type { RunId } from "../../domain/ids.ts";
-import type { Removal, RemovalStore } from "../removals.ts";
+import type { Removal, RemovalStore } from "../ports/removals.ts";
 import { type Connection, insertIfAbsent } from "./connection.ts";
 
 interface RemovalDocument {

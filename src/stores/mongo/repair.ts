@@ -5,7 +5,7 @@
  * work on the database meanwhile. It can be repeated.
  */
 import type { RunId } from "../../domain/ids.ts";
-import type { AggregateHead, StoredActor } from "../aggregates.ts";
+import type { AggregateHead, StoredActor } from "../ports/aggregates.ts";
 import { gridBlobStore } from "./blobs.ts";
 import { Connection, type MongoOptions, translateFault } from "./connection.ts";
 import { ReadModels } from "./read-models.ts";

@@ -2,8 +2,8 @@
 import type { Filter } from "mongodb";
 import type { KeptPart } from "../../domain/retention.ts";
 import type { GroupId, PipelineId, RunId } from "../../domain/ids.ts";
-import { type AggregateHead, NO_PIPELINE } from "../aggregates.ts";
-import type { KeptRun, RetentionStore } from "../retention.ts";
+import { type AggregateHead, NO_PIPELINE } from "../ports/aggregates.ts";
+import type { KeptRun, RetentionStore } from "../ports/retention.ts";
 import type { Connection } from "./connection.ts";
 
 /** Values of `logsGone`, `artifactsGone` and `eventsGone`; older runs have none of them. */

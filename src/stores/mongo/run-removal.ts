@@ -1,5 +1,5 @@
 /** Removes runs from MongoDB. */
-import type { RemoveRun } from "../run-removal.ts";
+import type { RemoveRun } from "../ports/run-removal.ts";
 import type { Connection } from "./connection.ts";
 
 const IDS_AT_ONCE = 1_000;

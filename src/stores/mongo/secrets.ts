@@ -1,5 +1,5 @@
 /** Sealed secrets in MongoDB. */
-import { type SealedSecret, secretIdOf, type SecretStore } from "../secrets.ts";
+import { type SealedSecret, secretIdOf, type SecretStore } from "../ports/secrets.ts";
 import { type Connection, insertIfAbsent } from "./connection.ts";
 
 interface SecretDocument extends SealedSecret {

@@ -1,6 +1,6 @@
 /** Events of agents in SQLite. */
 import type { AgentId } from "../../domain/ids.ts";
-import { afterAgent, type AgentEvent, type AgentEventStore, BEYOND_AGENTS, ownerOf } from "../agent-events.ts";
+import { afterAgent, type AgentEvent, type AgentEventStore, BEYOND_AGENTS, ownerOf } from "../ports/agent-events.ts";
 import type { Database } from "./database.ts";
 
 export function agentEventStore(db: Database): AgentEventStore {

@@ -25,7 +25,7 @@ import type {
   StepLocation,
   StoredActor,
   StoredBeside,
-} from "../aggregates.ts";
+} from "../ports/aggregates.ts";
 import type { Database, Row } from "./database.ts";
 import { appendEvents, insertEvents, insertPlan } from "./runtime.ts";
 

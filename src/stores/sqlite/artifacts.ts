@@ -1,6 +1,6 @@
 /** Records of artifacts in SQLite. */
 import type { ArtifactId, RunId, StepRunId } from "../../domain/ids.ts";
-import type { ArtifactRecord, ArtifactState, ArtifactStore, ArtifactSummary } from "../artifacts.ts";
+import type { ArtifactRecord, ArtifactState, ArtifactStore, ArtifactSummary } from "../ports/artifacts.ts";
 import type { Database, Row } from "./database.ts";
 
 const SUMMARY = `artifact_id, run_id, step_run_id, token, name, state, bytes, file_count, created_at, stored_at, expires_at`;

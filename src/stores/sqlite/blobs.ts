@@ -4,7 +4,7 @@ import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { PIECE_BYTES } from "../../domain/artifacts.ts";
 import { MillraceError } from "../../domain/errors.ts";
-import type { BlobStore } from "../blobs.ts";
+import type { BlobStore } from "../ports/blobs.ts";
 
 const MADE_IF_MISSING = constants.O_RDWR | constants.O_CREAT;
 

@@ -1,6 +1,6 @@
 /** Records of cache entries in SQLite. */
 import type { CacheId, ProjectId, RunId } from "../../domain/ids.ts";
-import type { CacheRecord, CacheState, CacheStore } from "../caches.ts";
+import type { CacheRecord, CacheState, CacheStore } from "../ports/caches.ts";
 import type { Database, Row } from "./database.ts";
 
 const STORED = "project_id = ? AND state = 'stored' AND substr(key, 1, length(?)) = ?";

@@ -1,6 +1,6 @@
 /** Log chunks in SQLite. */
 import type { StepRunId } from "../../domain/ids.ts";
-import { lastLineOf, type LogChunk, type LogLine, type LogStore } from "../logs.ts";
+import { lastLineOf, type LogChunk, type LogLine, type LogStore } from "../ports/logs.ts";
 import type { Database } from "./database.ts";
 
 export class SqliteLogStore implements LogStore {

@@ -1,6 +1,6 @@
 /** The embedded store: one SQLite file, and a folder beside it for what steps keep. */
 import { dirname, join } from "node:path";
-import type { Stores } from "../stores.ts";
+import type { Stores } from "../ports/stores.ts";
 import { agentEventStore } from "./agent-events.ts";
 import { SqliteAggregateStore } from "./aggregates.ts";
 import { artifactStore } from "./artifacts.ts";

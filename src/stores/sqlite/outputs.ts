@@ -1,7 +1,7 @@
 /** Outputs of steps in SQLite. */
 import type { RunId, StepRunId } from "../../domain/ids.ts";
 import { bytesOf } from "../../domain/outputs.ts";
-import type { OutputStore, StepOutputs } from "../outputs.ts";
+import type { OutputStore, StepOutputs } from "../ports/outputs.ts";
 import type { Database, Row } from "./database.ts";
 
 export function outputStore(db: Database): OutputStore {

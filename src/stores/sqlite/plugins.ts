@@ -1,6 +1,6 @@
 /** The plugin registry in SQLite. */
 import type { PackageId } from "../../domain/ids.ts";
-import type { PluginRecord, PluginState, PluginStore, PluginSummary } from "../plugins.ts";
+import type { PluginRecord, PluginState, PluginStore, PluginSummary } from "../ports/plugins.ts";
 import type { Database, Row } from "./database.ts";
 
 const SUMMARY = "name, version, package_id, sha256, bytes, state, created_at, created_by";

@@ -1,5 +1,5 @@
 /** Runs that are removed, in SQLite. */
-import type { Removal, RemovalStore } from "../removals.ts";
+import type { Removal, RemovalStore } from "../ports/removals.ts";
 import type { Database } from "./database.ts";
 
 export function removalStore(db: Database): RemovalStore {

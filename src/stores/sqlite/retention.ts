@@ -1,8 +1,8 @@
 /** What the sweeper of retention reads and takes away, in SQLite. */
 import type { KeptPart } from "../../domain/retention.ts";
 import type { GroupId, PipelineId, ProjectId, RunId } from "../../domain/ids.ts";
-import type { RunOrigin } from "../aggregates.ts";
-import type { KeptRun, RetentionStore } from "../retention.ts";
+import type { RunOrigin } from "../ports/aggregates.ts";
+import type { KeptRun, RetentionStore } from "../ports/retention.ts";
 import type { Database, Row } from "./database.ts";
 import { eventsOf, inParts, logChunksOf, type Part } from "./deletion.ts";
 

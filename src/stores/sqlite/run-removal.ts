@@ -1,5 +1,5 @@
 /** Removes runs from SQLite. */
-import type { RemoveRun } from "../run-removal.ts";
+import type { RemoveRun } from "../ports/run-removal.ts";
 import type { Database } from "./database.ts";
 import { eventsOf, inParts, logChunksOf } from "./deletion.ts";
 

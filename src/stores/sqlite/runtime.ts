@@ -3,12 +3,12 @@ import type { Verdict } from "../../domain/effects.ts";
 import type { RunEvent } from "../../domain/events.ts";
 import type { CommandId, RootId, RunId } from "../../domain/ids.ts";
 import type { JobSpec, RunPlan } from "../../domain/plan.ts";
-import type { DeadLetterStore, KeptDeadLetter } from "../dead-letters.ts";
-import type { EventStore } from "../events.ts";
-import type { IdempotencyKey, IdempotencyStore } from "../idempotency.ts";
-import type { Command, InboxStore } from "../inbox.ts";
-import type { PlanStore } from "../plans.ts";
-import type { RedisIdentity, ShardStore } from "../shards.ts";
+import type { DeadLetterStore, KeptDeadLetter } from "../ports/dead-letters.ts";
+import type { EventStore } from "../ports/events.ts";
+import type { IdempotencyKey, IdempotencyStore } from "../ports/idempotency.ts";
+import type { Command, InboxStore } from "../ports/inbox.ts";
+import type { PlanStore } from "../ports/plans.ts";
+import type { RedisIdentity, ShardStore } from "../ports/shards.ts";
 import type { Database, Row } from "./database.ts";
 
 export function planStore(db: Database): PlanStore {

@@ -1,6 +1,6 @@
 /** Sealed secrets in SQLite. */
 import type { PipelineId, ProjectId } from "../../domain/ids.ts";
-import type { SealedSecret, SecretKey, SecretScope, SecretStore } from "../secrets.ts";
+import type { SealedSecret, SecretKey, SecretScope, SecretStore } from "../ports/secrets.ts";
 import type { Database, Row } from "./database.ts";
 
 const OF_SCOPE = "project_id = ? AND pipeline_id = ?";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { LeaseWatcher } from "../../../actors/kernel/lease-watcher.ts";
 import { type AgentId, asId } from "../../../src/domain/ids.ts";
-import { PLACE_MS } from "../../../src/dispatch/board.ts";
+import { PLACE_MS } from "../../../src/board/board.ts";
 import { RecordingPorts, silentLog } from "../../support/kernel-ports.ts";
 import { until } from "../../support/until.ts";
 

@@ -4,10 +4,10 @@ import type { JobState } from "../../../actors/job/state.ts";
 import { newJob } from "../../../actors/job/state.ts";
 import { RUN_AGGREGATE } from "../../../actors/run/aggregate.ts";
 import type { AgentWait } from "../../../src/domain/agent-wait.ts";
-import type { PresenceRecord } from "../../../src/dispatch/board.ts";
+import type { PresenceRecord } from "../../../src/board/board.ts";
 import { type AgentId, asId, newId, type RunId } from "../../../src/domain/ids.ts";
 import type { AgentSelector } from "../../../src/domain/labels.ts";
-import type { JobLocation } from "../../../src/stores/aggregates.ts";
+import type { JobLocation } from "../../../src/stores/ports/aggregates.ts";
 import { RecordingPorts, silentLog } from "../../support/kernel-ports.ts";
 import { planOf } from "../../support/plans.ts";
 

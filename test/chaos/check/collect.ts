@@ -4,7 +4,7 @@ import type { JobState } from "../../../actors/job/state.ts";
 import { jobStatus } from "../../../actors/job/state.ts";
 import { type StepState, stepStatus } from "../../../actors/step/state.ts";
 import { asId, type PipelineId, type RunId } from "../../../src/domain/ids.ts";
-import type { Stores } from "../../../src/stores/stores.ts";
+import type { Stores } from "../../../src/stores/ports/stores.ts";
 import { secretLedgerOf } from "../load/step.ts";
 import type { Mark, RunEvidence, SecretGiven, StepEvidence } from "./evidence.ts";
 

@@ -1,6 +1,6 @@
 /** The mixed load of a scenario: triggers runs, stops, pauses and watches some of them, and keeps what was promised. */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RunDetail } from "../../../src/app/run-view.ts";
+import type { RunDetail } from "../../../src/app/runs/run-view.ts";
 import type { RunId } from "../../../src/domain/ids.ts";
 import type { RunStatus } from "../../../src/domain/status.ts";
 import type { AcknowledgedTrigger, LogEvidence } from "../check/evidence.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { RedisTarget } from "../../../src/redis/connect.ts";
 import { openMongoStores } from "../../../src/stores/mongo/open.ts";
 import { openSqliteStores } from "../../../src/stores/sqlite/open.ts";
-import type { Stores } from "../../../src/stores/stores.ts";
+import type { Stores } from "../../../src/stores/ports/stores.ts";
 import { freshDatabase, startTestMongo } from "../../support/mongo.ts";
 import { freePort } from "../../support/ports.ts";
 import { ProcessWorld, type StartedProcess } from "../../support/processes.ts";

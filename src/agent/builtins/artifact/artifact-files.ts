@@ -1,0 +1,171 @@
+/**
+ * The files of a workspace that a step keeps: found by patterns, read once for their checksums and once more to be sent.
+ * Nothing outside the workspace is read, whatever links the step has left in it.
+ */
+import { createHash } from "node:crypto";
+import { constants, type Stats } from "node:fs";
+import { type FileHandle, open, readdir, realpath, stat } from "node:fs/promises";
+import { join, sep } from "node:path";
+import { type ArtifactFile, isArtifactPath, MANIFEST_BOUNDS, PIECE_BYTES } from "../../../domain/artifacts.ts";
+import { MillraceError } from "../../../domain/errors.ts";
+import { type PathPatterns, readPatterns } from "../patterns.ts";
+
+/** To open a pipe must not wait for its writer, and no link is followed: paths are resolved before. */
+const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+
+/** A file to keep, as it was when its checksum was made. */
+export interface FoundFile extends ArtifactFile {
+  readonly realPath: string;
+  readonly seen: Pick<Stats, "dev" | "ino" | "size" | "mtimeMs">;
+}
+
+/**
+ * The regular files that match, by their paths. A link to a file of the workspace counts as that file; links to folders
+ * are not walked into, and sockets, pipes and devices are passed over. Rejects with `malformed_request` for a link that
+ * leads out of the workspace, a name that cannot be kept, or too many files; with `conflict` for a file that changes.
+ */
+export async function findFiles(
+  workspace: string,
+  patterns: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly FoundFile[]> {
+  const search = new Search(workspace, readPatterns(patterns), signal);
+  const found: FoundFile[] = [];
+  for (const [path, realPath] of await search.run()) {
+    signal.throwIfAborted();
+    found.push(await examine(path, realPath, signal));
+  }
+  return found;
+}
+
+/** The content of the files, one after the other, from a byte on, in whole pieces. Rejects with `conflict` when one has changed. */
+export async function* piecesOf(files: readonly FoundFile[], from: number): AsyncGenerator<Buffer, void, void> {
+  let piece = Buffer.allocUnsafe(PIECE_BYTES);
+  let filled = 0;
+  let skip = from;
+  for (const file of files) {
+    if (skip >= file.sizeBytes) {
+      skip -= file.sizeBytes;
+      continue;
+    }
+    const handle = await openAsSeen(file);
+    try {
+      for (let at = skip; at < file.sizeBytes;) {
+        const wanted = Math.min(PIECE_BYTES - filled, file.sizeBytes - at);
+        const { bytesRead } = await handle.read(piece, filled, wanted, at);
+        if (bytesRead === 0) throw changed(file.path);
+        [filled, at] = [filled + bytesRead, at + bytesRead];
+        if (filled < PIECE_BYTES) continue;
+        yield piece;
+        piece = Buffer.allocUnsafe(PIECE_BYTES);
+        filled = 0;
+      }
+    } finally {
+      await handle.close();
+    }
+    skip = 0;
+  }
+  if (filled > 0) yield piece.subarray(0, filled);
+}
+
+class Search {
+  readonly #workspace: string;
+  readonly #patterns: PathPatterns;
+  readonly #signal: AbortSignal;
+  /** Real paths by path. */
+  readonly #found = new Map<string, string>();
+
+  constructor(workspace: string, patterns: PathPatterns, signal: AbortSignal) {
+    this.#workspace = workspace;
+    this.#patterns = patterns;
+    this.#signal = signal;
+  }
+
+  async run(): Promise<readonly (readonly [path: string, realPath: string])[]> {
+    for (const start of this.#patterns.starts) await this.#take(start, join(this.#workspace, start), true);
+    return [...this.#found].sort(([a], [b]) => (a < b ? -1 : 1));
+  }
+
+  /** What stands at a path, which is a link or was named itself. */
+  async #take(path: string, at: string, isStart: boolean): Promise<void> {
+    const realPath = await realpath(at).catch(ifMissing);
+    if (realPath === undefined) return;
+    const isInside = realPath === this.#workspace || realPath.startsWith(this.#workspace + sep);
+    const isWanted = isStart || this.#patterns.matches(path);
+    if (!isInside && isWanted) throw malformed(`${JSON.stringify(path)} leads out of the workspace`);
+    if (!isInside) return;
+    const stats = await stat(realPath).catch(ifMissing);
+    if (stats?.isFile()) this.#add(path, realPath);
+    else if (stats?.isDirectory() && isStart) await this.#walk(path, realPath);
+  }
+
+  async #walk(folder: string, realFolder: string): Promise<void> {
+    this.#signal.throwIfAborted();
+    for (const entry of await readdir(realFolder, { withFileTypes: true })) {
+      const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
+      const realPath = join(realFolder, entry.name);
+      if (entry.isDirectory()) await this.#walk(path, realPath);
+      else if (entry.isSymbolicLink()) await this.#take(path, realPath, false);
+      else if (entry.isFile()) this.#add(path, realPath);
+    }
+  }
+
+  #add(path: string, realPath: string): void {
+    if (!this.#patterns.matches(path)) return;
+    if (!isArtifactPath(path)) throw malformed(`a file cannot be kept under its name ${JSON.stringify(path)}`);
+    this.#found.set(path, realPath);
+    if (this.#found.size > MANIFEST_BOUNDS.files) {
+      throw malformed(`more than ${MANIFEST_BOUNDS.files} files match: keep an archive of them instead`);
+    }
+  }
+}
+
+async function examine(path: string, realPath: string, signal: AbortSignal): Promise<FoundFile> {
+  const handle = await openFile(path, realPath);
+  try {
+    const { dev, ino, size, mtimeMs, mode } = await handle.stat();
+    const hash = createHash("sha256");
+    const buffer = Buffer.allocUnsafe(PIECE_BYTES);
+    for (let at = 0; at < size;) {
+      signal.throwIfAborted();
+      const { bytesRead } = await handle.read(buffer, 0, Math.min(PIECE_BYTES, size - at), at);
+      if (bytesRead === 0) throw changed(path);
+      hash.update(buffer.subarray(0, bytesRead));
+      at += bytesRead;
+    }
+    const seen = { dev, ino, size, mtimeMs };
+    return { path, realPath, sizeBytes: size, sha256: hash.digest("hex"), executable: (mode & 0o100) !== 0, seen };
+  } finally {
+    await handle.close();
+  }
+}
+
+async function openAsSeen({ path, realPath, seen }: FoundFile): Promise<FileHandle> {
+  const handle = await openFile(path, realPath);
+  const { dev, ino, size, mtimeMs } = await handle.stat();
+  if (dev === seen.dev && ino === seen.ino && size === seen.size && mtimeMs === seen.mtimeMs) return handle;
+  await handle.close();
+  throw changed(path);
+}
+
+async function openFile(path: string, realPath: string): Promise<FileHandle> {
+  const handle = await open(realPath, OPEN_FLAGS).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT" || error.code === "ELOOP" || error.code === "ENXIO") throw changed(path);
+    throw malformed(`${JSON.stringify(path)} cannot be read (${error.code})`);
+  });
+  if ((await handle.stat()).isFile()) return handle;
+  await handle.close();
+  throw changed(path);
+}
+
+function ifMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT" && error.code !== "ENOTDIR" && error.code !== "ELOOP") throw error;
+}
+
+function changed(path: string): MillraceError {
+  return new MillraceError("conflict", `${JSON.stringify(path)} has changed while it was kept`);
+}
+
+function malformed(text: string): MillraceError {
+  return new MillraceError("malformed_request", text);
+}

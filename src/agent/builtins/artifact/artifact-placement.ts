@@ -1,0 +1,115 @@
+/** Writes the files of an artifact into a workspace, and nowhere else: each is whole and compared before it has its name. */
+import { createHash, type Hash, randomUUID } from "node:crypto";
+import { type FileHandle, lstat, mkdir, open, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type ArtifactFile, FileCutter, type FilePart, isArtifactPath } from "../../../domain/artifacts.ts";
+import { MillraceError } from "../../../domain/errors.ts";
+
+interface OpenFile {
+  readonly handle: FileHandle;
+  /** Beside the place that the file is for, so that it can be renamed to it. */
+  readonly draft: string;
+  readonly hash: Hash;
+}
+
+export class ArtifactPlacement {
+  readonly #workspace: string;
+  readonly #folder: string;
+  readonly #files: readonly ArtifactFile[];
+  readonly #cutter: FileCutter;
+  /** Folders that are known to be folders and no links. */
+  readonly #folders = new Set<string>();
+  #open: OpenFile | undefined;
+
+  /**
+   * `folder` is within the workspace, "" for its root; the files come in this order. Throws `malformed_request` for a path
+   * that leads out of it.
+   */
+  constructor(workspace: string, folder: string, files: readonly ArtifactFile[]) {
+    for (const path of [...(folder === "" ? [] : [folder]), ...files.map(({ path: each }) => each)]) {
+      if (!isArtifactPath(path)) throw malformed(`${JSON.stringify(path)} is no path within the workspace`);
+    }
+    this.#workspace = workspace;
+    this.#folder = folder;
+    this.#files = files;
+    this.#cutter = new FileCutter(files);
+  }
+
+  /** The file that is not there yet, and how much of it is. */
+  get position(): { readonly index: number; readonly offset: number } {
+    return this.#cutter.position;
+  }
+
+  /**
+   * Takes the next bytes of the content; begin with none. Rejects with `conflict` where a file cannot be put and for
+   * content that differs from its checksum.
+   */
+  async write(bytes: Uint8Array): Promise<void> {
+    for (const part of this.#cutter.cut(bytes)) {
+      const file = this.#files[part.index]!;
+      try {
+        await this.#put(file, part);
+      } catch (error) {
+        const { code } = error as NodeJS.ErrnoException;
+        throw code === undefined ? error : conflict(file.path, `cannot be put into the workspace (${code})`);
+      }
+    }
+  }
+
+  async #put(file: ArtifactFile, { bytes, isLast }: FilePart): Promise<void> {
+    this.#open ??= await this.#begin(file.path);
+    const { handle, draft, hash } = this.#open;
+    hash.update(bytes);
+    for (let done = 0; done < bytes.length;) done += (await handle.write(bytes, done)).bytesWritten;
+    if (!isLast) return;
+    if (hash.digest("hex") !== file.sha256) throw conflict(file.path, "does not have its checksum");
+    await handle.chmod(file.executable ? 0o755 : 0o644);
+    await handle.close();
+    // What stands there is replaced, a link itself and never what it names.
+    await rename(draft, this.#placeOf(file.path));
+    this.#open = undefined;
+  }
+
+  /** Removes what is not whole. */
+  async dispose(): Promise<void> {
+    if (this.#open === undefined) return;
+    await this.#open.handle.close().catch(() => {});
+    await rm(this.#open.draft, { force: true });
+    this.#open = undefined;
+  }
+
+  async #begin(path: string): Promise<OpenFile> {
+    const place = this.#placeOf(path);
+    await this.#makeFolders(path);
+    const draft = join(dirname(place), `.${randomUUID()}.part`);
+    return { handle: await open(draft, "wx", 0o600), draft, hash: createHash("sha256") };
+  }
+
+  async #makeFolders(path: string): Promise<void> {
+    let folder = this.#workspace;
+    const names = join(this.#folder, path).split("/").slice(0, -1);
+    for (const name of names) {
+      folder = join(folder, name);
+      if (this.#folders.has(folder)) continue;
+      const stats = await lstat(folder).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === "ENOENT") return undefined;
+        throw error;
+      });
+      if (stats === undefined) await mkdir(folder);
+      else if (!stats.isDirectory()) throw conflict(path, `cannot be put there: ${JSON.stringify(name)} is no folder`);
+      this.#folders.add(folder);
+    }
+  }
+
+  #placeOf(path: string): string {
+    return join(this.#workspace, this.#folder, path);
+  }
+}
+
+function conflict(path: string, text: string): MillraceError {
+  return new MillraceError("conflict", `the file ${JSON.stringify(path)} ${text}`);
+}
+
+function malformed(text: string): MillraceError {
+  return new MillraceError("malformed_request", text);
+}

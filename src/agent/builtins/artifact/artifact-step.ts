@@ -1,0 +1,104 @@
+/** The builtin `artifact`: puts into the workspace what an earlier step of the run has kept. */
+import type {
+  ArtifactFiles,
+  PullArtifactRequest,
+  PullArtifactResponse,
+} from "../../../../proto/generated/gateway/v1/gateway.ts";
+import { type ArtifactFile, bytesOfFiles } from "../../../domain/artifacts.ts";
+import { MillraceError } from "../../../domain/errors.ts";
+import { ArtifactPlacement } from "./artifact-placement.ts";
+import type { BuiltinCall } from "../builtin-call.ts";
+import { type Attempt, callPatiently } from "../../connection/gateway-call.ts";
+import { readPatterns } from "../patterns.ts";
+
+interface ArtifactArgs {
+  readonly name: string;
+  /** Empty for the one that keeps it. */
+  readonly job: string;
+  /** Undefined for all. */
+  readonly paths: readonly string[] | undefined;
+  /** Folder within the workspace; empty for its root. */
+  readonly folder: string;
+}
+
+/** What is put from the first answer on; another artifact cannot take the place of the one that was begun. */
+interface Begun {
+  readonly artifactId: string;
+  /** Positions in the artifact of the files that are wanted. */
+  readonly positions: readonly number[];
+  readonly files: readonly ArtifactFile[];
+  readonly placement: ArtifactPlacement;
+}
+
+/** Rejects with what is wrong: for people. */
+export async function takeArtifact({ step, args, workspace, gateway, say, signal }: BuiltinCall): Promise<void> {
+  const wanted = readArgs(args);
+  let begun: Begun | undefined;
+  const attempt = async (call: Attempt<PullArtifactRequest, PullArtifactResponse>): Promise<void> => {
+    const { stepRunId, token } = step;
+    const { name, job } = wanted;
+    call.write({ message: { $case: "find", value: { stepRunId, token, name, job } } });
+    const { message } = await call.next();
+    if (message?.$case !== "found") throw new Error("the control plane answers what this agent does not know");
+    call.onProgress();
+    begun ??= begin(message.value, wanted, workspace);
+    if (begun.artifactId !== message.value.artifactId) {
+      throw new MillraceError("conflict", `another artifact ${JSON.stringify(name)} was kept meanwhile`);
+    }
+    await fetchFiles(begun, call);
+  };
+  try {
+    await callPatiently(gateway, (client, metadata) => client.pullArtifact(metadata), attempt, signal);
+  } finally {
+    await begun?.placement.dispose();
+  }
+  const { files } = begun!;
+  const size = `${bytesOfFiles(files)} bytes in ${files.length} ${files.length === 1 ? "file" : "files"}`;
+  say(`the artifact ${JSON.stringify(wanted.name)} is here: ${size}`);
+}
+
+function begin({ artifactId, files }: ArtifactFiles, { name, paths, folder }: ArtifactArgs, workspace: string): Begun {
+  const matches = paths === undefined ? () => true : readPatterns(paths).matches;
+  const positions = [...files.keys()].filter((index) => matches(files[index]!.path));
+  if (positions.length === 0) {
+    throw new MillraceError("not_found", `no file of the artifact ${JSON.stringify(name)} matches the paths`);
+  }
+  const wanted = positions.map((index) => ({ ...files[index]!, sizeBytes: Number(files[index]!.sizeBytes) }));
+  return { artifactId, positions, files: wanted, placement: new ArtifactPlacement(workspace, folder, wanted) };
+}
+
+/** From what is not there yet on. */
+async function fetchFiles(
+  { positions, files, placement }: Begun,
+  { write, next, onProgress }: Attempt<PullArtifactRequest, PullArtifactResponse>,
+): Promise<void> {
+  await placement.write(new Uint8Array());
+  const { index, offset } = placement.position;
+  let left = bytesOfFiles(files.slice(index)) - offset;
+  if (left === 0) return;
+  write({ message: { $case: "take", value: { files: positions.slice(index), offset: BigInt(offset) } } });
+  while (left > 0) {
+    const { message } = await next();
+    if (message?.$case !== "data") throw new Error("the control plane answers what this agent does not know");
+    await placement.write(message.value);
+    left -= message.value.length;
+    onProgress();
+  }
+}
+
+function readArgs({ name, job = "", paths, path = "", ...others }: Readonly<Record<string, unknown>>): ArtifactArgs {
+  const unknown = Object.keys(others)[0];
+  if (unknown !== undefined) throw wrong(`does not know "${unknown}"`);
+  if (typeof name !== "string" || name === "") throw wrong("takes the name of an artifact as name");
+  if (typeof job !== "string") throw wrong("takes the name of a job as job");
+  if (typeof path !== "string") throw wrong("takes a folder of the workspace as path");
+  if (paths !== undefined && !(Array.isArray(paths) && paths.every((each) => typeof each === "string"))) {
+    throw wrong("takes a list of patterns as paths");
+  }
+  const folder = path.replace(/^(?:\.\/+)+/, "").replace(/\/+$/, "");
+  return { name, job, paths, folder: folder === "." ? "" : folder };
+}
+
+function wrong(what: string): MillraceError {
+  return new MillraceError("malformed_request", `artifact ${what}`);
+}

@@ -1,0 +1,159 @@
+/** Packs what a cache keeps of a workspace: files, folders and links with their modes, as a gzipped tar. */
+import { createHash } from "node:crypto";
+import { constants, createWriteStream, type Stats } from "node:fs";
+import { lstat, open, readdir, readlink, realpath, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
+import { type Header, pack, type Pack } from "tar-stream";
+import { isArtifactPath } from "../../../domain/artifacts.ts";
+import { MillraceError } from "../../../domain/errors.ts";
+import type { FoundFile } from "../artifact/artifact-files.ts";
+import { isInnerLink } from "./cache-paths.ts";
+import type { PathPatterns } from "../patterns.ts";
+
+/** No pipe is waited for, and no link followed. */
+const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+/** Of a file that is read as a whole: most are small. */
+const WHOLE_BYTES = 1 << 20;
+/** How many entries of a folder are looked at together. */
+const AHEAD = 16;
+/** A cache is to be quick. */
+const LEVEL = 1;
+
+export interface PackedCache {
+  readonly archive: FoundFile;
+  /** Files and links. */
+  readonly count: number;
+}
+
+/**
+ * Packs what matches into a new file. Rejects with `malformed_request` for what cannot be kept: a link that leads out of the
+ * workspace, a name that would be no path elsewhere; with the reason of `signal`; with errors of the disk.
+ */
+export async function packCache(
+  workspace: string,
+  patterns: PathPatterns,
+  file: string,
+  signal: AbortSignal,
+): Promise<PackedCache> {
+  const tar = pack();
+  const hash = createHash("sha256");
+  async function* measured(blocks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const block of blocks) {
+      hash.update(block);
+      yield block;
+    }
+  }
+  const packing = new Packing(workspace, patterns, tar, signal);
+  // What goes wrong with it ends the stream that is read below, and the other way round.
+  const packed = packing.run().then(
+    () => tar.finalize(),
+    (error: Error) => tar.destroy(error),
+  );
+  const blocks = Readable.from(tar as AsyncIterable<Uint8Array>);
+  const target = createWriteStream(file, { flags: "wx", mode: 0o600 });
+  try {
+    await pipeline(blocks, createGzip({ level: LEVEL }), measured, target, { signal });
+  } finally {
+    await packed;
+  }
+  const { dev, ino, size, mtimeMs } = await stat(file);
+  const seen = { dev, ino, size, mtimeMs };
+  const sha256 = hash.digest("hex");
+  const archive = { path: "the packed cache", realPath: file, sizeBytes: size, sha256, executable: false, seen };
+  return { archive, count: packing.count };
+}
+
+interface Seen {
+  readonly path: string;
+  readonly at: string;
+  readonly stats: Stats;
+  readonly isWanted: boolean;
+  /** Of a small file. */
+  readonly content: Buffer | undefined;
+}
+
+class Packing {
+  count = 0;
+  readonly #workspace: string;
+  readonly #patterns: PathPatterns;
+  readonly #tar: Pack;
+  readonly #signal: AbortSignal;
+
+  constructor(workspace: string, patterns: PathPatterns, tar: Pack, signal: AbortSignal) {
+    this.#workspace = workspace;
+    this.#patterns = patterns;
+    this.#tar = tar;
+    this.#signal = signal;
+  }
+
+  async run(): Promise<void> {
+    for (const start of this.#patterns.starts) {
+      const folder = dirname(join(this.#workspace, start));
+      const isThere = start === "" || (await realpath(folder).catch(() => undefined)) === folder;
+      if (isThere) await this.#put(await this.#look(start));
+    }
+  }
+
+  /** What is gone, and what stands behind a link, is passed over. */
+  async #look(path: string): Promise<Seen | undefined> {
+    this.#signal.throwIfAborted();
+    const at = join(this.#workspace, path);
+    const stats = await lstat(at).catch(() => undefined);
+    if (stats === undefined) return undefined;
+    const isWanted = path !== "" && this.#patterns.matches(path);
+    if (isWanted && !isArtifactPath(path)) throw malformed(`${JSON.stringify(path)} cannot be kept under its name`);
+    const isRead = isWanted && stats.isFile() && stats.size <= WHOLE_BYTES;
+    return { path, at, stats, isWanted, content: isRead ? await readWhole(at, stats.size) : undefined };
+  }
+
+  async #put(seen: Seen | undefined): Promise<void> {
+    if (seen === undefined) return;
+    const { path: name, at, stats, isWanted, content } = seen;
+    const mode = stats.mode & 0o777;
+    if (stats.isDirectory()) {
+      if (isWanted) await this.#add({ name, type: "directory", mode });
+      const names = await readdir(at);
+      for (let from = 0; from < names.length; from += AHEAD) {
+        const paths = names.slice(from, from + AHEAD).map((each) => (name === "" ? each : `${name}/${each}`));
+        for (const each of await Promise.all(paths.map((path) => this.#look(path)))) await this.#put(each);
+      }
+    } else if (stats.isSymbolicLink() && isWanted) {
+      const linkname = await readlink(at);
+      if (!isInnerLink(name, linkname)) throw malformed(`the link ${JSON.stringify(name)} leads out of the workspace`);
+      await this.#add({ name, type: "symlink", linkname });
+      this.count++;
+    } else if (stats.isFile() && isWanted) {
+      const header = { name, type: "file", mode, mtime: stats.mtime, size: stats.size } as const;
+      await this.#add(header, content ?? (await open(at, OPEN_FLAGS)).createReadStream({ end: stats.size - 1 }));
+      this.count++;
+    }
+  }
+
+  #add(
+    header: Partial<Header> & Pick<Header, "name">,
+    content: Buffer | AsyncIterable<Buffer> = Buffer.alloc(0),
+  ): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const done = (error?: Error | null): void => (error ? reject(error) : resolve());
+      if (Buffer.isBuffer(content)) this.#tar.entry(header, content, done);
+      else pipeline(content, this.#tar.entry(header, done)).catch(reject);
+    });
+  }
+}
+
+async function readWhole(at: string, size: number): Promise<Buffer> {
+  const handle = await open(at, OPEN_FLAGS);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(size), 0, size, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+function malformed(text: string): MillraceError {
+  return new MillraceError("malformed_request", text);
+}

@@ -1,0 +1,124 @@
+/** What the arguments of the builtin `checkout` ask for. They came over the network: nothing in them was looked at before. */
+import { posix } from "node:path";
+import { CheckoutProblem } from "./checkout-problem.ts";
+import { parseArguments } from "../shell-step.ts";
+
+/** What is to be checked out: the head that the repository names, a branch, whatever a name stands for, or a commit. */
+export type Wanted =
+  | { readonly kind: "head" }
+  | { readonly kind: "branch" | "name"; readonly name: string }
+  | { readonly kind: "commit"; readonly id: string };
+
+/** A repository and what a credential for it goes by: the origin over http, the host over ssh; null where there is none. */
+export interface Repository {
+  readonly url: string;
+  readonly transport: "http" | "ssh" | "git" | "file";
+  readonly place: string;
+}
+
+export interface CheckoutOrder {
+  readonly repository: Repository;
+  readonly wanted: Wanted;
+  /** Commits of history; 0 for all. */
+  readonly depth: number;
+  readonly submodules: "none" | "direct" | "recursive";
+  /** Empty for none. */
+  readonly credential: string;
+  /** Within the workspace; empty for its root. */
+  readonly folder: string;
+}
+
+const MAX_DEPTH = 1_000_000;
+const DEFAULT_DEPTH = 1;
+const TRANSPORTS: Readonly<Record<string, Repository["transport"]>> = {
+  "http:": "http",
+  "https:": "http",
+  "ssh:": "ssh",
+  "git:": "git",
+  "file:": "file",
+};
+/** `user@host:path`; nothing of it can be an option of ssh or Git. */
+const SHORT_SSH = /^\w[\w.-]*@(\w[\w.-]*):[^\s-][^\s\p{Cc}]*$/u;
+const FULL_COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i;
+/** What no name of a branch or tag holds. Source: git-check-ref-format(1). */
+const NO_REF_NAME = /^[-/.]|[\s\p{Cc}~^:?*[\\]|\.\.|\/\/|\/\.|@\{|\.lock(?:\/|$)|[/.]$|^@$/u;
+
+/** Throws {@link CheckoutProblem} for what cannot be carried out; its text holds no credential. */
+export function readOrder(json: string): CheckoutOrder {
+  // An expression that gives nothing gives no argument.
+  const given = Object.entries(parseArguments(json)).filter(([, value]) => value !== null && value !== "");
+  const args: Readonly<Record<string, unknown>> = Object.fromEntries(given);
+  const { repo, branch, ref, depth, submodules, credential = "", path, ...others } = args;
+  const unknown = Object.keys(others)[0];
+  if (unknown !== undefined) throw wrong(`there is no argument "${unknown}"`);
+  if (typeof credential !== "string") throw wrong("`credential` must be a text");
+  return {
+    repository: readRepository(repo),
+    wanted: readWanted(branch, ref),
+    depth: readDepth(depth),
+    submodules: readSubmodules(submodules),
+    credential,
+    folder: readFolder(path),
+  };
+}
+
+function readRepository(repo: unknown): Repository {
+  if (repo === undefined) throw wrong("there is no repository: give `repo`, or a `source`");
+  if (typeof repo !== "string") throw wrong("`repo` must be the address of a repository");
+  const short = SHORT_SSH.exec(repo);
+  if (short !== null) return { url: repo, transport: "ssh", place: short[1]! };
+  const url = /^[a-z]+:\/\/[^\s\p{Cc}]+$/u.test(repo) && URL.canParse(repo) ? new URL(repo) : undefined;
+  const transport = url && TRANSPORTS[url.protocol];
+  if (url === undefined || transport === undefined) {
+    throw wrong("`repo` is no address of a repository: write https://, ssh://, git://, file:// or user@host:path");
+  }
+  if (url.password !== "") throw wrong("the address in `repo` holds a password: name a secret as `credential` instead");
+  const isOption = url.username.startsWith("-") || url.hostname.startsWith("-");
+  const isHostless = url.hostname === "" && transport !== "file";
+  if (isOption || isHostless) throw wrong("`repo` is no address of a repository: its host cannot be one");
+  return { url: repo, transport, place: transport === "http" ? url.origin : url.hostname.replaceAll(/^\[|\]$/g, "") };
+}
+
+function readWanted(branch: unknown, ref: unknown): Wanted {
+  const isBranch = branch !== undefined;
+  const given = branch ?? ref;
+  if (given === undefined) return { kind: "head" };
+  if (isBranch && ref !== undefined) throw wrong("give either `branch` or `ref`, not both");
+  if (typeof given !== "string" && typeof given !== "number") throw wrong("`ref` must be a text");
+  const name = String(given);
+  if (!isBranch && FULL_COMMIT.test(name)) return { kind: "commit", id: name.toLowerCase() };
+  if (NO_REF_NAME.test(name)) throw wrong(`${JSON.stringify(name)} cannot be the name of a branch, a tag or a commit`);
+  return { kind: isBranch ? "branch" : "name", name };
+}
+
+/** Expressions may give texts. */
+function readDepth(depth: unknown = DEFAULT_DEPTH): number {
+  const value = typeof depth === "string" && /^\d{1,7}$/.test(depth) ? Number(depth) : depth;
+  if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MAX_DEPTH) return value;
+  throw wrong(`\`depth\` must be a whole number from 0 to ${MAX_DEPTH}`);
+}
+
+function readSubmodules(submodules: unknown = false): CheckoutOrder["submodules"] {
+  switch (String(submodules)) {
+    case "false":
+      return "none";
+    case "true":
+      return "direct";
+    case "recursive":
+      return "recursive";
+    default:
+      throw wrong("`submodules` must be true, false or recursive");
+  }
+}
+
+function readFolder(path: unknown = ""): string {
+  if (typeof path !== "string") throw wrong("`path` must be a folder of the workspace");
+  const folder = posix.normalize(path).replace(/\/+$/, "");
+  if (folder === ".") return "";
+  if (!posix.isAbsolute(path) && folder !== ".." && !folder.startsWith("../") && !folder.includes("\0")) return folder;
+  throw wrong(`\`path\` ${JSON.stringify(path)} leads out of the workspace`);
+}
+
+function wrong(what: string): CheckoutProblem {
+  return new CheckoutProblem("usage", what);
+}

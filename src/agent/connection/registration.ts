@@ -1,0 +1,62 @@
+/** How the agent gets its identity: from the file of an earlier start, else from the control plane. */
+import { type ServiceError, status } from "@grpc/grpc-js";
+import type { AgentClient, RegisterRequest, RegisterResponse } from "../../../proto/generated/agent/v1/agent.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import type { Logger } from "../../domain/logger.ts";
+import { Backoff } from "./backoff.ts";
+import type { AgentIdentity } from "./identity.ts";
+import { bearer } from "./plane-clients.ts";
+
+const CALL_MS = 10_000;
+
+/** Answers that another try cannot change. */
+const REFUSALS: readonly status[] = [
+  status.UNAUTHENTICATED,
+  status.PERMISSION_DENIED,
+  status.INVALID_ARGUMENT,
+  status.ALREADY_EXISTS,
+  status.FAILED_PRECONDITION,
+  status.UNIMPLEMENTED,
+];
+
+/**
+ * Registers this agent, again and again while the control plane cannot be reached; undefined when `signal` is aborted.
+ * `unauthenticated` or `malformed_request` when the plane refuses.
+ */
+export async function register(
+  client: AgentClient,
+  registrationToken: string,
+  request: RegisterRequest,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<AgentIdentity | undefined> {
+  for (const backoff = new Backoff(); !signal.aborted; await backoff.wait(signal)) {
+    try {
+      const { agentId, agentToken } = await callRegister(client, registrationToken, request);
+      log.info({ agentId, name: request.name }, "registered with the control plane");
+      return { agentId, agentToken, name: request.name };
+    } catch (error) {
+      const { code, details } = error as ServiceError;
+      if (REFUSALS.includes(code)) throw refusal(code, details, error);
+      log.warn({ code: status[code], details }, "cannot register yet; trying again");
+    }
+  }
+  return undefined;
+}
+
+function callRegister(client: AgentClient, token: string, request: RegisterRequest): Promise<RegisterResponse> {
+  return new Promise((resolve, reject) => {
+    client.register(request, bearer(token), { deadline: Date.now() + CALL_MS }, (error, response) =>
+      error === null ? resolve(response) : reject(error),
+    );
+  });
+}
+
+function refusal(code: status, details: string, cause: unknown): MillraceError {
+  const byToken = code === status.UNAUTHENTICATED || code === status.PERMISSION_DENIED;
+  return byToken
+    ? new MillraceError("unauthenticated", `the registration token is refused (${details}): ask for a new one`, {
+        cause,
+      })
+    : new MillraceError("malformed_request", `the control plane refuses to register this agent: ${details}`, { cause });
+}

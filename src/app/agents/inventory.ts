@@ -1,0 +1,72 @@
+/** The agents: those that are registered, and which of them show signs of life. */
+import type { PresenceRecord } from "../../board/board.ts";
+import type { Agents } from "../../domain/agent-wait.ts";
+import type { AgentId, ProjectId } from "../../domain/ids.ts";
+import type { Labels } from "../../domain/labels.ts";
+import type { QuotaUse } from "../../domain/quotas.ts";
+import { authoriseUser, type Caller } from "../identity/access.ts";
+import type { AppContext } from "../context.ts";
+import { rfc3339 } from "../times.ts";
+
+/** An agent that was heard within this time counts as online. */
+export const ONLINE_MS = 30_000;
+
+export interface AgentView {
+  readonly agentId: AgentId;
+  readonly name: string;
+  readonly labels: Labels;
+  readonly slots: number;
+  readonly version: string;
+  readonly createdAt: string;
+  /** Null when presence cannot be read now. */
+  readonly online: boolean | null;
+  /** Slots in use; 0 while it is not online. */
+  readonly busy: number;
+}
+
+export async function listAgents(
+  context: AppContext,
+  caller: Caller,
+): Promise<{ readonly list: readonly AgentView[]; readonly total: number }> {
+  authoriseUser(caller, "readAgents");
+  const [agents, online] = await Promise.all([context.stores.identity.listAgents(), readOnline(context)]);
+  const present = new Map(online?.map((record) => [record.agentId, record]));
+  const list = agents.map((agent): AgentView => {
+    const record = present.get(agent.agentId);
+    return {
+      ...agent,
+      labels: record?.labels ?? agent.labels,
+      slots: record?.slots ?? agent.slots,
+      createdAt: rfc3339(agent.createdAt),
+      online: online === null ? null : record !== undefined,
+      busy: record?.busy ?? 0,
+    };
+  });
+  return { list, total: list.length };
+}
+
+/** Agents that are online, or null when presence cannot be read: what a reader shows does not depend on it. */
+async function readOnline(context: AppContext): Promise<readonly PresenceRecord[] | null> {
+  try {
+    return await context.presence.online(ONLINE_MS);
+  } catch (error) {
+    context.log.warn({ error: String(error) }, "presence of agents could not be read");
+    return null;
+  }
+}
+
+/** What those wait for that wait for an agent: of these projects; nothing is read when there are none. */
+export async function readAgents(context: AppContext, projectIds: readonly ProjectId[]): Promise<Agents> {
+  if (projectIds.length === 0) return { online: null, quotas: [] };
+  const [online, quotas] = await Promise.all([readOnline(context), readQuotas(context, projectIds)]);
+  return { online, quotas };
+}
+
+async function readQuotas(context: AppContext, projectIds: readonly ProjectId[]): Promise<readonly QuotaUse[]> {
+  try {
+    return await context.board.quotaUse(projectIds);
+  } catch (error) {
+    context.log.warn({ error: String(error) }, "the use of quotas could not be read");
+    return [];
+  }
+}

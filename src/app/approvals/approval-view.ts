@@ -1,0 +1,79 @@
+/** The shapes of approvals that users read, made from their states and the plan of their run. Pure. */
+import {
+  type ApprovalState,
+  type CastVote,
+  gateName,
+  missingApprovals,
+  plannedApproval,
+} from "../../../actors/approval/state.ts";
+import type { RunPlan } from "../../domain/plan.ts";
+import type { Aggregate, RunOrigin } from "../../stores/ports/aggregates.ts";
+import type { UserCaller } from "../identity/access.ts";
+import { type VotingRule, whyNotVote } from "../identity/voting-rights.ts";
+import { rfc3339 } from "../times.ts";
+
+export type ApprovalView = ReturnType<typeof approvalView>;
+
+/** An approval as one caller sees it. */
+export interface ApprovalForCaller extends ApprovalView {
+  /** The caller may approve it now. */
+  readonly mayDecide: boolean;
+  /** Why they may not, for people; null when they may. */
+  readonly whyNot: string | null;
+}
+
+/** What is needed to tell of one approval. */
+export interface ApprovalSource {
+  readonly approval: ApprovalState;
+  readonly plan: RunPlan;
+  readonly origin: RunOrigin;
+}
+
+export function approvalView(approval: ApprovalState, plan: Pick<RunPlan, "stages" | "jobs">) {
+  const { approvalId, runId, pipelineId, projectId, gate, state, message, rejection, expiryTimer } = approval;
+  const planned = plannedApproval(gate, plan);
+  const { required, count, users, roles, preventSelf } = planned;
+  return {
+    approvalId,
+    runId,
+    pipelineId,
+    projectId,
+    gate: "stage" in gate ? { stage: plan.stages[gate.stage]!.name } : { job: plan.jobs[gate.job]!.baseName },
+    status: state,
+    message,
+    requestedAt: rfc3339(approval.requestedAt),
+    /** Null once it has ended. */
+    expiresAt: rfc3339(expiryTimer?.dueAt ?? null),
+    endedAt: rfc3339(approval.endedAt),
+    approvals: approval.approvals.map(voteView),
+    rejection: rejection === null ? null : voteView(rejection),
+    required,
+    count,
+    missing: missingApprovals(approval, planned),
+    /** Who may approve besides those that have to. */
+    allowed: { users, roles },
+    preventSelf,
+  };
+}
+
+export function approvalForCaller(source: ApprovalSource, caller: UserCaller): ApprovalForCaller {
+  const { approval, plan } = source;
+  const whyNot =
+    approval.state === "pending" ? whyNotVote(caller, "approve", votingRule(source)) : `it is ${approval.state}`;
+  return { ...approvalView(approval, plan), mayDecide: whyNot === null, whyNot };
+}
+
+export function votingRule({ approval: { gate }, plan, origin }: ApprovalSource): VotingRule {
+  return { gate: gateName(gate, plan), planned: plannedApproval(gate, plan), origin };
+}
+
+/** The approvals of a run in the order in which they were asked for. */
+export function approvalsOf({ actors }: Pick<Aggregate, "actors">): readonly ApprovalState[] {
+  return actors
+    .flatMap(({ kind, state }) => (kind === "approval" ? [state as ApprovalState] : []))
+    .sort((a, b) => a.requestedAt - b.requestedAt || (a.approvalId < b.approvalId ? -1 : 1));
+}
+
+function voteView({ userId, name, at, comment }: CastVote) {
+  return { userId, name, at: rfc3339(at), comment };
+}

@@ -1,0 +1,60 @@
+/** Approvals as users read them: of all runs, and of one. */
+import { z } from "zod";
+import type { ApprovalState } from "../../../actors/approval/state.ts";
+import { asId, type PipelineId, type ProjectId, type RunId } from "../../domain/ids.ts";
+import { APPROVAL_STATUSES } from "../../domain/status.ts";
+import { authoriseUser, type Caller } from "../identity/access.ts";
+import { type ApprovalForCaller, approvalForCaller, approvalsOf } from "./approval-view.ts";
+import type { AppContext } from "../context.ts";
+import { findPlan, findRunHead, noRun } from "../find.ts";
+import { listFields, type ListView, listView, pageRequest, sortField } from "../lists.ts";
+
+const id = z.string().min(1).max(64);
+
+export const listApprovalsQuery = z.strictObject({
+  ...listFields,
+  sort: sortField(["requestedAt"], "-requestedAt"),
+  status: z.enum(APPROVAL_STATUSES).default("pending"),
+  projectId: id.optional(),
+  pipelineId: id.optional(),
+});
+
+/** Approvals of all runs that the caller may read. */
+export async function listApprovals(
+  context: AppContext,
+  caller: Caller,
+  input: z.output<typeof listApprovalsQuery>,
+): Promise<ListView<ApprovalForCaller>> {
+  const user = authoriseUser(caller, "readApprovals");
+  const { status, projectId, pipelineId } = input;
+  const filter = {
+    status,
+    ...(projectId === undefined ? {} : { projectId: asId<ProjectId>(projectId) }),
+    ...(pipelineId === undefined ? {} : { pipelineId: asId<PipelineId>(pipelineId) }),
+  };
+  const found = await context.stores.aggregates.listApprovals(filter, pageRequest(input));
+  const views: ApprovalForCaller[] = [];
+  // One after the other: a plan may have megabytes, and is needed for its view alone.
+  for (const { runId, actor } of found.list) {
+    const [plan, { origin }] = await Promise.all([findPlan(context, runId), findRunHead(context, runId)]);
+    views.push(approvalForCaller({ approval: actor.state as ApprovalState, plan, origin }, user));
+  }
+  return listView({ list: views, total: found.total }, input, (view) => view);
+}
+
+/** All that one run has asked for, in the order in which it has. Throws `not_found`. */
+export async function listRunApprovals(
+  context: AppContext,
+  caller: Caller,
+  { runId }: { readonly runId: RunId },
+): Promise<{ readonly runId: RunId; readonly list: readonly ApprovalForCaller[] }> {
+  const user = authoriseUser(caller, "readApprovals");
+  const aggregate = await context.stores.aggregates.load(runId);
+  if (aggregate === undefined) throw noRun(runId, undefined);
+  const plan = await findPlan(context, runId);
+  const { origin } = aggregate.head;
+  return {
+    runId,
+    list: approvalsOf(aggregate).map((approval) => approvalForCaller({ approval, plan, origin }, user)),
+  };
+}

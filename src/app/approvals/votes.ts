@@ -1,0 +1,88 @@
+/** Approve and reject: commands stored in the inbox of the run, and the approval's verdicts on them. */
+import { z } from "zod";
+import { gateName } from "../../../actors/approval/state.ts";
+import type { VoteCommand } from "../../domain/commands.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import { type ApprovalId, newId, type PipelineId, type RunId } from "../../domain/ids.ts";
+import { authoriseUser, authoriseVote, type Caller, type UserCaller } from "../identity/access.ts";
+import type { Vote } from "../identity/voting-rights.ts";
+import {
+  type ApprovalForCaller,
+  approvalForCaller,
+  approvalsOf,
+  type ApprovalSource,
+  votingRule,
+} from "./approval-view.ts";
+import { verdictOn } from "../commands/commands.ts";
+import type { AppContext } from "../context.ts";
+import { belongsTo, findPlan, noRun } from "../find.ts";
+import { claimRequest } from "../request-ids.ts";
+
+export const voteBody = z.strictObject({
+  comment: z.string().max(2_000).optional(),
+  requestId: z.string().max(200).optional(),
+});
+
+export interface VoteRequest extends z.output<typeof voteBody> {
+  /** Absent for any. */
+  readonly pipelineId?: PipelineId;
+  readonly runId: RunId;
+  readonly approvalId: ApprovalId;
+}
+
+/**
+ * Answers with the approval as it is then: still `pending` while others have to approve too. To approve twice changes
+ * nothing. Throws `not_found`, also for an approval that is not asked for yet, `forbidden` with who may, `conflict` with the
+ * status when it has ended otherwise, and `unavailable` when there is no decision within 5 s: the vote is then stored,
+ * and safe to repeat with the same `requestId`.
+ */
+export function approve(context: AppContext, caller: Caller, input: VoteRequest): Promise<ApprovalForCaller> {
+  return vote(context, caller, "approve", input);
+}
+
+/** As {@link approve}; one rejection ends it, whoever has approved. */
+export function reject(context: AppContext, caller: Caller, input: VoteRequest): Promise<ApprovalForCaller> {
+  return vote(context, caller, "reject", input);
+}
+
+async function vote(context: AppContext, caller: Caller, kind: Vote, input: VoteRequest): Promise<ApprovalForCaller> {
+  const user = authoriseUser(caller, "decideApprovals");
+  const source = await findApproval(context, input);
+  authoriseVote(user, kind, votingRule(source));
+  const { id, repeated } = await claimRequest(context, {
+    caller: user,
+    scope: `${kind}/${input.approvalId}`,
+    requestId: input.requestId,
+    body: input,
+    freshId: () => newId("cmd"),
+  });
+  const known = repeated ? await context.stores.inbox.verdict(id) : undefined;
+  const command = { id, rootId: input.runId, body: bodyOf(kind, input, user) };
+  const verdict = await verdictOn(context, command, known);
+  if (verdict.outcome === "refused") {
+    const gate = gateName(source.approval.gate, source.plan);
+    throw new MillraceError("conflict", `cannot ${kind} ${gate}: its approval is ${verdict.status}`);
+  }
+  return approvalForCaller(await findApproval(context, input), user);
+}
+
+function bodyOf(kind: Vote, { approvalId, comment = "" }: VoteRequest, { userId, name }: UserCaller): VoteCommand {
+  return { kind, approvalId, voter: { userId, name }, comment };
+}
+
+async function findApproval(
+  context: AppContext,
+  { runId, pipelineId, approvalId }: Pick<VoteRequest, "runId" | "pipelineId" | "approvalId">,
+): Promise<ApprovalSource> {
+  const aggregate = await context.stores.aggregates.load(runId);
+  if (aggregate === undefined || !belongsTo(aggregate.head, pipelineId)) throw noRun(runId, pipelineId);
+  const approval = approvalsOf(aggregate).find((each) => each.approvalId === approvalId);
+  if (approval === undefined) {
+    throw new MillraceError(
+      "not_found",
+      `run ${JSON.stringify(runId)} has not asked for an approval ${JSON.stringify(approvalId)}: ` +
+        "it does when all is there that has to be before",
+    );
+  }
+  return { approval, plan: await findPlan(context, runId), origin: aggregate.head.origin };
+}

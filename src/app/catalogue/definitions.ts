@@ -1,0 +1,195 @@
+/** The definition of a pipeline: read, validate and save. Pipelines are inline: each saved text is a revision. */
+import { z } from "zod";
+import { countJobs, countSteps } from "../../definition/count.ts";
+import type { Diagnostic } from "../../definition/text/diagnostics.ts";
+import type { Definition } from "../../definition/definition.ts";
+import { textToSpec } from "../../definition/edit/render.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import { newId, type PipelineId, type RevisionId } from "../../domain/ids.ts";
+import type { Revision } from "../../stores/ports/pipelines.ts";
+import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
+import type { AppContext } from "../context.ts";
+import { type Draft, draftOn } from "./draft.ts";
+import { findPipeline, noPipeline } from "../find.ts";
+import { rememberDefinition } from "./known-definitions.ts";
+import { parseWithPlugins } from "./plugin-lookup.ts";
+import { claimRequest } from "../request-ids.ts";
+import { requireDefinition, requireParsed } from "./required-definition.ts";
+import { rfc3339 } from "../times.ts";
+
+const HEAD_RACES = 5;
+
+const spec = z.record(z.string(), z.unknown(), { error: "must be the structured definition, an object" });
+const format = z
+  .enum(["json", "yaml", "yml"])
+  .default("yaml")
+  .transform((word) => (word === "json" ? word : "yaml"));
+
+export const validateBody = z.strictObject({ spec, format });
+export const saveBody = z.strictObject({
+  spec,
+  format,
+  expectedHeadCommitSha: z.string().max(200).optional(),
+  commitMessage: z.string().max(10_000).optional(),
+  requestId: z.string().max(200).optional(),
+  editor: z.string().max(200).optional(),
+});
+
+export interface SpecView {
+  readonly pipelineId: PipelineId;
+  readonly spec: unknown;
+  /** As committed, byte for byte. */
+  readonly text: string;
+  readonly format: "json" | "yaml";
+  readonly headCommitSha: RevisionId;
+  readonly commitMessage: string;
+  readonly editor: string;
+  readonly savedAt: string;
+}
+
+export interface ValidationView {
+  readonly valid: boolean;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly jobsCount: number;
+  readonly stepsCount: number;
+}
+
+export interface SaveView {
+  readonly pipelineId: PipelineId;
+  readonly headCommitSha: RevisionId;
+  readonly format: "json" | "yaml";
+}
+
+/** Throws `not_found` also for a pipeline without a definition. */
+export async function getSpec(
+  context: AppContext,
+  caller: Caller,
+  input: { readonly pipelineId: PipelineId },
+): Promise<SpecView> {
+  authoriseUser(caller, "readPipelines");
+  const { headRevisionId } = await findPipeline(context, input.pipelineId);
+  const revision = headRevisionId === null ? undefined : await context.stores.pipelines.findRevision(headRevisionId);
+  if (revision === undefined) {
+    throw new MillraceError("not_found", "the pipeline has no definition yet: save one with POST .../spec/save");
+  }
+  return {
+    pipelineId: input.pipelineId,
+    spec: textToSpec(revision.text, revision.format),
+    text: revision.text,
+    format: revision.format,
+    headCommitSha: revision.revisionId,
+    commitMessage: revision.message,
+    editor: revision.editor,
+    savedAt: rfc3339(revision.createdAt),
+  };
+}
+
+/** Never throws for a bad definition: that is the answer. Positions are those in the text that a save would commit. */
+export async function validateSpec(
+  context: AppContext,
+  caller: Caller,
+  input: z.output<typeof validateBody> & { readonly pipelineId: PipelineId },
+): Promise<ValidationView> {
+  authoriseUser(caller, "validateDefinition");
+  const { text } = await draftOn(context, await findPipeline(context, input.pipelineId), input);
+  const { definition, diagnostics } = await parseWithPlugins(context.stores, text, input.format);
+  return {
+    valid: definition !== undefined,
+    diagnostics,
+    jobsCount: definition === undefined ? 0 : countJobs(definition),
+    stepsCount: definition === undefined ? 0 : countSteps(definition),
+  };
+}
+
+/**
+ * Makes the definition the head; its text is the head's with what differs changed. A save that changes nothing answers
+ * the head's id and makes no revision, whatever its message. Throws `invalid_definition` with every problem,
+ * `head_moved` (with the current head) when `expectedHeadCommitSha` is given and is not the head, `request_id_reused`.
+ * A repeat of a `requestId` answers as the first call did, also when the head has moved on since.
+ */
+export async function saveSpec(
+  context: AppContext,
+  caller: Caller,
+  input: z.output<typeof saveBody> & { readonly pipelineId: PipelineId },
+): Promise<SaveView> {
+  const user = authoriseUser(caller, "writeDefinitions");
+  const editor = claimedIdentity(user, input.editor, "editor");
+  const { pipelineId } = input;
+  const expected = input.expectedHeadCommitSha ?? "";
+  const draft = await draftOn(context, await findPipeline(context, pipelineId), input);
+  const definition = requireParsed(await parseWithPlugins(context.stores, draft.text, input.format));
+  const unchangedHead = draft.isHead && isExpected(expected, draft.headRevisionId) ? draft.headRevisionId : null;
+
+  const { id, repeated } = await claimRequest(context, {
+    caller: user,
+    scope: `save/${pipelineId}`,
+    requestId: input.requestId,
+    body: input,
+    freshId: () => unchangedHead ?? newId("rev"),
+  });
+  const answer: SaveView = { pipelineId, headCommitSha: id, format: input.format };
+  if (id === unchangedHead || (repeated && (await wasHead(context, pipelineId, id)))) return answer;
+  await moveHead(
+    context,
+    {
+      revisionId: id,
+      pipelineId,
+      format: input.format,
+      message: input.commitMessage ?? "",
+      editor,
+      actor: user.name,
+      createdAt: context.clock.now(),
+    },
+    { spec: input.spec, expected, draft, definition },
+  );
+  return answer;
+}
+
+/** False also for a revision that a call which was cut off has stored and not made the head. */
+async function wasHead(context: AppContext, pipelineId: PipelineId, revisionId: RevisionId): Promise<boolean> {
+  const { pipelines } = context.stores;
+  const { headRevisionId } = await findPipeline(context, pipelineId);
+  if (headRevisionId === revisionId) return true;
+  const revision = await pipelines.findRevision(revisionId);
+  const head = headRevisionId === null ? undefined : await pipelines.findRevision(headRevisionId);
+  return revision !== undefined && head !== undefined && head.createdAt >= revision.createdAt;
+}
+
+interface Move {
+  readonly spec: unknown;
+  /** Empty: any head. */
+  readonly expected: string;
+  readonly draft: Draft;
+  /** That of the draft. */
+  readonly definition: Definition;
+}
+
+async function moveHead(context: AppContext, revision: Omit<Revision, "text">, move: Move): Promise<void> {
+  const { pipelineId, format } = revision;
+  let { draft, definition } = move;
+  for (let race = 0; race < HEAD_RACES; race++) {
+    const pipeline = await findPipeline(context, pipelineId);
+    const { headRevisionId } = pipeline;
+    if (!isExpected(move.expected, headRevisionId)) throw headMoved(headRevisionId, move.expected);
+    if (headRevisionId !== draft.headRevisionId) {
+      draft = await draftOn(context, pipeline, { spec: move.spec, format });
+      // In the layout of another head it can be too large.
+      definition = requireDefinition(draft.text, format);
+    }
+    const outcome = await context.stores.pipelines.saveRevision({ ...revision, text: draft.text }, headRevisionId);
+    if (outcome === "saved") return rememberDefinition(context.stores.pipelines, revision.revisionId, definition);
+    if (outcome === "missing") throw noPipeline(pipelineId);
+  }
+  throw new MillraceError("unavailable", "others are saving this definition at the same time: try again");
+}
+
+function isExpected(expected: string, head: RevisionId | null): boolean {
+  return expected === "" || expected === head;
+}
+
+function headMoved(head: RevisionId | null, expected: string): MillraceError {
+  const current = head === null ? "there is no definition yet" : `the head is ${head}`;
+  return new MillraceError("head_moved", `${current}, not ${expected}: read it, merge your change and save again`, {
+    problems: [{ code: "head_moved", pointer: "/expectedHeadCommitSha", message: head ?? "" }],
+  });
+}

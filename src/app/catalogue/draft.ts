@@ -1,0 +1,25 @@
+/** What a save would commit: a structured definition as a change of the head's text. */
+import { editText } from "../../definition/edit/edit-text.ts";
+import { renderSpec } from "../../definition/edit/render.ts";
+import type { Pipeline, Revision } from "../../stores/ports/pipelines.ts";
+import type { AppContext } from "../context.ts";
+
+export interface Draft {
+  /** The head that the text is made from, and on which alone it may be committed; null before the first save. */
+  readonly headRevisionId: Revision["revisionId"] | null;
+  readonly text: string;
+  /** Committing the text would change nothing. */
+  readonly isHead: boolean;
+}
+
+/** Keeps the comments and the layout of a head of the same format; in another format the text is written anew. */
+export async function draftOn(
+  { stores }: AppContext,
+  { headRevisionId }: Pipeline,
+  { spec, format }: { readonly spec: unknown; readonly format: Revision["format"] },
+): Promise<Draft> {
+  const head = headRevisionId === null ? undefined : await stores.pipelines.findRevision(headRevisionId);
+  if (head?.format !== format) return { headRevisionId, text: renderSpec(spec, format), isHead: false };
+  const text = editText(head.text, format, spec);
+  return { headRevisionId, text, isHead: text === head.text };
+}

@@ -1,0 +1,266 @@
+/** Pipeline records: create, update, read, list and delete. */
+import { z } from "zod";
+import { MillraceError, type Problem } from "../../domain/errors.ts";
+import { asId, newId, type PipelineId, type ProjectId } from "../../domain/ids.ts";
+import { RUN_STATUS_CODES, type RunStatus } from "../../domain/status.ts";
+import type { AggregateHead } from "../../stores/ports/aggregates.ts";
+import type { Pipeline } from "../../stores/ports/pipelines.ts";
+import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
+import type { AppContext } from "../context.ts";
+import { findPipeline, noPipeline } from "../find.ts";
+import { listFields, type ListView, listView, pageRequest, sortField } from "../lists.ts";
+import { insertStop } from "../commands/run-commands.ts";
+import { rfc3339 } from "../times.ts";
+
+export const DEFAULT_PROJECT: ProjectId = asId<ProjectId>("default");
+const STOPPED_AT_ONCE = 10_000;
+const SCAN_SIZE = 100;
+
+const text = (most: number) => z.string().max(most);
+const pipelineName = z
+  .string()
+  .regex(/^[^\p{Cc}]*\S[^\p{Cc}]*$/u, "must not be blank or hold control characters")
+  .max(200);
+
+/** The pipeline record of SPEC "Resources"; `name` is required to create one. */
+export const updatePipelineBody = z.strictObject({
+  projectId: text(64).optional(),
+  name: pipelineName.optional(),
+  description: text(10_000).optional(),
+  repoUrl: text(2_000).optional(),
+  defaultBranch: text(255).optional(),
+  pipelineFilePath: text(1_000).optional(),
+  saveMode: z.enum(["direct", "pr"]).optional(),
+  prTargetBranch: text(255).optional(),
+  metadata: z.record(text(200), text(10_000)).optional(),
+  createdBy: text(200).optional(),
+});
+export const createPipelineBody = updatePipelineBody.extend({ name: pipelineName });
+
+/** Statuses that a listed pipeline may have: that of its newest run, `partial` shown as `failed`. */
+const PIPELINE_STATUSES = ["pending", "running", "success", "failed", "cancelled", "paused"] as const;
+type PipelineStatus = (typeof PIPELINE_STATUSES)[number];
+
+export const listPipelinesQuery = z.strictObject({
+  ...listFields,
+  sort: sortField(["createdAt", "name"], "-createdAt"),
+  projectId: text(64).optional(),
+  name: text(200).optional(),
+  status: z.enum(PIPELINE_STATUSES).optional(),
+});
+
+export interface PipelineView {
+  readonly pipelineId: PipelineId;
+  readonly projectId: ProjectId;
+  readonly name: string;
+  readonly description: string;
+  readonly repoUrl: string;
+  readonly defaultBranch: string;
+  readonly pipelineFilePath: string;
+  readonly saveMode: "direct" | "pr";
+  readonly prTargetBranch: string;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly createdBy: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** Empty before the first definition is saved. */
+  readonly headCommitSha: string;
+  readonly status: PipelineStatus;
+  readonly lastRun: {
+    readonly runId: string;
+    readonly status: RunStatus;
+    readonly statusCode: number;
+    readonly createdAt: string;
+  } | null;
+}
+
+/** Throws `malformed_request` for an unknown project, `already_exists` when the project has a pipeline of that name. */
+export async function createPipeline(
+  context: AppContext,
+  caller: Caller,
+  input: z.output<typeof createPipelineBody>,
+): Promise<PipelineView> {
+  const user = authoriseUser(caller, "writePipelines");
+  const createdBy = claimedIdentity(user, input.createdBy, "createdBy");
+  const now = context.clock.now();
+  const pipeline: Pipeline = {
+    pipelineId: newId("pl"),
+    projectId: input.projectId ? asId<ProjectId>(input.projectId) : DEFAULT_PROJECT,
+    name: input.name,
+    description: input.description ?? "",
+    repoUrl: input.repoUrl ?? "",
+    defaultBranch: input.defaultBranch ?? "",
+    pipelineFilePath: input.pipelineFilePath ?? "",
+    saveMode: input.saveMode ?? "direct",
+    prTargetBranch: input.prTargetBranch ?? "",
+    metadata: Object.entries(input.metadata ?? {}),
+    createdBy,
+    actor: user.name,
+    createdAt: now,
+    updatedAt: now,
+    headRevisionId: null,
+  };
+  refuseGit(pipeline);
+  if ((await context.stores.pipelines.findProject(pipeline.projectId)) === undefined) {
+    throw malformed("/projectId", `there is no project ${JSON.stringify(pipeline.projectId)}`);
+  }
+  const outcome = await context.stores.pipelines.create(pipeline);
+  if (outcome === "nameTaken") throw nameTaken(pipeline);
+  return pipelineView(pipeline, undefined);
+}
+
+/** Replaces the fields that are present; absent ones keep their value. Project and creator never change. */
+export async function updatePipeline(
+  context: AppContext,
+  caller: Caller,
+  input: { readonly pipelineId: PipelineId; readonly body: z.output<typeof updatePipelineBody> },
+): Promise<PipelineView> {
+  authoriseUser(caller, "writePipelines");
+  const { pipelineId, body } = input;
+  const stored = await findPipeline(context, pipelineId);
+  for (const field of ["projectId", "createdBy"] as const) {
+    if ((body[field] ?? "") !== "" && body[field] !== stored[field]) {
+      throw malformed(`/${field}`, `${field} cannot change: it is ${JSON.stringify(stored[field])}`);
+    }
+  }
+  const pipeline: Pipeline = {
+    ...stored,
+    name: body.name ?? stored.name,
+    description: body.description ?? stored.description,
+    repoUrl: body.repoUrl ?? stored.repoUrl,
+    defaultBranch: body.defaultBranch ?? stored.defaultBranch,
+    pipelineFilePath: body.pipelineFilePath ?? stored.pipelineFilePath,
+    saveMode: body.saveMode ?? stored.saveMode,
+    prTargetBranch: body.prTargetBranch ?? stored.prTargetBranch,
+    metadata: body.metadata === undefined ? stored.metadata : Object.entries(body.metadata),
+    updatedAt: context.clock.now(),
+  };
+  refuseGit(pipeline);
+  const outcome = await context.stores.pipelines.update(pipeline);
+  if (outcome === "missing") throw noPipeline(pipelineId);
+  if (outcome === "nameTaken") throw nameTaken(pipeline);
+  return viewWithNewestRun(context, pipeline);
+}
+
+export async function getPipeline(
+  context: AppContext,
+  caller: Caller,
+  input: { readonly pipelineId: PipelineId },
+): Promise<PipelineView> {
+  authoriseUser(caller, "readPipelines");
+  return viewWithNewestRun(context, await findPipeline(context, input.pipelineId));
+}
+
+export async function listPipelines(
+  context: AppContext,
+  caller: Caller,
+  input: z.output<typeof listPipelinesQuery>,
+): Promise<ListView<PipelineView>> {
+  authoriseUser(caller, "readPipelines");
+  const filter = {
+    ...(input.projectId === undefined ? {} : { projectId: asId<ProjectId>(input.projectId) }),
+    ...(input.name === undefined ? {} : { name: input.name }),
+  };
+  const sort = input.sort.endsWith("name") ? ("name" as const) : ("createdAt" as const);
+  const readPage = async (page: number, pageSize: number) => {
+    const found = await context.stores.pipelines.list(filter, { ...pageRequest(input), page, pageSize, sort });
+    const newest = await context.stores.aggregates.newestRuns(found.list.map(({ pipelineId }) => pipelineId));
+    const views = found.list.map((pipeline) => pipelineView(pipeline, newest.get(pipeline.pipelineId)));
+    return { list: views, total: found.total };
+  };
+  if (input.status === undefined) return listView(await readPage(input.page, input.pageSize), input, (view) => view);
+
+  // The status belongs to the newest run, which the store of pipelines does not know: all that match are looked at.
+  const matching: PipelineView[] = [];
+  for (let page = 1; ; page++) {
+    const { list, total } = await readPage(page, SCAN_SIZE);
+    matching.push(...list.filter(({ status }) => status === input.status));
+    if (list.length === 0 || page * SCAN_SIZE >= total) break;
+  }
+  const start = (input.page - 1) * input.pageSize;
+  return listView(
+    { list: matching.slice(start, start + input.pageSize), total: matching.length },
+    input,
+    (view) => view,
+  );
+}
+
+/** Throws `conflict` while runs of the pipeline are live, unless `force`, which stops them first. */
+export async function deletePipeline(
+  context: AppContext,
+  caller: Caller,
+  input: { readonly pipelineId: PipelineId; readonly force: boolean },
+): Promise<void> {
+  const user = authoriseUser(caller, "writePipelines");
+  const { pipelineId, force } = input;
+  const { aggregates, pipelines } = context.stores;
+  await findPipeline(context, pipelineId);
+  const live = await aggregates.liveRuns(pipelineId, force ? STOPPED_AT_ONCE : 1);
+  if (live.length > 0 && !force) {
+    throw new MillraceError("conflict", `run ${live[0]} of the pipeline is live: stop it, or delete with ?force=true`);
+  }
+  for (const runId of live) {
+    const head = await aggregates.loadHead(runId);
+    if (head !== undefined && !head.final) await insertStop(context, user, head, "the pipeline is deleted");
+  }
+  if (live.length === STOPPED_AT_ONCE) {
+    throw new MillraceError(
+      "conflict",
+      `${STOPPED_AT_ONCE} live runs are being stopped and there are more: repeat the call`,
+    );
+  }
+  // Before: a call that is cut short can be repeated while the pipeline is there.
+  await context.stores.secrets.deleteOfPipeline(pipelineId);
+  if (!(await pipelines.delete(pipelineId))) throw noPipeline(pipelineId);
+}
+
+async function viewWithNewestRun(context: AppContext, pipeline: Pipeline): Promise<PipelineView> {
+  const newest = await context.stores.aggregates.newestRuns([pipeline.pipelineId]);
+  return pipelineView(pipeline, newest.get(pipeline.pipelineId));
+}
+
+function pipelineView(pipeline: Pipeline, newest: AggregateHead | undefined): PipelineView {
+  const { actor: _, headRevisionId, metadata, createdAt, updatedAt, ...shown } = pipeline;
+  const status = newest?.summary.status ?? "pending";
+  return {
+    ...shown,
+    metadata: Object.fromEntries(metadata),
+    createdAt: rfc3339(createdAt),
+    updatedAt: rfc3339(updatedAt),
+    headCommitSha: headRevisionId ?? "",
+    status: status === "partial" ? "failed" : status,
+    lastRun:
+      newest === undefined
+        ? null
+        : {
+            runId: newest.rootId,
+            status: newest.summary.status,
+            statusCode: RUN_STATUS_CODES[newest.summary.status],
+            createdAt: rfc3339(newest.summary.createdAt),
+          },
+  };
+}
+
+function refuseGit({ repoUrl, saveMode }: Pipeline): void {
+  if (repoUrl !== "") {
+    throw malformed(
+      "/repoUrl",
+      "Git-backed definitions come later: leave repoUrl empty and save the definition inline",
+    );
+  }
+  if (saveMode === "pr") {
+    throw malformed("/saveMode", "`pr` needs a Git-backed definition: use `direct`");
+  }
+}
+
+function malformed(pointer: string, message: string): MillraceError {
+  const problems: Problem[] = [{ code: "invalid", pointer, message }];
+  return new MillraceError("malformed_request", message, { problems });
+}
+
+function nameTaken({ projectId, name }: Pipeline): MillraceError {
+  return new MillraceError(
+    "already_exists",
+    `project ${projectId} has a pipeline named ${JSON.stringify(name)} already`,
+  );
+}

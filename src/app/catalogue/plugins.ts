@@ -1,0 +1,225 @@
+/** The plugin registry as users fill and read it. A version that is there does not change. */
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { builtinOf } from "../../definition/checks/uses.ts";
+import { PIECE_BYTES } from "../../domain/artifacts.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import { newId } from "../../domain/ids.ts";
+import { compareVersions, newest } from "../../domain/plugin-versions.ts";
+import { PLUGIN_BOUNDS, type PluginManifest } from "../../domain/plugins.ts";
+import { readPackage } from "../../plugins/package.ts";
+import type { PluginRecord, PluginSummary } from "../../stores/ports/plugins.ts";
+import { authoriseUser, type Caller } from "../identity/access.ts";
+import type { AppContext } from "../context.ts";
+import { listFields, type ListView } from "../lists.ts";
+import { rfc3339 } from "../times.ts";
+
+/** A push that takes longer is given up on as soon as another one wants its version. */
+const PUSH_MS = 10 * 60_000;
+
+export const pushPluginQuery = z.strictObject({
+  sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, { error: "must be 64 lower-case hexadecimal digits" })
+    .optional(),
+});
+export const listPluginsQuery = z.strictObject({
+  ...listFields,
+  name: z.string().max(PLUGIN_BOUNDS.nameChars).optional(),
+});
+
+export interface PluginVersionView {
+  readonly version: string;
+  /** Of the package, hexadecimal. */
+  readonly sha256: string;
+  readonly size: number;
+  readonly createdAt: string;
+  readonly createdBy: string;
+}
+
+export interface PluginReleaseView extends PluginVersionView {
+  readonly name: string;
+  readonly manifest: PluginManifest;
+}
+
+export interface PluginListView {
+  readonly name: string;
+  readonly newest: string;
+  readonly versions: number;
+}
+
+export interface PluginView {
+  readonly name: string;
+  /** Of the newest version. */
+  readonly manifest: PluginManifest;
+  /** Newest first. */
+  readonly versions: readonly PluginVersionView[];
+}
+
+/**
+ * Stores a version of a plugin out of its package, whose manifest says which. A repeat changes nothing. Throws
+ * `already_exists` when the version is there with another package, `malformed_request` with everything that is wrong with
+ * it or when `sha256` is not its checksum, `too_large`, `conflict` while another push of the version goes on; what `read`,
+ * which is called for those alone who may push, rejects with.
+ */
+export async function pushPlugin(
+  context: AppContext,
+  caller: Caller,
+  { read, sha256: expected }: { readonly read: () => Promise<Uint8Array>; readonly sha256?: string | undefined },
+): Promise<PluginReleaseView> {
+  const user = authoriseUser(caller, "managePlugins");
+  const packed = await read();
+  const sha256 = createHash("sha256").update(packed).digest("hex");
+  if (expected !== undefined && expected !== sha256) {
+    throw new MillraceError(
+      "malformed_request",
+      `the package came with the checksum ${sha256}, not ${expected}: send it again`,
+    );
+  }
+  const manifest = await readPackage(packed, async () => {});
+  const { name, version } = manifest;
+  if (builtinOf(name) !== undefined) {
+    throw new MillraceError(
+      "malformed_request",
+      `a plugin cannot have the name of the builtin ${JSON.stringify(name)}`,
+    );
+  }
+  const record = await beginPush(context, {
+    name,
+    version,
+    packageId: newId("pkg"),
+    sha256,
+    sizeBytes: packed.length,
+    state: "storing",
+    createdAt: context.clock.now(),
+    createdBy: user.name,
+    manifest: JSON.stringify(manifest),
+  });
+  if (record.state === "stored") return releaseView(record);
+  const { blobs, plugins } = context.stores;
+  for (let offset = 0; offset < packed.length; offset += PIECE_BYTES) {
+    const piece = packed.subarray(offset, offset + PIECE_BYTES);
+    // Another push of the same package may have made it complete meanwhile.
+    if ((await blobs.put(record.packageId, offset, piece)) === "gap") break;
+  }
+  if ((await blobs.complete(record.packageId, packed.length)) === "incomplete") throw interrupted();
+  if (!(await plugins.store(record.packageId))) throw interrupted();
+  context.log.info({ plugin: name, version, sha256, by: user.name }, "a plugin is registered");
+  return releaseView(record);
+}
+
+/** By name. */
+export async function listPlugins(
+  { stores }: AppContext,
+  caller: Caller,
+  { page, pageSize, name = "" }: z.output<typeof listPluginsQuery>,
+): Promise<ListView<PluginListView>> {
+  authoriseUser(caller, "readPlugins");
+  const names = (await stores.plugins.names()).filter((each) => each.includes(name));
+  const shown = names.slice((page - 1) * pageSize, page * pageSize);
+  const list = await Promise.all(
+    shown.map(async (each) => {
+      const versions = (await stores.plugins.versionsOf(each)).map(({ version }) => version);
+      return { name: each, newest: newest(versions) ?? "", versions: versions.length };
+    }),
+  );
+  return { list, total: names.length, page, pageSize };
+}
+
+/** Throws `not_found`. */
+export async function getPlugin(
+  { stores }: AppContext,
+  caller: Caller,
+  { name }: { readonly name: string },
+): Promise<PluginView> {
+  authoriseUser(caller, "readPlugins");
+  const versions = (await stores.plugins.versionsOf(name)).toSorted((a, b) => compareVersions(b.version, a.version));
+  const record = versions[0] && (await stores.plugins.find(name, versions[0].version));
+  if (record === undefined) throw noPlugin(name);
+  return { name, manifest: readStored(record), versions: versions.map(versionView) };
+}
+
+/** Throws `not_found`. */
+export async function getPluginRelease(
+  { stores }: AppContext,
+  caller: Caller,
+  { name, version }: { readonly name: string; readonly version: string },
+): Promise<PluginReleaseView> {
+  authoriseUser(caller, "readPlugins");
+  const record = await stores.plugins.find(name, version);
+  if (record?.state !== "stored") throw noPlugin(name, version);
+  return releaseView(record);
+}
+
+/**
+ * Deletes a version with its package, whoever uses it: a step that was planned with it and is not dispatched to an agent that
+ * has it fails and says so. Throws `not_found`.
+ */
+export async function deletePluginRelease(
+  context: AppContext,
+  caller: Caller,
+  { name, version }: { readonly name: string; readonly version: string },
+): Promise<void> {
+  const user = authoriseUser(caller, "managePlugins");
+  const record = await context.stores.plugins.find(name, version);
+  if (record === undefined) throw noPlugin(name, version);
+  await deleteNow(context, record);
+  context.log.info({ plugin: name, version, by: user.name }, "a version of a plugin is deleted");
+}
+
+/** The manifest of a record. */
+export function readStored({ manifest }: PluginRecord): PluginManifest {
+  return JSON.parse(manifest) as PluginManifest;
+}
+
+/** The record under which a push goes on: its own, that of the same package, or of one that is stored. */
+async function beginPush(context: AppContext, record: PluginRecord): Promise<PluginRecord> {
+  const { plugins } = context.stores;
+  const { name, version } = record;
+  const known = await plugins.find(name, version);
+  if (known === undefined && (await plugins.versionsOf(name)).length >= PLUGIN_BOUNDS.versions) {
+    const text = `${name} has ${PLUGIN_BOUNDS.versions} versions, which is as many as a plugin may have: delete some`;
+    throw new MillraceError("too_large", text);
+  }
+  // What was given up on, here or by a node that died over it, is gone before its version is taken again.
+  const isOver =
+    known?.state === "deleting" || (known?.state === "storing" && known.createdAt + PUSH_MS < record.createdAt);
+  if (known !== undefined && isOver) await deleteNow(context, known);
+  const begun = await plugins.begin(record);
+  if (begun.sha256 === record.sha256 && begun.state !== "deleting") return begun;
+  if (begun.state === "stored") {
+    const text = `${name}@${version} is there with another package (SHA-256 ${begun.sha256}): a version does not change, so give this one another`;
+    throw new MillraceError("already_exists", text);
+  }
+  throw new MillraceError("conflict", `another push or a deletion of ${name}@${version} goes on: try again`);
+}
+
+/** Each step is safe to die after: the next push of the version, or deletion, goes on with it. */
+async function deleteNow({ stores }: AppContext, { packageId }: PluginSummary): Promise<void> {
+  await stores.plugins.condemn(packageId);
+  await stores.blobs.delete(packageId);
+  await stores.plugins.remove(packageId);
+}
+
+function releaseView(record: PluginRecord): PluginReleaseView {
+  return { name: record.name, ...versionView(record), manifest: readStored(record) };
+}
+
+function versionView({ version, sha256, sizeBytes, createdAt, createdBy }: PluginSummary): PluginVersionView {
+  return { version, sha256, size: sizeBytes, createdAt: rfc3339(createdAt), createdBy };
+}
+
+function noPlugin(name: string, version?: string): MillraceError {
+  const what =
+    version === undefined
+      ? JSON.stringify(name)
+      : `${JSON.stringify(name)} with the version ${JSON.stringify(version)}`;
+  return new MillraceError("not_found", `there is no plugin ${what} in the registry`);
+}
+
+function interrupted(): MillraceError {
+  return new MillraceError(
+    "unavailable",
+    "the version was deleted, or what was stored of it is gone, amid the push: push it again",
+  );
+}

@@ -1,0 +1,28 @@
+/** A text that has to be a valid definition, and the refusal of one that is not. */
+import type { Definition } from "../../definition/definition.ts";
+import type { Diagnostic } from "../../definition/text/diagnostics.ts";
+import { type ParsedDefinition, parseDefinition } from "../../definition/parse.ts";
+import { MillraceError, type Problem } from "../../domain/errors.ts";
+
+/** The definition that `text` holds; throws `invalid_definition` with every error. */
+export function requireDefinition(text: string, textFormat: "json" | "yaml"): Definition {
+  return requireParsed(parseDefinition(text, textFormat));
+}
+
+/** The definition of a text that was read; throws `invalid_definition` with every error. */
+export function requireParsed({ definition, diagnostics }: ParsedDefinition): Definition {
+  if (definition !== undefined) return definition;
+  throw invalidDefinition(diagnostics.filter(({ severity }) => severity === "error").map(asProblem));
+}
+
+export function invalidDefinition(problems: readonly Problem[]): MillraceError {
+  const [first] = problems;
+  const rest = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
+  return new MillraceError("invalid_definition", `the definition has problems: ${first?.message ?? ""}${rest}`, {
+    problems,
+  });
+}
+
+function asProblem({ code, pointer, message, hint, line, column }: Diagnostic): Problem {
+  return { code, pointer, message: hint === undefined ? message : `${message} (${hint})`, line, column };
+}

@@ -1,0 +1,138 @@
+/** Secrets of projects and pipelines: set, given a new value, listed and deleted; what they hold is never answered. */
+import { z } from "zod";
+import { MillraceError } from "../../domain/errors.ts";
+import type { PipelineId, ProjectId } from "../../domain/ids.ts";
+import { SECRET_BOUNDS, VARIABLE_NAME } from "../../domain/secrets.ts";
+import type { SealedSecret, SecretKey, SecretScope } from "../../stores/ports/secrets.ts";
+import { authoriseUser, type Caller, type UserCaller } from "../identity/access.ts";
+import type { AppContext } from "../context.ts";
+import { findPipeline } from "../find.ts";
+import { listFields, type ListView, listView } from "../lists.ts";
+import { rfc3339 } from "../times.ts";
+
+const { bytes, leastChars } = SECRET_BOUNDS;
+
+// No message may repeat the value.
+const value = z
+  .string()
+  .refine((text) => Buffer.byteLength(text) <= bytes, `must have at most ${bytes} bytes`)
+  .refine(
+    (text) => Array.from(text.trim()).length >= leastChars,
+    `must have at least ${leastChars} characters besides white space at its ends: what is shorter cannot be masked`,
+  )
+  .refine((text) => !text.includes("\0"), "must have no NUL character: no step could be given it")
+  .refine((text) => Buffer.from(text).toString() === text, "must be well-formed Unicode");
+
+export const createSecretBody = z.strictObject({
+  name: z
+    .string()
+    .regex(VARIABLE_NAME, "must begin with a letter or `_` and go on with at most 127 letters, digits and `_`"),
+  value,
+});
+export const replaceSecretBody = z.strictObject({ value });
+export const listSecretsQuery = z.strictObject(listFields);
+
+/** Whose secrets: a project's, for all of its pipelines, or one pipeline's, which win over those. */
+export type SecretOwner = { readonly projectId: ProjectId } | { readonly pipelineId: PipelineId };
+
+export interface SecretView {
+  readonly name: string;
+  readonly scope: "project" | "pipeline";
+  readonly projectId: ProjectId;
+  readonly pipelineId: PipelineId | null;
+  /** From 1; one more with each new value. */
+  readonly version: number;
+  readonly createdAt: string;
+  readonly createdBy: string;
+  readonly updatedAt: string;
+  readonly updatedBy: string;
+}
+
+/** Throws `already_exists` when the owner has one of that name. */
+export async function createSecret(
+  context: AppContext,
+  caller: Caller,
+  input: z.output<typeof createSecretBody> & { readonly owner: SecretOwner },
+): Promise<SecretView> {
+  const { user, key } = await reachSecret(context, caller, input);
+  const created = await context.secrets.create(key, input.value, user.name);
+  if (created === "exists") {
+    throw new MillraceError("already_exists", `there is a secret ${key.name} already: PUT gives it a new value`);
+  }
+  return told(context, user, created, "a secret was created");
+}
+
+/** What runs keeps the value that it was given. Throws `not_found`. A repeat counts as a further version. */
+export async function replaceSecret(
+  context: AppContext,
+  caller: Caller,
+  input: z.output<typeof replaceSecretBody> & { readonly owner: SecretOwner; readonly name: string },
+): Promise<SecretView> {
+  const { user, key } = await reachSecret(context, caller, input);
+  const replaced = await context.secrets.replace(key, input.value, user.name);
+  if (replaced === undefined) throw noSecret(key);
+  return told(context, user, replaced, "a secret was given a new value");
+}
+
+/** By name; a pipeline's own, without those of its project. */
+export async function listSecrets(
+  context: AppContext,
+  caller: Caller,
+  input: z.output<typeof listSecretsQuery> & { readonly owner: SecretOwner },
+): Promise<ListView<SecretView>> {
+  authoriseUser(caller, "manageSecrets");
+  const scope = await scopeOf(context, input.owner);
+  return listView(await context.stores.secrets.list(scope, input), { ...input, sort: "name" }, secretView);
+}
+
+/** What runs keeps the value that it was given; a step that begins later and reads it fails. Throws `not_found`. */
+export async function deleteSecret(
+  context: AppContext,
+  caller: Caller,
+  input: { readonly owner: SecretOwner; readonly name: string },
+): Promise<void> {
+  const { user, key } = await reachSecret(context, caller, input);
+  if (!(await context.stores.secrets.delete(key))) throw noSecret(key);
+  context.log.info({ ...key, by: user.name }, "a secret was deleted");
+}
+
+async function reachSecret(
+  context: AppContext,
+  caller: Caller,
+  { owner, name }: { readonly owner: SecretOwner; readonly name: string },
+): Promise<{ readonly user: UserCaller; readonly key: SecretKey }> {
+  const user = authoriseUser(caller, "manageSecrets");
+  return { user, key: { ...(await scopeOf(context, owner)), name } };
+}
+
+async function scopeOf(context: AppContext, owner: SecretOwner): Promise<SecretScope> {
+  if ("pipelineId" in owner) {
+    const { projectId, pipelineId } = await findPipeline(context, owner.pipelineId);
+    return { projectId, pipelineId };
+  }
+  const { projectId } = owner;
+  if ((await context.stores.pipelines.findProject(projectId)) === undefined) {
+    throw new MillraceError("not_found", `there is no project ${JSON.stringify(projectId)}`);
+  }
+  return { projectId, pipelineId: null };
+}
+
+function told(context: AppContext, user: UserCaller, secret: SealedSecret, message: string): SecretView {
+  const { projectId, pipelineId, name, version } = secret;
+  context.log.info({ projectId, pipelineId, name, version, by: user.name }, message);
+  return secretView(secret);
+}
+
+function secretView({ keyId: _k, sealed: _s, createdAt, updatedAt, ...shown }: SealedSecret): SecretView {
+  return {
+    ...shown,
+    scope: shown.pipelineId === null ? "project" : "pipeline",
+    createdAt: rfc3339(createdAt),
+    updatedAt: rfc3339(updatedAt),
+  };
+}
+
+function noSecret({ name, pipelineId, projectId }: SecretKey): MillraceError {
+  const whose = pipelineId === null ? `project ${projectId}` : `pipeline ${pipelineId}`;
+  return new MillraceError("not_found", `${whose} has no secret ${JSON.stringify(name)}`);
+}

@@ -1,0 +1,122 @@
+/** Stop, pause and resume: commands stored in the inbox of a run, and the run's verdicts on them. */
+import { z } from "zod";
+import { MillraceError } from "../../domain/errors.ts";
+import type { UserCommand } from "../../domain/commands.ts";
+import type { Verdict } from "../../domain/effects.ts";
+import { newId, type PipelineId, type RunId } from "../../domain/ids.ts";
+import { RUN_STATUS_CODES, type RunStatus } from "../../domain/status.ts";
+import type { AggregateHead } from "../../stores/ports/aggregates.ts";
+import { authoriseUser, type Caller, claimedIdentity, type UserCaller } from "../identity/access.ts";
+import type { AppContext } from "../context.ts";
+import { findRunHead } from "../find.ts";
+import { type NewCommand, storeCommand, verdictOn } from "./commands.ts";
+import { claimRequest } from "../request-ids.ts";
+
+type CommandKind = UserCommand["kind"];
+
+export const commandBody = z.strictObject({
+  reason: z.string().max(2_000).optional(),
+  operator: z.string().max(200).optional(),
+  requestId: z.string().max(200).optional(),
+});
+
+export interface RunCommand extends z.output<typeof commandBody> {
+  /** Absent for any. */
+  readonly pipelineId?: PipelineId;
+  readonly runId: RunId;
+}
+
+export interface CommandView {
+  readonly runId: RunId;
+  readonly pipelineId: PipelineId;
+  /** After the command was decided; for a stop, when it was stored. */
+  readonly status: RunStatus;
+  readonly statusCode: number;
+}
+
+/** Answers once the stop is stored. Throws `not_found`, and `conflict` when the run is final. */
+export async function stopRun(context: AppContext, caller: Caller, input: RunCommand): Promise<CommandView> {
+  const command = await admit(context, caller, "stop", input);
+  if (command.verdict === undefined) await storeCommand(context, command);
+  return commandView(command.head, command.head.summary.status);
+}
+
+/**
+ * Answers with the run's own decision. Throws `not_found`, `conflict` when the run is not running, and `unavailable`
+ * when there is no decision within 5 s: the call is then stored, and safe to repeat with the same `requestId`.
+ */
+export function pauseRun(context: AppContext, caller: Caller, input: RunCommand): Promise<CommandView> {
+  return decide(context, caller, "pause", input);
+}
+
+/** As {@link pauseRun}; `conflict` when the run is not paused. */
+export function resumeRun(context: AppContext, caller: Caller, input: RunCommand): Promise<CommandView> {
+  return decide(context, caller, "resume", input);
+}
+
+/** Stores a stop of a live run: part of operations that stop runs by the way and have their own authorisation. */
+export async function insertStop(
+  context: AppContext,
+  user: UserCaller,
+  head: AggregateHead,
+  reason: string,
+): Promise<void> {
+  const body: UserCommand = { kind: "stop", reason, operator: user.name, actor: user.name };
+  await storeCommand(context, { id: newId("cmd"), rootId: head.rootId, body });
+}
+
+interface AdmittedCommand extends NewCommand {
+  readonly head: AggregateHead;
+  /** Undefined for a command that is not stored yet, null for one that is undecided. */
+  readonly verdict: Verdict | null | undefined;
+}
+
+async function admit(
+  context: AppContext,
+  caller: Caller,
+  kind: CommandKind,
+  input: RunCommand,
+): Promise<AdmittedCommand> {
+  const user = authoriseUser(caller, "controlRun");
+  const operator = claimedIdentity(user, input.operator, "operator");
+  const head = await findRunHead(context, input.runId, input.pipelineId);
+  const { id, repeated } = await claimRequest(context, {
+    caller: user,
+    scope: `${kind}/${input.runId}`,
+    requestId: input.requestId,
+    body: input,
+    freshId: () => newId("cmd"),
+  });
+  const verdict = repeated ? await context.stores.inbox.verdict(id) : undefined;
+  // A repeat of a stored command gets that command's answer, whatever has become of the run since.
+  if (verdict === undefined && head.final) throw refused(kind, head.summary.status);
+  const body: UserCommand = { kind, reason: input.reason ?? "", operator, actor: user.name };
+  return { id, rootId: head.rootId, head, body, verdict };
+}
+
+async function decide(
+  context: AppContext,
+  caller: Caller,
+  kind: "pause" | "resume",
+  input: RunCommand,
+): Promise<CommandView> {
+  const command = await admit(context, caller, kind, input);
+  const verdict = await verdictOn(context, command, command.verdict);
+  const status = verdict.status as RunStatus;
+  if (verdict.outcome === "refused") throw refused(kind, status);
+  return commandView(command.head, status);
+}
+
+function refused(kind: CommandKind, status: RunStatus): MillraceError {
+  const rule = { stop: "a run that has not ended", pause: "a running run", resume: "a paused run" }[kind];
+  return new MillraceError("conflict", `cannot ${kind} a run that is ${status}: only ${rule} can take it`);
+}
+
+function commandView(head: AggregateHead, status: RunStatus): CommandView {
+  return {
+    runId: head.rootId,
+    pipelineId: head.summary.pipelineId,
+    status,
+    statusCode: RUN_STATUS_CODES[status],
+  };
+}

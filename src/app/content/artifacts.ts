@@ -1,0 +1,178 @@
+/** The artifacts of runs, as users read and delete them. */
+import { z } from "zod";
+import { type ArtifactFile, offsetOfFile } from "../../domain/artifacts.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import type { ArtifactId, JobRunId, RunId, StepRunId } from "../../domain/ids.ts";
+import type { ArtifactRecord } from "../../stores/ports/artifacts.ts";
+import { authoriseUser, type Caller } from "../identity/access.ts";
+import { deleteArtifactNow } from "./artifact-sweeper.ts";
+import type { AppContext } from "../context.ts";
+import { listFields, type ListView } from "../lists.ts";
+import { artifactsOfRun, isKept, noArtifact, readContent, type RunArtifact } from "./run-artifacts.ts";
+import { noStepRun } from "../runs/step-runs.ts";
+import { rfc3339 } from "../times.ts";
+
+export const listArtifactsQuery = z.strictObject({ ...listFields, name: z.string().max(1_000).optional() });
+
+export interface ArtifactView {
+  readonly artifactId: ArtifactId;
+  readonly name: string;
+  /** The run in which it was kept: of a step that was not run again, an earlier one. */
+  readonly runId: RunId;
+  readonly jobId: JobRunId;
+  readonly job: string;
+  readonly stepRunId: StepRunId;
+  readonly step: string;
+  /** Bytes of all files. */
+  readonly size: number;
+  readonly fileCount: number;
+  readonly createdAt: string;
+  readonly expiresAt: string;
+}
+
+export interface ArtifactDetails extends ArtifactView {
+  readonly files: readonly { readonly path: string; readonly size: number; readonly sha256: string }[];
+}
+
+/** What is kept of all attempts, by the time of its keeping. Throws `not_found` for no such run. */
+export async function listArtifacts(
+  context: AppContext,
+  caller: Caller,
+  { runId, page, pageSize, name }: z.output<typeof listArtifactsQuery> & { readonly runId: RunId },
+): Promise<ListView<ArtifactView>> {
+  authoriseUser(caller, "readArtifacts");
+  const now = context.clock.now();
+  const kept = (await artifactsOfRun(context, runId)).filter(
+    ({ artifact }) => isKept(artifact, now) && (name === undefined || artifact.name === name),
+  );
+  const list = kept.slice((page - 1) * pageSize, page * pageSize).map(viewOf);
+  return { list, total: kept.length, page, pageSize };
+}
+
+/** Throws `not_found`, also for one that has expired. */
+export async function getArtifact(
+  context: AppContext,
+  caller: Caller,
+  { runId, artifactId }: { readonly runId: RunId; readonly artifactId: ArtifactId },
+): Promise<ArtifactDetails> {
+  authoriseUser(caller, "readArtifacts");
+  const [all, record] = await Promise.all([artifactsOfRun(context, runId), context.stores.artifacts.find(artifactId)]);
+  const found = all.find(({ artifact }) => artifact.artifactId === artifactId);
+  if (found === undefined || record === undefined || !isKept(record, context.clock.now())) {
+    throw noArtifact(artifactId, runId);
+  }
+  const files = record.files.map(({ path, sizeBytes, sha256 }) => ({ path, size: sizeBytes, sha256 }));
+  return { ...viewOf(found), files };
+}
+
+export interface ArtifactContent {
+  readonly file: ArtifactFile;
+  /** In pieces. */
+  read(from: number, length: number): AsyncIterable<Uint8Array>;
+}
+
+/**
+ * One file; without `path`, the only one of the artifact. Throws `not_found`, and `conflict` where a path is needed to say
+ * which is meant.
+ */
+export async function openArtifactFile(
+  context: AppContext,
+  caller: Caller,
+  { runId, artifactId, path }: { readonly runId: RunId; readonly artifactId: ArtifactId; readonly path?: string },
+): Promise<ArtifactContent> {
+  authoriseUser(caller, "readArtifacts");
+  const record = await findInRun(context, runId, artifactId);
+  const { files, name } = record;
+  if (path === undefined && files.length > 1) {
+    const text = `artifact ${JSON.stringify(name)} has ${files.length} files: name one of them after \`content/\``;
+    throw new MillraceError("conflict", text);
+  }
+  const index = path === undefined ? 0 : files.findIndex((file) => file.path === path);
+  const file = files[index];
+  if (file === undefined) {
+    const text = `artifact ${JSON.stringify(name)} has no file ${JSON.stringify(path)}: its description lists them`;
+    throw new MillraceError("not_found", text);
+  }
+  // Nothing is half an answer: what is gone is told before the first byte is sent.
+  const offset = offsetOfFile(files, index);
+  await readContent(context, record, offset, Math.min(1, file.sizeBytes)).next();
+  return { file, read: (from, length) => readContent(context, record, offset + from, length) };
+}
+
+/** Deletes it with its content; what other runs reuse goes too. Throws `not_found`. */
+export async function deleteArtifact(
+  context: AppContext,
+  caller: Caller,
+  { runId, artifactId }: { readonly runId: RunId; readonly artifactId: ArtifactId },
+): Promise<void> {
+  const user = authoriseUser(caller, "deleteArtifacts");
+  const { name } = await findInRun(context, runId, artifactId);
+  await deleteArtifactNow(context.stores, artifactId);
+  context.log.info({ artifactId, runId, artifact: name, by: user.name }, "an artifact is deleted");
+}
+
+export const listFilesQuery = z.strictObject({ page: listFields.page, pageSize: listFields.pageSize });
+
+export interface StepRunFile {
+  readonly artifactId: ArtifactId;
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+  readonly storedAtMs: number;
+}
+
+/** The files of all artifacts of one step run, by artifact and path. Throws `not_found`. `page` from 1. */
+export async function listStepRunArtifacts(
+  context: AppContext,
+  caller: Caller,
+  request: { readonly stepRunId: StepRunId; readonly page: number; readonly pageSize: number },
+): Promise<{ readonly list: readonly StepRunFile[]; readonly total: number }> {
+  authoriseUser(caller, "readArtifacts");
+  const { stepRunId, page, pageSize } = request;
+  const { aggregates, artifacts } = context.stores;
+  const location = await aggregates.findStep(stepRunId);
+  if (location === undefined) throw noStepRun(stepRunId);
+  const { reusedFrom } = location.actor.state as { readonly reusedFrom: StepRunId | null };
+  const now = context.clock.now();
+  const kept = (await artifacts.ofSteps([reusedFrom ?? stepRunId])).filter((artifact) => isKept(artifact, now));
+  const total = kept.reduce((sum, { fileCount }) => sum + fileCount, 0);
+  const list: StepRunFile[] = [];
+  let skip = (page - 1) * pageSize;
+  for (const { artifactId, fileCount, storedAt } of kept) {
+    // Lists of files are long: only those are read of which some are shown.
+    if (skip < fileCount && list.length < pageSize) {
+      const files = (await artifacts.find(artifactId))?.files ?? [];
+      const shown = files.slice(skip, skip + pageSize - list.length);
+      const storedAtMs = storedAt!;
+      list.push(...shown.map(({ path, sizeBytes, sha256 }) => ({ artifactId, path, sizeBytes, sha256, storedAtMs })));
+    }
+    skip = Math.max(0, skip - fileCount);
+  }
+  return { list, total };
+}
+
+async function findInRun(context: AppContext, runId: RunId, artifactId: ArtifactId): Promise<ArtifactRecord> {
+  const record = await context.stores.artifacts.find(artifactId);
+  if (record === undefined || !isKept(record, context.clock.now())) throw noArtifact(artifactId, runId);
+  if (record.runId === runId) return record;
+  const reused = await artifactsOfRun(context, runId);
+  if (!reused.some(({ artifact }) => artifact.artifactId === artifactId)) throw noArtifact(artifactId, runId);
+  return record;
+}
+
+function viewOf({ artifact, jobId, jobName, stepName }: RunArtifact): ArtifactView {
+  const { artifactId, name, runId, stepRunId, sizeBytes, fileCount, createdAt, expiresAt } = artifact;
+  return {
+    artifactId,
+    name,
+    runId,
+    jobId,
+    job: jobName,
+    stepRunId,
+    step: stepName,
+    size: sizeBytes,
+    fileCount,
+    createdAt: rfc3339(createdAt),
+    expiresAt: rfc3339(expiresAt),
+  };
+}

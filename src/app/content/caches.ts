@@ -1,0 +1,98 @@
+/** The cache entries of a project, as users list and delete them. */
+import { z } from "zod";
+import { CACHE_KEY_LENGTH } from "../../domain/caches.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import type { CacheId, ProjectId, RunId } from "../../domain/ids.ts";
+import type { CacheRecord } from "../../stores/ports/caches.ts";
+import { authoriseUser, type Caller } from "../identity/access.ts";
+import { deleteCacheNow } from "./cache-sweeper.ts";
+import type { AppContext } from "../context.ts";
+import { listFields, type ListView, listView } from "../lists.ts";
+import { rfc3339 } from "../times.ts";
+
+const prefix = z.string().min(1).max(CACHE_KEY_LENGTH);
+
+export const listCachesQuery = z.strictObject({ ...listFields, prefix: prefix.optional() });
+export const deleteCachesQuery = z.strictObject({ prefix });
+
+export interface CacheView {
+  readonly cacheId: CacheId;
+  readonly projectId: ProjectId;
+  readonly key: string;
+  /** Bytes, as it is stored. */
+  readonly size: number;
+  readonly sha256: string;
+  /** The run that made it. */
+  readonly runId: RunId;
+  readonly createdAt: string;
+  readonly lastUsedAt: string;
+  readonly expiresAt: string;
+}
+
+/** The last used first; with `prefix` those whose keys begin so. Throws `not_found` for no such project. */
+export async function listCaches(
+  context: AppContext,
+  caller: Caller,
+  request: z.output<typeof listCachesQuery> & { readonly projectId: ProjectId },
+): Promise<ListView<CacheView>> {
+  authoriseUser(caller, "readCaches");
+  const { projectId, prefix: beginning = "" } = request;
+  await requireProject(context, projectId);
+  const found = await context.stores.caches.list(projectId, beginning, request);
+  return listView(found, { ...request, sort: "-lastUsedAt" }, cacheView);
+}
+
+/** Throws `not_found`. A job that is being given it finds none. */
+export async function deleteCache(
+  context: AppContext,
+  caller: Caller,
+  { projectId, cacheId }: { readonly projectId: ProjectId; readonly cacheId: CacheId },
+): Promise<void> {
+  const { name } = authoriseUser(caller, "deleteCaches");
+  const entry = await context.stores.caches.find(cacheId);
+  if (entry === undefined || entry.projectId !== projectId || entry.state !== "stored") {
+    const text = `project ${projectId} has no cache entry ${JSON.stringify(cacheId)}: it may have been deleted`;
+    throw new MillraceError("not_found", text);
+  }
+  await deleteCacheNow(context.stores, entry);
+  context.log.info({ projectId, key: entry.key, by: name }, "a cache entry was deleted");
+}
+
+/** Deletes those whose keys begin so, and answers how many. Throws `not_found` for no such project. */
+export async function deleteCaches(
+  context: AppContext,
+  caller: Caller,
+  request: z.output<typeof deleteCachesQuery> & { readonly projectId: ProjectId },
+): Promise<{ readonly deleted: number }> {
+  const { name } = authoriseUser(caller, "deleteCaches");
+  const { projectId } = request;
+  await requireProject(context, projectId);
+  let deleted = 0;
+  for (;;) {
+    const { list } = await context.stores.caches.list(projectId, request.prefix, { page: 1, pageSize: 100 });
+    if (list.length === 0) break;
+    for (const entry of list) await deleteCacheNow(context.stores, entry);
+    deleted += list.length;
+  }
+  context.log.info({ projectId, prefix: request.prefix, deleted, by: name }, "cache entries were deleted");
+  return { deleted };
+}
+
+async function requireProject({ stores }: AppContext, projectId: ProjectId): Promise<void> {
+  if ((await stores.pipelines.findProject(projectId)) !== undefined) return;
+  throw new MillraceError("not_found", `there is no project ${JSON.stringify(projectId)}`);
+}
+
+function cacheView({ cacheId, projectId, key, sizeBytes, sha256, runId, ...times }: CacheRecord): CacheView {
+  return {
+    cacheId,
+    projectId,
+    key,
+    size: sizeBytes,
+    sha256,
+    runId,
+    createdAt: rfc3339(times.createdAt),
+    lastUsedAt: rfc3339(times.usedAt),
+    expiresAt: rfc3339(times.expiresAt),
+  };
+}

@@ -1,0 +1,25 @@
+/** A line of a log as viewers read it. Source: SPEC "Log entry (`Log`)". */
+import type { StepRunId } from "../../domain/ids.ts";
+import { lastLineOf, type LogLine } from "../../stores/ports/logs.ts";
+
+/** Where a line comes from; `uses` is the plugin that wrote it. */
+export interface LogSource {
+  readonly stepRunId: StepRunId;
+  readonly agentId: string;
+  readonly uses: string;
+}
+
+/** A gap record says in words which lines are lost; its number is the first of them. */
+export function logEntry(line: LogLine, source: LogSource) {
+  const gap = line.lost > 0;
+  return {
+    step_run_id: source.stepRunId,
+    timestamp: Math.floor(line.timeMs / 1_000),
+    line_number: line.line,
+    level: gap ? "warn" : line.level,
+    content: gap ? `lines ${line.line}-${lastLineOf(line)} lost` : line.content,
+    stream: line.stream,
+    plugin_name: source.uses,
+    agent_id: source.agentId,
+  };
+}

@@ -1,0 +1,39 @@
+/** Access tokens: short-lived JWTs (HS256) that a login answers. They name the user alone; the role is read at each use. */
+import { errors, jwtVerify, SignJWT } from "jose";
+import { asId, type UserId } from "../../domain/ids.ts";
+import type { AppContext } from "../context.ts";
+
+export const ACCESS_TOKEN_SECONDS = 15 * 60;
+const ISSUER = "millrace";
+
+/** Signs a token that is good for {@link ACCESS_TOKEN_SECONDS}. */
+export async function signAccessToken(context: AppContext, userId: UserId): Promise<string> {
+  const issuedAt = Math.floor(context.clock.now() / 1_000);
+  return new SignJWT()
+    .setProtectedHeader({ alg: "HS256" })
+    .setIssuer(ISSUER)
+    .setSubject(userId)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + ACCESS_TOKEN_SECONDS)
+    .sign(context.signingKey);
+}
+
+/** The user whom the token names, or why it is refused. */
+export async function verifyAccessToken(
+  context: AppContext,
+  token: string,
+): Promise<{ readonly userId: UserId } | { readonly refused: "expired" | "invalid" }> {
+  try {
+    const { payload } = await jwtVerify(token, context.signingKey, {
+      algorithms: ["HS256"],
+      issuer: ISSUER,
+      requiredClaims: ["sub", "exp"],
+      currentDate: new Date(context.clock.now()),
+    });
+    return { userId: asId<UserId>(payload.sub!) };
+  } catch (error) {
+    if (error instanceof errors.JWTExpired) return { refused: "expired" };
+    if (error instanceof errors.JOSEError) return { refused: "invalid" };
+    throw error;
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * The one place where a caller is authenticated and authorised, for HTTP, WebSocket and gRPC alike.
+ */
+import { MillraceError } from "../../domain/errors.ts";
+import { asId, type AgentId, type TokenId, type UserId } from "../../domain/ids.ts";
+import type { Token } from "../../stores/ports/identity.ts";
+import { type Role, ROLES } from "../../domain/roles.ts";
+import { verifyAccessToken } from "./access-tokens.ts";
+import { type Vote, type VotingRule, whyNotVote } from "./voting-rights.ts";
+import type { AppContext } from "../context.ts";
+import { findProvenToken } from "./tokens.ts";
+
+/** Who calls. Agents and registration tokens reach the agent operations of gRPC and nothing else. */
+export type Caller = UserCaller | AgentCaller | RegistrationCaller;
+
+export interface UserCaller {
+  readonly kind: "user";
+  readonly userId: UserId;
+  readonly name: string;
+  readonly role: Role;
+  readonly scopes: readonly string[];
+}
+
+export interface AgentCaller {
+  readonly kind: "agent";
+  readonly agentId: AgentId;
+  readonly tokenId: TokenId;
+}
+
+export interface RegistrationCaller {
+  readonly kind: "registration";
+  readonly tokenId: TokenId;
+}
+
+/** Lets a caller name somebody else in `createdBy`, `editor`, `triggeredBy` and `operator`. */
+export const ACT_AS = "act-as";
+export const SCOPES = [ACT_AS] as const;
+
+/** Each operation of users with the least role that may call it. */
+const USER_OPERATIONS = {
+  readPipelines: "viewer",
+  validateDefinition: "viewer",
+  readRuns: "viewer",
+  readLogs: "viewer",
+  readArtifacts: "viewer",
+  readCaches: "viewer",
+  readEvents: "viewer",
+  readApprovals: "viewer",
+  readPlugins: "viewer",
+  readAgents: "viewer",
+  manageOwnTokens: "viewer",
+  /** Each approval says who may besides: {@link authoriseVote}. */
+  decideApprovals: "viewer",
+  triggerRun: "operator",
+  controlRun: "operator",
+  /** What they run is in no definition: whoever may do this may as well save one. */
+  runAdHocSteps: "maintainer",
+  deleteArtifacts: "maintainer",
+  deleteCaches: "maintainer",
+  writePipelines: "maintainer",
+  writeDefinitions: "maintainer",
+  manageSecrets: "maintainer",
+  managePlugins: "admin",
+  manageUsers: "admin",
+  manageOthersTokens: "admin",
+  manageAgents: "admin",
+  readCluster: "admin",
+  readRetention: "admin",
+  writeRetention: "admin",
+  redriveDeadLetters: "admin",
+} as const satisfies Record<string, Role>;
+
+/** Each operation of agents with the kind of token that it is for. */
+const AGENT_OPERATIONS = { registerAgent: "registration", workAsAgent: "agent" } as const;
+
+export type UserOperation = keyof typeof USER_OPERATIONS;
+export type AgentOperation = keyof typeof AGENT_OPERATIONS;
+
+/**
+ * Who the bearer is: an access token or an opaque token. Throws `unauthenticated` for one that is unknown, wrong,
+ * expired or revoked, or whose user is disabled or gone. A role or a revocation counts from the next call on.
+ */
+export async function authenticate(context: AppContext, bearer: string): Promise<Caller> {
+  if (bearer === "")
+    throw new MillraceError("unauthenticated", "no token: send the header `Authorization: Bearer <token>`");
+  // Three parts with dots are a JWT: no other token has dots, unless an operator chose it so.
+  if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(bearer)) {
+    const verified = await verifyAccessToken(context, bearer);
+    if ("userId" in verified) return loadUser(context, verified.userId, []);
+    if (verified.refused === "expired") {
+      throw new MillraceError("unauthenticated", "the access token has expired: log in again");
+    }
+  }
+  const token = await findProvenToken(context, bearer);
+  if (token === undefined) {
+    throw new MillraceError(
+      "unauthenticated",
+      "the token is unknown, wrong or expired: ask an administrator for a new one",
+    );
+  }
+  return callerOf(context, token);
+}
+
+/** Throws `forbidden`, saying what is missing, unless the caller may call the operation. */
+export function authorise(caller: Caller, operation: UserOperation | AgentOperation): void {
+  if (!(operation in AGENT_OPERATIONS)) {
+    authoriseUser(caller, operation as UserOperation);
+    return;
+  }
+  const needed = AGENT_OPERATIONS[operation as AgentOperation];
+  if (caller.kind !== needed) {
+    throw new MillraceError("forbidden", `this operation is for ${needed} tokens; this is a ${caller.kind} token`);
+  }
+}
+
+/** {@link authorise} for an operation of users; answers the user that the caller then is. */
+export function authoriseUser(caller: Caller, operation: UserOperation): UserCaller {
+  const needed = USER_OPERATIONS[operation];
+  if (caller.kind !== "user") {
+    throw new MillraceError("forbidden", `this operation is for users; this is a ${caller.kind} token`);
+  }
+  if (!roleReaches(caller.role, needed)) {
+    throw new MillraceError(
+      "forbidden",
+      `this operation needs the role ${needed}; ${caller.name} has the role ${caller.role}`,
+    );
+  }
+  return caller;
+}
+
+/** Throws `forbidden`, saying who may instead, unless the approval lets the user vote so. */
+export function authoriseVote(user: UserCaller, vote: Vote, rule: VotingRule): void {
+  const refusal = whyNotVote(user, vote, rule);
+  if (refusal !== null) throw new MillraceError("forbidden", refusal);
+}
+
+/** True when `role` may do all that `needed` may. */
+export function roleReaches(role: Role, needed: Role): boolean {
+  return ROLES.indexOf(role) <= ROLES.indexOf(needed);
+}
+
+/**
+ * Whom an operation is recorded for: `claimed` when it is the caller's own id or name or the caller may act as
+ * others, the caller's name when nothing is claimed; else throws `forbidden`. `field` names the claim in the error.
+ */
+export function claimedIdentity(caller: UserCaller, claimed: string | undefined, field: string): string {
+  if (claimed === undefined || claimed === "") return caller.name;
+  if (claimed === caller.name || claimed === caller.userId || caller.scopes.includes(ACT_AS)) return claimed;
+  throw new MillraceError(
+    "forbidden",
+    `${field} names somebody else than the caller ${caller.name}: leave it out, or use a token with the scope ${ACT_AS}`,
+  );
+}
+
+async function callerOf(context: AppContext, token: Token): Promise<Caller> {
+  switch (token.kind) {
+    case "personal":
+      return loadUser(context, asId<UserId>(token.subject), token.scopes);
+    case "registration":
+      return { kind: "registration", tokenId: token.tokenId };
+    case "agent":
+      return { kind: "agent", agentId: asId<AgentId>(token.subject), tokenId: token.tokenId };
+  }
+}
+
+async function loadUser(context: AppContext, userId: UserId, scopes: readonly string[]): Promise<UserCaller> {
+  const user = await context.stores.identity.findUser(userId);
+  if (user === undefined || user.disabled) {
+    throw new MillraceError("unauthenticated", "the token's user is disabled or gone: ask an administrator");
+  }
+  return { kind: "user", userId, name: user.name, role: user.role, scopes };
+}

@@ -1,0 +1,107 @@
+/** Personal tokens: those that people make for themselves or, as administrators, for others. */
+import { z } from "zod";
+import { parseDuration } from "../../domain/durations.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import { asId, type TokenId, type UserId } from "../../domain/ids.ts";
+import type { Token } from "../../stores/ports/identity.ts";
+import { ACT_AS, authoriseUser, type Caller, roleReaches, SCOPES, type UserCaller } from "./access.ts";
+import type { AppContext } from "../context.ts";
+import { rfc3339 } from "../times.ts";
+import { issueToken, tokenIdOf } from "./tokens.ts";
+
+/** Stands for the caller in the place of a user id. */
+const OWN = "me";
+
+/** For how long a token is good, such as `12h`; milliseconds. */
+export const lifetime = z.string().transform((text, check): number => {
+  const ms = parseDuration(text);
+  if (ms === undefined || ms === 0) {
+    check.addIssue("must be a duration such as 12h or 90d");
+    return z.NEVER;
+  }
+  return ms;
+});
+export const tokenName = z.string().min(1, "must not be empty").max(200);
+
+export const createTokenBody = z.strictObject({
+  name: tokenName,
+  scopes: z.array(z.enum(SCOPES)).default([]),
+  /** Absent for a token that never expires. */
+  expiresIn: lifetime.optional(),
+});
+
+export interface TokenView {
+  readonly tokenId: TokenId;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+}
+
+/** `token` is shown this once. */
+export interface NewTokenView {
+  readonly tokenId: TokenId;
+  readonly token: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+}
+
+/** Only administrators give out the scope `act-as`, and nobody makes a token for a user with more rights than their own. */
+export async function createPersonalToken(
+  context: AppContext,
+  caller: Caller,
+  input: z.output<typeof createTokenBody> & { readonly userId: string },
+): Promise<NewTokenView> {
+  const { owner, user } = await reachUser(context, caller, input.userId);
+  if (input.scopes.includes(ACT_AS) && !roleReaches(user.role, "admin")) {
+    throw new MillraceError("forbidden", `only administrators make tokens with the scope ${ACT_AS}`);
+  }
+  const { name, scopes, expiresIn } = input;
+  const lasting = expiresIn === undefined ? {} : { expiresInMs: expiresIn };
+  const token = await issueToken(context, { kind: "personal", subject: owner, name, scopes, ...lasting });
+  return { tokenId: tokenIdOf(token), token, name, scopes };
+}
+
+export async function listPersonalTokens(
+  context: AppContext,
+  caller: Caller,
+  input: { readonly userId: string },
+): Promise<{ readonly list: readonly TokenView[]; readonly total: number }> {
+  const { owner } = await reachUser(context, caller, input.userId);
+  const list = (await context.stores.identity.listTokens("personal", owner)).map(tokenView);
+  return { list, total: list.length };
+}
+
+/** The token is refused from the next call on. Throws `not_found` for one that is not the user's. */
+export async function deletePersonalToken(
+  context: AppContext,
+  caller: Caller,
+  input: { readonly userId: string; readonly tokenId: TokenId },
+): Promise<void> {
+  const { owner } = await reachUser(context, caller, input.userId);
+  const token = await context.stores.identity.findToken(input.tokenId);
+  const own = token?.kind === "personal" && token.subject === owner;
+  if (!own || !(await context.stores.identity.deleteToken(input.tokenId))) {
+    throw new MillraceError("not_found", `the user has no token ${JSON.stringify(input.tokenId)}`);
+  }
+}
+
+async function reachUser(
+  context: AppContext,
+  caller: Caller,
+  userId: string,
+): Promise<{ readonly owner: UserId; readonly user: UserCaller }> {
+  const user = authoriseUser(caller, "manageOwnTokens");
+  if (userId === OWN || userId === user.userId) return { owner: user.userId, user };
+  authoriseUser(caller, "manageOthersTokens");
+  const other = await context.stores.identity.findUser(asId<UserId>(userId));
+  if (other === undefined) throw new MillraceError("not_found", `there is no user ${JSON.stringify(userId)}`);
+  if (!roleReaches(user.role, other.role)) {
+    throw new MillraceError("forbidden", `${other.name} has the role ${other.role}, above your own, ${user.role}`);
+  }
+  return { owner: other.userId, user };
+}
+
+function tokenView({ tokenId, name, scopes, createdAt, expiresAt }: Token): TokenView {
+  return { tokenId, name, scopes, createdAt: rfc3339(createdAt), expiresAt: rfc3339(expiresAt) };
+}

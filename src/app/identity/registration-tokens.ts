@@ -1,0 +1,94 @@
+/** Tokens with which agents register: made, listed and revoked by administrators. */
+import { z } from "zod";
+import { MillraceError } from "../../domain/errors.ts";
+import type { TokenId } from "../../domain/ids.ts";
+import type { Token } from "../../stores/ports/identity.ts";
+import { authoriseUser, type Caller } from "./access.ts";
+import type { AppContext } from "../context.ts";
+import { lifetime, tokenName } from "./personal-tokens.ts";
+import { rfc3339 } from "../times.ts";
+import { issueToken, tokenIdOf } from "./tokens.ts";
+
+const MAX_USES = 1_000_000;
+
+export const createRegistrationTokenBody = z.strictObject({
+  name: tokenName,
+  /** Absent for a token that never expires. */
+  expiresIn: lifetime.optional(),
+  /** Absent for any number. */
+  maxUses: z.number().int().min(1).max(MAX_USES).optional(),
+});
+
+export interface RegistrationTokenView {
+  readonly tokenId: TokenId;
+  readonly name: string;
+  /** Id of the user who made it. */
+  readonly createdBy: string;
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+  readonly maxUses: number | null;
+  readonly uses: number;
+  /** Neither expired nor used up. */
+  readonly usable: boolean;
+}
+
+/** `token` is shown this once. */
+export type NewRegistrationTokenView = RegistrationTokenView & { readonly token: string };
+
+export async function createRegistrationToken(
+  context: AppContext,
+  caller: Caller,
+  { name, expiresIn, maxUses }: z.output<typeof createRegistrationTokenBody>,
+): Promise<NewRegistrationTokenView> {
+  const { userId } = authoriseUser(caller, "manageAgents");
+  const token = await issueToken(context, {
+    kind: "registration",
+    subject: userId,
+    name,
+    ...(expiresIn === undefined ? {} : { expiresInMs: expiresIn }),
+    ...(maxUses === undefined ? {} : { maxUses }),
+  });
+  const stored = await context.stores.identity.findToken(tokenIdOf(token));
+  return { ...view(stored!, context.clock.now()), token };
+}
+
+/** Newest first. */
+export async function listRegistrationTokens(
+  context: AppContext,
+  caller: Caller,
+): Promise<{ readonly list: readonly RegistrationTokenView[]; readonly total: number }> {
+  authoriseUser(caller, "manageAgents");
+  const tokens = await context.stores.identity.listRegistrationTokens();
+  const now = context.clock.now();
+  const list = tokens.toSorted((a, b) => b.createdAt - a.createdAt).map((token) => view(token, now));
+  return { list, total: list.length };
+}
+
+/** No agent registers with it from the next call on; those that have, stay. Throws `not_found` for one that is none. */
+export async function deleteRegistrationToken(
+  context: AppContext,
+  caller: Caller,
+  { tokenId }: { readonly tokenId: TokenId },
+): Promise<void> {
+  authoriseUser(caller, "manageAgents");
+  const { identity } = context.stores;
+  const isOne = (await identity.findToken(tokenId))?.kind === "registration";
+  if (isOne && (await identity.deleteToken(tokenId))) return;
+  throw new MillraceError("not_found", `there is no registration token ${JSON.stringify(tokenId)}`);
+}
+
+function view(token: Token, now: number): RegistrationTokenView {
+  const { tokenId, name, subject, createdAt, expiresAt, maxUses, uses } = token;
+  const isSpent = maxUses !== null && uses >= maxUses;
+  const isExpired = expiresAt !== null && expiresAt <= now;
+  return {
+    tokenId,
+    name,
+    createdBy: subject,
+    createdAt: rfc3339(createdAt),
+    expiresAt: rfc3339(expiresAt),
+    maxUses,
+    uses,
+    usable: !isSpent && !isExpired,
+  };
+}

@@ -1,0 +1,94 @@
+/** Users: made by administrators, logged in by name and password. */
+import { hash, verify } from "@node-rs/argon2";
+import { z } from "zod";
+import { MillraceError } from "../../domain/errors.ts";
+import { newId, type UserId } from "../../domain/ids.ts";
+import type { User } from "../../stores/ports/identity.ts";
+import { type Role, ROLES } from "../../domain/roles.ts";
+import { ACCESS_TOKEN_SECONDS, signAccessToken } from "./access-tokens.ts";
+import { authoriseUser, type Caller, roleReaches } from "./access.ts";
+import type { AppContext } from "../context.ts";
+import { rfc3339 } from "../times.ts";
+
+// A bound on what is hashed, so that a login costs the same whatever is sent.
+const password = z.string().min(12, "must have at least 12 characters").max(1_000);
+
+export const createUserBody = z.strictObject({
+  name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,127}$/, "must have 1 to 128 letters, digits, ., _, @ or -"),
+  role: z.enum(ROLES),
+  password: password.optional(),
+});
+export const loginBody = z.strictObject({ name: z.string().max(200), password: z.string().max(1_000) });
+
+export interface UserView {
+  readonly userId: UserId;
+  readonly name: string;
+  readonly role: Role;
+  readonly hasPassword: boolean;
+  readonly disabled: boolean;
+  readonly createdAt: string;
+}
+
+export interface LoginView {
+  readonly accessToken: string;
+  /** Seconds. */
+  readonly expiresIn: number;
+  readonly user: UserView;
+}
+
+/** Nobody makes a user with more rights than their own. Throws `already_exists` for a name that is taken. */
+export async function createUser(
+  context: AppContext,
+  caller: Caller,
+  input: z.output<typeof createUserBody>,
+): Promise<UserView> {
+  const maker = authoriseUser(caller, "manageUsers");
+  if (!roleReaches(maker.role, input.role)) {
+    throw new MillraceError("forbidden", `the role ${input.role} is above your own, ${maker.role}`);
+  }
+  const user: User = {
+    userId: newId("usr"),
+    name: input.name,
+    role: input.role,
+    passwordHash: input.password === undefined ? "" : await hash(input.password),
+    createdAt: context.clock.now(),
+    disabled: false,
+  };
+  if ((await context.stores.identity.createUser(user)) === "nameTaken") {
+    throw new MillraceError("already_exists", `there is a user named ${input.name} already`);
+  }
+  return userView(user);
+}
+
+export async function listUsers(
+  context: AppContext,
+  caller: Caller,
+): Promise<{ readonly list: readonly UserView[]; readonly total: number }> {
+  authoriseUser(caller, "manageUsers");
+  const list = (await context.stores.identity.listUsers()).map(userView);
+  return { list, total: list.length };
+}
+
+/** Answers an access token; throws `unauthenticated` without saying whether name or password is wrong. */
+export async function login(context: AppContext, input: z.output<typeof loginBody>): Promise<LoginView> {
+  const user = await context.stores.identity.findUserByName(input.name);
+  const known = user !== undefined && !user.disabled && user.passwordHash !== "";
+  // An unknown name costs as much as a known one, so that time does not tell which names exist.
+  const right = await verify(known ? user.passwordHash : await decoyHash(), input.password);
+  if (!known || !right) throw new MillraceError("unauthenticated", "the name or the password is wrong");
+  return {
+    accessToken: await signAccessToken(context, user.userId),
+    expiresIn: ACCESS_TOKEN_SECONDS,
+    user: userView(user),
+  };
+}
+
+let decoy: Promise<string> | undefined;
+function decoyHash(): Promise<string> {
+  decoy ??= hash("nobody's password");
+  return decoy;
+}
+
+function userView({ userId, name, role, passwordHash, disabled, createdAt }: User): UserView {
+  return { userId, name, role, hasPassword: passwordHash !== "", disabled, createdAt: rfc3339(createdAt) };
+}

@@ -1,0 +1,57 @@
+/** What waits for people or for a place in a group, and for whom. Pure. */
+import { type ApprovalState, gateName, missingApprovals, plannedApproval } from "../../../actors/approval/state.ts";
+import { type GroupState, holderOf } from "../../../actors/group/state.ts";
+import { type GroupMember, memberKey, type Place } from "../../domain/groups.ts";
+import type { ApprovalId, GroupId, RunId } from "../../domain/ids.ts";
+import type { RunPlan } from "../../domain/plan.ts";
+
+/** What tells more of it than the state of what waits. */
+export interface Gates {
+  readonly approvals: ReadonlyMap<ApprovalId, ApprovalState>;
+  /** Those in which something of the run waits; one that could not be read is not there. */
+  readonly groups: ReadonlyMap<GroupId, GroupState>;
+}
+
+export interface ApprovalWait {
+  readonly reason: "approval";
+  readonly text: string;
+  readonly approvalId: ApprovalId;
+}
+
+export interface GroupWait {
+  readonly reason: "concurrency";
+  readonly text: string;
+  readonly group: string;
+  /** The run that has had a place longest; null while nobody has one. */
+  readonly holder: RunId | null;
+  /** Members that get a place before. */
+  readonly ahead: number;
+}
+
+export function approvalWait(approval: ApprovalState, plan: Pick<RunPlan, "stages" | "jobs">): ApprovalWait {
+  const planned = plannedApproval(approval.gate, plan);
+  const missing = missingApprovals(approval, planned);
+  const by = missing.users.length > 0 ? ` (${missing.users.join(", ")} must)` : "";
+  const count = missing.count === 1 ? "1 approval is" : `${missing.count} approvals are`;
+  return {
+    reason: "approval",
+    text: `waits for the approval of ${gateName(approval.gate, plan)}: ${count} missing${by}`,
+    approvalId: approval.approvalId,
+  };
+}
+
+export function groupWait({ groupId, name }: Place, member: GroupMember, { groups }: Gates): GroupWait {
+  const group = groups.get(groupId);
+  const holder = group === undefined ? null : holderOf(group);
+  const key = memberKey(member);
+  const ahead = group?.seats.filter((seat) => !seat.held && seat.supersededBy === null && seat.key < key).length ?? 0;
+  const has = holder === null ? "" : `: run ${holder} has it`;
+  const before = ahead === 0 ? "" : `, and ${ahead} ${ahead === 1 ? "waits" : "wait"} before`;
+  return {
+    reason: "concurrency",
+    text: `waits for a place in the group ${JSON.stringify(name)}${has}${before}`,
+    group: name,
+    holder,
+    ahead,
+  };
+}

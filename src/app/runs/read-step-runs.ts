@@ -1,0 +1,75 @@
+/** Step runs one by one: read, listed, and what refuses to change them. */
+import { z } from "zod";
+import { stepStatus } from "../../../actors/step/state.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import type { JobRunId, RunId, StepRunId } from "../../domain/ids.ts";
+import { STEP_STATUS_CODES, type StepStatus } from "../../domain/status.ts";
+import type { StepLocation } from "../../stores/ports/aggregates.ts";
+import { authoriseUser, type Caller } from "../identity/access.ts";
+import type { AppContext } from "../context.ts";
+import { listFields, type ListView, listView } from "../lists.ts";
+import { noStepRun } from "./step-runs.ts";
+import { type StepRunView, viewStepRun, viewStepRuns } from "./step-run-view.ts";
+
+const { page, pageSize } = listFields;
+
+export const listStepRunsQuery = z.strictObject({
+  page,
+  pageSize,
+  status: z.enum(Object.keys(STEP_STATUS_CODES) as StepStatus[]).optional(),
+});
+
+export async function getStepRun(
+  context: AppContext,
+  caller: Caller,
+  { stepRunId }: { readonly stepRunId: StepRunId },
+): Promise<StepRunView> {
+  authoriseUser(caller, "readRuns");
+  const { runId } = await find(context, stepRunId);
+  return viewStepRun(context, runId, stepRunId);
+}
+
+/** In the order of the plan, earlier attempts before later ones. Throws `not_found` when there is no such run. */
+export async function listStepRuns(
+  context: AppContext,
+  caller: Caller,
+  input: z.output<typeof listStepRunsQuery> & {
+    readonly runId: RunId;
+    readonly jobId?: JobRunId;
+    readonly allAttempts: boolean;
+  },
+): Promise<ListView<StepRunView>> {
+  authoriseUser(caller, "readRuns");
+  const { runId, jobId, status, allAttempts } = input;
+  let total = 0;
+  const list = await viewStepRuns(context, runId, allAttempts, (steps) => {
+    const matching = steps
+      .filter(({ job }) => jobId === undefined || job.jobId === jobId)
+      .filter(({ step }) => status === undefined || stepStatus(step.state) === status);
+    total = matching.length;
+    const first = (input.page - 1) * input.pageSize;
+    return matching.slice(first, first + input.pageSize);
+  });
+  return listView({ list, total }, { ...input, sort: "" }, (view) => view);
+}
+
+/** Always throws: what a step does is part of the plan of its run, which never changes once the run is there. */
+export async function refuseUpdate(
+  context: AppContext,
+  caller: Caller,
+  { stepRunId }: { readonly stepRunId: StepRunId },
+): Promise<never> {
+  authoriseUser(caller, "runAdHocSteps");
+  const { actor } = await find(context, stepRunId);
+  throw new MillraceError(
+    "conflict",
+    `step run ${stepRunId} is ${actor.index.status}, and what it does was fixed when its run was planned: ` +
+      "cancel it and create another one, or save the definition and trigger a new run",
+  );
+}
+
+async function find({ stores }: AppContext, stepRunId: StepRunId): Promise<StepLocation> {
+  const located = await stores.aggregates.findStep(stepRunId);
+  if (located === undefined) throw noStepRun(stepRunId);
+  return located;
+}

@@ -1,0 +1,59 @@
+/** What the jobs of a run have made for those that come after, and for whoever asks. */
+import { type JobOutputs, outputsOfJobs } from "../../../actors/job/facts.ts";
+import { jobName, type JobState, jobStatus } from "../../../actors/job/state.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import type { JobRunId, RunId } from "../../domain/ids.ts";
+import type { JobStatus } from "../../domain/status.ts";
+import { readingOutputs } from "../../stores/ports/reading-outputs.ts";
+import { authoriseUser, type Caller } from "../identity/access.ts";
+import type { AppContext } from "../context.ts";
+import { noRun } from "../find.ts";
+
+const MAX_CHARS = 4_194_304;
+
+export interface RunOutputs {
+  readonly runId: RunId;
+  /** Jobs that declare outputs and have ended, in the order of the plan: the newest attempt of each, and of each cell. */
+  readonly jobs: readonly {
+    readonly jobId: JobRunId;
+    readonly name: string;
+    readonly status: JobStatus;
+    /** Null where a step has not written it. */
+    readonly outputs: JobOutputs;
+  }[];
+}
+
+/** Throws `not_found`, and `too_large` for more than 4 MB. */
+export async function readRunOutputs(
+  context: AppContext,
+  caller: Caller,
+  { runId }: { readonly runId: RunId },
+): Promise<RunOutputs> {
+  authoriseUser(caller, "readRuns");
+  const { aggregates, plans, outputs } = context.stores;
+  const [aggregate, plan] = await Promise.all([aggregates.load(runId), plans.loadPlan(runId)]);
+  if (aggregate === undefined || plan === undefined) throw noRun(runId, undefined);
+  const states = new Map(aggregate.actors.map(({ id, state }) => [id, state]));
+  const all = aggregate.actors.flatMap(({ kind, state }) => (kind === "job" ? [state as JobState] : []));
+  const retried = new Set(all.map(({ retryOf }) => retryOf));
+  const ended = all
+    .filter((job) => job.endedAt !== null && job.cells.length === 0 && !retried.has(job.jobId))
+    .filter(({ index }) => plan.jobs[index]!.outputs.length > 0)
+    .sort((a, b) => a.index - b.index || (a.cell ?? 0) - (b.cell ?? 0));
+  const made = await readingOutputs(outputs, (reader) =>
+    outputsOfJobs(ended, plan, { state: (id) => states.get(id), outputs: reader }),
+  );
+  const jobs = ended.map((job, at) => ({
+    jobId: job.jobId,
+    name: jobName(plan.jobs[job.index]!, job),
+    status: jobStatus(job.state),
+    outputs: made[at]!,
+  }));
+  if (JSON.stringify(jobs).length > MAX_CHARS) {
+    throw new MillraceError(
+      "too_large",
+      `the outputs of run ${runId} have more than 4 MB: read them in a job of their own`,
+    );
+  }
+  return { runId, jobs };
+}

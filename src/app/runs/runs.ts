@@ -1,0 +1,64 @@
+/** Runs as users read them: lists and one run in detail. */
+import { z } from "zod";
+import type { PipelineId, RunId } from "../../domain/ids.ts";
+import { RUN_STATUS_CODES, type RunStatus } from "../../domain/status.ts";
+import { authoriseUser, type Caller } from "../identity/access.ts";
+import type { AppContext } from "../context.ts";
+import { belongsTo, findPipeline, noPlan, noRun } from "../find.ts";
+import { readAgents } from "../agents/inventory.ts";
+import { listFields, type ListView, listView, pageRequest, sortField } from "../lists.ts";
+import { readGates } from "./read-gates.ts";
+import { retriedBy } from "./succession.ts";
+import { type RunDetail, runDetail, type RunView, runView, waitsForAgent } from "./run-view.ts";
+
+const RUN_STATUSES = Object.keys(RUN_STATUS_CODES) as RunStatus[];
+
+export const listRunsQuery = z.strictObject({
+  ...listFields,
+  sort: sortField(["createdAt"], "-createdAt"),
+  status: z.enum(RUN_STATUSES).optional(),
+});
+
+export async function listRuns(
+  context: AppContext,
+  caller: Caller,
+  input: z.output<typeof listRunsQuery> & { readonly pipelineId: PipelineId },
+): Promise<ListView<RunView>> {
+  authoriseUser(caller, "readRuns");
+  const { pipelineId, status } = input;
+  await findPipeline(context, pipelineId);
+  const filter = status === undefined ? { pipelineId } : { pipelineId, status };
+  const found = await context.stores.aggregates.listRuns(filter, pageRequest(input));
+  const now = context.clock.now();
+  const waiting = found.list.filter(({ summary }) => summary.waits?.reason === "agent");
+  const agents = await readAgents(
+    context,
+    waiting.map(({ summary }) => summary.projectId),
+  );
+  return listView(found, input, (head) => runView(head, agents, now));
+}
+
+/**
+ * One run with its jobs and steps: the newest attempts, or with `allAttempts` the earlier ones too. Throws
+ * `not_found`, also when `pipelineId` is given and the run belongs to another pipeline.
+ */
+export async function getRun(
+  context: AppContext,
+  caller: Caller,
+  input: { readonly runId: RunId; readonly pipelineId?: PipelineId; readonly allAttempts: boolean },
+): Promise<RunDetail> {
+  authoriseUser(caller, "readRuns");
+  const { runId, pipelineId, allAttempts } = input;
+  const [aggregate, plan] = await Promise.all([
+    context.stores.aggregates.load(runId),
+    context.stores.plans.loadPlan(runId),
+  ]);
+  if (aggregate === undefined || !belongsTo(aggregate.head, pipelineId)) throw noRun(runId, pipelineId);
+  if (plan === undefined) throw noPlan(runId);
+  const [agents, gates, successor] = await Promise.all([
+    readAgents(context, waitsForAgent(aggregate) ? [plan.projectId] : []),
+    readGates(context.stores.aggregates, aggregate),
+    retriedBy(context, aggregate.head),
+  ]);
+  return runDetail({ aggregate, plan, agents, gates, allAttempts, retriedBy: successor, now: context.clock.now() });
+}

@@ -1,0 +1,150 @@
+/** Step runs one by one as users read them: what a step does, and how it goes on. */
+import type { JobState } from "../../../actors/job/state.ts";
+import { type StepState, stepStatus } from "../../../actors/step/state.ts";
+import { shownAttempt } from "../../domain/attempts.ts";
+import type { JobRunId, PipelineId, RunId, StepRunId } from "../../domain/ids.ts";
+import type { AgentSelector } from "../../domain/labels.ts";
+import type { JobSpec, PlannedStep, StepSpec } from "../../domain/plan.ts";
+import type { ResourceUsage } from "../../domain/resource-usage.ts";
+import type { StepStatus } from "../../domain/status.ts";
+import type { AppContext } from "../context.ts";
+import { noPlan, noRun } from "../find.ts";
+import { readAgents } from "../agents/inventory.ts";
+import { readGates } from "./read-gates.ts";
+import { type Linked, shown, takeApart, waitsForAgent } from "./run-view.ts";
+import { noStepRun } from "./step-runs.ts";
+import { jobWaitingFor, stepWaitingFor, type WaitingFor } from "./waiting.ts";
+
+/** A step run with what it does. */
+export interface StepRunView {
+  readonly stepRunId: StepRunId;
+  readonly runId: RunId;
+  readonly pipelineId: PipelineId;
+  readonly jobId: JobRunId;
+  /** Position in the job. */
+  readonly index: number;
+  readonly status: StepStatus;
+  readonly attempt: number;
+  /** The attempts before and after; null for none, and for one after it that is in another run. */
+  readonly retryOf: string | null;
+  readonly retriedBy: string | null;
+  /** The step run of an earlier run whose result, outputs and log it has. */
+  readonly reusedFrom: StepRunId | null;
+  /** Null while no agent has it. */
+  readonly agentId: string | null;
+  readonly reason: string;
+  readonly waitingFor: WaitingFor | null;
+  readonly exitCode: number | null;
+  readonly lastLine: number | null;
+  /** Unix milliseconds. */
+  readonly queuedAt: number | null;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+  /** Null where the agent cannot tell, and before the end. */
+  readonly usage: ResourceUsage | null;
+  readonly planned: PlannedStep;
+  readonly spec: StepSpec;
+  readonly selector: AgentSelector;
+}
+
+/** A step on the way to its view. */
+export interface PlacedStep {
+  readonly step: Linked<StepState>;
+  readonly job: JobState;
+}
+
+/**
+ * Views of the steps that `choose` takes of a run's, which it is given in the order of the plan: those of the newest
+ * attempts, or all. Throws `not_found` when there is no such run.
+ */
+export async function viewStepRuns(
+  context: AppContext,
+  runId: RunId,
+  allAttempts: boolean,
+  choose: (steps: readonly PlacedStep[]) => readonly PlacedStep[],
+): Promise<readonly StepRunView[]> {
+  const { aggregates, plans } = context.stores;
+  const [aggregate, plan] = await Promise.all([aggregates.load(runId), plans.loadPlan(runId)]);
+  if (aggregate === undefined) throw noRun(runId, undefined);
+  if (plan === undefined) throw noPlan(runId);
+  const { jobs, steps } = takeApart(aggregate);
+  const chosen = choose(inPlanOrder(jobs, steps, allAttempts));
+  const [agents, gates, specs] = await Promise.all([
+    readAgents(context, waitsForAgent(aggregate) ? [plan.projectId] : []),
+    readGates(aggregates, aggregate),
+    loadSpecs(context, runId, chosen),
+  ]);
+  return chosen.map(({ step, job }) => {
+    const planned = plan.jobs[job.index]!;
+    return {
+      stepRunId: step.stepRunId,
+      runId,
+      pipelineId: plan.pipelineId,
+      jobId: step.jobId,
+      index: step.index,
+      status: stepStatus(step.state),
+      attempt: shownAttempt(step),
+      retryOf: step.retryOf,
+      retriedBy: step.retriedBy,
+      reusedFrom: step.reusedFrom,
+      agentId: step.grant?.agentId ?? null,
+      reason: step.reason,
+      waitingFor: stepWaitingFor(step, job, plan, jobWaitingFor(job, plan, agents, gates)),
+      exitCode: step.exitCode,
+      lastLine: step.lastLine,
+      queuedAt: step.queuedAt,
+      startedAt: step.startedAt,
+      endedAt: step.endedAt,
+      usage: step.usage,
+      planned: planned.steps[step.index]!,
+      spec: specs.get(job.index)!.steps[step.index]!,
+      selector: planned.selector,
+    };
+  });
+}
+
+/** One step run, of whichever attempt. Throws `not_found`. */
+export async function viewStepRun(context: AppContext, runId: RunId, stepRunId: StepRunId): Promise<StepRunView> {
+  const [found] = await viewStepRuns(context, runId, true, (steps) =>
+    steps.filter(({ step }) => step.stepRunId === stepRunId),
+  );
+  if (found === undefined) throw noStepRun(stepRunId);
+  return found;
+}
+
+function inPlanOrder(
+  jobs: readonly JobState[],
+  steps: readonly StepState[],
+  allAttempts: boolean,
+): readonly PlacedStep[] {
+  const byId = new Map(shown(jobs, "jobId", allAttempts).map((job) => [job.jobId, job]));
+  return shown(steps, "stepRunId", allAttempts)
+    .flatMap((step) => {
+      const job = byId.get(step.jobId);
+      return job === undefined ? [] : [{ step, job }];
+    })
+    .sort(
+      (a, b) =>
+        a.job.index - b.job.index ||
+        (a.job.cell ?? 0) - (b.job.cell ?? 0) ||
+        a.job.attempt - b.job.attempt ||
+        a.step.index - b.step.index ||
+        a.step.attempt - b.step.attempt,
+    );
+}
+
+async function loadSpecs(
+  { stores }: AppContext,
+  runId: RunId,
+  steps: readonly PlacedStep[],
+): Promise<ReadonlyMap<number, JobSpec>> {
+  const indices = [...new Set(steps.map(({ job }) => job.index))];
+  const specs = await Promise.all(indices.map((index) => stores.plans.loadJob(runId, index)));
+  return new Map(
+    indices.map((index, at) => {
+      const spec = specs[at];
+      if (spec === undefined) throw noPlan(runId);
+      return [index, spec];
+    }),
+  );
+}

@@ -1,0 +1,48 @@
+/** Step runs as they are named on the wire: by pipeline, job and step together. */
+import type { StepState } from "../../../actors/step/state.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import type { JobRunId, PipelineId, RunId, StepRunId } from "../../domain/ids.ts";
+import { authoriseUser, type Caller, type UserOperation } from "../identity/access.ts";
+import type { AppContext } from "../context.ts";
+
+export interface StepRunName {
+  readonly pipelineId: PipelineId;
+  readonly jobId: JobRunId;
+  readonly stepRunId: StepRunId;
+}
+
+export interface LocatedStepRun {
+  readonly runId: RunId;
+  /** What runs the step: `shell`, or a plugin reference. */
+  readonly uses: string;
+  /** The step run whose log it has: of a reused one, the one that has run. */
+  readonly logOf: StepRunId;
+}
+
+/** Throws `not_found` when there is no such step run or the three ids do not belong together. */
+export async function locateStepRun(
+  context: AppContext,
+  caller: Caller,
+  operation: UserOperation,
+  { pipelineId, jobId, stepRunId }: StepRunName,
+): Promise<LocatedStepRun> {
+  authoriseUser(caller, operation);
+  const location = await context.stores.aggregates.findStep(stepRunId);
+  if (location === undefined) throw noStepRun(stepRunId);
+  const { runId } = location;
+  const head = await context.stores.aggregates.loadHead(runId);
+  if (location.jobId !== jobId || head?.summary.pipelineId !== pipelineId) {
+    throw new MillraceError(
+      "not_found",
+      `step run ${JSON.stringify(stepRunId)} is not of job ${JSON.stringify(jobId)} in pipeline ${JSON.stringify(pipelineId)}`,
+    );
+  }
+  const step = location.actor.state as StepState;
+  const job = await context.stores.plans.loadJob(runId, step.jobIndex);
+  return { runId, uses: job?.steps[step.index]?.uses ?? "", logOf: step.reusedFrom ?? stepRunId };
+}
+
+export function noStepRun(stepRunId: StepRunId, runId?: RunId): MillraceError {
+  const where = runId === undefined ? "" : ` in run ${JSON.stringify(runId)}`;
+  return new MillraceError("not_found", `there is no step run ${JSON.stringify(stepRunId)}${where}`);
+}

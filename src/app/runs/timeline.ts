@@ -1,0 +1,75 @@
+/** What has become of a run, step by step: every transition with what caused it. */
+import { z } from "zod";
+import type { RunEvent } from "../../domain/events.ts";
+import type { RunId } from "../../domain/ids.ts";
+import type { RunPlan } from "../../domain/plan.ts";
+import type { AggregateHead } from "../../stores/ports/aggregates.ts";
+import { authoriseUser, type Caller } from "../identity/access.ts";
+import type { AppContext } from "../context.ts";
+import { requireEvents } from "./dropped-parts.ts";
+import { noRun } from "../find.ts";
+import { rfc3339 } from "../times.ts";
+
+const LIMIT = 1_000;
+
+export const timelineQuery = z.strictObject({
+  /** Transitions with a larger number. */
+  after: z.coerce.number().int().min(0).default(0),
+  limit: z.coerce.number().int().min(1).max(LIMIT).default(200),
+});
+
+export interface TimelineView {
+  readonly runId: RunId;
+  readonly list: readonly TransitionView[];
+  /** The number to ask for what comes after; null when nothing has yet. */
+  readonly next: number | null;
+}
+
+/** In the order of `number`, which counts the transitions of the run from 1. */
+export type TransitionView = ReturnType<typeof transitionView>;
+
+/** Throws `not_found`, also when the transitions that are asked for were removed. */
+export async function readTimeline(
+  context: AppContext,
+  caller: Caller,
+  input: z.output<typeof timelineQuery> & { readonly runId: RunId },
+): Promise<TimelineView> {
+  authoriseUser(caller, "readRuns");
+  const { runId, after, limit } = input;
+  const { stores } = context;
+  const [head, plan, events] = await Promise.all([
+    stores.aggregates.loadHead(runId),
+    stores.plans.loadPlan(runId),
+    stores.events.read(runId, after, limit),
+  ]);
+  if (head === undefined) throw noRun(runId, undefined);
+  if (events.length === 0 && after < head.eventNumber) await requireEvents(context, runId);
+  const list = events.map((event) => transitionView(event, head, plan));
+  return { runId, list, next: list.length === limit ? list.at(-1)!.number : null };
+}
+
+function transitionView(event: RunEvent, { origin }: AggregateHead, plan: RunPlan | undefined) {
+  const { number, timeMs, object, lifecycle, jobId, stepRunId, status, data } = event;
+  const { cause = "", by = "", index: _, jobIndex: _j, runId: _r, ...rest } = data;
+  return {
+    number,
+    time: rfc3339(timeMs),
+    object,
+    lifecycle,
+    status,
+    jobId,
+    stepRunId,
+    name: nameOf(event, plan),
+    cause,
+    /** A user's name, an agent's id, or empty. */
+    by: cause === "trigger" ? origin.triggeredBy : by,
+    ...rest,
+  };
+}
+
+/** As the plan calls it; a step by its job and itself. */
+function nameOf({ object, data }: RunEvent, plan: RunPlan | undefined): string {
+  const job = plan?.jobs[Number(object === "step" ? data["jobIndex"] : data["index"])];
+  if (object === "pipeline" || job === undefined) return "";
+  return object === "job" ? job.name : `${job.name}/${job.steps[Number(data["index"])]?.name ?? ""}`;
+}

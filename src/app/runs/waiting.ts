@@ -1,0 +1,168 @@
+/** Why a run, a job or a step that is not running waits, as far as its state tells. Pure. */
+import type { JobState } from "../../../actors/job/state.ts";
+import { gateOfJob } from "../../../actors/approval/state.ts";
+import type { RunState } from "../../../actors/run/state.ts";
+import type { StepState } from "../../../actors/step/state.ts";
+import { type Agents, type AgentWait, agentWait } from "../../domain/agent-wait.ts";
+import { approvalId, type ProjectId } from "../../domain/ids.ts";
+import type { AgentSelector } from "../../domain/labels.ts";
+import type { PlannedJob, RunPlan } from "../../domain/plan.ts";
+import { isFinalRunStatus } from "../../domain/status.ts";
+import type { RunSummary } from "../../stores/ports/aggregates.ts";
+import { type ApprovalWait, approvalWait, type Gates, type GroupWait, groupWait } from "./gate-waits.ts";
+
+export type WaitingFor = PlainWait | ApprovalWait | GroupWait;
+
+export interface PlainWait {
+  readonly reason:
+    | "worker"
+    | "paused"
+    | "stage"
+    | "needs"
+    | "retry"
+    | "parallel"
+    | AgentWait["reason"]
+    | "approval"
+    | "concurrency"
+    | "job"
+    | "step"
+    | "start";
+  /** For people. */
+  readonly text: string;
+  /** Names of the jobs that have not ended; for `needs` alone. */
+  readonly needs?: readonly string[];
+}
+
+/** Null when a job of the run is at work, or the run has ended. */
+export function runWaitingFor(
+  { status, bound, waits, projectId }: Pick<RunSummary, "status" | "bound" | "waits" | "projectId">,
+  agents: Agents,
+): WaitingFor | null {
+  if (isFinalRunStatus(status)) return null;
+  if (status === "paused") return PAUSED;
+  if (bound) return null;
+  switch (waits?.reason) {
+    case undefined:
+      return status === "pending" ? { reason: "worker", text: "waits for a worker to begin it" } : null;
+    case "agent":
+      return agentFor(waits.selector, projectId, agents);
+    case "retry":
+      return RETRY;
+    case "approval":
+      return { reason: "approval", text: `waits for the approval of ${waits.gate}` };
+    case "concurrency":
+      return { reason: "concurrency", text: `waits for a place in the group ${JSON.stringify(waits.group)}` };
+  }
+}
+
+/** The same with what only the run's own snapshot and its groups tell: who has to approve, who has the place. */
+export function detailedWait(
+  wait: WaitingFor | null,
+  { runId, place, stageApproval }: Pick<RunState, "runId" | "place" | "stageApproval">,
+  jobs: readonly { readonly waitingFor: WaitingFor | null }[],
+  plan: Pick<RunPlan, "jobs" | "stages">,
+  gates: Gates,
+): WaitingFor | null {
+  if (wait?.reason === "concurrency" && place !== null) {
+    return groupWait(place, { runId, job: null, cell: null }, gates);
+  }
+  const ofStage = stageApproval === null ? undefined : gates.approvals.get(stageApproval);
+  if (wait?.reason === "approval" && ofStage !== undefined) return approvalWait(ofStage, plan);
+  if (wait?.reason !== "approval" && wait?.reason !== "concurrency") return wait;
+  return jobs.find(({ waitingFor }) => waitingFor?.reason === wait.reason)?.waitingFor ?? wait;
+}
+
+/** Null for a job that runs or has ended. */
+export function jobWaitingFor(
+  job: Pick<
+    JobState,
+    "runId" | "state" | "index" | "cell" | "stageOpen" | "openNeeds" | "paused" | "retryTimer" | "place"
+  >,
+  plan: Pick<RunPlan, "projectId" | "jobs" | "stages">,
+  agents: Agents,
+  gates: Gates,
+): WaitingFor | null {
+  const planned = plan.jobs[job.index];
+  if (planned === undefined) return null;
+  switch (job.state) {
+    case "pending":
+      return stageApprovalFor(job, planned, plan, gates) ?? pendingFor(job, planned, plan);
+    case "waiting": {
+      if (job.place !== null) return groupWait(job.place, { ...job, job: job.index }, gates);
+      const approval = gates.approvals.get(approvalId(job.runId, gateOfJob(job.index, plan)));
+      return approval === undefined ? null : approvalWait(approval, plan);
+    }
+    case "queued":
+      return job.paused ? PAUSED : agentFor(planned.selector, plan.projectId, agents);
+    default:
+      return null;
+  }
+}
+
+/** Its stage is the next one, and people have to open it first. */
+function stageApprovalFor(
+  { runId, stageOpen }: Pick<JobState, "runId" | "stageOpen">,
+  { stage }: PlannedJob,
+  plan: Pick<RunPlan, "jobs" | "stages">,
+  { approvals }: Gates,
+): WaitingFor | null {
+  const approval = approvals.get(approvalId(runId, { stage }));
+  return stageOpen || approval?.state !== "pending" ? null : approvalWait(approval, plan);
+}
+
+/** `inJob`: what the step's job waits for. Null for a step that runs or has ended. */
+export function stepWaitingFor(
+  step: Pick<StepState, "state" | "index" | "grant">,
+  job: Pick<JobState, "index" | "stepIndex" | "paused" | "retryTimer">,
+  plan: Pick<RunPlan, "jobs">,
+  inJob: WaitingFor | null,
+): WaitingFor | null {
+  if (step.state === "queued") {
+    return { reason: "start", text: `agent ${step.grant?.agentId} has been sent it, and has not reported its start` };
+  }
+  if (step.state !== "pending") return null;
+  if (inJob !== null) {
+    const text = inJob.text.startsWith("waits ") ? `its job ${inJob.text}` : `its job waits: ${inJob.text}`;
+    return { reason: "job", text };
+  }
+  if (step.index > job.stepIndex) {
+    const before = plan.jobs[job.index]?.steps[job.stepIndex]?.name;
+    return { reason: "step", text: `waits for step ${before} to end` };
+  }
+  if (job.retryTimer !== null) return { reason: "retry", text: "waits before its next attempt" };
+  return job.paused ? PAUSED : { reason: "worker", text: "waits for a worker to dispatch it" };
+}
+
+const PAUSED: PlainWait = { reason: "paused", text: "the run is paused" };
+const RETRY: PlainWait = { reason: "retry", text: "waits before it begins anew" };
+
+function pendingFor(
+  job: Pick<JobState, "cell" | "stageOpen" | "openNeeds" | "paused" | "retryTimer">,
+  planned: PlannedJob,
+  plan: Pick<RunPlan, "jobs" | "stages">,
+): PlainWait {
+  if (!job.stageOpen && job.cell !== null) return parallelFor(planned);
+  if (!job.stageOpen) {
+    const before = plan.stages[planned.stage - 1]?.name;
+    const text = before === undefined ? "waits for the run to begin" : `waits for stage ${before} to end`;
+    return { reason: "stage", text };
+  }
+  if (job.openNeeds.length > 0) {
+    const needs = job.openNeeds.map((index) => plan.jobs[index]?.name ?? `#${index}`);
+    return { reason: "needs", text: `waits for ${needs.join(", ")}`, needs };
+  }
+  if (job.retryTimer !== null) return RETRY;
+  if (job.paused) return PAUSED;
+  if (planned.maxParallel !== null) return parallelFor(planned);
+  return { reason: "worker", text: "waits for a worker to queue it" };
+}
+
+function parallelFor({ maxParallel }: PlannedJob): PlainWait {
+  return { reason: "parallel", text: `waits for a cell to end: ${maxParallel} may be at work at once` };
+}
+
+/** Of what waits for an agent that `selector` matches. */
+function agentFor(selector: AgentSelector, projectId: ProjectId, agents: Agents): PlainWait {
+  const { reason, text } = agentWait(selector, projectId, agents);
+  return { reason, text };
+}

@@ -1,0 +1,176 @@
+/**
+ * Steps that are in no definition: each gets a run of its own, of one job, with a definition of its own, which is checked and
+ * planned as any other; and once it has ended, it can be deleted with all that it has left.
+ */
+import { z } from "zod";
+import { renderSpec } from "../../definition/edit/render.ts";
+import { MillraceError, type Problem } from "../../domain/errors.ts";
+import {
+  adHocRevisionId,
+  isAdHocRevision,
+  jobRunId,
+  newId,
+  type PipelineId,
+  type StepRunId,
+  stepRunId,
+} from "../../domain/ids.ts";
+import type { AggregateHead } from "../../stores/ports/aggregates.ts";
+import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
+import type { AppContext } from "../context.ts";
+import { planNewRun, storeNewRun } from "./create-run.ts";
+import { findDeletion, rememberDeletion } from "./deleted-runs.ts";
+import { findPipeline } from "../find.ts";
+import { finishRemoval, isRemoved, removeRun } from "../runs/remove-run.ts";
+import { parseWithPlugins, pluginsForRun } from "../catalogue/plugin-lookup.ts";
+import { requireParsed } from "../catalogue/required-definition.ts";
+import { claimRequest } from "../request-ids.ts";
+import { noStepRun } from "../runs/step-runs.ts";
+import { type StepRunView, viewStepRun } from "../runs/step-run-view.ts";
+import { neededBy } from "../runs/succession.ts";
+import { triggerBody } from "./trigger.ts";
+import { defaultRef } from "./trigger-input.ts";
+
+const JOB_NAME = "ad-hoc";
+
+export const adHocBody = z.strictObject({
+  /** As a definition has it. */
+  step: z.record(z.string(), z.unknown()),
+  /** Of its job. */
+  agentSelector: z.record(z.string(), z.unknown()).optional(),
+  triggeredBy: triggerBody.shape.triggeredBy,
+  requestId: triggerBody.shape.requestId,
+});
+
+/**
+ * Answers once the run is stored; it begins by itself. It is listed with the runs of the pipeline, has no variables, and none
+ * of the pipeline's approvals, groups and conditions hold for it. Throws `not_found`, `invalid_definition` with every problem, whose
+ * pointers begin with `/spec`, `request_id_reused`, and `conflict` for a repeat whose step run was deleted. A repeat of a
+ * `requestId` answers the same step run, and finishes its creation when the first call was cut off.
+ */
+export async function createStepRun(
+  context: AppContext,
+  caller: Caller,
+  input: z.output<typeof adHocBody> & { readonly pipelineId: PipelineId },
+): Promise<StepRunView> {
+  // Its time is that of the call, so it is made before anything is waited for.
+  const freshRunId = newId("run");
+  const user = authoriseUser(caller, "runAdHocSteps");
+  const triggeredBy = claimedIdentity(user, input.triggeredBy, "triggeredBy");
+  const { pipelineId, step, agentSelector } = input;
+  const pipeline = await findPipeline(context, pipelineId);
+  const job = { name: JOB_NAME, ...(agentSelector && { agentSelector }), steps: [step] };
+  const text = renderSpec({ jobs: [job] }, "json");
+  const parsed = await parseWithPlugins(context.stores, text, "json");
+  const definition = ofStep(() => requireParsed(parsed));
+  const { id: runId, repeated } = await claimRequest(context, {
+    caller: user,
+    scope: `step-run/${pipelineId}`,
+    requestId: input.requestId,
+    body: { text, triggeredBy },
+    freshId: () => freshRunId,
+  });
+  if (!repeated || (await context.stores.aggregates.loadHead(runId)) === undefined) {
+    if (repeated && (await isRemoved(context, runId))) {
+      throw conflict("the step run that this requestId has made was deleted: choose a new one for a new step run");
+    }
+    const revisionId = adHocRevisionId(runId);
+    const plugins = await pluginsForRun(context.stores, definition);
+    const planned = ofStep(() =>
+      planNewRun(
+        definition,
+        {
+          runId,
+          pipeline,
+          origin: {
+            trigger: { kind: "manual", ref: defaultRef([], pipeline) },
+            variables: [],
+            triggeredBy,
+            actor: user.name,
+            revisionId,
+            commitSha: "",
+            attempt: 1,
+            retryOf: null,
+            firstRunId: null,
+          },
+        },
+        plugins,
+      ),
+    );
+    // Before the run: whoever runs it again plans it from this.
+    await context.stores.pipelines.keepRevision({
+      revisionId,
+      pipelineId,
+      format: "json",
+      text,
+      message: "",
+      editor: triggeredBy,
+      actor: user.name,
+      createdAt: context.clock.now(),
+    });
+    await storeNewRun(context, planned);
+  }
+  return viewStepRun(context, runId, stepRunId(runId, jobRunId(runId, 0, 1), 0, 1));
+}
+
+/**
+ * Deletes the whole run of a step that {@link createStepRun} has made, or a rerun of it, with logs, outputs, events and plan.
+ * Throws `not_found`, `conflict` for a step run of any other run, for one that has not ended, and for one that was run again
+ * as long as that run is there, and `unavailable` while its end is not told yet. A repeat finishes what was cut off.
+ */
+export async function deleteStepRun(
+  context: AppContext,
+  caller: Caller,
+  { stepRunId: id }: { readonly stepRunId: StepRunId },
+): Promise<void> {
+  const user = authoriseUser(caller, "runAdHocSteps");
+  const { stores, log } = context;
+  const located = await stores.aggregates.findStep(id);
+  const aggregate = located && (await stores.aggregates.load(located.runId));
+  if (aggregate === undefined) return finishDeletion(context, id);
+  await refuseDeletion(context, id, aggregate.head);
+  await rememberDeletion(context, aggregate);
+  await removeRun(context, aggregate);
+  log.info({ runId: aggregate.head.rootId, by: user.name }, "a run of one step was deleted");
+}
+
+async function finishDeletion(context: AppContext, id: StepRunId): Promise<void> {
+  const runId = await findDeletion(context, id);
+  if (runId === undefined) throw noStepRun(id);
+  const begun = await context.stores.removals.find(runId);
+  if (begun?.removal != null) await finishRemoval(context, begun.removal);
+}
+
+async function refuseDeletion(context: AppContext, id: StepRunId, head: AggregateHead): Promise<void> {
+  const { rootId, summary, origin } = head;
+  if (!isAdHocRevision(origin.revisionId)) {
+    throw conflict(`step run ${id} is part of run ${rootId}: only one that was created by itself can be deleted`);
+  }
+  if (!head.final) {
+    throw conflict(`step run ${id} has not ended, its run is ${summary.status}: wait for its end, or cancel it`);
+  }
+  if (!head.settled) {
+    throw new MillraceError("unavailable", `step run ${id} has just ended, and not all have been told: try again`);
+  }
+  const successor = await neededBy(context, head);
+  if (successor !== null) {
+    throw conflict(`step run ${id} was run again as run ${successor}, which needs it: delete that one first`);
+  }
+}
+
+/** Pointers into the definition around the step become pointers into what the caller has sent. */
+function ofStep<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof MillraceError)) throw error;
+    const problems = error.problems.map(({ code, pointer, message }): Problem => {
+      const own = pointer.replace(/^\/jobs\/0(?:\/steps\/0)?/, "/spec");
+      return { code, pointer: own, message };
+    });
+    throw new MillraceError(error.reason, error.message, { problems });
+  }
+}
+
+function conflict(text: string): MillraceError {
+  return new MillraceError("conflict", text);
+}

@@ -1,0 +1,107 @@
+/** The dry run of a pipeline: what a trigger would make of a definition, and which agents could take its jobs. */
+import { z } from "zod";
+import type { Definition } from "../../definition/definition.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import type { PipelineId } from "../../domain/ids.ts";
+import { dryRun } from "../../planner/dry-run.ts";
+import type { Pipeline } from "../../stores/ports/pipelines.ts";
+import { authoriseUser, type Caller } from "../identity/access.ts";
+import type { AppContext } from "../context.ts";
+import { validateBody } from "../catalogue/definitions.ts";
+import { requireDefinition } from "../catalogue/required-definition.ts";
+import { draftOn } from "../catalogue/draft.ts";
+import { findPipeline, noPipeline } from "../find.ts";
+import { listAgents } from "../agents/inventory.ts";
+import { definitionOf } from "../catalogue/known-definitions.ts";
+import { planRefused } from "./plan-refused.ts";
+import { type PlanView, viewPlan } from "./plan-view.ts";
+import { pluginsForRun } from "../catalogue/plugin-lookup.ts";
+import { triggerBody } from "./trigger.ts";
+import { boundTriggerInput, defaultRef } from "./trigger-input.ts";
+
+/** What clients of gRPC take by default. */
+const MAX_PLAN_CHARS = 4 * 1024 * 1024;
+
+export const planBody = z.strictObject({
+  /** Absent: the head's definition. */
+  spec: validateBody.shape.spec.optional(),
+  format: validateBody.shape.format,
+  trigger: z
+    .strictObject({
+      kind: z.enum(["manual", "cron", "event"]).default("manual"),
+      ref: z.string().max(1_000).optional(),
+      /** What `${{ trigger.<field> }}` reads. */
+      payload: z.record(z.string(), z.json()).default({}),
+    })
+    .prefault({}),
+  variables: triggerBody.shape.variables,
+});
+
+/**
+ * Stores nothing. Throws `not_found`, `conflict` when no `spec` is given and none is saved, `too_large`,
+ * `malformed_request` for variables that do not fit the pipeline's inputs, and `invalid_definition` with every problem,
+ * those included that only this trigger's values make.
+ */
+export async function planPipeline(
+  context: AppContext,
+  caller: Caller,
+  input: z.output<typeof planBody> & { readonly pipelineId: PipelineId },
+): Promise<PlanView> {
+  authoriseUser(caller, "validateDefinition");
+  const { kind, ref, payload } = input.trigger;
+  boundTriggerInput("variables", input.variables);
+  boundTriggerInput("payload", payload);
+  const pipeline = await findPipeline(context, input.pipelineId);
+  const variables = Object.entries(input.variables);
+  const definition = await chosenDefinition(context, pipeline, input);
+  const outcome = dryRun({
+    definition,
+    plugins: await pluginsForRun(context.stores, definition),
+    trigger: { kind, ref: ref ?? defaultRef(variables, pipeline), payload },
+    variables,
+    pipelineId: pipeline.pipelineId,
+    pipelineName: pipeline.name,
+    projectId: pipeline.projectId,
+    repoUrl: pipeline.repoUrl,
+  });
+  if (!outcome.ok) throw planRefused(outcome);
+  const { list: agents } = await listAgents(context, caller);
+  const isKnown = agents.every(({ online }) => online !== null);
+  const secrets = await context.stores.secrets.find(pipeline, outcome.plan.secrets);
+  const view = viewPlan(
+    outcome.plan,
+    isKnown ? agents.filter(({ online }) => online) : null,
+    new Set(secrets.map(({ name }) => name)),
+  );
+  refuseLarge(view);
+  return view;
+}
+
+/** Cells repeat what their job says: a megabyte of definition can be a gigabyte of plan. */
+function refuseLarge({ stages }: PlanView): void {
+  let chars = 0;
+  for (const job of stages.flatMap(({ jobs }) => jobs)) {
+    chars += JSON.stringify(job).length;
+    if (chars > MAX_PLAN_CHARS) {
+      throw new MillraceError("too_large", "the plan has more than 4 MB: shorten conditions, selectors or matrices");
+    }
+  }
+}
+
+async function chosenDefinition(
+  context: AppContext,
+  pipeline: Pipeline,
+  { spec, format }: z.output<typeof planBody>,
+): Promise<Definition> {
+  if (spec !== undefined) {
+    const { text } = await draftOn(context, pipeline, { spec, format });
+    return requireDefinition(text, format);
+  }
+  const { pipelineId, headRevisionId } = pipeline;
+  if (headRevisionId === null) {
+    throw new MillraceError("conflict", "the pipeline has no definition: send one in `spec`, or save one first");
+  }
+  const definition = await definitionOf(context.stores.pipelines, headRevisionId);
+  if (definition === undefined) throw noPipeline(pipelineId);
+  return definition;
+}

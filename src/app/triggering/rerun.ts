@@ -1,0 +1,168 @@
+/** The rerun of a run that has ended: a run of its own, which takes over what is not run again. */
+import { z } from "zod";
+import { chooseRerun, type EndedRun, type RerunRefusal } from "../../../actors/run/rerun.ts";
+import { beginAgain, type Beginning } from "../../../actors/run/reuse.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import { asId, newId, type PipelineId, type RevisionId, type RunId, type StepRunId } from "../../domain/ids.ts";
+import { RUN_STATUS_CODES } from "../../domain/status.ts";
+import type { AggregateHead } from "../../stores/ports/aggregates.ts";
+import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
+import type { AppContext } from "../context.ts";
+import { type PlannedRun, planNewRun, storeNewRun } from "./create-run.ts";
+import { findPipeline, findRunHead, noPlan, noRun } from "../find.ts";
+import { definitionOf } from "../catalogue/known-definitions.ts";
+import { pluginsForRerun } from "../catalogue/plugin-lookup.ts";
+import { claimRequest } from "../request-ids.ts";
+import { isRemoved } from "../runs/remove-run.ts";
+import { reservePlace } from "./reserve-place.ts";
+import { noStepRun } from "../runs/step-runs.ts";
+import { claimSuccessor, findSuccessor, isNobody, type Successor } from "../runs/succession.ts";
+import { triggerBody, type TriggerView } from "./trigger.ts";
+
+export const rerunBody = z
+  .strictObject({
+    scope: z.enum(["all", "failed", "step"]),
+    /** The step to begin with, of any attempt. */
+    stepRunId: z.string().max(200).optional(),
+    triggeredBy: triggerBody.shape.triggeredBy,
+    requestId: triggerBody.shape.requestId,
+  })
+  .refine(({ scope, stepRunId }) => (scope === "step") === (stepRunId !== undefined), {
+    path: ["stepRunId"],
+    error: "goes with the scope `step`, which needs it, and with no other",
+    when: ({ value }) => typeof value === "object" && value !== null,
+  });
+
+export interface RerunView extends TriggerView {
+  readonly attempt: number;
+  readonly retryOf: RunId;
+}
+
+/**
+ * Answers once the new run is stored; it begins by itself. Throws `not_found`, `conflict` for a run that has not ended, that was
+ * run again already, of which nothing can be run again as asked, or that its group refuses, `request_id_reused`. A repeat of a `requestId` answers the same
+ * run, and any call on the same run finishes a creation that was cut off.
+ */
+export async function rerunRun(
+  context: AppContext,
+  caller: Caller,
+  input: z.output<typeof rerunBody> & { readonly runId: RunId; readonly pipelineId?: PipelineId },
+): Promise<RerunView> {
+  // Its time is that of the call, so it is made before anything is waited for.
+  const freshRunId = newId("run");
+  const user = authoriseUser(caller, "triggerRun");
+  const triggeredBy = claimedIdentity(user, input.triggeredBy, "triggeredBy");
+  const head = await findRunHead(context, input.runId, input.pipelineId);
+  if (!head.final) throw notEnded(head);
+  const { id: runId } = await claimRequest(context, {
+    caller: user,
+    scope: `rerun/${input.runId}`,
+    requestId: input.requestId,
+    body: { scope: input.scope, stepRunId: input.stepRunId, triggeredBy: input.triggeredBy },
+    freshId: () => freshRunId,
+  });
+  const { scope, stepRunId = "" } = input;
+  const wanted: Successor = { runId, scope, stepRunId, triggeredBy, actor: user.name };
+  let successor = await findSuccessor(context, head);
+  let prepared: PreparedRun | undefined;
+  if (successor === undefined) {
+    // What cannot be run again is not claimed.
+    prepared = await prepare(context, head, wanted);
+    await reservePlace(context, prepared.planned);
+    successor = await claimSuccessor(context, head, wanted);
+  }
+  const isOwn = successor.runId === runId;
+  await finish(context, head, successor, isOwn ? prepared : undefined);
+  if (!isOwn) {
+    throw conflict(`run ${head.rootId} was run again already, as ${successor.runId}: run that one again`);
+  }
+  return {
+    runId,
+    pipelineId: head.summary.pipelineId,
+    status: "pending",
+    statusCode: RUN_STATUS_CODES.pending,
+    attempt: head.origin.attempt + 1,
+    retryOf: head.rootId,
+  };
+}
+
+interface PreparedRun {
+  readonly planned: PlannedRun;
+  readonly beginning: Beginning;
+}
+
+async function finish(
+  context: AppContext,
+  head: AggregateHead,
+  successor: Successor,
+  prepared: PreparedRun | undefined,
+): Promise<void> {
+  if (isNobody(successor, head)) throw noRun(head.rootId, undefined);
+  if (prepared === undefined && (await context.stores.aggregates.loadHead(successor.runId)) !== undefined) return;
+  if (prepared === undefined && (await isRemoved(context, successor.runId))) {
+    throw conflict(`run ${head.rootId} was run again already, as ${successor.runId}, which was deleted since`);
+  }
+  const { planned, beginning } = prepared ?? (await prepare(context, head, successor));
+  await storeNewRun(context, planned, beginning);
+}
+
+/** The same each time for the same successor. */
+async function prepare(context: AppContext, head: AggregateHead, successor: Successor): Promise<PreparedRun> {
+  const { rootId, summary, origin } = head;
+  const { runId, scope, triggeredBy, actor } = successor;
+  const pipeline = await findPipeline(context, summary.pipelineId);
+  const definition = await definitionOf(context.stores.pipelines, asId<RevisionId>(origin.revisionId));
+  if (definition === undefined) {
+    throw conflict(`revision ${origin.revisionId}, which run ${rootId} ran, is gone: trigger a new run`);
+  }
+  const ended = await readEnded(context, rootId);
+  const plugins = await pluginsForRerun(context.stores, definition, ended);
+  const planned = planNewRun(
+    definition,
+    {
+      runId,
+      pipeline,
+      origin: {
+        ...origin,
+        triggeredBy,
+        actor,
+        attempt: origin.attempt + 1,
+        retryOf: rootId,
+        firstRunId: origin.firstRunId ?? rootId,
+      },
+    },
+    plugins,
+  );
+  const stepRunId = asId<StepRunId>(successor.stepRunId);
+  if (scope === "step" && ended.state(stepRunId) === undefined) throw noStepRun(stepRunId, rootId);
+  const rerun = chooseRerun(ended, planned.plan, scope === "step" ? { kind: scope, stepRunId } : { kind: scope });
+  if (typeof rerun === "string") throw conflict(REFUSALS[rerun](rootId, stepRunId));
+  return { planned, beginning: beginAgain(runId, planned.plan, ended, rerun) };
+}
+
+async function readEnded({ stores }: AppContext, runId: RunId): Promise<EndedRun> {
+  const [aggregate, plan] = await Promise.all([stores.aggregates.load(runId), stores.plans.loadPlan(runId)]);
+  if (aggregate === undefined || plan === undefined) throw noPlan(runId);
+  const steps = new Map(aggregate.actors.map(({ id, state }) => [id, state]));
+  return { runId, plan, state: (id) => steps.get(id) };
+}
+
+const REFUSALS: Record<RerunRefusal, (runId: RunId, stepRunId: StepRunId) => string> = {
+  plan_differs: (runId) =>
+    `run ${runId} would have other jobs or steps now, since its definition reads \`run\` in their names or axes: run all of it again, with scope \`all\``,
+  nothing_failed: (runId) => `no job of run ${runId} failed or was cancelled: run all of it again, with scope \`all\``,
+  late_cell: (_, stepRunId) =>
+    `step run ${stepRunId} is of a matrix whose cells the run itself finds out: run again what failed, with scope \`failed\``,
+  never_ran: (runId, stepRunId) =>
+    `step run ${stepRunId} did not run in run ${runId}: name a step that did, or run again what failed, with scope \`failed\``,
+};
+
+function notEnded({ rootId, summary: { status } }: AggregateHead): MillraceError {
+  return conflict(
+    `run ${rootId} is ${status}: only a run that has ended can be run again, so wait for its end, or stop it`,
+  );
+}
+
+function conflict(text: string): MillraceError {
+  return new MillraceError("conflict", text);
+}

@@ -1,0 +1,37 @@
+/** The trigger of a run that is refused when its group is full: the place comes first. */
+import { MillraceError } from "../../domain/errors.ts";
+import { commandIdOf, groupIdOf } from "../../domain/ids.ts";
+import { storeAndWait } from "../commands/commands.ts";
+import type { AppContext } from "../context.ts";
+import type { PlannedRun } from "./create-run.ts";
+
+/**
+ * Takes a place for a run that is not stored yet and would not wait for one; a repeat gets the same answer. Throws `conflict`,
+ * which names the run that has the place, and `unavailable` when the group does not answer in time. A place whose run never
+ * comes is given back by and by.
+ */
+export async function reservePlace(context: AppContext, { runId, plan }: PlannedRun): Promise<void> {
+  const { projectId, group } = plan;
+  if (group?.onConflict !== "reject") return;
+  const groupId = groupIdOf(projectId, group.name);
+  const member = { runId, job: null, cell: null };
+  const verdict = await storeAndWait(context, {
+    id: commandIdOf("reserve", groupId, runId),
+    rootId: groupId,
+    body: { kind: "enter", member, projectId, group, isReservation: true },
+  });
+  const name = JSON.stringify(group.name);
+  if (verdict === null) {
+    throw new MillraceError(
+      "unavailable",
+      `no worker has answered for the group ${name} within 5 s: repeat the call with the same requestId`,
+    );
+  }
+  if (verdict.outcome === "accepted") return;
+  const holder = verdict.by == null ? "others have its places" : `run ${verdict.by} has its place`;
+  throw new MillraceError(
+    "conflict",
+    `the group ${name} is full and the pipeline does not wait (onConflict: reject): ${holder}; try again when it has ended, ` +
+      "or stop it",
+  );
+}

@@ -1,0 +1,22 @@
+/** The further attempt of one step: its run is run again from there. */
+import type { StepState } from "../../../actors/step/state.ts";
+import { jobRunId, type StepRunId, stepRunId } from "../../domain/ids.ts";
+import { authoriseUser, type Caller } from "../identity/access.ts";
+import type { AppContext } from "../context.ts";
+import { rerunRun } from "./rerun.ts";
+import { noStepRun } from "../runs/step-runs.ts";
+import { type StepRunView, viewStepRun } from "../runs/step-run-view.ts";
+
+/** Answers the new attempt. Throws `not_found`, and what {@link rerunRun} throws. */
+export async function retryStepRun(
+  context: AppContext,
+  caller: Caller,
+  input: { readonly stepRunId: StepRunId; readonly requestId: string },
+): Promise<StepRunView> {
+  authoriseUser(caller, "triggerRun");
+  const located = await context.stores.aggregates.findStep(input.stepRunId);
+  if (located === undefined) throw noStepRun(input.stepRunId);
+  const { runId } = await rerunRun(context, caller, { ...input, scope: "step", runId: located.runId });
+  const { jobIndex, index } = located.actor.state as StepState;
+  return viewStepRun(context, runId, stepRunId(runId, jobRunId(runId, jobIndex, 1), index, 1));
+}

@@ -1,0 +1,88 @@
+/** The trigger by hand: plans a run of a pipeline's head definition and stores it. */
+import { z } from "zod";
+import { MillraceError } from "../../domain/errors.ts";
+import { newId, type PipelineId, type RevisionId, type RunId } from "../../domain/ids.ts";
+import { RUN_STATUS_CODES } from "../../domain/status.ts";
+import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
+import type { AppContext } from "../context.ts";
+import { planNewRun, storeNewRun } from "./create-run.ts";
+import { findPipeline, noPipeline } from "../find.ts";
+import { definitionOf } from "../catalogue/known-definitions.ts";
+import { pluginsForRun } from "../catalogue/plugin-lookup.ts";
+import { claimRequest } from "../request-ids.ts";
+import { isRemoved } from "../runs/remove-run.ts";
+import { reservePlace } from "./reserve-place.ts";
+import { boundTriggerInput, defaultRef } from "./trigger-input.ts";
+
+const FIRST_ATTEMPT = 1;
+
+export const triggerBody = z.strictObject({
+  variables: z.record(z.string(), z.string({ error: "must be a string" })).default({}),
+  triggeredBy: z.string().max(200).optional(),
+  requestId: z.string().max(200).optional(),
+});
+
+export interface TriggerView {
+  readonly runId: RunId;
+  readonly pipelineId: PipelineId;
+  readonly status: "pending";
+  readonly statusCode: number;
+}
+
+/**
+ * Answers once the run is stored; it begins by itself. Throws `not_found`, `conflict` for a pipeline without a
+ * definition and for a run that its group refuses, `invalid_definition`, `too_large`, `request_id_reused`, `unavailable`. A
+ * repeat of a `requestId` answers the same run, and finishes its creation when the first call was cut off.
+ */
+export async function triggerRun(
+  context: AppContext,
+  caller: Caller,
+  input: z.output<typeof triggerBody> & { readonly pipelineId: PipelineId },
+): Promise<TriggerView> {
+  // Its time is that of the trigger, so it is made before anything is waited for.
+  const freshRunId = newId("run");
+  const user = authoriseUser(caller, "triggerRun");
+  const triggeredBy = claimedIdentity(user, input.triggeredBy, "triggeredBy");
+  boundTriggerInput("variables", input.variables);
+  const pipeline = await findPipeline(context, input.pipelineId);
+  const head = pipeline.headRevisionId;
+  if (head === null) {
+    throw new MillraceError("conflict", "the pipeline has no definition: save one with POST .../spec/save first");
+  }
+  // The revision is part of what is claimed: a repeat that finishes a creation plans what the first call planned.
+  const { id: claim, repeated } = await claimRequest(context, {
+    caller: user,
+    scope: `trigger/${input.pipelineId}`,
+    requestId: input.requestId,
+    body: input,
+    freshId: () => `${freshRunId}/${head}`,
+  });
+  const [runId, revisionId] = claim.split("/") as [RunId, RevisionId];
+  if (!repeated || (await context.stores.aggregates.loadHead(runId)) === undefined) {
+    if (repeated && (await isRemoved(context, runId))) {
+      throw new MillraceError(
+        "conflict",
+        `run ${runId}, which this requestId has made, was removed: choose a new one for a new run`,
+      );
+    }
+    const definition = await definitionOf(context.stores.pipelines, revisionId);
+    if (definition === undefined) throw noPipeline(input.pipelineId);
+    const variables = Object.entries(input.variables);
+    const origin = {
+      trigger: { kind: "manual", ref: defaultRef(variables, pipeline) },
+      variables,
+      triggeredBy,
+      actor: user.name,
+      revisionId,
+      commitSha: revisionId,
+      attempt: FIRST_ATTEMPT,
+      retryOf: null,
+      firstRunId: null,
+    } as const;
+    const plugins = await pluginsForRun(context.stores, definition);
+    const planned = planNewRun(definition, { runId, origin, pipeline }, plugins);
+    await reservePlace(context, planned);
+    await storeNewRun(context, planned);
+  }
+  return { runId, pipelineId: input.pipelineId, status: "pending", statusCode: RUN_STATUS_CODES.pending };
+}

@@ -1,0 +1,97 @@
+/**
+ * Dead letters, as operators list and redrive them. There are two kinds: messages that their actor could not decide, kept
+ * in the store, and envelopes that no owner could read, kept in their mailbox.
+ */
+import { z } from "zod";
+import type { FailedEnvelope } from "../../../queues/mailbox-inspection.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import { within } from "../../domain/within.ts";
+import type { KeptDeadLetter } from "../../stores/ports/dead-letters.ts";
+import { authoriseUser, type Caller, type UserCaller } from "../identity/access.ts";
+import { type ClusterContext, countFailed } from "./cluster.ts";
+import { listFields, type ListView, sortField } from "../lists.ts";
+import { rfc3339 } from "../times.ts";
+
+export const listDeadLettersQuery = z.strictObject({ ...listFields, sort: sortField(["at"], "at") });
+
+const ENVELOPE_ID = /^mb(\d{1,9})-(.+)$/;
+const REDRIVE_WITHIN_MS = 5_000;
+
+export interface DeadLetterView {
+  /** The same for the same message to the same actor; of an envelope `mb<shard>-<its id there>`. */
+  readonly id: string;
+  readonly kind: "message" | "envelope";
+  readonly shard: number;
+  /** Null for an envelope, which may hold letters for several runs. */
+  readonly runId: string | null;
+  /** Of a message, `{ to, message }`; an envelope as it lies in its mailbox. */
+  readonly letter: unknown;
+  readonly reason: string;
+  readonly at: string;
+}
+
+/** For administrators. Envelopes stand before messages; within each kind the sort counts. */
+export async function listDeadLetters(
+  context: ClusterContext,
+  caller: Caller,
+  { page, pageSize, sort }: z.output<typeof listDeadLettersQuery>,
+): Promise<ListView<DeadLetterView>> {
+  authoriseUser(caller, "readCluster");
+  const { inspection, stores } = context;
+  const [mailboxes, messages] = await Promise.all([inspection.states(), stores.deadLetters.count()]);
+  const envelopes = countFailed(mailboxes);
+  const descending = sort === "-at";
+  const first = (page - 1) * pageSize;
+  const fromEnvelopes = Math.min(Math.max(0, envelopes - first), pageSize);
+  const fromMessages = pageSize - fromEnvelopes;
+  const [failed, kept] = await Promise.all([
+    fromEnvelopes === 0 ? [] : inspection.failed(first, fromEnvelopes, descending),
+    fromMessages === 0
+      ? []
+      : stores.deadLetters.list({ offset: Math.max(0, first - envelopes), limit: fromMessages, descending }),
+  ]);
+  const list = [...failed.map(envelopeView), ...kept.map(messageView)];
+  return { list, total: envelopes + messages, page, pageSize };
+}
+
+/**
+ * For administrators. Sends the letter to its mailbox once more, and removes it once it is there. After a crash between
+ * the two it is there and kept: its actor takes a message that comes twice for one, so it may be redriven again. What
+ * fails again is listed again under the same id. Throws `not_found`, and `unavailable` when the mailbox cannot be reached.
+ */
+export async function redriveDeadLetter(
+  context: ClusterContext,
+  caller: Caller,
+  { id }: { readonly id: string },
+): Promise<{ readonly id: string }> {
+  const user = authoriseUser(caller, "redriveDeadLetters");
+  // A mailbox that nobody has used yet waits for Redis as long as it takes.
+  const found = await within(REDRIVE_WITHIN_MS, "the mailbox of the dead letter", redrive(context, user, id));
+  if (!found) throw new MillraceError("not_found", `there is no dead letter ${JSON.stringify(id)}`);
+  return { id };
+}
+
+async function redrive(context: ClusterContext, user: UserCaller, id: string): Promise<boolean> {
+  const [, shard, jobId] = ENVELOPE_ID.exec(id) ?? [];
+  const found =
+    shard === undefined ? await redriveMessage(context, id) : await context.inspection.retry(Number(shard), jobId!);
+  if (found) context.log.info({ id, by: user.name, userId: user.userId }, "a dead letter was redriven");
+  return found;
+}
+
+async function redriveMessage({ stores, mailboxes }: ClusterContext, id: string): Promise<boolean> {
+  const kept = await stores.deadLetters.find(id);
+  if (kept === undefined) return false;
+  await mailboxes.send({ rootId: kept.rootId, ...kept.letter });
+  await stores.deadLetters.remove(id, kept.times);
+  return true;
+}
+
+function messageView({ id, shard, rootId, letter, reason, at }: KeptDeadLetter): DeadLetterView {
+  return { id, kind: "message", shard, runId: rootId, letter, reason, at: rfc3339(at) };
+}
+
+function envelopeView({ shard, jobId, envelope, reason, at }: FailedEnvelope): DeadLetterView {
+  const id = `mb${shard}-${jobId}`;
+  return { id, kind: "envelope", shard, runId: null, letter: envelope, reason, at: rfc3339(at) };
+}

@@ -1,0 +1,165 @@
+/**
+ * `millrace agent-conformance`: puts any agent that speaks agent.v1 through its cases, against a control plane of its own
+ * behind a network that it can cut. Leaves nothing behind.
+ */
+import { closeSync, openSync } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { authenticate } from "../../app/identity/access.ts";
+import { signAccessToken } from "../../app/identity/access-tokens.ts";
+import { ADMINISTRATOR } from "../../app/identity/bootstrap.ts";
+import { issueToken } from "../../app/identity/tokens.ts";
+import { type Address, parseAddress } from "../../config-values.ts";
+import { readControlPlaneConfig } from "../../config.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import { type ControlPlane, startControlPlane } from "../../node/control-plane.ts";
+import { Teardown } from "../../node/teardown.ts";
+import { readSettings, UsageError } from "../command-line.ts";
+import { AgentCommand } from "../conformance/agent-command.ts";
+import { Bench, CaseFailure } from "../conformance/bench.ts";
+import type { ConformanceCase } from "../conformance/conformance-case.ts";
+import { FAULT_CASES } from "../conformance/fault-cases.ts";
+import { Network } from "../conformance/network.ts";
+import { caseLine, type CaseOutcome, reportOf } from "../conformance/report.ts";
+import { STEP_CASES } from "../conformance/step-cases.ts";
+import { EXIT } from "../exit-codes.ts";
+import { createLogger } from "../logging.ts";
+import { paintFor } from "../screen.ts";
+
+/** Without the first case there is no agent to put through the others. */
+const [HELLO, ...CASES] = [...STEP_CASES, ...FAULT_CASES];
+const SHOWN_BYTES = 4_000;
+
+export interface AgentConformanceOptions {
+  readonly address: string;
+  readonly mode: "push" | "pull";
+  /** Cases whose name holds this text alone. */
+  readonly only?: string;
+  readonly json?: boolean;
+}
+
+/** `argv`: the program of the agent with its arguments; none when somebody else starts it. Answers 0 when all cases pass. */
+export async function agentConformance(
+  argv: readonly string[],
+  options: AgentConformanceOptions,
+  signal: AbortSignal,
+): Promise<number> {
+  const address = parseAddress(options.address);
+  if (address === undefined) throw new UsageError(`--address must be host:port, not "${options.address}"`);
+  const folder = await mkdtemp(join(tmpdir(), "millrace-conformance-"));
+  const log = createLogger("warn", join(folder, "control-plane.log"));
+  const teardown = new Teardown(log);
+  try {
+    const plane = await startPlane(folder, log, signal);
+    teardown.add("the control plane", () => plane.stop());
+    const { bench, output } = await openBench(plane, { folder, address, argv, options, signal }, teardown);
+    return await work(bench, options, output);
+  } finally {
+    await teardown.end();
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+function startPlane(dataDir: string, log: ReturnType<typeof createLogger>, signal: AbortSignal): Promise<ControlPlane> {
+  const free = "127.0.0.1:0";
+  // Nothing of an installation that the environment describes may be touched.
+  const config = readSettings(() =>
+    readControlPlaneConfig({
+      MILLRACE_HTTP_ADDRESS: free,
+      MILLRACE_GRPC_ADDRESS: free,
+      MILLRACE_METRICS_ADDRESS: free,
+      MAILBOX_SHARDS: "1",
+    }),
+  );
+  return startControlPlane(config, { dataDir, log, onReady: () => {}, signal });
+}
+
+interface Setting {
+  readonly folder: string;
+  readonly address: Address;
+  readonly argv: readonly string[];
+  readonly options: AgentConformanceOptions;
+  readonly signal: AbortSignal;
+}
+
+/** `output`: the file with what the agent prints. */
+async function openBench(
+  { context, grpc }: ControlPlane,
+  { folder, address, argv, options, signal }: Setting,
+  teardown: Teardown,
+): Promise<{ readonly bench: Bench; readonly output: string }> {
+  const administrator = await context.stores.identity.findUserByName(ADMINISTRATOR);
+  if (administrator === undefined) throw new MillraceError("internal", "the administrator is missing");
+  const caller = await authenticate(context, await signAccessToken(context, administrator.userId));
+  const registrationToken = await issueToken(context, {
+    kind: "registration",
+    subject: administrator.userId,
+    name: "conformance",
+  });
+  const { network, at } = await Network.open(address, parseAddress(grpc!)!);
+  teardown.add("the network", () => network.close());
+  const output = join(folder, "agent.log");
+  const environment = {
+    MILLRACE_GATEWAY: at,
+    MILLRACE_REGISTRATION_TOKEN: registrationToken,
+    MILLRACE_AGENT_NAME: "under-test",
+    MILLRACE_DATA_DIR: join(folder, "agent"),
+  };
+  let command: AgentCommand | null = null;
+  if (argv.length > 0) {
+    const descriptor = openSync(output, "a", 0o600);
+    teardown.add("the agent's output", () => closeSync(descriptor));
+    const started = new AgentCommand(argv, { ...process.env, ...environment }, descriptor);
+    started.start();
+    teardown.add("the agent", () => started.stop());
+    command = started;
+  } else {
+    const { MILLRACE_GATEWAY, MILLRACE_REGISTRATION_TOKEN } = environment;
+    const lines = Object.entries({ MILLRACE_GATEWAY, MILLRACE_REGISTRATION_TOKEN }).map(([k, v]) => `${k}=${v}\n`);
+    process.stderr.write(`Start the agent with\n${lines.join("")}`);
+  }
+  return { bench: new Bench({ context, caller, network, command, mode: options.mode, signal }), output };
+}
+
+async function work(bench: Bench, { only, json, mode }: AgentConformanceOptions, output: string): Promise<number> {
+  const paint = paintFor(process.stdout);
+  const outcomes: CaseOutcome[] = [];
+  const wanted = CASES.filter(({ name }) => only === undefined || name.includes(only));
+  for (const one of [HELLO!, ...wanted]) {
+    const outcome = await outcomeOf(one, bench, mode);
+    outcomes.push(outcome);
+    if (json !== true) process.stdout.write(`${caseLine(paint, outcome)}\n`);
+    if (one === HELLO && outcome.outcome === "failed") break;
+  }
+  const report = reportOf(outcomes);
+  const { passed, failed, skipped } = report;
+  if (json === true) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`);
+  else process.stdout.write(`${passed} passed, ${failed} failed, ${skipped} skipped\n`);
+  if (failed === 0) return EXIT.ok;
+  const printed = bench.command === null ? "" : await readFile(output, "utf8");
+  if (printed !== "") process.stderr.write(`The agent has printed, at the end:\n${printed.slice(-SHOWN_BYTES)}\n`);
+  return EXIT.failure;
+}
+
+async function outcomeOf({ name, needs, run }: ConformanceCase, bench: Bench, mode: string): Promise<CaseOutcome> {
+  if (needs === "push" && mode === "pull") return { name, outcome: "skipped", detail: "the agent pulls", ms: 0 };
+  if (needs === "command" && bench.command === null) {
+    return { name, outcome: "skipped", detail: "the suite has not started the agent", ms: 0 };
+  }
+  const startedAt = performance.now();
+  const ended = (outcome: CaseOutcome["outcome"], detail: string): CaseOutcome => ({
+    name,
+    outcome,
+    detail,
+    ms: Math.round(performance.now() - startedAt),
+  });
+  try {
+    return ended("passed", (await run(bench)) ?? "");
+  } catch (error) {
+    if (!(error instanceof CaseFailure)) throw error;
+    return ended("failed", `expected: ${error.message}`);
+  } finally {
+    await bench.tidy();
+  }
+}

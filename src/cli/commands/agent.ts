@@ -1,0 +1,157 @@
+/** `millrace agent`: an agent on this machine, until it is asked to end. */
+import { readFileSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type AgentVariables, readAgentConfigFile } from "../../agent-config-file.ts";
+import { runAgent } from "../../agent/run-agent.ts";
+import { type AgentConfig, readAgentConfig } from "../../config.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import { readSettings } from "../command-line.ts";
+import { defaultDataDir } from "../../node/data-dir.ts";
+import { EXIT } from "../exit-codes.ts";
+import { watchStdin } from "../../node/lifeline.ts";
+import { reachableAddress } from "../../node/listen.ts";
+import { createLogger } from "../logging.ts";
+import { packageVersion } from "../../node/package-root.ts";
+
+const ORPHAN_MS = 2_000;
+/** After the drain, and after a wish to end at once: beyond it the process ends by force. */
+const ENDING_MS = 20_000;
+const READABLE_BY_ALL = 0o004;
+
+export interface AgentOptions {
+  readonly config?: string;
+  readonly printConfig?: boolean;
+  readonly gateway?: string;
+  readonly security?: string;
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly name?: string;
+  readonly slots?: string;
+  readonly labels?: string;
+  readonly facts?: string;
+  readonly pluginDirs?: string;
+  readonly dataDir?: string;
+  readonly drainTimeout?: string;
+  readonly minFreeDisk?: string;
+  readonly logBuffer?: string;
+  readonly pluginCache?: string;
+  /** Hangs on the process that holds the other end of stdin. */
+  readonly lifeline?: boolean;
+}
+
+const VARIABLES = {
+  gateway: "MILLRACE_GATEWAY",
+  security: "MILLRACE_GATEWAY_SECURITY",
+  ca: "MILLRACE_GATEWAY_CA_FILE",
+  cert: "MILLRACE_GATEWAY_CERT_FILE",
+  key: "MILLRACE_GATEWAY_KEY_FILE",
+  name: "MILLRACE_AGENT_NAME",
+  slots: "MILLRACE_AGENT_SLOTS",
+  labels: "MILLRACE_AGENT_LABELS",
+  facts: "MILLRACE_AGENT_FACTS",
+  pluginDirs: "MILLRACE_AGENT_PLUGIN_DIRS",
+  dataDir: "MILLRACE_DATA_DIR",
+  drainTimeout: "MILLRACE_AGENT_DRAIN_TIMEOUT",
+  minFreeDisk: "MILLRACE_AGENT_MIN_FREE_DISK",
+  logBuffer: "MILLRACE_AGENT_LOG_BUFFER",
+  pluginCache: "MILLRACE_AGENT_PLUGIN_CACHE",
+} as const satisfies Partial<Record<keyof AgentOptions, string>>;
+
+/**
+ * Rejects with the reason of `signal` after the drain, or with why the agent cannot work. `urgent` ends the drain at once.
+ */
+export async function agent(options: AgentOptions, signal: AbortSignal, urgent: AbortSignal): Promise<number> {
+  const { config, warning } = readSettings(() => readConfig(options));
+  if (options.printConfig === true) {
+    process.stdout.write(`${JSON.stringify(shown(config), null, 2)}\n`);
+    return EXIT.ok;
+  }
+  const log = createLogger(config.logLevel ?? "info");
+  if (warning !== undefined) log.warn({}, warning);
+  const orphaned = new AbortController();
+  if (options.lifeline === true) {
+    watchStdin(() => {
+      log.warn({}, "the process that started this agent is gone");
+      orphaned.abort();
+      setTimeout(() => process.exit(EXIT.failure), ORPHAN_MS).unref();
+    });
+  }
+  const ending = AbortSignal.any([signal, orphaned.signal]);
+  // A local installation that ends takes its steps with it; they run again when it is started again.
+  const drainTimeoutMs = options.lifeline === true ? 0 : config.drainTimeoutMs;
+  const giveUpAfter = (ms: number) => setTimeout(() => process.exit(EXIT.failure), ms).unref();
+  ending.addEventListener("abort", () => giveUpAfter(drainTimeoutMs + ENDING_MS));
+  urgent.addEventListener("abort", () => giveUpAfter(ENDING_MS));
+  await runAgent(
+    {
+      address: reachableAddress(config.gateway),
+      dataDir: dataDirOf(config),
+      name: config.name,
+      labels: config.labels,
+      facts: config.facts,
+      slots: config.slots,
+      pluginDirs: config.pluginDirs,
+      pluginCacheBytes: config.pluginCache,
+      ...(config.registrationToken === null ? {} : { registrationToken: config.registrationToken }),
+      ...(config.security === "tls" ? { tls: tlsOf(config) } : {}),
+      insecure: config.security === "plaintext",
+      version: packageVersion(),
+      log,
+      logBufferBytes: config.logBufferBytes,
+      minFreeDisk: config.minFreeDisk,
+      drainTimeoutMs,
+      killSignal: AbortSignal.any([orphaned.signal, urgent]),
+      onReady: ({ agentId }) => log.info({ agentId }, "ready"),
+    },
+    ending,
+  );
+  signal.throwIfAborted();
+  return EXIT.failure;
+}
+
+function tlsOf({ caFile, clientCertificate }: AgentConfig) {
+  return {
+    ...(caFile === null ? {} : { caFile }),
+    ...(clientCertificate === null ? {} : { client: clientCertificate }),
+  };
+}
+
+/** Flags win over the environment, and that over the config file. */
+function readConfig(options: AgentOptions): { readonly config: AgentConfig; readonly warning: string | undefined } {
+  const environment = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ""));
+  const file = options.config ?? environment["MILLRACE_AGENT_CONFIG"];
+  const flags = Object.entries(VARIABLES).flatMap(([option, variable]) => {
+    const value = options[option as keyof typeof VARIABLES];
+    return value === undefined ? [] : [[variable, value] as const];
+  });
+  const { settings, warning } = file === undefined ? { settings: {} } : readConfigFile(file);
+  return { config: readAgentConfig({ ...settings, ...environment, ...Object.fromEntries(flags) }), warning };
+}
+
+function readConfigFile(file: string): { readonly settings: AgentVariables; readonly warning?: string } {
+  let text: string;
+  let mode: number;
+  try {
+    text = readFileSync(file, "utf8");
+    ({ mode } = statSync(file));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new MillraceError("malformed_request", `cannot read the agent's config file ${file} (${code ?? message})`, {
+      cause: error,
+    });
+  }
+  const settings = readAgentConfigFile(text, file);
+  if (settings.MILLRACE_REGISTRATION_TOKEN === undefined || (mode & READABLE_BY_ALL) === 0) return { settings };
+  return { settings, warning: `every user of this machine can read the token in ${file}: chmod 600 it` };
+}
+
+function dataDirOf({ dataDir }: AgentConfig): string {
+  return resolve(dataDir ?? join(defaultDataDir(), "agent"));
+}
+
+/** What may be shown to whoever asks. */
+function shown(config: AgentConfig): object {
+  const registrationToken = config.registrationToken === null ? null : "(set)";
+  return { ...config, registrationToken, gateway: reachableAddress(config.gateway), dataDir: dataDirOf(config) };
+}

@@ -1,0 +1,151 @@
+/** `millrace plan FILE`: what a trigger would make of a definition, on this machine or with a control plane's agents. */
+import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
+import { type PlanView, viewPlan } from "../../app/triggering/plan-view.ts";
+import type { Definition } from "../../definition/definition.ts";
+import type { Diagnostic } from "../../definition/text/diagnostics.ts";
+import { parseDefinition } from "../../definition/parse.ts";
+import type { Format } from "../../definition/text/read-text.ts";
+import { textToSpec } from "../../definition/edit/render.ts";
+import { asId } from "../../domain/ids.ts";
+import { dryRun, type DryRunResult } from "../../planner/dry-run.ts";
+import type { TriggerContext } from "../../planner/plan-contexts.ts";
+import { UsageError } from "../command-line.ts";
+import { asDiagnostic, countProblems, renderDiagnostics } from "../diagnostics.ts";
+import { EXIT } from "../exit-codes.ts";
+import { renderPlan } from "../plan-tree.ts";
+import { type DefinitionText, readDefinitionText } from "../read-definition.ts";
+import { paintFor, printable } from "../screen.ts";
+import { parseVariables } from "../variables.ts";
+
+export interface PlanOptions {
+  readonly trigger: TriggerContext["kind"];
+  readonly ref?: string;
+  /** A file of JSON. */
+  readonly payload?: string;
+  /** `name=value` texts. */
+  readonly var: readonly string[];
+  /** Name of the pipeline. */
+  readonly pipeline?: string;
+  /** Of standard input. */
+  readonly format?: Format;
+  readonly json?: boolean;
+  /** URL of a control plane; goes with `pipelineId`. */
+  readonly server?: string;
+  readonly pipelineId?: string;
+}
+
+/** What is asked, apart from the definition. */
+interface Question {
+  readonly trigger: { readonly kind: PlanOptions["trigger"]; readonly ref?: string; readonly payload: Payload };
+  readonly variables: Readonly<Record<string, string>>;
+}
+type Payload = TriggerContext["payload"];
+
+/**
+ * Answers 1 when the definition or the plan has an error; problems go to stderr, the plan to stdout. With `server` the
+ * control plane plans, with its agents, its pipeline's name and default branch, and the token in MILLRACE_TOKEN.
+ */
+export async function plan(path: string, options: PlanOptions): Promise<number> {
+  const remote = readRemote(options);
+  const question = await readQuestion(options);
+  const read = await readDefinitionText(path, options.format);
+  const { definition, diagnostics } = parseDefinition(read.text, read.format);
+  const name = options.pipeline ?? basename(read.file);
+  if (definition === undefined) return fail(read, diagnostics);
+  let view: PlanView;
+  if (remote === null) {
+    const planned = planHere(definition, question, name);
+    if (!planned.ok && planned.fault === "trigger") {
+      throw new UsageError(planned.problems.map(({ message }) => `--var: ${message}`).join("\n"));
+    }
+    if (!planned.ok) return fail(read, [...diagnostics, ...planned.problems.map(asDiagnostic)]);
+    tell(read, [...diagnostics, ...planned.plan.warnings]);
+    view = viewPlan(planned.plan, null);
+  } else {
+    tell(read, diagnostics);
+    view = await planThere(remote, read, question);
+  }
+  const { isTTY, columns } = process.stdout;
+  const shown =
+    options.json === true
+      ? [JSON.stringify(view, null, 2)]
+      : renderPlan(view, { name, paint: paintFor(process.stdout), columns: isTTY ? columns : undefined });
+  process.stdout.write(shown.map((line) => `${line}\n`).join(""));
+  return EXIT.ok;
+}
+
+function planHere(
+  definition: Definition,
+  { trigger: { kind, ref, payload }, variables }: Question,
+  pipelineName: string,
+): DryRunResult {
+  return dryRun({
+    definition,
+    trigger: { kind, ref: ref ?? variables["ref"] ?? "", payload },
+    variables: Object.entries(variables),
+    pipelineId: asId(""),
+    pipelineName,
+    projectId: asId("default"),
+    repoUrl: null,
+  });
+}
+
+interface Remote {
+  readonly baseUrl: string;
+  readonly pipelineId: string;
+  readonly token: string;
+}
+
+async function planThere(remote: Remote, read: DefinitionText, question: Question): Promise<PlanView> {
+  const { ApiClient } = await import("../api-client.ts");
+  const api = new ApiClient({ baseUrl: remote.baseUrl, token: () => Promise.resolve(remote.token) });
+  const { text, format } = read;
+  const view = await api.plan(remote.pipelineId, { spec: textToSpec(text, format), format, ...question });
+  // Placed in the text that the server would commit, which is none that anybody has before them.
+  const warnings = view.warnings.map(({ message, pointer, code }) => `warning: ${pointer} ${message} [${code}]\n`);
+  const unset = view.secrets.filter(({ isSet }) => isSet === false).map(({ name }) => name);
+  for (const name of unset) warnings.push(`warning: the secret ${name} is not set for this pipeline or its project\n`);
+  process.stderr.write(warnings.join(""));
+  return view;
+}
+
+function readRemote({ server, pipelineId }: PlanOptions): Remote | null {
+  if (server === undefined && pipelineId === undefined) return null;
+  if (server === undefined || pipelineId === undefined) {
+    throw new UsageError("--server and --pipeline-id go together: which pipeline of which control plane");
+  }
+  if (!URL.canParse(server) || !/^https?:$/.test(new URL(server).protocol)) {
+    throw new UsageError(`--server ${server}: must be a URL such as http://127.0.0.1:8080`);
+  }
+  const token = process.env["MILLRACE_TOKEN"] ?? "";
+  if (token === "") throw new UsageError("--server needs a token of the control plane in MILLRACE_TOKEN");
+  return { baseUrl: server.replace(/\/+$/, ""), pipelineId, token };
+}
+
+async function readQuestion({ trigger: kind, ref, payload: file, var: texts }: PlanOptions): Promise<Question> {
+  const payload = file === undefined ? {} : await readPayload(file);
+  return { trigger: { kind, ...(ref === undefined ? {} : { ref }), payload }, variables: parseVariables(texts) };
+}
+
+async function readPayload(file: string): Promise<Payload> {
+  try {
+    const value: unknown = JSON.parse(await readFile(file, "utf8"));
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Payload;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new UsageError(`--payload ${file}: ${code ?? printable(message)}`);
+  }
+  throw new UsageError(`--payload ${file}: must be a JSON object`);
+}
+
+function fail(read: DefinitionText, diagnostics: readonly Diagnostic[]): number {
+  tell(read, diagnostics);
+  return EXIT.failure;
+}
+
+function tell({ file, text }: DefinitionText, diagnostics: readonly Diagnostic[]): void {
+  if (diagnostics.length === 0) return;
+  const lines = renderDiagnostics(file, text, diagnostics, paintFor(process.stderr));
+  process.stderr.write(`${lines.join("\n")}\n${countProblems(diagnostics)}\n`);
+}

@@ -1,0 +1,50 @@
+/** `millrace plugin`: the package of a plugin's folder, as a file or into the registry of a control plane. */
+import { createHash } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import type { PluginManifest } from "../../domain/plugins.ts";
+import { readPluginFolder } from "../../plugins/folder.ts";
+import { readPackage, writePackage } from "../../plugins/package.ts";
+import { ApiClient } from "../api-client.ts";
+import { UsageError } from "../command-line.ts";
+import { EXIT } from "../exit-codes.ts";
+
+export interface PackOptions {
+  readonly output?: string;
+}
+
+export interface PushOptions {
+  readonly server: string;
+}
+
+/** Writes the package and tells its checksum. Rejects with everything that is wrong with the plugin. */
+export async function packPlugin(folder: string, { output }: PackOptions): Promise<number> {
+  const { packed, manifest } = await packageOf(folder);
+  const file = output ?? `${manifest.name.replaceAll("/", "-")}-${manifest.version}.tar.gz`;
+  try {
+    await writeFile(file, packed);
+  } catch (error) {
+    throw new UsageError(`cannot write ${file}: ${(error as NodeJS.ErrnoException).code}`);
+  }
+  const sha256 = createHash("sha256").update(packed).digest("hex");
+  process.stdout.write(`${file}: ${manifest.name}@${manifest.version}, ${packed.length} bytes, SHA-256 ${sha256}\n`);
+  return EXIT.ok;
+}
+
+/** Registers the plugin; its token is in MILLRACE_TOKEN. Rejects with what the control plane answers. */
+export async function pushPlugin(folder: string, { server }: PushOptions): Promise<number> {
+  if (!URL.canParse(server) || !/^https?:$/.test(new URL(server).protocol)) {
+    throw new UsageError(`--server ${server}: must be a URL such as http://127.0.0.1:8080`);
+  }
+  const token = process.env["MILLRACE_TOKEN"] ?? "";
+  if (token === "") throw new UsageError("--server needs a token of the control plane in MILLRACE_TOKEN");
+  const { packed } = await packageOf(folder);
+  const api = new ApiClient({ baseUrl: server.replace(/\/+$/, ""), token: () => Promise.resolve(token) });
+  const { name, version, sha256 } = await api.pushPlugin(packed, createHash("sha256").update(packed).digest("hex"));
+  process.stdout.write(`${name}@${version} is registered, SHA-256 ${sha256}\n`);
+  return EXIT.ok;
+}
+
+async function packageOf(folder: string): Promise<{ readonly packed: Uint8Array; readonly manifest: PluginManifest }> {
+  const packed = await writePackage(await readPluginFolder(folder));
+  return { packed, manifest: await readPackage(packed, async () => {}) };
+}

@@ -1,0 +1,21 @@
+/** `millrace repair`: makes an installation fit for work whose MongoDB was restored from a dump. */
+import { readControlPlaneConfig } from "../../config.ts";
+import { repairStore } from "../../node/repair.ts";
+import { readSettings, UsageError } from "../command-line.ts";
+import { EXIT } from "../exit-codes.ts";
+import { createLogger } from "../logging.ts";
+
+/** Answers the exit status. Rejects with `conflict` while a node lives; safe to repeat. */
+export async function repair(): Promise<number> {
+  const config = readSettings(() => readControlPlaneConfig(process.env));
+  if (config.mongodb === null) {
+    throw new UsageError("MONGODB_URL is not set: an embedded installation is restored with `millrace restore`");
+  }
+  const { runs, removed } = await repairStore({ ...config, mongodb: config.mongodb }, createLogger("silent"));
+  process.stdout.write(
+    `${runs} runs are in order; removed what was later than they are: ${removed.events} events, ` +
+      `logs of ${removed.logs} steps, outputs of ${removed.outputs} steps, ${removed.artifacts} artifacts, ` +
+      `${removed.commands} commands\n`,
+  );
+  return EXIT.ok;
+}

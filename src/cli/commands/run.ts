@@ -1,0 +1,129 @@
+/** `millrace run FILE`: one run of a definition on this machine, by a control plane of its own that leaves nothing behind. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import type { RunDetail } from "../../app/runs/run-view.ts";
+import { readControlPlaneConfig } from "../../config.ts";
+import { parseDefinition } from "../../definition/parse.ts";
+import { textToSpec } from "../../definition/edit/render.ts";
+import { isFinalRunStatus } from "../../domain/status.ts";
+import type { ApiClient } from "../api-client.ts";
+import { readSettings } from "../command-line.ts";
+import { renderDiagnostics } from "../diagnostics.ts";
+import { EXIT } from "../exit-codes.ts";
+import { followRun, readLog } from "../follow-run.ts";
+import { type LocalPlane, startLocalPlane } from "../local-plane.ts";
+import { createLogger } from "../logging.ts";
+import { readDefinitionText } from "../read-definition.ts";
+import { RunApprovals } from "../run-approvals.ts";
+import { logLine, RunView, stepTitle } from "../run-view.ts";
+import { paintFor, Screen } from "../screen.ts";
+import { parseVariables } from "../variables.ts";
+
+const SHOWN_LINES = 50;
+const STOP_WAIT_MS = 15_000;
+
+export interface RunOptions {
+  /** `name=value` texts. */
+  readonly var: readonly string[];
+  readonly verbose?: boolean;
+  readonly approve?: boolean;
+}
+
+/** Answers 0 when the run succeeded, else 1; rejects with the reason of `signal` once the run is stopped. */
+export async function run(file: string, options: RunOptions, signal: AbortSignal): Promise<number> {
+  const variables = { checkout: process.cwd(), ...parseVariables(options.var) };
+  const spec = await readDefinition(file);
+  if (spec === undefined) return EXIT.failure;
+  const dataDir = await mkdtemp(join(tmpdir(), "millrace-run-"));
+  try {
+    const local = await startPrivatePlane(dataDir, signal);
+    try {
+      return await work(local.api, spec, basename(file), variables, options, signal);
+    } finally {
+      await local.stop();
+    }
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** The structured definition, or undefined when it has errors, which are then printed. */
+async function readDefinition(path: string): Promise<unknown> {
+  const { file, text, format } = await readDefinitionText(path);
+  const { definition, diagnostics } = parseDefinition(text, format);
+  const lines = renderDiagnostics(file, text, diagnostics, paintFor(process.stderr));
+  process.stderr.write(lines.map((line) => `${line}\n`).join(""));
+  return definition === undefined ? undefined : textToSpec(text, format);
+}
+
+function startPrivatePlane(dataDir: string, signal: AbortSignal): Promise<LocalPlane> {
+  const free = "127.0.0.1:0";
+  // Nothing of an installation that the environment describes may be touched.
+  const config = readSettings(() =>
+    readControlPlaneConfig({
+      MILLRACE_HTTP_ADDRESS: free,
+      MILLRACE_GRPC_ADDRESS: free,
+      MILLRACE_METRICS_ADDRESS: free,
+      MAILBOX_SHARDS: "1",
+      LOG_LEVEL: process.env["LOG_LEVEL"],
+    }),
+  );
+  const verboseLogs = config.logLevel !== null;
+  const log = createLogger(config.logLevel ?? "warn", verboseLogs ? undefined : join(dataDir, "control-plane.log"));
+  return startLocalPlane({ config, dataDir, log, verboseLogs, onReady: () => {}, signal });
+}
+
+async function work(
+  api: ApiClient,
+  spec: unknown,
+  name: string,
+  variables: Readonly<Record<string, string>>,
+  { verbose = false, approve = false }: RunOptions,
+  signal: AbortSignal,
+): Promise<number> {
+  const screen = new Screen(process.stdout);
+  const { pipelineId } = await api.createPipeline(name, "");
+  await api.saveSpec(pipelineId, spec);
+  const { runId } = await api.trigger(pipelineId, variables);
+  const view = new RunView(screen, { name });
+  const approvals = new RunApprovals(api, screen, approve);
+  const update = (state: RunDetail): void => {
+    view.update(state);
+    approvals.update(state);
+  };
+  const follower = { update, ...(verbose ? { log: view.log.bind(view) } : {}) };
+  try {
+    const ended = await followRun(api, runId, follower, signal);
+    view.end(ended);
+    if (!verbose) await printFailures(api, screen, ended, signal);
+    return ended.status === "success" ? EXIT.ok : EXIT.failure;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    const stopped = await stopRun(api, pipelineId, runId);
+    if (stopped !== undefined) view.end(stopped);
+    throw signal.reason;
+  }
+}
+
+/** The state of the stopped run, or undefined when it does not end in time: the agent's end then ends its steps. */
+async function stopRun(api: ApiClient, pipelineId: string, runId: string): Promise<RunDetail | undefined> {
+  await api.stop(pipelineId, runId, "interrupted at the command line").catch(() => {});
+  let last: RunDetail | undefined;
+  const follower = { update: (state: RunDetail) => (last = state) };
+  await followRun(api, runId, follower, AbortSignal.timeout(STOP_WAIT_MS)).catch(() => {});
+  return last !== undefined && isFinalRunStatus(last.status) ? last : undefined;
+}
+
+async function printFailures(api: ApiClient, screen: Screen, ended: RunDetail, signal: AbortSignal): Promise<void> {
+  for (const job of ended.jobs) {
+    for (const step of job.steps) {
+      if (step.status !== "failed" && step.status !== "timeout") continue;
+      const entries = await readLog(api, ended.pipelineId, job, step, signal);
+      const left = entries.length - SHOWN_LINES;
+      const rest = left > 0 ? `, last ${SHOWN_LINES} of ${entries.length} lines (all with --verbose)` : "";
+      screen.print("", screen.paint("bold", `Log of ${stepTitle(job, step)}${rest}`));
+      screen.print(...entries.slice(-SHOWN_LINES).map((entry) => logLine(screen.paint, job, step, entry)));
+    }
+  }
+}

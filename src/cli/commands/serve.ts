@@ -1,0 +1,50 @@
+/** `millrace serve`: a node of the control plane with one or more roles, until it is asked to end. */
+import { resolve } from "node:path";
+import { readControlPlaneConfig } from "../../config.ts";
+import { startControlPlane } from "../../node/control-plane.ts";
+import { readSettings } from "../command-line.ts";
+import { claimDataDir, defaultDataDir, makeDataDir } from "../../node/data-dir.ts";
+import { aborted } from "../interruption.ts";
+import { createLogger } from "../logging.ts";
+
+export interface ServeOptions {
+  readonly roles?: string;
+  readonly dataDir?: string;
+}
+
+/** Rejects with the reason of `signal` after a graceful end, or with what failed. */
+export async function serve(options: ServeOptions, signal: AbortSignal): Promise<never> {
+  const config = readSettings(() =>
+    readControlPlaneConfig({
+      ...process.env,
+      ...(options.roles === undefined ? {} : { MILLRACE_ROLES: options.roles }),
+      ...(options.dataDir === undefined ? {} : { MILLRACE_DATA_DIR: options.dataDir }),
+    }),
+  );
+  const log = createLogger(config.logLevel ?? "info");
+  const dataDir = resolve(config.dataDir ?? defaultDataDir());
+  // Nodes that share a Redis may share a directory too; an embedded Redis has one owner.
+  if (config.mongodb === null || config.redis === null) await makeDataDir(dataDir);
+  const release = config.redis === null ? await claimDataDir(dataDir) : () => {};
+  try {
+    const plane = await startControlPlane(config, {
+      dataDir,
+      log,
+      onReady: (part, how) => log.info({ part }, `${part}: ${how}`),
+      signal,
+    });
+    try {
+      const { http, grpc, metrics, adminToken } = plane;
+      if (adminToken !== null) process.stdout.write(`administrator token (shown only now): ${adminToken}\n`);
+      log.info({ roles: config.roles, http, grpc, metrics }, "ready");
+      await aborted(signal);
+      log.info({ reason: String(signal.reason) }, "draining");
+    } finally {
+      await plane.stop();
+    }
+    log.info({}, "ended");
+  } finally {
+    release();
+  }
+  throw signal.reason;
+}

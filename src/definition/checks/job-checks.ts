@@ -1,0 +1,176 @@
+/** One job: its cells, its blocks, what its expressions may read, and its steps. */
+import { cellName } from "../../domain/plan.ts";
+import {
+  checkApproval,
+  checkConcurrency,
+  checkJobNotify,
+  checkSource,
+  checkTarget,
+  refuseBothSpellings,
+} from "./block-checks.ts";
+import { matrixType } from "./context-types.ts";
+import { toMatrix } from "../definition.ts";
+import { EXPRESSION_PLACES } from "../text/expression-places.ts";
+import { expandMatrix, knownCells, type Matrix } from "../matrix.ts";
+import { checkMatrix } from "./matrix-checks.ts";
+import { checkEnvNames, checkName } from "./name-checks.ts";
+import { neededBy, type NeedingJob } from "./needs.ts";
+import { checkInside } from "./path-checks.ts";
+import { asMap, type Located, mapsOf, type Raw, textsOf } from "../text/raw.ts";
+import { endedJobs, type Reach } from "./reach.ts";
+import { clip } from "../text/read-text.ts";
+import { checkRetry } from "./retry-checks.ts";
+import { matrixSchema } from "../schema/job.ts";
+import { checkLabelExpressions } from "./selector-checks.ts";
+import type { Path, Source } from "../text/source.ts";
+import { checkCondition, checkTexts, refuseExpressions } from "./texts.ts";
+import { builtinOf, checkUses } from "./uses.ts";
+
+/** What is around a job. */
+export interface JobSurroundings {
+  /** Of all jobs and cells so far; the job's own are added. */
+  readonly names: Set<string>;
+  /** Jobs of earlier stages by name. */
+  readonly before: ReadonlyMap<string, Raw>;
+  /** Jobs of the same stage by name. */
+  readonly siblings: ReadonlyMap<string, Raw>;
+  readonly pipelineEnv: unknown;
+}
+
+export interface CheckedJob extends NeedingJob {
+  readonly steps: number;
+}
+
+const BLOCKS = ["approval", "source", "target", "notify"] as const;
+
+export function checkJob(source: Source, job: Located, surroundings: JobSurroundings, outer: Reach): CheckedJob {
+  const { value, path } = job;
+  const name = typeof value["name"] === "string" ? value["name"] : undefined;
+  checkName(source, surroundings.names, job, "job");
+  refuseExpressions(source, name, [...path, "name"], "the names of jobs");
+  refuseExpressions(source, value["agentSelector"], [...path, "agentSelector"], "an agent selector");
+  const expressions = asMap(value["agentSelector"])?.["matchExpressions"];
+  checkLabelExpressions(source, expressions, [...path, "agentSelector", "matchExpressions"]);
+  checkRetry(source, job);
+
+  const { before, siblings, pipelineEnv } = surroundings;
+  const upstream: Reach = { ...outer, jobs: endedJobs(before, () => neededBy(value, siblings)) };
+  const { cells, type } = checkCells(source, name ?? "", job, upstream, surroundings);
+  const reach: Reach = { ...upstream, types: new Map([...upstream.types, ["matrix", type]]), env: [pipelineEnv] };
+  checkCondition(source, value["when"], [...path, "when"], EXPRESSION_PLACES.jobWhen, reach);
+  checkBlocks(source, job, reach);
+  checkEnvNames(source, value["env"], [...path, "env"]);
+  checkTexts(source, value["env"], [...path, "env"], EXPRESSION_PLACES.jobEnv, reach);
+  const steps = checkSteps(source, job, { ...reach, env: [pipelineEnv, value["env"]] });
+  return { name, needs: value["needs"], path, cells, steps };
+}
+
+function checkCells(
+  source: Source,
+  jobName: string,
+  { value, path: jobPath }: Located,
+  upstream: Reach,
+  { names }: JobSurroundings,
+): { readonly cells: number; readonly type: ReturnType<typeof matrixType> } {
+  const raw = value["matrix"];
+  const path = [...jobPath, "matrix"];
+  if (raw === undefined) return { cells: 1, type: matrixType(undefined) };
+  checkAxisExpressions(source, raw, path, upstream);
+  const { data } = matrixSchema.safeParse(raw);
+  // Fields of a bad matrix are known all the same, so that it is not told again wherever one is read.
+  if (data === undefined) return { cells: 1, type: matrixType({ axes: [], include: [fieldsIn(raw)] }) };
+  const matrix: Matrix = toMatrix(data);
+  const cells = checkMatrix(source, matrix, path);
+  const known = cells === 0 ? undefined : knownCells(matrix);
+  for (const cell of known === undefined ? [] : expandMatrix(known)) {
+    // Cells share the space of names with the other jobs of the run.
+    const name = cellName(jobName, cell);
+    if (cell.length > 0 && names.has(name)) {
+      source.report("duplicate-name", path, `another job is called "${clip(name)}" already`);
+      break;
+    }
+    names.add(name);
+  }
+  return { cells, type: matrixType(matrix) };
+}
+
+function checkAxisExpressions(source: Source, raw: unknown, path: Path, upstream: Reach): void {
+  const { include, exclude, axes } = asMap(raw) ?? {};
+  refuseExpressions(source, include, [...path, "include"], "`include`");
+  refuseExpressions(source, exclude, [...path, "exclude"], "`exclude`");
+  for (const [name, values] of Object.entries(asMap(axes) ?? {})) {
+    const at = [...path, "axes", name];
+    if (typeof values !== "string") refuseExpressions(source, values, at, "the values of an axis");
+    else checkTexts(source, values, at, EXPRESSION_PLACES.axis, upstream, { use: "value" });
+  }
+}
+
+function checkBlocks(source: Source, job: Located, reach: Reach): void {
+  refuseBothSpellings(source, job, BLOCKS);
+  checkConcurrency(source, job, EXPRESSION_PLACES.jobConcurrency, reach);
+  checkApproval(source, job, reach);
+  checkSource(source, job, reach);
+  checkTarget(source, job, reach);
+  checkJobNotify(source, job, reach);
+}
+
+/** Answers how many steps there are. */
+function checkSteps(source: Source, { value: job, path }: Located, outer: Reach): number {
+  const steps = mapsOf(job["steps"], [...path, "steps"]);
+  const names = new Set<string>();
+  const ids = new Set<string>();
+  const ended = new Map<string, Raw>();
+  const allSteps = new Set(steps.flatMap(({ value: { id } }) => (typeof id === "string" ? [id] : [])));
+  const reach: Reach = { ...outer, steps: ended, allSteps };
+  for (const step of steps) {
+    const { id } = step.value;
+    checkName(source, names, step, "step");
+    checkName(source, ids, step, "step", "id");
+    checkStep(source, step, reach);
+    if (typeof id === "string") ended.set(id, step.value);
+  }
+  checkTexts(source, job["outputs"], [...path, "outputs"], EXPRESSION_PLACES.jobOutputs, reach);
+  return steps.length;
+}
+
+function checkStep(source: Source, step: Located, reach: Reach): void {
+  const { value, path } = step;
+  const { name, uses, env, workingDirectory: directory } = value;
+  checkUses(source, step);
+  checkRetry(source, step);
+  checkEnvNames(source, env, [...path, "env"]);
+  checkTexts(source, env, [...path, "env"], EXPRESSION_PLACES.stepEnv, reach);
+  checkCondition(source, value["when"], [...path, "when"], EXPRESSION_PLACES.stepWhen, reach);
+  checkTexts(source, name, [...path, "name"], EXPRESSION_PLACES.stepName, reach);
+  const isShell = typeof uses === "string" && builtinOf(uses) === "shell";
+  checkTexts(
+    source,
+    value["args"],
+    [...path, "args"],
+    EXPRESSION_PLACES.stepArgs,
+    { ...reach, env: [...reach.env, env] },
+    {
+      use: isShell ? "text" : "value",
+      isScript: (at) => isShell && at.length === path.length + 2 && at.at(-1) === "script",
+    },
+  );
+  refuseExpressions(source, value["action"], [...path, "action"], "`action`");
+  refuseExpressions(source, value["artifacts"], [...path, "artifacts"], "`artifacts`");
+  refuseExpressions(source, directory, [...path, "workingDirectory"], "`workingDirectory`");
+  if (typeof directory === "string") checkInside(source, directory, [...path, "workingDirectory"]);
+  const kept = new Set<unknown>();
+  for (const { value: artifact, path: at } of mapsOf(value["artifacts"], [...path, "artifacts"])) {
+    const { name: keptAs } = artifact;
+    if (typeof keptAs === "string" && kept.has(keptAs)) {
+      source.report("duplicate-name", [...at, "name"], `the step keeps another artifact "${clip(keptAs)}" already`);
+    }
+    kept.add(keptAs);
+    for (const pattern of textsOf(artifact["paths"], [...at, "paths"])) checkInside(source, pattern.text, pattern.path);
+  }
+}
+
+function fieldsIn(matrix: unknown): readonly (readonly [string, string])[] {
+  const included = mapsOf(asMap(matrix)?.["include"], []).flatMap(({ value }) => Object.keys(value));
+  const names = [...Object.keys(asMap(asMap(matrix)?.["axes"]) ?? {}), ...included];
+  return names.map((name) => [name, ""]);
+}

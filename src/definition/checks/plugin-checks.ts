@@ -1,0 +1,119 @@
+/** Steps that use plugins, against what is known of these: the version, the action and the arguments. */
+import { type ArgsPath, actionOf, type FoundPlugin, type PluginLookup, splitReference } from "../../domain/plugins.ts";
+import { didYouMean } from "../../expressions/nearest.ts";
+import { OPEN } from "../../expressions/template.ts";
+import type { Definition } from "../definition.ts";
+import type { DiagnosticCode } from "../text/diagnostics.ts";
+import { asMap, type Located, mapsOf } from "../text/raw.ts";
+import { clip } from "../text/read-text.ts";
+import type { Path, Source } from "../text/source.ts";
+import { builtinOf, PLUGIN } from "./uses.ts";
+
+/** How many names or versions a hint has. */
+const NAMED = 10;
+
+export interface PluginProblem {
+  readonly code: DiagnosticCode;
+  readonly severity: "error" | "warning";
+  /** Below the step. */
+  readonly path: Path;
+  readonly message: string;
+  readonly hint?: string;
+}
+
+interface PluginStep {
+  readonly uses: string;
+  /** Empty for the default. */
+  readonly action: string;
+  readonly args: unknown;
+}
+
+/** True for what can be a plugin: no builtin, and well-formed. */
+export function isPlugin(uses: string): boolean {
+  return builtinOf(uses) === undefined && PLUGIN.test(uses);
+}
+
+/** What the steps of a definition that is valid use, each once. */
+export function pluginsOf({ stages }: Definition): readonly string[] {
+  const uses = stages.flatMap(({ jobs }) => jobs.flatMap(({ steps }) => steps.map((step) => step.uses)));
+  return [...new Set(uses.filter(isPlugin))];
+}
+
+/** As {@link pluginsOf}, of whatever a text holds. */
+export function pluginsIn(source: Source): readonly string[] {
+  const uses = stepsIn(source).map(({ value }) => value["uses"]);
+  return [...new Set(uses.filter((each): each is string => typeof each === "string" && isPlugin(each)))];
+}
+
+/** Reports what is wrong with steps that use plugins, as far as their arguments are known before a run. */
+export function checkPlugins(source: Source, lookup: PluginLookup): void {
+  for (const { value, path } of stepsIn(source)) {
+    const { uses, action = "", args = {} } = value;
+    // What has another shape, or an expression where none may be, is told as that.
+    if (typeof uses !== "string" || !isPlugin(uses) || typeof action !== "string" || action.includes(OPEN)) continue;
+    if (asMap(args) === undefined) continue;
+    const isLate = (at: ArgsPath): boolean => {
+      const found = valueAt(args, at);
+      return typeof found === "string" && found.includes(OPEN);
+    };
+    for (const problem of findPluginProblems({ uses, action, args }, lookup(uses), isLate)) {
+      const { code, severity, message, hint } = problem;
+      source.report(code, [...path, ...problem.path], message, { severity, ...(hint === undefined ? {} : { hint }) });
+    }
+  }
+}
+
+/** What is wrong with a step; `isLate` tells of places in its arguments that are not known yet. */
+export function findPluginProblems(
+  { uses, action, args }: PluginStep,
+  plugin: FoundPlugin,
+  isLate: (path: ArgsPath) => boolean,
+): readonly PluginProblem[] {
+  const { name, version } = splitReference(uses);
+  if (plugin.found === "nothing") {
+    const message = `the registry has no plugin "${clip(name)}"${didYouMean(name, plugin.names)}`;
+    const hint = "it runs on agents alone that have it in a plugin folder of their own";
+    return [{ code: "unknown-plugin", severity: "warning", path: ["uses"], message, hint }];
+  }
+  if (plugin.found === "otherVersions") {
+    const message = `the plugin "${name}" has no version ${clip(version)}`;
+    const hint = `its versions: ${listed(plugin.versions)}`;
+    return [{ code: "unknown-plugin-version", severity: "error", path: ["uses"], message, hint }];
+  }
+  const { manifest } = plugin.release;
+  const chosen = actionOf(manifest, action);
+  if (chosen === undefined) {
+    const names = Object.keys(manifest.actions);
+    const message =
+      action === ""
+        ? `"${uses}" has several actions and no default: say which with \`action\``
+        : `"${uses}" has no action "${clip(action)}"${didYouMean(action, names)}`;
+    const hint = `its actions: ${listed(names)}`;
+    return [{ code: "unknown-action", severity: "error", path: [action === "" ? "uses" : "action"], message, hint }];
+  }
+  return plugin.checkArgs(chosen[1], args, isLate).map(({ path, message }) => ({
+    code: "invalid-args",
+    severity: "error",
+    path: ["args", ...path],
+    message: `${path.length === 0 ? "`args`" : `\`${clip(path.join("."))}\``} ${message}`,
+    hint: `the action "${chosen[0]}" of ${manifest.name}@${manifest.version} says so`,
+  }));
+}
+
+function stepsIn(source: Source): readonly Located[] {
+  const root = asMap(source.value) ?? {};
+  const stages = Object.hasOwn(root, "stages") ? mapsOf(root["stages"], ["stages"]) : [{ value: root, path: [] }];
+  const jobs = stages.flatMap(({ value, path }) => mapsOf(value["jobs"], [...path, "jobs"]));
+  return jobs.flatMap(({ value, path }) => mapsOf(value["steps"], [...path, "steps"]));
+}
+
+function valueAt(value: unknown, path: ArgsPath): unknown {
+  let found = value;
+  for (const part of path) found = (found as Readonly<Record<string, unknown>>)[part];
+  return found;
+}
+
+function listed(names: readonly string[]): string {
+  const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : "";
+  return `${names.slice(0, NAMED).join(", ")}${more}`;
+}

@@ -1,0 +1,144 @@
+/** What triggers must be beyond their shape: schedules that come to pass, events that exist, inputs that fit. */
+import { Cron } from "croner";
+import { didYouMean } from "../../expressions/nearest.ts";
+import { EXPRESSION_PLACES } from "../text/expression-places.ts";
+import { findInputProblem } from "../inputs.ts";
+import { checkName } from "./name-checks.ts";
+import { checkPatterns } from "./pattern-checks.ts";
+import { asMap, type Located, mapBlockOf, mapsOf, type Raw } from "../text/raw.ts";
+import type { Reach } from "./reach.ts";
+import { clip } from "../text/read-text.ts";
+import { inputSchema } from "../schema/triggers.ts";
+import { scalar } from "../schema/values.ts";
+import type { Path, Source } from "../text/source.ts";
+import { checkCondition, refuseExpressions } from "./texts.ts";
+
+const FILTERS = ["branches", "tags", "paths"] as const;
+type Filter = (typeof FILTERS)[number];
+
+/** Events of the providers whose words are known, and what each can be filtered by; the events of `generic` are free. */
+const EVENT_FILTERS: ReadonlyMap<string, readonly Filter[]> = new Map<string, readonly Filter[]>([
+  ["push", ["branches", "paths"]],
+  ["tag", ["tags"]],
+  ["pull_request", ["branches", "paths"]],
+  ["release", ["tags"]],
+  ["comment", ["branches"]],
+]);
+export const EVENTS: readonly string[] = [...EVENT_FILTERS.keys()];
+
+export function checkTriggers(source: Source, root: Raw, reach: Reach): void {
+  const block = mapBlockOf(root, [], "triggers");
+  if (block === undefined) return;
+  const { value, path } = block;
+  const inputs = asMap(asMap(value["manual"])?.["inputs"]) ?? {};
+  checkInputs(source, inputs, [...path, "manual", "inputs"], root);
+  const names = new Set<string>();
+  for (const cron of mapsOf(value["cron"], [...path, "cron"])) {
+    checkName(source, names, cron, "trigger");
+    refuseExpressions(source, cron.value, cron.path, "a cron trigger");
+    checkCron(source, cron);
+    checkCronVariables(source, cron, inputs);
+  }
+  for (const event of mapsOf(value["event"], [...path, "event"])) {
+    checkName(source, names, event, "trigger");
+    checkEvent(source, event, reach);
+  }
+}
+
+function checkInputs(source: Source, inputs: Raw, path: Path, root: Raw): void {
+  refuseExpressions(source, inputs, path, "inputs");
+  for (const [name, given] of Object.entries(inputs)) {
+    const at = [...path, name];
+    const report = (key: string, message: string, hint?: string): void =>
+      source.report("invalid-input", [...at, key], message, hint === undefined ? {} : { hint });
+    if (Object.hasOwn(asMap(root["variables"]) ?? {}, name)) {
+      const message = `\`variables\` declares "${clip(name)}" too: give it a \`default\` here instead`;
+      source.report("duplicate-name", at, message, { spot: "key" });
+    }
+    const { data: input } = inputSchema.safeParse(given);
+    if (input === undefined) continue;
+    const { type = "string", options, default: preset, required } = input;
+    if (type === "choice" && options === undefined) {
+      source.report("invalid-input", at, "a choice needs `options`", { spot: "key" });
+    }
+    if (type !== "choice" && options !== undefined) report("options", "`options` go with `type: choice` alone");
+    if (preset !== undefined && required === true)
+      report("required", "an input with a `default` is never missing", "give one of them");
+    const problem = preset === undefined ? undefined : findInputProblem(input, preset);
+    if (problem !== undefined) report("default", `\`default\` ${problem}`);
+  }
+}
+
+function checkCron(source: Source, { value, path }: Located): void {
+  const { schedule, timezone } = value;
+  if (typeof timezone === "string" && !isTimeZone(timezone)) {
+    const near = didYouMean(timezone, Intl.supportedValuesOf("timeZone"));
+    source.report("invalid-cron", [...path, "timezone"], `there is no time zone "${clip(timezone)}"${near}`);
+  }
+  if (typeof schedule !== "string" || schedule === "") return;
+  const problem = findScheduleProblem(schedule);
+  if (problem === undefined) return;
+  source.report("invalid-cron", [...path, "schedule"], problem, {
+    hint: 'such as "30 5 * * 1-5": minute, hour, day of the month, month, day of the week',
+  });
+}
+
+/** What a schedule gives must be what the inputs of the same names take: no one is there to correct it. */
+function checkCronVariables(source: Source, { value, path }: Located, inputs: Raw): void {
+  for (const [name, given] of Object.entries(asMap(value["variables"]) ?? {})) {
+    const { data: input } = inputSchema.safeParse(Object.hasOwn(inputs, name) ? inputs[name] : undefined);
+    const { data: variable } = scalar.safeParse(given);
+    const problem = input === undefined || variable === undefined ? undefined : findInputProblem(input, variable);
+    if (problem === undefined) continue;
+    source.report("invalid-input", [...path, "variables", name], `the input "${clip(name)}" ${problem}`);
+  }
+}
+
+function findScheduleProblem(schedule: string): string | undefined {
+  const fields = schedule.trim().split(/\s+/).length;
+  if (fields !== 5) return `a schedule has five fields; this one has ${fields}`;
+  try {
+    // From a fixed time: whether a schedule ever comes to pass must not depend on the day on which it is checked.
+    const next = new Cron(schedule, { paused: true, timezone: "UTC" }).nextRun("2000-01-01T00:00:00Z");
+    return next === null ? "this never comes to pass" : undefined;
+  } catch (error) {
+    const words = error instanceof Error ? error.message : String(error);
+    return `this schedule cannot be read: ${clip(words.replace(/^CronPattern: /, ""))}`;
+  }
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    // Offsets such as +02:00 know no summer time.
+    return !/^[+-]/.test(name);
+  } catch {
+    return false;
+  }
+}
+
+function checkEvent(source: Source, { value, path }: Located, reach: Reach): void {
+  const { provider, event } = value;
+  if (typeof event === "string" && provider !== "generic" && !EVENTS.includes(event)) {
+    const near = event === "merge_request" ? ' (did you mean "pull_request"?)' : didYouMean(event, EVENTS);
+    source.report("invalid-event", [...path, "event"], `there is no event "${clip(event)}"${near}`, {
+      hint: `known events: ${EVENTS.join(", ")}; with \`provider: generic\` any word`,
+    });
+  }
+  for (const key of FILTERS) {
+    if (value[key] !== undefined && provider !== "generic") checkFilter(source, event, key, path);
+    checkPatterns(source, value[key], [...path, key], key);
+  }
+  checkCondition(source, value["when"], [...path, "when"], EXPRESSION_PLACES.eventWhen, reach);
+}
+
+/** Reports a filter by what such an event does not have. */
+function checkFilter(source: Source, event: unknown, key: Filter, path: Path): void {
+  const filters = typeof event === "string" ? EVENT_FILTERS.get(event) : undefined;
+  if (filters === undefined || filters.includes(key)) return;
+  const known = filters.map((one) => `\`${one}\``).join(" and ");
+  source.report("invalid-event", [...path, key], `a \`${String(event)}\` has no ${key}: this would match nothing`, {
+    spot: "key",
+    hint: `it can be filtered by ${known}${event === "push" ? "; the event `tag` has `tags`" : ""}`,
+  });
+}

@@ -1,0 +1,106 @@
+/** What to say of a key that a map of the language does not have: it is misspelt, stands elsewhere, or comes from another language. */
+import { nearest } from "../../expressions/nearest.ts";
+import { clip } from "../text/read-text.ts";
+import { placeAt, placesWithKey } from "../schema-at.ts";
+import type { Path, Source } from "../text/source.ts";
+
+/** Keys of other pipeline languages, and what is written here. By their letters alone. */
+const FOREIGN: Readonly<Record<string, string>> = {
+  "<<": "YAML 1.2 has no merge keys: an anchor stands for a whole value",
+  afterscript: "write a step with `when: always()`",
+  agents: "write `agentSelector: { matchLabels: ... }`",
+  allowfailure: "write `continueOnError`",
+  beforescript: "write a step before the others",
+  block: "write `approval` on the job or the stage",
+  cancelinprogress: "write `onConflict: cancelRunning`",
+  command: "write `uses: shell` and `args: { script: ... }`",
+  commands: "write `uses: shell` and `args: { script: ... }`",
+  condition: "write `when`",
+  container: "steps run on the agent itself; there are no containers yet",
+  dag: "write `jobs` with `needs`",
+  dependencies: "write `needs`",
+  dependson: "write `needs`",
+  displayname: "write `name`",
+  environment: "write `env` for variables, or `target.environment`",
+  except: "write `when`",
+  extends: "write an anchor, and use it for whole values",
+  if: "write `when`",
+  label: "write `name`",
+  on: "write `triggers`",
+  only: "write `when`",
+  parallel: "write `matrix`",
+  parallelism: "write `matrix`, with `maxParallel`",
+  permissions: "there are none here: an agent's rights are those of its user",
+  pool: "write `agentSelector: { matchLabels: ... }`",
+  retrystrategy: "write `retry`",
+  rules: "write `when`",
+  run: "write `uses: shell` and `args: { script: ... }`",
+  runson: "write `agentSelector: { matchLabels: ... }`",
+  schedule: "write `triggers: { cron: ... }`",
+  script: "write `uses: shell` and `args: { script: ... }`",
+  services: "there are no containers yet: start what is needed in a step",
+  softfail: "write `continueOnError`",
+  stage: "write the job into the `jobs` of that stage",
+  strategy: "write `matrix`",
+  tags: "write `agentSelector: { matchLabels: ... }`",
+  templates: "write `jobs` with `needs`",
+  timeoutminutes: "write `timeout: 15m`",
+  with: "write `args`",
+};
+
+/** Reports a key that the map at `path` does not have. */
+export function reportUnknownKey(source: Source, path: Path, key: string): void {
+  const at = [...path, key];
+  const words = placeAt(path)?.words ?? "this map";
+  const keys = keysAt(path);
+  if (key === "image" && words === "a job") {
+    source.report("reserved-key", at, "`image` is reserved: steps do not run in containers yet", {
+      spot: "key",
+      hint: "steps run with the rights of their agent; select an agent that has what they need",
+    });
+    return;
+  }
+  if (key === "content" && words === "a pipeline") {
+    source.report("removed-key", at, "`content` no longer exists: a definition is given as the structured `spec`", {
+      spot: "key",
+    });
+    return;
+  }
+  const hint = foreignKey(key);
+  const meant = hint === undefined ? nearKey(key, keys) : undefined;
+  const near = meant === undefined ? "" : ` (did you mean "${meant}"?)`;
+  source.report("unknown-key", at, `unknown key "${clip(key)}" in ${words}${near}`, {
+    spot: "key",
+    hint: hint ?? (near === "" ? ownersOf(key) : undefined) ?? `known keys: ${keys.join(", ")}`,
+  });
+}
+
+/** The key that one which the map at `path` does not have stands for, as far as one can tell. */
+export function meantKey(path: Path, key: string): string | undefined {
+  const foreign = foreignKey(key);
+  return foreign === undefined ? nearKey(key, keysAt(path)) : /^write `(\w+)/.exec(foreign)?.[1];
+}
+
+/** In the spelling that is told. */
+function keysAt(path: Path): readonly string[] {
+  return (placeAt(path)?.keys ?? []).filter((known) => !/^[A-Z]/.test(known));
+}
+
+function foreignKey(key: string): string | undefined {
+  const spelled = letters(key);
+  return Object.hasOwn(FOREIGN, spelled) ? FOREIGN[spelled] : undefined;
+}
+
+function nearKey(key: string, keys: readonly string[]): string | undefined {
+  return keys.find((known) => letters(known) === letters(key)) ?? nearest(key, keys);
+}
+
+function ownersOf(key: string): string | undefined {
+  const owners = placesWithKey(key).map(({ words }) => words);
+  return owners.length === 0 ? undefined : `\`${key}\` is a key of ${owners.slice(0, 3).join(", ")}`;
+}
+
+/** `continue-on-error` and `continue_on_error` are spellings of `continueOnError`. */
+function letters(key: string): string {
+  return key.replaceAll(/[-_]/g, "").toLowerCase();
+}

@@ -1,0 +1,38 @@
+/** The end of a step as the agent that holds it asks for it. */
+import { z } from "zod";
+import { isHeld, type StepState } from "../../actors/step/state.ts";
+import { MillraceError } from "../domain/errors.ts";
+import { asId, type StepRunId } from "../domain/ids.ts";
+import type { Caller } from "../app/identity/access.ts";
+import type { DispatchBuilder } from "./dispatch-builder.ts";
+import { tellAgent } from "../board/agent-notices.ts";
+import { callingAgent } from "./registration.ts";
+import type { AppContext } from "../app/context.ts";
+
+export const stepCancellation = z.object({
+  stepRunId: z.string().min(1).max(128),
+  reason: z.string().max(1_000),
+});
+
+/**
+ * Orders the calling agent to end a step that it holds, with the grace of its job. Nothing is decided by that: what the
+ * agent reports then is. `not_found` for a step that it never held, `conflict` for one that has ended. Safe to repeat.
+ */
+export async function cancelHeldStep(
+  context: AppContext,
+  builder: Pick<DispatchBuilder, "cancelGraceMs">,
+  caller: Caller,
+  request: z.output<typeof stepCancellation>,
+): Promise<void> {
+  const agentId = callingAgent(caller);
+  const stepRunId = asId<StepRunId>(request.stepRunId);
+  const step = (await context.stores.aggregates.findStep(stepRunId))?.actor.state as StepState | undefined;
+  if (step?.grant?.agentId !== agentId) {
+    throw new MillraceError("not_found", `this agent holds no step run ${JSON.stringify(stepRunId)}`);
+  }
+  if (!isHeld(step)) throw new MillraceError("conflict", `the step run ${stepRunId} has ended`);
+  const graceMs = await builder.cancelGraceMs(step.runId, step.jobIndex);
+  const reason = request.reason === "" ? "cancelled at the agent" : request.reason;
+  const { jobId, grant } = step;
+  await tellAgent(context, agentId, { type: "revoke", jobId, stepRunId, token: grant.token, graceMs, reason });
+}

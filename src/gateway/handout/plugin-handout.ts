@@ -1,0 +1,43 @@
+/** What agents are given of the plugin registry: the packages that the steps in their hands were planned with. */
+import { PIECE_BYTES } from "../../domain/artifacts.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import type { AgentId } from "../../domain/ids.ts";
+import { splitReference } from "../../domain/plugins.ts";
+import { heldStep, type StepGrant } from "../ingest/artifact-ingest.ts";
+import type { AppContext } from "../../app/context.ts";
+
+/**
+ * The package of the step's plugin from `offset` on, in pieces. Throws `conflict` when the agent does not hold the step, or it
+ * uses no plugin of the registry; `not_found` when that was deleted since; `range_not_satisfiable` for an offset behind it.
+ */
+export async function* readPluginPackage(
+  { stores }: AppContext,
+  agentId: AgentId,
+  { offset, ...grant }: StepGrant & { readonly offset: number },
+): AsyncGenerator<Uint8Array, void, void> {
+  const { runId, step } = await heldStep({ stores }, agentId, grant);
+  const { uses = "", plugin = null } = (await stores.plans.loadJob(runId, step.jobIndex))?.steps[step.index] ?? {};
+  if (plugin === null) {
+    throw new MillraceError("conflict", `step run ${grant.stepRunId} uses no plugin of the registry`);
+  }
+  const { name, version } = splitReference(uses);
+  const record = await stores.plugins.find(name, version);
+  if (record?.state !== "stored" || record.sha256 !== plugin.sha256) throw gone(uses);
+  if (offset > record.sizeBytes) {
+    throw new MillraceError(
+      "range_not_satisfiable",
+      `the package of ${uses} has ${record.sizeBytes} bytes, not ${offset}`,
+    );
+  }
+  for (let at = offset; at < record.sizeBytes;) {
+    // Up to where the next piece of what is stored begins.
+    const piece = await stores.blobs.read(record.packageId, at, PIECE_BYTES - (at % PIECE_BYTES));
+    if (piece.length === 0) throw gone(uses);
+    yield piece;
+    at += piece.length;
+  }
+}
+
+function gone(uses: string): MillraceError {
+  return new MillraceError("not_found", `${uses} was deleted from the registry after this run was planned`);
+}

@@ -1,0 +1,188 @@
+/** An artifact on its way from an agent into the store: who may send it, and what it may be. */
+import { isHeld, type StepState } from "../../../actors/step/state.ts";
+import {
+  type ArtifactFile,
+  type ArtifactRule,
+  bytesOfFiles,
+  isArtifactPath,
+  MANIFEST_BOUNDS,
+} from "../../domain/artifacts.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import { type AgentId, artifactIdOf, type RunId, type StepRunId } from "../../domain/ids.ts";
+import type { ArtifactRecord } from "../../stores/ports/artifacts.ts";
+import { isGrantOf } from "../actor-messages.ts";
+import { deleteArtifactNow, dropAbandoned, UPLOAD_MS } from "../../app/content/artifact-sweeper.ts";
+import { ContentIngest } from "../../app/content/content.ts";
+import type { AppContext } from "../../app/context.ts";
+
+export interface StepGrant {
+  readonly stepRunId: StepRunId;
+  readonly token: number;
+}
+
+export interface UploadRequest extends StepGrant {
+  readonly name: string;
+  /** As they came: nothing in them was looked at. */
+  readonly files: readonly ArtifactFile[];
+}
+
+/** One stream of pieces; call one method after the other. */
+export class ArtifactIngest {
+  readonly #context: AppContext;
+  readonly #agentId: AgentId;
+  readonly #record: ArtifactRecord;
+  readonly #rule: ArtifactRule;
+  readonly #content: ContentIngest;
+
+  private constructor(
+    context: AppContext,
+    agentId: AgentId,
+    { record, rule, content }: { record: ArtifactRecord; rule: ArtifactRule; content: ContentIngest },
+  ) {
+    this.#context = context;
+    this.#agentId = agentId;
+    this.#record = record;
+    this.#rule = rule;
+    this.#content = content;
+  }
+
+  /**
+   * Begins an upload, or goes on with one that was cut off. Throws `conflict` when the agent does not hold the step, the
+   * step is not to keep this, or it was begun with other files; `malformed_request` for a list of files that cannot be;
+   * `too_large` for more than the installation allows.
+   */
+  static async begin(context: AppContext, agentId: AgentId, request: UploadRequest): Promise<ArtifactIngest> {
+    checkManifest(context, request);
+    const { runId, step } = await heldStep(context, agentId, request);
+    const { stepRunId, token, name, files } = request;
+    const spec = await context.stores.plans.loadJob(runId, step.jobIndex);
+    const rule = spec?.steps[step.index]?.artifacts.find((each) => each.name === name);
+    if (rule === undefined) throw conflict(`step run ${stepRunId} declares no artifact ${JSON.stringify(name)}`);
+    const now = context.clock.now();
+    const { maxRunBytes } = context.artifactRules;
+    const begun: ArtifactRecord = {
+      artifactId: artifactIdOf(runId, stepRunId, token, name),
+      runId,
+      stepRunId,
+      token,
+      name,
+      state: "uploading",
+      sizeBytes: bytesOfFiles(files),
+      fileCount: files.length,
+      createdAt: now,
+      storedAt: null,
+      expiresAt: now + UPLOAD_MS,
+      files,
+    };
+    let record = await context.stores.artifacts.begin(begun, maxRunBytes);
+    if (record === "full") {
+      // What lost agents have begun takes no room from those that come after them.
+      await dropAbandoned(context.stores, runId);
+      record = await context.stores.artifacts.begin(begun, maxRunBytes);
+    }
+    if (record === "full") {
+      throw tooLarge(
+        `the artifacts of run ${runId} would have more than ${maxRunBytes} bytes in all with ${quoted(name)}`,
+      );
+    }
+    if (record.state === "deleting") throw conflict(`artifact ${quoted(name)} was given up on`);
+    if (!sameFiles(record.files, files)) throw conflict(`artifact ${quoted(name)} was begun with other files`);
+    const { artifactId: blobId, sizeBytes } = record;
+    const sent = { blobId, what: `artifact ${quoted(name)}`, sizeBytes, files };
+    const content = await ContentIngest.resume(context.stores.blobs, sent, record.state === "stored");
+    return new ArtifactIngest(context, agentId, { record, rule, content });
+  }
+
+  get id(): ArtifactRecord["artifactId"] {
+    return this.#record.artifactId;
+  }
+
+  /** From where on the agent goes on. */
+  get storedBytes(): number {
+    return this.#content.storedBytes;
+  }
+
+  /** As {@link ContentIngest.append}. */
+  append(offset: number, piece: Uint8Array): Promise<void> {
+    return this.#content.append(offset, piece);
+  }
+
+  /**
+   * The content is compared with the checksums that it was begun with, put on disk, and is an artifact from then on.
+   * Throws `conflict`, and gives the upload up, when it differs; also when the agent no longer holds the step. Throws
+   * `unavailable` when what differs may be what an earlier stream left: it is to be sent again as a whole. Idempotent.
+   */
+  async commit(): Promise<void> {
+    const { stores, clock, artifactRules } = this.#context;
+    const { artifactId, name, stepRunId, token, state } = this.#record;
+    this.#content.requireAll();
+    await heldStep(this.#context, this.#agentId, { stepRunId, token });
+    if (state === "stored") return;
+    const changed = await this.#content.complete();
+    if (changed !== undefined) {
+      await deleteArtifactNow(stores, artifactId);
+      throw conflict(`the content of ${quoted(changed)} is not what it was begun with: it has changed meanwhile`);
+    }
+    const now = clock.now();
+    const expiresAt = now + (this.#rule.retentionMs ?? artifactRules.retentionMs);
+    if (await stores.artifacts.store(artifactId, now, expiresAt)) return;
+    if ((await stores.artifacts.find(artifactId))?.state !== "stored") {
+      throw conflict(`artifact ${quoted(name)} was given up on`);
+    }
+  }
+}
+
+/** The step that the agent works on under this token; throws `conflict` when it is another's or over. */
+export async function heldStep(
+  { stores }: Pick<AppContext, "stores">,
+  agentId: AgentId,
+  { stepRunId, token }: StepGrant,
+): Promise<{ readonly runId: RunId; readonly step: StepState }> {
+  const location = await stores.aggregates.findStep(stepRunId);
+  const step = location?.actor.state as StepState | undefined;
+  if (location === undefined || step === undefined || !isGrantOf(step, agentId, token) || !isHeld(step)) {
+    throw conflict(`this agent does not hold step run ${quoted(stepRunId)} under token ${token}, or it is over`);
+  }
+  return { runId: location.runId, step };
+}
+
+function checkManifest({ artifactRules }: AppContext, { name, files }: UploadRequest): void {
+  const { maxFileBytes, maxArtifactBytes } = artifactRules;
+  if (files.length === 0) throw malformed(`artifact ${quoted(name)} has no files`);
+  if (files.length > MANIFEST_BOUNDS.files) {
+    throw tooLarge(`artifact ${quoted(name)} has ${files.length} files; ${MANIFEST_BOUNDS.files} are allowed`);
+  }
+  const paths = new Set(files.map(({ path }) => path));
+  if (paths.size < files.length) throw malformed(`artifact ${quoted(name)} has a file twice`);
+  let pathBytes = 0;
+  for (const { path, sizeBytes, sha256 } of files) {
+    if (!isArtifactPath(path)) throw malformed(`${quoted(path.slice(0, 200))} is no path within a workspace`);
+    if (!/^[0-9a-f]{64}$/.test(sha256)) throw malformed(`${quoted(path)} has no SHA-256 in hexadecimal digits`);
+    if (!(Number.isSafeInteger(sizeBytes) && sizeBytes >= 0)) throw malformed(`${quoted(path)} has no size`);
+    if (sizeBytes > maxFileBytes) {
+      throw tooLarge(`${quoted(path)} has ${sizeBytes} bytes; ${maxFileBytes} are allowed for a file that is kept`);
+    }
+    pathBytes += Buffer.byteLength(path);
+  }
+  if (pathBytes > MANIFEST_BOUNDS.allPathBytes) {
+    throw tooLarge(`the paths of artifact ${quoted(name)} have more than ${MANIFEST_BOUNDS.allPathBytes} bytes in all`);
+  }
+  const sizeBytes = bytesOfFiles(files);
+  if (sizeBytes > maxArtifactBytes) {
+    throw tooLarge(`artifact ${quoted(name)} has ${sizeBytes} bytes; ${maxArtifactBytes} are allowed for an artifact`);
+  }
+}
+
+function sameFiles(a: readonly ArtifactFile[], b: readonly ArtifactFile[]): boolean {
+  const isSame = (one: ArtifactFile, other: ArtifactFile | undefined): boolean =>
+    one.path === other?.path &&
+    one.sizeBytes === other.sizeBytes &&
+    one.sha256 === other.sha256 &&
+    one.executable === other.executable;
+  return a.length === b.length && a.every((file, index) => isSame(file, b[index]));
+}
+
+const quoted = (text: string): string => JSON.stringify(text);
+const malformed = (text: string): MillraceError => new MillraceError("malformed_request", text);
+const tooLarge = (text: string): MillraceError => new MillraceError("too_large", text);
+const conflict = (text: string): MillraceError => new MillraceError("conflict", text);

@@ -1,0 +1,61 @@
+/** The `cache` steps that agents work on, and have worked on. */
+import type { JobState } from "../../../actors/job/state.ts";
+import type { StepState } from "../../../actors/step/state.ts";
+import { builtinOf } from "../../definition/checks/uses.ts";
+import { KEEP_CACHE_MS } from "../../domain/caches.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import type { AgentId, ProjectId, RunId } from "../../domain/ids.ts";
+import { isGrantOf } from "../actor-messages.ts";
+import { heldStep, type StepGrant } from "./artifact-ingest.ts";
+import type { AppContext } from "../../app/context.ts";
+
+/** Whose caches the step works with. Throws `conflict` when the agent does not hold it, or it is no `cache` step. */
+export async function projectOfCacheStep(context: AppContext, agentId: AgentId, grant: StepGrant): Promise<ProjectId> {
+  const { runId, step } = await heldStep(context, agentId, grant);
+  return projectOf(context, runId, step);
+}
+
+export interface ReleasedStep {
+  readonly runId: RunId;
+  readonly projectId: ProjectId;
+  /** Until when what it leaves may come, Unix milliseconds. */
+  readonly until: number;
+}
+
+/**
+ * A `cache` step whose job has succeeded on this agent. Throws `conflict` while it has not, for another agent's or an earlier
+ * attempt's, for other steps, and when that was too long ago.
+ */
+export async function releasedCacheStep(
+  context: AppContext,
+  agentId: AgentId,
+  { stepRunId, token }: StepGrant,
+): Promise<ReleasedStep> {
+  const { aggregates } = context.stores;
+  const location = await aggregates.findStep(stepRunId);
+  const step = location?.actor.state as StepState | undefined;
+  if (location === undefined || step === undefined || !isGrantOf(step, agentId, token)) {
+    throw conflict(`this agent did not have step run ${JSON.stringify(stepRunId)} under token ${token}`);
+  }
+  const job = (await aggregates.findJob(step.jobId))?.actor.state as JobState | undefined;
+  if (step.state !== "success" || job?.state !== "success" || job.endedAt === null) {
+    throw conflict(`what step run ${stepRunId} is to keep is kept when its job has succeeded, which it has not`);
+  }
+  const until = job.endedAt + KEEP_CACHE_MS;
+  if (context.clock.now() >= until) throw conflict(`it is too late: job ${step.jobId} ended ${KEEP_CACHE_MS} ms ago`);
+  return { runId: location.runId, projectId: await projectOf(context, location.runId, step), until };
+}
+
+async function projectOf({ stores }: AppContext, runId: RunId, step: StepState): Promise<ProjectId> {
+  const [head, spec] = await Promise.all([
+    stores.aggregates.loadHead(runId),
+    stores.plans.loadJob(runId, step.jobIndex),
+  ]);
+  const uses = spec?.steps[step.index]?.uses ?? "";
+  if (head === undefined || builtinOf(uses) !== "cache") throw conflict(`step run ${step.stepRunId} is no cache step`);
+  return head.summary.projectId;
+}
+
+function conflict(text: string): MillraceError {
+  return new MillraceError("conflict", text);
+}

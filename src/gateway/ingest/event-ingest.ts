@@ -1,0 +1,205 @@
+/** Events of agents: taken in with a verdict for each, and shown to whoever may read the run. */
+import { z } from "zod";
+import { isHeld, type StepState } from "../../../actors/step/state.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import { LIFECYCLES } from "../../domain/events.ts";
+import type { AgentId, RunId, StepRunId } from "../../domain/ids.ts";
+import { type AgentEvent, type AgentEventOwner, ownerOf } from "../../stores/ports/agent-events.ts";
+import { authorise, type Caller } from "../../app/identity/access.ts";
+import { isGrantOf } from "../actor-messages.ts";
+import type { AppContext } from "../../app/context.ts";
+import { listFields, listView, type ListView, pageRequest, sortField } from "../../app/lists.ts";
+import { rfc3339 } from "../../app/times.ts";
+
+const MAX_EVENTS_A_BATCH = 1_000;
+/** Of one run, and of what one agent says of itself. */
+const MAX_EVENTS = 10_000;
+const MAX_DATA_BYTES = 64 * 1024;
+const WORD = /^[a-z][a-z0-9_-]{0,63}$/;
+/** What the plane itself says of steps and agents: nobody is to take an agent's word for it. */
+const OWN_WORDS: readonly string[] = [...LIFECYCLES, "online", "offline", "draining", "lost"];
+
+/** An event as it came; nothing in it was looked at. */
+export interface PushedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly subject: string;
+  /** Unix milliseconds. */
+  readonly timeMs: number;
+  readonly dataJson: string;
+  /** Empty for what the agent says of itself. */
+  readonly stepRunId: StepRunId | "";
+  readonly token: number;
+}
+
+export interface EventVerdict {
+  readonly id: string;
+  readonly verdict: "accepted" | "duplicate" | "stale" | "invalid";
+  /** Empty for what is accepted. */
+  readonly reason: string;
+}
+
+/** Of an event that is not stored before: what is to be stored, or why it is not. */
+type Judged = AgentEvent | EventVerdict;
+
+/**
+ * Stores the events of one batch that may be, and answers a verdict for each, in their order. Rejects when the store
+ * cannot be reached; the batch may then be sent again as it is.
+ */
+export async function takeAgentEvents(
+  context: AppContext,
+  agentId: AgentId,
+  events: readonly PushedEvent[],
+): Promise<readonly EventVerdict[]> {
+  if (events.length > MAX_EVENTS_A_BATCH) {
+    return events.map(({ id }) => invalid(id, `a batch has at most ${MAX_EVENTS_A_BATCH} events`));
+  }
+  const { agentEvents } = context.stores;
+  const taken = new Set(
+    await agentEvents.known(
+      agentId,
+      events.map(({ id }) => id),
+    ),
+  );
+  const judge = new Judge(context, agentId);
+  const fresh: AgentEvent[] = [];
+  const verdicts: EventVerdict[] = [];
+  for (const event of events) {
+    const { id } = event;
+    if (taken.has(id)) {
+      verdicts.push({ id, verdict: "duplicate", reason: "an event with this id is stored already" });
+      continue;
+    }
+    const judged = await judge.judge(event);
+    if ("verdict" in judged) verdicts.push(judged);
+    else {
+      taken.add(id);
+      fresh.push(judged);
+      verdicts.push({ id, verdict: "accepted", reason: "" });
+    }
+  }
+  await agentEvents.append(fresh);
+  return verdicts;
+}
+
+/** Looks at the events of one batch; each step and each count is read once. */
+class Judge {
+  readonly #context: AppContext;
+  readonly #agentId: AgentId;
+  readonly #steps = new Map<StepRunId, StepState | undefined>();
+  readonly #counts = new Map<AgentEventOwner, number>();
+
+  constructor(context: AppContext, agentId: AgentId) {
+    this.#context = context;
+    this.#agentId = agentId;
+  }
+
+  async judge(event: PushedEvent): Promise<Judged> {
+    const { id, type, subject, timeMs, stepRunId } = event;
+    const problem = this.#problemOf(event);
+    if (problem !== undefined) return invalid(id, problem);
+    const step = stepRunId === "" ? null : await this.#stepOf(stepRunId);
+    if (step !== null && (step === undefined || !isGrantOf(step, this.#agentId, event.token))) {
+      return { id, verdict: "stale", reason: "the step run is not granted to this agent under this token" };
+    }
+    if (step !== null && !isHeld(step)) return { id, verdict: "stale", reason: "the step run has ended" };
+    const judged: AgentEvent = {
+      agentId: this.#agentId,
+      eventId: id,
+      runId: step?.runId ?? null,
+      stepRunId: step?.stepRunId ?? null,
+      type,
+      subject,
+      time: timeMs,
+      receivedAt: this.#context.clock.now(),
+      data: event.dataJson === "" ? "{}" : event.dataJson,
+    };
+    const owner = ownerOf(judged);
+    const count = this.#counts.get(owner) ?? (await this.#context.stores.agentEvents.count(owner));
+    this.#counts.set(owner, count + 1);
+    const whose = step === null ? "the agent" : "the run";
+    return count < MAX_EVENTS ? judged : invalid(id, `${whose} has ${MAX_EVENTS} events already`);
+  }
+
+  async #stepOf(stepRunId: StepRunId): Promise<StepState | undefined> {
+    if (!this.#steps.has(stepRunId)) {
+      const location = await this.#context.stores.aggregates.findStep(stepRunId);
+      this.#steps.set(stepRunId, location?.actor.state as StepState | undefined);
+    }
+    return this.#steps.get(stepRunId);
+  }
+
+  #problemOf({ id, type, subject, timeMs, dataJson, stepRunId }: PushedEvent): string | undefined {
+    if (id === "" || id.length > 128) return "an id has 1 to 128 characters";
+    const namespace = this.#context.eventNamespace;
+    const object = stepRunId === "" ? "agent" : "step";
+    const prefix = `${namespace}.${object}.`;
+    if (!type.startsWith(prefix)) {
+      return `the type of an event ${object === "step" ? "with" : "without"} a step run begins with ${prefix}`;
+    }
+    const word = type.slice(prefix.length);
+    if (!WORD.test(word)) return `the last word of a type must match ${WORD.source}`;
+    if (OWN_WORDS.includes(word)) return `the word ${word} is the control plane's own`;
+    if (subject.length > 256) return "a subject has at most 256 characters";
+    if (!(timeMs >= 0 && timeMs <= Number.MAX_SAFE_INTEGER)) return "the time must be in Unix milliseconds";
+    if (Buffer.byteLength(dataJson) > MAX_DATA_BYTES) return `data has at most ${MAX_DATA_BYTES} bytes`;
+    return dataJson === "" || isJsonObject(dataJson) ? undefined : "data must be a JSON object";
+  }
+}
+
+function invalid(id: string, reason: string): EventVerdict {
+  return { id, verdict: "invalid", reason };
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
+
+export const listAgentEventsQuery = z.strictObject({
+  ...listFields,
+  sort: sortField(["receivedAt"], "receivedAt"),
+});
+
+export interface AgentEventView {
+  readonly eventId: string;
+  readonly agentId: AgentId;
+  readonly stepRunId: StepRunId | null;
+  readonly type: string;
+  readonly subject: string;
+  /** By the agent's clock. */
+  readonly time: string;
+  readonly receivedAt: string;
+  readonly data: unknown;
+}
+
+/** What agents have told of the steps of a run; the plane's own word is the timeline. `not_found` for an unknown run. */
+export async function listAgentEvents(
+  context: AppContext,
+  caller: Caller,
+  { runId, ...query }: z.output<typeof listAgentEventsQuery> & { readonly runId: RunId },
+): Promise<ListView<AgentEventView>> {
+  authorise(caller, "readEvents");
+  const { aggregates, agentEvents } = context.stores;
+  if ((await aggregates.loadHead(runId)) === undefined) {
+    throw new MillraceError("not_found", `there is no run ${JSON.stringify(runId)}`);
+  }
+  return listView(await agentEvents.list(runId, pageRequest(query)), query, view);
+}
+
+function view({ eventId, agentId, stepRunId, type, subject, time, receivedAt, data }: AgentEvent): AgentEventView {
+  return {
+    eventId,
+    agentId,
+    stepRunId,
+    type,
+    subject,
+    time: rfc3339(time),
+    receivedAt: rfc3339(receivedAt),
+    data: JSON.parse(data) as unknown,
+  };
+}

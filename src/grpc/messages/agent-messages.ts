@@ -1,0 +1,129 @@
+/** The agent contract's messages, from and into the words of the system. */
+import { z } from "zod";
+import {
+  type ConnectResponse,
+  type Dispatch,
+  type HeldStepRun,
+  type StepPhase,
+  type StepReport as ReportMessage,
+} from "../../../proto/generated/agent/v1/agent.ts";
+import type { DispatchBuilder } from "../../gateway/dispatch-builder.ts";
+import type { StepReport } from "../../gateway/actor-messages.ts";
+import type { AgentNotice } from "../../board/agent-notices.ts";
+import type { AgentHoldings } from "../../gateway/reconciliation.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import { asId, type JobRunId, type StepRunId } from "../../domain/ids.ts";
+import { bytesOf, OUTPUT_BOUNDS } from "../../domain/outputs.ts";
+import type { Pairs } from "../../domain/plan.ts";
+import { parse } from "../status.ts";
+
+/** More than an agent with all its slots taken can hold. */
+const MAX_HELD = 10_000;
+
+const id = z.string().min(1, "is required").max(128);
+/** Chosen by the agent: a boot id or a request id. */
+export const chosenId = id;
+
+const wholeNumber = z
+  .bigint()
+  .refine(
+    (value) => value >= 0n && value <= BigInt(Number.MAX_SAFE_INTEGER),
+    "must be a whole number from 0 to 2^53 - 1",
+  )
+  .transform(Number);
+
+const stepRun = id.transform((text) => asId<StepRunId>(text));
+const heldSteps = z.array(z.object({ stepRunId: stepRun, token: wholeNumber })).max(MAX_HELD);
+const heldJobs = z.array(id.transform((text) => asId<JobRunId>(text))).max(MAX_HELD);
+
+const holdings = z.object({ held: heldSteps, heldJobIds: heldJobs, takesNoJobs: z.string().max(256) });
+
+export function readHoldings(message: {
+  held: HeldStepRun[];
+  heldJobIds: string[];
+  takesNoJobs: string;
+}): AgentHoldings {
+  const { held, heldJobIds, takesNoJobs } = parse(holdings, message);
+  return { steps: held, jobIds: heldJobIds, takesNoJobs };
+}
+
+const PHASES: Record<Exclude<StepPhase, "STEP_PHASE_UNSPECIFIED">, StepReport["phase"]> = {
+  STEP_PHASE_STARTED: "started",
+  STEP_PHASE_SUCCEEDED: "succeeded",
+  STEP_PHASE_FAILED: "failed",
+  STEP_PHASE_CANCELLED: "cancelled",
+  STEP_PHASE_TIMED_OUT: "timedOut",
+  STEP_PHASE_LOST: "lost",
+  STEP_PHASE_NOT_STARTED: "notStarted",
+};
+
+const report = z.object({
+  stepRunId: stepRun,
+  token: wholeNumber,
+  exitCode: z.number().int().min(-1),
+  reason: z.string().max(4_096),
+  lastLine: wholeNumber,
+  startedAtMs: wholeNumber,
+  endedAtMs: wholeNumber,
+  usage: z
+    .object({ cpuMs: wholeNumber, maxRssBytes: wholeNumber })
+    .optional()
+    .transform((usage) => usage ?? null),
+});
+
+const OUTPUT_NAME = /^[A-Za-z_][\w-]{0,63}$/;
+
+export function readReport(message: ReportMessage | undefined): StepReport {
+  if (message === undefined) throw new MillraceError("malformed_request", "the request has no report");
+  const { startedAtMs, endedAtMs, ...rest } = parse(report, message);
+  if (message.phase === "STEP_PHASE_UNSPECIFIED") {
+    throw new MillraceError("malformed_request", `the report of ${rest.stepRunId} has no known phase`);
+  }
+  const durationMs = startedAtMs > 0 ? Math.max(0, endedAtMs - startedAtMs) : 0;
+  return { ...rest, outputs: readOutputs(message), phase: PHASES[message.phase], durationMs };
+}
+
+/** Throws `malformed_request` for more than an agent may send. */
+function readOutputs({ stepRunId, outputs }: ReportMessage): Pairs<string> {
+  const pairs = Object.entries(outputs).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const isFit =
+    pairs.length <= OUTPUT_BOUNDS.count &&
+    bytesOf(pairs) <= OUTPUT_BOUNDS.bytes &&
+    pairs.every(([name]) => OUTPUT_NAME.test(name));
+  if (isFit) return pairs;
+  throw new MillraceError(
+    "malformed_request",
+    `the outputs of ${stepRunId} are not such as a step may have: up to ${OUTPUT_BOUNDS.count} of ${OUTPUT_BOUNDS.bytes} bytes in all`,
+  );
+}
+
+function dispatchMessage(value: Dispatch | undefined): ConnectResponse | undefined {
+  return value === undefined ? undefined : { message: { $case: "dispatch", value } };
+}
+
+/** What the agent is told of a notice; undefined for notices between gateways, and for orders that are refused. Rejects when a dispatch cannot be completed. */
+export async function noticeMessage(
+  builder: DispatchBuilder,
+  notice: AgentNotice,
+): Promise<ConnectResponse | undefined> {
+  switch (notice.type) {
+    case "dispatch":
+      return dispatchMessage(await builder.build(notice.order));
+    case "revoke": {
+      const { jobId, stepRunId, reason } = notice;
+      const value = { jobId, stepRunId, reason, token: BigInt(notice.token), graceMs: BigInt(notice.graceMs) };
+      return { message: { $case: "revoke", value } };
+    }
+    case "release":
+      return { message: { $case: "release", value: { jobId: notice.jobId, succeeded: notice.succeeded ?? false } } };
+    case "acknowledge":
+    case "refuse": {
+      const value = { stepRunId: notice.stepRunId, token: BigInt(notice.token) };
+      return { message: { $case: notice.type, value } };
+    }
+    case "labels":
+    case "refuseClaim":
+    case "superseded":
+      return undefined;
+  }
+}

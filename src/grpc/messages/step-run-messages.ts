@@ -1,0 +1,151 @@
+/** Step runs as messages of steprun.v1, and the step that a message asks for as a definition has it. */
+import type {
+  AgentSelector as SelectorMessage,
+  Artifact,
+  RetryPolicy,
+  StepRunRecord,
+  StepRunSpec,
+  StepRunUsage,
+} from "../../../proto/generated/steprun/v1/steprun.ts";
+import type { StepRunFile } from "../../app/content/artifacts.ts";
+import type { StepRunView } from "../../app/runs/step-run-view.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import type { AgentSelector } from "../../domain/labels.ts";
+import type { PlannedStep } from "../../domain/plan.ts";
+import type { ResourceUsage } from "../../domain/resource-usage.ts";
+import { given, present, wholeMs } from "./fields.ts";
+import { LABEL_OPERATORS, STEP_STATUSES, wordOf } from "./words.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+export function stepRunRecord(step: StepRunView): StepRunRecord {
+  return {
+    stepRunId: step.stepRunId,
+    runId: step.runId,
+    pipelineId: step.pipelineId,
+    jobId: step.jobId,
+    stepIndex: step.index,
+    spec: specMessage(step),
+    status: STEP_STATUSES[step.status],
+    attempt: step.attempt,
+    retryOf: step.retryOf ?? "",
+    retriedBy: step.retriedBy ?? "",
+    reusedFrom: step.reusedFrom ?? "",
+    agentId: step.agentId ?? "",
+    reason: step.reason,
+    waitingFor: step.waitingFor?.text ?? "",
+    ...(step.exitCode === null ? {} : { exitCode: step.exitCode }),
+    lastLine: BigInt(step.lastLine ?? 0),
+    queuedAtMs: wholeMs(step.queuedAt),
+    startedAtMs: wholeMs(step.startedAt),
+    endedAtMs: wholeMs(step.endedAt),
+    usage: usageMessage(step.usage),
+  };
+}
+
+export function usageMessage(usage: ResourceUsage | null): StepRunUsage | undefined {
+  return usage === null ? undefined : { cpuMs: BigInt(usage.cpuMs), maxRssBytes: BigInt(usage.maxRssBytes) };
+}
+
+function specMessage({ planned, spec, selector }: StepRunView): StepRunSpec {
+  return {
+    name: spec.name,
+    uses: spec.uses,
+    action: spec.action,
+    argsJson: JSON.stringify(spec.args),
+    env: spec.env.map(([name, value]) => ({ name, value })),
+    when: planned.when?.written ?? "",
+    timeoutMs: wholeMs(planned.timeoutMs),
+    continueOnError: planned.continueOnError,
+    retry: planned.retry === null ? undefined : retryMessage(planned.retry),
+    workingDirectory: spec.workingDirectory,
+    artifactPaths: spec.artifacts.flatMap(({ paths }) => paths),
+    agentSelector: selectorMessage(selector),
+  };
+}
+
+function retryMessage(retry: NonNullable<PlannedStep["retry"]>): RetryPolicy {
+  const { attempts, on, exitCodes, delayMs, backoff, maxDelayMs } = retry;
+  return {
+    maxAttempts: attempts,
+    delayMs: wholeMs(delayMs),
+    backoff,
+    maxDelayMs: wholeMs(maxDelayMs),
+    on: [...on, ...exitCodes.map((code) => `exit:${code}`)],
+  };
+}
+
+function selectorMessage({ matchLabels, matchExpressions }: AgentSelector): SelectorMessage {
+  return {
+    matchLabels: Object.fromEntries(matchLabels),
+    matchExpressions: matchExpressions.map(({ key, operator, values }) => ({
+      key,
+      operator: LABEL_OPERATORS[operator],
+      values: [...values],
+    })),
+  };
+}
+
+export function fileMessage({ sizeBytes, storedAtMs, ...file }: StepRunFile): Artifact {
+  return { ...file, sizeBytes: BigInt(sizeBytes), storedAtMs: BigInt(storedAtMs) };
+}
+
+/** Throws `malformed_request` for arguments that are no JSON; all else is for the validator of definitions. */
+export function stepOf(spec: StepRunSpec): Fields {
+  const { name, uses, action, when, timeoutMs, continueOnError, retry, workingDirectory, artifactPaths } = spec;
+  return present({
+    name: given(name),
+    uses,
+    action: given(action),
+    args: argsOf(spec),
+    env: spec.env.length === 0 ? undefined : Object.fromEntries(spec.env.map(({ name: key, value }) => [key, value])),
+    when: given(when),
+    timeout: duration(timeoutMs),
+    retry: retry && retryOf(retry),
+    continueOnError: continueOnError || undefined,
+    workingDirectory: given(workingDirectory),
+    artifacts: artifactPaths.length === 0 ? undefined : [{ name: "artifacts", paths: artifactPaths }],
+  });
+}
+
+export function selectorOf({ matchLabels, matchExpressions }: SelectorMessage): Fields {
+  return {
+    matchLabels,
+    matchExpressions: matchExpressions.map(({ key, operator, values }) =>
+      present({
+        key,
+        operator: wordOf(LABEL_OPERATORS, operator),
+        values: values.length === 0 ? undefined : values,
+      }),
+    ),
+  };
+}
+
+function argsOf({ argsJson }: StepRunSpec): unknown {
+  if (argsJson === "") return undefined;
+  try {
+    return JSON.parse(argsJson);
+  } catch (error) {
+    const message = `args_json is no JSON: ${(error as Error).message}`;
+    const problems = [{ code: "malformed", pointer: "/spec/argsJson", message }];
+    throw new MillraceError("malformed_request", message, { problems });
+  }
+}
+
+/** An exit code is a failure with it. */
+function retryOf({ maxAttempts, delayMs, backoff, maxDelayMs, on }: RetryPolicy): Fields {
+  const exitCodes = on.flatMap((cause) => /^exit:(\d{1,3})$/.exec(cause)?.[1] ?? []).map(Number);
+  const causes = on.map((cause) => (/^exit:\d{1,3}$/.test(cause) ? "failed" : cause));
+  return present({
+    attempts: maxAttempts,
+    delay: duration(delayMs),
+    backoff: backoff === 0 ? undefined : backoff,
+    maxDelay: duration(maxDelayMs),
+    on: causes.length === 0 ? undefined : [...new Set(causes)],
+    exitCodes: exitCodes.length === 0 ? undefined : exitCodes,
+  });
+}
+
+function duration(ms: bigint): string | undefined {
+  return ms === 0n ? undefined : `${ms}ms`;
+}

@@ -1,0 +1,122 @@
+/**
+ * Figures for Prometheus, read when they are asked for: those of this node's kernel, and those of the whole cluster, which
+ * every node shows alike, so that they are there while any node lives. What cannot be read is left out of a scrape.
+ */
+import { Gauge, type Registry } from "prom-client";
+import type { KernelCounters } from "../../actors/kernel/kernel-context.ts";
+import type { ClusterContext } from "../app/upkeep/cluster.ts";
+import { within } from "../domain/within.ts";
+
+export interface WorkerFigures {
+  readonly counters: KernelCounters;
+  /** Shards that are open here. */
+  readonly owned: () => readonly number[];
+}
+
+export function registerWorkerMetrics(registry: Registry, { counters, owned }: WorkerFigures): void {
+  registry.registerMetric(
+    new Gauge({
+      name: "millrace_kernel",
+      help: "Totals of the kernel since the start of the process, by kind; `activations`, `parked` and `unreadable` are current numbers",
+      labelNames: ["kind"],
+      registers: [],
+      collect() {
+        for (const [kind, value] of Object.entries(counters)) this.set({ kind }, value);
+      },
+    }),
+  );
+  registry.registerMetric(
+    new Gauge({
+      name: "millrace_shards_owned",
+      help: "Shards that this node owns",
+      registers: [],
+      collect() {
+        this.set(owned().length);
+      },
+    }),
+  );
+}
+
+/** One value of a metric with its labels. */
+type Series = readonly [labels: Readonly<Record<string, string>>, value: number];
+
+interface ClusterMetric {
+  readonly name: string;
+  readonly help: string;
+  readonly labels: readonly string[];
+  readonly read: () => Promise<readonly Series[]>;
+}
+
+/** Less than a scraper waits. */
+const READ_WITHIN_MS = 2_000;
+
+export function registerClusterMetrics(registry: Registry, context: ClusterContext): void {
+  const { nodes, inspection, stores, clock } = context;
+  const mailboxes = shared(() => inspection.states());
+  const metrics: readonly ClusterMetric[] = [
+    {
+      name: "millrace_nodes",
+      help: "Nodes that live, of any role; the same on every node",
+      labels: [],
+      read: async () => [[{}, (await nodes.list()).length]],
+    },
+    {
+      name: "millrace_mailbox_depth",
+      help: "Envelopes in the mailbox of a shard, by state; the same on every node",
+      labels: ["shard", "state"],
+      read: async () =>
+        (await mailboxes()).flatMap(({ shard, depth }) =>
+          Object.entries(depth).map(([state, value]): Series => [{ shard: String(shard), state }, value]),
+        ),
+    },
+    {
+      name: "millrace_mailbox_oldest_seconds",
+      help: "How long the oldest waiting envelope of a shard has waited, 0 when none does; the same on every node",
+      labels: ["shard"],
+      read: async () =>
+        (await mailboxes()).map(({ shard, waitingSince }): Series => {
+          const now = clock.now();
+          return [{ shard: String(shard) }, Math.max(0, now - (waitingSince ?? now)) / 1_000];
+        }),
+    },
+    {
+      name: "millrace_shard_epoch",
+      help: "Grows each time that a shard changes hands; the same on every node",
+      labels: ["shard"],
+      read: async () =>
+        [...(await stores.shards.epochs())].map(([shard, epoch]): Series => [{ shard: String(shard) }, epoch]),
+    },
+    {
+      name: "millrace_dead_letters",
+      help: "Messages in the store that their actor could not decide; the same on every node",
+      labels: [],
+      read: async () => [[{}, await stores.deadLetters.count()]],
+    },
+  ];
+  for (const metric of metrics) registry.registerMetric(gaugeOf(context, metric));
+}
+
+function gaugeOf({ log }: ClusterContext, { name, help, labels, read }: ClusterMetric): Gauge {
+  return new Gauge({
+    name,
+    help,
+    labelNames: labels,
+    registers: [],
+    async collect() {
+      const series = await within(READ_WITHIN_MS, name, read()).catch((error: unknown): readonly Series[] => {
+        log.debug({ metric: name, error: String(error) }, "a metric could not be read");
+        return [];
+      });
+      // A reset would set one without labels to 0.
+      if (labels.length === 0) this.remove();
+      else this.reset();
+      for (const [values, value] of series) this.set(values, value);
+    },
+  });
+}
+
+/** The gauges of one scrape ask together, and share what is under way. */
+function shared<T>(read: () => Promise<T>): () => Promise<T> {
+  let underWay: Promise<T> | undefined;
+  return () => (underWay ??= read().finally(() => (underWay = undefined)));
+}

@@ -1,0 +1,115 @@
+/** The roles of a node: each is started with what it needs, and told to the teardown. */
+import type { Registry } from "prom-client";
+import { Kernel } from "../../actors/kernel/kernel.ts";
+import type { TurnSaved } from "../../actors/kernel/kernel-context.ts";
+import { aggregateTypeOf } from "../../actors/aggregates.ts";
+import type { LetterFormat } from "../../queues/envelope.ts";
+import { ShardOwner } from "../../queues/shard-owner.ts";
+import { artifactSweeper } from "../app/content/artifact-sweeper.ts";
+import { cacheSweeper } from "../app/content/cache-sweeper.ts";
+import type { ClusterContext } from "../app/upkeep/cluster.ts";
+import type { AppContext } from "../app/context.ts";
+import { GroupCensus } from "../app/upkeep/group-census.ts";
+import { RetentionSweeper } from "../app/upkeep/retention-sweeper.ts";
+import type { ControlPlaneConfig } from "../config.ts";
+import type { TlsSource } from "../domain/tls.ts";
+import { BOARD_WITNESS } from "../board/redis-board.ts";
+import { createGrpcServer } from "../grpc/server.ts";
+import { type ReadinessChecks, readinessReader } from "../app/readiness.ts";
+import { createHttpServer } from "../http/server.ts";
+import type { RedisTarget } from "../redis/connect.ts";
+import { attachWebSocketGateway } from "../ws/endpoint.ts";
+import { bindingAddress, closeServer, listen, reachableAddress } from "./listen.ts";
+import { registerWorkerMetrics } from "./metrics.ts";
+import { registerRetentionMetrics } from "./retention-metrics.ts";
+import type { Teardown } from "./teardown.ts";
+
+const HTTP_GRACE_MS = 5_000;
+const GRPC_GRACE_MS = 3_000;
+
+interface WorkerParts {
+  readonly onTurnSaved: TurnSaved;
+  readonly nodeId: string;
+  readonly redis: RedisTarget;
+  readonly registry: Registry;
+  readonly letters: LetterFormat;
+}
+
+export async function startWorker(
+  config: ControlPlaneConfig,
+  context: AppContext,
+  { nodeId, redis, registry, letters, onTurnSaved }: WorkerParts,
+  teardown: Teardown,
+): Promise<ShardOwner> {
+  const { stores, log } = context;
+  const kernel = new Kernel({ ...context, typeOf: aggregateTypeOf, onTurnSaved });
+  teardown.add("the kernel", () => kernel.stop());
+  const owner = new ShardOwner({
+    redis,
+    nodeId,
+    shards: config.shards,
+    handler: kernel,
+    witness: BOARD_WITNESS,
+    epochs: stores.shards,
+    format: letters,
+    log,
+  });
+  await owner.start();
+  teardown.add("the owner of shards", () => owner.stop());
+  const census = new GroupCensus(context, () => owner.owned());
+  teardown.add("the census of groups", () => census.stop());
+  census.start();
+  const sweeper = new RetentionSweeper(context, config.retention, () => owner.owned());
+  for (const [name, each] of [
+    ["the sweeper of artifacts", artifactSweeper(context)],
+    ["the sweeper of caches", cacheSweeper(context)],
+    ["the sweeper of retention", sweeper],
+  ] as const) {
+    teardown.add(name, () => each.stop());
+    each.start();
+  }
+  registerWorkerMetrics(registry, { counters: kernel.counters, owned: () => owner.owned() });
+  registerRetentionMetrics(registry, context.clock, sweeper.figures);
+  return owner;
+}
+
+export async function startGateway(
+  config: ControlPlaneConfig,
+  context: AppContext,
+  { readiness, tls }: { readonly readiness: ReadinessChecks; readonly tls: TlsSource | null },
+  teardown: Teardown,
+): Promise<string> {
+  const server = createGrpcServer(context, {
+    readiness: readinessReader(context, readiness),
+    tls,
+    reflection: config.grpcReflection,
+  });
+  const { host } = config.grpc;
+  const port = await server.start(bindingAddress(config.grpc));
+  teardown.add("the gateway", () => server.stop(GRPC_GRACE_MS));
+  return reachableAddress({ host, port });
+}
+
+export async function startEdge(
+  config: ControlPlaneConfig,
+  context: ClusterContext,
+  options: { readonly registry: Registry; readonly readiness: ReadinessChecks; readonly tls: TlsSource | null },
+  teardown: Teardown,
+): Promise<string> {
+  const { server, app } = createHttpServer(context, options);
+  const address = await listen(server, config.http, "MILLRACE_HTTP_ADDRESS");
+  // Only now: it would take a port in use for an error of its own. Nothing is accepted before this turn ends.
+  const viewers = attachWebSocketGateway(context, { server, app, registry: options.registry });
+  teardown.add("the edge", async () => {
+    // Together: the server counts viewers among its connections.
+    await Promise.all([closeServer(server, HTTP_GRACE_MS), viewers.close()]);
+  });
+  return address;
+}
+
+/** Rejects when a mailbox of this node does not carry mail. */
+export function healthy(owner: ShardOwner): Promise<void> {
+  const stuck = owner.health().filter(({ ok }) => !ok);
+  if (stuck.length === 0) return Promise.resolve();
+  return Promise.reject(new Error(`no mail gets through on shards ${stuck.map(({ shard }) => shard).join(", ")}`));
+}

@@ -1,0 +1,233 @@
+/** What has changed in the stored format since schema 1. Pure. */
+import { MillraceError } from "../../domain/errors.ts";
+import type { JobSpec, PlannedJob, PlannedStage, PlannedStep, RunPlan } from "../../domain/plan.ts";
+import type { RunOrigin } from "../ports/aggregates.ts";
+import type { SchemaStep, StoredParts, StoredState } from "./stored-parts.ts";
+
+/** As schema 2 stored it. */
+type SecondJob = Omit<PlannedJob, "approval" | "group">;
+type SecondPlan = Omit<RunPlan, "group" | "stages" | "jobs"> & {
+  readonly stages: readonly Omit<PlannedStage, "approval">[];
+  readonly jobs: readonly SecondJob[];
+};
+
+/** As schema 1 stored it. */
+type FirstStep = Pick<PlannedStep, "name" | "continueOnError" | "timeoutMs">;
+type FirstJob = Omit<SecondJob, "steps" | "when" | "failFast" | "maxParallel" | "retry" | "outputs" | "cells"> & {
+  readonly lostAttempts: number;
+  readonly steps: readonly FirstStep[];
+};
+type FirstPlan = Omit<SecondPlan, "stages" | "jobs"> & {
+  readonly stages: readonly { readonly name: string }[];
+  readonly jobs: readonly FirstJob[];
+};
+
+const RETRY = {
+  on: ["agent_lost", "dispatch_failed"],
+  exitCodes: [],
+  delayMs: 0,
+  backoff: 1,
+  maxDelayMs: 0,
+} as const;
+
+/** What is remembered since schema 2, as it is when nothing has come of it. */
+const JOB_FIELDS = {
+  upstreamFailed: false,
+  failing: "",
+  stepAttempt: 1,
+  firstStep: 0,
+  retryTimer: null,
+  cell: null,
+  matrix: [],
+  cells: [],
+};
+const STEP_FIELDS = { hasOutputs: false };
+const REPORT_FIELDS = { hasOutputs: false };
+
+/**
+ * Schema 2: conditions, outputs, retries of steps, matrices with a bound. Nodes that write schema 1 cannot run these, so a plan
+ * that has them is refused until the last of them is gone.
+ */
+export const CONDITIONS_AND_OUTPUTS: SchemaStep = {
+  upgrade: {
+    plan(stored) {
+      const { stages, jobs, ...rest } = stored as unknown as FirstPlan;
+      const upgraded: SecondPlan = {
+        ...rest,
+        stages: stages.map((stage) => ({ ...stage, when: null })),
+        jobs: jobs.map(({ lostAttempts, steps, ...job }) => ({
+          ...job,
+          when: null,
+          failFast: false,
+          maxParallel: null,
+          outputs: [],
+          cells: null,
+          retry: { ...RETRY, attempts: lostAttempts },
+          steps: steps.map((step) => ({ ...step, id: "", when: null, retry: null })),
+        })),
+      };
+      return upgraded as unknown as RunPlan;
+    },
+    spec: (spec) => ({ ...spec, late: [], steps: spec.steps.map((step) => ({ ...step, late: [] })) }),
+    job: (state) => ({ ...JOB_FIELDS, ...state }),
+    step: (state) => ({ ...STEP_FIELDS, ...state }),
+    letter: (letter) => withMessage(letter, (report) => ({ ...REPORT_FIELDS, ...report })),
+  },
+  downgrade: {
+    plan(plan) {
+      refuseConditions(plan);
+      const older: FirstPlan = {
+        ...plan,
+        stages: plan.stages.map(({ name }) => ({ name })),
+        jobs: plan.jobs.map(
+          ({ when: _w, failFast: _f, maxParallel: _m, outputs: _o, cells: _c, retry, steps, ...job }) => ({
+            ...job,
+            lostAttempts: retry.attempts,
+            steps: steps.map(({ name, continueOnError, timeoutMs }) => ({ name, continueOnError, timeoutMs })),
+          }),
+        ),
+      };
+      return older as unknown as RunPlan;
+    },
+    spec(spec) {
+      if (spec.late.length > 0 || spec.steps.some(({ late }) => late.length > 0))
+        throw olderNode("conditions, outputs and retries of steps");
+      const steps = spec.steps.map((step) => without(step, { late: [] }));
+      return { ...without(spec, { late: [] }), steps } as unknown as JobSpec;
+    },
+    job: (state) => without(state, JOB_FIELDS),
+    step: (state) => without(state, STEP_FIELDS),
+    letter: (letter) => withMessage(letter, (report) => without(report, REPORT_FIELDS)),
+  },
+};
+
+/** What is remembered since schema 3, as it is when nothing has come of it. */
+const RUN_GATES = { place: null, stageApproval: null, retryOf: null };
+const JOB_GATES = {
+  cleanup: "none",
+  place: null,
+  gaveWayTo: null,
+  attemptsBefore: 0,
+  reusedFrom: null,
+  quotas: [],
+  waits: null,
+};
+const STEP_REUSE = { attemptsBefore: 0, reusedFrom: null };
+const ORIGIN_RERUN = { retryOf: null, firstRunId: null };
+
+/**
+ * Schema 3: approvals, groups, runs that are run again. Nodes that write schema 2 cannot run these, so a plan that has them is
+ * refused until the last of them is gone.
+ */
+export const GATES_AND_RERUNS: SchemaStep = {
+  upgrade: {
+    plan(stored) {
+      const { stages, jobs, ...rest } = stored as unknown as SecondPlan;
+      const upgraded: RunPlan = {
+        ...rest,
+        group: null,
+        stages: stages.map((stage) => ({ ...stage, approval: null })),
+        jobs: jobs.map((job) => ({ ...job, approval: null, group: null })),
+      };
+      return upgraded;
+    },
+    origin: (origin) => ({ ...ORIGIN_RERUN, ...origin }),
+    run: (state) => ({ ...RUN_GATES, ...state }),
+    job: (state) => ({ ...JOB_GATES, ...state }),
+    step: (state) => ({ ...STEP_REUSE, ...state }),
+  },
+  downgrade: {
+    plan(plan) {
+      refuseGates(plan);
+      const older: SecondPlan = {
+        ...without(plan, { group: null }),
+        stages: plan.stages.map(({ approval: _a, ...stage }) => stage),
+        jobs: plan.jobs.map(({ approval: _a, group: _g, ...job }) => job),
+      } as unknown as SecondPlan;
+      return older as unknown as RunPlan;
+    },
+    origin(origin) {
+      if (origin.retryOf !== null) throw olderNode("runs that are run again");
+      return without(origin, ORIGIN_RERUN) as unknown as RunOrigin;
+    },
+    run: (state) => without(state, RUN_GATES),
+    job: (state) => without(state, JOB_GATES),
+    step: (state) => without(state, STEP_REUSE),
+    // To an older node it is a loss, which has the job begin anew as well.
+    letter: (letter) =>
+      withMessage(letter, (report) => ({
+        ...report,
+        ...(report["phase"] === "notStarted" ? { phase: "lost" } : {}),
+      })),
+  },
+};
+
+/** What is remembered since schema 4, as it is when nothing is known of it. */
+const USAGE = { usage: null };
+const STEP_NEEDS = { secrets: [], artifacts: [], plugin: null };
+
+/**
+ * Schema 4: what steps have used up; secrets, artifacts and plugins. Nodes that write schema 3 would dispatch steps without
+ * these, so a plan that has any is refused until the last of them is gone.
+ */
+export const USAGE_AND_STEP_NEEDS: SchemaStep = {
+  upgrade: {
+    spec: (spec) => ({ ...spec, steps: spec.steps.map((step) => ({ ...STEP_NEEDS, ...step })) }),
+    step: (state) => ({ ...USAGE, ...state }),
+    letter: (letter) => withMessage(letter, (report) => ({ ...USAGE, ...report })),
+  },
+  downgrade: {
+    spec(spec) {
+      if (spec.steps.some(({ secrets }) => secrets.length > 0)) throw olderNode("secrets");
+      if (spec.steps.some(({ artifacts }) => artifacts.length > 0)) throw olderNode("artifacts");
+      if (spec.steps.some(({ plugin }) => plugin !== null)) throw olderNode("plugins");
+      return { ...spec, steps: spec.steps.map((step) => without(step, STEP_NEEDS)) } as unknown as JobSpec;
+    },
+    step: (state) => without(state, USAGE),
+    letter: (letter) => withMessage(letter, (report) => without(report, USAGE)),
+  },
+};
+
+function refuseGates({ group, stages, jobs }: RunPlan): void {
+  const isNewer =
+    group !== null ||
+    stages.some(({ approval }) => approval !== null) ||
+    jobs.some((job) => job.approval !== null || job.group !== null);
+  if (isNewer) throw olderNode("approvals and groups");
+}
+
+function without(value: object, fields: object): StoredState {
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !(name in fields)));
+}
+
+/** Reports alone have changed. */
+function withMessage(
+  letter: StoredParts["letter"],
+  change: (report: StoredState) => StoredState,
+): StoredParts["letter"] {
+  const { message } = letter;
+  const isReport = typeof message === "object" && message !== null && "type" in message && message.type === "reported";
+  return isReport ? { ...letter, message: change(message as unknown as StoredState) } : letter;
+}
+
+function refuseConditions({ stages, jobs }: RunPlan): void {
+  const isNewer =
+    stages.some(({ when }) => when !== null) ||
+    jobs.some(
+      ({ when, maxParallel, cells, outputs, retry, steps }) =>
+        when !== null ||
+        maxParallel !== null ||
+        cells !== null ||
+        outputs.length > 0 ||
+        retry.delayMs > 0 ||
+        steps.some((step) => step.when !== null || step.retry !== null),
+    );
+  if (isNewer) throw olderNode("conditions, outputs and retries of steps");
+}
+
+function olderNode(what: string): MillraceError {
+  return new MillraceError(
+    "unavailable",
+    `a node of an older version still runs, which knows no ${what}: try again once all nodes are upgraded`,
+  );
+}

@@ -1,0 +1,200 @@
+/** The builtin `checkout` by a real agent and a real Git, from repositories made here. */
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { expect } from "chai";
+import { git, GitHttpServer, TestRepository } from "../../support/git-server.ts";
+import { CheckoutBench } from "./checkout-bench.ts";
+
+describe("the builtin `checkout`", function () {
+  this.timeout(60_000);
+  let bench: CheckoutBench;
+  before(async () => {
+    bench = await CheckoutBench.create();
+  });
+  after(() => bench?.remove());
+  beforeEach(() => bench.startAgent());
+  afterEach(() => bench.agent.end());
+
+  it("puts the head of the default branch into the workspace, detached and one commit deep", async () => {
+    const { outputs, log } = await bench.check({ repo: bench.code.url });
+    expect(bench.readme()).to.equal("three\n");
+    expect(outputs).to.deep.equal({ commit: bench.commits[2], ref: "refs/heads/main" });
+    expect(log).to.deep.equal([`millrace: refs/heads/main is at commit ${bench.commits[2]} of ${bench.code.url}`]);
+    expect(git(bench.workspace, "rev-list", "--count", "HEAD")).to.equal("1");
+    expect(() => git(bench.workspace, "symbolic-ref", "HEAD")).to.throw();
+    expect(git(bench.workspace, "status", "--porcelain")).to.equal("");
+    expect(await readdir(join(bench.workspace, ".git"))).not.to.include("hooks");
+  });
+
+  const refs: readonly (readonly [what: string, args: object, content: string, ref: string, commit: number])[] = [
+    ["a branch", { branch: "feature/login" }, "branched\n", "refs/heads/feature/login", 3],
+    ["a branch by `ref`", { ref: "feature/login" }, "branched\n", "refs/heads/feature/login", 3],
+    ["an annotated tag", { ref: "v1.0" }, "one\n", "refs/tags/v1.0", 0],
+    ["a full name", { ref: "refs/tags/v1.0" }, "one\n", "refs/tags/v1.0", 0],
+    ["the head of a pull request", { ref: "refs/pull/1/head" }, "branched\n", "refs/pull/1/head", 3],
+    ["what the run was triggered for, when that is nothing", { ref: "" }, "three\n", "refs/heads/main", 2],
+  ];
+  for (const [what, args, content, ref, commit] of refs) {
+    it(`takes ${what}`, async () => {
+      const { outputs } = await bench.check({ repo: bench.code.url, ...args });
+      expect(bench.readme()).to.equal(content);
+      expect(outputs).to.deep.equal({ commit: bench.commits[commit], ref });
+    });
+  }
+
+  it("takes a commit by its id, in whole or in part", async () => {
+    for (const ref of [bench.commits[1]!, bench.commits[1]!.toUpperCase(), bench.commits[1]!.slice(0, 8)]) {
+      const { outputs } = await bench.check({ repo: bench.code.url, ref });
+      expect(bench.readme()).to.equal("two\n");
+      expect(outputs).to.deep.equal({ commit: bench.commits[1], ref: bench.commits[1] });
+    }
+  });
+
+  it("fetches as much of the history as is asked for", async () => {
+    await bench.check({ repo: bench.code.url, depth: 2 });
+    expect(git(bench.workspace, "rev-list", "--count", "HEAD")).to.equal("2");
+    await bench.check({ repo: bench.code.url, depth: "0" });
+    expect(git(bench.workspace, "rev-list", "--count", "HEAD")).to.equal("3");
+    expect(git(bench.workspace, "describe")).to.match(/^v1\.0-2-g/);
+    expect(git(bench.workspace, "rev-parse", "origin/feature/login")).to.equal(bench.commits[3]);
+  });
+
+  it("empties the folder that it goes into and leaves the others", async () => {
+    await bench.check({ repo: bench.code.url, path: "a/b" });
+    const other = join(bench.workspace, "other");
+    const inside = join(bench.workspace, "a", "b");
+    writeFileSync(other, "mine");
+    mkdirSync(join(inside, "cache", "deep"), { recursive: true });
+    writeFileSync(join(inside, "cache", "deep", "file"), "");
+    symlinkSync(other, join(inside, "link"));
+    chmodSync(join(inside, "cache", "deep"), 0o500);
+    const { log } = await bench.check({ repo: bench.code.url, path: "./a/b/", branch: "feature/login" });
+    expect(log[0]).to.equal("millrace: removed what was in a/b");
+    expect((await readdir(inside)).toSorted()).to.deep.equal([".git", "README"]);
+    expect(bench.readme("a", "b")).to.equal("branched\n");
+    expect(readFileSync(other, "utf8")).to.equal("mine");
+  });
+
+  it("goes nowhere by a link, and not out of the workspace", async () => {
+    await bench.check({ repo: bench.code.url, path: "a" });
+    symlinkSync(bench.folder, join(bench.workspace, "out"));
+    await bench.fails({ repo: bench.code.url, path: "out/code" }, 73, '"out" is no folder');
+    await bench.fails({ repo: bench.code.url, path: "../job_2" }, 64, "leads out of the workspace");
+    await bench.fails({ repo: bench.code.url, path: "/etc" }, 64, "leads out of the workspace");
+    expect(await readdir(bench.folder)).to.include("code.git");
+  });
+
+  it("fetches submodules when they are asked for, and theirs when that is", async () => {
+    const inner = new TestRepository(bench.folder, "inner");
+    inner.commit("inner", "inner\n");
+    const middle = new TestRepository(bench.folder, "middle");
+    middle.commit("middle", "middle\n");
+    middle.addSubmodule(inner.url, "inner");
+    const outer = new TestRepository(bench.folder, "outer");
+    outer.commit("outer", "outer\n");
+    outer.addSubmodule("../middle.git", "middle");
+    middle.commit("middle", "newer than what is wanted\n");
+    const has = async (path: string) => (await readdir(join(bench.workspace, path))).toSorted();
+    await bench.check({ repo: outer.url });
+    expect(await has("middle")).to.deep.equal([]);
+    await bench.check({ repo: outer.url, submodules: true });
+    expect(await has("middle")).to.deep.equal([".git", ".gitmodules", "inner", "middle"]);
+    expect(await has("middle/inner")).to.deep.equal([]);
+    expect(readFileSync(join(bench.workspace, "middle", "middle"), "utf8")).to.equal("middle\n");
+    await bench.check({ repo: outer.url, submodules: "recursive", depth: 0 });
+    expect(await has("middle/inner")).to.deep.equal([".git", "inner"]);
+  });
+
+  it("reads no setting of the machine, the user or the definition, and runs no hook", async () => {
+    const mark = join(bench.folder, "ran");
+    const config = `[core]\n  hooksPath = ${bench.folder}\n[url "file:///nowhere/"]\n  insteadOf = file://${bench.folder}/\n`;
+    writeFileSync(join(bench.folder, ".gitconfig"), config);
+    writeFileSync(join(bench.folder, "post-checkout"), `#!/bin/sh\ntouch ${mark}\n`, { mode: 0o755 });
+    const names = {
+      HOME: bench.folder,
+      GIT_CONFIG_GLOBAL: join(bench.folder, ".gitconfig"),
+      GIT_CONFIG_PARAMETERS: `'core.hooksPath=${bench.folder}'`,
+      GIT_DIR: "/nowhere",
+      NODE_OPTIONS: "--no",
+    };
+    const env = Object.entries(names).map(([name, value]) => ({ name, value }));
+    await bench.check({ repo: bench.code.url }, { env });
+    expect(await readdir(bench.folder)).not.to.include("ran");
+    await rm(join(bench.folder, ".gitconfig"));
+  });
+
+  describe("fails with a line and an exit code of its own", () => {
+    it("when there is no such ref, naming a near one", async () => {
+      await bench.fails(
+        { repo: bench.code.url, ref: "feature/logn" },
+        65,
+        'no branch, tag or commit "feature/logn"; did you mean "feature/login"?',
+      );
+      await bench.fails({ repo: bench.code.url, branch: "v1.0" }, 65, 'no branch "v1.0"');
+      await bench.fails({ repo: bench.code.url, ref: "0123456789".repeat(4) }, 65, "no branch, tag or commit");
+      await bench.fails({ repo: bench.code.url, ref: "abcdef12" }, 65, 'no branch, tag or commit "abcdef12"');
+    });
+
+    it("when there is no such repository, or none of its commits", async () => {
+      await bench.fails({ repo: `file://${bench.folder}/missing.git` }, 66, "is not there");
+      const empty = new TestRepository(bench.folder, "empty");
+      await bench.fails({ repo: empty.url }, 65, "the repository is empty");
+    });
+
+    it("when what it is asked for is no ref or no repository, or would be an option or a command", async () => {
+      const { url } = bench.code;
+      for (const ref of ["-upload-pack=x", "a..b", "a b", "a:b", "x.lock", "a\nb", "@{u}"]) {
+        await bench.fails({ repo: url, ref }, 64, "cannot be the name of");
+      }
+      const bad = [
+        "ext::sh -c touch%20/tmp/x",
+        "--upload-pack=x",
+        "fd::3",
+        "/etc",
+        "ssh://-oProxyCommand=x/y",
+        "-x@host:y",
+      ];
+      for (const repo of bad) await bench.fails({ repo }, 64, "no address of a repository");
+      const { log } = await bench.fails({ repo: "https://user:hunter2@host/code.git" }, 64, "holds a password");
+      expect(log.join()).not.to.include("hunter2");
+      await bench.fails({}, 64, "there is no repository");
+      await bench.fails({ repo: url, depth: -1 }, 64, "`depth` must be");
+      await bench.fails({ repo: url, submodules: "some" }, 64, "`submodules` must be");
+      await bench.fails({ repo: url, clean: true }, 64, 'no argument "clean"');
+    });
+
+    it("when a submodule would be fetched by a transport that runs programs, or from this machine", async () => {
+      const server = await new GitHttpServer(bench.folder, null).start();
+      try {
+        for (const [name, url] of [
+          ["program", "ext::sh -c whoami"],
+          ["local", bench.code.path],
+        ] as const) {
+          const outer = new TestRepository(bench.folder, `outer-${name}`);
+          outer.addSubmodule(bench.code.url, "sub");
+          outer.moveSubmodule("sub", url);
+          await bench.fails(
+            { repo: `${server.origin}/outer-${name}.git`, submodules: true },
+            64,
+            "a transport that is not allowed",
+          );
+        }
+      } finally {
+        await server.stop();
+      }
+    });
+
+    it("when the machine has no Git", async () => {
+      await bench.fails({ repo: bench.code.url }, 69, "no Git can be started", {
+        env: [{ name: "PATH", value: "/nowhere" }],
+      });
+    });
+
+    it("when the host cannot be reached, for which a retry is worth it", async () => {
+      const { reason } = await bench.fails({ repo: "http://127.0.0.1:1/code.git" }, 75, "cannot be reached");
+      expect(reason).to.include("a retry may help");
+      await bench.fails({ repo: "http://no-such-host.invalid/code.git" }, 75, "cannot be resolved");
+    });
+  });
+});

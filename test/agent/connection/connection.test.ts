@@ -1,0 +1,335 @@
+/** What the agent keeps over disconnections, restarts, and its own death. */
+import { execFileSync } from "node:child_process";
+import { availableParallelism, hostname } from "node:os";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { status } from "@grpc/grpc-js";
+import { expect } from "chai";
+import { MillraceError } from "../../../src/domain/errors.ts";
+import { until } from "../../support/until.ts";
+import { AgentBench, processesWith, TestAgent } from "../test-agent.ts";
+
+describe("an agent and its connection", () => {
+  let bench: AgentBench;
+  beforeEach(async () => {
+    bench = await new AgentBench().open();
+  });
+  afterEach(() => bench.end());
+
+  const refusalOf = async (agent: Promise<unknown>): Promise<MillraceError> => {
+    const error: unknown = await agent.then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    expect(error).to.be.instanceOf(MillraceError);
+    return error as MillraceError;
+  };
+
+  it("registers once, with its own facts as labels, and keeps its identity for this user alone", async () => {
+    const first = await bench.start({ labels: { team: "test", os: "overridden" } });
+    await first.stop();
+    await bench.start();
+    expect(bench.plane.registrations).to.have.length(1);
+    expect(bench.plane.registrations[0]).to.deep.include({ name: "tester", slots: 2 });
+    const { labels, bootId } = bench.plane.hellos[0]!;
+    expect(labels).to.deep.equal({
+      team: "test",
+      os: "overridden",
+      arch: process.arch,
+      hostname: hostname(),
+      cores: String(availableParallelism()),
+    });
+    expect(bootId).to.not.equal(bench.plane.hellos[1]!.bootId);
+    expect((await stat(join(bench.dataDir, "identity.json"))).mode & 0o777).to.equal(0o600);
+  });
+
+  it("says nothing of itself when it is told not to", async () => {
+    await bench.start({ facts: false, labels: { team: "test" } });
+    expect(bench.plane.hellos[0]!.labels).to.deep.equal({ team: "test" });
+    expect(bench.plane.registrations[0]!.labels).to.deep.equal({ team: "test" });
+  });
+
+  it("begins no job while its disk is too full, and says so", async () => {
+    await bench.start({ minFreeDisk: { bytes: Number.MAX_SAFE_INTEGER, percent: 100 } });
+    const { takesNoJobs } = bench.plane.hellos[0]!;
+    expect(takesNoJobs).to.match(/^\d+ MiB of the agent's disk are free, less than \d+ MiB$/);
+    await until("a heartbeat", () => bench.plane.heartbeats.length > 0);
+    expect(bench.plane.heartbeats[0]!.takesNoJobs).to.match(/ MiB of the agent's disk are free/);
+    bench.plane.dispatch({ script: "true" });
+    const end = await bench.plane.endOf();
+    expect(end).to.include({ phase: "STEP_PHASE_NOT_STARTED", startedAtMs: 0n });
+    expect(end.reason).to.match(/ MiB of the agent's disk are free/);
+  });
+
+  it("registers again when its token is refused", async () => {
+    await bench.start();
+    bench.plane.revokeTokens();
+    bench.plane.disconnect(status.UNAUTHENTICATED);
+    await until("a second hello", () => bench.plane.hellos.length === 2);
+    expect(bench.plane.registrations).to.have.length(2);
+  });
+
+  it("ends with a clear error when no token is accepted", async () => {
+    expect(await refusalOf(new TestAgent(bench.options({ registrationToken: "wrong" })).ended)).to.include({
+      reason: "unauthenticated",
+      message: "the registration token is refused (unknown registration token): ask for a new one",
+    });
+    const { registrationToken: _, ...withoutToken } = bench.options();
+    expect((await refusalOf(new TestAgent(withoutToken).ended)).message).to.match(/not registered yet/);
+
+    const registered = await bench.start();
+    await registered.stop();
+    bench.plane.revokeTokens();
+    expect((await refusalOf(new TestAgent(withoutToken).ended)).message).to.match(/refuses this agent's token/);
+  });
+
+  it("refuses options that cannot work", async () => {
+    const cases = [
+      { address: "gateway.example:9090" },
+      { address: "127.0.0.1.example.org:9090" },
+      { address: "localhost" },
+      { slots: 0 },
+      { name: "" },
+    ];
+    for (const options of cases) {
+      const { reason } = await refusalOf(new TestAgent(bench.options(options)).ended);
+      expect(reason, JSON.stringify(options)).to.equal("malformed_request");
+    }
+  });
+
+  it("has its data directory for itself", async () => {
+    const first = await bench.start();
+    const error = await refusalOf(new TestAgent(bench.options()).ended);
+    expect(error.reason).to.equal("conflict");
+    expect(error.message).to.include(`pid ${process.pid}`).and.include(bench.dataDir);
+    await first.stop();
+    await (await bench.start()).stop();
+  });
+
+  it("has its data directory for itself among processes, until it is killed", async () => {
+    const child = await bench.spawn();
+    const error = await refusalOf(new TestAgent(bench.options()).ended);
+    expect(error.message).to.include(`pid ${child.pid}`);
+    child.kill("SIGKILL");
+    await until("the end of the process", () => child.signalCode !== null);
+    await bench.start();
+  });
+
+  it("acknowledges nothing by itself: an end is reported until the plane has it, over a gateway's restart", async () => {
+    bench.plane.acknowledgesReports = false;
+    await bench.start();
+    bench.plane.dispatch({ script: "sleep 0.3; echo done" });
+    await bench.plane.reportOf("STEP_PHASE_STARTED");
+    bench.plane.stop();
+    await until("the end of the step", async () => (await processesWith("sleep 0.3")).length === 0);
+    bench.plane.reports.length = 0;
+    await bench.plane.start();
+    expect(await bench.plane.endOf()).to.include({ phase: "STEP_PHASE_SUCCEEDED", lastLine: 1n });
+    expect((await bench.plane.logOf(1n)).map((line) => line.content)).to.deep.equal(["done"]);
+
+    bench.plane.reports.length = 0;
+    bench.plane.disconnect();
+    await bench.plane.endOf();
+    const { held, heldJobIds } = bench.plane.hellos.at(-1)!;
+    expect(held).to.deep.equal([{ runId: "run_1", jobId: "job_1", stepRunId: "step_1", token: 1n }]);
+    expect(heldJobIds).to.deep.equal(["job_1"]);
+
+    bench.plane.acknowledgesReports = true;
+    bench.plane.order({ $case: "acknowledge", value: { stepRunId: "step_1", token: 1n } });
+    await until("a heartbeat without it", () => bench.plane.heartbeats.at(-1)?.held.length === 0);
+  });
+
+  it("reports an end again without a disconnection", async () => {
+    bench.plane.acknowledgesReports = false;
+    await bench.start();
+    bench.plane.dispatch({ script: "true" });
+    await until("a second report", () => bench.plane.reports.filter(({ phase }) => phase !== "STEP_PHASE_STARTED")[1]);
+  });
+
+  it("tells again after a disconnection what still runs", async () => {
+    await bench.start();
+    bench.plane.dispatch({ script: "sleep 67" });
+    await bench.plane.reportOf("STEP_PHASE_STARTED");
+    bench.plane.disconnect();
+    await until("a second report", () => bench.plane.reports.length === 2);
+    const [first, again] = bench.plane.reports;
+    expect(again).to.deep.equal({ ...first, endedAtMs: again!.endedAtMs });
+    expect(again!.endedAtMs >= first!.endedAtMs).to.equal(true);
+  });
+
+  it("counts its heartbeats over all connections", async () => {
+    await bench.start();
+    await until("two heartbeats", () => bench.plane.heartbeats.length >= 2);
+    bench.plane.disconnect();
+    await until("a second hello", () => bench.plane.hellos.length === 2);
+    const before = bench.plane.heartbeats.length;
+    await until("two more", () => bench.plane.heartbeats.length >= before + 2);
+    const sequences = bench.plane.heartbeats.map(({ sequence }) => Number(sequence));
+    expect(sequences).to.deep.equal(sequences.map((_, index) => index + 1));
+  });
+
+  it("kills a step whose lease runs out while heartbeats are not acknowledged", async () => {
+    await bench.start();
+    bench.plane.dispatch({ script: "trap '' TERM; echo up; sleep 68", leaseMs: 600n });
+    await bench.plane.logOf(1n);
+    await until("heartbeats that keep it alive", () => bench.plane.heartbeats.length > 20);
+    expect(bench.plane.reports).to.have.length(1);
+    bench.plane.acknowledgesHeartbeats = false;
+    const silentSince = performance.now();
+    const end = await bench.plane.endOf();
+    expect(end).to.include({ phase: "STEP_PHASE_LOST", exitCode: -1 });
+    expect(end.reason).to.include("lease of 600 ms");
+    // From the sending of the last acknowledged heartbeat, which was up to one interval earlier.
+    expect(performance.now() - silentSince).to.be.within(400, 1_500);
+    expect(await processesWith("sleep 68")).to.deep.equal([]);
+  });
+
+  it("kills a step whose lease runs out while the plane is away, and reports it later", async () => {
+    await bench.start();
+    bench.plane.dispatch({ script: "echo up; sleep 69", leaseMs: 300n });
+    await bench.plane.logOf(1n);
+    bench.plane.stop();
+    await until("the end of the step", async () => (await processesWith("sleep 69")).length === 0);
+    await bench.plane.start();
+    expect(await bench.plane.endOf()).to.include({ phase: "STEP_PHASE_LOST" });
+  });
+
+  it("leaves nothing of a step when it is killed, wherever that hides, and reports it as lost when it is back", async () => {
+    const agent = await bench.spawn();
+    bench.plane.dispatch({
+      script:
+        "trap '' TERM HUP; sleep 70 & setsid sh -c 'trap \"\" TERM; sleep 70 & sleep 70' & echo $MILLRACE_STEP_MARK; sleep 70",
+    });
+    const mark = (await bench.plane.logOf(1n))[0]!.content;
+    await until("all its processes", async () => (await processesWith("sleep 70")).length >= 4);
+    agent.kill("SIGKILL");
+    await until("the end of all of them", async () => (await processesWith("sleep 70")).length === 0, 2_000);
+    await until("the end of its supervisor", async () => (await processesWith(mark)).length === 0);
+
+    bench.plane.reports.length = 0;
+    await bench.start();
+    expect(bench.plane.hellos.at(-1)).to.deep.include({
+      held: [{ runId: "run_1", jobId: "job_1", stepRunId: "step_1", token: 1n }],
+      heldJobIds: [],
+    });
+    expect(await bench.plane.endOf()).to.include({ phase: "STEP_PHASE_LOST", token: 1n });
+    expect(await readdir(join(bench.dataDir, "work"))).to.deep.equal([]);
+
+    bench.plane.reports.length = 0;
+    bench.plane.dispatch({ script: "echo again > ../again" });
+    expect(await bench.plane.endOf()).to.include({ phase: "STEP_PHASE_LOST" });
+    expect(await readdir(join(bench.dataDir, "work"))).to.deep.equal([]);
+  });
+
+  it("still reports an end that nobody had acknowledged when it was killed", async () => {
+    bench.plane.acknowledgesReports = false;
+    const agent = await bench.spawn();
+    bench.plane.dispatch({ script: "exit 9" });
+    const end = await bench.plane.endOf();
+    agent.kill("SIGKILL");
+    await until("the end of the process", () => agent.signalCode !== null);
+    bench.plane.reports.length = 0;
+    await bench.start();
+    expect(await bench.plane.endOf()).to.deep.equal(end);
+  });
+
+  it("lets its jobs end when it is to stop, and begins no others", async () => {
+    const agent = await bench.start();
+    bench.plane.dispatch({ script: "echo up; while [ ! -e go ]; do sleep 0.02; done" });
+    await bench.plane.logOf(1n);
+    const stopped = agent.stop();
+    await until("the drain message", () => bench.plane.received.includes("drain"));
+    bench.plane.dispatch({ script: "true", jobId: "job_2", stepRunId: "step_other" });
+    expect(await bench.plane.endOf("step_other")).to.include({ phase: "STEP_PHASE_LOST", startedAtMs: 0n });
+
+    execFileSync("touch", [join(bench.dataDir, "work", "job_1", "go")]);
+    expect((await bench.plane.endOf()).phase).to.equal("STEP_PHASE_SUCCEEDED");
+    bench.plane.dispatch({ script: "echo last", stepRunId: "step_2" });
+    expect((await bench.plane.endOf("step_2")).phase).to.equal("STEP_PHASE_SUCCEEDED");
+    bench.plane.order({ $case: "release", value: { jobId: "job_1", succeeded: false } });
+    await stopped;
+    expect((await readFile(join(bench.dataDir, "journal.jsonl"), "utf8")).match(/"t":"settled"/g)).to.have.length(3);
+  });
+
+  it("says again after a reconnection that it drains", async () => {
+    const agent = await bench.start();
+    bench.plane.dispatch({ script: "true" });
+    await bench.plane.endOf();
+    const stopped = agent.stop();
+    bench.plane.disconnect();
+    await until("the drain on the second stream", () => {
+      const hello = bench.plane.received.lastIndexOf("hello");
+      return hello > 0 && bench.plane.received.includes("drain", hello);
+    });
+    bench.plane.order({ $case: "release", value: { jobId: "job_1", succeeded: false } });
+    await stopped;
+  });
+
+  it("kills what still runs when its time to drain is over, and reports it as lost", async () => {
+    const agent = await bench.start({ drainTimeoutMs: 100 });
+    bench.plane.dispatch({ script: "trap '' TERM; echo up; sleep 71" });
+    await bench.plane.logOf(1n);
+    await agent.stop();
+    expect(await bench.plane.endOf()).to.include({ phase: "STEP_PHASE_LOST", lastLine: 1n });
+    expect(await processesWith("sleep 71")).to.deep.equal([]);
+  });
+
+  it("asks its steps to end before its time to drain is over, and reports them as lost whatever they make of it", async () => {
+    const agent = await bench.start({ drainTimeoutMs: 2_000 });
+    bench.plane.dispatch({ script: "trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.02; done" });
+    await bench.plane.logOf(1n);
+    const stoppedAt = performance.now();
+    await agent.stop();
+    expect(performance.now() - stoppedAt).to.be.within(1_500, 2_000);
+    const end = await bench.plane.endOf();
+    expect(end).to.include({ phase: "STEP_PHASE_LOST", exitCode: 0 });
+    expect(end.reason).to.equal("the agent was stopped before the step had ended");
+    expect((await bench.plane.logOf(end.lastLine)).at(-1)!.content).to.equal("bye");
+    expect(bench.plane.received.slice(-2)).to.deep.equal(["report", "goodbye"]);
+  });
+
+  it("hands back a job that holds its slot while nothing of it runs", async () => {
+    const agent = await bench.start({ drainTimeoutMs: 100 });
+    bench.plane.dispatch({ script: "true" });
+    await bench.plane.endOf();
+    await agent.stop();
+    expect(bench.plane.received.at(-1)).to.equal("goodbye");
+  });
+
+  it("does not say goodbye while the plane has not acknowledged all ends", async () => {
+    bench.plane.acknowledgesReports = false;
+    const agent = await bench.start({ drainTimeoutMs: 100 });
+    bench.plane.dispatch({ script: "true" });
+    await bench.plane.endOf();
+    await agent.stop();
+    expect(bench.plane.received).to.include("drain").and.not.include("goodbye");
+  });
+
+  it("waits for its last lines to be stored as long as it has time to drain", async () => {
+    const agent = await bench.start({ drainTimeoutMs: 6_000 });
+    bench.plane.storesLogs = false;
+    bench.plane.dispatch({ script: "echo late" });
+    await bench.plane.endOf();
+    const stopped = agent.stop();
+    bench.plane.order({ $case: "release", value: { jobId: "job_1", succeeded: false } });
+    const stoppedAt = performance.now();
+    await until("more than the farewell", () => performance.now() - stoppedAt > 2_500);
+    bench.plane.storeLogsAgain();
+    await stopped;
+    expect(performance.now() - stoppedAt).to.be.below(4_000);
+  });
+
+  it("ends at once when it is told to, whatever its time to drain", async () => {
+    const agent = await bench.start({ drainTimeoutMs: 3_600_000 });
+    bench.plane.dispatch({ script: "echo up; sleep 72" });
+    await bench.plane.logOf(1n);
+    await agent.kill();
+    expect((await bench.plane.endOf()).phase).to.equal("STEP_PHASE_LOST");
+  });
+
+  it("ends also when the plane never answered", async () => {
+    bench.plane.stop();
+    const agent = new TestAgent(bench.options());
+    await agent.stop();
+  });
+});

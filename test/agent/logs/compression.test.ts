@@ -1,0 +1,53 @@
+import { once } from "node:events";
+import { type AddressInfo, createConnection, createServer, type Server } from "node:net";
+import { expect } from "chai";
+import { AgentBench } from "../test-agent.ts";
+
+const LINES = 20_000;
+
+describe("what an agent sends", () => {
+  let bench: AgentBench;
+  let counter: Server;
+  let bytes: number;
+  let address: string;
+
+  beforeEach(async () => {
+    bench = await new AgentBench().open();
+    bytes = 0;
+    counter = createServer((client) => {
+      const plane = createConnection(bench.plane.port, "127.0.0.1");
+      client.on("data", (chunk) => (bytes += chunk.length));
+      client.pipe(plane).pipe(client);
+      for (const socket of [client, plane]) socket.on("error", () => {});
+    });
+    counter.listen(0, "127.0.0.1");
+    await once(counter, "listening");
+    address = `127.0.0.1:${(counter.address() as AddressInfo).port}`;
+  });
+  afterEach(async () => {
+    await bench.end();
+    counter.close();
+  });
+
+  it("is compressed where there is much of it: log lines take a quarter of their size at most", async () => {
+    await bench.start({ address });
+    const text = "compile src/module/file.ts into dist/module/file.js";
+    bench.plane.dispatch({ script: `i=0; while [ $i -lt ${LINES} ]; do i=$((i+1)); echo "${text} $i"; done` });
+    const lines = await bench.plane.logOf(BigInt(LINES));
+    expect(lines.map(({ content }) => content)).to.deep.equal(
+      Array.from({ length: LINES }, (_, at) => `${text} ${at + 1}`),
+    );
+    const size = lines.reduce((sum, { content }) => sum + content.length, 0);
+    expect(bytes).to.be.below(size / 4);
+  });
+
+  it("is as it is where there is little: a line on its own and a heartbeat can be read on the wire", async () => {
+    let wire = "";
+    counter.on("connection", (client) => client.on("data", (chunk) => (wire += chunk.toString("latin1"))));
+    await bench.start({ address });
+    bench.plane.dispatch({ script: "echo a line of its own" });
+    await bench.plane.logOf(1n);
+    expect(wire).to.include("a line of its own");
+    expect(wire).to.include(bench.plane.hellos[0]!.bootId);
+  });
+});

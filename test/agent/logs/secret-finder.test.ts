@@ -1,0 +1,125 @@
+import { randomBytes } from "node:crypto";
+import { expect } from "chai";
+import fc from "fast-check";
+import { SecretFinder } from "../../../src/agent/logs/secret-finder.ts";
+import { SHORTEST_BYTES } from "../../../src/agent/logs/secret-forms.ts";
+import { SecretMask } from "../../../src/agent/logs/secret-mask.ts";
+
+const PEM = `-----BEGIN KEY-----\n${randomBytes(150).toString("base64").replaceAll(/.{64}/g, "$&\n")}\n-----END KEY-----\n`;
+
+/** As `base64 -w WIDTH` prints it. */
+const folded = (text: string, width: number): string => text.replaceAll(new RegExp(`.{${width}}`, "g"), "$&\n");
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+function stream(finder: SecretFinder, bytes: Buffer, cuts: readonly number[] = []): string {
+  const out: Buffer[] = [];
+  const mask = new SecretMask(finder, (each) => out.push(each));
+  const at = [0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].toSorted((one, other) => one - other);
+  for (const [index, end] of at.slice(1).entries()) mask.write(bytes.subarray(at[index], end));
+  mask.end();
+  return Buffer.concat(out).toString();
+}
+
+describe("the finder of secrets", () => {
+  const masked = (secret: string, text: string) => new SecretFinder([secret]).mask(text);
+
+  it("finds a value in base64 wherever it stands in what was encoded", () => {
+    for (const before of ["", "u", "us", "user:"]) {
+      for (const after of ["", "\n", ":more"]) {
+        const shown = masked("hunter22pass", `Authorization: Basic ${base64(`${before}hunter22pass${after}`)}.`);
+        expect(shown).to.match(/^Authorization: Basic \w{0,8}\*\*\*[\w=]{0,10}\.$/);
+      }
+    }
+    expect(masked("a?b>c~d?e>f", Buffer.from("a?b>c~d?e>f").toString("base64url"))).to.match(/^\*\*\*\w?$/);
+  });
+
+  it("finds it where the encoder folds lines, wherever they are cut", () => {
+    const secret = randomBytes(90).toString("hex");
+    for (const width of [60, 64, 76]) {
+      for (let before = 0; before < 80; before++) {
+        const shown = masked(secret, folded(base64(`${"x".repeat(before)}${secret}`), width));
+        // Of what was in front of it, of the character between and of the ends of lines too short to be known.
+        expect(shown.slice(shown.indexOf("***"))).to.match(/^\*\*\*[\w+/]?=*\n?$/);
+        expect(shown.indexOf("***")).to.be.at.most((before * 4) / 3 + 3 + SHORTEST_BYTES + 2);
+      }
+    }
+    expect(masked(PEM, folded(base64(PEM), 76))).to.match(/^\*\*\*\w{0,3}=*\n?$/);
+  });
+
+  it("finds each line of several, with any margin and line end", () => {
+    const shown = masked(PEM, PEM.replaceAll("\n", "\r\n  | "));
+    for (const line of PEM.split("\n").filter((text) => text.length >= SHORTEST_BYTES)) {
+      expect(shown).not.to.include(line);
+    }
+    expect(masked("{\n  a\n}\nlong enough", "a { } long enough")).to.equal("a { } ***");
+  });
+
+  it("finds it as it stands in URLs, in JSON and in what shells trace", () => {
+    const secret = `p"a's & w<o>r\\d/(1)!ü`;
+    for (const text of [
+      encodeURIComponent(secret),
+      new URLSearchParams({ secret }).toString().slice("secret=".length),
+      JSON.stringify(secret).slice(1, -1),
+      JSON.stringify(secret)
+        .slice(1, -1)
+        .replaceAll("<", "\\u003c")
+        .replaceAll(">", "\\u003e")
+        .replaceAll("&", "\\u0026"),
+      secret.replaceAll("'", `'\\''`),
+      secret.replaceAll("'", `'"'"'`),
+    ]) {
+      expect(masked(secret, `<${text}>`), text).to.equal("<***>");
+    }
+  });
+
+  it("finds it without the white space around it", () => {
+    expect(masked(" hunter22\n", "hunter22")).to.equal("***");
+    expect(masked("hunter22\n", base64("hunter22"))).to.match(/^\*\*\*\w?=*$/);
+  });
+
+  it("holds no line back that only ends like the beginning of a folded form", () => {
+    const out: string[] = [];
+    const mask = new SecretMask(new SecretFinder(["a-token-of-some-length"]), (bytes) => out.push(String(bytes)));
+    mask.write(Buffer.from("this is a\n"));
+    expect(out).to.deep.equal(["this is a\n"]);
+  });
+
+  it("lets no form of any value through, however the output is cut, and shows the rest", () => {
+    const value = fc
+      .oneof(fc.string({ minLength: 4, maxLength: 80, unit: "binary" }), fc.stringMatching(/^[ -~]{4,40}$/))
+      .filter((text) => Array.from(text.trim()).length >= SHORTEST_BYTES);
+    const encodings: readonly ((text: string) => string)[] = [
+      (text) => text,
+      (text) => encodeURIComponent(text),
+      (text) => JSON.stringify(text).slice(1, -1),
+      base64,
+      (text) => folded(base64(`${text}${text}`), 76),
+      (text) => Buffer.from(text).toString("base64url"),
+      (text) => Buffer.from(`:${text}`).toString("base64").slice(2),
+    ];
+    const shown = fc.tuple(fc.nat(10), fc.nat(encodings.length - 1), fc.stringMatching(/^[ -~\n]{0,20}$/));
+    fc.assert(
+      fc.property(
+        fc.array(value, { minLength: 1, maxLength: 5 }),
+        fc.array(shown, { maxLength: 6 }),
+        fc.array(fc.nat(), { maxLength: 30 }),
+        (secrets, parts, cuts) => {
+          const finder = new SecretFinder(secrets);
+          const forms = parts.map(([which, how]) => encodings[how]!(secrets[which % secrets.length]!));
+          const bytes = Buffer.from(forms.map((form, at) => `${parts[at]![2]}${form}`).join(""));
+          const out = stream(finder, bytes, cuts);
+          expect(out).to.equal(stream(finder, bytes));
+          for (const secret of secrets) {
+            const clean = secret.trim();
+            // A secret may hold the mask itself.
+            const left = out.split("***");
+            for (const form of [clean, encodeURIComponent(clean), JSON.stringify(clean).slice(1, -1), base64(clean)]) {
+              for (const part of left) expect(part).not.to.include(form);
+            }
+          }
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+});

@@ -1,0 +1,102 @@
+/** The launcher and its supervisors, without an agent: what a step leaves behind, and what they leave when they die. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { expect } from "chai";
+import { type LaunchedProcess, Launcher } from "../../../src/agent/process/launcher.ts";
+import { until } from "../../support/until.ts";
+import { processesWith, SILENT } from "../test-agent.ts";
+
+describe("the launcher", () => {
+  let folder: string;
+  let launcher: Launcher;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "millrace-launcher-"));
+    await writeFile(join(folder, "permit"), "");
+    launcher = new Launcher(SILENT);
+  });
+  afterEach(async () => {
+    await launcher.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const markOf = (lease: number) => `${basename(folder)}-${lease};`;
+  const start = (script: string, lease = 1): Promise<LaunchedProcess> =>
+    launcher.start({
+      command: ["sh", "-c", script],
+      cwd: folder,
+      env: { PATH: process.env["PATH"] ?? "" },
+      stdout: "/dev/null",
+      stderr: "/dev/null",
+      leaseMark: markOf(lease),
+      permitFile: join(folder, "permit"),
+    });
+
+  it("leaves nothing of a step when it says that it is gone, however the rest hides", async () => {
+    const hidings = [
+      "sleep 95 &",
+      "setsid sleep 95 &",
+      "(setsid sleep 95 &) &",
+      "setsid sh -c 'setsid sh -c \"setsid sleep 95 & sleep 95\" & env -i sleep 95' &",
+      // Begun so long before the end that its process id says nothing any more.
+      "setsid sleep 95 & sleep 0.3",
+      "trap '' HUP TERM; setsid sleep 95 >/dev/null 3>&- & kill -9 $$",
+    ];
+    for (let round = 0; round < 8; round++) {
+      const steps = await Promise.all(hidings.map((script) => start(script)));
+      await Promise.all(steps.map((step) => step.gone));
+      expect(await processesWith("sleep 95"), `round ${round}`).to.deep.equal([]);
+    }
+  });
+
+  it("leaves nothing either when a step ends in the moment in which it starts something", async () => {
+    const endings = ["", ":; :", "read -r line </dev/null"];
+    for (let count = 0; count < 300; count++) {
+      await (
+        await start(`setsid sleep 99 & ${endings[count % endings.length]}`)
+      ).gone;
+    }
+    expect(await processesWith("sleep 99")).to.deep.equal([]);
+  });
+
+  it("takes no process of another step along", async () => {
+    const other = await start("setsid sleep 96 & sleep 96");
+    await until("its processes", async () => (await processesWith("sleep 96")).length === 3);
+    for (let count = 0; count < 20; count++) await (await start("setsid true & true")).gone;
+    expect(await processesWith("sleep 96")).to.have.length(3);
+    other.kill();
+    expect(await other.exited).to.include({ code: null, signal: "SIGKILL" });
+    await other.gone;
+    expect(await processesWith("sleep 96")).to.deep.equal([]);
+  });
+
+  it("answers for steps of which nobody knows the end when it is killed, once nothing of them is left", async () => {
+    const step = await start("setsid sleep 97 & sleep 97");
+    await until("its processes", async () => (await processesWith("sleep 97")).length === 3);
+    process.kill((await processesWith("launcher-main", process.pid))[0]!, "SIGKILL");
+    expect(await step.exited).to.equal(undefined);
+    await step.gone;
+    expect(await processesWith("sleep 97")).to.deep.equal([]);
+    await launcher.whenReady();
+    expect(await (await start("exit 3")).exited).to.include({ code: 3, signal: null });
+  });
+
+  it("keeps no supervisor for a lease that is no longer asked for", async () => {
+    await (
+      await start("true")
+    ).gone;
+    await until("a supervisor that waits", async () => (await processesWith(markOf(1))).length > 0);
+    await (
+      await start("true", 2)
+    ).gone;
+    await until("the end of the first", async () => (await processesWith(markOf(1))).length === 0);
+  });
+
+  it("leaves nothing when it is closed", async () => {
+    await start("setsid sleep 98 & sleep 98");
+    await until("its processes", async () => (await processesWith("sleep 98")).length === 3);
+    await launcher.close();
+    await until("the end of them", async () => (await processesWith("sleep 98")).length === 0, 2_000);
+    await until("the end of its supervisors", async () => (await processesWith(markOf(1))).length === 0, 2_000);
+  });
+});

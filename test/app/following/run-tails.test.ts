@@ -1,0 +1,124 @@
+import { expect } from "chai";
+import { setTimeout as sleep } from "node:timers/promises";
+import { RunTails } from "../../../src/app/following/run-tails.ts";
+import type { AppContext } from "../../../src/app/context.ts";
+import { systemClock } from "../../../src/domain/clock.ts";
+import { MillraceError } from "../../../src/domain/errors.ts";
+import type { EventDraft, RunEvent } from "../../../src/domain/events.ts";
+import type { Stores } from "../../../src/stores/ports/stores.ts";
+import { seeded } from "../../chaos/world/random.ts";
+import { silentLog } from "../../support/kernel-ports.ts";
+import { planOf } from "../../support/plans.ts";
+import { saveTurn, type StoredRun, storeRun } from "../../support/stored-runs.ts";
+import { openTestSqlite } from "../../support/stores.ts";
+
+const EVENTS = 2_000;
+const SEED = 8;
+
+/** A feed that loses messages, tells some twice and tells some late, and cannot be subscribed to now and then. */
+class BadFeed {
+  readonly #listeners = new Set<(payload: unknown) => void>();
+  readonly #random: () => number;
+
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  get size(): number {
+    return this.#listeners.size;
+  }
+
+  publish(_: string, payload: unknown): Promise<void> {
+    const luck = this.#random();
+    if (luck < 0.2) return Promise.resolve();
+    const tell = () => this.#listeners.forEach((listener) => listener(payload));
+    if (luck < 0.3) setTimeout(tell, 20);
+    else tell();
+    if (luck > 0.9) tell();
+    return Promise.resolve();
+  }
+
+  async subscribe(_: string, listener: (payload: unknown) => void) {
+    await sleep(this.#random() * 10);
+    if (this.#random() < 0.3) throw new Error("no Redis");
+    // Each subscription has an entry of its own.
+    const entry = (payload: unknown) => listener(payload);
+    this.#listeners.add(entry);
+    return () => Promise.resolve(void this.#listeners.delete(entry));
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+describe("the tails of runs", function () {
+  // What the feed loses is found 5 s later, unless the store is away then, too.
+  this.timeout(60_000);
+  let sqlite: Awaited<ReturnType<typeof openTestSqlite>>;
+  before(async () => (sqlite = await openTestSqlite()));
+  after(() => sqlite.close());
+
+  /** A store that is away now and then, and in which an event may be seen later than those after it. */
+  function badStores(random: () => number): Stores {
+    const { stores } = sqlite;
+    const read = async (...[runId, after, limit]: Parameters<Stores["events"]["read"]>) => {
+      if (random() < 0.1) throw new MillraceError("unavailable", "the store is away");
+      const events = await stores.events.read(runId, after, limit);
+      return random() < 0.2 ? events.filter(() => random() > 0.1) : events;
+    };
+    return { ...stores, events: { ...stores.events, read } };
+  }
+
+  const draft = (status: string, lifecycle: EventDraft["lifecycle"] = "started"): EventDraft => ({
+    object: "pipeline",
+    lifecycle,
+    jobId: null,
+    stepRunId: null,
+    status,
+    data: {},
+  });
+
+  it("give each event once and in order, whatever the feed and the store do and however often one comes anew", async () => {
+    const chance = seeded(SEED);
+    const random = (): number => chance.between(0, 999_999) / 1_000_000;
+    const feed = new BadFeed(random);
+    const context = {
+      stores: sqlite.stores,
+      feed,
+      clock: systemClock,
+      log: silentLog,
+    } as Partial<AppContext> as AppContext;
+    const run: StoredRun = await storeRun(context, planOf([[{}]]));
+    const tails = new RunTails({ ...context, stores: badStores(random) });
+
+    async function followAnew(): Promise<readonly number[]> {
+      const numbers: number[] = [];
+      for (;;) {
+        const abort = new AbortController();
+        // One in four stays.
+        if (random() > 0.25) setTimeout(() => abort.abort(), random() * 300);
+        const following = { runId: run.runId, after: numbers.at(-1) ?? 0, abort: abort.signal };
+        for await (const events of tails.follow(following)) {
+          for (const { number } of events as readonly RunEvent[]) numbers.push(number);
+          if (random() < 0.05) await sleep(20);
+        }
+        if (!abort.signal.aborted) return numbers;
+      }
+    }
+
+    const followers = Array.from({ length: 20 }, followAnew);
+    for (let told = 0; told < EVENTS;) {
+      const count = Math.min(EVENTS - told, 1 + Math.floor(random() * 40));
+      await saveTurn(context, run, { events: Array.from({ length: count }, () => draft("running")) });
+      told += count;
+      await sleep(random() * 20);
+    }
+    followers.push(followAnew());
+    await saveTurn(context, run, { run: { state: "success" }, events: [draft("success", "completed")] });
+    const wanted = Array.from({ length: EVENTS + 1 }, (_, at) => at + 1);
+    for (const numbers of await Promise.all(followers)) expect(numbers).to.deep.equal(wanted);
+    await sleep(20);
+    expect(feed.size, "subscriptions that are left").to.equal(0);
+  });
+});

@@ -1,0 +1,135 @@
+import { expect } from "chai";
+import { newJob } from "../../../actors/job/state.ts";
+import { newStep } from "../../../actors/step/state.ts";
+import type { Gates } from "../../../src/app/runs/gate-waits.ts";
+import { jobWaitingFor, runWaitingFor, stepWaitingFor } from "../../../src/app/runs/waiting.ts";
+import type { PresenceRecord } from "../../../src/board/board.ts";
+import { asId, type AgentId, type RunId } from "../../../src/domain/ids.ts";
+import type { QuotaUse } from "../../../src/domain/quotas.ts";
+import { planOf } from "../../support/plans.ts";
+
+const plan = planOf([
+  [{ name: "build" }],
+  [
+    { name: "test", needs: [] },
+    { name: "report", needs: [1], selector: { matchLabels: [["os", "linux"]], matchExpressions: [] } },
+  ],
+]);
+const job = (index: number, patch: object) => ({
+  ...newJob(asId<RunId>("run_1"), plan.jobs[index]!),
+  ...patch,
+});
+const agent = (labels: Record<string, string>, busy: number): PresenceRecord => ({
+  agentId: asId<AgentId>("agt_1"),
+  bootId: "b",
+  gatewayId: "g",
+  labels,
+  slots: 1,
+  busy,
+});
+
+const agents = (online: readonly PresenceRecord[] | null, quotas: readonly QuotaUse[] = []) => ({ online, quotas });
+const PROJECT = plan.projectId;
+const NONE: Gates = { approvals: new Map(), groups: new Map() };
+
+describe("why a job waits", () => {
+  it("is the stage before it while its own is closed", () => {
+    expect(jobWaitingFor(job(1, {}), plan, agents([]), NONE)).to.deep.equal({
+      reason: "stage",
+      text: "waits for stage stage-0 to end",
+    });
+    expect(jobWaitingFor(job(0, {}), plan, agents([]), NONE)).to.include({
+      reason: "stage",
+      text: "waits for the run to begin",
+    });
+  });
+
+  it("is the jobs that it needs, by name", () => {
+    const waiting = jobWaitingFor(job(2, { stageOpen: true, openNeeds: [1] }), plan, agents([]), NONE);
+    expect(waiting).to.deep.equal({ reason: "needs", text: "waits for test", needs: ["test"] });
+  });
+
+  it("is the pause, whatever agents there are", () => {
+    const waiting = jobWaitingFor(job(0, { state: "queued", stageOpen: true, paused: true }), plan, agents([]), NONE);
+    expect(waiting).to.include({ reason: "paused" });
+  });
+
+  it("tells agents that are missing, unfit and busy apart", () => {
+    const queued = job(2, { state: "queued", stageOpen: true, openNeeds: [] });
+    expect(jobWaitingFor(queued, plan, agents([]), NONE)).to.include({ reason: "no_agent_online" });
+    const unfit = jobWaitingFor(queued, plan, agents([agent({ os: "mac" }, 0), agent({}, 0)]), NONE);
+    expect(unfit).to.deep.equal({
+      reason: "no_agent_matches",
+      text: "no online agent matches: os=linux (2 of 2 agents fail it)",
+    });
+    expect(jobWaitingFor(queued, plan, agents([agent({ os: "linux" }, 1)]), NONE)).to.include({ reason: "all_busy" });
+    expect(jobWaitingFor(queued, plan, agents([agent({ os: "linux" }, 0)]), NONE)).to.include({ reason: "agent" });
+    expect(jobWaitingFor(queued, plan, agents(null), NONE)).to.include({ reason: "agent" });
+  });
+
+  it("is nothing once the job runs or has ended", () => {
+    for (const state of ["running", "cancelling", "success", "failed", "cancelled"]) {
+      expect(jobWaitingFor(job(0, { state }), plan, agents([]), NONE)).to.equal(null);
+    }
+  });
+});
+
+describe("why a run waits", () => {
+  const summary = (fields: object) =>
+    ({ status: "running", bound: false, waits: null, projectId: PROJECT, ...fields }) as const;
+  const selector = { matchLabels: [["os", "linux"]] as const, matchExpressions: [] };
+
+  it("is a worker, then nothing, or the pause", () => {
+    expect(runWaitingFor(summary({ status: "pending" }), agents(null))).to.include({ reason: "worker" });
+    expect(runWaitingFor(summary({}), agents(null))).to.equal(null);
+    expect(runWaitingFor(summary({ status: "paused", bound: true }), agents(null))).to.include({ reason: "paused" });
+  });
+
+  it("is what its jobs wait for while none is at work", () => {
+    const waits = { reason: "agent", selector };
+    expect(runWaitingFor(summary({ waits }), agents(null))).to.include({ reason: "agent" });
+    expect(runWaitingFor(summary({ waits }), agents([]))).to.include({ reason: "no_agent_online" });
+    expect(runWaitingFor(summary({ waits }), agents([agent({}, 0)]))).to.include({ reason: "no_agent_matches" });
+    expect(runWaitingFor(summary({ waits: { reason: "retry" } }), agents([]))).to.include({ reason: "retry" });
+    expect(runWaitingFor(summary({ waits: { reason: "approval", gate: "job deploy" } }), agents([]))).to.deep.equal({
+      reason: "approval",
+      text: "waits for the approval of job deploy",
+    });
+    const pending = summary({ status: "pending", waits: { reason: "concurrency", group: "deploy" } });
+    expect(runWaitingFor(pending, agents([]))).to.deep.equal({
+      reason: "concurrency",
+      text: 'waits for a place in the group "deploy"',
+    });
+    expect(runWaitingFor(summary({ waits, bound: true }), agents([]))).to.equal(null);
+    expect(runWaitingFor(summary({ waits, status: "failed" }), agents([]))).to.equal(null);
+  });
+});
+
+describe("why a step waits", () => {
+  const begun = job(0, { state: "running", stepIndex: 0 });
+  const step = (index: number, patch: object = {}) => ({ ...newStep(begun, index), ...patch });
+  const NO_AGENT = { reason: "no_agent_online", text: "no agent is online" } as const;
+
+  it("is its job, then the step before it, then the agent that was sent it, then nothing", () => {
+    expect(stepWaitingFor(step(0), job(0, {}), plan, NO_AGENT)).to.deep.equal({
+      reason: "job",
+      text: "its job waits: no agent is online",
+    });
+    expect(stepWaitingFor(step(1), begun, plan, null)).to.deep.equal({
+      reason: "step",
+      text: "waits for step step-0 to end",
+    });
+    const grant = { agentId: asId<AgentId>("agt_1"), bootId: "b", requestId: "", token: 1 };
+    const sent = stepWaitingFor(step(0, { state: "queued", grant }), begun, plan, null);
+    expect(sent).to.include({ reason: "start" });
+    expect(sent!.text).to.include("agt_1");
+    expect(stepWaitingFor(step(0, { state: "running", grant }), begun, plan, null)).to.equal(null);
+  });
+
+  it("is the delay of its retry, or the pause between two steps", () => {
+    const retrying = { ...begun, retryTimer: { generation: 1, dueAt: 5 } };
+    expect(stepWaitingFor(step(0), retrying, plan, null)).to.include({ reason: "retry" });
+    expect(stepWaitingFor(step(1), retrying, plan, null)).to.include({ reason: "step" });
+    expect(stepWaitingFor(step(0), { ...begun, paused: true }, plan, null)).to.include({ reason: "paused" });
+  });
+});

@@ -1,0 +1,107 @@
+import { expect } from "chai";
+import { GROUP_AGGREGATE } from "../../../actors/group/aggregate.ts";
+import type { GroupState, Seat } from "../../../actors/group/state.ts";
+import type { JobState } from "../../../actors/job/state.ts";
+import { shardOf } from "../../../queues/shard-map.ts";
+import { GroupCensus, takeCensus } from "../../../src/app/upkeep/group-census.ts";
+import { memberKey } from "../../../src/domain/groups.ts";
+import { asId, groupIdOf, newId, type ProjectId, type RootId, type RunId } from "../../../src/domain/ids.ts";
+import type { Stores } from "../../../src/stores/ports/stores.ts";
+import { actorOf, sampleAggregate, saveOf, withIndex } from "../../contracts/samples.ts";
+import { silentLog } from "../../support/kernel-ports.ts";
+import { openTestSqlite } from "../../support/stores.ts";
+import { until } from "../../support/until.ts";
+
+const SHARDS = 4;
+const GROUP_ID = groupIdOf(asId<ProjectId>("default"), "deploy");
+const SHARD = shardOf(GROUP_ID, SHARDS);
+
+describe("the census of groups", () => {
+  let stores: Stores;
+  let close: () => Promise<void>;
+  let rung: RootId[];
+  let now: number;
+
+  beforeEach(async () => {
+    ({ stores, close } = await openTestSqlite());
+    rung = [];
+    now = 1_000_000;
+  });
+  afterEach(() => close());
+
+  const ports = () => ({
+    stores,
+    log: silentLog,
+    shards: SHARDS,
+    clock: { now: () => now, monotonic: () => performance.now() },
+    mailboxes: {
+      send: ({ rootId }: { rootId: string }) => Promise.resolve(void rung.push(asId<RootId>(rootId))),
+      sendAt: () => Promise.resolve(),
+      close: () => Promise.resolve(),
+    },
+  });
+
+  async function storeGroup(seats: readonly Pick<Seat, "key" | "held">[]): Promise<void> {
+    const { head, actors } = GROUP_AGGREGATE.initial!(GROUP_ID, SHARD);
+    const [actor] = actors;
+    const members = seats.map((seat) => ({ ...seat, onConflict: "queue", enteredAt: 900_000, supersededBy: null }));
+    const state = { ...(actor!.state as GroupState), state: "busy", seats: members };
+    const busy = { ...head, final: false, settled: false };
+    await stores.aggregates.create({ head: busy, actors: [{ ...actor!, state }] });
+  }
+
+  /** A live run whose only job is in the group, or has left it. */
+  async function liveRun(isMember: boolean): Promise<RunId> {
+    const aggregate = sampleAggregate();
+    const job = actorOf(aggregate, "job");
+    const place = isMember ? { groupId: GROUP_ID, name: "deploy", held: true } : null;
+    await stores.aggregates.create(aggregate);
+    await stores.aggregates.save(saveOf(aggregate, {}, [withIndex(job, {}, { ...(job.state as JobState), place })]));
+    return aggregate.head.rootId;
+  }
+
+  async function endedRun(): Promise<RunId> {
+    const aggregate = sampleAggregate();
+    await stores.aggregates.create({ ...aggregate, head: { ...aggregate.head, final: true } });
+    return aggregate.head.rootId;
+  }
+
+  const leaving = async () =>
+    (await stores.inbox.pending(GROUP_ID)).map((command) => {
+      expect(command.kind).to.equal("leave");
+      return command.kind === "leave" ? memberKey(command.member) : "";
+    });
+
+  it("lets those leave that are over, and those that never came", async () => {
+    const jobOf = (runId: RunId): string => memberKey({ runId, job: 0, cell: null });
+    const [over, left, never, live] = [await endedRun(), await liveRun(false), newId("run"), await liveRun(true)];
+    const held = [over, jobOf(left), never, jobOf(live), live].map((key) => ({ key, held: true }));
+    await storeGroup([...held, { key: await endedRun(), held: false }]);
+    await takeCensus(ports(), SHARD);
+    expect(await leaving()).to.have.members([over, jobOf(left), never]);
+    expect(rung).to.deep.equal([GROUP_ID, GROUP_ID, GROUP_ID]);
+    await takeCensus(ports(), SHARD);
+    expect(await leaving(), "once").to.have.length(3);
+  });
+
+  it("waits for the run of a place that was reserved a moment ago", async () => {
+    now = 930_000;
+    await storeGroup([{ key: newId("run"), held: true }]);
+    await takeCensus(ports(), SHARD);
+    expect(await leaving()).to.deep.equal([]);
+  });
+
+  it("is taken of the shards that a worker owns, and of no other", async () => {
+    await storeGroup([{ key: await endedRun(), held: true }]);
+    const other = (SHARD + 1) % SHARDS;
+    await takeCensus(ports(), other);
+    expect(await leaving()).to.deep.equal([]);
+    const census = new GroupCensus(ports(), () => [SHARD]);
+    census.start();
+    try {
+      await until("the member leaves", async () => (await leaving()).length === 1);
+    } finally {
+      await census.stop();
+    }
+  });
+});

@@ -1,0 +1,433 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { createRunAggregate } from "../../../actors/run/create.ts";
+import type { StepState } from "../../../actors/step/state.ts";
+import type { AppContext } from "../../../src/app/context.ts";
+import { findDeletion } from "../../../src/app/triggering/deleted-runs.ts";
+import { isRemoved } from "../../../src/app/runs/remove-run.ts";
+import { claimSuccessor } from "../../../src/app/runs/succession.ts";
+import { finishRemovals, sweepRecords, sweepStrayCommands } from "../../../src/app/upkeep/sweep-records.ts";
+import { type RunSweep, sweepRuns } from "../../../src/app/upkeep/sweep-runs.ts";
+import { MillraceError } from "../../../src/domain/errors.ts";
+import { commandIdOf, newId, type PipelineId, type RunId, type StepRunId } from "../../../src/domain/ids.ts";
+import type { Bound } from "../../../src/domain/retention.ts";
+import { UNBOUNDED } from "../../../src/domain/retention-text.ts";
+import { openMongoStores } from "../../../src/stores/mongo/open.ts";
+import { openSqliteStores } from "../../../src/stores/sqlite/open.ts";
+import type { Stores } from "../../../src/stores/ports/stores.ts";
+import { artifactRecord, storeArtifact } from "../../contracts/artifact-store.ts";
+import { lines } from "../../contracts/samples.ts";
+import { dyingAfter } from "../../support/dying-stores.ts";
+import { silentLog } from "../../support/kernel-ports.ts";
+import { freshDatabase, startTestMongo } from "../../support/mongo.ts";
+import { jobSpecsOf, planOf } from "../../support/plans.ts";
+import { saveTurn, storeRun } from "../../support/stored-runs.ts";
+import { openTestSqlite } from "../../support/stores.ts";
+
+const DAY_MS = 86_400_000;
+/** What a look takes that finds nothing to take. */
+const NOTHING = { runs: 0, logs: 0, artifacts: 0, events: 0 };
+
+interface OpenedStores {
+  readonly stores: Stores;
+  close(): Promise<void>;
+}
+
+async function openTestMongoStores(): Promise<OpenedStores> {
+  const stores = await openMongoStores({ url: (await startTestMongo()).url, database: freshDatabase() });
+  return { stores, close: () => stores.close() };
+}
+
+describe("the sweep of retention", function () {
+  this.timeout(60_000);
+  describe("on SQLite", () => sweepTests(openTestSqlite));
+  describe("on MongoDB", () => sweepTests(openTestMongoStores));
+
+  it("makes room in an embedded store that is full to the last page", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "millrace-full-"));
+    const stores = await openSqliteStores({ path: join(folder, "millrace.db"), limitBytes: 1e6 });
+    const fill = async (write: () => Promise<unknown>): Promise<number> => {
+      for (let written = 0; ; written++) {
+        try {
+          await write();
+        } catch (error) {
+          expect(error).to.be.instanceOf(MillraceError).with.property("reason", "unavailable");
+          return written;
+        }
+      }
+    };
+    try {
+      const plan = planOf([[{ steps: 1 }]]);
+      const nothing = () => Promise.resolve();
+      const feed = { publish: nothing, close: nothing, subscribe: () => Promise.resolve(nothing) };
+      let now = 0;
+      const context = { ...contextOf(stores, () => now), feed };
+      const made = await fill(async () => {
+        const run = await storeRun(context, plan);
+        await saveTurn(context, run, { run: { state: "success", endedAt: now }, events: [] });
+      });
+      expect(made).to.be.greaterThan(50);
+      await fill(() => stores.idempotency.claim({ key: newId("cmd"), bodyHash: "h", createdId: "x", at: 1 }));
+      now = 2 * DAY_MS;
+      for await (const _ of sweepRuns(context, sweepOf({ runs: { ...UNBOUNDED, ageMs: DAY_MS } })));
+      expect(await stores.retention.newestBut(1, plan), "all but those that nobody has ended").to.equal(undefined);
+      expect(await fill(() => storeRun(context, plan))).to.be.greaterThan(50);
+    } finally {
+      await stores.close();
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+function sweepTests(open: () => Promise<OpenedStores>): void {
+  let store: OpenedStores;
+  let now: number;
+  let context: AppContext;
+
+  beforeEach(async () => {
+    store = await open();
+    now = 1_000 * DAY_MS;
+    context = contextOf(store.stores, () => now);
+  });
+  afterEach(() => store.close());
+
+  const newPipeline = async (projectId = "default") => {
+    const pipelineId = newId("pl");
+    await store.stores.pipelines.create({
+      pipelineId,
+      projectId: projectId as never,
+      name: pipelineId,
+      description: "",
+      repoUrl: "",
+      defaultBranch: "",
+      pipelineFilePath: "",
+      saveMode: "direct",
+      prTargetBranch: "",
+      metadata: [],
+      createdBy: "",
+      actor: "",
+      createdAt: 1,
+      updatedAt: 1,
+      headRevisionId: null,
+    });
+    return pipelineId;
+  };
+
+  interface Past {
+    readonly daysAgo: number;
+    readonly settled?: boolean;
+    readonly repeats?: RunId;
+    readonly reuses?: StepRunId;
+    readonly projectId?: string;
+  }
+
+  /** A run of one step that took a moment, with a log and two events. */
+  async function storePast(pipelineId: PipelineId, { daysAgo, settled = true, repeats, reuses, projectId }: Past) {
+    const { aggregates, events, logs } = store.stores;
+    const runId = newId("run");
+    const plan = { ...planOf([[{ steps: 1 }]]), pipelineId, ...(projectId && { projectId: projectId as never }) };
+    const at = now - daysAgo * DAY_MS;
+    const before = repeats && (await aggregates.loadHead(repeats))!;
+    const aggregate = createRunAggregate({
+      runId,
+      shard: 0,
+      plan,
+      now: at,
+      origin: {
+        trigger: { kind: "manual", ref: "" },
+        variables: [],
+        triggeredBy: "",
+        actor: "",
+        revisionId: "rev_1",
+        commitSha: "",
+        attempt: before ? before.origin.attempt + 1 : 1,
+        retryOf: repeats ?? null,
+        firstRunId: before ? (before.origin.firstRunId ?? before.rootId) : null,
+      },
+    });
+    const step = aggregate.actors.find(({ kind }) => kind === "step")!;
+    const stepRunId = step.id as StepRunId;
+    const summary = { ...aggregate.head.summary, endedAt: at, status: "success" } as const;
+    await aggregates.create(
+      {
+        head: { ...aggregate.head, final: true, settled, eventNumber: 2, owed: [], nextDueAt: null, summary },
+        actors: aggregate.actors.map((actor) =>
+          actor === step ? { ...step, state: { ...(step.state as StepState), reusedFrom: reuses ?? null } } : actor,
+        ),
+      },
+      { plan: { graph: plan, jobs: jobSpecsOf(plan) } },
+    );
+    for (const number of [1, 2]) {
+      const event = { object: "pipeline", lifecycle: "created", jobId: null, stepRunId: null, status: "x" } as const;
+      await events.append([{ ...event, data: {}, runId, pipelineId, number, timeMs: at }]);
+    }
+    if (reuses === undefined) {
+      await logs.append({ stepRunId, agentId: "a", lines: lines(1, 3) });
+      await storeArtifact(store.stores, { runId, stepRunId });
+    }
+    if (before) {
+      const successor = { runId, scope: "failed", stepRunId: "", triggeredBy: "", actor: "" } as const;
+      await claimSuccessor(context, before, successor);
+    }
+    return { runId, stepRunId };
+  }
+
+  /** One look; answers how much of each part went. */
+  async function sweep(rules: Partial<RunSweep["rules"]>, stores: Stores = store.stores) {
+    const swept = { ...NOTHING };
+    const all = sweepRuns({ ...context, stores }, { ...sweepOf(rules), onSwept: (part) => void swept[part]++ });
+    for await (const _ of all);
+    return swept;
+  }
+
+  const isThere = async (...runs: readonly { readonly runId: RunId }[]) =>
+    Promise.all(runs.map(async ({ runId }) => (await store.stores.aggregates.loadHead(runId)) !== undefined));
+  const hasLog = async ({ stepRunId }: { readonly stepRunId: StepRunId }) =>
+    (await store.stores.logs.read(stepRunId, 1, 1)).length > 0;
+  const hasArtifact = async ({ runId, stepRunId }: Awaited<ReturnType<typeof storePast>>) => {
+    const { artifacts, blobs } = store.stores;
+    const found = (await artifacts.ofRun(runId)).length > 0;
+    const { artifactId } = artifactRecord({ runId, stepRunId });
+    expect((await blobs.read(artifactId, 0, 1)).length > 0, "the content goes with the record").to.equal(found);
+    return found;
+  };
+  const days = (count: number): Bound => ({ ...UNBOUNDED, ageMs: count * DAY_MS });
+
+  it("takes runs by their age, and of each pipeline leaves the newest", async () => {
+    const [busy, quiet] = [await newPipeline(), await newPipeline()];
+    const runs = [];
+    for (const daysAgo of [30, 11, 10, 9]) runs.push(await storePast(busy, { daysAgo }));
+    const only = await storePast(quiet, { daysAgo: 500 });
+    expect(await sweep({ runs: days(10) })).to.deep.equal({ ...NOTHING, runs: 3 });
+    expect(await isThere(...runs, only)).to.deep.equal([false, false, false, true, true]);
+    expect(await hasLog(runs[0]!)).to.equal(false);
+    expect(await hasLog(only)).to.equal(true);
+    expect(await sweep({ runs: days(10) })).to.deep.equal(NOTHING);
+  });
+
+  it("leaves what has not been told of everything, however old it is, and goes on behind it", async () => {
+    const pipelineId = await newPipeline();
+    const live = [];
+    // More than one page of them.
+    for (let i = 0; i < 60; i++) live.push(await storePast(pipelineId, { daysAgo: 90, settled: false }));
+    const old = await storePast(pipelineId, { daysAgo: 80 });
+    await storePast(pipelineId, { daysAgo: 1 });
+    expect((await sweep({ runs: days(10), logs: days(10) })).runs).to.equal(1);
+    expect(await isThere(...live, old)).to.deep.equal([...live.map(() => true), false]);
+  });
+
+  it("takes runs beyond a number of each pipeline, and beyond one of the project", async () => {
+    const [one, other] = [await newPipeline(), await newPipeline()];
+    const ofOne = [];
+    for (const daysAgo of [5, 4, 3, 2]) ofOne.push(await storePast(one, { daysAgo }));
+    const ofOther = [await storePast(other, { daysAgo: 9 }), await storePast(other, { daysAgo: 8 })];
+    await sweep({ runs: { ...UNBOUNDED, perPipeline: 3 } });
+    expect(await isThere(...ofOne, ...ofOther)).to.deep.equal([false, true, true, true, true, true]);
+    await sweep({ runs: { ...UNBOUNDED, perProject: 2 } });
+    const left = await isThere(...ofOne, ...ofOther);
+    expect(left, "and the newest of each pipeline stays").to.deep.equal([false, false, true, true, false, true]);
+  });
+
+  it("goes by the bounds of the project, part by part, where it has some", async () => {
+    const { pipelines } = store.stores;
+    const projectId = newId("prj");
+    await pipelines.createProject({ projectId, name: "p", createdAt: 1 });
+    await pipelines.setRetention(projectId, { runs: UNBOUNDED });
+    const [own, general] = [await newPipeline(projectId), await newPipeline()];
+    const kept = await storePast(own, { daysAgo: 50, projectId });
+    await storePast(own, { daysAgo: 1, projectId });
+    const gone = await storePast(general, { daysAgo: 50 });
+    await storePast(general, { daysAgo: 1 });
+    await sweep({ runs: days(10), logs: days(20) });
+    expect(await isThere(kept, gone)).to.deep.equal([true, false]);
+    expect(await hasLog(kept), "the logs go by the general bound").to.equal(false);
+  });
+
+  it("takes logs and events before the run, also of the newest, once", async () => {
+    const pipelineId = await newPipeline();
+    const run = await storePast(pipelineId, { daysAgo: 20 });
+    expect(await sweep({ logs: days(10), events: days(30) })).to.deep.equal({ ...NOTHING, logs: 1 });
+    expect(await hasLog(run)).to.equal(false);
+    expect(await store.stores.events.read(run.runId, 0, 10)).to.have.length(2);
+    expect(await sweep({ logs: days(10), events: days(10) })).to.deep.equal({ ...NOTHING, events: 1 });
+    expect(await store.stores.events.read(run.runId, 0, 10)).to.deep.equal([]);
+    expect(await isThere(run)).to.deep.equal([true]);
+  });
+
+  it("takes artifacts before the run, whatever they say themselves, once", async () => {
+    const pipelineId = await newPipeline();
+    const runs = [await storePast(pipelineId, { daysAgo: 20 }), await storePast(pipelineId, { daysAgo: 1 })];
+    expect(await sweep({ artifacts: days(10) })).to.deep.equal({ ...NOTHING, artifacts: 1 });
+    expect(await Promise.all(runs.map(hasArtifact))).to.deep.equal([false, true]);
+    expect(await sweep({ artifacts: days(10) })).to.deep.equal(NOTHING);
+    expect(await sweep({ artifacts: { ...UNBOUNDED, perPipeline: 1 } })).to.deep.equal(NOTHING);
+    now += 10 * DAY_MS;
+    expect(await sweep({ artifacts: days(10) })).to.deep.equal({ ...NOTHING, artifacts: 1 });
+    expect(await isThere(...runs)).to.deep.equal([true, true]);
+  });
+
+  describe("of runs that were run again", () => {
+    it("leaves an attempt, and its log, for as long as there is a newer one that shows it", async () => {
+      const pipelineId = await newPipeline();
+      const first = await storePast(pipelineId, { daysAgo: 50 });
+      const second = await storePast(pipelineId, { daysAgo: 15, repeats: first.runId, reuses: first.stepRunId });
+      await storePast(pipelineId, { daysAgo: 1 });
+      const rules = { runs: days(20), logs: days(20), artifacts: days(20) };
+      expect(await sweep(rules)).to.deep.equal(NOTHING);
+      expect([await hasLog(first), await hasArtifact(first)]).to.deep.equal([true, true]);
+
+      now += 6 * DAY_MS;
+      const parts = { logs: days(20), artifacts: days(20) };
+      const swept = await sweep(parts);
+      expect(swept.logs, "that of the newer one is gone").to.be.at.least(1);
+      expect(swept.artifacts).to.be.at.least(1);
+      await sweep(parts);
+      expect([await hasLog(first), await hasArtifact(first)]).to.deep.equal([false, false]);
+
+      await sweep({ runs: days(20) });
+      expect(await isThere(first, second)).to.deep.equal([true, false]);
+      await sweep({ runs: days(20) });
+      expect(await isThere(first, second)).to.deep.equal([false, false]);
+      expect(await isRemoved(context, first.runId)).to.equal(true);
+      expect(await isRemoved(context, second.runId), "nobody can ask for it any more").to.equal(false);
+    });
+
+    it("waits for one that is claimed and on its way, and not for ever", async () => {
+      const pipelineId = await newPipeline();
+      const first = await storePast(pipelineId, { daysAgo: 50 });
+      await storePast(pipelineId, { daysAgo: 1 });
+      const head = (await store.stores.aggregates.loadHead(first.runId))!;
+      const wanted = { runId: newId("run"), scope: "all", stepRunId: "", triggeredBy: "", actor: "" } as const;
+      await claimSuccessor(context, head, wanted);
+      await sweep({ runs: days(20) });
+      expect(await isThere(first)).to.deep.equal([true]);
+      now += 3_600_000;
+      await sweep({ runs: days(20) });
+      expect(await isThere(first)).to.deep.equal([false]);
+    });
+
+    it("lets no new attempt be claimed of one that it takes", async () => {
+      const pipelineId = await newPipeline();
+      const first = await storePast(pipelineId, { daysAgo: 50 });
+      await storePast(pipelineId, { daysAgo: 1 });
+      const head = (await store.stores.aggregates.loadHead(first.runId))!;
+      const { removals } = store.stores;
+      const claims: RunId[] = [];
+      const begin: typeof removals.begin = async (removal) => {
+        const wanted = { runId: newId("run"), scope: "all", stepRunId: "", triggeredBy: "", actor: "" } as const;
+        claims.push((await claimSuccessor(context, head, wanted)).runId);
+        await removals.begin(removal);
+      };
+      await sweep({ runs: days(20) }, { ...store.stores, removals: { ...removals, begin } });
+      expect(claims, "nobody has the claim").to.deep.equal([first.runId]);
+    });
+  });
+
+  it("takes the runs of a deleted pipeline a day after their end, the newest too", async () => {
+    const pipelineId = await newPipeline();
+    const runs = [await storePast(pipelineId, { daysAgo: 5 }), await storePast(pipelineId, { daysAgo: 0.5 })];
+    await store.stores.pipelines.delete(pipelineId);
+    await sweep({});
+    expect(await isThere(...runs)).to.deep.equal([false, true]);
+    now += DAY_MS;
+    await sweep({});
+    expect(await isThere(...runs)).to.deep.equal([false, false]);
+  });
+
+  it("shows a run whole or not at all, and finishes it, wherever the node dies", async () => {
+    let cuts = 0;
+    for (let survived = false; !survived; cuts++) {
+      const pipelineId = await newPipeline();
+      const run = await storePast(pipelineId, { daysAgo: 50 });
+      await storePast(pipelineId, { daysAgo: 1 });
+      const insert = { kind: "stop", reason: "", operator: "", actor: "" } as const;
+      const [id, answered] = [commandIdOf(run.runId), commandIdOf(run.runId, "answered")];
+      const command = { ...insert, rootId: run.runId, shard: 0, storedAt: 1 };
+      await store.stores.inbox.insert({ ...command, id });
+      await store.stores.inbox.insert({ ...command, id: answered });
+      await store.stores.inbox.answer(answered, { outcome: "accepted", status: "success" });
+
+      try {
+        await sweep({ runs: days(20) }, dyingAfter(store.stores, cuts));
+        survived = true;
+      } catch (error) {
+        expect(String(error)).to.include("died");
+      }
+      const [there] = await isThere(run);
+      const { aggregates, plans } = store.stores;
+      const seen = [await aggregates.load(run.runId), await aggregates.findStep(run.stepRunId)];
+      expect(seen.map((found) => found !== undefined)).to.deep.equal([there, there]);
+      if (there) {
+        expect(await hasLog(run)).to.equal(true);
+        expect(await plans.loadPlan(run.runId)).not.to.equal(undefined);
+      } else {
+        expect(await isRemoved(context, run.runId), "no repeat of its trigger brings it back").to.equal(true);
+      }
+
+      for await (const _ of finishRemovals(context));
+      await sweep({ runs: days(20) });
+      expect(await isThere(run)).to.deep.equal([false]);
+      expect([await hasLog(run), await hasArtifact(run)]).to.deep.equal([false, false]);
+      expect(await store.stores.logs.storedThrough(run.stepRunId)).to.equal(0);
+      expect(await store.stores.events.read(run.runId, 0, 1)).to.deep.equal([]);
+      expect(await plans.loadPlan(run.runId)).to.equal(undefined);
+      expect(await store.stores.inbox.verdict(id)).to.equal(undefined);
+      expect(await store.stores.inbox.verdict(answered)).to.equal(undefined);
+      expect(await store.stores.removals.unfinished(10)).to.deep.equal([]);
+    }
+    expect(cuts).to.be.greaterThan(6);
+  });
+
+  it("forgets small records by their age, but not that a run is gone before its request id", async () => {
+    const { idempotency, inbox, removals } = store.stores;
+    const runId = newId("run");
+    const records = { jobIds: [], stepRunIds: [], approvalIds: [] };
+    const claim = { bodyHash: "h", createdId: runId };
+    await idempotency.claim({ ...claim, key: "request", at: now - 5 * DAY_MS });
+    await idempotency.claim({ ...claim, key: "lasting", at: now - 5 * DAY_MS, bodyHash: "" });
+    const succession = { key: "none", runId };
+    await removals.begin({ runId, ...records, at: now - 4 * DAY_MS, isRepeat: false, succession });
+    await removals.finish(runId);
+    const look = async (kept: number) => {
+      for await (const _ of sweepRecords(context, kept * DAY_MS));
+      const claims = await Promise.all(["request", "lasting"].map((key) => idempotency.find(key)));
+      return [...claims.map((found) => found !== undefined), await isRemoved(context, runId)];
+    };
+    expect(await look(6)).to.deep.equal([true, true, true]);
+    expect(await look(4.5)).to.deep.equal([false, true, true]);
+    expect(await look(1)).to.deep.equal([false, true, false]);
+    expect(await findDeletion(context, newId("step"))).to.equal(undefined);
+    expect(await inbox.pageRoots(0, "", 10)).to.deep.equal([]);
+  });
+
+  it("takes commands to runs that are not there, once nobody can be about to store these", async () => {
+    const pipelineId = await newPipeline();
+    const { runId } = await storePast(pipelineId, { daysAgo: 0, settled: false });
+    const gone = newId("run");
+    const body = { kind: "stop", reason: "", operator: "", actor: "", shard: 0, storedAt: now } as const;
+    for (const rootId of [runId, gone]) await store.stores.inbox.insert({ ...body, rootId, id: commandIdOf(rootId) });
+    const look = async () => {
+      for await (const _ of sweepStrayCommands(context, 0));
+      return store.stores.inbox.pageRoots(0, "", 10);
+    };
+    expect(await look()).to.have.members([runId, gone]);
+    now += 600_001;
+    expect(await look()).to.deep.equal([runId]);
+  });
+}
+
+/** The rest of a context is not for sweeps. */
+function contextOf(stores: Stores, now: () => number): AppContext {
+  return { stores, clock: { now, monotonic: now }, log: silentLog, shards: 1 } as Partial<AppContext> as AppContext;
+}
+
+function sweepOf(rules: Partial<RunSweep["rules"]>): RunSweep {
+  return {
+    rules: { runs: UNBOUNDED, logs: UNBOUNDED, artifacts: UNBOUNDED, events: UNBOUNDED, ...rules },
+    isMine: () => true,
+    onSwept: () => {},
+    onOldest: () => {},
+  };
+}

@@ -1,0 +1,349 @@
+import { expect } from "chai";
+import { Redis } from "ioredis";
+import { type OfferBroadcast, RedisBoard, type RedisBoardOptions } from "../../src/board/redis-board.ts";
+import { type Lane, PLACE_MS } from "../../src/board/board.ts";
+import { systemClock } from "../../src/domain/clock.ts";
+import type { Offer } from "../../src/domain/effects.ts";
+import { asId, type JobRunId, type ProjectId, type RunId } from "../../src/domain/ids.ts";
+import { type AgentSelector, ANY_AGENT, type Labels } from "../../src/domain/labels.ts";
+import { NO_QUOTAS, type Quotas } from "../../src/domain/quotas.ts";
+import { startTestRedis, type TestRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
+
+const LINUX = { os: "linux" };
+const HOLD_MS = 60_000;
+
+describe("the board on Redis", () => {
+  let server: TestRedis;
+  let redis: Redis;
+  let board: RedisBoard;
+
+  before(async () => {
+    server = await startTestRedis();
+    redis = new Redis(server.connection);
+  });
+  after(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+  beforeEach(async () => {
+    await redis.flushall();
+    board = newBoard();
+  });
+
+  function newBoard(settings: Partial<Pick<RedisBoardOptions, "emptyLaneMs" | "quotas">> = {}): RedisBoard {
+    return new RedisBoard({ redis, feed: broadcast(), clock: systemClock, ...settings });
+  }
+
+  const takeOne = async (from: RedisBoard, labels: Labels, holdMs: number) => (await from.take(labels, holdMs, 1))[0];
+
+  async function takeAll(labels = LINUX): Promise<string[]> {
+    const taken: string[] = [];
+    for (let offer = await takeOne(board, labels, HOLD_MS); offer; offer = await takeOne(board, labels, HOLD_MS)) {
+      taken.push(offer.jobId);
+    }
+    return taken;
+  }
+
+  it("answers nothing while it is empty", async () => {
+    expect(await takeOne(board, LINUX, HOLD_MS)).to.equal(undefined);
+    expect(await board.size()).to.equal(0);
+  });
+
+  it("gives back an offer as it was put", async () => {
+    const offer = offerOf("a", { selector: needs("os", "linux"), priority: -3 });
+    await board.offer(offer);
+    expect(await takeOne(board, LINUX, HOLD_MS)).to.deep.equal({ ...offer, quotas: [] });
+  });
+
+  it("takes higher priorities first, then older offers", async () => {
+    await board.offer(offerOf("low", { priority: -1, queuedAt: 1 }));
+    await board.offer(offerOf("young", { queuedAt: 30 }));
+    await board.offer(offerOf("old", { queuedAt: 20, selector: needs("os", "linux") }));
+    await board.offer(offerOf("high", { priority: 10, queuedAt: 40 }));
+    expect(await takeAll()).to.deep.equal(["high", "old", "young", "low"]);
+  });
+
+  it("serves projects in turn within a priority, whatever the length of their queues", async () => {
+    for (let n = 0; n < 5; n++) await board.offer(offerOf(`big${n}`, { projectId: project("big"), queuedAt: n }));
+    for (let n = 0; n < 2; n++) {
+      await board.offer(offerOf(`small${n}`, { projectId: project("small"), queuedAt: 100 + n }));
+    }
+    expect(await takeAll()).to.deep.equal(["big0", "small0", "big1", "small1", "big2", "big3", "big4"]);
+  });
+
+  it("lets a new project go before one that has just been served", async () => {
+    await board.offer(offerOf("a1", { projectId: project("a"), queuedAt: 1 }));
+    await takeOne(board, LINUX, HOLD_MS);
+    await board.offer(offerOf("a2", { projectId: project("a"), queuedAt: 2 }));
+    await board.offer(offerOf("b1", { projectId: project("b"), queuedAt: 3 }));
+    expect(await takeAll()).to.deep.equal(["b1", "a2"]);
+  });
+
+  it("gives an agent nothing whose selector its labels fail", async () => {
+    await board.offer(offerOf("gpu", { selector: needs("gpu", "yes") }));
+    expect(await takeAll()).to.deep.equal([]);
+    expect(await takeAll({ os: "linux", gpu: "yes" } as typeof LINUX)).to.deep.equal(["gpu"]);
+  });
+
+  it("hides a taken offer from everybody until its time is up", async () => {
+    await board.offer(offerOf("a"));
+    await takeOne(board, LINUX, 50);
+    expect(await takeOne(newBoard(), LINUX, HOLD_MS)).to.equal(undefined);
+    expect(await board.size()).to.equal(1);
+    const back = await until("the offer is back", () => takeOne(board, LINUX, HOLD_MS));
+    expect(back.jobId).to.equal("a");
+  });
+
+  it("makes a taken offer available again when it is put again", async () => {
+    await board.offer(offerOf("a"));
+    await takeOne(board, LINUX, HOLD_MS);
+    await board.offer(offerOf("a"));
+    expect(await takeAll()).to.deep.equal(["a"]);
+  });
+
+  it("holds an offer once however often it is put", async () => {
+    for (let n = 0; n < 3; n++) await board.offer(offerOf("a"));
+    expect(await board.size()).to.equal(1);
+    expect(await takeAll()).to.deep.equal(["a"]);
+  });
+
+  it("forgets a withdrawn offer, waiting or taken, and takes a repeat calmly", async () => {
+    await board.offer(offerOf("waiting"));
+    await board.offer(offerOf("taken", { priority: 5 }));
+    await takeOne(board, LINUX, 1);
+    for (let n = 0; n < 2; n++) {
+      await board.withdraw(job("waiting"));
+      await board.withdraw(job("taken"));
+    }
+    await until("nothing is held", async () => (await redis.zcard("{board}:taken")) === 0);
+    expect(await takeAll()).to.deep.equal([]);
+    expect(await board.size()).to.equal(0);
+  });
+
+  it("takes as many as are wanted at once, in the same order as one by one", async () => {
+    for (let n = 0; n < 5; n++) await board.offer(offerOf(`job${n}`, { queuedAt: n, priority: n === 4 ? 1 : 0 }));
+    const idsOf = async (count: number) => (await board.take(LINUX, HOLD_MS, count)).map(({ jobId }) => `${jobId}`);
+    expect(await idsOf(3)).to.deep.equal(["job4", "job0", "job1"]);
+    expect(await idsOf(3)).to.deep.equal(["job2", "job3"]);
+    expect(await idsOf(3)).to.deep.equal([]);
+  });
+
+  it("gives each of many offers to exactly one of many takers", async () => {
+    await Promise.all(Array.from({ length: 50 }, (_, n) => board.offer(offerOf(`job${n}`, { queuedAt: n }))));
+    const boards = Array.from({ length: 5 }, () => newBoard());
+    const taken = await Promise.all(Array.from({ length: 60 }, (_, n) => takeOne(boards[n % 5]!, LINUX, HOLD_MS)));
+    const ids = taken.flatMap((offer) => (offer === undefined ? [] : [offer.jobId]));
+    expect(ids).to.have.length(50);
+    expect(new Set(ids)).to.have.length(50);
+  });
+
+  it("looks at as many keys with 20,000 offers that nobody can run as without them", async () => {
+    await board.offer(offerOf("first"));
+    await takeOne(board, LINUX, HOLD_MS);
+    const commandsWithout = await commandsOf(async () => {
+      await board.offer(offerOf("second"));
+      await takeOne(board, LINUX, HOLD_MS);
+    });
+    const selector = needs("label", "nobody has this");
+    for (let n = 0; n < 20_000; n += 1_000) {
+      await Promise.all(Array.from({ length: 1_000 }, (_, at) => board.offer(offerOf(`stuck${n + at}`, { selector }))));
+    }
+    await takeOne(board, LINUX, HOLD_MS);
+    const commandsWith = await commandsOf(async () => {
+      await board.offer(offerOf("third"));
+      expect((await takeOne(board, LINUX, HOLD_MS))?.jobId).to.equal("third");
+    });
+    expect(commandsWith).to.equal(commandsWithout);
+    expect(await board.size()).to.equal(20_003);
+  });
+
+  it("answers idle agents that match nothing without asking Redis each time, and hears of a new lane at once", async () => {
+    const wakes: Lane[] = [];
+    const stop = await board.onOffered((lane) => wakes.push(lane));
+    const calls = await commandsOf(async () => {
+      for (let n = 0; n < 1_000; n++) await takeOne(board, { agent: `${n}` }, HOLD_MS);
+    });
+    expect(calls).to.be.below(100);
+    await board.offer(offerOf("a", { selector: needs("agent", "7") }));
+    await until("the wake-up", () => wakes.length === 1);
+    expect(wakes[0]).to.deep.equal({ projectId: "default", priority: 0, selector: needs("agent", "7") });
+    expect((await takeOne(board, { agent: "7" }, HOLD_MS))?.jobId).to.equal("a");
+    await stop();
+  });
+
+  it("announces what has become available and stays silent about what already was", async () => {
+    const wakes: Lane[] = [];
+    const stop = await board.onOffered((lane) => wakes.push(lane));
+    await board.offer(offerOf("a"));
+    await board.offer(offerOf("a"));
+    await board.offer(offerOf("b"));
+    await until("two wake-ups", () => wakes.length === 2);
+    await stop();
+    await stop();
+  });
+
+  it("removes a lane that has stayed empty, but none from which an offer is taken", async () => {
+    board = newBoard({ emptyLaneMs: 1 });
+    await board.offer(offerOf("a"));
+    await takeOne(board, LINUX, 200);
+    await until("the lane may be looked at", async () => {
+      await takeOne(board, { os: "none" }, 1);
+      return (await redis.hlen("{board}:lanes")) === 1;
+    });
+    await until("the offer is back", () => takeOne(board, LINUX, 1));
+    await board.withdraw(job("a"));
+    await until("the lane is gone", async () => {
+      await takeOne(board, { os: "other" }, 1);
+      return (await redis.hlen("{board}:lanes")) === 0;
+    });
+    await board.offer(offerOf("b"));
+    expect(await takeAll()).to.deep.equal(["b"]);
+  });
+
+  it("finds offers by their jobs, taken ones too", async () => {
+    const [one, two] = [offerOf("one"), offerOf("two", { selector: needs("os", "linux") })];
+    for (const offer of [one, two]) await board.offer(offer);
+    await takeOne(board, LINUX, HOLD_MS);
+    expect(await board.find([job("two"), job("unknown"), job("one")])).to.deep.equal([two, one]);
+    expect(await board.find([])).to.deep.equal([]);
+  });
+
+  it("goes on after Redis was emptied under it", async () => {
+    await board.offer(offerOf("before"));
+    await takeOne(board, LINUX, HOLD_MS);
+    await redis.flushall();
+    await redis.script("FLUSH");
+    await board.offer(offerOf("after", { selector: needs("os", "linux") }));
+    expect(await takeAll()).to.deep.equal(["after"]);
+  });
+
+  describe("with quotas", () => {
+    const GPU = { pool: "gpu" };
+    const [ofDefault, ofGpu] = ["project:default", "label:pool=gpu"];
+    const within = (quotas: Partial<Quotas>) => newBoard({ quotas: { ...NO_QUOTAS, ...quotas } });
+    const offerAll = async (...ids: string[]) => {
+      for (const [at, id] of ids.entries()) await board.offer(offerOf(id, { queuedAt: at }));
+    };
+    const used = async (...ids: string[]) =>
+      (await board.quotaUse(ids.map(project))).map(({ name, taken, limit }) => `${name} ${taken}/${limit}`);
+
+    it("takes no more of a project than may run, what is taken and not granted counted too", async () => {
+      board = within({ everyProject: 2 });
+      await offerAll("a", "b", "c");
+      await board.offer(offerOf("other", { projectId: project("small"), queuedAt: 9 }));
+      expect(await takeAll()).to.deep.equal(["a", "other", "b"]);
+      expect(await used("default", "small")).to.deep.equal(["project:default 2/2", "project:small 1/2"]);
+      await board.vacate({ jobId: job("a"), quotas: [ofDefault] });
+      expect(await takeAll()).to.deep.equal(["c"]);
+    });
+
+    it("never takes more, whoever takes at once", async () => {
+      board = within({ everyProject: 7 });
+      await offerAll(...Array.from({ length: 40 }, (_, at) => `j${at}`));
+      const boards = Array.from({ length: 6 }, () => within({ everyProject: 7 }));
+      const taken = await Promise.all(boards.map((each) => each.take(LINUX, HOLD_MS, 8)));
+      expect(taken.flat()).to.have.length(7);
+    });
+
+    it("has a quota of its own for a project, higher or lower than that of every one", async () => {
+      board = within({
+        everyProject: 2,
+        projects: new Map([
+          ["default", 1],
+          ["large", 3],
+        ]),
+      });
+      await offerAll("a", "b");
+      for (const id of ["l1", "l2", "l3", "l4"]) await board.offer(offerOf(id, { projectId: project("large") }));
+      expect(await takeAll()).to.have.members(["a", "l1", "l2", "l3"]);
+    });
+
+    it("takes no more for agents with a label than may run there, and others take on", async () => {
+      board = within({ labels: [{ key: "pool", value: "gpu", limit: 1 }] });
+      await offerAll("a", "b");
+      expect((await board.take(GPU, HOLD_MS, 8)).map(({ jobId, quotas }) => [jobId, quotas])).to.deep.equal([
+        ["a", [ofGpu]],
+      ]);
+      expect(await board.take(GPU, HOLD_MS, 8)).to.deep.equal([]);
+      expect(await used()).to.deep.equal([`${ofGpu} 1/1`]);
+      expect(await takeAll(LINUX)).to.deep.equal(["b"]);
+    });
+
+    it("lets what has room go before what has none, whatever its priority", async () => {
+      board = within({ projects: new Map([["urgent", 1]]) });
+      for (const id of ["u1", "u2"]) await board.offer(offerOf(id, { projectId: project("urgent"), priority: 9 }));
+      await offerAll("a");
+      expect(await takeAll()).to.deep.equal(["u1", "a"]);
+    });
+
+    it("gives a place back with the offer that nobody was granted, and keeps that of a job that was", async () => {
+      board = within({ everyProject: 1 });
+      await offerAll("a", "b");
+      expect(await takeOne(board, LINUX, 30)).to.include({ jobId: "a" });
+      const again = await until("the offer is back", () => takeOne(board, LINUX, 30));
+      expect(again).to.deep.include({ jobId: "a", quotas: [ofDefault] });
+      await board.occupy([again]);
+      await board.withdraw(again.jobId);
+      await until("the hold is over", async () => (await redis.zscore("{board}:taken", "a")) === null);
+      expect(await takeAll()).to.deep.equal([]);
+    });
+
+    it("lets a place go that nobody keeps, also one of a job that it has never offered", async () => {
+      board = within({ everyProject: 1 });
+      await offerAll("a");
+      const key = `{board}:quota:${ofDefault}`;
+      await board.occupy([{ jobId: job("ended"), quotas: [ofDefault] }]);
+      expect(await takeAll()).to.deep.equal([]);
+      const leftMs = Number(await redis.zscore(key, "ended")) - Date.now();
+      expect(leftMs).to.be.within(PLACE_MS - 5_000, PLACE_MS);
+      await redis.zadd(key, Date.now() - 1, "ended");
+      expect(await takeAll()).to.deep.equal(["a"]);
+    });
+
+    it("tells Redis nothing that no quota concerns", async () => {
+      board = newBoard();
+      await offerAll("a");
+      expect(await used("default")).to.deep.equal([]);
+      await takeAll();
+      expect(await redis.keys("{board}:quota:*")).to.deep.equal([]);
+    });
+  });
+
+  /** How many commands Redis has run in between, those within scripts included. */
+  async function commandsOf(act: () => Promise<void>): Promise<number> {
+    await redis.config("RESETSTAT");
+    await act();
+    const counts = (await redis.info("commandstats")).matchAll(/cmdstat_([a-z|]+):calls=(\d+)/g);
+    return [...counts].reduce((sum, [, name, calls]) => (name === "config|resetstat" ? sum : sum + Number(calls)), 0);
+  }
+
+  function broadcast(): OfferBroadcast {
+    return {
+      messageOf: (channel, payload) => [channel, JSON.stringify(payload)],
+      async subscribe(channel, listener) {
+        const subscriber = redis.duplicate();
+        await subscriber.subscribe(channel);
+        subscriber.on("message", (_, text) => listener(JSON.parse(text)));
+        return () => Promise.resolve(subscriber.disconnect());
+      },
+    };
+  }
+});
+
+function offerOf(jobId: string, overrides: Partial<Offer> = {}): Offer {
+  return {
+    runId: asId<RunId>("run_1"),
+    jobId: job(jobId),
+    jobIndex: 0,
+    projectId: project("default"),
+    selector: ANY_AGENT,
+    priority: 0,
+    queuedAt: 1_700_000_000_000,
+    ...overrides,
+  };
+}
+
+const job = (id: string): JobRunId => asId<JobRunId>(id);
+const project = (id: string): ProjectId => asId<ProjectId>(id);
+const needs = (key: string, value: string): AgentSelector => ({ matchLabels: [[key, value]], matchExpressions: [] });

@@ -1,0 +1,106 @@
+import { expect } from "chai";
+import { Redis } from "ioredis";
+import type { PresenceRecord } from "../../src/board/board.ts";
+import { RedisPresence } from "../../src/board/redis-presence.ts";
+import { type AgentId, asId } from "../../src/domain/ids.ts";
+import { startTestRedis, type TestRedis } from "../support/redis.ts";
+import { until } from "../support/until.ts";
+
+const A = asId<AgentId>("agt_A");
+const B = asId<AgentId>("agt_B");
+
+describe("presence on Redis", () => {
+  let server: TestRedis;
+  let redis: Redis;
+  let presence: RedisPresence;
+
+  before(async () => {
+    server = await startTestRedis();
+    redis = new Redis(server.connection);
+    presence = new RedisPresence(redis);
+  });
+  after(async () => {
+    redis.disconnect();
+    await server.stop();
+  });
+  beforeEach(() => redis.flushall());
+
+  it("knows nobody who has given no sign of life", async () => {
+    expect(await presence.read([A])).to.deep.equal(new Map());
+    expect(await presence.read([])).to.deep.equal(new Map());
+    expect(await presence.online(60_000)).to.deep.equal([]);
+  });
+
+  it("answers the newest record as it was written", async () => {
+    const record = recordOf(A, { labels: { note: "two\nlines" }, busy: 1 });
+    await presence.beat(recordOf(A));
+    await presence.beat(record);
+    expect(await presence.online(60_000)).to.deep.equal([record]);
+  });
+
+  it("changes the beat with each call, also across an emptied Redis", async () => {
+    const beats = new Set<string>();
+    for (let n = 0; n < 20; n++) {
+      if (n === 10) await redis.flushall();
+      await presence.beat(recordOf(A));
+      beats.add((await presence.read([A])).get(A)!.beat);
+    }
+    expect(beats).to.have.length(20);
+  });
+
+  it("reads the agents that are asked for and no others", async () => {
+    await presence.beat(recordOf(A, { bootId: "boot-a" }));
+    await presence.beat(recordOf(B));
+    const read = await presence.read([A, asId<AgentId>("agt_unknown")]);
+    expect([...read.keys()]).to.deep.equal([A]);
+    expect(read.get(A)!.bootId).to.equal("boot-a");
+  });
+
+  it("lets a boot leave, but not a boot that has been followed by another", async () => {
+    await presence.beat(recordOf(A, { bootId: "old" }));
+    await presence.beat(recordOf(A, { bootId: "new" }));
+    await presence.leave(A, "old");
+    expect(await presence.online(60_000)).to.have.length(1);
+    await presence.leave(A, "new");
+    await presence.leave(A, "new");
+    expect(await presence.online(60_000)).to.deep.equal([]);
+    expect(await presence.read([A])).to.deep.equal(new Map());
+  });
+
+  it("counts an agent as offline once its last beat is old enough", async () => {
+    await presence.beat(recordOf(A));
+    await until("the beat is older than 20 ms", async () => (await presence.online(20)).length === 0);
+    expect(await presence.online(60_000)).to.have.length(1);
+  });
+
+  it("keeps in mind who was declared lost, until they are heard again or a day has passed", async () => {
+    expect(await presence.lost()).to.deep.equal([]);
+    await presence.beat(recordOf(A));
+    await presence.declareLost(A, "boot-1");
+    await presence.declareLost(B, "boot-1");
+    await presence.declareLost(B, "boot-1");
+    expect(await presence.lost()).to.have.members([A, B]);
+    await presence.beat(recordOf(A));
+    expect(await presence.lost()).to.deep.equal([B]);
+    await redis.zadd("{presence}:lost", Date.now() - 25 * 3_600_000, B);
+    expect(await presence.lost()).to.deep.equal([]);
+  });
+
+  it("takes an agent that was started anew for no lost one", async () => {
+    await presence.beat(recordOf(A, { bootId: "new" }));
+    await presence.declareLost(A, "old");
+    expect(await presence.lost()).to.deep.equal([]);
+  });
+
+  it("sweeps what has been silent for a long time", async () => {
+    await presence.beat(recordOf(A));
+    await presence.beat(recordOf(B));
+    await redis.zadd("{presence}:times", 1, A);
+    expect((await presence.online(60_000)).map((record) => record.agentId)).to.deep.equal([B]);
+    expect([...(await presence.read([A, B])).keys()]).to.deep.equal([B]);
+  });
+});
+
+function recordOf(agentId: AgentId, overrides: Partial<PresenceRecord> = {}): PresenceRecord {
+  return { agentId, bootId: "boot-1", gatewayId: "gateway", labels: { os: "linux" }, slots: 2, busy: 0, ...overrides };
+}

@@ -1,0 +1,120 @@
+/** The dispatch of a step that reads secrets, completed out of the store. */
+import { randomBytes } from "node:crypto";
+import { expect } from "chai";
+import { DispatchBuilder } from "../../src/gateway/dispatch-builder.ts";
+import { systemClock } from "../../src/domain/clock.ts";
+import { asId, newId, type PipelineId, type ProjectId } from "../../src/domain/ids.ts";
+import { fixedKeys, masterKey } from "../../src/secrets/master-keys.ts";
+import { SecretVault } from "../../src/secrets/vault.ts";
+import type { Stores } from "../../src/stores/ports/stores.ts";
+import { StoredRun } from "../grpc/stored-run.ts";
+import { openTestSqlite } from "../support/stores.ts";
+
+const OF_PROJECT = { projectId: asId<ProjectId>("default"), pipelineId: null };
+const OF_PIPELINE = { ...OF_PROJECT, pipelineId: asId<PipelineId>("pl_TEST") };
+
+describe("the dispatch of a step with secrets", () => {
+  let opened: Awaited<ReturnType<typeof openTestSqlite>>;
+  let stores: Stores;
+  let run: StoredRun;
+  let refused: string[];
+  const key = masterKey(randomBytes(32));
+  const vaultWith = (...keys: readonly [typeof key]) =>
+    new SecretVault({ store: stores.secrets, keys: fixedKeys(keys), clock: systemClock });
+
+  beforeEach(async () => {
+    opened = await openTestSqlite();
+    ({ stores } = opened);
+    refused = [];
+    run = await StoredRun.create(stores, [{}], {
+      env: [["A", "${{ secrets.ONE }}"]],
+      late: ["A"],
+      steps: [
+        {
+          name: "s",
+          uses: "shell",
+          action: "",
+          args: { script: "echo ${{ format('<{0}>', secrets.TWO) }}" },
+          env: [["B", "${{ env.A }}!"]],
+          workingDirectory: "",
+          late: ["/env/B", "/args/script"],
+          secrets: ["ONE", "TWO"],
+          artifacts: [],
+          plugin: null,
+        },
+      ],
+    });
+    await run.grant({ agentId: newId("agt"), bootId: "b", token: 1, requestId: "r" });
+  });
+  afterEach(() => opened.close());
+
+  const build = (secrets = vaultWith(key)) =>
+    new DispatchBuilder({
+      stores,
+      secrets,
+      onRefused: (_, reason) => Promise.resolve(void refused.push(reason)),
+    }).build(run.order());
+
+  it("has their values in its texts, and apart from them for the mask of its log", async () => {
+    await vaultWith(key).create({ ...OF_PROJECT, name: "ONE" }, "the first", "ann");
+    await vaultWith(key).create({ ...OF_PROJECT, name: "TWO" }, "shadowed", "ann");
+    await vaultWith(key).create({ ...OF_PIPELINE, name: "TWO" }, "$(second)", "ann");
+    await vaultWith(key).create({ ...OF_PIPELINE, name: "THREE" }, "not asked for", "ann");
+    const dispatch = await build();
+    expect(dispatch!.env.slice(0, 2)).to.deep.equal([
+      { name: "A", value: "the first" },
+      { name: "B", value: "the first!" },
+    ]);
+    expect(JSON.parse(dispatch!.argsJson)).to.deep.equal({ script: "echo <$(second)>" });
+    expect(dispatch!.secrets).to.have.members(["the first", "$(second)"]);
+    expect(refused).to.deep.equal([]);
+  });
+
+  it("is none while one is missing, each of which is named", async () => {
+    expect(await build()).to.equal(undefined);
+    await vaultWith(key).create({ ...OF_PROJECT, name: "ONE" }, "the first", "ann");
+    expect(await build()).to.equal(undefined);
+    expect(refused).to.deep.equal([
+      "the secrets ONE, TWO are not set for this pipeline or its project",
+      "the secret TWO is not set for this pipeline or its project",
+    ]);
+  });
+
+  it("is none when one is sealed with a key that this node does not have, which is named", async () => {
+    const lost = masterKey(randomBytes(32));
+    for (const name of ["ONE", "TWO"]) await vaultWith(lost).create({ ...OF_PROJECT, name }, "a value", "ann");
+    expect(await build()).to.equal(undefined);
+    expect(refused[0]).to.include(`sealed with the master key ${lost.id}, which is not here`);
+  });
+
+  it("is none when it would be more than an agent takes", async () => {
+    await vaultWith(key).create({ ...OF_PROJECT, name: "BIG" }, "x".repeat(65_536), "ann");
+    const env = Array.from({ length: 300 }, (_, n): [string, string] => [`V${n}`, "${{ secrets.BIG }}"]);
+    const late = env.map(([name]) => `/env/${name}`);
+    const steps = [
+      {
+        name: "s",
+        uses: "shell",
+        action: "",
+        args: {},
+        workingDirectory: "",
+        env,
+        late,
+        secrets: ["BIG"],
+        artifacts: [],
+        plugin: null,
+      },
+    ];
+    run = await StoredRun.create(stores, [{}], { steps });
+    await run.grant({ agentId: newId("agt"), bootId: "b", token: 1, requestId: "r" });
+    expect(await build()).to.equal(undefined);
+    expect(refused).to.deep.equal(["the texts of this step have more than 15728640 bytes in all"]);
+  });
+
+  it("is tried again when the store cannot be read", async () => {
+    await stores.close();
+    const error = await build().catch((caught: unknown) => caught);
+    expect(error).to.be.instanceOf(Error);
+    expect(refused).to.deep.equal([]);
+  });
+});

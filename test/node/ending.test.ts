@@ -1,0 +1,113 @@
+import { expect } from "chai";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { Teardown } from "../../src/node/teardown.ts";
+import { TSX } from "../support/processes.ts";
+import { until } from "../support/until.ts";
+
+const source = (file: string) => JSON.stringify(new URL(`../../src/${file}`, import.meta.url).href);
+
+/** A process that runs `script` as a module. */
+function runScript(script: string): ChildProcess {
+  const args = ["--import", TSX, "--input-type=module", "-e", script];
+  return spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What a started process prints first: the pid of its own child. */
+async function printedPid(child: ChildProcess): Promise<number> {
+  const [text] = (await once(child.stdout!, "data")) as [Buffer];
+  return Number(text.toString());
+}
+
+describe("ending", () => {
+  it("takes what was started in the reverse order, and goes on past what fails", async () => {
+    const ended: string[] = [];
+    const warnings: string[] = [];
+    const teardown = new Teardown({ warn: (_, message) => warnings.push(message) });
+    teardown.add("the store", () => void ended.push("store"));
+    teardown.add("the feed", () => Promise.reject(new Error("gone")));
+    teardown.add("the edge", () => void ended.push("edge"));
+    await Promise.all([teardown.end(), teardown.end()]);
+    expect(ended).to.deep.equal(["edge", "store"]);
+    expect(warnings).to.deep.equal(["the feed did not end cleanly"]);
+  });
+
+  it("ends a process that hangs on ours by a lifeline when ours is killed", async () => {
+    const ours = runScript(`
+      import { spawn } from "node:child_process";
+      import { endWithUs } from ${source("node/lifeline.ts")};
+      const child = spawn("sleep", ["60"], { detached: true, stdio: "ignore" });
+      endWithUs(child.pid);
+      process.stdout.write(String(child.pid));
+      setInterval(() => {}, 1000);
+    `);
+    const pid = await printedPid(ours);
+    expect(isAlive(pid)).to.equal(true);
+    ours.kill("SIGKILL");
+    await until("the other process ended", () => !isAlive(pid));
+  });
+
+  it("leaves it alone when the lifeline was taken back", async () => {
+    const ours = runScript(`
+      import { spawn } from "node:child_process";
+      import { endWithUs } from ${source("node/lifeline.ts")};
+      const child = spawn("sleep", ["60"], { detached: true, stdio: "ignore" });
+      const watcher = endWithUs(child.pid);
+      watcher();
+      process.stdout.write(String(child.pid), () => process.exit());
+    `);
+    const exit = once(ours, "exit");
+    const pid = await printedPid(ours);
+    try {
+      await exit;
+      expect(isAlive(pid)).to.equal(true);
+    } finally {
+      process.kill(pid, "SIGKILL");
+    }
+  });
+
+  it("kills a process group at exit", async () => {
+    const ours = runScript(`
+      import { spawn } from "node:child_process";
+      import { killAtExit } from ${source("node/kill-at-exit.ts")};
+      const child = spawn("sh", ["-c", "sleep 60 & wait"], { detached: true, stdio: "ignore" });
+      killAtExit(child.pid);
+      process.stdout.write(String(child.pid), () => process.exit(3));
+    `);
+    const exit = once(ours, "exit");
+    const pid = await printedPid(ours);
+    expect((await exit)[0]).to.equal(3);
+    await until("the process ended", () => !isAlive(pid));
+  });
+
+  it("is polite at the first signal, takes its echo for the same one, and is immediate at a later one", async () => {
+    const ours = runScript(`
+      import { listenForInterruption } from ${source("cli/interruption.ts")};
+      const { signal } = listenForInterruption();
+      signal.addEventListener("abort", () => process.stdout.write(signal.reason.message));
+      process.stdout.write("listening");
+      setInterval(() => {}, 1000);
+    `);
+    const exit = once(ours, "exit");
+    await once(ours.stdout!, "data");
+    ours.kill("SIGINT");
+    const [text] = (await once(ours.stdout!, "data")) as [Buffer];
+    expect(text.toString()).to.equal("ended by SIGINT");
+    const askedAt = performance.now();
+    await until("the process ended", () => {
+      ours.kill("SIGINT");
+      return ours.exitCode !== null;
+    });
+    expect((await exit)[0]).to.equal(130);
+    expect(performance.now() - askedAt).to.be.greaterThan(300);
+  });
+});

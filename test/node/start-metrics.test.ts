@@ -1,0 +1,145 @@
+/** A whole installation with an agent that comes late: the view of a run and the metrics say what its starts waited for. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import type { RunDetail } from "../../src/app/runs/run-view.ts";
+import type { StartTiming } from "../../src/app/runs/start-timing.ts";
+import { issueToken } from "../../src/app/identity/tokens.ts";
+import type { ControlPlane } from "../../src/node/control-plane.ts";
+import { SILENT, TestAgent } from "../agent/test-agent.ts";
+import { openTestPlanes, type TestPlanes } from "../support/plane.ts";
+import { until } from "../support/until.ts";
+
+const WAIT_MS = 400;
+
+describe("an installation whose starts wait", function () {
+  this.timeout(60_000);
+  let planes: TestPlanes;
+  let edge: ControlPlane;
+  let worker: ControlPlane;
+  let agent: TestAgent | undefined;
+  let agentDir: string;
+
+  before(async () => {
+    planes = await openTestPlanes({ shards: 4 });
+    edge = await planes.start("edge,gateway");
+    worker = await planes.start("worker");
+    agentDir = await mkdtemp(join(tmpdir(), "millrace-agent-"));
+  });
+  after(async () => {
+    await agent?.kill();
+    await planes.close();
+    await rm(agentDir, { recursive: true, force: true });
+  });
+
+  async function call<T>(path: string, body?: object): Promise<T> {
+    const response = await fetch(`http://${edge.http}/api/v1/pipelines${path}`, {
+      method: body === undefined ? "GET" : "POST",
+      headers: { authorization: `Bearer ${edge.adminToken}`, "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const answer = (await response.json()) as { detail: T };
+    expect(response.status, JSON.stringify(answer)).to.equal(200);
+    return answer.detail;
+  }
+
+  async function startAgent(): Promise<void> {
+    const registrationToken = await issueToken(edge.context, {
+      kind: "registration",
+      subject: "usr_1",
+      name: "agents",
+    });
+    agent = new TestAgent({
+      address: edge.grpc!,
+      dataDir: agentDir,
+      name: "late",
+      labels: {},
+      slots: 1,
+      registrationToken,
+      log: SILENT,
+      facts: true,
+      minFreeDisk: { bytes: 0, percent: 0 },
+      logBufferBytes: 0,
+      drainTimeoutMs: 1_000,
+    });
+    await agent.ready;
+  }
+
+  /** Values of a node's series that begin with `name`, by what follows it. */
+  async function scrape(name: string, node = worker): Promise<Readonly<Record<string, number>>> {
+    const text = await (await fetch(`http://${node.metrics}/metrics`)).text();
+    const lines = text.split("\n").filter((line) => line.startsWith(name));
+    return Object.fromEntries(
+      lines.map((line) => [line.slice(name.length, line.lastIndexOf(" ")), Number(line.split(" ").at(-1))]),
+    );
+  }
+
+  it("shows the wait for an agent while it lasts and afterwards, and counts each wait once", async () => {
+    const { pipelineId } = await call<{ pipelineId: string }>("", { name: "p" });
+    // Long enough to be reported before they end.
+    const steps = ["one", "two"].map((name) => ({ name, uses: "shell", args: { script: "sleep 0.1" } }));
+    const jobs = [
+      { name: "first", steps },
+      { name: "second", needs: ["first"], steps: steps.slice(0, 1) },
+    ];
+    await call(`/${pipelineId}/spec/save`, { spec: { jobs } });
+    const { runId } = await call<{ runId: string }>(`/${pipelineId}/trigger`, {});
+    const stepsOf = async (): Promise<readonly (readonly StartTiming[])[]> => {
+      const run = await call<RunDetail>(`/runs/${runId}`);
+      return run.jobs.map((job) => job.steps.map(({ timing }) => timing));
+    };
+    const waiting = await until("the first job has waited", async () => {
+      const [first, second] = await stepsOf();
+      return first![0]!.waits.agent! >= WAIT_MS ? { first: first![0]!, second: second![0]! } : undefined;
+    });
+    expect(waiting.first).to.deep.include({ claimedAt: null, startedAt: null });
+    expect(waiting.second.offeredAt).to.equal(null);
+    expect(waiting.second.waits).to.include({ agent: null }).and.to.have.property("needs").that.is.at.least(WAIT_MS);
+
+    await startAgent();
+    await until("the run has succeeded", async () => {
+      return (await call<RunDetail>(`/runs/${runId}`)).status === "success";
+    });
+    const [[one, two], [after]] = (await stepsOf()) as [[StartTiming, StartTiming], [StartTiming]];
+    for (const { waits, ...moments } of [one, after]) {
+      const order = Object.values(moments) as readonly string[];
+      expect(order, "in the order in which they come").to.deep.equal(order.toSorted());
+      const sum = Object.values(waits).reduce<number>((total, ms) => total + ms!, 0);
+      expect(sum, "no time is left out").to.equal(Date.parse(order.at(-1)!) - Date.parse(order[0]!));
+    }
+    expect(one.waits.agent).to.be.at.least(WAIT_MS);
+    expect(two).to.include({ claimedAt: one.claimedAt }).and.to.have.nested.property("waits.agent", null);
+    expect(after.waits.needs).to.be.at.least(one.waits.agent!);
+
+    const counts = await scrape("millrace_start_wait_seconds_count");
+    expect(counts).to.deep.equal({
+      '{phase="agent"}': 2,
+      '{phase="start"}': 3,
+    });
+    expect(await scrape("millrace_start_wait_seconds_count", edge)).to.deep.equal({ '{phase="plan"}': 1 });
+    const sums = await scrape("millrace_start_wait_seconds_sum");
+    const milliseconds = (phase: string) => Math.round(sums[`{phase="${phase}"}`]! * 1_000);
+    expect(milliseconds("agent")).to.equal(one.waits.agent! + after.waits.agent!);
+    expect(milliseconds("start")).to.equal(one.waits.start! + two.waits.start! + after.waits.start!);
+    expect(await scrape("millrace_trigger_to_start_seconds_count")).to.deep.equal({ "": 1 });
+    const [total] = Object.values(await scrape("millrace_trigger_to_start_seconds_sum"));
+    expect(Math.round(total! * 1_000)).to.equal(Date.parse(one.startedAt!) - Date.parse(one.triggeredAt));
+  });
+
+  it("takes the trigger's time from the first call when a repeat of it answers the same run", async () => {
+    const { pipelineId } = await call<{ pipelineId: string }>("", { name: "repeated" });
+    const steps = [{ name: "s", uses: "shell", args: { script: "true" } }];
+    await call(`/${pipelineId}/spec/save`, { spec: { jobs: [{ name: "j", steps }] } });
+    const before = Date.now();
+    const { runId } = await call<{ runId: string }>(`/${pipelineId}/trigger`, { requestId: "once" });
+    const after = Date.now();
+    const again = await until("a later moment", async () => {
+      return Date.now() > after && (await call<{ runId: string }>(`/${pipelineId}/trigger`, { requestId: "once" }));
+    });
+    expect(again.runId).to.equal(runId);
+    const { triggeredAt, plannedAt } = (await call<RunDetail>(`/runs/${runId}`)).jobs[0]!.steps[0]!.timing;
+    expect(Date.parse(triggeredAt)).to.be.within(before, Date.parse(plannedAt));
+    expect(Date.parse(plannedAt)).to.be.at.most(after);
+  });
+});
