@@ -2,8 +2,9 @@ import { expect } from "chai";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { deriveLintConfig, deriveReadme } from "./support/derived-files.ts";
-import { FolderTable } from "./support/folder-table.ts";
+import picomatch from "picomatch";
+import { deriveImportTable, deriveLintConfig, deriveReadme } from "./support/derived-files.ts";
+import { ImportPolicy } from "./support/import-policy.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
@@ -24,21 +25,33 @@ function sourcesIn(folder: string): readonly string[] {
 
 describe("the architecture", () => {
   const readme = read("README.md");
-  const table = new FolderTable(readme);
+  const policy = ImportPolicy.read();
   const sources = ["src", "actors", "queues"].flatMap(sourcesIn);
 
-  it("is that of README.md: every folder imports what its row allows, and nothing else", () => {
+  it("is that of scripts/import-policy.json: every folder imports what its row allows, and nothing else", () => {
     const refused = sources.flatMap((file) =>
       importsOf(read(file))
-        .filter((specifier) => !table.allows(file, specifier))
+        .filter((specifier) => !policy.allows(file, specifier))
         .map((specifier) => `${file} may not import ${specifier}`),
     );
     expect(refused).to.deep.equal([]);
   });
 
   it("has a row for every folder, and every row a folder", () => {
-    const places = new Set(sources.map((file) => table.placeOf(file)));
-    expect([...places]).to.have.members(table.places.filter((place) => !place.startsWith("proto/")));
+    const places = new Set(sources.map((file) => policy.placeOf(file)));
+    expect([...places]).to.have.members(policy.places.filter((place) => !place.startsWith("proto/")));
+  });
+
+  it("has no folder with more than 36 files of its own", () => {
+    const counts = new Map<string, number>();
+    for (const file of sources) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+    expect([...counts].filter(([, count]) => count > 36)).to.deep.equal([]);
+  });
+
+  it("holds every file whose comment says that it is pure to the linter's rule of purity", () => {
+    const says = sources.filter((file) => /^\/\*\*((?!\*\/).)*\bPure\./s.test(read(file)));
+    expect(says).to.have.length.above(20);
+    expect(says.filter((file) => !picomatch(policy.pure)(file))).to.deep.equal([]);
   });
 
   it("is read from every way to write an import", () => {
@@ -60,18 +73,27 @@ describe("the architecture", () => {
   });
 
   it("refuses what it should: adapters to use cases, the kernel to deciders, unknown packages and folders", () => {
-    expect(table.allows("src/app/runs/runs.ts", "../stores/stores.ts")).to.equal(true);
-    expect(table.allows("src/app/runs/runs.ts", "../stores/mongo/open.ts")).to.equal(false);
-    expect(table.allows("actors/job/decide.ts", "../kernel/kernel.ts")).to.equal(false);
-    expect(table.allows("actors/job/decide.ts", "./actor.ts")).to.equal(false);
-    expect(table.allows("actors/job/decide.ts", "node:fs")).to.equal(false);
-    expect(table.allows("src/http/server.ts", "express")).to.equal(false);
-    expect(table.allows("src/elsewhere/new.ts", "node:fs")).to.equal(false);
+    expect(policy.allows("src/app/runs/runs.ts", "../../stores/ports/stores.ts")).to.equal(true);
+    expect(policy.allows("src/app/runs/runs.ts", "../../stores/mongo/open.ts")).to.equal(false);
+    expect(policy.allows("src/app/runs/runs.ts", "../triggering/trigger.ts")).to.equal(false);
+    expect(policy.allows("src/http/server.ts", "../gateway/agent-session.ts")).to.equal(false);
+    expect(policy.allows("actors/job/decide.ts", "../kernel/kernel.ts")).to.equal(false);
+    expect(policy.allows("actors/job/decide.ts", "./actor.ts")).to.equal(false);
+    expect(policy.allows("actors/job/decide.ts", "node:fs")).to.equal(false);
+    expect(policy.allows("src/http/server.ts", "express")).to.equal(false);
+    expect(policy.allows("src/elsewhere/new.ts", "node:fs")).to.equal(false);
   });
 
   it("is what the linter checks too (else run `npm run generate`)", () => {
     const config = read(".oxlintrc.json");
-    expect(JSON.parse(config)).to.deep.equal(JSON.parse(deriveLintConfig(config, readme)));
+    expect(JSON.parse(config)).to.deep.equal(JSON.parse(deriveLintConfig(config, policy)));
+  });
+
+  it("is what docs/architecture.md shows (else run `npm run generate`)", () => {
+    const page = read("docs/architecture.md");
+    expect(deriveImportTable(page, policy).replaceAll(/ {2,}|-{3,}/g, " ")).to.equal(
+      page.replaceAll(/ {2,}|-{3,}/g, " "),
+    );
   });
 
   it("has the state tables of the code in README.md (else run `npm run generate`)", () => {

@@ -6,7 +6,7 @@ import type { MailboxSender } from "../../queues/ports.ts";
 import { shardOf } from "../../queues/shard-map.ts";
 import type { Clock } from "../../src/domain/clock.ts";
 import type { Board } from "../../src/board/board.ts";
-import type { AgentNotice } from "../../src/board/notices.ts";
+import type { AgentNotice } from "../../src/board/agent-notices.ts";
 import type { OwedEffect } from "../../src/domain/effects.ts";
 import type { RunEvent } from "../../src/domain/events.ts";
 import type { AgentId, RootId, RunId } from "../../src/domain/ids.ts";

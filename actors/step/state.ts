@@ -1,6 +1,6 @@
 /** What a step actor remembers: one attempt of one planned step. */
 import { type Attempt, shownAttempt } from "../../src/domain/attempts.ts";
-import { type JobRunId, type RunId, type StepRunId, stepRunId } from "../../src/domain/ids.ts";
+import { type AgentId, type JobRunId, type RunId, stepRunId, type StepRunId } from "../../src/domain/ids.ts";
 import type { ResourceUsage } from "../../src/domain/resource-usage.ts";
 import type { StepStatus } from "../../src/domain/status.ts";
 import type { Grant } from "./messages.ts";
@@ -90,4 +90,9 @@ export function newStep(
 /** True while an agent has been given the step and has not ended it. */
 export function isHeld(step: StepState): boolean {
   return step.state === "queued" || step.state === "running" || step.state === "cancelling";
+}
+
+/** True when the step is or was granted to the agent under this fencing token. */
+export function isGrantOf(step: StepState, agentId: AgentId, token: number): boolean {
+  return step.grant !== null && step.grant.agentId === agentId && step.grant.token === token;
 }

@@ -1,14 +1,38 @@
-/** How a gateway hears what the plane tells an agent. A notice may be lost: the store is read at each heartbeat. */
-import type { AgentNotice } from "./notices.ts";
-import type { AgentId } from "../domain/ids.ts";
-import { agentChannel, type Unsubscribe } from "../feed/feed.ts";
-import type { AppContext } from "../app/context.ts";
+/**
+ * Notices: what actors and gateways tell the gateway that serves an agent, over the agent's channel of the feed. A notice may be
+ * lost; the gateway then learns the same from the store at the agent's next heartbeat.
+ */
+import type { GrantedStep } from "../domain/effects.ts";
+import type { AgentId, JobRunId, StepRunId } from "../domain/ids.ts";
+import type { Labels } from "../domain/labels.ts";
+import { agentChannel, type Feed, type Unsubscribe } from "../feed/feed.ts";
 
-export type { AgentNotice } from "./notices.ts";
+interface FeedPort {
+  readonly feed: Feed;
+}
+
+export type AgentNotice =
+  | { readonly type: "dispatch"; readonly order: GrantedStep }
+  | {
+      readonly type: "revoke";
+      readonly jobId: JobRunId;
+      readonly stepRunId: StepRunId;
+      readonly token: number;
+      readonly graceMs: number;
+      readonly reason: string;
+    }
+  | { readonly type: "release"; readonly jobId: JobRunId; readonly succeeded?: boolean }
+  | { readonly type: "acknowledge"; readonly stepRunId: StepRunId; readonly token: number }
+  | { readonly type: "refuse"; readonly stepRunId: StepRunId; readonly token: number }
+  /** The agent has changed them. */
+  | { readonly type: "labels"; readonly labels: Labels }
+  | { readonly type: "refuseClaim"; readonly requestId: string }
+  /** Older streams of the agent are over: it has opened the stream `by`, or (empty) was registered anew or removed. */
+  | { readonly type: "superseded"; readonly by: string };
 
 /** Resolves once the subscription stands: what is saved from then on is heard, so read the store after it. */
 export function listenToAgent(
-  context: AppContext,
+  context: FeedPort,
   agentId: AgentId,
   listener: (notice: AgentNotice) => void,
 ): Promise<Unsubscribe> {
@@ -16,18 +40,18 @@ export function listenToAgent(
 }
 
 /** Ends the agent's other streams, at whatever gateway; `by` is the one that stays, or empty. */
-export function supersedeStreams(context: AppContext, agentId: AgentId, by: string): Promise<void> {
+export function supersedeStreams(context: FeedPort, agentId: AgentId, by: string): Promise<void> {
   return tellAgent(context, agentId, { type: "superseded", by });
 }
 
 /** Calls `listener` when the agent's token was taken back, or the agent was registered anew or removed. */
-export function listenToRevocation(context: AppContext, agentId: AgentId, listener: () => void): Promise<Unsubscribe> {
+export function listenToRevocation(context: FeedPort, agentId: AgentId, listener: () => void): Promise<Unsubscribe> {
   return listenToAgent(context, agentId, (notice) => {
     if (notice.type === "superseded" && notice.by === "") listener();
   });
 }
 
 /** Tells whatever gateways serve the agent now; a notice that nobody hears is lost. */
-export function tellAgent(context: AppContext, agentId: AgentId, notice: AgentNotice): Promise<void> {
+export function tellAgent(context: FeedPort, agentId: AgentId, notice: AgentNotice): Promise<void> {
   return context.feed.publish(agentChannel(agentId), notice);
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ACT_AS } from "../app/identity/access.ts";
 import { signAccessToken } from "../app/identity/access-tokens.ts";
-import { ADMINISTRATOR } from "../app/identity/bootstrap.ts";
+import { ADMINISTRATOR } from "../app/upkeep/bootstrap.ts";
 import { issueToken, tokenIdOf } from "../app/identity/tokens.ts";
 import type { AppContext } from "../app/context.ts";
 import type { ControlPlaneConfig } from "../config.ts";

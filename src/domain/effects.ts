@@ -29,7 +29,7 @@ export interface Offer {
 }
 
 /** A granted step on its way to the agent. The agent's boot id and the token are what the actor has saved. */
-export interface DispatchOrder {
+export interface GrantedStep {
   readonly agentId: AgentId;
   readonly bootId: string;
   readonly runId: RunId;
@@ -66,7 +66,7 @@ export type OwedEffect =
   /** A granted job has places in quotas, by their names; and gives them up when it ends. */
   | { readonly type: "occupy"; readonly jobId: JobRunId; readonly quotas: readonly string[] }
   | { readonly type: "vacate"; readonly jobId: JobRunId; readonly quotas: readonly string[] }
-  | { readonly type: "dispatch"; readonly order: DispatchOrder }
+  | { readonly type: "dispatch"; readonly order: GrantedStep }
   /** Ask the agent to end a step: politely, then by force after the grace. */
   | {
       readonly type: "revoke";

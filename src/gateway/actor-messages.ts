@@ -1,25 +1,20 @@
 /** What gateways tell the actors on behalf of agents. Each letter may be sent again: it names the grant it speaks of. */
-import type { AgentLost, ClaimRequested } from "../../actors/job/messages.ts";
+import type { ClaimRequested } from "../../actors/job/messages.ts";
 import type { ReportPhase, StepReported } from "../../actors/step/messages.ts";
-import type { StepState } from "../../actors/step/state.ts";
 import type { TakenOffer } from "../board/board.ts";
-import type { DispatchOrder } from "../domain/effects.ts";
-import type { AgentId, JobRunId, RunId, StepRunId } from "../domain/ids.ts";
+import type { GrantedStep } from "../domain/effects.ts";
+import type { AgentId, RunId, StepRunId } from "../domain/ids.ts";
 import { OUTPUT_BOUNDS } from "../domain/outputs.ts";
 import type { Pairs } from "../domain/plan.ts";
 import type { ResourceUsage } from "../domain/resource-usage.ts";
 import type { AppContext } from "../app/context.ts";
+import type { AgentBoot } from "../app/agents/agent-removal.ts";
+import { isGrantOf, type StepState } from "../../actors/step/state.ts";
 
 const OVERFULL = {
   phase: "failed",
   reason: `the outputs of this run would have more than ${OUTPUT_BOUNDS.runBytes} bytes in all with those of this step`,
 } as const;
-
-/** One start of one agent. */
-export interface AgentBoot {
-  readonly agentId: AgentId;
-  readonly bootId: string;
-}
 
 export interface StepReport {
   readonly stepRunId: StepRunId;
@@ -41,24 +36,13 @@ export interface StepReport {
  * `refuseClaim`.
  */
 export async function requestClaim(
-  context: AppContext,
+  context: Pick<AppContext, "mailboxes">,
   { agentId, bootId }: AgentBoot,
   { runId, jobId, quotas }: Pick<TakenOffer, "runId" | "jobId" | "quotas">,
   requestId: string,
 ): Promise<void> {
   const message: ClaimRequested = { type: "claimRequested", agentId, bootId, requestId, quotas };
   await context.mailboxes.send({ rootId: runId, to: { kind: "job", id: jobId }, message });
-}
-
-/** Tells a job that the agent which has it, as it was with that boot, holds nothing any more. */
-export async function sendAgentLost(
-  context: AppContext,
-  job: { readonly runId: RunId; readonly jobId: JobRunId },
-  { agentId, bootId }: AgentBoot,
-  reason: string,
-): Promise<void> {
-  const message: AgentLost = { type: "agentLost", agentId, bootId, reason };
-  await context.mailboxes.send({ rootId: job.runId, to: { kind: "job", id: job.jobId }, message });
 }
 
 /**
@@ -79,8 +63,8 @@ export async function sendReport(
 }
 
 /** Ends a step that was granted and that no agent can be told of; a repeat changes nothing. */
-export async function reportRefusedOrder(context: AppContext, order: DispatchOrder, reason: string): Promise<void> {
-  const { agentId, runId, stepRunId, token } = order;
+export async function reportRefusedDispatch(context: AppContext, step: GrantedStep, reason: string): Promise<void> {
+  const { agentId, runId, stepRunId, token } = step;
   const report = {
     stepRunId,
     token,
@@ -105,13 +89,7 @@ export async function reportStep(
   report: StepReport,
 ): Promise<"sent" | "refused"> {
   const location = await context.stores.aggregates.findStep(report.stepRunId);
-  if (location === undefined || !isGrantOf(location.actor.state, agentId, report.token)) return "refused";
+  if (location === undefined || !isGrantOf(location.actor.state as StepState, agentId, report.token)) return "refused";
   await sendReport(context, agentId, location.runId, report);
   return "sent";
-}
-
-/** True when the stored step is or was granted to the agent under this token. */
-export function isGrantOf(step: unknown, agentId: AgentId, token: number): boolean {
-  const { grant } = step as StepState;
-  return grant !== null && grant.agentId === agentId && grant.token === token;
 }

@@ -1,89 +1,100 @@
 /**
- * One agent's control channel: what the plane orders goes down in order, what the agent reports goes up, and free
- * slots are filled from the board. It keeps nothing that the store lacks: an agent that connects elsewhere misses nothing.
+ * One agent that is connected: what actors decide goes down in order, what the agent reports goes up, and free slots are filled
+ * from the board. A session keeps nothing that the store lacks: an agent that connects to another gateway misses nothing.
  */
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ConnectResponse, HeartbeatRequest, Hello, StepReport } from "../../proto/generated/agent/v1/agent.ts";
+import type { AgentBoot } from "../app/agents/agent-removal.ts";
 import type { AgentCaller } from "../app/identity/access.ts";
-import { CLAIM_WAIT_MS, type Claimant, claimNext } from "./claim-queue.ts";
-import { type AgentBoot, reportStep, sendReport, type StepReport as Report } from "./actor-messages.ts";
 import { type AgentNotice, listenToAgent, supersedeStreams } from "../board/agent-notices.ts";
-import { agentFacts, refreshAgent } from "./registration.ts";
-import { AgentStanding } from "./agent-standing.ts";
-import { type AgentHoldings, handBackJobs, missedOrders } from "./reconciliation.ts";
 import { type ErrorReason, MillraceError } from "../domain/errors.ts";
-import type { JobRunId, RunId, StepRunId } from "../domain/ids.ts";
+import type { RunId, StepRunId } from "../domain/ids.ts";
 import type { Labels } from "../domain/labels.ts";
-import { chosenId, noticeMessage, readHoldings, readReport } from "../grpc/messages/agent-messages.ts";
+import { reportStep, sendReport, type StepReport } from "./actor-messages.ts";
+import { type AgentMessage, messageOf } from "./agent-message.ts";
+import { AgentStanding } from "./agent-standing.ts";
+import type { Claimant } from "./claim-queue.ts";
 import type { GatewayContext } from "./gateway-context.ts";
 import { Outbox } from "./outbox.ts";
-import { parse } from "../grpc/status.ts";
+import { PendingClaims } from "./pending-claims.ts";
+import { type AgentHoldings, handBackJobs, reconcile } from "./reconciliation.ts";
+import { type AgentFacts, refreshAgent } from "./registration.ts";
+import { Slots } from "./slots.ts";
 
 /** Messages that may wait for an agent that reads too slowly. */
 const OUTBOX_CAPACITY = 1_000;
 const MAX_WAITING_REPORTS = 1_000;
-/** Between two tries to hand on a report that no mailbox takes. */
+/** Between two attempts to hand on a report that no mailbox takes. */
 const REPORT_RETRY_MS = 500;
 /** Few, so that agents share what is offered at once; enough that a burst does not wait for one round trip a job. */
 const CLAIMS_AT_ONCE = 8;
-/** An agent that has not been heard for so many heartbeats gets no jobs: it may stand still, and would lose them. */
+/** An agent that has been silent for so many heartbeats gets no jobs: it may stand still, and would lose them. */
 const SILENT_HEARTBEATS = 2;
-/** What another heartbeat cannot mend. */
+/** Errors that the next heartbeat would meet again. */
 const FATAL: readonly ErrorReason[] = ["malformed_request", "unauthenticated"];
+
+/** What an agent says when it connects. */
+export interface Hello {
+  /** Chosen by the agent at its start; a new one tells that the earlier process is gone. */
+  readonly bootId: string;
+  readonly facts: AgentFacts;
+  readonly holdings: AgentHoldings;
+}
+
+export interface Heartbeat {
+  readonly bootId: string;
+  readonly sequence: bigint;
+  readonly holdings: AgentHoldings;
+}
 
 export interface AgentSessionOptions {
   readonly caller: AgentCaller;
   readonly hello: Hello;
-  readonly write: (message: ConnectResponse) => Promise<void>;
-  /** Ends the stream; called once. */
+  /** Resolves when the next message may be written. Rejects when the agent has gone. */
+  readonly write: (message: AgentMessage) => Promise<void>;
+  /** Ends the stream; called at most once. */
   readonly end: (reason: MillraceError) => void;
 }
 
 export class AgentSession implements Claimant {
-  /** Another object whenever they change: the board remembers what it has found for one. */
+  /** Replaced, never changed in place: the board remembers what it has found for one object of labels. */
   labels: Labels;
   readonly #context: GatewayContext;
   readonly #standing: AgentStanding;
   readonly #boot: AgentBoot;
   readonly #hello: Hello;
-  readonly #slots: number;
+  readonly #slots: Slots;
+  readonly #claims: PendingClaims;
   readonly #streamId = randomUUID();
   readonly #end: (reason: MillraceError) => void;
-  readonly #outbox: Outbox<ConnectResponse>;
+  readonly #outbox: Outbox<AgentMessage>;
   readonly #over = new AbortController();
-  /** Jobs that take a slot, with the monotonic time at which that was last heard. */
-  readonly #bound = new Map<JobRunId, number>();
-  /** Claims that have not been answered, by request id. */
-  readonly #claims = new Map<string, NodeJS.Timeout>();
-  /** Steps dispatched over this stream: their reports need no look into the store. */
+  /** Steps that were dispatched in this session: their reports need no look into the store. */
   readonly #dispatched = new Map<StepRunId, { readonly runId: RunId; readonly token: number }>();
   readonly #cleanups: (() => unknown)[] = [];
   #announced = false;
   #draining = false;
   /** As the agent told last. */
   #holdings: AgentHoldings = { steps: [], jobIds: [], takesNoJobs: "" };
-  /** When the agent was last heard, by the monotonic clock. */
+  /** When the last heartbeat arrived, by the monotonic clock. */
   #heardAt: number;
   #woken = false;
   #claiming = false;
-  /** Jobs that were released while the store was being read. */
-  readonly #released = new Set<JobRunId>();
   #reports: Promise<void> = Promise.resolve();
   #waitingReports = 0;
-  #heartbeat: HeartbeatRequest | undefined;
+  /** The newest heartbeat that is not answered yet. */
+  #heartbeat: Heartbeat | undefined;
   #beating = false;
 
-  /** Throws `malformed_request` for a hello that says nothing sensible. */
   constructor(context: GatewayContext, { caller, hello, write, end }: AgentSessionOptions) {
-    const { labels, slots } = parse(agentFacts, hello);
     this.#context = context;
     this.#standing = new AgentStanding(context, caller);
-    this.#boot = { agentId: caller.agentId, bootId: parse(chosenId, hello.bootId) };
+    this.#boot = { agentId: caller.agentId, bootId: hello.bootId };
     this.#hello = hello;
-    this.labels = labels;
-    this.#slots = slots;
+    this.labels = hello.facts.labels;
+    this.#slots = new Slots(hello.facts.slots, () => context.clock.monotonic());
+    this.#claims = new PendingClaims(context, this.#boot, () => this.wake());
     this.#end = end;
     this.#heardAt = context.clock.monotonic();
     this.#outbox = new Outbox({
@@ -94,24 +105,23 @@ export class AgentSession implements Claimant {
     });
   }
 
-  /** Rejects when presence or the store cannot be reached: then the stream ends, and the agent tries again. */
+  /** Rejects when presence or the store cannot be reached: then the stream ends, and the agent connects again. */
   async open(): Promise<void> {
     const { agentId } = this.#boot;
-    const holdings = readHoldings(this.#hello);
-    await refreshAgent(this.#context, agentId, parse(agentFacts, this.#hello));
+    const { facts, holdings } = this.#hello;
+    await refreshAgent(this.#context, agentId, facts);
     this.#atEnd(await listenToAgent(this.#context, agentId, (notice) => this.#hear(notice)));
     await supersedeStreams(this.#context, agentId, this.#streamId);
     await this.#beat(holdings);
-    const { eventNamespace } = this.#context;
-    const heartbeatIntervalMs = BigInt(this.#context.heartbeatIntervalMs);
-    this.#outbox.open({ message: { $case: "welcome", value: { agentId, heartbeatIntervalMs, eventNamespace } } });
+    const { eventNamespace, heartbeatIntervalMs } = this.#context;
+    this.#outbox.open({ type: "welcome", agentId, heartbeatIntervalMs, eventNamespace });
     await this.#reconcile(holdings);
-    this.#atEnd(this.#context.desk.join(this));
+    this.#atEnd(this.#context.claimQueue.join(this));
     this.wake();
   }
 
-  /** Handles heartbeats by and by, since only the newest matters. Throws `conflict` for one of another boot. */
-  heartbeat(heartbeat: HeartbeatRequest): void {
+  /** Answers only the newest of several heartbeats. Throws `conflict` for a heartbeat of another boot. */
+  heartbeat(heartbeat: Heartbeat): void {
     if (heartbeat.bootId !== this.#boot.bootId) {
       throw new MillraceError("conflict", "the heartbeat's boot id is not that of this stream's hello");
     }
@@ -121,12 +131,11 @@ export class AgentSession implements Claimant {
   }
 
   /**
-   * Hands reports on one after the other. Resolves at once unless many wait: then when all are with their actors, so
-   * that the agent is held back. Throws `malformed_request` for what is no report.
+   * Hands reports on in the order of the calls. Resolves at once unless many wait: then when all are with their actors, so that
+   * the agent is held back.
    */
-  async report(message: StepReport | undefined): Promise<void> {
-    const report = readReport(message);
-    this.#context.desk.pauses.hear(this.#boot.agentId, report.phase);
+  async report(report: StepReport): Promise<void> {
+    this.#context.claimQueue.pauses.hear(this.#boot.agentId, report.phase);
     this.#waitingReports++;
     this.#reports = this.#reports.then(async () => {
       await this.#handOn(report);
@@ -135,12 +144,13 @@ export class AgentSession implements Claimant {
     if (this.#waitingReports >= MAX_WAITING_REPORTS) await this.#reports;
   }
 
+  /** The agent takes no further job; what runs goes on. */
   drain(): void {
     this.#draining = true;
     this.#showPresence().catch((error: unknown) => this.#warn(error, "the next heartbeat tells of the drain"));
   }
 
-  /** The agent ends: what it still holds begins anew elsewhere. Rejects when the store or a mailbox cannot be reached. */
+  /** The agent ends: its jobs start again on other agents. Rejects when the store or a mailbox cannot be reached. */
   async goodbye(): Promise<void> {
     this.#draining = true;
     await this.#reports;
@@ -148,11 +158,11 @@ export class AgentSession implements Claimant {
   }
 
   freeSlots(): number {
-    const { clock, desk, heartbeatIntervalMs } = this.#context;
+    const { clock, claimQueue, heartbeatIntervalMs } = this.#context;
     const isSilent = clock.monotonic() - this.#heardAt > SILENT_HEARTBEATS * heartbeatIntervalMs;
-    const isPaused = desk.pauses.isPaused(this.#boot.agentId);
+    const isPaused = claimQueue.pauses.isPaused(this.#boot.agentId);
     const takesNone = this.#draining || isSilent || isPaused || this.#holdings.takesNoJobs !== "";
-    return takesNone ? 0 : this.#slots - this.#bound.size - this.#claims.size;
+    return takesNone ? 0 : this.#slots.free - this.#claims.count;
   }
 
   wake(): void {
@@ -169,12 +179,11 @@ export class AgentSession implements Claimant {
   /** Stops everything; idempotent. */
   close(): void {
     this.#over.abort();
-    for (const timer of this.#claims.values()) clearTimeout(timer);
-    this.#claims.clear();
+    this.#claims.close();
     for (const cleanup of this.#cleanups.splice(0)) this.#run(cleanup);
   }
 
-  /** The agent has said goodbye: it need not be missed first. */
+  /** Takes the agent out of presence at once. Rejects when presence cannot be reached. */
   async leave(): Promise<void> {
     await this.#context.presence.leave(this.#boot.agentId, this.#boot.bootId);
   }
@@ -200,7 +209,7 @@ export class AgentSession implements Claimant {
         if (notice.order.bootId === this.#boot.bootId) this.#tell(notice);
         return;
       case "refuseClaim":
-        this.#settleClaim(notice.requestId);
+        this.#claims.settle(notice.requestId);
         return;
       case "labels":
         this.#relabel(notice.labels);
@@ -216,17 +225,16 @@ export class AgentSession implements Claimant {
   #tell(notice: AgentNotice): void {
     if (notice.type === "dispatch") {
       const { jobId, stepRunId, runId, token, requestId } = notice.order;
-      this.#bound.set(jobId, this.#context.clock.monotonic());
+      this.#slots.take(jobId);
       this.#dispatched.set(stepRunId, { runId, token });
-      this.#settleClaim(requestId);
+      this.#claims.settle(requestId);
     } else if (notice.type === "acknowledge" || notice.type === "refuse") {
       this.#dispatched.delete(notice.stepRunId);
     } else if (notice.type === "release") {
-      this.#bound.delete(notice.jobId);
-      this.#released.add(notice.jobId);
+      this.#slots.release(notice.jobId);
       this.wake();
     }
-    this.#outbox.push(() => noticeMessage(this.#context.builder, notice));
+    this.#outbox.push(() => messageOf(this.#context.builder, notice));
   }
 
   #relabel(labels: Labels): void {
@@ -236,7 +244,7 @@ export class AgentSession implements Claimant {
   }
 
   /** Tries until the report is in its actor's mailbox or the stream is over; then the agent sends it again. */
-  async #handOn(report: Report): Promise<void> {
+  async #handOn(report: StepReport): Promise<void> {
     const { stepRunId, token } = report;
     while (!this.#over.signal.aborted) {
       try {
@@ -272,43 +280,20 @@ export class AgentSession implements Claimant {
     const count = Math.min(this.freeSlots(), CLAIMS_AT_ONCE);
     if (count <= 0 || this.#over.signal.aborted) return false;
     const requestIds = Array.from({ length: count }, () => randomUUID());
-    // The slots are taken before the board is asked: the answer may come before the request has returned.
-    for (const requestId of requestIds) {
-      this.#claims.set(
-        requestId,
-        setTimeout(() => this.#settleClaim(requestId), CLAIM_WAIT_MS),
-      );
-    }
-    let claimed = 0;
-    try {
-      claimed = (await claimNext(this.#context, this.#boot, this.labels, requestIds)).length;
-    } finally {
-      for (const requestId of requestIds.slice(claimed)) this.#forgetClaim(requestId);
-    }
-    return claimed === count;
-  }
-
-  #settleClaim(requestId: string): void {
-    if (this.#forgetClaim(requestId)) this.wake();
-  }
-
-  #forgetClaim(requestId: string): boolean {
-    clearTimeout(this.#claims.get(requestId));
-    return this.#claims.delete(requestId);
+    return (await this.#claims.claim(this.labels, requestIds)) === count;
   }
 
   async #answerHeartbeats(): Promise<void> {
     this.#beating = true;
     for (let next = this.#heartbeat; next !== undefined && !this.#over.signal.aborted; next = this.#heartbeat) {
       this.#heartbeat = undefined;
-      const { sequence } = next;
+      const { sequence, holdings } = next;
       try {
-        const holdings = readHoldings(next);
         const stored = await this.#standing.check();
         if (stored !== undefined && !isDeepStrictEqual(stored.labels, this.labels)) this.labels = stored.labels;
         await this.#beat(holdings);
         await this.#reconcile(holdings);
-        this.#outbox.push(() => ({ message: { $case: "heartbeatAck", value: { sequence } } }));
+        this.#outbox.push(() => ({ type: "heartbeatAck", sequence }));
       } catch (error) {
         if (error instanceof MillraceError && FATAL.includes(error.reason)) this.end(error);
         else this.#warn(error, "a heartbeat could not be recorded and is not acknowledged");
@@ -327,20 +312,20 @@ export class AgentSession implements Claimant {
   #showPresence(): Promise<void> {
     const { gatewayId, presence } = this.#context;
     const { jobIds, takesNoJobs } = this.#holdings;
-    const [slots, busy, draining] = [this.#slots, jobIds.length, this.#draining];
+    const [slots, busy, draining] = [this.#slots.count, jobIds.length, this.#draining];
     return presence.beat({ ...this.#boot, gatewayId, labels: this.labels, slots, busy, draining, takesNoJobs });
   }
 
+  /** Compares what the agent holds with the store, and tells the agent what it has missed. */
   async #reconcile(holdings: AgentHoldings): Promise<void> {
-    this.#released.clear();
-    const startedAt = this.#context.clock.monotonic();
-    const { notices, boundJobIds } = await missedOrders(this.#context, this.#context.builder, this.#boot, holdings);
-    if (this.#over.signal.aborted) return;
-    const now = this.#context.clock.monotonic();
-    for (const jobId of [...boundJobIds, ...holdings.jobIds])
-      if (!this.#released.has(jobId)) this.#bound.set(jobId, now);
-    for (const [jobId, heardAt] of this.#bound) if (heardAt < startedAt) this.#bound.delete(jobId);
-    for (const notice of notices) this.#tell(notice);
+    let missed: readonly AgentNotice[] = [];
+    await this.#slots.reconcile(async () => {
+      const { notices, boundJobIds } = await reconcile(this.#context, this.#context.builder, this.#boot, holdings);
+      if (this.#over.signal.aborted) return undefined;
+      missed = notices;
+      return [...boundJobIds, ...holdings.jobIds];
+    });
+    for (const notice of missed) this.#tell(notice);
   }
 
   #warn(error: unknown, message: string): void {

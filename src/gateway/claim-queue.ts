@@ -1,31 +1,25 @@
 /**
- * Where the agents of one gateway wait for offers: an offer wakes one of them that could take it, so that a thousand
- * idle agents do not all run for one job.
+ * Where the agents of one gateway wait for offers. An offer wakes one agent that could take it, so that a thousand idle agents do
+ * not all ask the board for one job.
  */
-import { type Labels, selectorMatches } from "../domain/labels.ts";
-import type { Offer } from "../domain/effects.ts";
-import { type AgentBoot, requestClaim } from "./actor-messages.ts";
-import { ClaimPauses } from "./claim-pauses.ts";
 import type { AppContext } from "../app/context.ts";
+import { type Labels, selectorMatches } from "../domain/labels.ts";
+import { ClaimPauses } from "./claim-pauses.ts";
 
-/** For how long a taken offer is out of sight. */
-const HOLD_MS = 2_000;
-/** How long a claim is waited for. Longer than the hold: the last answer may have been on its way when it ended. */
-export const CLAIM_WAIT_MS = 2_500;
 const POLL_MS = 1_000;
 
 /** An agent that may take offers. */
 export interface Claimant {
   readonly labels: Labels;
   freeSlots(): number;
-  /** An offer may be there; called for one claimant after the other. */
+  /** An offer may be there; called for one claimant at a time. */
   wake(): void;
 }
 
-export class ClaimDesk {
+export class ClaimQueue {
   readonly pauses: ClaimPauses;
   readonly #context: Pick<AppContext, "board" | "log">;
-  /** In the order of the last wake-up. */
+  /** Those that were woken longest ago come first. */
   readonly #claimants = new Set<Claimant>();
   #unsubscribe: (() => Promise<void>) | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -47,7 +41,7 @@ export class ClaimDesk {
     await this.#unsubscribe?.();
   }
 
-  /** Wakes the claimant from now on, until the answer is called. */
+  /** Wakes the claimant from now on, until the function that this answers is called. */
   join(claimant: Claimant): () => void {
     this.#claimants.add(claimant);
     return () => void this.#claimants.delete(claimant);
@@ -63,7 +57,7 @@ export class ClaimDesk {
     }
   }
 
-  /** Finds what was announced in vain: a lost wake-up, or an offer that has come back by itself. */
+  /** Finds offers whose announcement woke nobody: the announcement was lost, or a held offer has returned by itself. */
   async #poll(): Promise<void> {
     const free = [...this.#claimants].filter((claimant) => claimant.freeSlots() > 0);
     if (free.length === 0) return;
@@ -74,16 +68,4 @@ export class ClaimDesk {
       this.#context.log.debug({ error: String(error) }, "the board cannot be read");
     }
   }
-}
-
-/** Takes the best offers for an agent, at most one for each request id, and asks for their jobs. */
-export async function claimNext(
-  context: AppContext,
-  boot: AgentBoot,
-  labels: Labels,
-  requestIds: readonly string[],
-): Promise<readonly Offer[]> {
-  const offers = await context.board.take(labels, HOLD_MS, requestIds.length);
-  await Promise.all(offers.map((offer, at) => requestClaim(context, boot, offer, requestIds[at]!)));
-  return offers;
 }

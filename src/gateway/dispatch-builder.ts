@@ -1,10 +1,9 @@
-/** Dispatches as agents get them: a granted order, completed from the run's plan. */
-import { type Dispatch, IfMissing } from "../../proto/generated/agent/v1/agent.ts";
+/** Completes a granted step to the dispatch that its agent gets: with the texts of the plan, the outputs of the run and the secrets. */
 import { stepFacts } from "../../actors/job/facts.ts";
 import { jobName, type JobState } from "../../actors/job/state.ts";
-import type { DispatchOrder } from "../domain/effects.ts";
+import type { GrantedStep } from "../domain/effects.ts";
 import { MillraceError } from "../domain/errors.ts";
-import type { RunId } from "../domain/ids.ts";
+import type { JobRunId, PipelineId, RunId, StepRunId } from "../domain/ids.ts";
 import type { JobSpec, Pairs, RunPlan, Scalar, StepSpec } from "../domain/plan.ts";
 import { LateTextError, resolveLate, type ResolvedStep, type SecretValues } from "../planner/late-texts.ts";
 import { UnreadableSecretError } from "../secrets/sealing.ts";
@@ -19,13 +18,46 @@ const JOBS_IN_MEMORY = 512;
 /** Agents take messages of 16 MB; one that is larger would end the channel, again and again. */
 const MAX_DISPATCH_BYTES = 15 * 1024 * 1024;
 
-const IF_MISSING = {
-  error: IfMissing.IF_MISSING_ERROR,
-  warn: IfMissing.IF_MISSING_WARN,
-  ignore: IfMissing.IF_MISSING_IGNORE,
-} as const;
+/** What tells an agent to run a step: a granted step, completed from the run's plan. */
+export interface Dispatch {
+  readonly runId: RunId;
+  readonly jobId: JobRunId;
+  readonly stepRunId: StepRunId;
+  /** Fencing token; every report and log batch of the step carries it. */
+  readonly token: number;
+  readonly pipelineId: PipelineId;
+  /** With the values of its matrix cell, for people. */
+  readonly jobName: string;
+  readonly stepName: string;
+  /** `shell` or another builtin, or a plugin reference. */
+  readonly uses: string;
+  /** Empty for the plugin's default action. */
+  readonly action: string;
+  /** A JSON object. */
+  readonly argsJson: string;
+  /** Later entries win. */
+  readonly env: Pairs<string>;
+  /** Relative to the job's workspace; empty for its root. */
+  readonly workingDirectory: string;
+  /** Milliseconds from the start; 0 for none. */
+  readonly timeoutMs: number;
+  /** Between the polite and the forced end, milliseconds. */
+  readonly cancelGraceMs: number;
+  /** The agent kills the step when no heartbeat sent within this time was acknowledged, milliseconds. */
+  readonly leaseMs: number;
+  /** Position in the job, from 0. */
+  readonly stepIndex: number;
+  /** The claim that this dispatch answers; empty for later steps of a job. */
+  readonly requestId: string;
+  /** Attempt of the job, from 1. */
+  readonly jobAttempt: number;
+  /** Values of secrets that are in `argsJson` and `env`; the agent masks them. */
+  readonly secrets: readonly string[];
+  readonly artifacts: ResolvedStep["artifacts"];
+  readonly plugin: ResolvedStep["plugin"];
+}
 
-interface ResolvedOrder {
+interface ResolvedDispatch {
   readonly step: ResolvedStep;
   readonly matrix: Pairs<Scalar>;
   readonly secrets: SecretValues;
@@ -40,7 +72,7 @@ export interface DispatchBuilderOptions {
   readonly stores: Pick<Stores, "aggregates" | "plans" | "outputs">;
   readonly secrets: Pick<SecretVault, "read">;
   /** Told of an order that cannot be carried out, and why; may be told again. */
-  readonly onRefused: (order: DispatchOrder, reason: string) => Promise<void>;
+  readonly onRefused: (step: GrantedStep, reason: string) => Promise<void>;
 }
 
 export class DispatchBuilder {
@@ -69,18 +101,18 @@ export class DispatchBuilder {
    * Undefined when a text of the step cannot be evaluated with what the run has made so far and the secrets that are set now. Rejects when the store cannot
    * be read, or with `internal` when the plan is not there.
    */
-  async build(order: DispatchOrder): Promise<Dispatch | undefined> {
+  async build(granted: GrantedStep): Promise<Dispatch | undefined> {
     try {
-      return await this.#build(order);
+      return await this.#build(granted);
     } catch (error) {
       if (!(error instanceof LateTextError)) throw error;
-      await this.#options.onRefused(order, error.message);
+      await this.#options.onRefused(granted, error.message);
       return undefined;
     }
   }
 
-  async #build(order: DispatchOrder): Promise<Dispatch> {
-    const { runId, jobIndex, stepIndex } = order;
+  async #build(granted: GrantedStep): Promise<Dispatch> {
+    const { runId, jobIndex, stepIndex } = granted;
     const [{ plan, origin }, spec] = await Promise.all([
       this.#runs.read(runId),
       this.#specs.read(`${runId}/${jobIndex}`),
@@ -91,52 +123,47 @@ export class DispatchBuilder {
     if (job === undefined || planned === undefined || written === undefined) {
       throw gone(`step ${stepIndex} of job ${jobIndex} of run ${runId}`);
     }
-    const { step, matrix, secrets } = await this.#resolve(order, plan, spec, written);
+    const { step, matrix, secrets } = await this.#resolve(granted, plan, spec, written);
     const name = jobName(job, { matrix });
     const dispatch: Dispatch = {
       runId,
-      jobId: order.jobId,
-      stepRunId: order.stepRunId,
-      token: BigInt(order.token),
+      jobId: granted.jobId,
+      stepRunId: granted.stepRunId,
+      token: granted.token,
       pipelineId: plan.pipelineId,
       jobName: name,
       stepName: step.name,
       uses: step.uses,
       action: step.action,
       argsJson: JSON.stringify(step.args),
-      env: [...step.jobEnv, ...step.env, ...ownEnv(plan, name, origin)].map(([name, value]) => ({ name, value })),
+      env: [...step.jobEnv, ...step.env, ...ownEnv(plan, name, origin)],
       workingDirectory: step.workingDirectory,
-      timeoutMs: BigInt(planned.timeoutMs ?? 0),
-      cancelGraceMs: BigInt(job.cancelGraceMs),
-      leaseMs: BigInt(job.leaseMs),
+      timeoutMs: planned.timeoutMs ?? 0,
+      cancelGraceMs: job.cancelGraceMs,
+      leaseMs: job.leaseMs,
       stepIndex,
-      requestId: order.requestId,
-      jobAttempt: order.jobAttempt,
+      requestId: granted.requestId,
+      jobAttempt: granted.jobAttempt,
       secrets: Object.values(secrets),
-      artifacts: step.artifacts.map(({ name, paths, ifMissing }) => ({
-        name,
-        paths: [...paths],
-        ifMissing: IF_MISSING[ifMissing],
-      })),
-      plugin:
-        step.plugin === null ? undefined : { sha256: step.plugin.sha256, sizeBytes: BigInt(step.plugin.sizeBytes) },
+      artifacts: step.artifacts,
+      plugin: step.plugin,
     };
     refuseLarge(dispatch);
     return dispatch;
   }
 
   /** With what its texts read of jobs and steps that have ended, and with the values of a cell that was made since. */
-  async #resolve(order: DispatchOrder, plan: RunPlan, spec: JobSpec, step: StepSpec): Promise<ResolvedOrder> {
-    const planned = plan.jobs[order.jobIndex]!;
+  async #resolve(granted: GrantedStep, plan: RunPlan, spec: JobSpec, step: StepSpec): Promise<ResolvedDispatch> {
+    const planned = plan.jobs[granted.jobIndex]!;
     if (spec.late.length === 0 && step.late.length === 0 && planned.cells === null) {
       return { step: { ...step, jobEnv: spec.env }, matrix: [], secrets: {} };
     }
     const secrets = await this.#secretsOf(plan, step);
     const { aggregates, outputs } = this.#options.stores;
-    const aggregate = await aggregates.load(order.runId);
+    const aggregate = await aggregates.load(granted.runId);
     const states = new Map(aggregate?.actors.map(({ id, state }) => [id, state]));
-    const job = states.get(order.jobId) as JobState | undefined;
-    if (job === undefined) throw gone(`run ${order.runId}`);
+    const job = states.get(granted.jobId) as JobState | undefined;
+    if (job === undefined) throw gone(`run ${granted.runId}`);
     const resolved = await readingOutputs(outputs, (reader) =>
       resolveLate(spec, step, stepFacts(job, plan, { state: (id) => states.get(id), outputs: reader }), secrets),
     );
@@ -166,7 +193,7 @@ export class DispatchBuilder {
 
 /** What runs put into texts and secrets may repeat itself in a thousand of them. */
 function refuseLarge({ argsJson, env, secrets }: Dispatch): void {
-  const texts = [argsJson, ...secrets, ...env.flatMap(({ name, value }) => [name, value])];
+  const texts = [argsJson, ...secrets, ...env.flat()];
   if (texts.reduce((bytes, text) => bytes + Buffer.byteLength(text), 0) <= MAX_DISPATCH_BYTES) return;
   throw new LateTextError(`the texts of this step have more than ${MAX_DISPATCH_BYTES} bytes in all`);
 }

@@ -1,13 +1,13 @@
 /** What an agent holds, compared with what the store says that it holds. */
 import { isBound, type JobState } from "../../actors/job/state.ts";
-import { isHeld, type StepState } from "../../actors/step/state.ts";
-import type { DispatchOrder } from "../domain/effects.ts";
+import { isGrantOf, isHeld, type StepState } from "../../actors/step/state.ts";
+import type { GrantedStep } from "../domain/effects.ts";
 import type { JobRunId, StepRunId } from "../domain/ids.ts";
 import type { JobLocation } from "../stores/ports/aggregates.ts";
 import type { DispatchBuilder } from "./dispatch-builder.ts";
-import { type AgentBoot, isGrantOf, sendAgentLost } from "./actor-messages.ts";
 import type { AgentNotice } from "../board/agent-notices.ts";
 import type { AppContext } from "../app/context.ts";
+import { type AgentBoot, sendAgentLost } from "../app/agents/agent-removal.ts";
 
 /** What an agent says that it holds. */
 export interface AgentHoldings {
@@ -30,7 +30,7 @@ export interface Reconciliation {
  * Finds the orders that an agent has missed, and declares lost what an earlier boot of it held. Reads the store alone:
  * two indexed reads, and one for each thing that the agent holds and the store does not know as held.
  */
-export async function missedOrders(
+export async function reconcile(
   context: AppContext,
   builder: Pick<DispatchBuilder, "cancelGraceMs">,
   boot: AgentBoot,
@@ -49,7 +49,7 @@ export async function missedOrders(
   const notices = await Promise.all([
     ...steps
       .filter((step) => step.grant!.bootId === boot.bootId)
-      .map((step) => ordersFor(step, builder, heldByAgent.has(keyOf({ ...step, token: step.grant!.token })))),
+      .map((step) => noticesFor(step, builder, heldByAgent.has(keyOf({ ...step, token: step.grant!.token })))),
     ...holdings.steps
       .filter((held) => !heldByStore.has(keyOf(held)))
       .map((held) => verdictOn(context, boot, held.stepRunId, held.token)),
@@ -70,7 +70,7 @@ export async function handBackJobs(context: AppContext, boot: AgentBoot): Promis
 }
 
 /** The order by which a held step was dispatched. */
-export function orderOf(step: StepState): DispatchOrder {
+export function grantedStep(step: StepState): GrantedStep {
   const { runId, jobId, jobIndex, jobAttempt, stepRunId, index: stepIndex } = step;
   return { ...step.grant!, runId, jobId, jobIndex, jobAttempt, stepRunId, stepIndex };
 }
@@ -95,12 +95,12 @@ async function loseEarlierBoots(
 }
 
 /** A step that the agent does not hold is dispatched again whatever its state: its journal knows what became of it. */
-async function ordersFor(
+async function noticesFor(
   step: StepState,
   builder: Pick<DispatchBuilder, "cancelGraceMs">,
   isHeldByAgent: boolean,
 ): Promise<readonly AgentNotice[]> {
-  const notices: AgentNotice[] = isHeldByAgent ? [] : [{ type: "dispatch", order: orderOf(step) }];
+  const notices: AgentNotice[] = isHeldByAgent ? [] : [{ type: "dispatch", order: grantedStep(step) }];
   if (step.state === "cancelling") {
     const { jobId, stepRunId, reason } = step;
     const graceMs = await builder.cancelGraceMs(step.runId, step.jobIndex);

@@ -1,14 +1,13 @@
 /** Agents come and go: registration by token, and the end of an agent with everything that it holds. */
 import { z } from "zod";
-import type { JobState } from "../../actors/job/state.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { type AgentId, newId, type TokenId } from "../domain/ids.ts";
 import type { Labels } from "../domain/labels.ts";
-import { type AgentCaller, authorise, authoriseUser, type Caller, type RegistrationCaller } from "../app/identity/access.ts";
-import { sendAgentLost } from "./actor-messages.ts";
-import { supersedeStreams, tellAgent } from "../board/agent-notices.ts";
+import { type AgentCaller, authorise, type Caller, type RegistrationCaller } from "../app/identity/access.ts";
+import { tellAgent } from "../board/agent-notices.ts";
 import type { AppContext } from "../app/context.ts";
 import { issueToken } from "../app/identity/tokens.ts";
+import { endStreams, noAgent, removeAgent } from "../app/agents/agent-removal.ts";
 
 const MAX_LABELS = 64;
 export const MAX_SLOTS = 1_000;
@@ -76,45 +75,6 @@ export function unregisterAgent(context: AppContext, caller: Caller): Promise<vo
   return removeAgent(context, callingAgent(caller));
 }
 
-/** The same, as an administrator asks for it. Throws `not_found` for an agent that is none. */
-export async function deleteAgent(
-  context: AppContext,
-  caller: Caller,
-  { agentId }: { readonly agentId: AgentId },
-): Promise<void> {
-  authoriseUser(caller, "manageAgents");
-  if ((await context.stores.identity.findAgent(agentId)) === undefined) throw unknownAgent(agentId);
-  await removeAgent(context, agentId);
-}
-
-/**
- * Takes the agent's token back and ends its streams at once; what it runs ends when its lease runs out. The agent stays
- * known: with a registration token it can register again. Throws `not_found` for an agent that is none. Safe to repeat.
- */
-export async function revokeAgentToken(
-  context: AppContext,
-  caller: Caller,
-  { agentId }: { readonly agentId: AgentId },
-): Promise<void> {
-  authoriseUser(caller, "manageAgents");
-  const { identity } = context.stores;
-  if ((await identity.findAgent(agentId)) === undefined) throw unknownAgent(agentId);
-  for (const { tokenId } of await identity.listTokens("agent", agentId)) await identity.deleteToken(tokenId);
-  await endStreams(context, agentId);
-}
-
-async function removeAgent(context: AppContext, agentId: AgentId): Promise<void> {
-  for (const { runId, jobId, actor } of await context.stores.aggregates.jobsHeldBy(agentId)) {
-    const { grant } = actor.state as JobState;
-    await sendAgentLost(context, { runId, jobId }, grant!, "agent_unregistered");
-  }
-  const record = (await context.presence.read([agentId])).get(agentId);
-  if (record !== undefined) await context.presence.leave(agentId, record.bootId);
-  // Last: as long as the token is good, an agent that got no answer can repeat the call.
-  await context.stores.identity.deleteAgent(agentId);
-  await endStreams(context, agentId);
-}
-
 async function useToken(context: AppContext, tokenId: TokenId): Promise<void> {
   const { identity } = context.stores;
   const token = await identity.findToken(tokenId);
@@ -123,18 +83,6 @@ async function useToken(context: AppContext, tokenId: TokenId): Promise<void> {
     "unauthenticated",
     "the registration token is revoked, or has registered as many agents as it may: ask an administrator for a new one",
   );
-}
-
-/** A stream was opened with a token that is revoked now. */
-async function endStreams(context: AppContext, agentId: AgentId): Promise<void> {
-  try {
-    await supersedeStreams(context, agentId, "");
-  } catch (error) {
-    context.log.warn(
-      { agentId, error: String(error) },
-      "streams of an agent could not be told that its token is revoked",
-    );
-  }
 }
 
 /**
@@ -166,12 +114,4 @@ export function callingAgent(caller: Caller): AgentId {
 export function agentCaller(caller: Caller): AgentCaller {
   authorise(caller, "workAsAgent");
   return caller as AgentCaller;
-}
-
-function unknownAgent(agentId: AgentId): MillraceError {
-  return new MillraceError("not_found", `there is no agent ${JSON.stringify(agentId)}`);
-}
-
-export function noAgent(agentId: AgentId): MillraceError {
-  return new MillraceError("not_found", `there is no agent ${agentId}: register it again`);
 }

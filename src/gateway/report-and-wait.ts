@@ -1,8 +1,8 @@
 /** Reports of agents without an open channel: answered when the step's actor has processed them. */
-import type { StepState } from "../../actors/step/state.ts";
+import { isGrantOf, type StepState } from "../../actors/step/state.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { AgentId } from "../domain/ids.ts";
-import { isGrantOf, reportStep, type StepReport } from "./actor-messages.ts";
+import { reportStep, type StepReport } from "./actor-messages.ts";
 import { listenToAgent } from "../board/agent-notices.ts";
 import { isEndedByReport } from "./reconciliation.ts";
 import type { AppContext } from "../app/context.ts";

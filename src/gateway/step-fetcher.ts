@@ -1,14 +1,14 @@
 /** Pulling: an agent without an open channel asks for step runs and waits until there are some. */
 import { isHeld, type StepState } from "../../actors/step/state.ts";
 import type { JobState } from "../../actors/job/state.ts";
-import type { DispatchOrder } from "../domain/effects.ts";
-import { CLAIM_WAIT_MS, type ClaimDesk, claimNext } from "./claim-queue.ts";
-import type { AgentBoot } from "./actor-messages.ts";
+import type { GrantedStep } from "../domain/effects.ts";
+import type { ClaimQueue } from "./claim-queue.ts";
+import { PendingClaims } from "./pending-claims.ts";
 import { listenToAgent } from "../board/agent-notices.ts";
-import { noAgent } from "./registration.ts";
-import { orderOf } from "./reconciliation.ts";
+import { grantedStep } from "./reconciliation.ts";
 import type { AppContext } from "../app/context.ts";
 import { Signal } from "../app/signal.ts";
+import { type AgentBoot, noAgent } from "../app/agents/agent-removal.ts";
 
 export interface FetchRequest extends AgentBoot {
   readonly requestId: string;
@@ -18,19 +18,19 @@ export interface FetchRequest extends AgentBoot {
 }
 
 interface Fetch {
-  readonly orders: Promise<readonly DispatchOrder[]>;
+  readonly steps: Promise<readonly GrantedStep[]>;
   readonly abort: AbortController;
   callers: number;
 }
 
 export class StepFetcher {
   readonly #context: AppContext;
-  readonly #desk: ClaimDesk;
+  readonly #claimQueue: ClaimQueue;
   readonly #fetches = new Map<string, Fetch>();
 
-  constructor(context: AppContext, desk: ClaimDesk) {
+  constructor(context: AppContext, claimQueue: ClaimQueue) {
     this.#context = context;
-    this.#desk = desk;
+    this.#claimQueue = claimQueue;
   }
 
   /**
@@ -38,7 +38,7 @@ export class StepFetcher {
    * first step of a job that is claimed under this request id. Empty when there is none in time. A repeat that comes
    * while the first call waits waits with it, so that one request id never claims two jobs.
    */
-  async fetch(request: FetchRequest, hungUp: AbortSignal): Promise<readonly DispatchOrder[]> {
+  async fetch(request: FetchRequest, hungUp: AbortSignal): Promise<readonly GrantedStep[]> {
     const key = JSON.stringify([request.agentId, request.bootId, request.requestId]);
     const fetch = this.#fetches.get(key) ?? this.#begin(key, request);
     fetch.callers++;
@@ -48,7 +48,7 @@ export class StepFetcher {
     hungUp.addEventListener("abort", leave, { once: true });
     if (hungUp.aborted) leave();
     try {
-      return await fetch.orders;
+      return await fetch.steps;
     } finally {
       hungUp.removeEventListener("abort", leave);
     }
@@ -56,29 +56,33 @@ export class StepFetcher {
 
   #begin(key: string, request: FetchRequest): Fetch {
     const abort = new AbortController();
-    const orders = this.#run(request, abort.signal).finally(() => this.#fetches.delete(key));
-    const fetch = { orders, abort, callers: 0 };
+    const steps = this.#run(request, abort.signal).finally(() => this.#fetches.delete(key));
+    const fetch = { steps, abort, callers: 0 };
     this.#fetches.set(key, fetch);
     return fetch;
   }
 
-  async #run(request: FetchRequest, abort: AbortSignal): Promise<readonly DispatchOrder[]> {
+  async #run(request: FetchRequest, abort: AbortSignal): Promise<readonly GrantedStep[]> {
     const { agentId, bootId, requestId } = request;
     const agent = await this.#context.stores.identity.findAgent(agentId);
     if (agent === undefined) throw noAgent(agentId);
     let { labels } = agent;
-    const granted: DispatchOrder[] = [];
+    const granted: GrantedStep[] = [];
     const signal = new Signal();
-    let claimEndsAt = -Infinity;
+    const claims = new PendingClaims(this.#context, request, () => signal.raise());
     const unsubscribe = await listenToAgent(this.#context, agentId, (notice) => {
-      if (notice.type === "dispatch" && notice.order.bootId === bootId) granted.push(notice.order);
-      else if (notice.type === "refuseClaim" && notice.requestId === requestId) claimEndsAt = -Infinity;
-      else if (notice.type === "labels") labels = notice.labels;
-      else return;
-      signal.raise();
+      if (notice.type === "dispatch" && notice.order.bootId === bootId) {
+        granted.push(notice.order);
+        signal.raise();
+      } else if (notice.type === "refuseClaim") {
+        claims.settle(notice.requestId);
+      } else if (notice.type === "labels") {
+        labels = notice.labels;
+        signal.raise();
+      }
     });
-    const freeSlots = () => (this.#desk.pauses.isPaused(agentId) ? 0 : request.freeSlots);
-    const leaveDesk = this.#desk.join({
+    const freeSlots = () => (this.#claimQueue.pauses.isPaused(agentId) ? 0 : request.freeSlots);
+    const leaveQueue = this.#claimQueue.join({
       get labels() {
         return labels;
       },
@@ -91,30 +95,27 @@ export class StepFetcher {
       if (saved !== undefined) return saved;
       const endsAt = now() + request.waitMs;
       while (granted.length === 0 && now() < endsAt && !abort.aborted) {
-        if (freeSlots() > 0 && claimEndsAt <= now()) {
-          const [offer] = await claimNext(this.#context, request, labels, [requestId]);
-          if (offer !== undefined) claimEndsAt = now() + CLAIM_WAIT_MS;
-        }
-        const next = claimEndsAt > now() ? Math.min(claimEndsAt, endsAt) : endsAt;
-        await signal.wait(Math.max(0, next - now()), abort);
+        if (freeSlots() > 0 && claims.count === 0) await claims.claim(labels, [requestId]);
+        await signal.wait(Math.max(0, endsAt - now()), abort);
       }
       return granted;
     } finally {
-      leaveDesk();
+      claims.close();
+      leaveQueue();
       await unsubscribe();
     }
   }
 
   /** What the store says that the agent has to do already; undefined when it is free to claim. */
-  async #saved({ agentId, bootId, requestId }: FetchRequest): Promise<readonly DispatchOrder[] | undefined> {
+  async #saved({ agentId, bootId, requestId }: FetchRequest): Promise<readonly GrantedStep[] | undefined> {
     const { aggregates } = this.#context.stores;
     const jobs = (await aggregates.jobsHeldBy(agentId)).map(({ actor }) => actor.state as JobState);
     const steps = (await aggregates.stepsHeldBy(agentId))
       .map(({ actor }) => actor.state as StepState)
       .filter((step) => isHeld(step) && step.grant!.bootId === bootId);
     const claimed = jobs.find(({ grant }) => grant!.requestId === requestId && grant!.bootId === bootId);
-    if (claimed !== undefined) return steps.filter(({ jobId }) => jobId === claimed.jobId).map(orderOf);
+    if (claimed !== undefined) return steps.filter(({ jobId }) => jobId === claimed.jobId).map(grantedStep);
     const queued = steps.filter(({ state }) => state === "queued");
-    return queued.length > 0 ? queued.map(orderOf) : undefined;
+    return queued.length > 0 ? queued.map(grantedStep) : undefined;
   }
 }

@@ -1,32 +1,36 @@
-/** The control channels of one gateway: at most one for each agent. */
+/** The control channels of agents: one message loop for each stream, from its hello to its end. */
 import type { ConnectRequest, ConnectResponse, Hello } from "../../proto/generated/agent/v1/agent.ts";
-import { agentCaller } from "../gateway/registration.ts";
 import { MillraceError } from "../domain/errors.ts";
-import type { AgentId } from "../domain/ids.ts";
-import { AgentSession, superseded } from "../gateway/agent-session.ts";
-import type { Duplex } from "./calls.ts";
+import type { AgentSession } from "../gateway/agent-session.ts";
+import { AgentSessions } from "../gateway/agent-sessions.ts";
 import type { GatewayContext } from "../gateway/gateway-context.ts";
+import { agentCaller } from "../gateway/registration.ts";
+import type { Duplex } from "./calls.ts";
+import { connectResponse, readHeartbeat, readHello, readReport } from "./messages/agent-messages.ts";
 
 const HELLO_MS = 10_000;
 
 export class AgentChannels {
   readonly #context: GatewayContext;
-  readonly #sessions = new Map<AgentId, AgentSession>();
+  readonly #sessions: AgentSessions;
 
   constructor(context: GatewayContext) {
     this.#context = context;
+    this.#sessions = new AgentSessions(context);
   }
 
   /** Serves one stream until the agent ends it; rejects with the reason when this side does. */
   async serve({ caller, requests, write, hungUp }: Duplex<ConnectRequest, ConnectResponse>): Promise<void> {
     const agent = agentCaller(caller);
-    const { agentId } = agent;
-    const hello = await readHello(requests);
+    const hello = readHello(await firstMessage(requests));
     let end: (reason: MillraceError) => void = () => {};
     const ended = new Promise<never>((_, reject) => (end = reject));
-    const session = new AgentSession(this.#context, { caller: agent, hello, write, end });
-    this.#sessions.get(agentId)?.end(superseded());
-    this.#sessions.set(agentId, session);
+    const session = this.#sessions.begin({
+      caller: agent,
+      hello,
+      write: (message) => write(connectResponse(message)),
+      end,
+    });
     const close = (): void => session.close();
     hungUp.addEventListener("abort", close);
     if (hungUp.aborted) close();
@@ -34,20 +38,17 @@ export class AgentChannels {
       await Promise.race([ended, open(session, this.#context).then(() => readAll(requests, session))]);
       if (!hungUp.aborted) await session.leave();
     } finally {
-      session.close();
-      if (this.#sessions.get(agentId) === session) this.#sessions.delete(agentId);
+      this.#sessions.forget(agent.agentId, session);
     }
   }
 
   /** Ends every stream, so that the agents connect to another gateway. */
   endAll(): void {
-    for (const session of this.#sessions.values()) {
-      session.end(new MillraceError("unavailable", "this gateway is shutting down: connect again"));
-    }
+    this.#sessions.endAll();
   }
 }
 
-async function readHello(requests: AsyncIterator<ConnectRequest, undefined>): Promise<Hello> {
+async function firstMessage(requests: AsyncIterator<ConnectRequest, undefined>): Promise<Hello> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const reason = new MillraceError("malformed_request", `no hello within ${HELLO_MS / 1_000} s`);
@@ -77,10 +78,10 @@ async function readAll(requests: AsyncIterator<ConnectRequest, undefined>, sessi
     const { message } = next.value;
     switch (message?.$case) {
       case "heartbeat":
-        session.heartbeat(message.value);
+        session.heartbeat(readHeartbeat(message.value));
         break;
       case "report":
-        await session.report(message.value);
+        await session.report(readReport(message.value));
         break;
       case "drain":
         if (message.value.goodbye) await session.goodbye();
@@ -89,7 +90,7 @@ async function readAll(requests: AsyncIterator<ConnectRequest, undefined>, sessi
       case "hello":
         throw new MillraceError("malformed_request", "`hello` may come only once in a stream");
       case undefined:
-        // A message of a newer agent: what it means to say is not known here.
+        // A message of a newer agent: this gateway does not know what it means.
         break;
     }
   }

@@ -6,7 +6,14 @@ import {
   type SpecFormat,
 } from "../../proto/generated/pipeline/v1/pipeline.ts";
 import type { AppContext } from "../app/context.ts";
-import { getSpec, saveBody, saveSpec, type SpecView, validateBody, validateSpec } from "../app/catalogue/definitions.ts";
+import {
+  getSpec,
+  saveBody,
+  saveSpec,
+  type SpecView,
+  validateBody,
+  validateSpec,
+} from "../app/catalogue/definitions.ts";
 import { planBody, planPipeline } from "../app/triggering/dry-run.ts";
 import {
   createPipeline,

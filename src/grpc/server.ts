@@ -1,5 +1,4 @@
 /** The gRPC server of a gateway. */
-import { randomUUID } from "node:crypto";
 import {
   Server,
   type ServerCredentials,
@@ -13,9 +12,6 @@ import { ServerReflectionService } from "../../proto/generated/grpc/reflection/v
 import { PipelineService } from "../../proto/generated/pipeline/v1/pipeline.ts";
 import { StepRunService } from "../../proto/generated/steprun/v1/steprun.ts";
 import { StreamService } from "../../proto/generated/stream/v1/stream.ts";
-import { ClaimDesk } from "../gateway/claim-queue.ts";
-import { DispatchBuilder } from "../gateway/dispatch-builder.ts";
-import { reportRefusedOrder } from "../gateway/actor-messages.ts";
 import { AgentCensus } from "../app/following/agent-census.ts";
 import type { AppContext } from "../app/context.ts";
 import { RunTails } from "../app/following/run-tails.ts";
@@ -27,16 +23,14 @@ import { agentService } from "./agent-service.ts";
 import { boundUnary, decodable, refuseUndecodable, UNARY_MS } from "./call-bounds.ts";
 import { serverCredentials } from "./credentials.ts";
 import { gatewayService } from "./gateway-service.ts";
-import type { GatewayContext } from "../gateway/gateway-context.ts";
 import { HealthService } from "./health-service.ts";
 import { pipelineService } from "./pipeline-service.ts";
 import { ServerStreams } from "./server-streams.ts";
 import { ReflectionAlphaService, reflectionService } from "./reflection-service.ts";
 import { stepRunService } from "./step-run-service.ts";
 import { streamService } from "./stream-service.ts";
+import { gatewayContext } from "../gateway/gateway-context.ts";
 
-/** A third of the shortest lease, rounded down: two heartbeats may be lost. */
-const HEARTBEAT_INTERVAL_MS = 3_000;
 /** PushLogs batches hold 1 MiB of text; hellos name everything that an agent holds. */
 const MAX_MESSAGE_BYTES = 4 << 20;
 
@@ -66,17 +60,7 @@ export interface GrpcServer {
 }
 
 export function createGrpcServer(context: AppContext, options: GrpcServerOptions): GrpcServer {
-  const gateway: GatewayContext = {
-    ...context,
-    gatewayId: randomUUID(),
-    builder: new DispatchBuilder({
-      stores: context.stores,
-      secrets: context.secrets,
-      onRefused: (order, reason) => reportRefusedOrder(context, order, reason),
-    }),
-    desk: new ClaimDesk(context),
-    heartbeatIntervalMs: options.heartbeatIntervalMs ?? HEARTBEAT_INTERVAL_MS,
-  };
+  const gateway = gatewayContext(context, options.heartbeatIntervalMs);
   const channels = new AgentChannels(gateway);
   const streams = new ServerStreams(gateway, options.stallMs);
   const followed = { tails: new RunTails(gateway), census: new AgentCensus(gateway) };
@@ -112,17 +96,17 @@ export function createGrpcServer(context: AppContext, options: GrpcServerOptions
 
   return {
     async start(address) {
-      await gateway.desk.start();
+      await gateway.claimQueue.start();
       try {
         return await bind(server, address, serverCredentials(options.tls ?? null));
       } catch (error) {
-        await gateway.desk.stop();
+        await gateway.claimQueue.stop();
         throw error;
       }
     },
     async stop(graceMs) {
       health.stop();
-      await gateway.desk.stop();
+      await gateway.claimQueue.stop();
       channels.endAll();
       streams.endAll();
       await shutDown(server, graceMs);

@@ -1,7 +1,6 @@
 /** Routes of users, tokens and agents. */
 import type { AppContext } from "../app/context.ts";
 import { listAgents } from "../app/agents/inventory.ts";
-import { deleteAgent, revokeAgentToken } from "../gateway/registration.ts";
 import {
   createPersonalToken,
   createTokenBody,
@@ -19,6 +18,7 @@ import { type AgentId, asId, type TokenId } from "../domain/ids.ts";
 import { answer } from "./answer.ts";
 import { parseBody } from "./parse.ts";
 import type { ApiRouter } from "./state.ts";
+import { deleteAgent, revokeAgentToken } from "../app/agents/agent-removal.ts";
 
 export function addIdentityRoutes(router: ApiRouter, context: AppContext): void {
   router.post(

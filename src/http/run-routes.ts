@@ -1,6 +1,5 @@
 /** Routes of runs and their control. */
 import { z } from "zod";
-import { listAgentEvents, listAgentEventsQuery } from "../gateway/ingest/event-ingest.ts";
 import type { AppContext } from "../app/context.ts";
 import { cancelJob, cancelStep } from "../app/commands/cancel.ts";
 import { commandBody, pauseRun, resumeRun, stopRun } from "../app/commands/run-commands.ts";
@@ -12,6 +11,7 @@ import { asId, type JobRunId, type PipelineId, type RunId, type StepRunId } from
 import { answer } from "./answer.ts";
 import { parseBody, parseQuery } from "./parse.ts";
 import type { ApiRouter, RouteContext } from "./state.ts";
+import { listAgentEvents, listAgentEventsQuery } from "../app/agents/agent-events.ts";
 
 const runQuery = z.strictObject({ attempts: z.enum(["newest", "all"]).default("newest") });
 

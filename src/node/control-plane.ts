@@ -6,7 +6,7 @@ import { Registry } from "prom-client";
 import { MailboxInspection } from "../../queues/mailbox-inspection.ts";
 import { MailboxSender } from "../../queues/mailbox-sender.ts";
 import { NodeRegistry } from "../../queues/node-registry.ts";
-import { ensureBootstrap } from "../app/identity/bootstrap.ts";
+import { ensureBootstrap } from "../app/upkeep/bootstrap.ts";
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
 import type { AppContext } from "../app/context.ts";
 import type { ControlPlaneConfig } from "../config.ts";

@@ -4,7 +4,7 @@ import { MillraceError } from "../domain/errors.ts";
 import type { RunEvent } from "../domain/events.ts";
 import { asId, type JobRunId, type PipelineId, type StepRunId } from "../domain/ids.ts";
 import { cloudEvent } from "../app/following/cloud-event.ts";
-import type { StepRunName } from "../app/runs/step-runs.ts";
+import type { StepRunName } from "../app/step-runs.ts";
 
 export const CHANNELS = ["channel_log", "channel_status"] as const;
 export type Channel = (typeof CHANNELS)[number];

@@ -7,7 +7,7 @@ import { followLog } from "../app/following/follow-log.ts";
 import { followStatus, type StatusNews } from "../app/following/follow-status.ts";
 import { logEntry, type LogSource } from "../app/following/log-entry.ts";
 import type { RunTails } from "../app/following/run-tails.ts";
-import { locateStepRun, type LocatedStepRun } from "../app/runs/step-runs.ts";
+import { locateStepRun, type LocatedStepRun } from "../app/step-runs.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { type ClientMessage, type Echo, messageWriter, readMessage, statusEvent } from "./messages.ts";
 import { Outlet, type ViewerSocket } from "./outlet.ts";

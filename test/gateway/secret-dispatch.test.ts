@@ -62,8 +62,8 @@ describe("the dispatch of a step with secrets", () => {
     await vaultWith(key).create({ ...OF_PIPELINE, name: "THREE" }, "not asked for", "ann");
     const dispatch = await build();
     expect(dispatch!.env.slice(0, 2)).to.deep.equal([
-      { name: "A", value: "the first" },
-      { name: "B", value: "the first!" },
+      ["A", "the first"],
+      ["B", "the first!"],
     ]);
     expect(JSON.parse(dispatch!.argsJson)).to.deep.equal({ script: "echo <$(second)>" });
     expect(dispatch!.secrets).to.have.members(["the first", "$(second)"]);

@@ -1,6 +1,5 @@
 import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
-import { deleteAgent, revokeAgentToken } from "../../src/gateway/registration.ts";
 import { AgentStanding } from "../../src/gateway/agent-standing.ts";
 import type { Caller } from "../../src/app/identity/access.ts";
 import { issueToken, tokenIdOf } from "../../src/app/identity/tokens.ts";
@@ -8,6 +7,7 @@ import { asId, type UserId } from "../../src/domain/ids.ts";
 import { until } from "../support/until.ts";
 import { bearer, Channel, Gateway, invoke, reasonOf, refusal, Stream, type TestAgent } from "./gateway.ts";
 import { StoredRun } from "./stored-run.ts";
+import { deleteAgent, revokeAgentToken } from "../../src/app/agents/agent-removal.ts";
 
 const ADMIN: Caller = { kind: "user", userId: asId<UserId>("usr_1"), name: "admin", role: "owner", scopes: [] };
 const FACTS = { labels: {}, slots: 1, version: "1" };

@@ -1,6 +1,6 @@
 import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
-import type { AgentNotice } from "../../src/board/notices.ts";
+import type { AgentNotice } from "../../src/board/agent-notices.ts";
 import type { AgentId } from "../../src/domain/ids.ts";
 import { until } from "../support/until.ts";
 import { Channel, Gateway, invoke, reasonOf, type TestAgent } from "./gateway.ts";

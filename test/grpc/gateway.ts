@@ -26,7 +26,7 @@ import { RedisPresence } from "../../src/board/redis-presence.ts";
 import { systemClock } from "../../src/domain/clock.ts";
 import { type AgentId, asId } from "../../src/domain/ids.ts";
 import type { Logger } from "../../src/domain/logger.ts";
-import type { AgentNotice } from "../../src/board/notices.ts";
+import type { AgentNotice } from "../../src/board/agent-notices.ts";
 import { agentChannel } from "../../src/feed/feed.ts";
 import { RedisFeed } from "../../src/feed/redis-feed.ts";
 import { createGrpcServer, type GrpcServer, type GrpcServerOptions } from "../../src/grpc/server.ts";

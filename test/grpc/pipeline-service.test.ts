@@ -9,7 +9,7 @@ import {
   type ValidateSpecResponse,
 } from "../../proto/generated/pipeline/v1/pipeline.ts";
 import { authenticate } from "../../src/app/identity/access.ts";
-import { ensureBootstrap } from "../../src/app/identity/bootstrap.ts";
+import { ensureBootstrap } from "../../src/app/upkeep/bootstrap.ts";
 import { saveBody, saveSpec } from "../../src/app/catalogue/definitions.ts";
 import { createPipeline, createPipelineBody } from "../../src/app/catalogue/pipelines.ts";
 import { issueToken } from "../../src/app/identity/tokens.ts";

@@ -2,11 +2,11 @@ import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
 import type { AgentEvent, PushEventsRequest, PushEventsResponse } from "../../proto/generated/gateway/v1/gateway.ts";
 import type { Caller } from "../../src/app/identity/access.ts";
-import { listAgentEvents } from "../../src/gateway/ingest/event-ingest.ts";
 import { asId, type RunId, type UserId } from "../../src/domain/ids.ts";
 import { until } from "../support/until.ts";
 import { Gateway, refusal, Stream, type TestAgent } from "./gateway.ts";
 import { StoredRun } from "./stored-run.ts";
+import { listAgentEvents } from "../../src/app/agents/agent-events.ts";
 
 const VIEWER: Caller = { kind: "user", userId: asId<UserId>("usr_1"), name: "v", role: "viewer", scopes: [] };
 const PAGE = { page: 1, pageSize: 100, descending: false };

@@ -8,7 +8,7 @@ import {
 import type { JobState } from "../../actors/job/state.ts";
 import type { StepState } from "../../actors/step/state.ts";
 import { authenticate } from "../../src/app/identity/access.ts";
-import { ensureBootstrap } from "../../src/app/identity/bootstrap.ts";
+import { ensureBootstrap } from "../../src/app/upkeep/bootstrap.ts";
 import { saveBody, saveSpec } from "../../src/app/catalogue/definitions.ts";
 import { createPipeline, createPipelineBody } from "../../src/app/catalogue/pipelines.ts";
 import { triggerBody, triggerRun } from "../../src/app/triggering/trigger.ts";

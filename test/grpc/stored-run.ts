@@ -5,7 +5,7 @@ import { createRunAggregate } from "../../actors/run/create.ts";
 import { stepActor } from "../../actors/step/actor.ts";
 import type { Grant } from "../../actors/step/messages.ts";
 import type { StepState } from "../../actors/step/state.ts";
-import type { DispatchOrder, Offer } from "../../src/domain/effects.ts";
+import type { GrantedStep, Offer } from "../../src/domain/effects.ts";
 import { type JobRunId, newId, type RunId, type StepRunId } from "../../src/domain/ids.ts";
 import { ANY_AGENT } from "../../src/domain/labels.ts";
 import type { JobSpec, RunPlan } from "../../src/domain/plan.ts";
@@ -86,7 +86,7 @@ export class StoredRun {
   }
 
   /** The order that a grant of this step's job is followed by. */
-  order(job = 0, index = 0): DispatchOrder {
+  order(job = 0, index = 0): GrantedStep {
     const { grant, runId, jobId, jobIndex, jobAttempt, stepRunId } = this.step(job, index);
     return { ...grant!, runId, jobId, jobIndex, jobAttempt, stepRunId, stepIndex: index };
   }

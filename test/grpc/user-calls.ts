@@ -2,7 +2,7 @@
 import { credentials, type handleUnaryCall, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { PipelineClient, type PipelineServer, PipelineService } from "../../proto/generated/pipeline/v1/pipeline.ts";
 import { StepRunClient, type StepRunServer, StepRunService } from "../../proto/generated/steprun/v1/steprun.ts";
-import { ensureBootstrap } from "../../src/app/identity/bootstrap.ts";
+import { ensureBootstrap } from "../../src/app/upkeep/bootstrap.ts";
 import type { AppContext } from "../../src/app/context.ts";
 import { issueToken } from "../../src/app/identity/tokens.ts";
 import { newId } from "../../src/domain/ids.ts";

@@ -15,7 +15,7 @@
 import { expect } from "chai";
 import { approve, reject } from "../../src/app/approvals/votes.ts";
 import type { UserCaller } from "../../src/app/identity/access.ts";
-import { reportStep, requestClaim, sendAgentLost } from "../../src/gateway/actor-messages.ts";
+import { reportStep, requestClaim } from "../../src/gateway/actor-messages.ts";
 import { cancelJob, cancelStep } from "../../src/app/commands/cancel.ts";
 import { createPipeline } from "../../src/app/catalogue/pipelines.ts";
 import { rerunRun } from "../../src/app/triggering/rerun.ts";
@@ -24,12 +24,13 @@ import type { RunDetail } from "../../src/app/runs/run-view.ts";
 import { getRun, listRuns } from "../../src/app/runs/runs.ts";
 import { triggerRun } from "../../src/app/triggering/trigger.ts";
 import { MillraceError } from "../../src/domain/errors.ts";
-import type { DispatchOrder } from "../../src/domain/effects.ts";
+import type { GrantedStep } from "../../src/domain/effects.ts";
 import { asId, newId, type PipelineId, type RunId, type UserId } from "../../src/domain/ids.ts";
 import { selectorMatches } from "../../src/domain/labels.ts";
 import type { Role } from "../../src/domain/roles.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { STEPPED_AGENT, SteppedPlane } from "../support/stepped-plane.ts";
+import { sendAgentLost } from "../../src/app/agents/agent-removal.ts";
 
 /** What one run must come to. */
 export interface ExpectedRun {
@@ -130,7 +131,7 @@ class Player {
   readonly #said: string[] = [];
   readonly #order: string[] = [];
   /** Steps that an agent holds: neither lost nor ended. */
-  readonly #held = new Map<string, DispatchOrder>();
+  readonly #held = new Map<string, GrantedStep>();
   readonly #lost = new Set<string>();
   readonly #unlisted: string[] = [];
   #pipelineId = asId<PipelineId>("");
@@ -354,11 +355,11 @@ class Player {
     return offered.length + told.length > 0;
   }
 
-  async #take(order: DispatchOrder): Promise<void> {
+  async #take(order: GrantedStep): Promise<void> {
     const { builder, context } = this.#plane;
     const dispatch = await builder.build(order);
     if (dispatch === undefined) return;
-    const said = dispatch.env.findLast(({ name }) => name === "SAYS")?.value;
+    const said = dispatch.env.findLast(([name]) => name === "SAYS")?.[1];
     if (said !== undefined) this.#said.push(said);
     const lines = (JSON.parse(dispatch.argsJson) as { script: string }).script.split("\n");
     const outputs = lines.slice(0, -1).map((line) => line.split("=") as [string, string]);
@@ -377,13 +378,13 @@ class Player {
     await this.#report(order, exitCode, exitCode === 0 ? "succeeded" : "failed", outputs);
   }
 
-  async #attemptOf({ stepRunId }: DispatchOrder): Promise<number> {
+  async #attemptOf({ stepRunId }: GrantedStep): Promise<number> {
     const step = (await this.#plane.context.stores.aggregates.findStep(stepRunId))!;
     return step.actor.index.attempt;
   }
 
   async #report(
-    { stepRunId, token }: DispatchOrder,
+    { stepRunId, token }: GrantedStep,
     exitCode: number,
     phase: "notStarted" | "started" | "succeeded" | "failed" | "timedOut" | "cancelled",
     outputs: readonly (readonly [string, string])[],

@@ -1,5 +1,5 @@
 /** The program without the rights of root, to whom every file is open. */
-import { runProgram } from "../../src/cli/program.ts";
+import { runProgram } from "../../src/cli/commands/program.ts";
 
 const NOBODY = 65_534;
 

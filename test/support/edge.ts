@@ -6,7 +6,7 @@ import type { Letter } from "../../queues/envelope.ts";
 import { MailboxInspection } from "../../queues/mailbox-inspection.ts";
 import { type NodeRecord, NodeRegistry } from "../../queues/node-registry.ts";
 import type { ClusterContext } from "../../src/app/upkeep/cluster.ts";
-import { ensureBootstrap } from "../../src/app/identity/bootstrap.ts";
+import { ensureBootstrap } from "../../src/app/upkeep/bootstrap.ts";
 import type { ReadinessChecks } from "../../src/app/readiness.ts";
 import { issueToken } from "../../src/app/identity/tokens.ts";
 import { RedisBoard } from "../../src/board/redis-board.ts";

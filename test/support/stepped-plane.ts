@@ -5,11 +5,10 @@
 import { aggregateTypeOf } from "../../actors/aggregates.ts";
 import { Kernel } from "../../actors/kernel/kernel.ts";
 import type { Letter } from "../../queues/envelope.ts";
-import { ensureBootstrap } from "../../src/app/identity/bootstrap.ts";
+import { ensureBootstrap } from "../../src/app/upkeep/bootstrap.ts";
 import type { AppContext } from "../../src/app/context.ts";
 import { DispatchBuilder } from "../../src/gateway/dispatch-builder.ts";
-import { reportRefusedOrder } from "../../src/gateway/actor-messages.ts";
-import type { AgentNotice } from "../../src/board/notices.ts";
+import type { AgentNotice } from "../../src/board/agent-notices.ts";
 import type { Offer } from "../../src/domain/effects.ts";
 import { type AgentId, asId } from "../../src/domain/ids.ts";
 import { agentChannel } from "../../src/feed/feed.ts";
@@ -18,6 +17,7 @@ import { ARTIFACT_RULES } from "./artifact-rules.ts";
 import { CACHE_RULES } from "./cache-rules.ts";
 import { silentLog } from "./kernel-ports.ts";
 import { testVault } from "./secrets.ts";
+import { reportRefusedDispatch } from "../../src/gateway/actor-messages.ts";
 
 export const STEPPED_AGENT = asId<AgentId>("agt_A");
 
@@ -85,7 +85,7 @@ export class SteppedPlane {
     this.builder = new DispatchBuilder({
       stores,
       secrets: this.context.secrets,
-      onRefused: (order, reason) => reportRefusedOrder(this.context, order, reason),
+      onRefused: (order, reason) => reportRefusedDispatch(this.context, order, reason),
     });
     this.#kernel = new Kernel({
       ...this.context,

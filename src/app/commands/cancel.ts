@@ -16,7 +16,7 @@ import type { AppContext } from "../context.ts";
 import { findRunHead } from "../find.ts";
 import { claimRequest } from "../request-ids.ts";
 import { commandBody } from "./run-commands.ts";
-import { noStepRun } from "../runs/step-runs.ts";
+import { noStepRun } from "../step-runs.ts";
 
 /** Run and pipeline absent for any. */
 interface CancelRequest extends z.output<typeof commandBody> {

@@ -7,7 +7,7 @@ import type { ArtifactId, RunId } from "../../domain/ids.ts";
 import type { ArtifactSummary } from "../../stores/ports/artifacts.ts";
 import type { Stores } from "../../stores/ports/stores.ts";
 import type { AppContext } from "../context.ts";
-import { Sweeper } from "../upkeep/sweeper.ts";
+import { Sweeper } from "../sweeper.ts";
 
 /** After so long it is looked at whether the step still runs that keeps what is being uploaded. */
 export const UPLOAD_MS = 600_000;

@@ -9,7 +9,7 @@ import { deleteArtifactNow } from "./artifact-sweeper.ts";
 import type { AppContext } from "../context.ts";
 import { listFields, type ListView } from "../lists.ts";
 import { artifactsOfRun, isKept, noArtifact, readContent, type RunArtifact } from "./run-artifacts.ts";
-import { noStepRun } from "../runs/step-runs.ts";
+import { noStepRun } from "../step-runs.ts";
 import { rfc3339 } from "../times.ts";
 
 export const listArtifactsQuery = z.strictObject({ ...listFields, name: z.string().max(1_000).optional() });

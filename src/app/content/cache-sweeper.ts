@@ -6,7 +6,7 @@
 import type { CacheRecord } from "../../stores/ports/caches.ts";
 import type { Stores } from "../../stores/ports/stores.ts";
 import type { AppContext } from "../context.ts";
-import { Sweeper } from "../upkeep/sweeper.ts";
+import { Sweeper } from "../sweeper.ts";
 
 /** Of one look; the next follows at once while there are more. */
 const ENTRIES_A_LOOK = 100;

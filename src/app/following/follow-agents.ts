@@ -2,8 +2,8 @@
 import type { AgentId } from "../../domain/ids.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import type { AgentCensus, AgentChange } from "./agent-census.ts";
-import { noAgent } from "../../gateway/registration.ts";
 import { Signal } from "../signal.ts";
+import { noAgent } from "../agents/agent-removal.ts";
 
 /** Longer than nothing changes; timers take no more. */
 const UNTIL_CHANGED_MS = 2 ** 31 - 1;

@@ -11,7 +11,7 @@ import { lastLineOf, type LogLine } from "../../stores/ports/logs.ts";
 import type { AppContext } from "../context.ts";
 import { requireLog } from "../runs/dropped-parts.ts";
 import { Signal } from "../signal.ts";
-import { noStepRun } from "../runs/step-runs.ts";
+import { noStepRun } from "../step-runs.ts";
 
 /** Entries of one piece of news, at most, as viewers get the history; a consumer may stop after any piece. */
 const PIECE_LINES = 200;

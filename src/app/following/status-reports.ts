@@ -10,7 +10,7 @@ import type { AppContext } from "../context.ts";
 import { findRunHead } from "../find.ts";
 import { type FollowedObject, followObject, type ObjectNews } from "./follow-object.ts";
 import type { RunTails } from "./run-tails.ts";
-import { noStepRun } from "../runs/step-runs.ts";
+import { noStepRun } from "../step-runs.ts";
 import { retriedBy } from "../runs/succession.ts";
 
 export interface StatusReport {

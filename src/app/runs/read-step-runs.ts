@@ -8,7 +8,7 @@ import type { StepLocation } from "../../stores/ports/aggregates.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import type { AppContext } from "../context.ts";
 import { listFields, type ListView, listView } from "../lists.ts";
-import { noStepRun } from "./step-runs.ts";
+import { noStepRun } from "../step-runs.ts";
 import { type StepRunView, viewStepRun, viewStepRuns } from "./step-run-view.ts";
 
 const { page, pageSize } = listFields;

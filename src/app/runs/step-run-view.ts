@@ -12,7 +12,7 @@ import { noPlan, noRun } from "../find.ts";
 import { readAgents } from "../agents/inventory.ts";
 import { readGates } from "./read-gates.ts";
 import { type Linked, shown, takeApart, waitsForAgent } from "./run-view.ts";
-import { noStepRun } from "./step-runs.ts";
+import { noStepRun } from "../step-runs.ts";
 import { jobWaitingFor, stepWaitingFor, type WaitingFor } from "./waiting.ts";
 
 /** A step run with what it does. */

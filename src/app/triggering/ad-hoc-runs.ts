@@ -24,7 +24,7 @@ import { finishRemoval, isRemoved, removeRun } from "../runs/remove-run.ts";
 import { parseWithPlugins, pluginsForRun } from "../catalogue/plugin-lookup.ts";
 import { requireParsed } from "../catalogue/required-definition.ts";
 import { claimRequest } from "../request-ids.ts";
-import { noStepRun } from "../runs/step-runs.ts";
+import { noStepRun } from "../step-runs.ts";
 import { type StepRunView, viewStepRun } from "../runs/step-run-view.ts";
 import { neededBy } from "../runs/succession.ts";
 import { triggerBody } from "./trigger.ts";

@@ -15,7 +15,7 @@ import { pluginsForRerun } from "../catalogue/plugin-lookup.ts";
 import { claimRequest } from "../request-ids.ts";
 import { isRemoved } from "../runs/remove-run.ts";
 import { reservePlace } from "./reserve-place.ts";
-import { noStepRun } from "../runs/step-runs.ts";
+import { noStepRun } from "../step-runs.ts";
 import { claimSuccessor, findSuccessor, isNobody, type Successor } from "../runs/succession.ts";
 import { triggerBody, type TriggerView } from "./trigger.ts";
 

@@ -4,7 +4,7 @@ import { jobRunId, type StepRunId, stepRunId } from "../../domain/ids.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import type { AppContext } from "../context.ts";
 import { rerunRun } from "./rerun.ts";
-import { noStepRun } from "../runs/step-runs.ts";
+import { noStepRun } from "../step-runs.ts";
 import { type StepRunView, viewStepRun } from "../runs/step-run-view.ts";
 
 /** Answers the new attempt. Throws `not_found`, and what {@link rerunRun} throws. */

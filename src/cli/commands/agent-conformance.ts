@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { authenticate } from "../../app/identity/access.ts";
 import { signAccessToken } from "../../app/identity/access-tokens.ts";
-import { ADMINISTRATOR } from "../../app/identity/bootstrap.ts";
+import { ADMINISTRATOR } from "../../app/upkeep/bootstrap.ts";
 import { issueToken } from "../../app/identity/tokens.ts";
 import { type Address, parseAddress } from "../../config-values.ts";
 import { readControlPlaneConfig } from "../../config.ts";

@@ -1,9 +1,9 @@
 /** What an agent must do when the network, its token or its process goes. */
-import { revokeAgentToken } from "../../gateway/registration.ts";
 import type { RunId } from "../../domain/ids.ts";
 import { type Bench, check, describe, job, markPath, shell } from "./bench.ts";
 import type { ConformanceCase } from "./conformance-case.ts";
 import { orderOfStep, tell } from "./orders.ts";
+import { revokeAgentToken } from "../../app/agents/agent-removal.ts";
 
 const LEASE_MS = 10_000;
 /** The plane counts an agent as lost this much after the lease. */

@@ -1,20 +1,20 @@
 /** Orders that the plane might send, given to the agent by the suite: over its channel, as a gateway hears them. */
 import { type AgentNotice, tellAgent } from "../../board/agent-notices.ts";
-import { orderOf } from "../../gateway/reconciliation.ts";
+import { grantedStep } from "../../gateway/reconciliation.ts";
 import type { RunId } from "../../domain/ids.ts";
 import { type Bench, check } from "./bench.ts";
 
-type DispatchOrder = ReturnType<typeof orderOf>;
+type GrantedStep = ReturnType<typeof grantedStep>;
 
 export async function tell(bench: Bench, notice: AgentNotice): Promise<void> {
   await tellAgent(bench.context, await bench.agentId(), notice);
 }
 
 /** The order by which the first step of a run was dispatched. */
-export async function orderOfStep(bench: Bench, runId: RunId): Promise<DispatchOrder> {
+export async function orderOfStep(bench: Bench, runId: RunId): Promise<GrantedStep> {
   const { stepRunId } = (await bench.detail(runId)).jobs[0]!.steps[0]!;
   const location = await bench.context.stores.aggregates.findStep(stepRunId);
-  const step = location?.actor.state as Parameters<typeof orderOf>[0] | undefined;
+  const step = location?.actor.state as Parameters<typeof grantedStep>[0] | undefined;
   check(step !== undefined && step.grant !== null, "the step was granted");
-  return orderOf(step);
+  return grantedStep(step);
 }

@@ -2,9 +2,9 @@
 import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId } from "../../domain/ids.ts";
 import type { ArtifactRecord } from "../../stores/ports/artifacts.ts";
-import { heldStep, type StepGrant } from "../ingest/artifact-ingest.ts";
 import type { AppContext } from "../../app/context.ts";
 import { artifactsOfRun, isKept } from "../../app/content/run-artifacts.ts";
+import { heldStep, type StepGrant } from "../held-step.ts";
 
 export interface WantedArtifact extends StepGrant {
   readonly name: string;

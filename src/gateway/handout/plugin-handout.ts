@@ -3,8 +3,8 @@ import { PIECE_BYTES } from "../../domain/artifacts.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId } from "../../domain/ids.ts";
 import { splitReference } from "../../domain/plugins.ts";
-import { heldStep, type StepGrant } from "../ingest/artifact-ingest.ts";
 import type { AppContext } from "../../app/context.ts";
+import { heldStep, type StepGrant } from "../held-step.ts";
 
 /**
  * The package of the step's plugin from `offset` on, in pieces. Throws `conflict` when the agent does not hold the step, or it

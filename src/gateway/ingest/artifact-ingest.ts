@@ -1,5 +1,4 @@
 /** An artifact on its way from an agent into the store: who may send it, and what it may be. */
-import { isHeld, type StepState } from "../../../actors/step/state.ts";
 import {
   type ArtifactFile,
   type ArtifactRule,
@@ -8,17 +7,12 @@ import {
   MANIFEST_BOUNDS,
 } from "../../domain/artifacts.ts";
 import { MillraceError } from "../../domain/errors.ts";
-import { type AgentId, artifactIdOf, type RunId, type StepRunId } from "../../domain/ids.ts";
+import { type AgentId, artifactIdOf } from "../../domain/ids.ts";
 import type { ArtifactRecord } from "../../stores/ports/artifacts.ts";
-import { isGrantOf } from "../actor-messages.ts";
 import { deleteArtifactNow, dropAbandoned, UPLOAD_MS } from "../../app/content/artifact-sweeper.ts";
 import { ContentIngest } from "../../app/content/content.ts";
 import type { AppContext } from "../../app/context.ts";
-
-export interface StepGrant {
-  readonly stepRunId: StepRunId;
-  readonly token: number;
-}
+import { heldStep, type StepGrant } from "../held-step.ts";
 
 export interface UploadRequest extends StepGrant {
   readonly name: string;
@@ -130,20 +124,6 @@ export class ArtifactIngest {
       throw conflict(`artifact ${quoted(name)} was given up on`);
     }
   }
-}
-
-/** The step that the agent works on under this token; throws `conflict` when it is another's or over. */
-export async function heldStep(
-  { stores }: Pick<AppContext, "stores">,
-  agentId: AgentId,
-  { stepRunId, token }: StepGrant,
-): Promise<{ readonly runId: RunId; readonly step: StepState }> {
-  const location = await stores.aggregates.findStep(stepRunId);
-  const step = location?.actor.state as StepState | undefined;
-  if (location === undefined || step === undefined || !isGrantOf(step, agentId, token) || !isHeld(step)) {
-    throw conflict(`this agent does not hold step run ${quoted(stepRunId)} under token ${token}, or it is over`);
-  }
-  return { runId: location.runId, step };
 }
 
 function checkManifest({ artifactRules }: AppContext, { name, files }: UploadRequest): void {

@@ -3,11 +3,11 @@ import { cacheVersion } from "../../domain/caches.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { type AgentId, cacheBlobIdOf, cacheIdOf } from "../../domain/ids.ts";
 import type { CacheRecord } from "../../stores/ports/caches.ts";
-import type { StepGrant } from "./artifact-ingest.ts";
 import { releasedCacheStep } from "./cache-steps.ts";
 import { deleteCacheNow } from "../../app/content/cache-sweeper.ts";
 import { ContentIngest } from "../../app/content/content.ts";
 import type { AppContext } from "../../app/context.ts";
+import type { StepGrant } from "../held-step.ts";
 
 /** An upload whose time is over is left alone for so long: its last piece may be on its way to the disk. */
 const LAST_PIECE_MS = 60_000;

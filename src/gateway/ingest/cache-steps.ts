@@ -1,13 +1,12 @@
 /** The `cache` steps that agents work on, and have worked on. */
 import type { JobState } from "../../../actors/job/state.ts";
-import type { StepState } from "../../../actors/step/state.ts";
+import { isGrantOf, type StepState } from "../../../actors/step/state.ts";
 import { builtinOf } from "../../definition/checks/uses.ts";
 import { KEEP_CACHE_MS } from "../../domain/caches.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId, ProjectId, RunId } from "../../domain/ids.ts";
-import { isGrantOf } from "../actor-messages.ts";
-import { heldStep, type StepGrant } from "./artifact-ingest.ts";
 import type { AppContext } from "../../app/context.ts";
+import { heldStep, type StepGrant } from "../held-step.ts";
 
 /** Whose caches the step works with. Throws `conflict` when the agent does not hold it, or it is no `cache` step. */
 export async function projectOfCacheStep(context: AppContext, agentId: AgentId, grant: StepGrant): Promise<ProjectId> {

@@ -1,15 +1,9 @@
 /** Events of agents: taken in with a verdict for each, and shown to whoever may read the run. */
-import { z } from "zod";
-import { isHeld, type StepState } from "../../../actors/step/state.ts";
-import { MillraceError } from "../../domain/errors.ts";
+import { isGrantOf, isHeld, type StepState } from "../../../actors/step/state.ts";
 import { LIFECYCLES } from "../../domain/events.ts";
-import type { AgentId, RunId, StepRunId } from "../../domain/ids.ts";
+import type { AgentId, StepRunId } from "../../domain/ids.ts";
 import { type AgentEvent, type AgentEventOwner, ownerOf } from "../../stores/ports/agent-events.ts";
-import { authorise, type Caller } from "../../app/identity/access.ts";
-import { isGrantOf } from "../actor-messages.ts";
 import type { AppContext } from "../../app/context.ts";
-import { listFields, listView, type ListView, pageRequest, sortField } from "../../app/lists.ts";
-import { rfc3339 } from "../../app/times.ts";
 
 const MAX_EVENTS_A_BATCH = 1_000;
 /** Of one run, and of what one agent says of itself. */
@@ -158,48 +152,4 @@ function isJsonObject(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-export const listAgentEventsQuery = z.strictObject({
-  ...listFields,
-  sort: sortField(["receivedAt"], "receivedAt"),
-});
-
-export interface AgentEventView {
-  readonly eventId: string;
-  readonly agentId: AgentId;
-  readonly stepRunId: StepRunId | null;
-  readonly type: string;
-  readonly subject: string;
-  /** By the agent's clock. */
-  readonly time: string;
-  readonly receivedAt: string;
-  readonly data: unknown;
-}
-
-/** What agents have told of the steps of a run; the plane's own word is the timeline. `not_found` for an unknown run. */
-export async function listAgentEvents(
-  context: AppContext,
-  caller: Caller,
-  { runId, ...query }: z.output<typeof listAgentEventsQuery> & { readonly runId: RunId },
-): Promise<ListView<AgentEventView>> {
-  authorise(caller, "readEvents");
-  const { aggregates, agentEvents } = context.stores;
-  if ((await aggregates.loadHead(runId)) === undefined) {
-    throw new MillraceError("not_found", `there is no run ${JSON.stringify(runId)}`);
-  }
-  return listView(await agentEvents.list(runId, pageRequest(query)), query, view);
-}
-
-function view({ eventId, agentId, stepRunId, type, subject, time, receivedAt, data }: AgentEvent): AgentEventView {
-  return {
-    eventId,
-    agentId,
-    stepRunId,
-    type,
-    subject,
-    time: rfc3339(time),
-    receivedAt: rfc3339(receivedAt),
-    data: JSON.parse(data) as unknown,
-  };
 }

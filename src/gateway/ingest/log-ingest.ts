@@ -2,8 +2,8 @@
 import type { AgentId, StepRunId } from "../../domain/ids.ts";
 import { logChannel } from "../../feed/feed.ts";
 import { lastLineOf, type LogLine } from "../../stores/ports/logs.ts";
-import { isGrantOf } from "../actor-messages.ts";
 import type { AppContext } from "../../app/context.ts";
+import { isGrantOf, type StepState } from "../../../actors/step/state.ts";
 
 const MAX_LINES = 1_000;
 const MAX_BYTES = 1 << 20;
@@ -58,7 +58,7 @@ export class LogIngest {
   async #begin(stepRunId: StepRunId, token: number): Promise<number | undefined> {
     const { aggregates, logs } = this.#context.stores;
     const location = await aggregates.findStep(stepRunId);
-    if (location === undefined || !isGrantOf(location.actor.state, this.#agentId, token)) return undefined;
+    if (location === undefined || !isGrantOf(location.actor.state as StepState, this.#agentId, token)) return undefined;
     return logs.storedThrough(stepRunId);
   }
 

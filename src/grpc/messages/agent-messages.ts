@@ -1,16 +1,21 @@
-/** The agent contract's messages, from and into the words of the system. */
+/** Messages of agent.v1, read into and made from the words of the gateway. */
 import { z } from "zod";
 import {
   type ConnectResponse,
-  type Dispatch,
+  type Dispatch as DispatchMessage,
+  type HeartbeatRequest,
   type HeldStepRun,
+  type Hello as HelloMessage,
+  IfMissing,
   type StepPhase,
   type StepReport as ReportMessage,
 } from "../../../proto/generated/agent/v1/agent.ts";
-import type { DispatchBuilder } from "../../gateway/dispatch-builder.ts";
 import type { StepReport } from "../../gateway/actor-messages.ts";
-import type { AgentNotice } from "../../board/agent-notices.ts";
+import type { AgentMessage } from "../../gateway/agent-message.ts";
+import type { Heartbeat, Hello } from "../../gateway/agent-session.ts";
+import type { Dispatch } from "../../gateway/dispatch-builder.ts";
 import type { AgentHoldings } from "../../gateway/reconciliation.ts";
+import { agentFacts } from "../../gateway/registration.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, type JobRunId, type StepRunId } from "../../domain/ids.ts";
 import { bytesOf, OUTPUT_BOUNDS } from "../../domain/outputs.ts";
@@ -38,11 +43,7 @@ const heldJobs = z.array(id.transform((text) => asId<JobRunId>(text))).max(MAX_H
 
 const holdings = z.object({ held: heldSteps, heldJobIds: heldJobs, takesNoJobs: z.string().max(256) });
 
-export function readHoldings(message: {
-  held: HeldStepRun[];
-  heldJobIds: string[];
-  takesNoJobs: string;
-}): AgentHoldings {
+function readHoldings(message: { held: HeldStepRun[]; heldJobIds: string[]; takesNoJobs: string }): AgentHoldings {
   const { held, heldJobIds, takesNoJobs } = parse(holdings, message);
   return { steps: held, jobIds: heldJobIds, takesNoJobs };
 }
@@ -97,33 +98,62 @@ function readOutputs({ stepRunId, outputs }: ReportMessage): Pairs<string> {
   );
 }
 
-function dispatchMessage(value: Dispatch | undefined): ConnectResponse | undefined {
-  return value === undefined ? undefined : { message: { $case: "dispatch", value } };
+export function readHello(hello: HelloMessage): Hello {
+  const facts = parse(agentFacts, hello);
+  return { bootId: parse(chosenId, hello.bootId), facts, holdings: readHoldings(hello) };
 }
 
-/** What the agent is told of a notice; undefined for notices between gateways, and for orders that are refused. Rejects when a dispatch cannot be completed. */
-export async function noticeMessage(
-  builder: DispatchBuilder,
-  notice: AgentNotice,
-): Promise<ConnectResponse | undefined> {
-  switch (notice.type) {
+export function readHeartbeat(heartbeat: HeartbeatRequest): Heartbeat {
+  return { bootId: heartbeat.bootId, sequence: heartbeat.sequence, holdings: readHoldings(heartbeat) };
+}
+
+const IF_MISSING = {
+  error: IfMissing.IF_MISSING_ERROR,
+  warn: IfMissing.IF_MISSING_WARN,
+  ignore: IfMissing.IF_MISSING_IGNORE,
+} as const;
+
+export function dispatchMessage(dispatch: Dispatch): DispatchMessage {
+  const { plugin } = dispatch;
+  return {
+    ...dispatch,
+    token: BigInt(dispatch.token),
+    env: dispatch.env.map(([name, value]) => ({ name, value })),
+    timeoutMs: BigInt(dispatch.timeoutMs),
+    cancelGraceMs: BigInt(dispatch.cancelGraceMs),
+    leaseMs: BigInt(dispatch.leaseMs),
+    secrets: [...dispatch.secrets],
+    artifacts: dispatch.artifacts.map(({ name, paths, ifMissing }) => ({
+      name,
+      paths: [...paths],
+      ifMissing: IF_MISSING[ifMissing],
+    })),
+    plugin: plugin === null ? undefined : { sha256: plugin.sha256, sizeBytes: BigInt(plugin.sizeBytes) },
+  };
+}
+
+export function connectResponse(message: AgentMessage): ConnectResponse {
+  switch (message.type) {
+    case "welcome": {
+      const { agentId, eventNamespace } = message;
+      const heartbeatIntervalMs = BigInt(message.heartbeatIntervalMs);
+      return { message: { $case: "welcome", value: { agentId, heartbeatIntervalMs, eventNamespace } } };
+    }
     case "dispatch":
-      return dispatchMessage(await builder.build(notice.order));
+      return { message: { $case: "dispatch", value: dispatchMessage(message.dispatch) } };
     case "revoke": {
-      const { jobId, stepRunId, reason } = notice;
-      const value = { jobId, stepRunId, reason, token: BigInt(notice.token), graceMs: BigInt(notice.graceMs) };
+      const { jobId, stepRunId, reason } = message;
+      const value = { jobId, stepRunId, reason, token: BigInt(message.token), graceMs: BigInt(message.graceMs) };
       return { message: { $case: "revoke", value } };
     }
     case "release":
-      return { message: { $case: "release", value: { jobId: notice.jobId, succeeded: notice.succeeded ?? false } } };
+      return { message: { $case: "release", value: { jobId: message.jobId, succeeded: message.succeeded ?? false } } };
     case "acknowledge":
     case "refuse": {
-      const value = { stepRunId: notice.stepRunId, token: BigInt(notice.token) };
-      return { message: { $case: notice.type, value } };
+      const value = { stepRunId: message.stepRunId, token: BigInt(message.token) };
+      return { message: { $case: message.type, value } };
     }
-    case "labels":
-    case "refuseClaim":
-    case "superseded":
-      return undefined;
+    case "heartbeatAck":
+      return { message: { $case: "heartbeatAck", value: { sequence: message.sequence } } };
   }
 }

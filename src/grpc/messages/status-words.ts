@@ -1,5 +1,8 @@
 /** Status words as the enums of the contract, whose numbers are the codes of the words. */
-import type { JobStatus as JobMessage, RunStatus as RunMessage } from "../../../proto/generated/pipeline/v1/pipeline.ts";
+import type {
+  JobStatus as JobMessage,
+  RunStatus as RunMessage,
+} from "../../../proto/generated/pipeline/v1/pipeline.ts";
 import type { StepRunStatus as StepMessage } from "../../../proto/generated/steprun/v1/steprun.ts";
 import type { JobStatus, RunStatus, StepStatus } from "../../domain/status.ts";
 

@@ -1,5 +1,10 @@
 /** The words of statuses and their like, and what stands for them in messages. */
-import type { ApprovalStatus, JobStatus, RerunScope, RunStatus } from "../../../proto/generated/pipeline/v1/pipeline.ts";
+import type {
+  ApprovalStatus,
+  JobStatus,
+  RerunScope,
+  RunStatus,
+} from "../../../proto/generated/pipeline/v1/pipeline.ts";
 import type { LabelOperator as OperatorMessage, StepRunStatus } from "../../../proto/generated/steprun/v1/steprun.ts";
 import type { LabelOperator } from "../../domain/labels.ts";
 import type * as words from "../../domain/status.ts";

@@ -2,7 +2,14 @@
 import type { PipelineId, ProjectId, RevisionId, UserId } from "../../domain/ids.ts";
 import type { RetentionRules } from "../../domain/retention.ts";
 import type { Page, PageRequest } from "../ports/aggregates.ts";
-import { type Agent, agentNameTaken, type IdentityStore, type StoredToken, tokenOf, type User } from "../ports/identity.ts";
+import {
+  type Agent,
+  agentNameTaken,
+  type IdentityStore,
+  type StoredToken,
+  tokenOf,
+  type User,
+} from "../ports/identity.ts";
 import type { Pipeline, PipelineFilter, PipelineStore, Project, Revision } from "../ports/pipelines.ts";
 import type { Database, Row } from "./database.ts";
 

@@ -10,7 +10,7 @@ import {
   type UserCaller,
   type UserOperation,
 } from "../../../src/app/identity/access.ts";
-import { ensureBootstrap } from "../../../src/app/identity/bootstrap.ts";
+import { ensureBootstrap } from "../../../src/app/upkeep/bootstrap.ts";
 import type { AppContext } from "../../../src/app/context.ts";
 import { adoptToken, issueToken, tokenIdOf } from "../../../src/app/identity/tokens.ts";
 import { MillraceError } from "../../../src/domain/errors.ts";

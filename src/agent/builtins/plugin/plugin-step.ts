@@ -8,7 +8,13 @@ import type { PullPluginResponse } from "../../../../proto/generated/gateway/v1/
 import { isArtifactPath } from "../../../domain/artifacts.ts";
 import { MillraceError } from "../../../domain/errors.ts";
 import { newestMatching } from "../../../domain/plugin-versions.ts";
-import { actionOf, MANIFEST_FILE, PLUGIN_BOUNDS, type PluginManifest, splitReference } from "../../../domain/plugins.ts";
+import {
+  actionOf,
+  MANIFEST_FILE,
+  PLUGIN_BOUNDS,
+  type PluginManifest,
+  splitReference,
+} from "../../../domain/plugins.ts";
 import { checkArgs } from "../../../plugins/args-check.ts";
 import { parseManifest } from "../../../plugins/manifest.ts";
 import { callPatiently, type GatewayAccess } from "../../connection/gateway-call.ts";

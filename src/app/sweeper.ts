@@ -1,5 +1,5 @@
 /** Looks again and again for what has to be deleted, on every worker; several may look at once. */
-import type { Logger } from "../../domain/logger.ts";
+import type { Logger } from "../domain/logger.ts";
 
 /** What went out of date while no worker ran goes soon after the start. */
 const FIRST_LOOK_MS = 1_000;

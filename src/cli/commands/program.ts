@@ -3,20 +3,20 @@
  * command needs is loaded with it alone: an agent has no use for a control plane in its memory.
  */
 import { Command, CommanderError, Option } from "commander";
-import type { AgentOptions } from "./commands/agent.ts";
-import type { AgentConformanceOptions } from "./commands/agent-conformance.ts";
-import type { BackupOptions } from "./commands/backup.ts";
-import { runCommand } from "./command-line.ts";
-import { EXIT } from "./exit-codes.ts";
-import { packageVersion } from "../node/package-root.ts";
-import type { PlanOptions } from "./commands/plan.ts";
-import type { PackOptions, PushOptions } from "./commands/plugin.ts";
-import type { RestoreOptions } from "./commands/restore.ts";
-import type { RotateKeyOptions } from "./commands/secrets.ts";
-import type { RunOptions } from "./commands/run.ts";
-import type { ServeOptions } from "./commands/serve.ts";
-import type { StartOptions } from "./commands/start.ts";
-import type { ValidateOptions } from "./commands/validate.ts";
+import type { AgentOptions } from "./agent.ts";
+import type { AgentConformanceOptions } from "./agent-conformance.ts";
+import type { BackupOptions } from "./backup.ts";
+import { runCommand } from "../command-line.ts";
+import { EXIT } from "../exit-codes.ts";
+import { packageVersion } from "../../node/package-root.ts";
+import type { PlanOptions } from "./plan.ts";
+import type { PackOptions, PushOptions } from "./plugin.ts";
+import type { RestoreOptions } from "./restore.ts";
+import type { RotateKeyOptions } from "./secrets.ts";
+import type { RunOptions } from "./run.ts";
+import type { ServeOptions } from "./serve.ts";
+import type { StartOptions } from "./start.ts";
+import type { ValidateOptions } from "./validate.ts";
 
 /** Runs the program with `argv` (without the interpreter and the script) and answers its exit status. */
 export async function runProgram(argv: readonly string[]): Promise<number> {
@@ -46,7 +46,7 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .option("--data-dir <dir>", "where everything is kept (MILLRACE_DATA_DIR)")
     .option("--new-token", "make and show a further administrator token")
     .action(async (options: StartOptions) =>
-      setStatus(await runCommand(async (signal) => (await import("./commands/start.ts")).start(options, signal))),
+      setStatus(await runCommand(async (signal) => (await import("./start.ts")).start(options, signal))),
     );
 
   program
@@ -57,7 +57,7 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .option("--verbose", "show every log line")
     .option("--approve", "give every approval that the run asks for")
     .action(async (file: string, options: RunOptions) =>
-      setStatus(await runCommand(async (signal) => (await import("./commands/run.ts")).run(file, options, signal))),
+      setStatus(await runCommand(async (signal) => (await import("./run.ts")).run(file, options, signal))),
     );
 
   program
@@ -67,7 +67,7 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .addOption(stdinFormat())
     .option("--json", "print [{ file, valid, diagnostics }]")
     .action(async (files: readonly string[], options: ValidateOptions) =>
-      setStatus(await runCommand(async () => (await import("./commands/validate.ts")).validate(files, options))),
+      setStatus(await runCommand(async () => (await import("./validate.ts")).validate(files, options))),
     );
 
   program
@@ -84,13 +84,13 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .option("--server <url>", "plan on that control plane, to see its agents; its token is in MILLRACE_TOKEN")
     .option("--pipeline-id <id>", "the pipeline on that control plane")
     .action(async (file: string, options: PlanOptions) =>
-      setStatus(await runCommand(async () => (await import("./commands/plan.ts")).plan(file, options))),
+      setStatus(await runCommand(async () => (await import("./plan.ts")).plan(file, options))),
     );
 
   program
     .command("schema")
     .description("print the JSON Schema of definitions, for editors")
-    .action(async () => setStatus(await runCommand(async () => (await import("./commands/schema.ts")).schema())));
+    .action(async () => setStatus(await runCommand(async () => (await import("./schema.ts")).schema())));
 
   const plugin = program.command("plugin").description("packages of plugins");
   plugin
@@ -99,7 +99,7 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .argument("<folder>", "the folder with the plugin.yaml")
     .option("--output <file>", "default: <name>-<version>.tar.gz here")
     .action(async (folder: string, options: PackOptions) =>
-      setStatus(await runCommand(async () => (await import("./commands/plugin.ts")).packPlugin(folder, options))),
+      setStatus(await runCommand(async () => (await import("./plugin.ts")).packPlugin(folder, options))),
     );
   plugin
     .command("push")
@@ -107,7 +107,7 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .argument("<folder>", "the folder with the plugin.yaml")
     .requiredOption("--server <url>", "the control plane; an administrator's token is in MILLRACE_TOKEN")
     .action(async (folder: string, options: PushOptions) =>
-      setStatus(await runCommand(async () => (await import("./commands/plugin.ts")).pushPlugin(folder, options))),
+      setStatus(await runCommand(async () => (await import("./plugin.ts")).pushPlugin(folder, options))),
     );
 
   program
@@ -117,7 +117,7 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .option("--data-dir <dir>", "where an embedded Redis and SQLite keep their data (MILLRACE_DATA_DIR)")
     .action(async (options: ServeOptions) =>
       setStatus(
-        await runCommand(async (signal) => (await import("./commands/serve.ts")).serve(options, signal), { asked: true }),
+        await runCommand(async (signal) => (await import("./serve.ts")).serve(options, signal), { asked: true }),
       ),
     );
 
@@ -152,7 +152,7 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .addOption(new Option("--lifeline", "end at once when stdin closes").hideHelp())
     .action(async (options: AgentOptions) =>
       setStatus(
-        await runCommand(async (signal, urgent) => (await import("./commands/agent.ts")).agent(options, signal, urgent), {
+        await runCommand(async (signal, urgent) => (await import("./agent.ts")).agent(options, signal, urgent), {
           asked: true,
           endsInTime: true,
         }),
@@ -176,7 +176,7 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .action(async (command: readonly string[], options: AgentConformanceOptions) =>
       setStatus(
         await runCommand(async (signal) =>
-          (await import("./commands/agent-conformance.ts")).agentConformance(command, options, signal),
+          (await import("./agent-conformance.ts")).agentConformance(command, options, signal),
         ),
       ),
     );
@@ -190,7 +190,7 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .argument("<file>", "where to; it must not be there yet")
     .option("--data-dir <dir>", "the installation (MILLRACE_DATA_DIR)")
     .action(async (file: string, options: BackupOptions) =>
-      setStatus(await runCommand(async (signal) => (await import("./commands/backup.ts")).backup(file, options, signal))),
+      setStatus(await runCommand(async (signal) => (await import("./backup.ts")).backup(file, options, signal))),
     );
 
   program
@@ -199,7 +199,7 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .argument("<file>", "what `millrace backup` has made")
     .option("--data-dir <dir>", "where to; nothing may be in it yet (MILLRACE_DATA_DIR)")
     .action(async (file: string, options: RestoreOptions) =>
-      setStatus(await runCommand(async (signal) => (await import("./commands/restore.ts")).restore(file, options, signal))),
+      setStatus(await runCommand(async (signal) => (await import("./restore.ts")).restore(file, options, signal))),
     );
 
   program
@@ -212,13 +212,13 @@ function buildProgram(setStatus: (status: number) => void): Command {
     )
     .option("--data-dir <dir>", "the installation on SQLite (MILLRACE_DATA_DIR)")
     .action(async (options: RotateKeyOptions) =>
-      setStatus(await runCommand(async () => (await import("./commands/secrets.ts")).rotateKey(options))),
+      setStatus(await runCommand(async () => (await import("./secrets.ts")).rotateKey(options))),
     );
 
   program
     .command("repair")
     .description("make an installation fit for work whose MongoDB was restored from a dump; no node may run meanwhile")
-    .action(async () => setStatus(await runCommand(async () => (await import("./commands/repair.ts")).repair())));
+    .action(async () => setStatus(await runCommand(async () => (await import("./repair.ts")).repair())));
 
   return program;
 }

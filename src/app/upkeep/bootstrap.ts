@@ -1,9 +1,9 @@
 /** What the first start of a deployment creates. */
 import { newId, type UserId } from "../../domain/ids.ts";
-import { ACT_AS } from "./access.ts";
+import { ACT_AS } from "../identity/access.ts";
 import type { AppContext } from "../context.ts";
 import { DEFAULT_PROJECT } from "../catalogue/pipelines.ts";
-import { adoptToken, issueToken } from "./tokens.ts";
+import { adoptToken, issueToken } from "../identity/tokens.ts";
 
 /** Name of the first user. */
 export const ADMINISTRATOR = "admin";

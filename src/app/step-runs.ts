@@ -1,9 +1,9 @@
 /** Step runs as they are named on the wire: by pipeline, job and step together. */
-import type { StepState } from "../../../actors/step/state.ts";
-import { MillraceError } from "../../domain/errors.ts";
-import type { JobRunId, PipelineId, RunId, StepRunId } from "../../domain/ids.ts";
-import { authoriseUser, type Caller, type UserOperation } from "../identity/access.ts";
-import type { AppContext } from "../context.ts";
+import type { StepState } from "../../actors/step/state.ts";
+import { MillraceError } from "../domain/errors.ts";
+import type { JobRunId, PipelineId, RunId, StepRunId } from "../domain/ids.ts";
+import { authoriseUser, type Caller, type UserOperation } from "./identity/access.ts";
+import type { AppContext } from "./context.ts";
 
 export interface StepRunName {
   readonly pipelineId: PipelineId;

@@ -1,0 +1,53 @@
+/** The events that agents have reported of the steps of a run, as users list them. */
+import { z } from "zod";
+import { MillraceError } from "../../domain/errors.ts";
+import type { AgentId, RunId, StepRunId } from "../../domain/ids.ts";
+import type { AgentEvent } from "../../stores/ports/agent-events.ts";
+import type { AppContext } from "../context.ts";
+import { authorise, type Caller } from "../identity/access.ts";
+import { listFields, listView, type ListView, pageRequest, sortField } from "../lists.ts";
+import { rfc3339 } from "../times.ts";
+
+export const listAgentEventsQuery = z.strictObject({
+  ...listFields,
+  sort: sortField(["receivedAt"], "receivedAt"),
+});
+
+export interface AgentEventView {
+  readonly eventId: string;
+  readonly agentId: AgentId;
+  readonly stepRunId: StepRunId | null;
+  readonly type: string;
+  readonly subject: string;
+  /** By the agent's clock. */
+  readonly time: string;
+  readonly receivedAt: string;
+  readonly data: unknown;
+}
+
+/** What agents have told of the steps of a run; the plane's own word is the timeline. `not_found` for an unknown run. */
+export async function listAgentEvents(
+  context: AppContext,
+  caller: Caller,
+  { runId, ...query }: z.output<typeof listAgentEventsQuery> & { readonly runId: RunId },
+): Promise<ListView<AgentEventView>> {
+  authorise(caller, "readEvents");
+  const { aggregates, agentEvents } = context.stores;
+  if ((await aggregates.loadHead(runId)) === undefined) {
+    throw new MillraceError("not_found", `there is no run ${JSON.stringify(runId)}`);
+  }
+  return listView(await agentEvents.list(runId, pageRequest(query)), query, view);
+}
+
+function view({ eventId, agentId, stepRunId, type, subject, time, receivedAt, data }: AgentEvent): AgentEventView {
+  return {
+    eventId,
+    agentId,
+    stepRunId,
+    type,
+    subject,
+    time: rfc3339(time),
+    receivedAt: rfc3339(receivedAt),
+    data: JSON.parse(data) as unknown,
+  };
+}

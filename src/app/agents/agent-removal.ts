@@ -1,0 +1,85 @@
+/** The end of an agent: its jobs are declared lost, its tokens are revoked, its streams are closed. */
+import type { AgentLost } from "../../../actors/job/messages.ts";
+import type { JobState } from "../../../actors/job/state.ts";
+import { supersedeStreams } from "../../board/agent-notices.ts";
+import { MillraceError } from "../../domain/errors.ts";
+import type { AgentId, JobRunId, RunId } from "../../domain/ids.ts";
+import type { AppContext } from "../context.ts";
+import { authoriseUser, type Caller } from "../identity/access.ts";
+
+/** One start of one agent. */
+export interface AgentBoot {
+  readonly agentId: AgentId;
+  readonly bootId: string;
+}
+
+/** Removes an agent and its tokens, as an administrator asks. Its live jobs count as lost. Throws `not_found` for an unknown agent. */
+export async function deleteAgent(
+  context: AppContext,
+  caller: Caller,
+  { agentId }: { readonly agentId: AgentId },
+): Promise<void> {
+  authoriseUser(caller, "manageAgents");
+  if ((await context.stores.identity.findAgent(agentId)) === undefined) throw unknownAgent(agentId);
+  await removeAgent(context, agentId);
+}
+
+/**
+ * Takes the agent's token back and ends its streams at once; what it runs ends when its lease runs out. The agent stays
+ * known: with a registration token it can register again. Throws `not_found` for an agent that is none. Safe to repeat.
+ */
+export async function revokeAgentToken(
+  context: AppContext,
+  caller: Caller,
+  { agentId }: { readonly agentId: AgentId },
+): Promise<void> {
+  authoriseUser(caller, "manageAgents");
+  const { identity } = context.stores;
+  if ((await identity.findAgent(agentId)) === undefined) throw unknownAgent(agentId);
+  for (const { tokenId } of await identity.listTokens("agent", agentId)) await identity.deleteToken(tokenId);
+  await endStreams(context, agentId);
+}
+
+/** Removes an agent with its tokens. Its live jobs count as lost. Safe to repeat until it has succeeded. */
+export async function removeAgent(context: AppContext, agentId: AgentId): Promise<void> {
+  for (const { runId, jobId, actor } of await context.stores.aggregates.jobsHeldBy(agentId)) {
+    const { grant } = actor.state as JobState;
+    await sendAgentLost(context, { runId, jobId }, grant!, "agent_unregistered");
+  }
+  const record = (await context.presence.read([agentId])).get(agentId);
+  if (record !== undefined) await context.presence.leave(agentId, record.bootId);
+  // Last: as long as the token is good, an agent that got no answer can repeat the call.
+  await context.stores.identity.deleteAgent(agentId);
+  await endStreams(context, agentId);
+}
+
+/** Tells a job that the agent which has it, as it was with that boot, holds nothing any more. */
+export async function sendAgentLost(
+  context: AppContext,
+  job: { readonly runId: RunId; readonly jobId: JobRunId },
+  { agentId, bootId }: AgentBoot,
+  reason: string,
+): Promise<void> {
+  const message: AgentLost = { type: "agentLost", agentId, bootId, reason };
+  await context.mailboxes.send({ rootId: job.runId, to: { kind: "job", id: job.jobId }, message });
+}
+
+/** Closes the streams that were opened with a token that is now revoked. A failure is logged: each stream checks its token itself. */
+export async function endStreams(context: AppContext, agentId: AgentId): Promise<void> {
+  try {
+    await supersedeStreams(context, agentId, "");
+  } catch (error) {
+    context.log.warn(
+      { agentId, error: String(error) },
+      "streams of an agent could not be told that its token is revoked",
+    );
+  }
+}
+
+function unknownAgent(agentId: AgentId): MillraceError {
+  return new MillraceError("not_found", `there is no agent ${JSON.stringify(agentId)}`);
+}
+
+export function noAgent(agentId: AgentId): MillraceError {
+  return new MillraceError("not_found", `there is no agent ${agentId}: register it again`);
+}

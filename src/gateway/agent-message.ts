@@ -1,0 +1,42 @@
+/** What a gateway tells an agent, in the words of the system; a transport encodes it. */
+import type { AgentNotice } from "../board/agent-notices.ts";
+import type { AgentId } from "../domain/ids.ts";
+import type { Dispatch, DispatchBuilder } from "./dispatch-builder.ts";
+
+/** The answer to a hello; the first message of every session. */
+export interface Welcome {
+  readonly type: "welcome";
+  readonly agentId: AgentId;
+  /** How often the agent is asked to send a heartbeat, milliseconds. */
+  readonly heartbeatIntervalMs: number;
+  /** First word of event types. */
+  readonly eventNamespace: string;
+}
+
+export type AgentMessage =
+  | Welcome
+  | { readonly type: "dispatch"; readonly dispatch: Dispatch }
+  | Extract<AgentNotice, { readonly type: "revoke" | "release" | "acknowledge" | "refuse" }>
+  | { readonly type: "heartbeatAck"; readonly sequence: bigint };
+
+/**
+ * What the agent is told of a notice. Undefined for a notice that concerns gateways alone, and for a dispatch that was
+ * refused. Rejects when a dispatch cannot be completed now.
+ */
+export async function messageOf(builder: DispatchBuilder, notice: AgentNotice): Promise<AgentMessage | undefined> {
+  switch (notice.type) {
+    case "dispatch": {
+      const dispatch = await builder.build(notice.order);
+      return dispatch === undefined ? undefined : { type: "dispatch", dispatch };
+    }
+    case "revoke":
+    case "release":
+    case "acknowledge":
+    case "refuse":
+      return notice;
+    case "labels":
+    case "refuseClaim":
+    case "superseded":
+      return undefined;
+  }
+}

@@ -1,0 +1,36 @@
+/** The sessions of one gateway: at most one for each agent. */
+import { MillraceError } from "../domain/errors.ts";
+import type { AgentId } from "../domain/ids.ts";
+import { AgentSession, type AgentSessionOptions, superseded } from "./agent-session.ts";
+import type { GatewayContext } from "./gateway-context.ts";
+
+export class AgentSessions {
+  readonly #context: GatewayContext;
+  readonly #sessions = new Map<AgentId, AgentSession>();
+
+  constructor(context: GatewayContext) {
+    this.#context = context;
+  }
+
+  /** A session that takes the place of the agent's earlier one at this gateway; {@link AgentSession.open} comes next. */
+  begin(options: AgentSessionOptions): AgentSession {
+    const { agentId } = options.caller;
+    const session = new AgentSession(this.#context, options);
+    this.#sessions.get(agentId)?.end(superseded());
+    this.#sessions.set(agentId, session);
+    return session;
+  }
+
+  /** Closes a session whose stream is over. */
+  forget(agentId: AgentId, session: AgentSession): void {
+    session.close();
+    if (this.#sessions.get(agentId) === session) this.#sessions.delete(agentId);
+  }
+
+  /** Ends every session, so that the agents connect to another gateway. */
+  endAll(): void {
+    for (const session of this.#sessions.values()) {
+      session.end(new MillraceError("unavailable", "this gateway is shutting down: connect again"));
+    }
+  }
+}

@@ -1,0 +1,41 @@
+/** The heartbeat of an agent that pulls: it has no session, so each heartbeat is answered by itself. */
+import type { AgentNotice } from "../board/agent-notices.ts";
+import { MillraceError } from "../domain/errors.ts";
+import type { AgentId } from "../domain/ids.ts";
+import { noAgent } from "../app/agents/agent-removal.ts";
+import type { Heartbeat } from "./agent-session.ts";
+import type { GatewayContext } from "./gateway-context.ts";
+import { reconcile } from "./reconciliation.ts";
+
+/**
+ * Records that the agent is present and answers what it has missed. Throws `not_found` for an agent that is not registered and
+ * `conflict` for a boot that a newer one has replaced. Rejects when presence or the store cannot be reached.
+ */
+export async function recordHeartbeat(
+  context: GatewayContext,
+  agentId: AgentId,
+  { bootId, sequence, holdings }: Heartbeat,
+): Promise<readonly AgentNotice[]> {
+  const boot = { agentId, bootId };
+  const [agent, present] = await Promise.all([
+    context.stores.identity.findAgent(agentId),
+    context.presence.read([agentId]),
+  ]);
+  if (agent === undefined) throw noAgent(agentId);
+  const newest = present.get(agentId)?.bootId ?? bootId;
+  // A late heartbeat of an earlier process must not take the work of the newer process away.
+  if (newest !== bootId && sequence > 1n) {
+    throw new MillraceError("conflict", "the agent has been started again since: this boot id is over");
+  }
+  const { labels, slots } = agent;
+  await context.presence.beat({
+    ...boot,
+    gatewayId: context.gatewayId,
+    labels,
+    slots,
+    busy: holdings.jobIds.length,
+    takesNoJobs: holdings.takesNoJobs,
+  });
+  const { notices } = await reconcile(context, context.builder, boot, holdings);
+  return notices;
+}

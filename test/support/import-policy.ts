@@ -1,0 +1,124 @@
+/** `scripts/import-policy.json`: which folder may import what. The linter's rules and the table in docs/architecture.md follow from it. */
+import { readFileSync } from "node:fs";
+import { builtinModules } from "node:module";
+import { posix } from "node:path";
+
+/** One row: folders (`src/app/`) or files (`src/config.ts`) that share their permissions. Paths are relative to the root. */
+export interface PolicyRow {
+  readonly places: readonly string[];
+  /** What belongs there, for people. */
+  readonly about: string;
+  /** Folders, each without the folders below it that have rows of their own; files; packages; `node:*`. */
+  readonly mayImport: readonly string[];
+}
+
+/** Node's own modules. */
+const NODE = "node:*";
+const FILE = new URL("../../scripts/import-policy.json", import.meta.url);
+
+interface PolicyFile {
+  readonly rows: readonly PolicyRow[];
+  readonly pure: readonly string[];
+}
+
+export class ImportPolicy {
+  readonly rows: readonly PolicyRow[];
+  /** Globs of the files that know no clock, randomness or I/O. */
+  readonly pure: readonly string[];
+
+  /** Throws when a row allows a folder that has no row, or a file outside every row. */
+  constructor({ rows, pure }: PolicyFile) {
+    this.rows = rows;
+    this.pure = pure;
+    for (const { places, mayImport } of rows) {
+      for (const target of mayImport.filter(isPath)) {
+        const isKnown = target.endsWith("/") ? this.places.includes(target) : this.placeOf(target) !== undefined;
+        if (!isKnown) throw new Error(`the import policy lets ${places.join(", ")} import ${target}, which has no row`);
+      }
+    }
+  }
+
+  static read(): ImportPolicy {
+    return new ImportPolicy(JSON.parse(readFileSync(FILE, "utf8")) as PolicyFile);
+  }
+
+  get places(): readonly string[] {
+    return this.rows.flatMap((row) => row.places);
+  }
+
+  /** The place that a file belongs to: itself when it has a row, else the nearest folder; undefined for none. */
+  placeOf(file: string): string | undefined {
+    return this.places
+      .filter((place) => place === file || (place.endsWith("/") && file.startsWith(place)))
+      .toSorted((a, b) => b.length - a.length)[0];
+  }
+
+  /** True when `file` may import `specifier` as the file writes it. */
+  allows(file: string, specifier: string): boolean {
+    const place = this.placeOf(file);
+    const allowed = this.rows.find((row) => row.places.includes(place!))?.mayImport;
+    if (allowed === undefined) return false;
+    if (!specifier.startsWith(".")) return allowed.includes(packageOf(specifier));
+    const target = posix.join(posix.dirname(file), specifier);
+    const folder = this.placeOf(target);
+    const isOwn = folder !== undefined && folder === folderOf(place!);
+    return isOwn || allowed.includes(target) || (folder !== undefined && allowed.includes(folder));
+  }
+
+  /** The linter's overrides that hold every place to its row. */
+  lintOverrides(): readonly object[] {
+    return this.places.map((place) => {
+      const group = this.#lintGroup(place);
+      const message = "scripts/import-policy.json does not allow it.";
+      const rules = { "no-restricted-imports": ["error", { patterns: [{ group, message }] }] };
+      return { files: [place.endsWith("/") ? `${place}**` : place], rules };
+    });
+  }
+
+  /** What a place may not import, as ignore globs. */
+  #lintGroup(place: string): readonly string[] {
+    const { mayImport } = this.rows.find((row) => row.places.includes(place))!;
+    const from = folderOf(place);
+    const own = this.places.includes(from) ? [from] : [];
+    const globs = [...own, ...mayImport].flatMap((each) => {
+      if (each === NODE) return [NODE, `${NODE}/*`];
+      return isPath(each) ? [globOf(from, each)] : [each, `${each}/*`, `${each}/*/*`];
+    });
+    // A place below an allowed folder needs a permission of its own.
+    const refused = this.places.filter(
+      (other) =>
+        !mayImport.includes(other) && other !== place && [...own, ...mayImport].some((each) => isBelow(other, each)),
+    );
+    // The last glob that matches decides: a refused folder that holds an allowed one is left to test/architecture.test.ts.
+    const paths = refused.filter((other) => !mayImport.some((each) => isBelow(each, other)));
+    return ["**", ...globs.map((glob) => `!${glob}`), ...paths.map((other) => globOf(from, other))];
+  }
+}
+
+function isPath(word: string): boolean {
+  return word.endsWith("/") || word.endsWith(".ts");
+}
+
+function isBelow(place: string, folder: string): boolean {
+  return folder.endsWith("/") && place !== folder && place.startsWith(folder);
+}
+
+/** As an import in `from` would write it; a folder stands for all that is in it. */
+function globOf(from: string, place: string): string {
+  const path = posix.relative(from, place) || ".";
+  // To the linter `../**` holds `../../x` too, and `./*` everything.
+  const all = path.endsWith("..") ? "/*" : "/**";
+  return `${path.startsWith(".") ? path : `./${path}`}${place.endsWith("/") ? all : ""}`;
+}
+
+function folderOf(place: string): string {
+  return place.endsWith("/") ? place : `${posix.dirname(place)}/`;
+}
+
+function packageOf(specifier: string): string {
+  if (specifier.startsWith("node:") || builtinModules.includes(specifier)) return NODE;
+  return specifier
+    .split("/")
+    .slice(0, specifier.startsWith("@") ? 2 : 1)
+    .join("/");
+}
