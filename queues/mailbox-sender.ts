@@ -4,7 +4,7 @@
  */
 import { Queue } from "bullmq";
 import type { RedisClient } from "../src/redis/connect.ts";
-import { type Envelope, FIRST_FORMAT, type Letter, type LetterFormat } from "./envelope.ts";
+import { type Envelope, UNVERSIONED_FORMAT, type AddressedMessage, type MessageFormat } from "./envelope.ts";
 import { LETTERS, mailboxName, mailboxOptions } from "./mailbox.ts";
 import type { MailboxSender as Port } from "./ports.ts";
 import { shardOf } from "./shard-map.ts";
@@ -16,11 +16,11 @@ export interface MailboxSenderOptions {
   readonly redis: RedisClient;
   readonly shards: number;
   /** Without one, letters are sent as they are. */
-  readonly format?: LetterFormat;
+  readonly format?: MessageFormat;
 }
 
 interface Waiting {
-  readonly letter: Letter;
+  readonly letter: AddressedMessage;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
@@ -34,10 +34,10 @@ interface Lane {
 export class MailboxSender implements Port {
   readonly #redis: RedisClient;
   readonly #shards: number;
-  readonly #format: LetterFormat;
+  readonly #format: MessageFormat;
   readonly #lanes = new Map<number, Lane>();
 
-  constructor({ redis, shards, format = FIRST_FORMAT }: MailboxSenderOptions) {
+  constructor({ redis, shards, format = UNVERSIONED_FORMAT }: MailboxSenderOptions) {
     this.#redis = redis;
     this.#shards = shards;
     this.#format = format;
@@ -45,7 +45,7 @@ export class MailboxSender implements Port {
     redis.setMaxListeners(0);
   }
 
-  send(letter: Letter): Promise<void> {
+  send(letter: AddressedMessage): Promise<void> {
     const lane = this.#laneOf(letter.rootId);
     return new Promise((resolve, reject) => {
       lane.waiting.push({ letter, resolve, reject });
@@ -53,7 +53,7 @@ export class MailboxSender implements Port {
     });
   }
 
-  async sendAt(letter: Letter, dueAt: number, key: string): Promise<void> {
+  async sendAt(letter: AddressedMessage, dueAt: number, key: string): Promise<void> {
     const delay = Math.max(0, dueAt - Date.now());
     const jobId = key.replaceAll(":", "_");
     const lane = this.#laneOf(letter.rootId);
@@ -91,7 +91,7 @@ export class MailboxSender implements Port {
     void lane.queue.close().catch(() => undefined);
   }
 
-  #envelopeOf(letters: readonly Letter[]): Envelope {
+  #envelopeOf(letters: readonly AddressedMessage[]): Envelope {
     const schema = this.#format.writes();
     return { schema, letters: letters.map((letter) => this.#format.write(letter, schema)) };
   }

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { type Job, Queue } from "bullmq";
 import type { Logger } from "../src/domain/logger.ts";
 import type { RedisClient } from "../src/redis/connect.ts";
-import { ENVELOPE_SCHEMA, type Envelope, type LetterFormat } from "./envelope.ts";
+import { ENVELOPE_SCHEMA, type Envelope, type MessageFormat } from "./envelope.ts";
 import { CANARY, mailboxName, mailboxOptions, shardTag } from "./mailbox.ts";
 import { MailboxReader } from "./mailbox-reader.ts";
 import type { EpochSource, RedisMark, ShardHandler } from "./ports.ts";
@@ -19,7 +19,7 @@ export interface OwnedShardOptions {
   readonly holder: string;
   readonly handler: ShardHandler;
   readonly epochs: EpochSource;
-  readonly format: LetterFormat;
+  readonly format: MessageFormat;
   readonly log: Logger;
 }
 

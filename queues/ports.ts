@@ -1,11 +1,11 @@
 /** The two sides of a mailbox as the rest of the system sees them: senders anywhere, one owner per shard. */
-import type { Letter } from "./envelope.ts";
+import type { AddressedMessage } from "./envelope.ts";
 
 export interface MailboxSender {
   /** Resolves when Redis has the letter. Sends at once when no send to that shard is in flight, else with the next batch. */
-  send(letter: Letter): Promise<void>;
+  send(letter: AddressedMessage): Promise<void>;
   /** Like `send`, but the letter appears in its mailbox at `dueAt` (Unix milliseconds). `key` makes a repeat a no-op. */
-  sendAt(letter: Letter, dueAt: number, key: string): Promise<void>;
+  sendAt(letter: AddressedMessage, dueAt: number, key: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ export interface ShardHandler {
    */
   redisLost(shard: number): Promise<void>;
   /** Resolves when the letters are decided, or parked in memory; then the BullMQ job is completed. */
-  receive(shard: number, letters: readonly Letter[]): Promise<void>;
+  receive(shard: number, letters: readonly AddressedMessage[]): Promise<void>;
   /** The shard is given up on purpose: nothing more is fetched; resolves when everything is saved and performed. */
   drain(shard: number): Promise<void>;
   /** The lease is lost: forget the shard at once, save and settle nothing more. Also follows `drain`. */

@@ -5,7 +5,7 @@
 import type { Logger } from "../src/domain/logger.ts";
 import { connectRedis, type RedisClient, type RedisTarget } from "../src/redis/connect.ts";
 import { assignShards } from "./assignment.ts";
-import { FIRST_FORMAT, type LetterFormat } from "./envelope.ts";
+import { UNVERSIONED_FORMAT, type MessageFormat } from "./envelope.ts";
 import { LEASE_MS, leaseKeys, OwnedShard } from "./owned-shard.ts";
 import type { EpochSource, ShardHandler } from "./ports.ts";
 import { RedisIdentity } from "./redis-identity.ts";
@@ -21,7 +21,7 @@ export interface ShardOwnerOptions {
   readonly witness: string;
   readonly epochs: EpochSource;
   /** Without one, letters are taken as they are. */
-  readonly format?: LetterFormat;
+  readonly format?: MessageFormat;
   readonly log: Logger;
 }
 
@@ -138,7 +138,7 @@ export class ShardOwner {
   }
 
   async #acquire(shard: number, redisRunId: string): Promise<void> {
-    const { nodeId, handler, epochs, format = FIRST_FORMAT, log } = this.#options;
+    const { nodeId, handler, epochs, format = UNVERSIONED_FORMAT, log } = this.#options;
     const askedAt = performance.now();
     const won = await this.#redis.set(leaseKeys(shard).lease, nodeId, "PX", LEASE_MS, "NX");
     if (won === null || this.#leaving) return;

@@ -49,7 +49,7 @@ export interface TlsFileNames {
 const TLS_LISTENERS = ["HTTP", "GRPC", "METRICS"] as const;
 type TlsListener = Lowercase<(typeof TLS_LISTENERS)[number]>;
 
-export interface ControlPlaneConfig {
+export interface NodeConfig {
   readonly roles: readonly NodeRole[];
   /** Null starts the embedded server. */
   readonly redis: { readonly url: string } | { readonly cluster: readonly Address[] } | null;
@@ -141,7 +141,7 @@ const tlsVariables = {
   MILLRACE_METRICS_TLS_CLIENT_CA_FILE: file,
 } as const;
 
-const controlPlaneVariables = z
+const nodeVariables = z
   .object({
     ...tlsVariables,
     MILLRACE_ROLES: roles.default([...NODE_ROLES]),
@@ -266,8 +266,8 @@ export function agentVariableProblem(variable: AgentVariable, text: string): str
 export type AgentVariable = keyof typeof agentVariables.shape;
 
 /** Reads the control plane's settings; throws `malformed_request` with every problem at once, never with a value. */
-export function readControlPlaneConfig(environment: Environment): ControlPlaneConfig {
-  const read = check(controlPlaneVariables, environment);
+export function readNodeConfig(environment: Environment): NodeConfig {
+  const read = check(nodeVariables, environment);
   const embedded =
     read.REDIS_URL === undefined && read.REDIS_CLUSTER_NODES === undefined && read.MONGODB_URL === undefined;
   return {
@@ -328,7 +328,7 @@ function tlsOf(
   return { prefix, certificateFile, keyFile, clientCaFile: read[`${prefix}_CLIENT_CA_FILE`] ?? null };
 }
 
-/** Reads an agent's settings; throws as {@link readControlPlaneConfig} does. */
+/** Reads an agent's settings; throws as {@link readNodeConfig} does. */
 export function readAgentConfig(environment: Environment): AgentConfig {
   const read = check(agentVariables, environment);
   const ca = read.MILLRACE_GATEWAY_CA_FILE;
@@ -356,7 +356,7 @@ export function readAgentConfig(environment: Environment): AgentConfig {
 /** The names of all variables that are read, for tests of files that set them. */
 export const KNOWN_VARIABLES: readonly string[] = [
   ...new Set([
-    ...Object.keys(controlPlaneVariables.shape),
+    ...Object.keys(nodeVariables.shape),
     ...Object.keys(agentVariables.shape),
     "MILLRACE_AGENT_CONFIG",
   ]),

@@ -3,7 +3,7 @@ import formats from "ajv-formats";
 import { expect } from "chai";
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
-import { KNOWN_VARIABLES, NODE_ROLES, readAgentConfig, readControlPlaneConfig } from "../src/config.ts";
+import { KNOWN_VARIABLES, NODE_ROLES, readAgentConfig, readNodeConfig } from "../src/config.ts";
 
 interface Service {
   readonly image: string;
@@ -53,7 +53,7 @@ describe("the Compose file", () => {
     for (const [name, { command, environment = {} }] of ours) {
       expect(KNOWN_VARIABLES, name).to.include.members(Object.keys(environment));
       const set = Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, interpolate(value)]));
-      const readConfig = command![0] === "agent" ? readAgentConfig : readControlPlaneConfig;
+      const readConfig = command![0] === "agent" ? readAgentConfig : readNodeConfig;
       expect(() => readConfig(set), name).not.to.throw();
     }
   });

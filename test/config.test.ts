@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { expect } from "chai";
 import { NO_QUOTAS } from "../src/domain/quotas.ts";
-import { KNOWN_VARIABLES, readAgentConfig, readControlPlaneConfig } from "../src/config.ts";
+import { KNOWN_VARIABLES, readAgentConfig, readNodeConfig } from "../src/config.ts";
 import { MillraceError } from "../src/domain/errors.ts";
 
 const KEY = "0123456789abcdef0123456789abcdef";
@@ -20,7 +20,7 @@ const DAY_MS = 86_400_000;
 
 describe("the environment", () => {
   it("without any variable is the embedded engine on loopback", () => {
-    expect(readControlPlaneConfig({})).to.deep.equal({
+    expect(readNodeConfig({})).to.deep.equal({
       roles: ["edge", "gateway", "worker"],
       redis: null,
       mongodb: null,
@@ -54,7 +54,7 @@ describe("the environment", () => {
   });
 
   it("bounds what is kept by age and by number, and refuses what is neither", () => {
-    const { rules, recordsMs } = readControlPlaneConfig({
+    const { rules, recordsMs } = readNodeConfig({
       MILLRACE_KEEP_RUNS: "180d, 1000/pipeline,20000/project",
       MILLRACE_KEEP_LOGS: "forever",
       MILLRACE_KEEP_RECORDS: "12h",
@@ -68,22 +68,22 @@ describe("the environment", () => {
       ["MILLRACE_KEEP_EVENTS", "0/pipeline"],
       ["MILLRACE_KEEP_RECORDS", "forever"],
     ] as const) {
-      expect(() => readControlPlaneConfig({ [name]: value }), value).to.throw(`${name} must be`);
+      expect(() => readNodeConfig({ [name]: value }), value).to.throw(`${name} must be`);
     }
   });
 
   it("listens on every interface once an engine of its own is named", () => {
-    const config = readControlPlaneConfig({ REDIS_URL: "redis://cache:6379" });
+    const config = readNodeConfig({ REDIS_URL: "redis://cache:6379" });
     expect(config.http).to.deep.equal({ host: "", port: 8080 });
     expect(config.redis).to.deep.equal({ url: "redis://cache:6379" });
   });
 
   it("takes empty text for unset, as compose files pass it", () => {
-    expect(readControlPlaneConfig({ REDIS_URL: "", MAILBOX_SHARDS: "" })).to.include({ redis: null, shards: 16 });
+    expect(readNodeConfig({ REDIS_URL: "", MAILBOX_SHARDS: "" })).to.include({ redis: null, shards: 16 });
   });
 
   it("reads addresses with names, IPv6 and no host", () => {
-    const config = readControlPlaneConfig({
+    const config = readNodeConfig({
       MILLRACE_HTTP_ADDRESS: ":80",
       MILLRACE_GRPC_ADDRESS: "[::1]:9091",
       MILLRACE_METRICS_ADDRESS: "metrics.internal:0",
@@ -94,7 +94,7 @@ describe("the environment", () => {
   });
 
   it("reads the files of each listener's TLS, and refuses half of them", () => {
-    const { tls } = readControlPlaneConfig({
+    const { tls } = readNodeConfig({
       MILLRACE_HTTP_TLS_CERT_FILE: "/c.pem",
       MILLRACE_HTTP_TLS_KEY_FILE: "/k.pem",
       MILLRACE_GRPC_TLS_CERT_FILE: "/gc.pem",
@@ -111,7 +111,7 @@ describe("the environment", () => {
       MILLRACE_GRPC_TLS_CERT_FILE: "/c.pem",
       MILLRACE_METRICS_TLS_CLIENT_CA_FILE: "/ca.pem",
     };
-    const { problems } = refusal(() => readControlPlaneConfig(halves));
+    const { problems } = refusal(() => readNodeConfig(halves));
     expect(problems.map(({ message }) => message)).to.deep.equal([
       "MILLRACE_HTTP_TLS_CERT_FILE is required with MILLRACE_HTTP_TLS_KEY_FILE",
       "MILLRACE_GRPC_TLS_KEY_FILE is required with MILLRACE_GRPC_TLS_CERT_FILE",
@@ -120,8 +120,8 @@ describe("the environment", () => {
   });
 
   it("switches reflection off", () => {
-    expect(readControlPlaneConfig({ MILLRACE_GRPC_REFLECTION: "off" }).grpcReflection).to.equal(false);
-    expect(refusal(() => readControlPlaneConfig({ MILLRACE_GRPC_REFLECTION: "no" })).message).to.include("on or off");
+    expect(readNodeConfig({ MILLRACE_GRPC_REFLECTION: "off" }).grpcReflection).to.equal(false);
+    expect(refusal(() => readNodeConfig({ MILLRACE_GRPC_REFLECTION: "no" })).message).to.include("on or off");
   });
 
   it("takes TLS for an agent that has a certificate, which needs its key", () => {
@@ -136,7 +136,7 @@ describe("the environment", () => {
   });
 
   it("reads the nodes of a Redis Cluster", () => {
-    expect(readControlPlaneConfig({ REDIS_CLUSTER_NODES: "a:7000, b:7001" }).redis).to.deep.equal({
+    expect(readNodeConfig({ REDIS_CLUSTER_NODES: "a:7000, b:7001" }).redis).to.deep.equal({
       cluster: [
         { host: "a", port: 7000 },
         { host: "b", port: 7001 },
@@ -146,7 +146,7 @@ describe("the environment", () => {
 
   it("names every problem at once, with its variable and without its value", () => {
     const error = refusal(() =>
-      readControlPlaneConfig({
+      readNodeConfig({
         MILLRACE_ROLES: "edge,cook",
         REDIS_URL: "http://user:hunter2@cache",
         MILLRACE_HTTP_ADDRESS: "8080",
@@ -175,24 +175,24 @@ describe("the environment", () => {
   });
 
   it("refuses ports that do not exist", () => {
-    expect(refusal(() => readControlPlaneConfig({ MILLRACE_HTTP_ADDRESS: ":65536" })).message).to.include("65535");
+    expect(refusal(() => readNodeConfig({ MILLRACE_HTTP_ADDRESS: ":65536" })).message).to.include("65535");
   });
 
   it("reads the limit of the embedded store with a unit, and refuses it for another store", () => {
-    const limitOf = (text: string) => readControlPlaneConfig({ MILLRACE_STORE_LIMIT: text }).storeLimit;
+    const limitOf = (text: string) => readNodeConfig({ MILLRACE_STORE_LIMIT: text }).storeLimit;
     expect(limitOf("20GB")).to.equal(20e9);
     expect(limitOf("512 MiB")).to.equal(512 * 2 ** 20);
     for (const text of ["20", "0MB", "1.5GB", "20gb", "GB", "-1GB", "20GBx"]) {
       expect(refusal(() => limitOf(text)).message, text).to.include("such as 20GB");
     }
     const elsewhere = { MONGODB_URL: "mongodb://db/", MILLRACE_ROLES: "worker", MILLRACE_STORE_LIMIT: "20GB" };
-    expect(refusal(() => readControlPlaneConfig(elsewhere)).message).to.include("MILLRACE_STORE_LIMIT bounds SQLite");
+    expect(refusal(() => readNodeConfig(elsewhere)).message).to.include("MILLRACE_STORE_LIMIT bounds SQLite");
   });
 
   it("reads quotas of projects and of agents, and says how they are written", () => {
-    const quotasOf = (MILLRACE_QUOTAS: string) => readControlPlaneConfig({ MILLRACE_QUOTAS }).quotas;
-    expect(readControlPlaneConfig({}).quotas).to.deep.equal(NO_QUOTAS);
-    expect(readControlPlaneConfig({ MILLRACE_MAX_RUNNING_PER_PROJECT: "20" }).quotas.everyProject).to.equal(20);
+    const quotasOf = (MILLRACE_QUOTAS: string) => readNodeConfig({ MILLRACE_QUOTAS }).quotas;
+    expect(readNodeConfig({}).quotas).to.deep.equal(NO_QUOTAS);
+    expect(readNodeConfig({ MILLRACE_MAX_RUNNING_PER_PROJECT: "20" }).quotas.everyProject).to.equal(20);
     expect(quotasOf("project:default=4, label:pool=gpu=2,label:expr=a=b=1")).to.deep.equal({
       everyProject: null,
       projects: new Map([["default", 4]]),
@@ -215,16 +215,16 @@ describe("the environment", () => {
   });
 
   it("refuses two kinds of Redis at once", () => {
-    const error = refusal(() => readControlPlaneConfig({ REDIS_URL: "redis://a", REDIS_CLUSTER_NODES: "a:1" }));
+    const error = refusal(() => readNodeConfig({ REDIS_URL: "redis://a", REDIS_CLUSTER_NODES: "a:1" }));
     expect(error.message).to.include("REDIS_CLUSTER_NODES and REDIS_URL exclude each other");
   });
 
   it("reads master keys in hexadecimal digits and in base64, the one that seals first", () => {
     const [one, other] = [randomBytes(32), randomBytes(32)];
-    const keysOf = (text: string) => readControlPlaneConfig({ MILLRACE_MASTER_KEY: text }).masterKeys;
+    const keysOf = (text: string) => readNodeConfig({ MILLRACE_MASTER_KEY: text }).masterKeys;
     expect(keysOf(one.toString("hex"))).to.deep.equal([one]);
     expect(keysOf(`${one.toString("base64")}, ${other.toString("base64url")}`)).to.deep.equal([one, other]);
-    expect(readControlPlaneConfig({}).masterKeys).to.deep.equal([]);
+    expect(readNodeConfig({}).masterKeys).to.deep.equal([]);
     for (const text of ["ab", "x".repeat(64), "ab".repeat(33), `${"ab".repeat(32)},`, "A".repeat(42), "A".repeat(86)]) {
       expect(refusal(() => keysOf(text)).message, text).to.include("MILLRACE_MASTER_KEY must be 32 random bytes");
     }
@@ -232,11 +232,11 @@ describe("the environment", () => {
 
   it("asks for a signing key and a master key wherever several nodes must agree on one", () => {
     const scaled = { MONGODB_URL: "mongodb://db/" };
-    expect(refusal(() => readControlPlaneConfig(scaled)).message).to.include("MILLRACE_SIGNING_KEY");
-    expect(readControlPlaneConfig({ ...scaled, MILLRACE_ROLES: "worker" }).signingKey).to.equal(null);
+    expect(refusal(() => readNodeConfig(scaled)).message).to.include("MILLRACE_SIGNING_KEY");
+    expect(readNodeConfig({ ...scaled, MILLRACE_ROLES: "worker" }).signingKey).to.equal(null);
     const signing = { ...scaled, MILLRACE_SIGNING_KEY: KEY };
-    expect(refusal(() => readControlPlaneConfig(signing)).message).to.include("MILLRACE_MASTER_KEY");
-    const config = readControlPlaneConfig({ ...signing, MILLRACE_MASTER_KEY: "ab".repeat(32) });
+    expect(refusal(() => readNodeConfig(signing)).message).to.include("MILLRACE_MASTER_KEY");
+    const config = readNodeConfig({ ...signing, MILLRACE_MASTER_KEY: "ab".repeat(32) });
     expect(config.signingKey).to.have.length(32);
     expect(config.mongodb).to.deep.equal({ url: "mongodb://db/", database: "millrace" });
   });

@@ -6,7 +6,7 @@ import type { Pairs, RunPlan } from "../../src/domain/plan.ts";
 import type { Json } from "../../src/expressions/context-data.ts";
 import type { JobResult } from "../run/messages.ts";
 import type { Facts } from "../../src/planner/gate.ts";
-import { resolveOutput } from "../../src/planner/late-texts.ts";
+import { resolveOutput } from "../../src/planner/deferred-texts.ts";
 import { type StepState, stepStatus } from "../step/state.ts";
 import type { JobState } from "./state.ts";
 

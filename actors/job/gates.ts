@@ -4,7 +4,7 @@ import { approvalId } from "../../src/domain/ids.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { PlannedGroup, RunPlan } from "../../src/domain/plan.ts";
 import type { Facts } from "../../src/planner/gate.ts";
-import { resolveMessage, resolveOutput } from "../../src/planner/late-texts.ts";
+import { resolveMessage, resolveOutput } from "../../src/planner/deferred-texts.ts";
 import { requestApproval } from "../approval/decide.ts";
 import { type ApprovalState, gateName, gateOfJob } from "../approval/state.ts";
 import { enterGroup, leaveGroup } from "../group/membership.ts";

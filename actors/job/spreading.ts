@@ -2,7 +2,7 @@
 import { jobRunId } from "../../src/domain/ids.ts";
 import type { Pairs, RunPlan, Scalar } from "../../src/domain/plan.ts";
 import type { Facts } from "../../src/planner/gate.ts";
-import { makeCells } from "../../src/planner/late-cells.ts";
+import { makeCells } from "../../src/planner/deferred-cells.ts";
 import { newStep } from "../step/state.ts";
 import { type JobDecision, type JobEffect, moved, publishJob } from "./effects.ts";
 import type { JobMessage } from "./messages.ts";

@@ -16,7 +16,7 @@ import { type AggregateType, kindOf } from "./actor-kind.ts";
 import { type ActorsIndex, afterTurn, dueTimers, headAfter, indexed, NO_ACTORS, toStored } from "./head.ts";
 import type { KernelContext } from "./kernel-context.ts";
 import { eventsOf, performOwed } from "./performer.ts";
-import { decideTurn, type Delivery, type LiveActor, type UndecidedLetter } from "./turn.ts";
+import { decideTurn, type Delivery, type LiveActor, type UndecidedMessage } from "./turn.ts";
 
 /** A snapshot in memory. Only a save that has succeeded changes it, so that a failed turn leaves it as it was. */
 interface Loaded {
@@ -275,7 +275,7 @@ export class Activation {
     this.#refresh = false;
   }
 
-  async #buryUndecided(undecided: readonly UndecidedLetter[], now: number): Promise<void> {
+  async #buryUndecided(undecided: readonly UndecidedMessage[], now: number): Promise<void> {
     const { counters, log, stores } = this.#context;
     for (const { delivery, reason } of undecided) {
       const id = createHash("sha256")

@@ -1,7 +1,7 @@
 /**
  * The kernel: what the owner of shards does with them. It is the only part of the system that activates aggregates.
  */
-import type { Letter } from "../../queues/envelope.ts";
+import type { AddressedMessage } from "../../queues/envelope.ts";
 import type { ShardHandler } from "../../queues/ports.ts";
 import type { Presence } from "../../src/board/board.ts";
 import { asId, type RootId } from "../../src/domain/ids.ts";
@@ -69,7 +69,7 @@ export class Kernel implements ShardHandler {
     await this.#shards.get(index)?.recover();
   }
 
-  async receive(index: number, letters: readonly Letter[]): Promise<void> {
+  async receive(index: number, letters: readonly AddressedMessage[]): Promise<void> {
     const shard = this.#shards.get(index);
     if (shard === undefined) return;
     await shard.room();

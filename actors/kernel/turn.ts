@@ -20,7 +20,7 @@ export interface Delivery {
   readonly message: unknown;
 }
 
-export interface UndecidedLetter {
+export interface UndecidedMessage {
   readonly delivery: Delivery;
   readonly reason: string;
 }
@@ -29,7 +29,7 @@ export interface TurnResult {
   /** Actors with a new state, and new ones. */
   readonly changed: ReadonlyMap<string, LiveActor>;
   readonly effects: readonly OwedEffect[];
-  readonly undecided: readonly UndecidedLetter[];
+  readonly undecided: readonly UndecidedMessage[];
   /** Messages decided, those sent within the aggregate included. */
   readonly decided: number;
   readonly late: number;
@@ -52,7 +52,7 @@ export function decideTurn(
 ): TurnResult {
   const changed = new Map<string, LiveActor>();
   const effects: OwedEffect[] = [];
-  const undecided: UndecidedLetter[] = [];
+  const undecided: UndecidedMessage[] = [];
   let decided = 0;
   let late = 0;
   const peers: Peers = { state: (id) => (changed.get(id) ?? actors.get(id))?.state, outputs };

@@ -7,7 +7,7 @@ import type { Peers } from "../../src/domain/peers.ts";
 import type { PlannedJob, RunPlan } from "../../src/domain/plan.ts";
 import { lookUp } from "../../src/domain/transition-table.ts";
 import { decideGate } from "../../src/planner/gate.ts";
-import { resolveMessage } from "../../src/planner/late-texts.ts";
+import { resolveMessage } from "../../src/planner/deferred-texts.ts";
 import { requestApproval } from "../approval/decide.ts";
 import type { ApprovalMessage } from "../approval/messages.ts";
 import type { ApprovalState } from "../approval/state.ts";

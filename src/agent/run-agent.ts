@@ -21,7 +21,7 @@ import { LogShipper } from "./logs/log-shipper.ts";
 import { openLogSpill } from "./logs/log-spill.ts";
 import type { AgentOptions } from "./options.ts";
 import { clearDrafts, PluginCache } from "./builtins/plugin/plugin-cache.ts";
-import { bearer, openPlaneClients, type PlaneClients } from "./connection/plane-clients.ts";
+import { bearer, openGatewayClients, type GatewayClients } from "./connection/gateway-clients.ts";
 import { register } from "./connection/registration.ts";
 import { Trash } from "./trash.ts";
 import { Workload } from "./workload.ts";
@@ -46,7 +46,7 @@ const STEADY_MS = 5_000;
  */
 export async function runAgent(options: AgentOptions, signal: AbortSignal): Promise<void> {
   checkOptions(options);
-  const clients = await openPlaneClients(options);
+  const clients = await openGatewayClients(options);
   try {
     const dataDir = await claimDataDir(options.dataDir);
     try {
@@ -62,7 +62,7 @@ export async function runAgent(options: AgentOptions, signal: AbortSignal): Prom
 
 class Agent {
   readonly #options: AgentOptions;
-  readonly #clients: PlaneClients;
+  readonly #clients: GatewayClients;
   readonly #dataDir: AgentDataDir;
   readonly #labels: Record<string, string>;
   readonly #bootId = randomUUID();
@@ -84,7 +84,7 @@ class Agent {
   #hasLeft = false;
   #wasReady = false;
 
-  constructor(options: AgentOptions, clients: PlaneClients, dataDir: AgentDataDir) {
+  constructor(options: AgentOptions, clients: GatewayClients, dataDir: AgentDataDir) {
     const { log } = options;
     this.#options = options;
     this.#clients = clients;

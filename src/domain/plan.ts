@@ -73,7 +73,7 @@ export interface PlannedGroup {
 }
 
 /** A matrix of which an axis is known once the jobs have ended that it reads: a text with expressions in the place of its values. */
-export interface LateCells {
+export interface DeferredCells {
   readonly axes: Pairs<readonly Scalar[] | string>;
   readonly include: readonly Pairs<Scalar>[];
   readonly exclude: readonly Pairs<Scalar>[];
@@ -89,7 +89,7 @@ export interface PlannedJob {
   readonly stage: number;
   readonly matrix: Pairs<Scalar>;
   /** From which its cells are made when it begins; null for a job that is one cell or has no matrix. */
-  readonly cells: LateCells | null;
+  readonly cells: DeferredCells | null;
   /** When a cell of the matrix fails, the others are cancelled. */
   readonly failFast: boolean;
   /** Bound on the cells of the matrix at work at once, or null. */

@@ -5,7 +5,7 @@ import type { GrantedStep } from "../domain/effects.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { JobRunId, PipelineId, RunId, StepRunId } from "../domain/ids.ts";
 import type { JobSpec, Pairs, RunPlan, Scalar, StepSpec } from "../domain/plan.ts";
-import { LateTextError, resolveLate, type ResolvedStep, type SecretValues } from "../planner/late-texts.ts";
+import { DeferredTextError, resolveDeferred, type ResolvedStep, type SecretValues } from "../planner/deferred-texts.ts";
 import { UnreadableSecretError } from "../secrets/sealing.ts";
 import type { SecretVault } from "../secrets/vault.ts";
 import { readingOutputs } from "../stores/ports/reading-outputs.ts";
@@ -105,7 +105,7 @@ export class DispatchBuilder {
     try {
       return await this.#build(granted);
     } catch (error) {
-      if (!(error instanceof LateTextError)) throw error;
+      if (!(error instanceof DeferredTextError)) throw error;
       await this.#options.onRefused(granted, error.message);
       return undefined;
     }
@@ -165,7 +165,7 @@ export class DispatchBuilder {
     const job = states.get(granted.jobId) as JobState | undefined;
     if (job === undefined) throw gone(`run ${granted.runId}`);
     const resolved = await readingOutputs(outputs, (reader) =>
-      resolveLate(spec, step, stepFacts(job, plan, { state: (id) => states.get(id), outputs: reader }), secrets),
+      resolveDeferred(spec, step, stepFacts(job, plan, { state: (id) => states.get(id), outputs: reader }), secrets),
     );
     return { step: resolved, matrix: job.matrix, secrets };
   }
@@ -178,9 +178,9 @@ export class DispatchBuilder {
       const missing = names.filter((name) => !values.has(name));
       if (missing.length === 0) return Object.fromEntries(values);
       const [are, is] = missing.length === 1 ? ["the secret", "is"] : ["the secrets", "are"];
-      throw new LateTextError(`${are} ${missing.join(", ")} ${is} not set for this pipeline or its project`);
+      throw new DeferredTextError(`${are} ${missing.join(", ")} ${is} not set for this pipeline or its project`);
     } catch (error) {
-      throw error instanceof UnreadableSecretError ? new LateTextError(error.message) : error;
+      throw error instanceof UnreadableSecretError ? new DeferredTextError(error.message) : error;
     }
   }
 
@@ -195,7 +195,7 @@ export class DispatchBuilder {
 function refuseLarge({ argsJson, env, secrets }: Dispatch): void {
   const texts = [argsJson, ...secrets, ...env.flat()];
   if (texts.reduce((bytes, text) => bytes + Buffer.byteLength(text), 0) <= MAX_DISPATCH_BYTES) return;
-  throw new LateTextError(`the texts of this step have more than ${MAX_DISPATCH_BYTES} bytes in all`);
+  throw new DeferredTextError(`the texts of this step have more than ${MAX_DISPATCH_BYTES} bytes in all`);
 }
 
 /** Names that begin with `MILLRACE_` are the plane's and the agent's; they come last, so that no job overrides them. */

@@ -17,7 +17,7 @@ import type { ArtifactFile } from "../domain/artifacts.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { asId, type StepRunId } from "../domain/ids.ts";
 import { type Duplex, duplex } from "./calls.ts";
-import { outOfOrder, takeContent } from "./content-calls.ts";
+import { unexpectedMessage, takeContent } from "./content-calls.ts";
 import { parse } from "./status.ts";
 
 /** How agents name a step that they have. */
@@ -71,13 +71,13 @@ async function pullArtifact(
 ): Promise<void> {
   const agentId = callingAgent(caller);
   const find = (await requests.next()).value?.message;
-  if (find?.$case !== "find") throw outOfOrder("find, take");
+  if (find?.$case !== "find") throw unexpectedMessage("find, take");
   const artifact = await findKeptArtifact(context, agentId, parse(findArtifact, find.value));
   const files = artifact.files.map((file) => ({ ...file, sizeBytes: BigInt(file.sizeBytes) }));
   await write({ message: { $case: "found", value: { artifactId: artifact.artifactId, files } } });
   const take = (await requests.next()).value?.message;
   if (take === undefined) return;
-  if (take.$case !== "take") throw outOfOrder("find, take");
+  if (take.$case !== "take") throw unexpectedMessage("find, take");
   for (const { from, length } of rangesOf(artifact.files, parse(takeFiles, take.value))) {
     for await (const piece of readContent(context, artifact, from, length)) {
       await write({ message: { $case: "data", value: Buffer.from(piece.buffer, piece.byteOffset, piece.length) } });

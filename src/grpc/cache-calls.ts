@@ -14,7 +14,7 @@ import type { AppContext } from "../app/context.ts";
 import { CACHE_KEY_LENGTH } from "../domain/caches.ts";
 import { stepGrant } from "./artifact-calls.ts";
 import { type Duplex, duplex } from "./calls.ts";
-import { outOfOrder, takeContent } from "./content-calls.ts";
+import { unexpectedMessage, takeContent } from "./content-calls.ts";
 import { parse } from "./status.ts";
 
 const MOST_TEXTS = 1_000;
@@ -52,7 +52,7 @@ async function pullCache(
 ): Promise<void> {
   const agentId = callingAgent(caller);
   const find = (await requests.next()).value?.message;
-  if (find?.$case !== "find") throw outOfOrder("find, take");
+  if (find?.$case !== "find") throw unexpectedMessage("find, take");
   const entry = await findCache(context, agentId, parse(findMessage, find.value));
   if (entry === undefined) return write({ message: { $case: "missed", value: {} } });
   const { cacheId, sha256 } = entry;
@@ -61,7 +61,7 @@ async function pullCache(
   await write({ message: { $case: "found", value: found } });
   const take = (await requests.next()).value?.message;
   if (take === undefined) return;
-  if (take.$case !== "take") throw outOfOrder("find, take");
+  if (take.$case !== "take") throw unexpectedMessage("find, take");
   const { offset } = parse(takeMessage, take.value);
   if (offset >= entry.sizeBytes) return;
   for await (const piece of readCache(context, entry, offset)) {

@@ -39,13 +39,13 @@ export async function takeContent<Begin>(
       await ingest.commit();
       return ingest.id;
     } else {
-      throw outOfOrder("begin, pieces, commit");
+      throw unexpectedMessage("begin, pieces, commit");
     }
     await write({ message: { $case: "storedBytes", value: BigInt(ingest.storedBytes) } });
   }
   return undefined;
 }
 
-export function outOfOrder(order: string): MillraceError {
+export function unexpectedMessage(order: string): MillraceError {
   return new MillraceError("malformed_request", `this message was not to come now: the order is ${order}`);
 }

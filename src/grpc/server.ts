@@ -12,7 +12,7 @@ import { ServerReflectionService } from "../../proto/generated/grpc/reflection/v
 import { PipelineService } from "../../proto/generated/pipeline/v1/pipeline.ts";
 import { StepRunService } from "../../proto/generated/steprun/v1/steprun.ts";
 import { StreamService } from "../../proto/generated/stream/v1/stream.ts";
-import { AgentCensus } from "../app/following/agent-census.ts";
+import { AgentPresenceFeed } from "../app/following/agent-presence-feed.ts";
 import type { AppContext } from "../app/context.ts";
 import { RunTails } from "../app/following/run-tails.ts";
 import type { Readiness } from "../app/readiness.ts";
@@ -63,7 +63,7 @@ export function createGrpcServer(context: AppContext, options: GrpcServerOptions
   const gateway = gatewayContext(context, options.heartbeatIntervalMs);
   const channels = new AgentChannels(gateway);
   const streams = new ServerStreams(gateway, options.stallMs);
-  const followed = { tails: new RunTails(gateway), census: new AgentCensus(gateway) };
+  const followed = { tails: new RunTails(gateway), census: new AgentPresenceFeed(gateway) };
   const { log } = context;
   const server = new Server({
     "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,

@@ -7,7 +7,7 @@ import type {
   StreamEventsResponse,
   StreamServer,
 } from "../../proto/generated/stream/v1/stream.ts";
-import type { AgentCensus } from "../app/following/agent-census.ts";
+import type { AgentPresenceFeed } from "../app/following/agent-presence-feed.ts";
 import { cloudEvent } from "../app/following/cloud-event.ts";
 import { followAgents } from "../app/following/follow-agents.ts";
 import { followEvents } from "../app/following/follow-events.ts";
@@ -59,7 +59,7 @@ export interface StreamServiceParts {
   readonly channels: AgentChannels;
   readonly streams: ServerStreams;
   readonly tails: RunTails;
-  readonly census: AgentCensus;
+  readonly census: AgentPresenceFeed;
 }
 
 export function streamService(

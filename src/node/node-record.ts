@@ -1,7 +1,7 @@
 /** What a node says of itself to the others. */
 import { hostname } from "node:os";
 import type { NodeRecord } from "../../queues/node-registry.ts";
-import type { ControlPlaneConfig } from "../config.ts";
+import type { NodeConfig } from "../config.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { StoredFormat } from "../stores/format/stored-format.ts";
 import { packageVersion } from "./package-root.ts";
@@ -9,7 +9,7 @@ import { packageVersion } from "./package-root.ts";
 /** `format` is the newest form of stored things that the node reads. */
 export function nodeRecord(
   nodeId: string,
-  { roles }: ControlPlaneConfig,
+  { roles }: NodeConfig,
   clock: Clock,
   { schema }: StoredFormat,
 ): NodeRecord {

@@ -1,6 +1,6 @@
 /** What an operator does to the store of an installation none of whose nodes lives. */
 import { NodeRegistry } from "../../queues/node-registry.ts";
-import type { ControlPlaneConfig } from "../config.ts";
+import type { NodeConfig } from "../config.ts";
 import { systemClock } from "../domain/clock.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";
@@ -14,14 +14,14 @@ import { nodeRecord } from "./node-record.ts";
  * a node lives, with `unavailable` when MongoDB or Redis cannot be reached. Safe to repeat.
  */
 export async function repairStore(
-  config: ControlPlaneConfig & { readonly mongodb: NonNullable<ControlPlaneConfig["mongodb"]> },
+  config: NodeConfig & { readonly mongodb: NonNullable<NodeConfig["mongodb"]> },
   log: Logger,
 ): Promise<RepairReport> {
   if (config.redis !== null) await refuseLivingNodes(config, config.redis, log);
   return repairRestored(config.mongodb);
 }
 
-async function refuseLivingNodes(config: ControlPlaneConfig, target: RedisTarget, log: Logger): Promise<void> {
+async function refuseLivingNodes(config: NodeConfig, target: RedisTarget, log: Logger): Promise<void> {
   const redis = connectRedis(target, { role: "edge", log });
   try {
     // Asks, and is never announced itself.

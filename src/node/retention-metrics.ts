@@ -1,9 +1,9 @@
 /** What a worker's sweeper of retention has done. */
 import { Gauge, type Registry } from "prom-client";
-import type { SweepFigures } from "../app/upkeep/retention-sweeper.ts";
+import type { PruneFigures } from "../app/upkeep/retention-pruner.ts";
 import type { Clock } from "../domain/clock.ts";
 
-export function registerRetentionMetrics(registry: Registry, clock: Clock, figures: SweepFigures): void {
+export function registerRetentionMetrics(registry: Registry, clock: Clock, figures: PruneFigures): void {
   registry.registerMetric(
     new Gauge({
       name: "millrace_retention_removed",

@@ -3,15 +3,15 @@ import type { Registry } from "prom-client";
 import { Kernel } from "../../actors/kernel/kernel.ts";
 import type { TurnSaved } from "../../actors/kernel/kernel-context.ts";
 import { aggregateTypeOf } from "../../actors/aggregates.ts";
-import type { LetterFormat } from "../../queues/envelope.ts";
+import type { MessageFormat } from "../../queues/envelope.ts";
 import { ShardOwner } from "../../queues/shard-owner.ts";
-import { artifactSweeper } from "../app/content/artifact-sweeper.ts";
-import { cacheSweeper } from "../app/content/cache-sweeper.ts";
+import { artifactPruner } from "../app/content/artifact-pruner.ts";
+import { cachePruner } from "../app/content/cache-pruner.ts";
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
 import type { AppContext } from "../app/context.ts";
-import { GroupCensus } from "../app/upkeep/group-census.ts";
-import { RetentionSweeper } from "../app/upkeep/retention-sweeper.ts";
-import type { ControlPlaneConfig } from "../config.ts";
+import { GroupReconciler } from "../app/upkeep/group-reconciler.ts";
+import { RetentionPruner } from "../app/upkeep/retention-pruner.ts";
+import type { NodeConfig } from "../config.ts";
 import type { TlsSource } from "../domain/tls.ts";
 import { BOARD_WITNESS } from "../board/redis-board.ts";
 import { createGrpcServer } from "../grpc/server.ts";
@@ -32,11 +32,11 @@ interface WorkerParts {
   readonly nodeId: string;
   readonly redis: RedisTarget;
   readonly registry: Registry;
-  readonly letters: LetterFormat;
+  readonly letters: MessageFormat;
 }
 
 export async function startWorker(
-  config: ControlPlaneConfig,
+  config: NodeConfig,
   context: AppContext,
   { nodeId, redis, registry, letters, onTurnSaved }: WorkerParts,
   teardown: Teardown,
@@ -56,13 +56,13 @@ export async function startWorker(
   });
   await owner.start();
   teardown.add("the owner of shards", () => owner.stop());
-  const census = new GroupCensus(context, () => owner.owned());
+  const census = new GroupReconciler(context, () => owner.owned());
   teardown.add("the census of groups", () => census.stop());
   census.start();
-  const sweeper = new RetentionSweeper(context, config.retention, () => owner.owned());
+  const sweeper = new RetentionPruner(context, config.retention, () => owner.owned());
   for (const [name, each] of [
-    ["the sweeper of artifacts", artifactSweeper(context)],
-    ["the sweeper of caches", cacheSweeper(context)],
+    ["the sweeper of artifacts", artifactPruner(context)],
+    ["the sweeper of caches", cachePruner(context)],
     ["the sweeper of retention", sweeper],
   ] as const) {
     teardown.add(name, () => each.stop());
@@ -74,7 +74,7 @@ export async function startWorker(
 }
 
 export async function startGateway(
-  config: ControlPlaneConfig,
+  config: NodeConfig,
   context: AppContext,
   { readiness, tls }: { readonly readiness: ReadinessChecks; readonly tls: TlsSource | null },
   teardown: Teardown,
@@ -91,7 +91,7 @@ export async function startGateway(
 }
 
 export async function startEdge(
-  config: ControlPlaneConfig,
+  config: NodeConfig,
   context: ClusterContext,
   options: { readonly registry: Registry; readonly readiness: ReadinessChecks; readonly tls: TlsSource | null },
   teardown: Teardown,

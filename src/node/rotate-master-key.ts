@@ -1,6 +1,6 @@
 /** What an operator does to the secrets of an installation, whose nodes may live meanwhile. */
 import { existsSync } from "node:fs";
-import type { ControlPlaneConfig } from "../config.ts";
+import type { NodeConfig } from "../config.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { resealAll, type Rotation } from "../secrets/rotation.ts";
 import { storeFile } from "./data-dir.ts";
@@ -13,7 +13,7 @@ import { openStores } from "./stores.ts";
  * No new one is made while secrets are left under a former key, so that a repeat goes on where the last one was cut short.
  * Rejects with `not_found` for a data directory without a store.
  */
-export async function rotateMasterKey(config: ControlPlaneConfig, dataDir: string): Promise<Rotation> {
+export async function rotateMasterKey(config: NodeConfig, dataDir: string): Promise<Rotation> {
   if (config.mongodb === null && !existsSync(storeFile(dataDir))) {
     throw new MillraceError("not_found", `there is no store in ${dataDir}: name its data directory with --data-dir`);
   }

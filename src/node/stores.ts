@@ -1,6 +1,6 @@
 /** The stores of a node: the adapter that the settings choose, and the stored form that the living nodes agree on. */
-import type { LetterFormat } from "../../queues/envelope.ts";
-import type { ControlPlaneConfig } from "../config.ts";
+import type { MessageFormat } from "../../queues/envelope.ts";
+import type { NodeConfig } from "../config.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { openMongoStores } from "../stores/mongo/open.ts";
 import { openSqliteStores } from "../stores/sqlite/open.ts";
@@ -11,7 +11,7 @@ import { versionedPlans } from "../stores/format/versioned-plans.ts";
 import { storeFile } from "./data-dir.ts";
 
 /** Rejects with `unavailable` when the store cannot be used. */
-export function openStores(config: ControlPlaneConfig, dataDir: string): Promise<Stores> {
+export function openStores(config: NodeConfig, dataDir: string): Promise<Stores> {
   return config.mongodb === null
     ? openSqliteStores({ path: storeFile(dataDir), limitBytes: config.storeLimit })
     : openMongoStores(config.mongodb);
@@ -41,7 +41,7 @@ export function versionedStores(adapters: Stores, format: StoredFormat, writes: 
 }
 
 /** The same for what lies in mailboxes. */
-export function letterFormat(format: StoredFormat, writes: () => number): LetterFormat {
+export function messageFormat(format: StoredFormat, writes: () => number): MessageFormat {
   return {
     schema: format.schema,
     writes,

@@ -2,7 +2,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
-import type { ControlPlaneConfig, TlsFileNames } from "../config.ts";
+import type { NodeConfig, TlsFileNames } from "../config.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";
 import { secureContextOf, type TlsMaterial, type TlsSource } from "../domain/tls.ts";
@@ -76,7 +76,7 @@ export class TlsFiles implements TlsSource {
 
 /** The files of all listeners that have some. Throws as {@link TlsFiles.open} does. */
 export async function openTls(
-  { tls }: Pick<ControlPlaneConfig, "tls">,
+  { tls }: Pick<NodeConfig, "tls">,
   log: Logger,
   teardown: Teardown,
 ): Promise<Record<keyof typeof tls, TlsSource | null>> {

@@ -8,7 +8,7 @@ import { findNotRunYet } from "../definition/not-run-yet.ts";
 import type { Path } from "../definition/text/source.ts";
 import type { Problem } from "../domain/errors.ts";
 import type { RunId } from "../domain/ids.ts";
-import { cellName, type JobSpec, type LateCells, type PlannedJob, type RunPlan } from "../domain/plan.ts";
+import { cellName, type JobSpec, type DeferredCells, type PlannedJob, type RunPlan } from "../domain/plan.ts";
 import { foldTemplate } from "../expressions/fold.ts";
 import { type PartialScope, toPartialScope, toScope, UNKNOWN } from "../expressions/context-data.ts";
 import type { Reference } from "../expressions/template.ts";
@@ -125,7 +125,7 @@ function planJob(
     baseName: defined.name,
     stage,
     matrix,
-    cells: cellsFrom === null ? null : lateCells(defined.matrix!, known, parsed),
+    cells: cellsFrom === null ? null : deferredCells(defined.matrix!, known, parsed),
     failFast: defined.matrix?.failFast ?? false,
     maxParallel: defined.matrix?.maxParallel ?? null,
     when: planCondition(defined.when, ofJob, parsed),
@@ -169,7 +169,7 @@ function refuseLateEnv(job: DefinedJob, { late }: JobSpec, resolver: TextResolve
   }
 }
 
-function lateCells({ axes, include, exclude }: Matrix, known: PartialScope, parsed: ParsedTexts): LateCells {
+function deferredCells({ axes, include, exclude }: Matrix, known: PartialScope, parsed: ParsedTexts): DeferredCells {
   return {
     axes: axes.map(([name, values]) => [
       name,

@@ -22,7 +22,7 @@ import {
 import { foldTemplate } from "../expressions/fold.ts";
 import { asText, evaluateTemplate, OPEN, parseTemplate, type Template } from "../expressions/template.ts";
 import { completeCheckout } from "./checkout-args.ts";
-import { UNBOUNDED } from "./late-texts.ts";
+import { UNBOUNDED } from "./deferred-texts.ts";
 import { matrixOf, type PlannedCell } from "./plan-cells.ts";
 
 /** What a value counts besides its characters. */

@@ -6,7 +6,7 @@ import type { PullArtifactRequest, PullArtifactResponse } from "../../proto/gene
 import { type ArtifactId, asId } from "../../src/domain/ids.ts";
 import { PIECE_BYTES } from "../../src/domain/artifacts.ts";
 import type { ArtifactRule } from "../../src/domain/artifacts.ts";
-import { sweepArtifacts } from "../../src/app/content/artifact-sweeper.ts";
+import { pruneArtifacts } from "../../src/app/content/artifact-pruner.ts";
 import { ARTIFACT_RULES } from "../support/artifact-rules.ts";
 import { until } from "../support/until.ts";
 import { ArtifactPush, sha256 } from "./artifact-push.ts";
@@ -347,7 +347,7 @@ describe("artifacts over gRPC", () => {
     const { expiresAt } = (await find(short))!;
     await until("its time is over", () => Date.now() > expiresAt);
     expect((await pull(run, "short")).code).to.equal(status.NOT_FOUND);
-    expect(await sweepArtifacts(gateway.context, 100)).to.be.at.least(1);
+    expect(await pruneArtifacts(gateway.context, 100)).to.be.at.least(1);
     expect(await find(short)).to.equal(undefined);
     expect(await gateway.stores.blobs.read(short, 0, 5)).to.have.length(0);
     expect((await find(long))!.state).to.equal("stored");
@@ -364,12 +364,12 @@ describe("artifacts over gRPC", () => {
     await push.stored(2);
     const left = (await gateway.stores.artifacts.ofRun(run.runId)).find(({ name }) => name === "left")!;
     const later = { ...gateway.context, clock: { ...gateway.context.clock, now: () => left.expiresAt } };
-    await sweepArtifacts(later, 100);
+    await pruneArtifacts(later, 100);
     expect(await find(half)).to.equal(undefined);
     expect((await find(left.artifactId))!.expiresAt, "its step still runs").to.be.greaterThan(left.expiresAt);
     await run.change({ job: 0, step: 0, state: { state: "cancelled" } });
     const latest = { ...later, clock: { ...later.clock, now: () => left.expiresAt * 2 } };
-    await sweepArtifacts(latest, 100);
+    await pruneArtifacts(latest, 100);
     for (const id of [half, left.artifactId]) {
       expect(await find(id)).to.equal(undefined);
       expect(await gateway.stores.blobs.read(id, 0, 5)).to.have.length(0);

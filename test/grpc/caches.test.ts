@@ -8,7 +8,7 @@ import type {
   PushCacheRequest,
   PushCacheResponse,
 } from "../../proto/generated/gateway/v1/gateway.ts";
-import { sweepCaches } from "../../src/app/content/cache-sweeper.ts";
+import { pruneCaches } from "../../src/app/content/cache-pruner.ts";
 import { PIECE_BYTES } from "../../src/domain/artifacts.ts";
 import { cacheVersion, KEEP_CACHE_MS } from "../../src/domain/caches.ts";
 import { asId, cacheIdOf, newId, type ProjectId } from "../../src/domain/ids.ts";
@@ -65,7 +65,7 @@ describe("caches over gRPC", () => {
   });
 
   const sweep = (now = Date.now()) =>
-    sweepCaches({ ...gateway.context, clock: { ...gateway.context.clock, now: () => now } }, 100);
+    pruneCaches({ ...gateway.context, clock: { ...gateway.context.clock, now: () => now } }, 100);
   const grant = () => ({ agentId: agent.agentId, bootId: "boot-1", token: 1, requestId: "r" });
   /** A run whose job is at work on its only step. */
   const running = async (uses = "cache"): Promise<StoredRun> => {

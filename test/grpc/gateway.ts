@@ -8,7 +8,7 @@ import {
   type StatusObject,
 } from "@grpc/grpc-js";
 import { Redis } from "ioredis";
-import type { Letter } from "../../queues/envelope.ts";
+import type { AddressedMessage } from "../../queues/envelope.ts";
 import type { MailboxSender } from "../../queues/ports.ts";
 import {
   AgentClient,
@@ -45,7 +45,7 @@ export interface TestAgent {
 }
 
 export class Gateway {
-  readonly letters: Letter[] = [];
+  readonly letters: AddressedMessage[] = [];
   /** While set, no mailbox can be reached. */
   mailboxOutage = false;
   readonly context: AppContext;

@@ -6,7 +6,7 @@ import { mailboxName, mailboxOptions } from "../../queues/mailbox.ts";
 import type { DeadLetterView } from "../../src/app/upkeep/dead-letters.ts";
 import type { ClusterView } from "../../src/app/upkeep/cluster.ts";
 import { issueToken } from "../../src/app/identity/tokens.ts";
-import type { ControlPlane } from "../../src/node/control-plane.ts";
+import type { StartedNode } from "../../src/node/node.ts";
 import { asId, newId, type RunId } from "../../src/domain/ids.ts";
 import { connectRedis, type RedisClient } from "../../src/redis/connect.ts";
 import type { Role } from "../../src/domain/roles.ts";
@@ -25,7 +25,7 @@ interface Answer {
 describe("the cluster, for its operators", function () {
   this.timeout(60_000);
   let planes: TestPlanes;
-  let edge: ControlPlane;
+  let edge: StartedNode;
   let redis: RedisClient;
   let sender: MailboxSender;
 
@@ -327,7 +327,7 @@ describe("the cluster, for its operators", function () {
   });
 
   describe("metrics", () => {
-    const scrape = async (node: ControlPlane): Promise<string> =>
+    const scrape = async (node: StartedNode): Promise<string> =>
       (await fetch(`http://${node.metrics}/metrics`)).text();
 
     it("show the same on every node, and what each owns", async () => {

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { Redis } from "ioredis";
 import { issueToken } from "../../src/app/identity/tokens.ts";
-import type { ControlPlane } from "../../src/node/control-plane.ts";
+import type { StartedNode } from "../../src/node/node.ts";
 import { TestAgent } from "../agent/test-agent.ts";
 import { openTestPlanes, type TestPlanes } from "../support/plane.ts";
 import { until } from "../support/until.ts";
@@ -38,7 +38,7 @@ type Costs = Record<keyof typeof LIMITS, number>;
 describe("a run of one step", function () {
   this.timeout(60_000);
   let planes: TestPlanes;
-  let plane: ControlPlane;
+  let plane: StartedNode;
   let agent: TestAgent;
   let agentDir: string;
   let monitor: Redis;
@@ -136,7 +136,7 @@ describe("a run of one step", function () {
 });
 
 /** Counts the calls that write what belongs to runs, until the answer is called. */
-function countWrites(stores: ControlPlane["context"]["stores"], count: () => void): () => void {
+function countWrites(stores: StartedNode["context"]["stores"], count: () => void): () => void {
   const undo: (() => void)[] = [];
   const writes = [
     [stores.aggregates, ["create", "save"]],

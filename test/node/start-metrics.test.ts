@@ -6,7 +6,7 @@ import { expect } from "chai";
 import type { RunDetail } from "../../src/app/runs/run-view.ts";
 import type { StartTiming } from "../../src/app/runs/start-timing.ts";
 import { issueToken } from "../../src/app/identity/tokens.ts";
-import type { ControlPlane } from "../../src/node/control-plane.ts";
+import type { StartedNode } from "../../src/node/node.ts";
 import { SILENT, TestAgent } from "../agent/test-agent.ts";
 import { openTestPlanes, type TestPlanes } from "../support/plane.ts";
 import { until } from "../support/until.ts";
@@ -16,8 +16,8 @@ const WAIT_MS = 400;
 describe("an installation whose starts wait", function () {
   this.timeout(60_000);
   let planes: TestPlanes;
-  let edge: ControlPlane;
-  let worker: ControlPlane;
+  let edge: StartedNode;
+  let worker: StartedNode;
   let agent: TestAgent | undefined;
   let agentDir: string;
 

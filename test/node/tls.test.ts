@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { credentials, status } from "@grpc/grpc-js";
 import { expect } from "chai";
 import { HealthClient } from "../../proto/generated/grpc/health/v1/health.ts";
-import { type PlaneClients, openPlaneClients } from "../../src/agent/connection/plane-clients.ts";
+import { type GatewayClients, openGatewayClients } from "../../src/agent/connection/gateway-clients.ts";
 import type { TlsFileNames } from "../../src/config.ts";
 import { MillraceError } from "../../src/domain/errors.ts";
 import { type AgentId, asId } from "../../src/domain/ids.ts";
@@ -69,8 +69,8 @@ describe("TLS of a listener", () => {
   }
 
   /** An agent's connection, as `millrace agent` opens it. */
-  async function connect(port: number, tls: Parameters<typeof openPlaneClients>[0]["tls"]): Promise<PlaneClients> {
-    const clients = await openPlaneClients({ address: `localhost:${port}`, ...(tls === undefined ? {} : { tls }) });
+  async function connect(port: number, tls: Parameters<typeof openGatewayClients>[0]["tls"]): Promise<GatewayClients> {
+    const clients = await openGatewayClients({ address: `localhost:${port}`, ...(tls === undefined ? {} : { tls }) });
     closings.push(() => clients.close());
     return clients;
   }
@@ -83,7 +83,7 @@ describe("TLS of a listener", () => {
     };
   }
 
-  const register = (gateway: Gateway, { agent }: PlaneClients, name: string) =>
+  const register = (gateway: Gateway, { agent }: GatewayClients, name: string) =>
     gateway
       .registrationToken()
       .then((token) => invoke(agent, "register", { name, slots: 1, labels: {}, version: "1" }, token));

@@ -3,7 +3,7 @@ import { parseDefinition } from "../../src/definition/parse.ts";
 import { asId, type PipelineId, type ProjectId, type RunId } from "../../src/domain/ids.ts";
 import type { JobSpec } from "../../src/domain/plan.ts";
 import { dryRun } from "../../src/planner/dry-run.ts";
-import { LateTextError, resolveLate } from "../../src/planner/late-texts.ts";
+import { DeferredTextError, resolveDeferred } from "../../src/planner/deferred-texts.ts";
 import { planRun } from "../../src/planner/plan-run.ts";
 
 const nothing = () => null;
@@ -83,7 +83,7 @@ describe("secrets in a plan", () => {
       `env: { A: "\${{ secrets.ONE }}" }\n${job("", ', env: { C: "${{ env.A }}!${{ fromJSON(secrets.TWO).user }}" }')}`,
     );
     const secrets = { ONE: "${{ secrets.TWO }} '}}'", TWO: '{ "user": "u" }' };
-    const step = resolveLate(spec!, spec!.steps[0]!, nothing, secrets);
+    const step = resolveDeferred(spec!, spec!.steps[0]!, nothing, secrets);
     expect(step.jobEnv).to.deep.equal([["A", secrets.ONE]]);
     expect(step.env).to.deep.equal([["C", `${secrets.ONE}!u`]]);
   });
@@ -106,8 +106,8 @@ describe("secrets in a plan", () => {
     const [spec] = specsOf(job("", ', env: { C: "${{ fromJSON(secrets.TWO).user }}" }'));
     const values = ["hunter22 is no JSON", '{"hunter22": nothing}', `"${"hunter22".repeat(10)}`];
     for (const TWO of values) {
-      expect(() => resolveLate(spec!, spec!.steps[0]!, nothing, { TWO }))
-        .to.throw(LateTextError, "the env variable C cannot be evaluated")
+      expect(() => resolveDeferred(spec!, spec!.steps[0]!, nothing, { TWO }))
+        .to.throw(DeferredTextError, "the env variable C cannot be evaluated")
         .with.property("message")
         .that.does.not.include("hunter");
     }

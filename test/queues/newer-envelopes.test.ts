@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Queue } from "bullmq";
 import { expect } from "chai";
-import { FIRST_FORMAT, type Letter, type LetterFormat } from "../../queues/envelope.ts";
+import { UNVERSIONED_FORMAT, type AddressedMessage, type MessageFormat } from "../../queues/envelope.ts";
 import { mailboxName, mailboxOptions } from "../../queues/mailbox.ts";
 import { MailboxSender } from "../../queues/mailbox-sender.ts";
 import { ShardOwner } from "../../queues/shard-owner.ts";
@@ -13,7 +13,7 @@ import { openTestSqlite } from "../support/stores.ts";
 import { until } from "../support/until.ts";
 
 /** Of a release that wraps messages. */
-const nextFormat = (writes: number): LetterFormat => ({
+const nextFormat = (writes: number): MessageFormat => ({
   schema: 2,
   writes: () => writes,
   read: (letter, schema) =>
@@ -55,14 +55,14 @@ describe("mailboxes between two releases", () => {
     return client;
   }
 
-  function senderOf(format: LetterFormat): MailboxSender {
+  function senderOf(format: MessageFormat): MailboxSender {
     const sender = new MailboxSender({ redis: connect(), shards: 1, format });
     senders.push(sender);
     return sender;
   }
 
-  async function own(format: LetterFormat): Promise<{ owner: ShardOwner; received: Letter[] }> {
-    const received: Letter[] = [];
+  async function own(format: MessageFormat): Promise<{ owner: ShardOwner; received: AddressedMessage[] }> {
+    const received: AddressedMessage[] = [];
     const owner = new ShardOwner({
       witness: "{elsewhere}:generation",
       redis: { url: redis.url },
@@ -85,15 +85,15 @@ describe("mailboxes between two releases", () => {
     return { owner, received };
   }
 
-  const letter = (message: unknown): Letter => ({ rootId: "run_1", to: { kind: "run", id: "run_1" }, message });
+  const letter = (message: unknown): AddressedMessage => ({ rootId: "run_1", to: { kind: "run", id: "run_1" }, message });
 
   it("carry letters of both, either way, while the newer one writes the old schema", async () => {
-    const { owner, received } = await own(FIRST_FORMAT);
+    const { owner, received } = await own(UNVERSIONED_FORMAT);
     await senderOf(nextFormat(1)).send(letter("to the old"));
     await until("it is there", () => received.length === 1);
     await owner.stop();
     const next = await own(nextFormat(1));
-    await senderOf(FIRST_FORMAT).send(letter("from the old"));
+    await senderOf(UNVERSIONED_FORMAT).send(letter("from the old"));
     await senderOf(nextFormat(2)).send(letter("from the new"));
     await until("both are there", () => next.received.length === 2);
     expect([...received, ...next.received].map(({ message }) => message)).to.deep.equal([
@@ -104,10 +104,10 @@ describe("mailboxes between two releases", () => {
   });
 
   it("keep what an old owner cannot read, with an alarm, and hand it to the newer one that follows", async () => {
-    const old = await own(FIRST_FORMAT);
+    const old = await own(UNVERSIONED_FORMAT);
     const sender = senderOf(nextFormat(2));
     for (let at = 0; at < 30; at++) await sender.send(letter(at));
-    await senderOf(FIRST_FORMAT).send(letter("readable"));
+    await senderOf(UNVERSIONED_FORMAT).send(letter("readable"));
     await until("the rest is taken", () => old.received.length === 1);
     await until("an alarm for each", () => alarms.length === 30);
     expect(alarms[0]).to.equal("the envelope has schema 2, and this node reads up to 1: upgrade this node");
@@ -116,7 +116,7 @@ describe("mailboxes between two releases", () => {
       expect(await queue.getJobCountByTypes("failed")).to.equal(30);
       await old.owner.stop();
 
-      const another = await own(FIRST_FORMAT);
+      const another = await own(UNVERSIONED_FORMAT);
       await until("another old one fails on each once more", () => alarms.length === 60);
       expect(await queue.getJobCountByTypes("failed", "wait", "active")).to.equal(30);
       await another.owner.stop();

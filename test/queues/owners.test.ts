@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import type { Letter } from "../../queues/envelope.ts";
+import type { AddressedMessage } from "../../queues/envelope.ts";
 import { MailboxSender } from "../../queues/mailbox-sender.ts";
 import type { ShardHandler } from "../../queues/ports.ts";
 import { ShardOwner } from "../../queues/shard-owner.ts";
@@ -25,7 +25,7 @@ class Holdings {
 
 class RecordingHandler implements ShardHandler {
   readonly name = randomUUID();
-  readonly received: Letter[] = [];
+  readonly received: AddressedMessage[] = [];
   readonly lost: number[] = [];
   readonly #holdings: Holdings;
   /** Letters wait here while it is set. */
@@ -48,7 +48,7 @@ class RecordingHandler implements ShardHandler {
     await this.recovery;
   }
 
-  async receive(shard: number, letters: readonly Letter[]): Promise<void> {
+  async receive(shard: number, letters: readonly AddressedMessage[]): Promise<void> {
     if (this.#holdings.holders.get(shard) !== this.name)
       this.#holdings.violations.push(`mail of shard ${shard} went astray`);
     this.received.push(...letters);
@@ -128,7 +128,7 @@ describe("owners of shards", function () {
     return { child, said };
   }
 
-  const letterTo = (rootId: string): Letter => ({ rootId, to: null, message: null });
+  const letterTo = (rootId: string): AddressedMessage => ({ rootId, to: null, message: null });
   const rootsOf = (count: number): readonly string[] => Array.from({ length: count }, () => `run_${randomUUID()}`);
   const receivedBy = (...handlers: readonly RecordingHandler[]): Set<string> =>
     new Set(handlers.flatMap(({ received }) => received.map(({ rootId }) => rootId)));

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { Registry } from "prom-client";
-import type { Letter } from "../../queues/envelope.ts";
+import type { AddressedMessage } from "../../queues/envelope.ts";
 import { MailboxInspection } from "../../queues/mailbox-inspection.ts";
 import { type NodeRecord, NodeRegistry } from "../../queues/node-registry.ts";
 import type { ClusterContext } from "../../src/app/upkeep/cluster.ts";
@@ -49,7 +49,7 @@ export interface TestEdge {
   /** Of the user `admin`, with the scope `act-as`. */
   readonly adminToken: string;
   /** Letters that were sent to mailboxes. */
-  readonly letters: Letter[];
+  readonly letters: AddressedMessage[];
   /** Moves the clock of the edge, milliseconds. */
   skewMs: number;
   /** Set to let every letter fail, as with a lost Redis. */
@@ -74,7 +74,7 @@ export async function openTestEdge(limits: { pingMs?: number; stallMs?: number }
   const feed = new RedisFeed({ publisher: client, subscriber: connectRedis(target, { role: "subscriber", log }), log });
   const inspection = new MailboxInspection({ redis: client, shards: SHARDS });
   const registry = new Registry();
-  const letters: Letter[] = [];
+  const letters: AddressedMessage[] = [];
   const edge = { skewMs: 0, mailboxesFail: false, readiness: { checks: {} as ReadinessChecks } };
   const clock = { now: () => Date.now() + edge.skewMs, monotonic: () => performance.now() };
   const context: ClusterContext = {

@@ -1,5 +1,5 @@
 /** Ports around the kernel that record what they are told; they can be made to fail, as a lost Redis does. */
-import type { Letter } from "../../queues/envelope.ts";
+import type { AddressedMessage } from "../../queues/envelope.ts";
 import type { MailboxSender } from "../../queues/ports.ts";
 import type { Board, Places } from "../../src/board/board.ts";
 import type { Offer } from "../../src/domain/effects.ts";
@@ -12,7 +12,7 @@ export class RecordingPorts {
   readonly occupied: Places[] = [];
   readonly vacated: string[] = [];
   readonly published: { channel: string; payload: unknown }[] = [];
-  readonly scheduled: { letter: Letter; dueAt: number; key: string }[] = [];
+  readonly scheduled: { letter: AddressedMessage; dueAt: number; key: string }[] = [];
   /** Set to make every call reject. */
   outage = false;
 

@@ -2,8 +2,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readControlPlaneConfig } from "../../src/config.ts";
-import { type ControlPlane, startControlPlane } from "../../src/node/control-plane.ts";
+import { readNodeConfig } from "../../src/config.ts";
+import { type StartedNode, startNode } from "../../src/node/node.ts";
 import type { Logger } from "../../src/domain/logger.ts";
 import { startTestRedis, type TestRedis } from "./redis.ts";
 
@@ -18,7 +18,7 @@ export interface TestPlanes {
   /** What all nodes have logged. */
   readonly logged: readonly LogLine[];
   /** Starts one more node; roles are words separated by commas. `variables` are added to its environment. */
-  start(roles: string, variables?: Readonly<Record<string, string>>): Promise<ControlPlane>;
+  start(roles: string, variables?: Readonly<Record<string, string>>): Promise<StartedNode>;
   close(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ const ANY_PORT = "127.0.0.1:0";
 export async function openTestPlanes(settings: { readonly shards: number }): Promise<TestPlanes> {
   const redis = await startTestRedis();
   const dataDir = await mkdtemp(join(tmpdir(), "millrace-plane-"));
-  const planes: ControlPlane[] = [];
+  const planes: StartedNode[] = [];
   const logged: LogLine[] = [];
   const logAt =
     (level: keyof Logger): Logger["info"] =>
@@ -38,7 +38,7 @@ export async function openTestPlanes(settings: { readonly shards: number }): Pro
     redis,
     logged,
     async start(roles, variables = {}) {
-      const config = readControlPlaneConfig({
+      const config = readNodeConfig({
         MILLRACE_ROLES: roles,
         REDIS_URL: redis.url,
         MILLRACE_HTTP_ADDRESS: ANY_PORT,
@@ -48,7 +48,7 @@ export async function openTestPlanes(settings: { readonly shards: number }): Pro
         ...variables,
       });
       const { signal } = new AbortController();
-      const plane = await startControlPlane(config, { dataDir, log, onReady: () => {}, signal });
+      const plane = await startNode(config, { dataDir, log, onReady: () => {}, signal });
       planes.push(plane);
       return plane;
     },

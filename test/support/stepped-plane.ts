@@ -4,7 +4,7 @@
  */
 import { aggregateTypeOf } from "../../actors/aggregates.ts";
 import { Kernel } from "../../actors/kernel/kernel.ts";
-import type { Letter } from "../../queues/envelope.ts";
+import type { AddressedMessage } from "../../queues/envelope.ts";
 import { ensureBootstrap } from "../../src/app/upkeep/bootstrap.ts";
 import type { AppContext } from "../../src/app/context.ts";
 import { DispatchBuilder } from "../../src/gateway/dispatch-builder.ts";
@@ -135,7 +135,7 @@ export class SteppedPlane {
     await this.settled();
   }
 
-  #deliver(letter: Letter): void {
+  #deliver(letter: AddressedMessage): void {
     this.#track(this.#kernel.receive(SHARD, [letter])).catch((error: unknown) => this.#faults.push(error));
   }
 

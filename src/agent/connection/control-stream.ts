@@ -7,7 +7,7 @@ import type {
   HeldStepRun,
 } from "../../../proto/generated/agent/v1/agent.ts";
 import type { Clock } from "../../domain/clock.ts";
-import { UNCOMPRESSED } from "./plane-clients.ts";
+import { UNCOMPRESSED } from "./gateway-clients.ts";
 
 const WELCOME_MS = 10_000;
 const SHORTEST_HEARTBEAT_MS = 50;

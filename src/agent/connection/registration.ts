@@ -5,7 +5,7 @@ import { MillraceError } from "../../domain/errors.ts";
 import type { Logger } from "../../domain/logger.ts";
 import { Backoff } from "./backoff.ts";
 import type { AgentIdentity } from "./identity.ts";
-import { bearer } from "./plane-clients.ts";
+import { bearer } from "./gateway-clients.ts";
 
 const CALL_MS = 10_000;
 

@@ -14,7 +14,7 @@ import {
 import type { Logger } from "../../domain/logger.ts";
 import { Backoff } from "../connection/backoff.ts";
 import type { LogSpill } from "./log-spill.ts";
-import { UNCOMPRESSED } from "../connection/plane-clients.ts";
+import { UNCOMPRESSED } from "../connection/gateway-clients.ts";
 import { type LogOwner, SEGMENT_BYTES, StepLog } from "./step-log.ts";
 
 /** What all logs may take in memory, about; beyond it lines go to the disk. */

@@ -7,7 +7,7 @@
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { signalGroup } from "./process-group.ts";
-import { MARK } from "./sweep-script.ts";
+import { MARK } from "./kill-script.ts";
 
 /** Ids cannot wrap around to where they were within this time: a system has at least 32768. */
 const NO_WRAP_MS = 200;

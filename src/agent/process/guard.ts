@@ -16,7 +16,7 @@ import { createInterface } from "node:readline";
 import type { Clock } from "../../domain/clock.ts";
 import type { Logger } from "../../domain/logger.ts";
 import { signalGroup } from "./process-group.ts";
-import { MARK, SWEEP } from "./sweep-script.ts";
+import { MARK, SWEEP } from "./kill-script.ts";
 
 /**
  * $1: what the marks of this agent's steps begin with. Without /proc the groups are found by their watchers, whose

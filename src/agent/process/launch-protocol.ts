@@ -29,7 +29,7 @@ export interface ProcessExit {
 }
 
 /** `id` is chosen by the agent, and never used again for the same launcher. */
-export type LauncherOrder =
+export type LauncherRequest =
   | { readonly type: "start"; readonly id: number; readonly launch: Launch }
   | { readonly type: "signal"; readonly id: number; readonly signal: NodeJS.Signals }
   | { readonly type: "kill"; readonly id: number };

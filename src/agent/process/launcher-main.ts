@@ -3,7 +3,7 @@
  * that what stops or ends the agent with its group does not reach it. It ends with the agent; its supervisors end with it.
  */
 import { randomUUID } from "node:crypto";
-import type { Launch, LauncherOrder, LauncherReport } from "./launch-protocol.ts";
+import type { Launch, LauncherRequest, LauncherReport } from "./launch-protocol.ts";
 import { SupervisedProcess } from "./supervisor.ts";
 
 /** Supervisors that wait for a step, at most. Those of another lease are of no use, and go first. */
@@ -19,7 +19,7 @@ let hasStarted = false;
 let spares: SupervisedProcess[] = [];
 let made = 0;
 
-process.on("message", (order: LauncherOrder) => {
+process.on("message", (order: LauncherRequest) => {
   switch (order.type) {
     case "start":
       waiting.push(() => start(order.id, order.launch));

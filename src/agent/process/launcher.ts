@@ -5,9 +5,9 @@ import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { MillraceError } from "../../domain/errors.ts";
 import type { Logger } from "../../domain/logger.ts";
-import { checkLaunch } from "./launch-order.ts";
-import type { Launch, LauncherOrder, LauncherReport, ProcessExit } from "./launch-protocol.ts";
-import { MARK, SWEEP } from "./sweep-script.ts";
+import { checkLaunch } from "./launch-script.ts";
+import type { Launch, LauncherRequest, LauncherReport, ProcessExit } from "./launch-protocol.ts";
+import { MARK, SWEEP } from "./kill-script.ts";
 
 const here = fileURLToPath(import.meta.url);
 const MAIN_FILE = fileURLToPath(new URL(`launcher-main${extname(here)}`, import.meta.url));
@@ -63,7 +63,7 @@ export class Launcher {
     const channel = (this.#channel ??= this.#open());
     const id = ++this.#started;
     return new Promise((resolve, reject) => {
-      const tell = (order: LauncherOrder) => void (channel.connected && channel.send(order, () => {}));
+      const tell = (order: LauncherRequest) => void (channel.connected && channel.send(order, () => {}));
       this.#launches.set(id, new Launched(id, launch.leaseMark, tell, resolve, reject));
       tell({ type: "start", id, launch });
     });
@@ -126,7 +126,7 @@ class Launched implements LaunchedProcess {
   readonly exited: Promise<ProcessExit | undefined>;
   readonly gone: Promise<void>;
   readonly #id: number;
-  readonly #tell: (order: LauncherOrder) => void;
+  readonly #tell: (order: LauncherRequest) => void;
   readonly #resolve: (process: LaunchedProcess) => void;
   readonly #reject: (error: MillraceError) => void;
   onExited!: (exit: ProcessExit | undefined) => void;
@@ -135,7 +135,7 @@ class Launched implements LaunchedProcess {
   constructor(
     id: number,
     leaseMark: string,
-    tell: (order: LauncherOrder) => void,
+    tell: (order: LauncherRequest) => void,
     resolve: (process: LaunchedProcess) => void,
     reject: (error: MillraceError) => void,
   ) {

@@ -8,10 +8,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { beginning, killRest } from "./escapees.ts";
-import { launchOrder } from "./launch-order.ts";
+import { launchScript } from "./launch-script.ts";
 import type { Launch, ProcessExit } from "./launch-protocol.ts";
 import { signalGroup } from "./process-group.ts";
-import { MARK, SWEEP } from "./sweep-script.ts";
+import { MARK, SWEEP } from "./kill-script.ts";
 import { UsageMeter } from "./usage-meter.ts";
 
 /**
@@ -91,7 +91,7 @@ export class SupervisedProcess {
   become(launch: Launch): void {
     this.#beginning = beginning();
     meter.begin(this.#pid);
-    this.#child.stdin!.end(launchOrder({ ...launch, env: { ...launch.env, [MARK]: this.#mark } }));
+    this.#child.stdin!.end(launchScript({ ...launch, env: { ...launch.env, [MARK]: this.#mark } }));
   }
 
   /** Sends a signal to the whole group; nothing happens once the process itself has ended, as its id may be another's. */

@@ -5,7 +5,7 @@ import { MillraceError } from "../../domain/errors.ts";
 import type { ArtifactId, JobRunId, RunId, StepRunId } from "../../domain/ids.ts";
 import type { ArtifactRecord } from "../../stores/ports/artifacts.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
-import { deleteArtifactNow } from "./artifact-sweeper.ts";
+import { deleteArtifactNow } from "./artifact-pruner.ts";
 import type { AppContext } from "../context.ts";
 import { listFields, type ListView } from "../lists.ts";
 import { artifactsOfRun, isKept, noArtifact, readContent, type RunArtifact } from "./run-artifacts.ts";

@@ -5,7 +5,7 @@ import { MillraceError } from "../../domain/errors.ts";
 import type { CacheId, ProjectId, RunId } from "../../domain/ids.ts";
 import type { CacheRecord } from "../../stores/ports/caches.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
-import { deleteCacheNow } from "./cache-sweeper.ts";
+import { deleteCacheNow } from "./cache-pruner.ts";
 import type { AppContext } from "../context.ts";
 import { listFields, type ListView, listView } from "../lists.ts";
 import { rfc3339 } from "../times.ts";

@@ -1,7 +1,7 @@
 /** The agents as programs follow them: those that are known, then each change. */
 import type { AgentId } from "../../domain/ids.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
-import type { AgentCensus, AgentChange } from "./agent-census.ts";
+import type { AgentPresenceFeed, AgentChange } from "./agent-presence-feed.ts";
 import { Signal } from "../signal.ts";
 import { noAgent } from "../agents/agent-removal.ts";
 
@@ -27,7 +27,7 @@ export interface AgentsFollowing {
  * is not registered, and `unavailable` when the agents cannot be seen at the start.
  */
 export async function* followAgents(
-  census: AgentCensus,
+  census: AgentPresenceFeed,
   caller: Caller,
   { agentIds, revision, abort }: AgentsFollowing,
 ): AsyncGenerator<AgentNews, void, void> {

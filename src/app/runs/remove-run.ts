@@ -2,7 +2,7 @@
 import { adHocRevisionId, type ApprovalId, type JobRunId, type RunId, type StepRunId } from "../../domain/ids.ts";
 import type { Aggregate } from "../../stores/ports/aggregates.ts";
 import type { Removal } from "../../stores/ports/removals.ts";
-import { dropArtifacts } from "../content/artifact-sweeper.ts";
+import { dropArtifacts } from "../content/artifact-pruner.ts";
 import type { AppContext } from "../context.ts";
 import { findSuccessor, successionKey } from "./succession.ts";
 

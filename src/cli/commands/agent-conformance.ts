@@ -11,9 +11,9 @@ import { signAccessToken } from "../../app/identity/access-tokens.ts";
 import { ADMINISTRATOR } from "../../app/upkeep/bootstrap.ts";
 import { issueToken } from "../../app/identity/tokens.ts";
 import { type Address, parseAddress } from "../../config-values.ts";
-import { readControlPlaneConfig } from "../../config.ts";
+import { readNodeConfig } from "../../config.ts";
 import { MillraceError } from "../../domain/errors.ts";
-import { type ControlPlane, startControlPlane } from "../../node/control-plane.ts";
+import { type StartedNode, startNode } from "../../node/node.ts";
 import { Teardown } from "../../node/teardown.ts";
 import { readSettings, UsageError } from "../command-line.ts";
 import { AgentCommand } from "../conformance/agent-command.ts";
@@ -61,18 +61,18 @@ export async function agentConformance(
   }
 }
 
-function startPlane(dataDir: string, log: ReturnType<typeof createLogger>, signal: AbortSignal): Promise<ControlPlane> {
+function startPlane(dataDir: string, log: ReturnType<typeof createLogger>, signal: AbortSignal): Promise<StartedNode> {
   const free = "127.0.0.1:0";
   // Nothing of an installation that the environment describes may be touched.
   const config = readSettings(() =>
-    readControlPlaneConfig({
+    readNodeConfig({
       MILLRACE_HTTP_ADDRESS: free,
       MILLRACE_GRPC_ADDRESS: free,
       MILLRACE_METRICS_ADDRESS: free,
       MAILBOX_SHARDS: "1",
     }),
   );
-  return startControlPlane(config, { dataDir, log, onReady: () => {}, signal });
+  return startNode(config, { dataDir, log, onReady: () => {}, signal });
 }
 
 interface Setting {
@@ -85,7 +85,7 @@ interface Setting {
 
 /** `output`: the file with what the agent prints. */
 async function openBench(
-  { context, grpc }: ControlPlane,
+  { context, grpc }: StartedNode,
   { folder, address, argv, options, signal }: Setting,
   teardown: Teardown,
 ): Promise<{ readonly bench: Bench; readonly output: string }> {

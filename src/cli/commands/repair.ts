@@ -1,5 +1,5 @@
 /** `millrace repair`: makes an installation fit for work whose MongoDB was restored from a dump. */
-import { readControlPlaneConfig } from "../../config.ts";
+import { readNodeConfig } from "../../config.ts";
 import { repairStore } from "../../node/repair.ts";
 import { readSettings, UsageError } from "../command-line.ts";
 import { EXIT } from "../exit-codes.ts";
@@ -7,7 +7,7 @@ import { createLogger } from "../logging.ts";
 
 /** Answers the exit status. Rejects with `conflict` while a node lives; safe to repeat. */
 export async function repair(): Promise<number> {
-  const config = readSettings(() => readControlPlaneConfig(process.env));
+  const config = readSettings(() => readNodeConfig(process.env));
   if (config.mongodb === null) {
     throw new UsageError("MONGODB_URL is not set: an embedded installation is restored with `millrace restore`");
   }

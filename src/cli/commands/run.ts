@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { RunDetail } from "../../app/runs/run-view.ts";
-import { readControlPlaneConfig } from "../../config.ts";
+import { readNodeConfig } from "../../config.ts";
 import { parseDefinition } from "../../definition/parse.ts";
 import { textToSpec } from "../../definition/edit/render.ts";
 import { isFinalRunStatus } from "../../domain/status.ts";
@@ -12,7 +12,7 @@ import { readSettings } from "../command-line.ts";
 import { renderDiagnostics } from "../diagnostics.ts";
 import { EXIT } from "../exit-codes.ts";
 import { followRun, readLog } from "../follow-run.ts";
-import { type LocalPlane, startLocalPlane } from "../local-plane.ts";
+import { type LocalInstallation, startLocalInstallation } from "../local-installation.ts";
 import { createLogger } from "../logging.ts";
 import { readDefinitionText } from "../read-definition.ts";
 import { RunApprovals } from "../run-approvals.ts";
@@ -57,11 +57,11 @@ async function readDefinition(path: string): Promise<unknown> {
   return definition === undefined ? undefined : textToSpec(text, format);
 }
 
-function startPrivatePlane(dataDir: string, signal: AbortSignal): Promise<LocalPlane> {
+function startPrivatePlane(dataDir: string, signal: AbortSignal): Promise<LocalInstallation> {
   const free = "127.0.0.1:0";
   // Nothing of an installation that the environment describes may be touched.
   const config = readSettings(() =>
-    readControlPlaneConfig({
+    readNodeConfig({
       MILLRACE_HTTP_ADDRESS: free,
       MILLRACE_GRPC_ADDRESS: free,
       MILLRACE_METRICS_ADDRESS: free,
@@ -71,7 +71,7 @@ function startPrivatePlane(dataDir: string, signal: AbortSignal): Promise<LocalP
   );
   const verboseLogs = config.logLevel !== null;
   const log = createLogger(config.logLevel ?? "warn", verboseLogs ? undefined : join(dataDir, "control-plane.log"));
-  return startLocalPlane({ config, dataDir, log, verboseLogs, onReady: () => {}, signal });
+  return startLocalInstallation({ config, dataDir, log, verboseLogs, onReady: () => {}, signal });
 }
 
 async function work(

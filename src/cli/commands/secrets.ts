@@ -1,6 +1,6 @@
 /** `millrace secrets rotate-key`: a new master key for all secrets, also while the installation works. */
 import { resolve } from "node:path";
-import { readControlPlaneConfig } from "../../config.ts";
+import { readNodeConfig } from "../../config.ts";
 import { defaultDataDir } from "../../node/data-dir.ts";
 import { rotateMasterKey } from "../../node/rotate-master-key.ts";
 import { readSettings } from "../command-line.ts";
@@ -12,7 +12,7 @@ export interface RotateKeyOptions {
 
 /** Answers the exit status: a failure when secrets are left that cannot be read, each of which is told with its reason. */
 export async function rotateKey(options: RotateKeyOptions): Promise<number> {
-  const config = readSettings(() => readControlPlaneConfig(process.env));
+  const config = readSettings(() => readNodeConfig(process.env));
   const dataDir = resolve(options.dataDir ?? config.dataDir ?? defaultDataDir());
   const { keyId, resealed, unreadable } = await rotateMasterKey(config, dataDir);
   for (const { secret, reason } of unreadable) {

@@ -1,7 +1,7 @@
 /** `millrace serve`: a node of the control plane with one or more roles, until it is asked to end. */
 import { resolve } from "node:path";
-import { readControlPlaneConfig } from "../../config.ts";
-import { startControlPlane } from "../../node/control-plane.ts";
+import { readNodeConfig } from "../../config.ts";
+import { startNode } from "../../node/node.ts";
 import { readSettings } from "../command-line.ts";
 import { claimDataDir, defaultDataDir, makeDataDir } from "../../node/data-dir.ts";
 import { aborted } from "../interruption.ts";
@@ -15,7 +15,7 @@ export interface ServeOptions {
 /** Rejects with the reason of `signal` after a graceful end, or with what failed. */
 export async function serve(options: ServeOptions, signal: AbortSignal): Promise<never> {
   const config = readSettings(() =>
-    readControlPlaneConfig({
+    readNodeConfig({
       ...process.env,
       ...(options.roles === undefined ? {} : { MILLRACE_ROLES: options.roles }),
       ...(options.dataDir === undefined ? {} : { MILLRACE_DATA_DIR: options.dataDir }),
@@ -27,7 +27,7 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
   if (config.mongodb === null || config.redis === null) await makeDataDir(dataDir);
   const release = config.redis === null ? await claimDataDir(dataDir) : () => {};
   try {
-    const plane = await startControlPlane(config, {
+    const plane = await startNode(config, {
       dataDir,
       log,
       onReady: (part, how) => log.info({ part }, `${part}: ${how}`),

@@ -1,11 +1,11 @@
 /** `millrace start`: a whole installation on this machine, and its sample pipeline to look at. */
 import { join, resolve } from "node:path";
-import { readControlPlaneConfig } from "../../config.ts";
+import { readNodeConfig } from "../../config.ts";
 import { readSettings } from "../command-line.ts";
 import { claimDataDir, defaultDataDir } from "../../node/data-dir.ts";
 import { EXIT } from "../exit-codes.ts";
 import { aborted } from "../interruption.ts";
-import { type LocalPlane, startLocalPlane } from "../local-plane.ts";
+import { type LocalInstallation, startLocalInstallation } from "../local-installation.ts";
 import { createLogger } from "../logging.ts";
 import { packageVersion } from "../../node/package-root.ts";
 import { showSample } from "../sample.ts";
@@ -19,7 +19,7 @@ export interface StartOptions {
 
 /** Answers the exit status with `once`, else rejects with the reason of `signal`, or with what failed. */
 export async function start(options: StartOptions, signal: AbortSignal): Promise<number> {
-  const config = readSettings(() => readControlPlaneConfig(process.env));
+  const config = readSettings(() => readNodeConfig(process.env));
   const dataDir = resolve(options.dataDir ?? config.dataDir ?? defaultDataDir());
   const screen = new Screen(process.stdout);
   const release = await claimDataDir(dataDir);
@@ -28,7 +28,7 @@ export async function start(options: StartOptions, signal: AbortSignal): Promise
     const logFile = config.logLevel === null ? join(dataDir, "control-plane.log") : undefined;
     const log = createLogger(config.logLevel ?? "warn", logFile);
     screen.print(screen.paint("bold", `millrace ${packageVersion()}`));
-    const local = await startLocalPlane({
+    const local = await startLocalInstallation({
       config,
       dataDir,
       log,
@@ -49,7 +49,7 @@ export async function start(options: StartOptions, signal: AbortSignal): Promise
 }
 
 async function work(
-  local: LocalPlane,
+  local: LocalInstallation,
   screen: Screen,
   dataDir: string,
   { once = false, newToken = false }: StartOptions,

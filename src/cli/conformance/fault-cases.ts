@@ -2,7 +2,7 @@
 import type { RunId } from "../../domain/ids.ts";
 import { type Bench, check, describe, job, markPath, shell } from "./bench.ts";
 import type { ConformanceCase } from "./conformance-case.ts";
-import { orderOfStep, tell } from "./orders.ts";
+import { grantedStepOf, tell } from "./notices.ts";
 import { revokeAgentToken } from "../../app/agents/agent-removal.ts";
 
 const LEASE_MS = 10_000;
@@ -73,7 +73,7 @@ export const FAULT_CASES: readonly ConformanceCase[] = [
         bench,
         beating(mark, { retry: { attempts: 1, on: ["agent_lost"] } }),
       );
-      const { stepRunId, token } = await orderOfStep(bench, runId);
+      const { stepRunId, token } = await grantedStepOf(bench, runId);
       const refusedMs = performance.now() - readyAt;
       await tell(bench, { type: "refuse", stepRunId, token });
       // The plane still counts it as held, and sends its dispatch again.

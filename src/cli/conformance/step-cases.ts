@@ -1,7 +1,7 @@
 /** What an agent must do with steps while all is well. */
 import { check, describe, job, markPath, shell } from "./bench.ts";
 import type { ConformanceCase } from "./conformance-case.ts";
-import { orderOfStep, tell } from "./orders.ts";
+import { grantedStepOf, tell } from "./notices.ts";
 
 const BEATS_WITHIN_MS = 6_000;
 const LINES = 3_000;
@@ -209,7 +209,7 @@ export const STEP_CASES: readonly ConformanceCase[] = [
       const mark = markPath();
       const runId = await bench.run([job("one", [shell(`echo x >> ${mark}; echo ready; sleep 1`)])]);
       await bench.line(runId, /^ready$/);
-      const order = await orderOfStep(bench, runId);
+      const order = await grantedStepOf(bench, runId);
       for (let count = 0; count < 3; count++) await tell(bench, { type: "dispatch", order });
       const detail = await bench.ended(runId);
       check(detail.status === "success", `the step succeeds; ${describe(detail)}`);

@@ -3,7 +3,7 @@ import { cacheVersion } from "../../domain/caches.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { type AgentId, cacheIdOf, type ProjectId } from "../../domain/ids.ts";
 import type { CacheRecord } from "../../stores/ports/caches.ts";
-import { deleteCacheNow } from "../../app/content/cache-sweeper.ts";
+import { deleteCacheNow } from "../../app/content/cache-pruner.ts";
 import { projectOfCacheStep } from "../ingest/cache-steps.ts";
 import { readBlob } from "../../app/content/content.ts";
 import type { AppContext } from "../../app/context.ts";

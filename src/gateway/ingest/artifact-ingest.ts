@@ -9,7 +9,7 @@ import {
 import { MillraceError } from "../../domain/errors.ts";
 import { type AgentId, artifactIdOf } from "../../domain/ids.ts";
 import type { ArtifactRecord } from "../../stores/ports/artifacts.ts";
-import { deleteArtifactNow, dropAbandoned, UPLOAD_MS } from "../../app/content/artifact-sweeper.ts";
+import { deleteArtifactNow, dropAbandoned, UPLOAD_MS } from "../../app/content/artifact-pruner.ts";
 import { ContentIngest } from "../../app/content/content.ts";
 import type { AppContext } from "../../app/context.ts";
 import { heldStep, type StepGrant } from "../held-step.ts";

@@ -4,7 +4,7 @@ import { MillraceError } from "../../domain/errors.ts";
 import { type AgentId, cacheBlobIdOf, cacheIdOf } from "../../domain/ids.ts";
 import type { CacheRecord } from "../../stores/ports/caches.ts";
 import { releasedCacheStep } from "./cache-steps.ts";
-import { deleteCacheNow } from "../../app/content/cache-sweeper.ts";
+import { deleteCacheNow } from "../../app/content/cache-pruner.ts";
 import { ContentIngest } from "../../app/content/content.ts";
 import type { AppContext } from "../../app/context.ts";
 import type { StepGrant } from "../held-step.ts";

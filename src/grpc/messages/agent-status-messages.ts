@@ -3,7 +3,7 @@ import type {
   AgentPresence as PresenceMessage,
   StreamAgentStatusResponse,
 } from "../../../proto/generated/stream/v1/stream.ts";
-import type { AgentPresence } from "../../app/following/agent-census.ts";
+import type { AgentPresence } from "../../app/following/agent-presence-feed.ts";
 import type { AgentNews } from "../../app/following/follow-agents.ts";
 
 const PRESENCES = {

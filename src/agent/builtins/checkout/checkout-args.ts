@@ -16,7 +16,7 @@ export interface Repository {
   readonly place: string;
 }
 
-export interface CheckoutOrder {
+export interface CheckoutRequest {
   readonly repository: Repository;
   readonly wanted: Wanted;
   /** Commits of history; 0 for all. */
@@ -44,7 +44,7 @@ const FULL_COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i;
 const NO_REF_NAME = /^[-/.]|[\s\p{Cc}~^:?*[\\]|\.\.|\/\/|\/\.|@\{|\.lock(?:\/|$)|[/.]$|^@$/u;
 
 /** Throws {@link CheckoutProblem} for what cannot be carried out; its text holds no credential. */
-export function readOrder(json: string): CheckoutOrder {
+export function readCheckoutRequest(json: string): CheckoutRequest {
   // An expression that gives nothing gives no argument.
   const given = Object.entries(parseArguments(json)).filter(([, value]) => value !== null && value !== "");
   const args: Readonly<Record<string, unknown>> = Object.fromEntries(given);
@@ -98,7 +98,7 @@ function readDepth(depth: unknown = DEFAULT_DEPTH): number {
   throw wrong(`\`depth\` must be a whole number from 0 to ${MAX_DEPTH}`);
 }
 
-function readSubmodules(submodules: unknown = false): CheckoutOrder["submodules"] {
+function readSubmodules(submodules: unknown = false): CheckoutRequest["submodules"] {
   switch (String(submodules)) {
     case "false":
       return "none";

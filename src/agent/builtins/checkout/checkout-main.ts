@@ -3,7 +3,7 @@
  * by it in its process group. It is told what to do by its environment; its exit code says what was wrong.
  */
 import { appendFileSync } from "node:fs";
-import { type CheckoutOrder, readOrder, type Wanted } from "./checkout-args.ts";
+import { type CheckoutRequest, readCheckoutRequest, type Wanted } from "./checkout-args.ts";
 import { emptyFolder, openFolder } from "./checkout-folder.ts";
 import { CHECKOUT_EXITS, CheckoutProblem, problemOf } from "./checkout-problem.ts";
 import { candidatesOf, headIn, mayBeCommit, namesIn, noSuchRef, refspecOf } from "./checkout-ref.ts";
@@ -20,11 +20,11 @@ interface Found {
 }
 
 class Checkout {
-  readonly #order: CheckoutOrder;
+  readonly #order: CheckoutRequest;
   readonly #git: Git;
   readonly #access: GitAccess;
 
-  constructor(order: CheckoutOrder, git: Git, access: GitAccess) {
+  constructor(order: CheckoutRequest, git: Git, access: GitAccess) {
     this.#order = order;
     this.#git = git;
     this.#access = access;
@@ -129,7 +129,7 @@ class Checkout {
 async function main(env: NodeJS.ProcessEnv): Promise<void> {
   const { [CHECKOUT_ENV.args]: args = "", [CHECKOUT_ENV.home]: home = "", ...others } = env;
   const workspace = others["MILLRACE_WORKSPACE"]!;
-  const order = readOrder(args);
+  const order = readCheckoutRequest(args);
   const { repository } = order;
   const folder = openFolder(workspace, order.folder);
   if (emptyFolder(folder)) say(`removed what was in ${order.folder === "" ? "the workspace" : order.folder}`);

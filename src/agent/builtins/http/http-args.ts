@@ -13,7 +13,7 @@ export interface HttpRequest {
   readonly body: string | undefined;
 }
 
-export interface HttpOrder {
+export interface HttpRequestArgs {
   readonly request: HttpRequest;
   readonly isExpected: (status: number) => boolean;
   /** Name of the output for the answer's body; undefined for none. */
@@ -21,7 +21,7 @@ export interface HttpOrder {
 }
 
 /** Throws `malformed_request`; its text names what is wrong and repeats nothing of it. */
-export function readHttpArgs(args: Readonly<Record<string, unknown>>): HttpOrder {
+export function readHttpArgs(args: Readonly<Record<string, unknown>>): HttpRequestArgs {
   const { url, method = "GET", headers = {}, body, expectStatus, output, ...others } = args;
   const unknown = Object.keys(others)[0];
   if (unknown !== undefined) throw wrong(`does not know "${unknown}"`);
@@ -71,7 +71,7 @@ function readHeaders(headers: unknown): Headers {
   return read;
 }
 
-function readExpectation(expected: unknown): HttpOrder["isExpected"] {
+function readExpectation(expected: unknown): HttpRequestArgs["isExpected"] {
   if (expected === undefined) return (status) => status >= 200 && status <= 299;
   const list = Array.isArray(expected) ? expected.map(Number) : [];
   if (list.length === 0 || !list.every((status) => Number.isInteger(status) && status >= 100 && status <= 599)) {

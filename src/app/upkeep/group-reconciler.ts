@@ -17,7 +17,7 @@ const PAGE = 100;
 /** Ids of groups lie between those of other aggregates. */
 const BEFORE_GROUPS = "grp_";
 
-export class GroupCensus {
+export class GroupReconciler {
   readonly #context: CommandPorts;
   readonly #owned: () => readonly number[];
   /** By shard; one that is new is looked at with the next tick. */

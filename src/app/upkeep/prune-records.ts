@@ -19,7 +19,7 @@ export async function* finishRemovals(context: AppContext): AsyncGenerator<void,
 }
 
 /** What is older than `keptMs`. */
-export async function* sweepRecords(context: AppContext, keptMs: number): AsyncGenerator<void, void, void> {
+export async function* pruneRecords(context: AppContext, keptMs: number): AsyncGenerator<void, void, void> {
   const { clock, stores } = context;
   const before = clock.now() - keptMs;
   const forgetting = [
@@ -37,14 +37,14 @@ export async function* sweepRecords(context: AppContext, keptMs: number): AsyncG
     await stores.agentEvents.forget(at, before);
     yield;
   }
-  yield* sweepGroups(context, before);
+  yield* pruneGroups(context, before);
 }
 
 /**
  * A member enters and leaves once each, so its commands come again only while the run that owes them has not been saved
  * since: those of a day ago are repeats of nobody. A group without a command has been idle for as long.
  */
-async function* sweepGroups({ stores }: AppContext, before: number): AsyncGenerator<void, void, void> {
+async function* pruneGroups({ stores }: AppContext, before: number): AsyncGenerator<void, void, void> {
   for (let after = ""; ;) {
     const page = await stores.retention.pageGroups(after, GROUPS_AT_ONCE);
     await Promise.all(
@@ -60,7 +60,7 @@ async function* sweepGroups({ stores }: AppContext, before: number): AsyncGenera
 }
 
 /** Commands to runs that were removed: nobody answers them, and the owner of the shard would look at them for ever. */
-export async function* sweepStrayCommands(context: AppContext, shard: number): AsyncGenerator<void, void, void> {
+export async function* pruneStrayCommands(context: AppContext, shard: number): AsyncGenerator<void, void, void> {
   const { clock, stores } = context;
   for (let after = BEFORE_RUNS; ;) {
     const page: readonly RootId[] = await stores.inbox.pageRoots(shard, after, AT_ONCE);

@@ -7,8 +7,8 @@ import { signAccessToken } from "../app/identity/access-tokens.ts";
 import { ADMINISTRATOR } from "../app/upkeep/bootstrap.ts";
 import { issueToken, tokenIdOf } from "../app/identity/tokens.ts";
 import type { AppContext } from "../app/context.ts";
-import type { ControlPlaneConfig } from "../config.ts";
-import { type ControlPlane, startControlPlane } from "../node/control-plane.ts";
+import type { NodeConfig } from "../config.ts";
+import { type StartedNode, startNode } from "../node/node.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";
 import { startAgentProcess } from "./agent-process.ts";
@@ -18,8 +18,8 @@ import { Teardown } from "../node/teardown.ts";
 const AGENT_WAIT_MS = 30_000;
 const REGISTRATION_MS = 3_600_000;
 
-export interface LocalPlaneOptions {
-  readonly config: ControlPlaneConfig;
+export interface LocalInstallationOptions {
+  readonly config: NodeConfig;
   /** Claimed by the caller. */
   readonly dataDir: string;
   readonly log: Logger;
@@ -30,8 +30,8 @@ export interface LocalPlaneOptions {
   readonly signal: AbortSignal;
 }
 
-export interface LocalPlane {
-  readonly plane: ControlPlane;
+export interface LocalInstallation {
+  readonly plane: StartedNode;
   readonly api: ApiClient;
   readonly url: string;
   /** A further token of the administrator: the way back in for whoever holds the installation itself. */
@@ -44,7 +44,7 @@ export interface LocalPlane {
  * Rejects, with everything already started ended, when a part fails or `signal` is aborted; `malformed_request` where TLS is
  * configured for the API or the gateway.
  */
-export async function startLocalPlane(options: LocalPlaneOptions): Promise<LocalPlane> {
+export async function startLocalInstallation(options: LocalInstallationOptions): Promise<LocalInstallation> {
   const { config, dataDir, log, onReady, signal } = options;
   const secured = config.tls.http ?? config.tls.grpc;
   if (secured !== null) {
@@ -53,7 +53,7 @@ export async function startLocalPlane(options: LocalPlaneOptions): Promise<Local
   }
   const teardown = new Teardown(log);
   try {
-    const plane = await startControlPlane(config, { dataDir, log, onReady, signal });
+    const plane = await startNode(config, { dataDir, log, onReady, signal });
     teardown.add("the control plane", () => plane.stop());
     const { context } = plane;
     const administrator = await context.stores.identity.findUserByName(ADMINISTRATOR);
@@ -90,7 +90,7 @@ export async function startLocalPlane(options: LocalPlaneOptions): Promise<Local
   }
 }
 
-function agentEnvironment(plane: ControlPlane, dataDir: string, registrationToken: string): NodeJS.ProcessEnv {
+function agentEnvironment(plane: StartedNode, dataDir: string, registrationToken: string): NodeJS.ProcessEnv {
   return {
     MILLRACE_AGENT_SLOTS: String(availableParallelism()),
     MILLRACE_AGENT_NAME: "local",

@@ -6,7 +6,7 @@
 import type { CacheRecord } from "../../stores/ports/caches.ts";
 import type { Stores } from "../../stores/ports/stores.ts";
 import type { AppContext } from "../context.ts";
-import { Sweeper } from "../sweeper.ts";
+import { Pruner } from "../pruner.ts";
 
 /** Of one look; the next follows at once while there are more. */
 const ENTRIES_A_LOOK = 100;
@@ -14,14 +14,14 @@ const ENTRIES_A_LOOK = 100;
 type Ports = Pick<AppContext, "clock" | "log" | "cacheRules"> & { readonly stores: Pick<Stores, "caches" | "blobs"> };
 
 /** Several nodes may sweep at once: they find the same to delete. */
-export function cacheSweeper(context: Ports): Sweeper {
-  return new Sweeper(context.log, "old cache entries", async () => {
-    return (await sweepCaches(context, ENTRIES_A_LOOK)) >= ENTRIES_A_LOOK;
+export function cachePruner(context: Ports): Pruner {
+  return new Pruner(context.log, "old cache entries", async () => {
+    return (await pruneCaches(context, ENTRIES_A_LOOK)) >= ENTRIES_A_LOOK;
   });
 }
 
 /** Looks at `limit` entries at most of each kind, and answers how many it saw. */
-export async function sweepCaches({ stores, clock, log, cacheRules }: Ports, limit: number): Promise<number> {
+export async function pruneCaches({ stores, clock, log, cacheRules }: Ports, limit: number): Promise<number> {
   const expired = await stores.caches.expired(clock.now(), limit);
   for (const entry of expired) await drop(entry, "a cache entry has expired and is deleted");
   const beyond = await stores.caches.beyond(cacheRules.maxProjectBytes, limit);

@@ -40,7 +40,7 @@ export interface AgentChange extends AgentStatus {
   readonly timeMs: number;
 }
 
-export class AgentCensus {
+export class AgentPresenceFeed {
   readonly #context: AppContext;
   /** Numbers mean nothing to another process. */
   readonly #epoch = randomUUID().slice(0, 8);

@@ -35,7 +35,7 @@ function checkText(text: string, what: string): void {
  * One line of shell: the whole of it is read before any of it runs, so that its standard input, from which the shell
  * reads it, can be replaced. The supervisor carries the mark of the lease, so the guard finds it wherever it is in this.
  */
-export function launchOrder({ command, cwd, env, stdin = "/dev/null", stdout, stderr, permitFile }: Launch): string {
+export function launchScript({ command, cwd, env, stdin = "/dev/null", stdout, stderr, permitFile }: Launch): string {
   const variables = Object.entries(env);
   const exported = variables.filter(([name]) => !OF_THE_SHELL.test(name)).map(assignment);
   const given = variables.filter(([name]) => OF_THE_SHELL.test(name)).map(assignment);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { once } from "node:events";
 import { expect } from "chai";
-import { checkLaunch, launchOrder } from "../../../src/agent/process/launch-order.ts";
+import { checkLaunch, launchScript } from "../../../src/agent/process/launch-script.ts";
 import { MillraceError } from "../../../src/domain/errors.ts";
 
 type Shell = readonly [program: string, ...args: string[]];
@@ -73,7 +73,7 @@ describe("the order to start a step", () => {
       const args = ["", "-n", "a b", "*", odd, "--", "'", "\n"];
       const cwd = join(folder, "it's\n$here");
       await mkdir(cwd);
-      const code = await obey(shell, launchOrder(launch([...SHOW, "--", ...args], env, cwd)));
+      const code = await obey(shell, launchScript(launch([...SHOW, "--", ...args], env, cwd)));
       expect(code, await readFile(join(folder, "err"), "utf8").catch(() => "no output")).to.equal(0);
       const seen = JSON.parse(await readFile(join(folder, "out"), "utf8")) as Record<string, unknown>;
       const { PWD: _pwd, _: _last, SHLVL: _level, ...others } = seen["env"] as Record<string, string>;
@@ -89,14 +89,14 @@ describe("the order to start a step", () => {
         [{ stdin }, "one\ntwo"],
         [{}, ""],
       ] as const) {
-        expect(await obey(shell, launchOrder({ ...launch(["cat"], {}), ...given }))).to.equal(0);
+        expect(await obey(shell, launchScript({ ...launch(["cat"], {}), ...given }))).to.equal(0);
         expect(await readFile(join(folder, "out"), "utf8")).to.equal(read);
       }
     });
 
     it(`makes ${shell.join(" ")} start nothing without its permit`, async () => {
       await rm(join(folder, "permit"));
-      const code = await obey(shell, launchOrder(launch(["touch", join(folder, "started")], {})));
+      const code = await obey(shell, launchScript(launch(["touch", join(folder, "started")], {})));
       expect(code).to.equal(1);
       expect(await readFile(join(folder, "started")).catch(() => "missing")).to.equal("missing");
     });

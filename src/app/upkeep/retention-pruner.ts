@@ -6,8 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { shardOf } from "../../../queues/shard-map.ts";
 import { KEPT_PARTS, type KeptPart, type Retention } from "../../domain/retention.ts";
 import type { AppContext } from "../context.ts";
-import { finishRemovals, sweepRecords, sweepStrayCommands } from "./sweep-records.ts";
-import { sweepRuns } from "./sweep-runs.ts";
+import { finishRemovals, pruneRecords, pruneStrayCommands } from "./prune-records.ts";
+import { pruneRuns } from "./prune-runs.ts";
 
 /** Between the end of one look at everything and the next. */
 const INTERVAL_MS = 10_000;
@@ -20,15 +20,15 @@ const BURST_MS = 50;
 /** What is of no pipeline belongs to the owner of this shard. */
 const SHARD_OF_RECORDS = 0;
 
-export interface SweepFigures {
+export interface PruneFigures {
   /** Since the start of the process. */
   readonly swept: Record<KeptPart, number>;
   /** When the oldest run was created that the last look has seen, Unix milliseconds; null when it has seen none. */
   oldestRunAt: number | null;
 }
 
-export class RetentionSweeper {
-  readonly figures: SweepFigures = { swept: { runs: 0, logs: 0, artifacts: 0, events: 0 }, oldestRunAt: null };
+export class RetentionPruner {
+  readonly figures: PruneFigures = { swept: { runs: 0, logs: 0, artifacts: 0, events: 0 }, oldestRunAt: null };
   readonly #context: AppContext;
   readonly #retention: Retention;
   readonly #owned: () => readonly number[];
@@ -74,14 +74,14 @@ export class RetentionSweeper {
     const { rules } = this.#retention;
     let oldest: number | null = null;
     if (this.#owns(SHARD_OF_RECORDS)) yield* finishRemovals(context);
-    yield* sweepRuns(context, {
+    yield* pruneRuns(context, {
       rules,
       isMine: (pipelineId) => this.#owns(shardOf(pipelineId, context.shards)),
       onSwept: (part) => void this.figures.swept[part]++,
       onOldest: (createdAt) => (oldest = Math.min(oldest ?? createdAt, createdAt)),
     });
     this.figures.oldestRunAt = oldest;
-    for (const shard of this.#owned()) yield* sweepStrayCommands(context, shard);
+    for (const shard of this.#owned()) yield* pruneStrayCommands(context, shard);
     if (this.#owns(SHARD_OF_RECORDS)) yield* this.#lookAtRecords();
   }
 
@@ -89,7 +89,7 @@ export class RetentionSweeper {
     const { recordsMs } = this.#retention;
     const now = this.#context.clock.monotonic();
     if (now < this.#recordsDueAt) return;
-    yield* sweepRecords(this.#context, recordsMs);
+    yield* pruneRecords(this.#context, recordsMs);
     this.#recordsDueAt = now + Math.min(RECORDS_INTERVAL_MS, recordsMs / 10);
   }
 

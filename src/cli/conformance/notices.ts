@@ -11,7 +11,7 @@ export async function tell(bench: Bench, notice: AgentNotice): Promise<void> {
 }
 
 /** The order by which the first step of a run was dispatched. */
-export async function orderOfStep(bench: Bench, runId: RunId): Promise<GrantedStep> {
+export async function grantedStepOf(bench: Bench, runId: RunId): Promise<GrantedStep> {
   const { stepRunId } = (await bench.detail(runId)).jobs[0]!.steps[0]!;
   const location = await bench.context.stores.aggregates.findStep(stepRunId);
   const step = location?.actor.state as Parameters<typeof grantedStep>[0] | undefined;

@@ -12,13 +12,13 @@ import {
   type RunKey,
 } from "../../domain/retention.ts";
 import type { KeptRun } from "../../stores/ports/retention.ts";
-import { dropArtifacts } from "../content/artifact-sweeper.ts";
+import { dropArtifacts } from "../content/artifact-pruner.ts";
 import type { AppContext } from "../context.ts";
 import { removeRun } from "../runs/remove-run.ts";
 import { rulesOf } from "./retention.ts";
 import { neededBy, retriedBy } from "../runs/succession.ts";
 
-export interface RunSweep {
+export interface RunPruning {
   readonly rules: RetentionRules;
   /** Each pipeline is looked at by one node. */
   readonly isMine: (pipelineId: PipelineId) => boolean;
@@ -34,7 +34,7 @@ const AT_ONCE = 16;
 const DELETED_PIPELINE_MS = 86_400_000;
 
 /** Yields after each piece of work, so that the caller may rest or end it; what is left is found by the next look. */
-export async function* sweepRuns(context: AppContext, sweep: RunSweep): AsyncGenerator<void, void, void> {
+export async function* pruneRuns(context: AppContext, sweep: RunPruning): AsyncGenerator<void, void, void> {
   const { pipelines, retention } = context.stores;
   const projects = new Map((await pipelines.listProjects()).map((project) => [project.projectId, project]));
   const ofProject = new Map<string, RunKey | null>();
@@ -51,14 +51,14 @@ export async function* sweepRuns(context: AppContext, sweep: RunSweep): AsyncGen
       const limits = await limitsOf(context, part, bound, { pipelineId: at, projectId: newest.projectId, ofProject });
       // Lists of pipelines show how the newest run is.
       const kept = isDeleted || part !== "runs" ? null : newest.runId;
-      yield* sweepPart(context, sweep, { pipelineId: at, part, limits, kept });
+      yield* prunePart(context, sweep, { pipelineId: at, part, limits, kept });
     }
     const [oldest] = await retention.pageRuns(at, "runs", { upTo: newest.createdAt, after: null, limit: 1 });
     if (oldest !== undefined) sweep.onOldest(oldest.createdAt);
   }
 }
 
-interface PartSweep {
+interface PartPruning {
   readonly pipelineId: PipelineId;
   readonly part: KeptPart;
   readonly limits: Limits;
@@ -66,10 +66,10 @@ interface PartSweep {
   readonly kept: string | null;
 }
 
-async function* sweepPart(
+async function* prunePart(
   context: AppContext,
-  sweep: RunSweep,
-  { pipelineId, part, limits, kept }: PartSweep,
+  sweep: RunPruning,
+  { pipelineId, part, limits, kept }: PartPruning,
 ): AsyncGenerator<void, void, void> {
   const now = context.clock.now();
   const upTo = newestBeyond(limits, now);

@@ -5,7 +5,7 @@ import type { Logger } from "../domain/logger.ts";
 const FIRST_LOOK_MS = 1_000;
 const INTERVAL_MS = 5_000;
 
-export class Sweeper {
+export class Pruner {
   readonly #log: Logger;
   readonly #what: string;
   readonly #look: () => Promise<boolean>;

@@ -12,7 +12,7 @@ import { type Facts, factsOf } from "./gate.ts";
 export const UNBOUNDED = { maxChars: Infinity, maxSteps: Infinity };
 
 /** Why a step cannot be dispatched: for people, without a value in it. */
-export class LateTextError extends Error {}
+export class DeferredTextError extends Error {}
 
 /** A step as its agent is told of it. */
 export interface ResolvedStep extends StepSpec {
@@ -23,8 +23,8 @@ export interface ResolvedStep extends StepSpec {
 /** Values of secrets by name: all that a step names. */
 export type SecretValues = Readonly<Record<string, string>>;
 
-/** A step with nothing left to evaluate; `facts` are those of its job. Throws {@link LateTextError}, `MissingOutputs`. */
-export function resolveLate(
+/** A step with nothing left to evaluate; `facts` are those of its job. Throws {@link DeferredTextError}, `MissingOutputs`. */
+export function resolveDeferred(
   { env, late }: JobSpec,
   step: StepSpec,
   facts: Facts,
@@ -67,7 +67,7 @@ export function resolveOutput(text: string, facts: Facts): Json {
   try {
     return resolve(text, facts, { env: {}, secrets: {} }, "");
   } catch (error) {
-    if (error instanceof LateTextError) return null;
+    if (error instanceof DeferredTextError) return null;
     throw error;
   }
 }
@@ -91,8 +91,8 @@ function resolve(text: string, facts: Facts, ofStep: OfStep, what: string): Json
     value = evaluateTemplate(template, scope);
   } catch (error) {
     if (error instanceof MissingOutputs) throw error;
-    throw new LateTextError(`${what} cannot be evaluated: ${error instanceof Error ? error.message : String(error)}`);
+    throw new DeferredTextError(`${what} cannot be evaluated: ${error instanceof Error ? error.message : String(error)}`);
   }
-  if (asText(value).includes("\0")) throw new LateTextError(`${what} would hold a NUL character`);
+  if (asText(value).includes("\0")) throw new DeferredTextError(`${what} would hold a NUL character`);
   return value;
 }

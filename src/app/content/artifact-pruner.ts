@@ -7,7 +7,7 @@ import type { ArtifactId, RunId } from "../../domain/ids.ts";
 import type { ArtifactSummary } from "../../stores/ports/artifacts.ts";
 import type { Stores } from "../../stores/ports/stores.ts";
 import type { AppContext } from "../context.ts";
-import { Sweeper } from "../sweeper.ts";
+import { Pruner } from "../pruner.ts";
 
 /** After so long it is looked at whether the step still runs that keeps what is being uploaded. */
 export const UPLOAD_MS = 600_000;
@@ -19,13 +19,13 @@ type Ports = Pick<AppContext, "clock" | "log"> & {
 };
 
 /** Several nodes may sweep at once: nothing is done twice that matters. */
-export function artifactSweeper(context: Ports): Sweeper {
-  const look = async () => (await sweepArtifacts(context, ARTIFACTS_A_LOOK)) === ARTIFACTS_A_LOOK;
-  return new Sweeper(context.log, "expired artifacts", look);
+export function artifactPruner(context: Ports): Pruner {
+  const look = async () => (await pruneArtifacts(context, ARTIFACTS_A_LOOK)) === ARTIFACTS_A_LOOK;
+  return new Pruner(context.log, "expired artifacts", look);
 }
 
 /** Looks at `limit` artifacts at most whose time is over, deletes those that nobody wants, and answers how many it saw. */
-export async function sweepArtifacts({ stores, clock, log }: Ports, limit: number): Promise<number> {
+export async function pruneArtifacts({ stores, clock, log }: Ports, limit: number): Promise<number> {
   const now = clock.now();
   const due = await stores.artifacts.expired(now, limit);
   for (const artifact of due) {

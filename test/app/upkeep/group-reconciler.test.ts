@@ -3,7 +3,7 @@ import { GROUP_AGGREGATE } from "../../../actors/group/aggregate.ts";
 import type { GroupState, Seat } from "../../../actors/group/state.ts";
 import type { JobState } from "../../../actors/job/state.ts";
 import { shardOf } from "../../../queues/shard-map.ts";
-import { GroupCensus, takeCensus } from "../../../src/app/upkeep/group-census.ts";
+import { GroupReconciler, takeCensus } from "../../../src/app/upkeep/group-reconciler.ts";
 import { memberKey } from "../../../src/domain/groups.ts";
 import { asId, groupIdOf, newId, type ProjectId, type RootId, type RunId } from "../../../src/domain/ids.ts";
 import type { Stores } from "../../../src/stores/ports/stores.ts";
@@ -96,7 +96,7 @@ describe("the census of groups", () => {
     const other = (SHARD + 1) % SHARDS;
     await takeCensus(ports(), other);
     expect(await leaving()).to.deep.equal([]);
-    const census = new GroupCensus(ports(), () => [SHARD]);
+    const census = new GroupReconciler(ports(), () => [SHARD]);
     census.start();
     try {
       await until("the member leaves", async () => (await leaving()).length === 1);

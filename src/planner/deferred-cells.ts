@@ -3,7 +3,7 @@ import { CONTEXTS } from "../definition/text/expression-places.ts";
 import { countCells, expandMatrix } from "../definition/matrix.ts";
 import { LIMITS } from "../definition/schema/limits.ts";
 import { MissingOutputs } from "../domain/outputs.ts";
-import type { LateCells, Pairs, Scalar } from "../domain/plan.ts";
+import type { DeferredCells, Pairs, Scalar } from "../domain/plan.ts";
 import { toScope } from "../expressions/context-data.ts";
 import { evaluateTemplate, parseTemplate } from "../expressions/template.ts";
 import { toAxis } from "./axis.ts";
@@ -15,7 +15,7 @@ import { type Facts, factsOf } from "./gate.ts";
  * how many the other jobs of the run have.
  */
 export function makeCells(
-  { axes, include, exclude }: LateCells,
+  { axes, include, exclude }: DeferredCells,
   facts: Facts,
   steps: number,
   others: number,

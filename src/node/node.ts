@@ -9,7 +9,7 @@ import { NodeRegistry } from "../../queues/node-registry.ts";
 import { ensureBootstrap } from "../app/upkeep/bootstrap.ts";
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
 import type { AppContext } from "../app/context.ts";
-import type { ControlPlaneConfig } from "../config.ts";
+import type { NodeConfig } from "../config.ts";
 import { RedisBoard } from "../board/redis-board.ts";
 import { RedisPresence } from "../board/redis-presence.ts";
 import { systemClock } from "../domain/clock.ts";
@@ -30,11 +30,11 @@ import { nodeRecord } from "./node-record.ts";
 import { registerStartMetrics } from "./start-metrics.ts";
 import { healthy, startEdge, startGateway, startWorker } from "./roles.ts";
 import { keptSigningKey } from "./signing-key.ts";
-import { fixShards, letterFormat, openStores, versionedStores } from "./stores.ts";
+import { fixShards, messageFormat, openStores, versionedStores } from "./stores.ts";
 import { Teardown } from "./teardown.ts";
 import { openTls } from "./tls-files.ts";
 
-export interface ControlPlaneOptions {
+export interface NodeOptions {
   /** Exists, when SQLite or an embedded Redis is used; whoever starts an embedded Redis has claimed it. */
   readonly dataDir: string;
   readonly log: Logger;
@@ -45,7 +45,7 @@ export interface ControlPlaneOptions {
   readonly format?: StoredFormat;
 }
 
-export interface ControlPlane {
+export interface StartedNode {
   readonly context: AppContext;
   /** `host:port` to connect to, of each listener; null without the role. */
   readonly http: string | null;
@@ -62,10 +62,10 @@ export interface ControlPlane {
  * the signal's reason, `conflict` for a port in use, another number of shards than the deployment's or a
  * deployment of versions that do not go with this one, `unavailable` for a store or a Redis that cannot be used.
  */
-export async function startControlPlane(
-  config: ControlPlaneConfig,
-  options: ControlPlaneOptions,
-): Promise<ControlPlane> {
+export async function startNode(
+  config: NodeConfig,
+  options: NodeOptions,
+): Promise<StartedNode> {
   const teardown = new Teardown(options.log);
   try {
     return await startParts(config, options, teardown);
@@ -76,10 +76,10 @@ export async function startControlPlane(
 }
 
 async function startParts(
-  config: ControlPlaneConfig,
-  { dataDir, log, onReady, signal, format = STORED_FORMAT }: ControlPlaneOptions,
+  config: NodeConfig,
+  { dataDir, log, onReady, signal, format = STORED_FORMAT }: NodeOptions,
   teardown: Teardown,
-): Promise<ControlPlane> {
+): Promise<StartedNode> {
   const tls = await openTls(config, log, teardown);
   const ready = (part: string, how: string) => {
     onReady(part, how);
@@ -110,7 +110,7 @@ async function startParts(
   teardown.add("the switch of schemas", () => schemaSwitch.stop());
   const { writes } = schemaSwitch;
   const stores = versionedStores(adapters, format, writes);
-  const letters = letterFormat(format, writes);
+  const letters = messageFormat(format, writes);
   const feed = new RedisFeed({ publisher: redis, subscriber: connectRedis(target, { role: "subscriber", log }), log });
   teardown.add("the feed", () => feed.close());
   const mailboxes = new MailboxSender({ redis, shards: config.shards, format: letters });
@@ -169,7 +169,7 @@ async function startParts(
   return { context, http, grpc, metrics, adminToken, stop: () => teardown.end() };
 }
 
-async function signingKeyOf({ signingKey, mongodb }: ControlPlaneConfig, dataDir: string): Promise<Uint8Array> {
+async function signingKeyOf({ signingKey, mongodb }: NodeConfig, dataDir: string): Promise<Uint8Array> {
   if (signingKey !== null) return signingKey;
   // With MongoDB the key is required of every node but those that neither sign nor check a token.
   return mongodb === null ? keptSigningKey(dataDir) : randomBytes(32);

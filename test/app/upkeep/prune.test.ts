@@ -8,8 +8,8 @@ import type { AppContext } from "../../../src/app/context.ts";
 import { findDeletion } from "../../../src/app/triggering/deleted-runs.ts";
 import { isRemoved } from "../../../src/app/runs/remove-run.ts";
 import { claimSuccessor } from "../../../src/app/runs/succession.ts";
-import { finishRemovals, sweepRecords, sweepStrayCommands } from "../../../src/app/upkeep/sweep-records.ts";
-import { type RunSweep, sweepRuns } from "../../../src/app/upkeep/sweep-runs.ts";
+import { finishRemovals, pruneRecords, pruneStrayCommands } from "../../../src/app/upkeep/prune-records.ts";
+import { type RunPruning, pruneRuns } from "../../../src/app/upkeep/prune-runs.ts";
 import { MillraceError } from "../../../src/domain/errors.ts";
 import { commandIdOf, newId, type PipelineId, type RunId, type StepRunId } from "../../../src/domain/ids.ts";
 import type { Bound } from "../../../src/domain/retention.ts";
@@ -71,7 +71,7 @@ describe("the sweep of retention", function () {
       expect(made).to.be.greaterThan(50);
       await fill(() => stores.idempotency.claim({ key: newId("cmd"), bodyHash: "h", createdId: "x", at: 1 }));
       now = 2 * DAY_MS;
-      for await (const _ of sweepRuns(context, sweepOf({ runs: { ...UNBOUNDED, ageMs: DAY_MS } })));
+      for await (const _ of pruneRuns(context, sweepOf({ runs: { ...UNBOUNDED, ageMs: DAY_MS } })));
       expect(await stores.retention.newestBut(1, plan), "all but those that nobody has ended").to.equal(undefined);
       expect(await fill(() => storeRun(context, plan))).to.be.greaterThan(50);
     } finally {
@@ -175,9 +175,9 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
   }
 
   /** One look; answers how much of each part went. */
-  async function sweep(rules: Partial<RunSweep["rules"]>, stores: Stores = store.stores) {
+  async function sweep(rules: Partial<RunPruning["rules"]>, stores: Stores = store.stores) {
     const swept = { ...NOTHING };
-    const all = sweepRuns({ ...context, stores }, { ...sweepOf(rules), onSwept: (part) => void swept[part]++ });
+    const all = pruneRuns({ ...context, stores }, { ...sweepOf(rules), onSwept: (part) => void swept[part]++ });
     for await (const _ of all);
     return swept;
   }
@@ -391,7 +391,7 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
     await removals.begin({ runId, ...records, at: now - 4 * DAY_MS, isRepeat: false, succession });
     await removals.finish(runId);
     const look = async (kept: number) => {
-      for await (const _ of sweepRecords(context, kept * DAY_MS));
+      for await (const _ of pruneRecords(context, kept * DAY_MS));
       const claims = await Promise.all(["request", "lasting"].map((key) => idempotency.find(key)));
       return [...claims.map((found) => found !== undefined), await isRemoved(context, runId)];
     };
@@ -409,7 +409,7 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
     const body = { kind: "stop", reason: "", operator: "", actor: "", shard: 0, storedAt: now } as const;
     for (const rootId of [runId, gone]) await store.stores.inbox.insert({ ...body, rootId, id: commandIdOf(rootId) });
     const look = async () => {
-      for await (const _ of sweepStrayCommands(context, 0));
+      for await (const _ of pruneStrayCommands(context, 0));
       return store.stores.inbox.pageRoots(0, "", 10);
     };
     expect(await look()).to.have.members([runId, gone]);
@@ -423,7 +423,7 @@ function contextOf(stores: Stores, now: () => number): AppContext {
   return { stores, clock: { now, monotonic: now }, log: silentLog, shards: 1 } as Partial<AppContext> as AppContext;
 }
 
-function sweepOf(rules: Partial<RunSweep["rules"]>): RunSweep {
+function sweepOf(rules: Partial<RunPruning["rules"]>): RunPruning {
   return {
     rules: { runs: UNBOUNDED, logs: UNBOUNDED, artifacts: UNBOUNDED, events: UNBOUNDED, ...rules },
     isMine: () => true,

@@ -6,7 +6,7 @@ import { GatewayClient } from "../../../proto/generated/gateway/v1/gateway.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { AgentOptions } from "../options.ts";
 
-export interface PlaneClients {
+export interface GatewayClients {
   readonly agent: AgentClient;
   readonly gateway: GatewayClient;
   close(): void;
@@ -21,7 +21,7 @@ export const UNCOMPRESSED = 2 as unknown as BufferEncoding;
 type Connection = Pick<AgentOptions, "address" | "tls" | "insecure">;
 
 /** Reaches nothing yet. `malformed_request` for an address that would send tokens unencrypted over a network. */
-export async function openPlaneClients(connection: Connection): Promise<PlaneClients> {
+export async function openGatewayClients(connection: Connection): Promise<GatewayClients> {
   const channelCredentials = await credentialsFor(connection);
   const channel = new Channel(connection.address, channelCredentials, {
     "grpc.initial_reconnect_backoff_ms": 100,
