@@ -355,11 +355,7 @@ export function readAgentConfig(environment: Environment): AgentConfig {
 
 /** The names of all variables that are read, for tests of files that set them. */
 export const KNOWN_VARIABLES: readonly string[] = [
-  ...new Set([
-    ...Object.keys(nodeVariables.shape),
-    ...Object.keys(agentVariables.shape),
-    "MILLRACE_AGENT_CONFIG",
-  ]),
+  ...new Set([...Object.keys(nodeVariables.shape), ...Object.keys(agentVariables.shape), "MILLRACE_AGENT_CONFIG"]),
 ];
 
 function check<T extends z.ZodType>(variables: T, environment: Environment): z.output<T> {

@@ -13,6 +13,7 @@ import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Aggregate, AggregateHead, OwedRecord } from "../../src/stores/ports/aggregates.ts";
 import { readingOutputs } from "../../src/stores/ports/reading-outputs.ts";
 import { type AggregateType, kindOf } from "./actor-kind.ts";
+import { type CreatorGrace, graceOf, isGraceOver, NO_GRACE } from "./creator-grace.ts";
 import { type ActorsIndex, afterTurn, dueTimers, headAfter, indexed, NO_ACTORS, toStored } from "./head.ts";
 import type { KernelContext } from "./kernel-context.ts";
 import { eventsOf, performOwed } from "./performer.ts";
@@ -32,7 +33,6 @@ type TurnOutcome = "done" | "conflict" | "missing";
 const MAX_BATCH = 1_000;
 /** Of an aggregate that has none: its actors do not look. */
 const NO_PLAN = {} as RunPlan;
-const NOTHING_POSTPONED = { owed: [], until: 0 };
 
 export class Activation {
   readonly rootId: RootId;
@@ -45,8 +45,8 @@ export class Activation {
   #loaded: Loaded | null = null;
   /** Saved and not yet performed; the next turn waits for them. */
   #unperformed: readonly OwedRecord[] = [];
-  /** What the creator of the aggregate is about to perform, and when it should have done so; saves carry it on. */
-  #postponed: { readonly owed: readonly OwedRecord[]; readonly until: number } = NOTHING_POSTPONED;
+  /** What is left to the creator of the aggregate; saves carry it on. */
+  #grace: CreatorGrace = NO_GRACE;
   #doorbell = false;
   #refresh = false;
 
@@ -77,7 +77,7 @@ export class Activation {
 
   get hasWork(): boolean {
     return (
-      this.#waiting.length > 0 || this.#doorbell || this.#refresh || this.#unperformed.length > 0 || this.#isLate()
+      this.#waiting.length > 0 || this.#doorbell || this.#refresh || this.#unperformed.length > 0 || this.#isGraceOver()
     );
   }
 
@@ -91,7 +91,7 @@ export class Activation {
   /** Saves what passivation needs: effects that are performed are no longer owed. Idempotent. */
   async settle(): Promise<void> {
     const loaded = this.#loaded;
-    const { owed } = this.#postponed;
+    const { owed } = this.#grace;
     if (loaded === null || this.#unperformed.length > 0 || loaded.head.owed.length === owed.length) return;
     await this.#save(loaded, { ...loaded.head, owed });
   }
@@ -142,14 +142,12 @@ export class Activation {
     );
     const index = indexed(NO_ACTORS, actors.values(), this.#type);
     const loaded: Loaded = { head: aggregate.head, actors, plan, index };
-    const { owed, version, summary } = aggregate.head;
-    const now = this.#context.clock.now();
-    const until = Math.min(summary.createdAt, now) + this.#context.timing.creatorMs;
-    const isNew = version === 1 && now < until;
-    if (!isNew) await this.#storeEvents(aggregate.head, owed);
+    const grace = graceOf(aggregate.head, this.#context.clock.now(), this.#context.timing.creatorMs);
+    const unperformed = aggregate.head.owed.slice(grace.owed.length);
+    await this.#storeEvents(aggregate.head, unperformed);
     this.#loaded = loaded;
-    this.#postponed = isNew ? { owed, until } : NOTHING_POSTPONED;
-    this.#unperformed = isNew ? [] : owed;
+    this.#grace = grace;
+    this.#unperformed = unperformed;
     return loaded;
   }
 
@@ -194,14 +192,14 @@ export class Activation {
     const changed = [...result.changed.values()];
     const index = indexed(loaded.index, changed, type);
     const root = (result.changed.get(this.rootId) ?? loaded.actors.get(this.rootId))!.state;
-    const postponed = this.#postponed;
+    const grace = this.#grace;
     // The end of all jobs leaves nothing to offer and no timer to set; events are owed all the same.
-    if (type.isFinal(root as never)) this.#postponed = NOTHING_POSTPONED;
-    const carried = this.#postponed.owed;
+    if (type.isFinal(root as never)) this.#grace = NO_GRACE;
+    const carried = this.#grace.owed;
     const actors = afterTurn(loaded.actors, result.changed);
     const after = { root, index, carried, actors, plan: loaded.plan };
     const head = headAfter(loaded.head, result, after, now, type);
-    const outcome = await this.#save(loaded, head, changed, index, eventsOf(head, [...postponed.owed, ...head.owed]));
+    const outcome = await this.#save(loaded, head, changed, index, eventsOf(head, [...grace.owed, ...head.owed]));
     if (outcome === "done") await this.#perform(loaded);
     return outcome;
   }
@@ -233,14 +231,13 @@ export class Activation {
     this.#context.onTurnSaved?.(changed, loaded.actors);
     for (const actor of changed) loaded.actors.set(actor.id, actor);
     this.#loaded = { ...loaded, head: saved, index };
-    this.#unperformed = saved.owed.slice(this.#postponed.owed.length);
+    this.#unperformed = saved.owed.slice(this.#grace.owed.length);
     for (const actor of changed) this.#onSaved(actor);
     return "done";
   }
 
-  /** True when the creator of the aggregate has had its time. */
-  #isLate(): boolean {
-    return this.#postponed.owed.length > 0 && this.#context.clock.now() >= this.#postponed.until;
+  #isGraceOver(): boolean {
+    return isGraceOver(this.#grace, this.#context.clock.now());
   }
 
   /** Whoever saved the events as owed may have died before they were stored. */
@@ -251,10 +248,10 @@ export class Activation {
 
   /** Performs what is owed; a final aggregate is saved once more, as settled. */
   async #perform(loaded: Loaded): Promise<void> {
-    if (this.#isLate()) {
-      await this.#storeEvents(loaded.head, this.#postponed.owed);
-      this.#unperformed = [...this.#postponed.owed, ...this.#unperformed];
-      this.#postponed = NOTHING_POSTPONED;
+    if (this.#isGraceOver()) {
+      await this.#storeEvents(loaded.head, this.#grace.owed);
+      this.#unperformed = [...this.#grace.owed, ...this.#unperformed];
+      this.#grace = NO_GRACE;
     }
     if (this.#unperformed.length > 0) {
       await performOwed(this.#context, loaded.head, this.#unperformed);

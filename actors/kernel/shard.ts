@@ -2,7 +2,7 @@
  * One owned shard: which aggregates are in memory, and the sweeps that find in the store what no envelope has told.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type RootId, type RunId, timeOf } from "../../src/domain/ids.ts";
+import type { RootId, RunId } from "../../src/domain/ids.ts";
 import type { DueAggregate } from "../../src/stores/ports/aggregates.ts";
 import { NewerSchemaError } from "../../src/stores/format/stored-format.ts";
 import { Activation } from "./activation.ts";
@@ -10,6 +10,7 @@ import { type Holder, kindOf } from "./actor-kind.ts";
 import type { KernelContext } from "./kernel-context.ts";
 import type { LeaseWatcher } from "./lease-watcher.ts";
 import type { Delivery, LiveActor } from "./turn.ts";
+import { isInGrace } from "./creator-grace.ts";
 
 interface Entry {
   readonly activation: Activation;
@@ -251,7 +252,7 @@ export class Shard {
     await this.#ringAll(
       (after) => aggregates.pageOwing(this.#index, after, PAGE),
       // An aggregate in memory performs what it owes by itself, when it has work.
-      (rootId) => this.#entries.get(rootId)?.activation.hasWork ?? !this.#isNew(rootId),
+      (rootId) => this.#entries.get(rootId)?.activation.hasWork ?? !this.#isInGrace(rootId),
     );
     await this.#ringDue(clock.now());
     await this.#passivateIdle();
@@ -286,13 +287,12 @@ export class Shard {
     }
   }
 
-  /** True while the creator of an aggregate may be performing what it owes. */
-  #isNew(rootId: RootId): boolean {
+  /** True while the creator of an aggregate may be performing what it owes; see creator-grace.ts. */
+  #isInGrace(rootId: RootId): boolean {
     const { clock, timing, typeOf } = this.#context;
     // Groups are created by their owner.
     if (typeOf(rootId).initial !== undefined) return false;
-    const ageMs = clock.now() - timeOf(rootId as RunId);
-    return ageMs >= 0 && ageMs < timing.creatorMs;
+    return isInGrace(rootId as RunId, clock.now(), timing.creatorMs);
   }
 
   /** Drops an idle aggregate from memory. What was performed is cleared first, so that no sweep performs it again. */

@@ -7,12 +7,7 @@ import type { StoredFormat } from "../stores/format/stored-format.ts";
 import { packageVersion } from "./package-root.ts";
 
 /** `format` is the newest form of stored things that the node reads. */
-export function nodeRecord(
-  nodeId: string,
-  { roles }: NodeConfig,
-  clock: Clock,
-  { schema }: StoredFormat,
-): NodeRecord {
+export function nodeRecord(nodeId: string, { roles }: NodeConfig, clock: Clock, { schema }: StoredFormat): NodeRecord {
   const version = packageVersion();
   return {
     nodeId,

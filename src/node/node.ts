@@ -62,10 +62,7 @@ export interface StartedNode {
  * the signal's reason, `conflict` for a port in use, another number of shards than the deployment's or a
  * deployment of versions that do not go with this one, `unavailable` for a store or a Redis that cannot be used.
  */
-export async function startNode(
-  config: NodeConfig,
-  options: NodeOptions,
-): Promise<StartedNode> {
+export async function startNode(config: NodeConfig, options: NodeOptions): Promise<StartedNode> {
   const teardown = new Teardown(options.log);
   try {
     return await startParts(config, options, teardown);

@@ -91,7 +91,9 @@ function resolve(text: string, facts: Facts, ofStep: OfStep, what: string): Json
     value = evaluateTemplate(template, scope);
   } catch (error) {
     if (error instanceof MissingOutputs) throw error;
-    throw new DeferredTextError(`${what} cannot be evaluated: ${error instanceof Error ? error.message : String(error)}`);
+    throw new DeferredTextError(
+      `${what} cannot be evaluated: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
   if (asText(value).includes("\0")) throw new DeferredTextError(`${what} would hold a NUL character`);
   return value;

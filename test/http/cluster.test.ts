@@ -327,8 +327,7 @@ describe("the cluster, for its operators", function () {
   });
 
   describe("metrics", () => {
-    const scrape = async (node: StartedNode): Promise<string> =>
-      (await fetch(`http://${node.metrics}/metrics`)).text();
+    const scrape = async (node: StartedNode): Promise<string> => (await fetch(`http://${node.metrics}/metrics`)).text();
 
     it("show the same on every node, and what each owns", async () => {
       const worker = await planes.start("worker");

@@ -85,7 +85,11 @@ describe("mailboxes between two releases", () => {
     return { owner, received };
   }
 
-  const letter = (message: unknown): AddressedMessage => ({ rootId: "run_1", to: { kind: "run", id: "run_1" }, message });
+  const letter = (message: unknown): AddressedMessage => ({
+    rootId: "run_1",
+    to: { kind: "run", id: "run_1" },
+    message,
+  });
 
   it("carry letters of both, either way, while the newer one writes the old schema", async () => {
     const { owner, received } = await own(UNVERSIONED_FORMAT);
