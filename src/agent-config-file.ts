@@ -5,6 +5,7 @@
 import { isMap, isScalar, LineCounter, type Node, parseDocument } from "yaml";
 import { type AgentVariable, agentVariableProblem } from "./config.ts";
 import { MillraceError, type Problem } from "./domain/errors.ts";
+import { toPointer } from "./domain/json-pointer.ts";
 
 /** By key: the variable that it stands for. */
 export const AGENT_SETTINGS = {
@@ -47,7 +48,7 @@ export function readAgentConfigFile(text: string, file: string): AgentVariables 
   if (isMap<Node, Node | null>(root)) {
     for (const { key, value } of root.items) {
       const setting = isScalar(key) ? String(key.value) : "";
-      const pointer = `/${setting}`;
+      const pointer = toPointer([setting]);
       const at = key.range![0];
       const variable = settingNamed(setting);
       if (variable === undefined) {

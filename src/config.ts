@@ -25,6 +25,7 @@ import type { ArtifactRules } from "./domain/artifacts.ts";
 import type { CacheRules } from "./domain/caches.ts";
 import type { DiskFloor } from "./domain/disk-floor.ts";
 import { MillraceError, type Problem } from "./domain/errors.ts";
+import { toPointer } from "./domain/json-pointer.ts";
 import type { Labels } from "./domain/labels.ts";
 import type { Quotas } from "./domain/quotas.ts";
 import type { Retention } from "./domain/retention.ts";
@@ -367,7 +368,7 @@ function check<T extends z.ZodType>(variables: T, environment: Environment): z.o
   if (result.success) return result.data;
   const problems = result.error.issues.map(({ path, message }): Problem => ({
     code: "environment",
-    pointer: `/${String(path[0])}`,
+    pointer: toPointer(path.slice(0, 1)),
     message: `${String(path[0])} ${message}`,
   }));
   const unique = [...new Set(problems.map((problem) => problem.message))];

@@ -1,4 +1,4 @@
-/** The approval as the kernel sees it. */
+/** Binds the approval actor to the kernel. */
 import type { ActorKind } from "../kernel/actor-kind.ts";
 import { decideApproval, outstandingApproval } from "./decide.ts";
 import type { ApprovalMessage } from "./messages.ts";

@@ -1,4 +1,4 @@
-/** The approval's decisions: names the situation, looks it up in the table, and says what follows from it. Pure. */
+/** The approval's decisions: names the situation, looks it up in the transition table, and returns the next state and effects. Pure. */
 import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
 import type { Lifecycle } from "../../src/domain/events.ts";
 import { jobRunId } from "../../src/domain/ids.ts";
@@ -21,10 +21,10 @@ import {
 } from "./state.ts";
 import { APPROVAL_TRANSITIONS, type ApprovalInput } from "./transitions.ts";
 
-type Told = LocalEffect<RunMessage | JobMessage, never>;
-type ApprovalDecision = Decision<ApprovalState, OwedEffect | Told>;
+type ResultMessage = LocalEffect<RunMessage | JobMessage, never>;
+type ApprovalDecision = Decision<ApprovalState, OwedEffect | ResultMessage>;
 
-/** Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` for a `never` cell. */
+/** Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` where the table says `never`. */
 export function decideApproval(
   approval: ApprovalState,
   message: ApprovalMessage,
@@ -34,9 +34,9 @@ export function decideApproval(
 ): ApprovalDecision {
   const voted = message.type === "approve" ? withVote(approval, message, now) : approval;
   const input = inputOf(approval, voted, message, plan, peers);
-  const cell = lookUp("approval", APPROVAL_TRANSITIONS, input, approval.state);
-  if (cell === "late" || cell === "same") {
-    return { cell, next: approval, effects: answer(approval, message, cell === "same") };
+  const entry = lookUp("approval", APPROVAL_TRANSITIONS, input, approval.state);
+  if (entry === "late" || entry === "same") {
+    return { entry, next: approval, effects: answer(approval, message, entry === "same") };
   }
   switch (input) {
     case "approve":
@@ -52,13 +52,13 @@ export function decideApproval(
       return moved(next, [publish(next, "cancelled", plan, message)]);
     }
     case "approveAgain":
-    case "stillWanted":
+    case "stillNeeded":
     case "staleTimer":
-      throw new Error(`the table has no move for ${input}`);
+      throw new Error(`the transition table of the approval has no target state for ${input}`);
   }
 }
 
-/** What asks people: the actor that waits for them, the event, and the timer. */
+/** The effects that request an approval: the actor that waits for the votes, the event, and the timer. */
 export function requestApproval(
   request: ApprovalRequest,
   now: number,
@@ -72,7 +72,7 @@ export function requestApproval(
   ];
 }
 
-/** What Redis must know of this approval although it has forgotten everything. */
+/** The effects that tell an emptied Redis again what it must hold for this approval: its timer. */
 export function outstandingApproval({ approvalId, expiryTimer }: ApprovalState): readonly OwedEffect[] {
   if (expiryTimer === null) return [];
   return [{ type: "schedule", to: { kind: "approval", id: approvalId }, timer: "expiry", ...expiryTimer }];
@@ -92,13 +92,13 @@ function inputOf(
     case "reject":
       return "reject";
     case "withdraw":
-      return jobsOf(approval, plan, peers).some(({ endedAt }) => endedAt === null) ? "stillWanted" : "withdraw";
+      return jobsOf(approval, plan, peers).some(({ endedAt }) => endedAt === null) ? "stillNeeded" : "withdraw";
     case "timer":
       return approval.expiryTimer?.generation === message.generation ? "expire" : "staleTimer";
   }
 }
 
-/** The same object when the voter has approved before. */
+/** The approval with this vote; the same object when the voter has approved before. */
 function withVote(approval: ApprovalState, vote: Vote, now: number): ApprovalState {
   const { approvals } = approval;
   if (approvals.some(({ userId }) => userId === vote.voter.userId)) return approval;
@@ -121,26 +121,31 @@ function end(
   return moved(next, [
     publish(next, result, plan, message),
     ...answer(next, message, true),
-    ...tell(next, result, plan, peers),
+    ...tellResult(next, result, plan, peers),
   ]);
 }
 
-/** Those that come to the gate later find it as it is. */
-function tell(approval: ApprovalState, result: ApprovalResult, plan: RunPlan, peers: Peers): readonly Told[] {
+/** Tells the run, or the jobs that wait at the gate. A job that comes to the gate later reads the state of the approval. */
+function tellResult(
+  approval: ApprovalState,
+  result: ApprovalResult,
+  plan: RunPlan,
+  peers: Peers,
+): readonly ResultMessage[] {
   const { gate, runId } = approval;
   if ("stage" in gate) {
     return [{ type: "send", to: { kind: "run", id: runId }, message: { type: "approvalEnded", result } }];
   }
   return jobsOf(approval, plan, peers)
     .filter(({ state, place }) => state === "waiting" && place === null)
-    .map(({ jobId }): Told => ({
+    .map(({ jobId }): ResultMessage => ({
       type: "send",
       to: { kind: "job", id: jobId },
       message: { type: "approvalEnded", result },
     }));
 }
 
-/** The jobs behind the gate of a job, which have not begun before it is opened: so these are their first attempts. */
+/** The jobs behind the gate of a job. They do not begin before it opens, so these are their first attempts. */
 function jobsOf({ gate, runId }: ApprovalState, plan: RunPlan, peers: Peers): readonly JobState[] {
   if ("stage" in gate) return [];
   return plan.jobs
@@ -176,6 +181,6 @@ function publish(
   };
 }
 
-function moved(next: ApprovalState, effects: readonly (OwedEffect | Told)[]): ApprovalDecision {
-  return { cell: "moved", next, effects };
+function moved(next: ApprovalState, effects: readonly (OwedEffect | ResultMessage)[]): ApprovalDecision {
+  return { entry: "moved", next, effects };
 }

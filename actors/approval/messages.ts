@@ -1,10 +1,10 @@
-/** What an approval actor is told, and by whom. */
+/** The messages of an approval actor, and who sends each. */
 import type { CommandId, UserId } from "../../src/domain/ids.ts";
 
-/** How an approval ended for what waits for it. */
+/** How an approval ended, for the run or the jobs that wait for it. */
 export type ApprovalResult = "approved" | "rejected" | "expired";
 
-/** Whoever approves or rejects, as authenticated; that they may has been checked. */
+/** The authenticated user who approves or rejects. The edge has checked that this user may. */
 export interface Voter {
   readonly userId: UserId;
   readonly name: string;
@@ -13,7 +13,7 @@ export interface Voter {
 export type ApprovalMessage =
   /** From a stored command. */
   | (Vote & { readonly type: "approve" | "reject" })
-  /** From the run or a job that waited: it does so no more. */
+  /** From the run, or from a job: it no longer waits for the approval. */
   | { readonly type: "withdraw" }
   | { readonly type: "timer"; readonly timer: "expiry"; readonly generation: number };
 

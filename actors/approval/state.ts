@@ -1,11 +1,11 @@
-/** What an approval actor remembers: one gate of one run, from when something waits for it. */
+/** The state of an approval actor: one gate of one run. The actor is made when the run or a job begins to wait at the gate. */
 import { type ApprovalId, approvalId, type PipelineId, type ProjectId, type RunId } from "../../src/domain/ids.ts";
 import type { PlannedApproval, RunPlan } from "../../src/domain/plan.ts";
 import type { ApprovalStatus } from "../../src/domain/status.ts";
 import type { Timer } from "../../src/domain/timer.ts";
 import type { Voter } from "./messages.ts";
 
-/** Positions in the plan; of a matrix that of its first cell. */
+/** The stage or job behind the gate, by its position in the plan; for a matrix, the position of its first cell. */
 export type ApprovalGate = { readonly stage: number } | { readonly job: number };
 
 export interface CastVote extends Voter {
@@ -20,28 +20,28 @@ export interface ApprovalState {
   readonly projectId: ProjectId;
   readonly gate: ApprovalGate;
   readonly state: ApprovalStatus;
-  /** For approvers, with the values that it was asked for with. */
+  /** For approvers: the text of the plan, with its expressions evaluated when the approval was requested. */
   readonly message: string;
   readonly requestedAt: number;
   readonly endedAt: number | null;
-  /** In the order in which they came; nobody counts twice. */
+  /** In the order in which they came, at most one for each user. */
   readonly approvals: readonly CastVote[];
   readonly rejection: CastVote | null;
   readonly expiryTimer: Timer | null;
 }
 
-/** The gate of a job is that of the first cell of its matrix. */
+/** The gate of the job at `index`. All cells of a matrix share the gate of the first cell. */
 export function gateOfJob(index: number, plan: Pick<RunPlan, "jobs">): { readonly job: number } {
   const { baseName } = plan.jobs[index]!;
   return { job: plan.jobs.findIndex((job) => job.baseName === baseName) };
 }
 
-/** `stage deploy`, `job deploy`. */
+/** The name that users see: `stage deploy`, `job deploy`. */
 export function gateName(gate: ApprovalState["gate"], plan: Pick<RunPlan, "stages" | "jobs">): string {
   return "stage" in gate ? `stage ${plan.stages[gate.stage]!.name}` : `job ${plan.jobs[gate.job]!.baseName}`;
 }
 
-/** What the plan says of it. */
+/** The rules of the plan for this gate. */
 export function plannedApproval(gate: ApprovalGate, plan: Pick<RunPlan, "stages" | "jobs">): PlannedApproval {
   return "stage" in gate ? plan.stages[gate.stage]!.approval! : plan.jobs[gate.job]!.approval!;
 }
@@ -74,7 +74,7 @@ export function newApproval(
   };
 }
 
-/** What is missing until it is approved: users who have to, and how many approvals in all. */
+/** What is missing for the approval: the users who still have to approve, and the number of approvals, theirs included. */
 export function missingApprovals(
   { approvals }: Pick<ApprovalState, "approvals">,
   { required, count }: Pick<PlannedApproval, "required" | "count">,

@@ -2,27 +2,29 @@
  * The approval's whole state machine.
  *
  *   pending ──▶ approved │ rejected │ expired
- *      └──────▶ cancelled (nothing waits for it any more)
+ *      └──────▶ cancelled (no job waits for it any more)
  */
 import type { TransitionTable } from "../../src/domain/transition-table.ts";
 import type { ApprovalStatus } from "../../src/domain/status.ts";
 
 /**
- * `approve`: others have to approve as well; `lastApproval`: nobody has to. A command to one that has ended is `late`:
- * answered as refused, with the status that stood in its way.
+ * Each input, and the situation in which `inputOf` (decide.ts) looks it up. A vote on an approval that has ended is `late`: the
+ * approval answers that it is refused, with the approval's status.
  */
+// prettier-ignore
 export const APPROVAL_INPUTS = [
-  "approve",
-  "approveAgain",
-  "lastApproval",
-  "reject",
-  "expire",
-  "withdraw",
-  "stillWanted",
-  "staleTimer",
+  "approve",      // A user approves, and others have to approve as well.
+  "approveAgain", // A user approves who has approved before.
+  "lastApproval", // A user approves, and no other approval is missing.
+  "reject",       // A user rejects.
+  "expire",       // The time for an answer is over.
+  "withdraw",     // The run or a job no longer waits for the approval, and no other job does.
+  "stillNeeded",  // A job no longer waits for the approval, and another job behind the same gate does.
+  "staleTimer",   // A timer fires that the approval has since cleared.
 ] as const;
 export type ApprovalInput = (typeof APPROVAL_INPUTS)[number];
 
+/** What each input does in each state; for the words `same`, `late` and `never` see transition-table.ts. */
 // prettier-ignore
 export const APPROVAL_TRANSITIONS = {
   approve:      { pending: "pending",   approved: "late",  rejected: "late",  expired: "late",  cancelled: "late"  },
@@ -31,6 +33,6 @@ export const APPROVAL_TRANSITIONS = {
   reject:       { pending: "rejected",  approved: "late",  rejected: "late",  expired: "late",  cancelled: "late"  },
   expire:       { pending: "expired",   approved: "never", rejected: "never", expired: "never", cancelled: "never" },
   withdraw:     { pending: "cancelled", approved: "late",  rejected: "late",  expired: "late",  cancelled: "late"  },
-  stillWanted:  { pending: "same",      approved: "late",  rejected: "late",  expired: "late",  cancelled: "late"  },
+  stillNeeded:  { pending: "same",      approved: "late",  rejected: "late",  expired: "late",  cancelled: "late"  },
   staleTimer:   { pending: "late",      approved: "late",  rejected: "late",  expired: "late",  cancelled: "late"  },
 } as const satisfies TransitionTable<ApprovalStatus, ApprovalInput>;

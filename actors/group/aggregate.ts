@@ -1,4 +1,4 @@
-/** The group aggregate: one actor, which is there as soon as somebody asks for a place. */
+/** The group aggregate: one actor, which the kernel creates when the first run or job asks for a place. */
 import { asId, type GroupId, type ProjectId } from "../../src/domain/ids.ts";
 import { NO_PIPELINE, type RunOrigin, type RunSummary } from "../../src/stores/ports/aggregates.ts";
 import type { Command } from "../../src/stores/ports/inbox.ts";
@@ -17,7 +17,7 @@ const groupActor: ActorKind<GroupState, GroupMessage> = {
   heldBy: () => null,
 };
 
-/** Those of no run. */
+/** Every aggregate has a summary and an origin; those of a group say nothing. */
 const SUMMARY: RunSummary = {
   pipelineId: NO_PIPELINE,
   projectId: asId<ProjectId>(""),
@@ -70,20 +70,20 @@ export const GROUP_AGGREGATE: AggregateType = {
       actors: [{ kind: "group", id: rootId, state, index: groupActor.index(state) }],
     };
   },
-  delivery: (command) => ({ to: { kind: "group", id: command.rootId }, message: messageOf(command) }),
+  messageOf: (command) => ({ to: { kind: "group", id: command.rootId }, message: messageOf(command) }),
   causeOf: () => ({ cause: "", by: "" }),
   summarise: () => SUMMARY,
-  // Nothing of an empty group has to be done; the next one to enter finds it.
+  // An empty group owes nothing. The next member that enters loads it again.
   isFinal: ({ state }: GroupState) => state === "idle",
   waitsMessage: () => {
-    throw new Error("a group waits for no agent");
+    throw new Error("a group does not wait for an agent");
   },
   agentLostMessage: () => {
-    throw new Error("no agent holds a group");
+    throw new Error("a group is not held by an agent");
   },
 };
 
 function messageOf(command: Command): GroupMessage {
   if (command.kind === "enter" || command.kind === "leave") return { ...command, commandId: command.id };
-  throw new Error(`a group cannot meet the command ${command.kind}`);
+  throw new Error(`the command ${command.kind} is not valid for a group`);
 }

@@ -1,4 +1,4 @@
-/** The group's decisions: who gets a place, who gives way, who is refused. Pure. */
+/** The group's decisions: which member gets a place, which member must end for another one, and which one is refused. Pure. */
 import type { EnterCommand, PlaceCommand } from "../../src/domain/commands.ts";
 import type { Decision, OwedEffect } from "../../src/domain/effects.ts";
 import { memberKey, memberOf } from "../../src/domain/groups.ts";
@@ -10,29 +10,32 @@ import { GROUP_TRANSITIONS, type GroupInput } from "./transitions.ts";
 
 type GroupDecision = Decision<GroupState, OwedEffect>;
 
-/** Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` for a `never` cell. */
+/** Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` where the table says `never`. */
 export function decideGroup(group: GroupState, message: GroupMessage, now: number): GroupDecision {
   const input = inputOf(group, message);
-  const cell = lookUp("group", GROUP_TRANSITIONS, input, group.state);
-  if (cell === "late" || cell === "same") return { cell, next: group, effects: answerUnmoved(group, message, input) };
-  const next = settle(message.kind === "enter" ? enter(group, message, now) : leave(group, memberKey(message.member)));
-  return { cell: "moved", next, effects: [...answer(next, message), ...tellings(group, next, message)] };
+  const entry = lookUp("group", GROUP_TRANSITIONS, input, group.state);
+  if (entry === "late" || entry === "same") {
+    return { entry, next: group, effects: answerUnchanged(group, message, input) };
+  }
+  const changed = message.kind === "enter" ? enter(group, message, now) : leave(group, memberKey(message.member));
+  const next = assignPlaces(changed);
+  return { entry: "moved", next, effects: [...answer(next, message), ...tellMembers(group, next, message)] };
 }
 
 function inputOf(group: GroupState, message: GroupMessage): GroupInput {
   const isMember = seatOf(group, memberKey(message.member)) !== undefined;
   if (message.kind === "leave") {
-    if (!isMember) return "strangerLeaves";
+    if (!isMember) return "nonMemberLeaves";
     return group.seats.length === 1 ? "lastLeaves" : "leaves";
   }
   if (isMember) return "entersAgain";
   const isFull = group.seats.length >= limitWith(group, message).limit;
   const isRefused =
     message.group.onConflict === "reject" ? isFull : group.seats.filter(({ held }) => !held).length >= MAX_WAITING;
-  return isRefused && group.state === "busy" ? "refused" : "enters";
+  return isRefused && group.state === "busy" ? "entryRefused" : "enters";
 }
 
-/** The limit of the newest definition holds, whoever brings it. */
+/** The limit that holds once this member has entered: that of the newest definition, whichever member brings it. */
 function limitWith(group: GroupState, { group: planned }: EnterCommand): Pick<GroupState, "limit" | "definedBy"> {
   return planned.definedBy >= group.definedBy ? planned : group;
 }
@@ -52,13 +55,16 @@ function enter(group: GroupState, message: EnterCommand, now: number): GroupStat
   return { ...group, projectId, name: planned.name, state: "busy", limit, definedBy, seats };
 }
 
-function leave(group: GroupState, gone: string): GroupState {
-  const seats = group.seats.filter(({ key }) => key !== gone);
+function leave(group: GroupState, leaver: string): GroupState {
+  const seats = group.seats.filter(({ key }) => key !== leaver);
   return { ...group, seats, state: seats.length === 0 ? "idle" : "busy" };
 }
 
-/** Ends older ones for those that do not wait, then gives free places to those that wait, in the order of their creation. */
-function settle(group: GroupState): GroupState {
+/**
+ * First, for members with `cancelRunning`, marks older members that have to end; then gives the free places to the members that wait,
+ * in the order of creation.
+ */
+function assignPlaces(group: GroupState): GroupState {
   const { limit } = group;
   const seats = [...group.seats];
   const newest = seats.findLast(
@@ -80,14 +86,14 @@ function settle(group: GroupState): GroupState {
   return { ...group, seats };
 }
 
-/** What members are told that differs from what they know. */
-function tellings(before: GroupState, after: GroupState, message: GroupMessage): readonly OwedEffect[] {
-  const known = new Map(before.seats.map((seat) => [seat.key, seat]));
-  // One that reserves a place is not there yet: it asks again when it is.
-  const absent = message.kind === "enter" && message.isReservation ? memberKey(message.member) : undefined;
+/** Tells each member what has changed for it. */
+function tellMembers(before: GroupState, after: GroupState, message: GroupMessage): readonly OwedEffect[] {
+  const seatsBefore = new Map(before.seats.map((seat) => [seat.key, seat]));
+  // A run that reserves a place is not stored yet: it asks for the place again when it is.
+  const reserving = message.kind === "enter" && message.isReservation ? memberKey(message.member) : undefined;
   return after.seats.flatMap((seat): readonly OwedEffect[] => {
-    const was = known.get(seat.key);
-    if (was === seat || seat.key === absent) return [];
+    const was = seatsBefore.get(seat.key);
+    if (was === seat || seat.key === reserving) return [];
     const isSuperseded = seat.supersededBy !== null && was?.supersededBy !== seat.supersededBy;
     return [
       ...(isSuperseded ? [tell(after, seat.key, "superseded", seat.supersededBy)] : []),
@@ -106,23 +112,24 @@ function tell({ groupId }: GroupState, key: string, kind: PlaceCommand["kind"], 
   };
 }
 
-function answerUnmoved(group: GroupState, message: GroupMessage, input: GroupInput): readonly OwedEffect[] {
+/** The answer to a message that leaves the group as it is. */
+function answerUnchanged(group: GroupState, message: GroupMessage, input: GroupInput): readonly OwedEffect[] {
   const key = memberKey(message.member);
   const by = holderOf(group);
-  if (input === "refused") {
-    const isTold = message.kind === "enter" && !message.isReservation;
-    return [...answer(group, message, by), ...(isTold ? [tell(group, key, "placeRefused", by)] : [])];
+  if (input === "entryRefused") {
+    const isStored = message.kind === "enter" && !message.isReservation;
+    return [...answer(group, message, by), ...(isStored ? [tell(group, key, "placeRefused", by)] : [])];
   }
-  // Whoever has reserved the place is there now.
+  // The run that has reserved this place is stored now, and asks for the place again.
   const isHolder = input === "entersAgain" && seatOf(group, key)!.held;
   return [...answer(group, message), ...(isHolder ? [tell(group, key, "placed", null)] : [])];
 }
 
-function seatOf({ seats }: GroupState, wanted: string): Seat | undefined {
-  return seats.find(({ key }) => key === wanted);
+function seatOf({ seats }: GroupState, member: string): Seat | undefined {
+  return seats.find(({ key }) => key === member);
 }
 
-/** `refusedBy`: the run that has the place. */
+/** The verdict on the command. `refusedBy`: the run that has the place, when the member is refused. */
 function answer(group: GroupState, message: GroupMessage, refusedBy?: RunId | null): readonly OwedEffect[] {
   const status = seatOf(group, memberKey(message.member))?.held === true ? "running" : "pending";
   const verdict =

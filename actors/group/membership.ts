@@ -1,10 +1,10 @@
-/** What a run or a job says to its group. Pure. */
+/** The commands of a run or a job to its group. Pure. */
 import type { OwedEffect } from "../../src/domain/effects.ts";
 import { type GroupMember, memberKey, type Place } from "../../src/domain/groups.ts";
 import { commandIdOf, groupIdOf, type ProjectId } from "../../src/domain/ids.ts";
 import type { PlannedGroup } from "../../src/domain/plan.ts";
 
-/** The place asked for, and the effect that asks; `group` has its final name. */
+/** The place that the member asks for, and the effect that asks the group. The name of `group` is evaluated already. */
 export function enterGroup(
   member: GroupMember,
   projectId: ProjectId,
@@ -22,7 +22,7 @@ export function enterGroup(
   };
 }
 
-/** Nothing for one that is in no group. */
+/** The effect that gives up a place or stops waiting for one; none for a member without a place. */
 export function leaveGroup(place: Place | null, member: GroupMember): readonly OwedEffect[] {
   if (place === null) return [];
   const { groupId } = place;

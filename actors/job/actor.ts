@@ -1,4 +1,4 @@
-/** The job as the kernel sees it. */
+/** Binds the job actor to the kernel. */
 import type { ActorKind } from "../kernel/actor-kind.ts";
 import { decideJob, outstandingJob } from "./decide.ts";
 import type { JobMessage } from "./messages.ts";

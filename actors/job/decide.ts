@@ -1,4 +1,4 @@
-/** The job's decisions: names the situation, looks it up in the table, and says what follows from it. Pure. */
+/** The job's decisions: names the situation, looks it up in the transition table, and returns the next state and effects. Pure. */
 import type { OwedEffect } from "../../src/domain/effects.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
@@ -21,23 +21,23 @@ import { endJob, retryJob } from "./endings.ts";
 import { causeOf, cleanUp, endCleanup } from "./cleanup.ts";
 import { refusalOf, waitAtGate } from "./gates.ts";
 import { inputOf, PLAIN_CANCEL } from "./inputs.ts";
-import type { AskedToEnd, ClaimRequested, JobMessage, JobWaits, StepEnded } from "./messages.ts";
-import { goOnRetrying, retryStep } from "./retrying.ts";
+import type { ClaimRequested, JobMessage, JobWaits, StepEnded, UserCancel } from "./messages.ts";
+import { resumeRetry, retryStep } from "./retrying.ts";
 import { stepFacts } from "./facts.ts";
-import { begin, meetNeed, pause, resume } from "./queueing.ts";
-import { cellsOf, spread, takeCell, tellCells } from "./spreading.ts";
-import { afterStep, hasNext, walk } from "./walk.ts";
+import { begin, pause, recordNeed, resume } from "./queueing.ts";
+import { evaluateCells, recordCell, spread, tellCells } from "./spreading.ts";
+import { hasNext, walk, walkAfterStep } from "./walk.ts";
 import { isBound, type JobState, jobStatus } from "./state.ts";
 import { JOB_TRANSITIONS, type JobInput } from "./transitions.ts";
 
-/** Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` for a `never` cell. */
+/** Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` where the table says `never`. */
 export function decideJob(job: JobState, message: JobMessage, now: number, plan: RunPlan, peers: Peers): JobDecision {
-  const isAsked = message.type === "cancelJob" || message.type === "cancelStep";
-  if (!isAsked) return decideInput(job, message, inputOf(job, message, plan, peers), now, plan, peers);
+  const isUserCancel = message.type === "cancelJob" || message.type === "cancelStep";
+  if (!isUserCancel) return decideInput(job, message, inputOf(job, message, plan, peers), now, plan, peers);
   const decision = decideInput(job, PLAIN_CANCEL, inputOf(job, message, plan, peers), now, plan, peers);
   const answered = answer(decision, message, peers);
-  if (decision.cell !== "moved") return { ...decision, effects: [answered, ...decision.effects] };
-  // What is at work may go on for long: who asked for its end, and why, is told before.
+  if (decision.entry !== "moved") return { ...decision, effects: [answered, ...decision.effects] };
+  // The step may take long to end: an event says before that who asked for the end, and why.
   const { reason } = message;
   return { ...decision, effects: [answered, publishJob(job, "stopping", { reason }), ...decision.effects] };
 }
@@ -51,64 +51,64 @@ function decideInput(
   peers: Peers,
 ): JobDecision {
   const facts = stepFacts(job, plan, peers);
-  const cell = lookUp("job", JOB_TRANSITIONS, input, job.state);
-  if (cell === "late") return { cell, next: job, effects: refuseClaim(job, message, plan) };
-  if (cell === "same") return { cell, next: job, effects: input === "claimedAgain" ? repeatDispatch(job) : [] };
+  const entry = lookUp("job", JOB_TRANSITIONS, input, job.state);
+  if (entry === "late") return { entry, next: job, effects: refuseClaim(job, message, plan) };
+  if (entry === "same") return { entry, next: job, effects: input === "claimedAgain" ? repeatDispatch(job) : [] };
   switch (input) {
-    case "held":
-      return moved(meetNeed(job, message), []);
+    case "stillBlocked":
+      return moved(recordNeed(job, message), []);
     case "ready":
-      return begin(takePlace(meetNeed(job, message)), now, plan, facts);
+      return begin(takePlace(recordNeed(job, message)), now, plan, facts);
     case "gated":
-      return waitAtGate(meetNeed(job, message), now, plan, peers, facts);
-    case "refused":
+      return waitAtGate(recordNeed(job, message), now, plan, peers, facts);
+    case "notApproved":
     case "placeDenied": {
-      const refusal = refusalOf(meetNeed(job, message), message, plan, peers);
-      return endJob(refusal.job, input === "refused" ? "cancelled" : "failed", refusal.reason, now, plan);
+      const refusal = refusalOf(recordNeed(job, message), message, plan, peers);
+      return endJob(refusal.job, input === "notApproved" ? "cancelled" : "failed", refusal.reason, now, plan);
     }
-    case "readyInVain":
-    case "readyBroken":
+    case "noStepRuns":
+    case "conditionFailed":
       return endUnbegun(job, input, message, now, plan, facts);
     case "spread":
-    case "spreadInVain":
-      return spreadOrEnd(meetNeed(job, message), now, plan, facts);
+    case "cannotSpread":
+      return spreadOrEnd(recordNeed(job, message), now, plan, facts);
     case "cellsRemain":
-      return takeCell(job, message, plan);
+      return recordCell(job, message, plan);
     case "cellsPassed":
-      return endJob(takeCell(job, message, plan).next, "success", "", now, plan);
+      return endJob(recordCell(job, message, plan).next, "success", "", now, plan);
     case "cellsFailed":
-      return endJob(takeCell(job, message, plan).next, "failed", "cell_failed", now, plan);
+      return endJob(recordCell(job, message, plan).next, "failed", "cell_failed", now, plan);
     case "cellsCancelled": {
-      const { next } = takeCell(job, message, plan);
-      const isOwn = next.cells.some(({ result }) => result === "cancelled");
-      return endJob(next, "cancelled", isOwn ? "cancelled" : "upstream_failed", now, plan);
+      const { next } = recordCell(job, message, plan);
+      const wasCancelled = next.cells.some(({ result }) => result === "cancelled");
+      return endJob(next, "cancelled", wasCancelled ? "cancelled" : "upstream_failed", now, plan);
     }
     case "upstreamFailed":
       return endJob(job, "cancelled", "upstream_failed", now, plan);
     case "claimed":
       return grant(job, message as ClaimRequested, now, plan);
-    case "waits":
-      return tellWait(job, message as JobWaits);
+    case "waitChanged":
+      return recordWait(job, message as JobWaits);
     case "stepRetried":
       return retryStep(job, now, plan, peers);
     case "retryDue":
-      return job.state === "pending" ? begin({ ...job, retryTimer: null }, now, plan, facts) : goOnRetrying(job);
+      return job.state === "pending" ? begin({ ...job, retryTimer: null }, now, plan, facts) : resumeRetry(job);
     case "stepsRemain":
       return advance(job, message as StepEnded, plan, facts);
     case "lastStepDone":
     case "stepFailed": {
-      const { job: walked, passed } = afterStep(job, message as StepEnded, plan, facts);
+      const { job: walked, skips } = walkAfterStep(job, message as StepEnded, plan, facts);
       const state = input === "stepFailed" ? "failed" : "success";
-      return endJob({ ...walked, stepActive: false }, state, walked.failing, now, plan, passed);
+      return endJob({ ...walked, stepActive: false }, state, walked.failing, now, plan, skips);
     }
     case "stepCancelled":
       return endJob(job, "cancelled", "cancelled", now, plan);
     case "cancelDone":
       return endJob(job, "cancelled", job.reason, now, plan);
     case "cancelBetweenSteps":
-      return endJob(giveWay(job, message as Cancel), "cancelled", causeOf(message as Cancel), now, plan);
+      return endJob(recordSuccessor(job, message as Cancel), "cancelled", causeOf(message as Cancel), now, plan);
     case "cleanUp":
-      return cleanUp(message.type === "superseded" ? giveWay(job, message) : job, message, now, plan, facts);
+      return cleanUp(message.type === "superseded" ? recordSuccessor(job, message) : job, message, now, plan, facts);
     case "cleanupOver":
       return endCleanup(job, message.type === "cancel" ? "cancelled" : "timeout", plan);
     case "stepLost": {
@@ -135,58 +135,58 @@ function decideInput(
     case "resume":
       if (job.state === "spread") return moved({ ...job, paused: input === "pause" }, tellCells(job, message));
       return input === "pause" ? pause(job, now, plan) : resume(job, now, plan);
-    case "gateLate":
+    case "staleGateAnswer":
     case "cancelAgain":
-    case "cancelInVain":
+    case "cancelRefused":
     case "claimedAgain":
-    case "claimedInVain":
-    case "waitsStill":
+    case "claimRefused":
+    case "waitUnchanged":
     case "staleTimer":
-    case "strangerLost":
-      throw new Error(`the table has no move for ${input}`);
+    case "otherAgentLost":
+      throw new Error(`the transition table of the job has no target state for ${input}`);
   }
 }
 
-/** With the status of what was to end; an accepted one may still run. */
-function answer({ cell, next }: JobDecision, message: AskedToEnd, peers: Peers): OwedEffect {
+/** The verdict, with the status of the job or step that the user asked to end. After "accepted" it may still run for a while. */
+function answer({ entry, next }: JobDecision, message: UserCancel, peers: Peers): OwedEffect {
   const step = message.type === "cancelStep" ? (peers.state(message.stepRunId) as StepState | undefined) : undefined;
   const status = step === undefined ? jobStatus(next.state) : stepStatus(step.state);
-  const outcome = cell === "late" ? "refused" : "accepted";
+  const outcome = entry === "late" ? "refused" : "accepted";
   return { type: "answer", commandId: message.commandId, verdict: { outcome, status } };
 }
 
 function spreadOrEnd(job: JobState, now: number, plan: RunPlan, facts: Facts): JobDecision {
-  const cells = cellsOf(job, plan, facts);
+  const cells = evaluateCells(job, plan, facts);
   return typeof cells === "string" ? endJob(job, "failed", cells, now, plan) : spread(job, cells, now, plan);
 }
 
-/** Between two steps nothing is dispatched, and while the run is paused nothing new is. */
+/** The dispatch of the step that runs; none between two steps, where no step is dispatched. */
 function repeatDispatch(job: JobState): readonly JobEffect[] {
   return job.stepActive ? [dispatchStep(job)] : [];
 }
 
-/** Whoever claims it has found an offer, which was put up after the job had left the board. */
+/** Refuses a claim. The gateway has found an offer that was put on the board after the job had left it: the offer is withdrawn. */
 function refuseClaim(job: JobState, message: JobMessage, plan: RunPlan): readonly JobEffect[] {
   if (message.type !== "claimRequested") return [];
   return [withdraw(job, plan), { type: "refuseClaim", agentId: message.agentId, requestId: message.requestId }];
 }
 
-/** A job of which no step runs. */
+/** Ends a job that runs no step. */
 function endUnbegun(
   job: JobState,
-  input: "readyInVain" | "readyBroken",
+  input: "noStepRuns" | "conditionFailed",
   message: JobMessage,
   now: number,
   plan: RunPlan,
   facts: Facts,
 ): JobDecision {
   const [state, reason] =
-    input === "readyInVain" ? (["success", "condition"] as const) : (["failed", "condition_failed"] as const);
-  const met = meetNeed(job, message);
-  const walked = walk(met, plan, facts);
-  // Where its own steps' conditions decided, each has its own reason.
-  if (message.type === "stageClosed" || hasNext(walked, plan)) return endJob(met, state, reason, now, plan);
-  return endJob(walked.job, state, reason, now, plan, walked.passed);
+    input === "noStepRuns" ? (["success", "condition"] as const) : (["failed", "condition_failed"] as const);
+  const informed = recordNeed(job, message);
+  const walked = walk(informed, plan, facts);
+  // Where the conditions of its steps decided, each step has its own reason.
+  if (message.type === "stageClosed" || hasNext(walked, plan)) return endJob(informed, state, reason, now, plan);
+  return endJob(walked.job, state, reason, now, plan, walked.skips);
 }
 
 function grant(job: JobState, claim: ClaimRequested, now: number, plan: RunPlan): JobDecision {
@@ -217,20 +217,21 @@ function grant(job: JobState, claim: ClaimRequested, now: number, plan: RunPlan)
   ]);
 }
 
-function tellWait(job: JobState, { reason, clause, text }: JobWaits): JobDecision {
+function recordWait(job: JobState, { reason, clause, text }: JobWaits): JobDecision {
   const next: JobState = { ...job, waits: { reason, clause } };
   return moved(next, [publishJob(next, "waiting", { waitingFor: reason, text })]);
 }
 
 function advance(job: JobState, message: StepEnded, plan: RunPlan, facts: Facts): JobDecision {
-  const { job: walked, passed } = afterStep(job, message, plan, facts);
+  const { job: walked, skips } = walkAfterStep(job, message, plan, facts);
   const next: JobState = { ...walked, stepActive: !job.paused };
-  return moved(next, [...passed, ...(job.paused ? [] : [dispatchStep(next)])]);
+  return moved(next, [...skips, ...(job.paused ? [] : [dispatchStep(next)])]);
 }
 
 type Cancel = JobMessage & { readonly type: "cancel" | "superseded" };
 
-function giveWay(job: JobState, message: Cancel): JobState {
+/** The job with the run that takes its place in the group, if the message names one. */
+function recordSuccessor(job: JobState, message: Cancel): JobState {
   return message.type === "superseded" ? { ...job, gaveWayTo: message.by } : job;
 }
 
@@ -238,15 +239,15 @@ function takePlace(job: JobState): JobState {
   return job.place === null ? job : { ...job, place: { ...job.place, held: true } };
 }
 
-function cancel(asked: JobState, message: Cancel, now: number, plan: RunPlan): JobDecision {
-  const job = giveWay(asked, message);
+function cancel(before: JobState, message: Cancel, now: number, plan: RunPlan): JobDecision {
+  const job = recordSuccessor(before, message);
   const cause = causeOf(message);
   if (job.state === "pending" || job.state === "waiting" || job.state === "queued") {
     return endJob(job, "cancelled", cause, now, plan);
   }
-  const alreadyAsked = job.state === "cancelling";
+  const isCancelling = job.state === "cancelling";
   const next: JobState = { ...job, state: "cancelling", reason: cause, timeoutTimer: null };
-  return moved(next, alreadyAsked ? [] : [cancelStep(job, "cancelled", plan)]);
+  return moved(next, isCancelling ? [] : [cancelStep(job, "cancelled", plan)]);
 }
 
 function cancelStep(job: JobState, reason: string, plan: RunPlan): JobEffect {
@@ -254,7 +255,7 @@ function cancelStep(job: JobState, reason: string, plan: RunPlan): JobEffect {
   return tellStep(job, job.stepIndex, { type: "cancel", reason, graceMs: cancelGraceMs });
 }
 
-/** What Redis must know of this job although it has forgotten everything. */
+/** The effects that tell an emptied Redis again what it must hold for this job: offer, timers, places in quotas. */
 export function outstandingJob(job: JobState, plan: RunPlan): readonly OwedEffect[] {
   if (job.state === "queued" && !job.paused) {
     return [offer(job, plan), ...schedule(job, "queueTimeout", job.queueTimer)];

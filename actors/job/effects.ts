@@ -1,4 +1,4 @@
-/** The effects that job decisions are made of, and their shorthand. Pure. */
+/** The effects of a job's decisions, each made by one function. Pure. */
 import { shownAttempt } from "../../src/domain/attempts.ts";
 import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
 import type { EventDraft, Lifecycle } from "../../src/domain/events.ts";
@@ -19,7 +19,7 @@ export type JobEffect =
 export type JobDecision = Decision<JobState, JobEffect>;
 
 export function moved(next: JobState, effects: readonly JobEffect[]): JobDecision {
-  return { cell: "moved", next, effects };
+  return { entry: "moved", next, effects };
 }
 
 export function publishJob(job: JobState, lifecycle: Lifecycle, more: EventDraft["data"] = {}): OwedEffect {
@@ -37,7 +37,7 @@ export function publishJob(job: JobState, lifecycle: Lifecycle, more: EventDraft
   };
 }
 
-/** A further attempt of a step, which waits. */
+/** The event that announces another attempt of a step. */
 export function publishRetry(job: JobState, step: StepState): OwedEffect {
   const { index, jobIndex, retryOf, reason } = step;
   return {
@@ -92,8 +92,8 @@ export function tellStep(job: JobState, stepIndex: number, message: StepMessage)
   return { type: "send", to: { kind: "step", id }, message };
 }
 
-/** Of a cell: the job that was spread into it. */
-export function tellSpread(job: JobState, message: JobMessage): JobEffect {
+/** A message from a cell to the job that was spread into it. */
+export function tellSpreadJob(job: JobState, message: JobMessage): JobEffect {
   return { type: "send", to: { kind: "job", id: jobRunId(job.runId, job.index, 1) }, message };
 }
 
@@ -101,7 +101,7 @@ export function tellRun(job: JobState, message: RunMessage): JobEffect {
   return { type: "send", to: { kind: "run", id: job.runId }, message };
 }
 
-/** Only what is dispatched first answers the claim; what comes later is dispatched without one. */
+/** Dispatches the step at `stepIndex`. Only the first dispatch of a job answers a claim, so only it carries the claim's request id. */
 export function dispatchStep(job: JobState): JobEffect {
   const granted = job.grant!;
   const isFirst = job.stepIndex === job.firstStep && job.stepAttempt === 1;

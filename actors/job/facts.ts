@@ -1,4 +1,7 @@
-/** What expressions read of jobs and steps that have ended. Final states never change, so it does not matter when they are read. Pure. */
+/**
+ * The results and outputs of ended jobs and steps, as expressions read them. Final states never change, so the time of reading does
+ * not matter. Pure.
+ */
 import { type JobRunId, jobRunId, type RunId, stepRunId } from "../../src/domain/ids.ts";
 import { MissingOutputs, type OutputsKey } from "../../src/domain/outputs.ts";
 import type { Peers } from "../../src/domain/peers.ts";
@@ -10,24 +13,24 @@ import { resolveOutput } from "../../src/planner/deferred-texts.ts";
 import { type StepState, stepStatus } from "../step/state.ts";
 import type { JobState } from "./state.ts";
 
-/** By name; null where it could not be made. */
+/** The outputs of a job by name; null where the expression of an output could not be evaluated. */
 export type JobOutputs = Readonly<Record<string, Json>>;
 
-/** As expressions read it. */
+/** `result` in expressions; empty while the job or step has not ended. */
 type Result = "success" | "failed" | "cancelled" | "";
 
 /**
- * `jobs.<name>`: the outputs of a matrix are lists, with a value for each cell, and its result is the worst of theirs;
- * empty while one has not ended.
+ * `jobs.<name>`. For a matrix, each output is a list with one value for each cell, and the result is the worst result of the cells,
+ * empty while a cell has not ended.
  */
 export function jobFacts(runId: RunId, plan: RunPlan, peers: Peers): Facts {
   return (context, name, part) => {
     if (context !== "jobs") return null;
     const planned = plan.jobs.filter(({ baseName }) => baseName === name);
-    const result = worst(planned.map(({ index }) => wordOf(runId, index, peers)));
+    const result = worst(planned.map(({ index }) => newestResult(runId, index, peers)));
     if (part === "result") return { result };
     const isMatrix = planned.some(({ matrix, cells }) => matrix.length > 0 || cells !== null);
-    const runs = planned.flatMap(({ index }) => cellsOf(runId, index, peers));
+    const runs = planned.flatMap(({ index }) => newestCells(runId, index, peers));
     const outputs = outputsOfJobs(runs, plan, peers);
     const names = planned[0]?.outputs.map(([output]) => output) ?? [];
     const valueOf = (output: string): Json => {
@@ -38,7 +41,7 @@ export function jobFacts(runId: RunId, plan: RunPlan, peers: Peers): Facts {
   };
 }
 
-/** `steps.<id>` of the job's steps, and the `matrix` of a cell that was made when it began, besides. */
+/** What {@link jobFacts} reads, and in addition `steps.<id>` of the job's steps and the `matrix` of a cell that was made when the job began. */
 export function stepFacts(
   job: Pick<JobState, "runId" | "jobId" | "index" | "matrix">,
   plan: RunPlan,
@@ -63,13 +66,13 @@ export function otherCells(runId: RunId, index: number, plan: RunPlan, peers: Pe
   return cells.flatMap((cell) => newestJob(runId, cell.index, peers) ?? []);
 }
 
-/** True for a job that a user has cancelled. */
+/** True when the newest attempt of the job was cancelled by a user. */
 export function wasCancelled(runId: RunId, index: number, peers: Peers): boolean {
   const job = newestJob(runId, index, peers);
   return job?.state === "cancelled" && job.reason === "cancelled";
 }
 
-/** The id of the newest attempt of a job, or of a cell that it was spread into; undefined when there is none. */
+/** The id of the newest attempt of a job, or (`cell` not null) of a cell that the job was spread into; undefined when there is none. */
 export function newestAttempt(runId: RunId, index: number, cell: number | null, peers: Peers): JobRunId | undefined {
   const job = newestJob(runId, index, peers);
   if (job === undefined || cell === null) return job?.jobId;
@@ -77,25 +80,25 @@ export function newestAttempt(runId: RunId, index: number, cell: number | null, 
   return attempt === undefined ? undefined : jobRunId(runId, index, attempt, cell);
 }
 
-/** How a job that has ended counts for its run, and for the jobs that need it. */
+/** How the end of a job counts for its run and for the jobs that need it. */
 export function resultOf(
   { state, reason, index }: Pick<JobState, "state" | "reason" | "index">,
   plan: RunPlan,
 ): JobResult {
   if (state === "success") return "success";
   if (state === "failed") return plan.jobs[index]!.continueOnError ? "tolerated" : "failed";
-  // Neither counts beyond the failure that caused it.
+  // The failure that caused this end is counted already, so this end is not counted as another one.
   return reason === "upstream_failed" || reason === "fail_fast" ? "upstream_failed" : "cancelled";
 }
 
-/** {@link resultOf} a job run; null while it has not ended. */
+/** {@link resultOf} a job run; null while the job run has not ended. */
 export function endOf(jobId: JobRunId, plan: RunPlan, peers: Peers): JobResult | null {
   const job = peers.state(jobId) as JobState;
   return job.endedAt === null ? null : resultOf(job, plan);
 }
 
-/** The newest attempt of the job, or of each cell that it was spread into. */
-export function cellsOf(runId: RunId, index: number, peers: Pick<Peers, "state">): readonly JobState[] {
+/** The newest attempt of the job; when the job was spread, the newest attempt of each of its cells. */
+export function newestCells(runId: RunId, index: number, peers: Pick<Peers, "state">): readonly JobState[] {
   const job = newestJob(runId, index, peers);
   if (job === undefined) return [];
   if (job.cells.length === 0) return [job];
@@ -105,7 +108,7 @@ export function cellsOf(runId: RunId, index: number, peers: Pick<Peers, "state">
   });
 }
 
-/** The outputs of each of these jobs, in their order. */
+/** The outputs of each of these jobs, in their order. Throws `MissingOutputs`, which names all outputs that were not fetched yet. */
 export function outputsOfJobs(jobs: readonly JobState[], plan: RunPlan, peers: Peers): readonly JobOutputs[] {
   return allOf(jobs, (job) => outputsOf(job, plan, peers));
 }
@@ -117,7 +120,7 @@ function outputsOf(job: JobState, plan: RunPlan, peers: Peers): JobOutputs {
   return Object.fromEntries(outputs.map(([name, text]) => [name, resolveOutput(text, facts)]));
 }
 
-/** What is missing is asked for together. */
+/** Reads all items, and throws one `MissingOutputs` for all of them, so that the kernel fetches everything at once. */
 function allOf<T, R>(items: readonly T[], read: (item: T) => R): readonly R[] {
   const missing: OutputsKey[] = [];
   const found = items.flatMap((item): readonly R[] => {
@@ -138,15 +141,17 @@ function writtenBy(step: StepState | undefined, peers: Peers): Pairs<string> {
   return peers.outputs({ stepRunId: step.reusedFrom ?? step.stepRunId, token: step.grant.token });
 }
 
-function wordOf(runId: RunId, index: number, peers: Peers): Result {
+function newestResult(runId: RunId, index: number, peers: Peers): Result {
   const state = newestJob(runId, index, peers)?.state;
   return state === "success" || state === "failed" || state === "cancelled" ? state : "";
 }
 
+/** The newest attempt of the job at `index`; undefined when the run has no such job. */
 export function newestJob(runId: RunId, index: number, peers: Pick<Peers, "state">): JobState | undefined {
   return newest((attempt) => peers.state(jobRunId(runId, index, attempt)) as JobState | undefined);
 }
 
+/** The newest attempt of the step at `index` of a job run; undefined when the job run has no such step. */
 export function newestStep(
   runId: RunId,
   jobId: JobRunId,
@@ -156,7 +161,7 @@ export function newestStep(
   return newest((attempt) => peers.state(stepRunId(runId, jobId, index, attempt)) as StepState | undefined);
 }
 
-/** The last that is there of the attempts from the first on. */
+/** The newest attempt: attempts are numbered from 1 without gaps. */
 function newest<State>(find: (attempt: number) => State | undefined): State | undefined {
   for (let found: State | undefined, attempt = 1; ; attempt++) {
     const next = find(attempt);

@@ -1,4 +1,4 @@
-/** The last gates before a job is queued: an approval, and a place in its group. Pure. */
+/** The last gates before a job is queued: an approval, and a place in its concurrency group. Pure. */
 import { type GroupMember, groupNameOf } from "../../src/domain/groups.ts";
 import { approvalId } from "../../src/domain/ids.ts";
 import type { Peers } from "../../src/domain/peers.ts";
@@ -12,7 +12,7 @@ import { type JobDecision, type JobEffect, moved, publishJob } from "./effects.t
 import type { ClosedGate, JobMessage } from "./messages.ts";
 import type { JobState } from "./state.ts";
 
-/** How the approval of the job stands; the cells of a job that was spread stand behind its gate. */
+/** The state of the approval of the job. The cells of a job that was spread need no approval: the job itself was approved. */
 export function approvalOf(
   job: JobState,
   plan: RunPlan,
@@ -33,7 +33,10 @@ export function approvalOf(
   }
 }
 
-/** The group in which the job needs a place, under its final name; `invalid` when that cannot be made; null for none. */
+/**
+ * The group in which the job needs a place, with its name evaluated; `invalid` when the name cannot be evaluated or is not valid;
+ * null for a job without a group.
+ */
 export function groupOf(job: JobState, plan: RunPlan, facts: Facts): PlannedGroup | "invalid" | null {
   const { group } = plan.jobs[job.index]!;
   if (group === null) return null;
@@ -41,14 +44,14 @@ export function groupOf(job: JobState, plan: RunPlan, facts: Facts): PlannedGrou
   return name === undefined ? "invalid" : { ...group, name };
 }
 
-/** Waits for what is missing first: the approval, which the first one that needs it asks for, then the place. */
+/** Lets the job wait for its approval first, then for its place. The first cell of a matrix that needs the approval requests it. */
 export function waitAtGate(job: JobState, now: number, plan: RunPlan, peers: Peers, facts: Facts): JobDecision {
   const waiting: JobState = { ...job, state: "waiting" };
   if (approvalOf(job, plan, peers) === "pending") {
     const text = gateName(gateOfJob(job.index, plan), plan);
-    const told = publishJob(waiting, "waiting", { waitingFor: "approval", text });
-    if (findApproval(job, plan, peers) !== undefined) return moved(waiting, [told]);
-    return moved(waiting, [...requestFor(job, now, plan, facts), told]);
+    const published = publishJob(waiting, "waiting", { waitingFor: "approval", text });
+    if (findApproval(job, plan, peers) !== undefined) return moved(waiting, [published]);
+    return moved(waiting, [...requestFor(job, now, plan, facts), published]);
   }
   const group = groupOf(job, plan, facts) as PlannedGroup;
   const { place, effect } = enterGroup(memberOf(job), plan.projectId, group);
@@ -56,14 +59,14 @@ export function waitAtGate(job: JobState, now: number, plan: RunPlan, peers: Pee
   return moved(next, [effect, publishJob(next, "waiting", { waitingFor: "concurrency", text: place.name })]);
 }
 
-/** What is no longer waited for, or held. */
+/** Withdraws the job from the approval that it waits for, and from its group. */
 export function leaveGates(job: JobState, plan: RunPlan): readonly JobEffect[] {
   if (job.state !== "waiting" || job.place !== null) return leaveGroup(job.place, memberOf(job));
   const id = approvalId(job.runId, gateOfJob(job.index, plan));
   return [{ type: "send", to: { kind: "approval", id }, message: { type: "withdraw" } }];
 }
 
-/** Why a job that stands at a gate does not get through, and the job with the run to which it gives way. */
+/** Why a gate refuses the job; and the job, with the run that has its place in the group where that is the reason. */
 export function refusalOf(
   job: JobState,
   message: JobMessage,

@@ -1,40 +1,41 @@
-/** In which situation a message finds a job: the row of the table. Pure. */
+/** The input of the transition table for a message: the situation in which the message reaches the job. Pure. */
 import type { Peers } from "../../src/domain/peers.ts";
 import { stepRunId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import { decideGate, type Gate } from "../../src/planner/gate.ts";
 import { hasCleanup } from "./cleanup.ts";
 import { otherCells, stepFacts, wasCancelled } from "./facts.ts";
-import type { AskedToEnd, ClaimRequested, ClosedGate, JobMessage, JobWaits, StepEnded } from "./messages.ts";
+import type { ClaimRequested, ClosedGate, JobMessage, JobWaits, StepEnded, UserCancel } from "./messages.ts";
 import { approvalOf, groupOf } from "./gates.ts";
-import { meetNeed } from "./queueing.ts";
+import { recordNeed } from "./queueing.ts";
 import { isRetried } from "./retrying.ts";
-import { cellsOf, takeCell } from "./spreading.ts";
+import { evaluateCells, recordCell } from "./spreading.ts";
 import { isAtWork, type JobState } from "./state.ts";
 import type { JobInput } from "./transitions.ts";
-import { afterStep, hasNext, walk } from "./walk.ts";
+import { hasNext, walk, walkAfterStep } from "./walk.ts";
 
-/** What a user asks for is done as if the run had asked. */
+/** The message of a run that cancels its jobs. The cancel of one job or step by a user is decided in the same way. */
 export const PLAIN_CANCEL = { type: "cancel", reason: "cancelled" } as const satisfies JobMessage;
 
+/** The input for a message to a job in this state; transitions.ts says when each input is looked up. */
 export function inputOf(job: JobState, message: JobMessage, plan: RunPlan, peers: Peers): JobInput {
   switch (message.type) {
     case "stageOpened":
     case "needEnded":
     case "cellEnded":
-      return job.state === "pending" ? beginInput(meetNeed(job, message), plan, peers) : "held";
+      return job.state === "pending" ? beginInput(recordNeed(job, message), plan, peers) : "stillBlocked";
     case "stageClosed":
       return INPUT_OF_GATE[message.gate];
     case "approvalEnded":
-      if (!isAtApproval(job)) return "gateLate";
-      return message.result === "approved" ? beyondApproval(job, plan, peers) : "refused";
+      if (!isAtApproval(job)) return "staleGateAnswer";
+      return message.result === "approved" ? inputAfterApproval(job, plan, peers) : "notApproved";
     case "placed":
-      return job.state === "waiting" && job.place !== null ? "ready" : "gateLate";
+      return job.state === "waiting" && job.place !== null ? "ready" : "staleGateAnswer";
     case "placeRefused":
-      return job.state === "waiting" && job.place !== null ? "placeDenied" : "gateLate";
+      return job.state === "waiting" && job.place !== null ? "placeDenied" : "staleGateAnswer";
     case "cellDone":
     case "cellRetried":
-      return cellsInput(takeCell(job, message, plan).next);
+      return cellsInput(recordCell(job, message, plan).next);
     case "claimRequested":
       return claimInput(job, message);
     case "stepEnded":
@@ -45,12 +46,12 @@ export function inputOf(job: JobState, message: JobMessage, plan: RunPlan, peers
       return hasCleanup(job, message, plan, stepFacts(job, plan, peers)) ? "cleanUp" : "cancelBetweenSteps";
     case "cancelJob":
     case "cancelStep":
-      return askedInput(job, message, plan, peers);
+      return userCancelInput(job, message, plan, peers);
     case "agentLost":
-      if (job.grant?.agentId !== message.agentId || job.grant.bootId !== message.bootId) return "strangerLost";
+      if (job.grant?.agentId !== message.agentId || job.grant.bootId !== message.bootId) return "otherAgentLost";
       return job.stepActive ? "agentLost" : "agentLostBetweenSteps";
     case "waits":
-      return job.state === "queued" && (job.paused || isSame(job.waits, message)) ? "waitsStill" : "waits";
+      return job.state === "queued" && (job.paused || isSame(job.waits, message)) ? "waitUnchanged" : "waitChanged";
     case "timer":
       return timerInput(job, message, plan, peers);
     case "pause":
@@ -59,13 +60,13 @@ export function inputOf(job: JobState, message: JobMessage, plan: RunPlan, peers
   }
 }
 
-/** A job of a later stage has not begun: to end it now would count as a failure before the stages in between. */
-function askedInput(job: JobState, message: AskedToEnd, plan: RunPlan, peers: Peers): JobInput {
-  const isAimedAt =
+/** A job of a stage that has not opened cannot be cancelled: its end would count as a failure before the stages in between. */
+function userCancelInput(job: JobState, message: UserCancel, plan: RunPlan, peers: Peers): JobInput {
+  const canEnd =
     message.type === "cancelJob"
       ? job.stageOpen || job.cell !== null
       : job.stepActive && message.stepRunId === stepRunId(job.runId, job.jobId, job.stepIndex, job.stepAttempt);
-  if (job.endedAt !== null || !isAimedAt) return "cancelInVain";
+  if (job.endedAt !== null || !canEnd) return "cancelRefused";
   if (job.state !== "cancelling") return inputOf(job, PLAIN_CANCEL, plan, peers);
   return message.type === "cancelStep" && job.cleanup === "running" ? "cleanupOver" : "cancelAgain";
 }
@@ -75,43 +76,43 @@ function isSame(waits: JobState["waits"], { reason, clause }: JobWaits): boolean
 }
 
 const INPUT_OF_GATE: Record<ClosedGate, JobInput> = {
-  condition: "readyInVain",
-  condition_failed: "readyBroken",
+  condition: "noStepRuns",
+  condition_failed: "conditionFailed",
   upstream_failed: "upstreamFailed",
-  approval_rejected: "refused",
-  approval_expired: "refused",
+  approval_rejected: "notApproved",
+  approval_expired: "notApproved",
 };
 
-/** Of a job as it is with what it has just been told. */
+/** The input for a pending job that has taken in what the message says. */
 function beginInput(job: JobState, plan: RunPlan, peers: Peers): JobInput {
   const { when } = plan.jobs[job.index]!;
   if (job.upstreamFailed && when === null) return "upstreamFailed";
-  if (!job.stageOpen || job.openNeeds.length > 0) return "held";
+  if (!job.stageOpen || job.openNeeds.length > 0) return "stillBlocked";
   if (!isUnspread(job, plan)) {
     const gate = gateOf(job, plan, peers);
     if (gate !== "open") return INPUT_OF_GATE[gate];
     const walked = walk(job, plan, stepFacts(job, plan, peers));
-    if (!hasNext(walked, plan)) return walked.job.failing === "" ? "readyInVain" : "readyBroken";
-    if (!hasRoom(job, plan, peers)) return "held";
+    if (!hasNext(walked, plan)) return walked.job.failing === "" ? "noStepRuns" : "conditionFailed";
+    if (!hasRoom(job, plan, peers)) return "stillBlocked";
   }
   const approval = approvalOf(job, plan, peers);
-  if (approval !== "open" && approval !== "pending") return "refused";
-  const beyond = beyondApproval(job, plan, peers);
-  // Nobody is asked about a job that cannot begin in any case.
-  const canBegin = beyond === "ready" || beyond === "spread" || beyond === "gated";
-  return approval === "pending" && canBegin ? "gated" : beyond;
+  if (approval !== "open" && approval !== "pending") return "notApproved";
+  const input = inputAfterApproval(job, plan, peers);
+  // No approval is requested for a job that cannot begin in any case.
+  const canBegin = input === "ready" || input === "spread" || input === "gated";
+  return approval === "pending" && canBegin ? "gated" : input;
 }
 
 function isAtApproval({ state, place }: JobState): boolean {
   return state === "waiting" && place === null;
 }
 
-/** Of a job that lacks at most a place in its group. */
-function beyondApproval(job: JobState, plan: RunPlan, peers: Peers): JobInput {
+/** The input for a job that lacks at most a place in its group. */
+function inputAfterApproval(job: JobState, plan: RunPlan, peers: Peers): JobInput {
   const facts = stepFacts(job, plan, peers);
   if (isUnspread(job, plan)) {
-    if (typeof cellsOf(job, plan, facts) !== "string") return "spread";
-    return job.upstreamFailed ? "upstreamFailed" : "spreadInVain";
+    if (typeof evaluateCells(job, plan, facts) !== "string") return "spread";
+    return job.upstreamFailed ? "upstreamFailed" : "cannotSpread";
   }
   const group = groupOf(job, plan, facts);
   if (group === null) return "ready";
@@ -123,7 +124,7 @@ function isUnspread({ index, cell }: JobState, plan: RunPlan): boolean {
   return cell === null && plan.jobs[index]!.cells !== null;
 }
 
-/** Of a job with what a cell has told it. */
+/** The input for a job that has taken in what one of its cells says. */
 function cellsInput({ cells }: JobState): JobInput {
   const results = cells.map(({ result }) => result);
   if (results.includes(null)) return "cellsRemain";
@@ -131,7 +132,7 @@ function cellsInput({ cells }: JobState): JobInput {
   return results.every((result) => result === "success") ? "cellsPassed" : "cellsCancelled";
 }
 
-/** False while as many cells of its matrix are at work as may be. */
+/** False while as many cells of its matrix are at work as `maxParallel` allows. */
 function hasRoom({ runId, index }: JobState, plan: RunPlan, peers: Peers): boolean {
   const { maxParallel } = plan.jobs[index]!;
   return maxParallel === null || otherCells(runId, index, plan, peers).filter(isAtWork).length < maxParallel;
@@ -154,7 +155,7 @@ function claimInput(job: JobState, claim: ClaimRequested): JobInput {
     job.grant.requestId === claim.requestId &&
     job.grant.agentId === claim.agentId &&
     job.grant.bootId === claim.bootId;
-  return isRepeat ? "claimedAgain" : "claimedInVain";
+  return isRepeat ? "claimedAgain" : "claimRefused";
 }
 
 function stepEndInput(job: JobState, message: StepEnded, plan: RunPlan, peers: Peers): JobInput {
@@ -164,7 +165,7 @@ function stepEndInput(job: JobState, message: StepEnded, plan: RunPlan, peers: P
   if (message.outcome === "lost" || message.outcome === "notStarted") return "stepLost";
   if (message.outcome === "cancelled") return "stepCancelled";
   if (isRetried(job, message, plan)) return "stepRetried";
-  const walked = afterStep(job, message, plan, facts);
+  const walked = walkAfterStep(job, message, plan, facts);
   if (hasNext(walked, plan)) return "stepsRemain";
   return walked.job.failing === "" ? "lastStepDone" : "stepFailed";
 }

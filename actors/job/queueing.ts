@@ -1,4 +1,4 @@
-/** How a job waits for an agent: on the board with a running timeout, or off it while the run is paused. Pure. */
+/** How a job waits for an agent: with an offer on the board and a running timeout, or without both while the run is paused. Pure. */
 import type { RunPlan } from "../../src/domain/plan.ts";
 import { dispatchStep, type JobDecision, moved, offer, publishJob, schedule, withdraw } from "./effects.ts";
 import type { Facts } from "../../src/planner/gate.ts";
@@ -6,11 +6,11 @@ import type { JobMessage } from "./messages.ts";
 import type { JobState } from "./state.ts";
 import { walk } from "./walk.ts";
 
-/** Queues a job that lacks nothing but an agent; the steps before its first one are passed over. */
+/** Queues a job that lacks nothing but an agent. The steps before the first one that runs are skipped. */
 export function begin(job: JobState, now: number, plan: RunPlan, facts: Facts): JobDecision {
-  const { job: walked, passed } = walk(job, plan, facts);
+  const { job: walked, skips } = walk(job, plan, facts);
   const queued = enqueue({ ...walked, firstStep: walked.stepIndex }, now, plan);
-  return moved(queued.next, [...queued.effects, ...passed]);
+  return moved(queued.next, [...queued.effects, ...skips]);
 }
 
 function enqueue(job: JobState, now: number, plan: RunPlan): JobDecision {
@@ -18,11 +18,11 @@ function enqueue(job: JobState, now: number, plan: RunPlan): JobDecision {
   const queued: JobState = { ...job, state: "queued", queuedAt: now, queueLeftMs: queueTimeoutMs };
   const published = publishJob(queued, "queued");
   if (job.paused) return moved(queued, [published]);
-  const waiting = goOnBoard(queued, now, plan);
+  const waiting = putOnBoard(queued, now, plan);
   return moved(waiting.next, [published, ...waiting.effects]);
 }
 
-/** No new step is dispatched; the queue timeout stands still. */
+/** While the run is paused, the job dispatches no step, has no offer on the board, and its queue timeout stands still. */
 export function pause(job: JobState, now: number, plan: RunPlan): JobDecision {
   const next: JobState = {
     ...job,
@@ -33,16 +33,17 @@ export function pause(job: JobState, now: number, plan: RunPlan): JobDecision {
   return moved(next, job.state === "queued" && !job.paused ? [withdraw(job, plan)] : []);
 }
 
+/** Puts a queued job back on the board, or dispatches the next step of a running one. */
 export function resume(job: JobState, now: number, plan: RunPlan): JobDecision {
   const next: JobState = { ...job, paused: false };
-  // Its age on the board, and the wait that users see, begin where it can be taken.
-  if (job.state === "queued") return goOnBoard({ ...next, queuedAt: now, waits: null }, now, plan);
+  // The job's age on the board, and the wait that users see, begin when agents can take it.
+  if (job.state === "queued") return putOnBoard({ ...next, queuedAt: now, waits: null }, now, plan);
   if (job.state !== "running" || job.stepActive || job.retryTimer !== null) return moved(next, []);
   const active: JobState = { ...next, stepActive: true };
   return moved(active, [dispatchStep(active)]);
 }
 
-function goOnBoard(job: JobState, now: number, plan: RunPlan): JobDecision {
+function putOnBoard(job: JobState, now: number, plan: RunPlan): JobDecision {
   const next = startQueueTimer(job, now);
   return moved(next, [offer(next, plan), ...schedule(next, "queueTimeout", next.queueTimer)]);
 }
@@ -53,8 +54,8 @@ function startQueueTimer(job: JobState, now: number): JobState {
   return { ...job, generation, queueTimer: { generation, dueAt: now + job.queueLeftMs } };
 }
 
-/** The job with what it has been told of those that it waits for. */
-export function meetNeed(job: JobState, message: JobMessage): JobState {
+/** The job with the news about its stage or its needs taken in; unchanged by any other message. */
+export function recordNeed(job: JobState, message: JobMessage): JobState {
   switch (message.type) {
     case "stageOpened":
       return { ...job, stageOpen: true, upstreamFailed: job.upstreamFailed || message.failed };

@@ -1,4 +1,4 @@
-/** Jobs and steps that are not run again: taken over as they ended, under the ids that they have where they are needed. Pure. */
+/** Jobs and steps that do not run again: a rerun, or the next attempt of a job, takes them over as they ended, under new ids. Pure. */
 import { shownAttempt } from "../../src/domain/attempts.ts";
 import { jobRunId, type RunId, stepRunId } from "../../src/domain/ids.ts";
 import type { Peers } from "../../src/domain/peers.ts";
@@ -20,7 +20,7 @@ export function reuseJob(job: JobState, runId: RunId): JobState {
   };
 }
 
-/** The step as it ended, as the first attempt within `job`. Its grant goes along, since its outputs are found by it. */
+/** The step as it ended, as the first attempt within `job`. It keeps its grant, because the store finds its outputs by the grant's token. */
 export function reuseStep(step: StepState, job: JobState): StepState {
   return {
     ...step,
@@ -34,8 +34,11 @@ export function reuseStep(step: StepState, job: JobState): StepState {
   };
 }
 
-/** The job with the first step that is not one of these, which are its first ones, as the next; and with what they leave behind. */
-export function beginAfter(job: JobState, reused: readonly StepState[], plan: RunPlan): JobState {
+/**
+ * The job as it is after its first steps, which are reused: the first step that is not reused comes next, and a failure among the
+ * reused steps counts.
+ */
+export function startAfterReused(job: JobState, reused: readonly StepState[], plan: RunPlan): JobState {
   const { steps } = plan.jobs[job.index]!;
   const failures = reused.flatMap(({ state, reason, index }): JobState["failing"][] => {
     if (state === "skipped") return reason === "condition_failed" ? [reason] : [];
@@ -44,15 +47,15 @@ export function beginAfter(job: JobState, reused: readonly StepState[], plan: Ru
   return { ...job, stepIndex: reused.length, failing: failures[0] ?? "" };
 }
 
-export interface AnewJob {
+export interface NextAttempt {
   readonly job: JobState;
   readonly steps: readonly StepState[];
-  /** With these among them. */
+  /** The actors of the aggregate, with these steps among them. */
   readonly peers: Peers;
 }
 
-/** The next attempt of a job, not yet queued. Steps that the attempt before did not run are not run by this one either. */
-export function beginAnew(job: JobState, plan: RunPlan, peers: Peers): AnewJob {
+/** The next attempt of a job, not yet queued. It reuses the steps that the attempt before has reused. */
+export function makeNextAttempt(job: JobState, plan: RunPlan, peers: Peers): NextAttempt {
   const next = nextAttempt(job);
   const steps = plan.jobs[job.index]!.steps.map((_, index): StepState => {
     const before = peers.state(stepRunId(job.runId, job.jobId, index, 1)) as StepState;
@@ -62,7 +65,7 @@ export function beginAnew(job: JobState, plan: RunPlan, peers: Peers): AnewJob {
   const reused = steps.filter(({ reusedFrom }) => reusedFrom !== null);
   const made = new Map<string, unknown>(steps.map((step) => [step.stepRunId, step]));
   return {
-    job: beginAfter(next, reused, plan),
+    job: startAfterReused(next, reused, plan),
     steps,
     peers: { ...peers, state: (id) => made.get(id) ?? peers.state(id) },
   };

@@ -1,4 +1,7 @@
-/** A job whose cells are made when it begins: it begins them, ends with the last of them, and hands on what the run tells it. Pure. */
+/**
+ * A job whose matrix is known only during the run. When it begins it is spread: it makes its cells and begins them, passes the run's
+ * messages on to them, and ends when the last cell has ended. Pure.
+ */
 import { jobRunId } from "../../src/domain/ids.ts";
 import type { Pairs, RunPlan, Scalar } from "../../src/domain/plan.ts";
 import type { Facts } from "../../src/planner/gate.ts";
@@ -8,8 +11,8 @@ import { type JobDecision, type JobEffect, moved, publishJob } from "./effects.t
 import type { JobMessage } from "./messages.ts";
 import { type JobState, newJob, type SpreadCell } from "./state.ts";
 
-/** The cells, or why there are none: `matrix` for what is no list of values, `matrix_limit` for too many. */
-export function cellsOf(
+/** The values of each cell, or why there are none; see {@link makeCells} for `matrix` and `matrix_limit`. */
+export function evaluateCells(
   job: JobState,
   plan: RunPlan,
   facts: Facts,
@@ -19,7 +22,7 @@ export function cellsOf(
   return makeCells(cells!, facts, steps.length, planned - steps.length);
 }
 
-/** Makes the cells, and lets as many begin as may. */
+/** Makes the cells, and begins as many of them as `maxParallel` allows. */
 export function spread(job: JobState, matrices: readonly Pairs<Scalar>[], now: number, plan: RunPlan): JobDecision {
   const planned = plan.jobs[job.index]!;
   const spawned = matrices.flatMap((matrix, cell): JobEffect[] => {
@@ -45,8 +48,8 @@ export function spread(job: JobState, matrices: readonly Pairs<Scalar>[], now: n
   return moved(begun.next, [publishJob(queued, "queued"), publishJob(next, "started"), ...spawned, ...begun.effects]);
 }
 
-/** With what a cell has told, and what the others are told thereupon. */
-export function takeCell(job: JobState, message: JobMessage, plan: RunPlan): JobDecision {
+/** The job with the message of one of its cells taken in, and the messages to its other cells that follow from it. */
+export function recordCell(job: JobState, message: JobMessage, plan: RunPlan): JobDecision {
   if (message.type !== "cellDone" && message.type !== "cellRetried") return moved(job, []);
   const change = message.type === "cellDone" ? { result: message.result } : { attempt: message.attempt };
   const cells = job.cells.map((each, cell) => (cell === message.cell ? { ...each, ...change } : each));
@@ -56,7 +59,7 @@ export function takeCell(job: JobState, message: JobMessage, plan: RunPlan): Job
   return isFailure ? moved(next, tellCells(next, { type: "cancel", reason: "fail_fast" })) : beginCells(next, plan);
 }
 
-/** What all cells are told that have not ended. */
+/** Sends the message to all cells that have not ended. */
 export function tellCells(job: JobState, message: JobMessage): readonly JobEffect[] {
   return job.cells.flatMap((each, cell) => (each.result === null ? [tellCell(job, cell, message)] : []));
 }

@@ -1,4 +1,4 @@
-/** What a job actor remembers: one attempt of one planned job. */
+/** The state of a job actor: one attempt of one planned job. */
 import type { AgentWait } from "../../src/domain/agent-wait.ts";
 import { type JobRunId, jobRunId, type RunId } from "../../src/domain/ids.ts";
 import { cellName, type Pairs, type PlannedJob, type Scalar } from "../../src/domain/plan.ts";
@@ -9,8 +9,8 @@ import type { JobResult } from "../run/messages.ts";
 import type { Grant } from "../step/messages.ts";
 
 /**
- * `waiting`: it lacks only an approval, or a place in its group once that is asked for; `spread`: its cells are at work in its
- * place; `cancelling`: the running step has been asked to end.
+ * `waiting`: the job lacks only an approval, or a place in its group that it has asked for. `spread`: the job's cells run in its
+ * place. `cancelling`: the job has asked the running step to end.
  */
 export const JOB_STATES = [
   "pending",
@@ -25,13 +25,13 @@ export const JOB_STATES = [
 ] as const;
 export type JobPhase = (typeof JOB_STATES)[number];
 
-/** A cell of a job that is spread, as that job knows it. */
+/** What a job that is spread knows of one of its cells. */
 export interface SpreadCell {
-  /** Its newest one. */
+  /** The newest attempt of the cell. */
   readonly attempt: number;
-  /** It has been told to begin. */
+  /** True once the job has told the cell to begin. */
   readonly begun: boolean;
-  /** Null while it has not ended. */
+  /** Null while the cell has not ended. */
   readonly result: JobResult | null;
 }
 
@@ -40,11 +40,11 @@ export interface JobState {
   readonly jobId: JobRunId;
   /** Position in the plan. */
   readonly index: number;
-  /** Which cell it is of the job with that index, which was spread when it began; null for every other job. */
+  /** Position of this cell among the cells of the job at `index`, which was spread when it began; null for every other job. */
   readonly cell: number | null;
-  /** The values of such a cell. */
+  /** The values of such a cell; empty for every other job. */
   readonly matrix: Pairs<Scalar>;
-  /** Of a job that was spread. */
+  /** The cells of a job that was spread; empty for every other job. */
   readonly cells: readonly SpreadCell[];
   readonly attempt: number;
   /** The attempt before this one, or null. */
@@ -53,59 +53,59 @@ export interface JobState {
   readonly leaseMs: number;
   readonly state: JobPhase;
   /**
-   * Why it ended as it did: `matrix`, `matrix_limit`, `cell_failed`, `condition`, `condition_failed`, `upstream_failed`,
+   * Why the job ended as it did: `matrix`, `matrix_limit`, `cell_failed`, `condition`, `condition_failed`, `upstream_failed`,
    * `approval_rejected`, `approval_expired`, `group_invalid`, `group_full`, `superseded`, `step_failed`, `agent_lost`,
    * `dispatch_failed`, `queue_timeout`, `timeout`, `cancelled`, `fail_fast`; else empty.
    */
   readonly reason: string;
-  /** In its group; null while it has not asked, and once it has left. */
+  /** The job's place in its group; null before the job has asked for one, and after it has left. */
   readonly place: Place | null;
-  /** The run that has, or gets, its place in the group. */
+  /** The run that has, or gets, the job's place in the group; null when no run does. */
   readonly gaveWayTo: RunId | null;
-  /** Attempts in earlier runs of which this is a rerun; users see `attemptsBefore + attempt`. */
+  /** Attempts of this job in the earlier runs that this run repeats; users see `attemptsBefore + attempt`. */
   readonly attemptsBefore: number;
-  /** Of a job that was not run again: the one, in an earlier run, whose result and outputs it has. */
+  /** For a reused job: the job run of an earlier run whose result and outputs it has; null for a job that runs. */
   readonly reusedFrom: JobRunId | null;
   readonly stageOpen: boolean;
   /** Indices of needed jobs that have not ended. */
   readonly openNeeds: readonly number[];
-  /** A job before it has failed: one that it needs, or one of an earlier stage. */
+  /** True when a job that this job needs, or a job of an earlier stage, has failed. */
   readonly upstreamFailed: boolean;
   readonly paused: boolean;
-  /** Since when it has lacked nothing but an agent; while the run was paused it lacked more. */
+  /** Since when the job lacks nothing but an agent, Unix milliseconds; set again when a paused run resumes. */
   readonly queuedAt: number | null;
-  /** Why nobody has taken it for long, as it was told last; null while there is nothing to tell. */
+  /** Why no agent takes the job, as the queue watcher reported last; null before its first report. */
   readonly waits: Pick<AgentWait, "reason" | "clause"> | null;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
   readonly grant: Grant | null;
-  /** Names of the quotas in which it has a place while it is bound. */
+  /** Names of the quotas in which the job has a place while it is bound to an agent. */
   readonly quotas: readonly string[];
   /** The newest fencing token of this job over all its attempts; a grant takes the next one. */
   readonly fence: number;
-  /** The step that runs, or will run next; the number of steps when none will. */
+  /** Position of the step that runs or runs next; the number of steps when none does. */
   readonly stepIndex: number;
   /** Why the job will end as failed although steps may still run; else empty. */
   readonly failing: "" | "step_failed" | "condition_failed";
-  /** Which attempt of it. */
+  /** Attempt of the step at `stepIndex`. */
   readonly stepAttempt: number;
-  /** The step that was, or will be, dispatched first. */
+  /** Position of the step that is dispatched first. */
   readonly firstStep: number;
   /** True while a step has been dispatched and has not ended. */
   readonly stepActive: boolean;
-  /** Whether steps run, or have run for too long, although the job ends: see cleanup.ts. */
+  /** `running`: cleanup steps run. `over`: they have run for too long, or a user has cancelled them. See cleanup.ts. */
   readonly cleanup: "none" | "running" | "over";
-  /** Timers of earlier generations are void. */
+  /** Generation of the newest timer. A timer of an earlier generation has no effect when it fires. */
   readonly generation: number;
   readonly queueTimer: Timer | null;
   /** What is left of the queue timeout while the run is paused, milliseconds. */
   readonly queueLeftMs: number | null;
   readonly timeoutTimer: Timer | null;
-  /** Set while the next attempt of a step waits for its time. */
+  /** Set while the next attempt of a step, or of the job, waits for its time. */
   readonly retryTimer: Timer | null;
 }
 
-/** As users know it: `test (v=1)` for a cell. */
+/** The name that users see: `test`, or `test (v=1)` for a cell. */
 export function jobName(planned: Pick<PlannedJob, "name" | "baseName">, { matrix }: Pick<JobState, "matrix">): string {
   return matrix.length === 0 ? planned.name : cellName(planned.baseName, matrix);
 }
@@ -116,7 +116,7 @@ export function jobStatus(state: JobPhase): JobStatus {
   return state === "cancelling" || state === "spread" ? "running" : state;
 }
 
-/** The first attempt of a planned job, or of one of the cells that it is spread into. */
+/** The first attempt of a planned job, or (`cell` not null) of one of the cells that the job is spread into. */
 export function newJob(
   runId: RunId,
   planned: Pick<PlannedJob, "index" | "needs" | "leaseMs">,
@@ -181,7 +181,7 @@ export function nextAttempt(job: JobState): JobState {
   };
 }
 
-/** True for a job that has begun, begins anew or waits at its last gate, and has not ended. */
+/** True for a job that has not ended, and that is queued or bound, waits at its last gate, or waits for its next attempt. */
 export function isAtWork(job: JobState): boolean {
   return (
     job.state === "waiting" ||

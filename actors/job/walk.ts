@@ -1,4 +1,4 @@
-/** Which step of a job comes next, and which are passed over on the way there. Pure. */
+/** Walks over the steps of a job to the next one that runs, and skips those before it that do not run. Pure. */
 import type { RunPlan } from "../../src/domain/plan.ts";
 import { decideGate, type Facts } from "../../src/planner/gate.ts";
 import { type JobEffect, tellStep } from "./effects.ts";
@@ -6,16 +6,16 @@ import type { StepEnded } from "./messages.ts";
 import type { JobState } from "./state.ts";
 
 export interface Walk {
-  /** With the next step that runs as `stepIndex`; behind the last one when none does. */
+  /** The job, whose `stepIndex` is the next step that runs, or the number of steps when none does. */
   readonly job: JobState;
-  /** What the steps are told that do not run. */
-  readonly passed: readonly JobEffect[];
+  /** The messages to the steps that do not run. */
+  readonly skips: readonly JobEffect[];
 }
 
-/** Goes on from `job.stepIndex`; a step that was to come and cannot be decided makes the job fail. */
+/** Walks from `job.stepIndex` on. A condition that cannot be evaluated makes the job fail. */
 export function walk(job: JobState, plan: RunPlan, facts: Facts): Walk {
   const { steps } = plan.jobs[job.index]!;
-  const passed: JobEffect[] = [];
+  const skips: JobEffect[] = [];
   let { stepIndex, failing } = job;
   for (; stepIndex < steps.length; stepIndex++) {
     const status = statusOf({ ...job, failing });
@@ -24,13 +24,13 @@ export function walk(job: JobState, plan: RunPlan, facts: Facts): Walk {
     if (gate === "condition_failed" && status.success) failing = gate;
     const cause = job.state === "cancelling" ? job.reason : failing;
     const reason = gate === "upstream_failed" ? cause : gate;
-    passed.push(tellStep(job, stepIndex, { type: "skip", reason }));
+    skips.push(tellStep(job, stepIndex, { type: "skip", reason }));
   }
   const stepAttempt = stepIndex === job.stepIndex ? job.stepAttempt : 1;
-  return { job: { ...job, stepIndex, stepAttempt, failing }, passed };
+  return { job: { ...job, stepIndex, stepAttempt, failing }, skips };
 }
 
-/** What conditions of steps are told: a job out of time has failed, one that is cancelled has neither failed nor succeeded. */
+/** The status that conditions of steps see: a job that has timed out has failed; a cancelled job has neither failed nor succeeded. */
 function statusOf({
   state,
   reason,
@@ -41,14 +41,14 @@ function statusOf({
   return { success: !isCancelled && !failure, failure, cancelled: isCancelled };
 }
 
-/** True while a step is still to run. */
+/** True when the walk has found a step that runs. */
 export function hasNext({ job }: Walk, plan: RunPlan): boolean {
   return job.stepIndex < plan.jobs[job.index]!.steps.length;
 }
 
-/** The job with the step that comes after one that has ended. */
-export function afterStep(job: JobState, { outcome }: StepEnded, plan: RunPlan, facts: Facts): Walk {
-  const goesOn = outcome === "success" || plan.jobs[job.index]!.steps[job.stepIndex]!.continueOnError;
-  const failing = goesOn || job.failing !== "" ? job.failing : "step_failed";
+/** Walks on from the step that has ended. */
+export function walkAfterStep(job: JobState, { outcome }: StepEnded, plan: RunPlan, facts: Facts): Walk {
+  const canContinue = outcome === "success" || plan.jobs[job.index]!.steps[job.stepIndex]!.continueOnError;
+  const failing = canContinue || job.failing !== "" ? job.failing : "step_failed";
   return walk({ ...job, stepIndex: job.stepIndex + 1, stepAttempt: 1, failing }, plan, facts);
 }

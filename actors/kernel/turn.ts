@@ -72,7 +72,7 @@ export function decideTurn(
     try {
       const kind = kindOf(type, actor.kind);
       const decision = kind.decide(actor.state as never, delivery.message as never, now, plan, peers);
-      if (decision.cell === "late") late++;
+      if (decision.entry === "late") late++;
       if (chain.length + decision.effects.length > MAX_CHAIN) throw new Error("the chain of messages does not end");
       if (decision.next !== actor.state) changed.set(actor.id, { ...actor, state: decision.next });
       for (const effect of decision.effects) {

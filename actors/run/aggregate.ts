@@ -1,4 +1,4 @@
-/** The run aggregate: a run actor with its job and step actors, which live and are saved together. */
+/** The run aggregate: a run actor with its job, step and approval actors, which are saved together as one snapshot. */
 import type { Cause } from "../../src/domain/events.ts";
 import type { ActorRef } from "../../src/domain/effects.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
@@ -21,7 +21,7 @@ import { type RunState, runStatus } from "./state.ts";
 export const RUN_AGGREGATE: AggregateType = {
   isPlanned: true,
   kinds: { run: runActor, job: jobActor, step: stepActor, approval: approvalActor },
-  delivery: (command) => ({ to: addressee(command), message: messageOf(command) }),
+  messageOf: (command) => ({ to: addressee(command), message: messageOf(command) }),
   causeOf,
   summarise: (run: RunState, bound, actors, plan) =>
     summariseRun(run, bound, bound ? null : waitsOf(run, actors, plan)),
@@ -68,7 +68,7 @@ function messageOf(command: Command): RunMessage | JobMessage | ApprovalMessage 
       return { ...command, type: command.kind, commandId };
     case "enter":
     case "leave":
-      throw new Error(`a run cannot meet the command ${command.kind}`);
+      throw new Error(`the command ${command.kind} is not valid for a run`);
   }
 }
 
@@ -98,7 +98,10 @@ function causeOf(message: Message): Cause {
   }
 }
 
-/** What a run waits for of which no job is at work: that with which it goes on. Null where its status tells. */
+/**
+ * What a run waits for when no job of it is bound to an agent: a place in its group, an approval, a job's gate, an agent or a retry.
+ * Null when the run's status already says why.
+ */
 export function waitsOf(run: RunState, actors: Iterable<ActorView>, plan: RunPlan): RunWaits | null {
   if (run.place !== null && !run.place.held) return { reason: "concurrency", group: run.place.name };
   if (run.state !== "running") return null;
@@ -110,7 +113,7 @@ export function waitsOf(run: RunState, actors: Iterable<ActorView>, plan: RunPla
     if (kind !== "job") continue;
     const job = state as JobState;
     if (job.state === "queued" && (queued === undefined || job.queuedAt! < queued.queuedAt!)) queued = job;
-    // People have to act where they are asked.
+    // An approval comes first, because people have to act.
     if (job.state === "waiting" && gated?.reason !== "approval") gated = gateOf(job, plan);
     isRetrying ||= job.state === "pending" && job.retryTimer !== null;
   }

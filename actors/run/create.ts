@@ -1,4 +1,4 @@
-/** The first snapshot of a run: every job and step of the plan, waiting or reused. */
+/** The first snapshot of a run: every job and step of the plan, pending or reused. */
 import type { RunId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Aggregate, RunOrigin, StoredActor } from "../../src/stores/ports/aggregates.ts";
@@ -16,15 +16,15 @@ export interface RunCreation {
   readonly shard: number;
   readonly plan: RunPlan;
   readonly origin: RunOrigin;
-  /** Of a rerun. */
+  /** The jobs and steps of a rerun; absent for a run that repeats none. */
   readonly beginning?: Beginning;
   /** Unix milliseconds. */
   readonly now: number;
 }
 
 /**
- * Makes the snapshot whose storing is the trigger. Its start timer is due at once, by any clock, so that the sweep of
- * the shard's owner begins the run even when the doorbell is lost.
+ * Makes the snapshot of a new run; the run exists once the snapshot is stored. Its start timer is due at once by any clock, so the
+ * first turn begins the run, whether the creator takes that turn or the owner of the shard.
  */
 export function createRunAggregate({ runId, shard, plan, origin, now, beginning }: RunCreation): Aggregate {
   const { jobs, steps } = beginning ?? beginFresh(runId, plan);

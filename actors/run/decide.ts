@@ -1,4 +1,4 @@
-/** The run's decisions: names the situation, looks it up in the table, and says what follows from it. Pure. */
+/** The run's decisions: names the situation, looks it up in the transition table, and returns the next state and effects. Pure. */
 import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
 import type { Lifecycle } from "../../src/domain/events.ts";
 import type { GroupMember } from "../../src/domain/groups.ts";
@@ -23,30 +23,30 @@ type JobEnded = RunMessage & { readonly type: "jobEnded" };
 type PlaceMessage = RunMessage & { readonly type: "placed" | "superseded" | "placeRefused" };
 type RunDecision = Decision<RunState, RunEffect>;
 
-/** Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` for a `never` cell. */
+/** Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` where the table says `never`. */
 export function decideRun(run: RunState, message: RunMessage, now: number, plan: RunPlan, peers: Peers): RunDecision {
   const counted = message.type === "jobEnded" ? countJob(run, message.index, message.result, plan) : run;
   const input = inputOf(counted, message, plan);
-  const cell = lookUp("run", RUN_TRANSITIONS, input, run.state);
-  if (cell === "late" || cell === "same") return { cell, next: run, effects: answer(run, message, "refused") };
+  const entry = lookUp("run", RUN_TRANSITIONS, input, run.state);
+  if (entry === "late" || entry === "same") return { entry, next: run, effects: answer(run, message, "refused") };
   switch (input) {
-    case "grouped":
+    case "placeNeeded":
       return askForPlace(run, plan);
     case "start":
     case "placed": {
       const { next, effects } = start(run, now, plan, peers);
       return moved(next, [...answer(next, message, "accepted"), ...effects]);
     }
-    case "jobPlace":
+    case "jobPlaceAnswered":
       return moved(run, [...answer(run, message, "accepted"), ...tellMember(run, message as PlaceMessage, peers)]);
-    case "gateEnded": {
+    case "stageApprovalEnded": {
       const { result } = message as RunMessage & { type: "approvalEnded" };
       const gate = result === "approved" ? "open" : (`approval_${result}` as const);
       return enterStage({ ...run, stageApproval: null }, run.stage + 1, gate, plan, peers);
     }
     case "jobEnded": {
       const cells = tellCells(counted, message as JobEnded, plan, peers);
-      const { next, effects } = goOn(counted, now, plan, peers);
+      const { next, effects } = openNextStage(counted, now, plan, peers);
       return moved(next, [...cells, ...effects]);
     }
     case "jobRetried":
@@ -56,18 +56,18 @@ export function decideRun(run: RunState, message: RunMessage, now: number, plan:
     case "onlyTolerated":
     case "stopDone":
     case "timeoutDone":
-      return end(counted, cell, now);
+      return end(counted, entry, now);
     case "stop":
       return stop(run, message, (message as RunMessage & { type: "stop" }).reason || "stopped", plan);
     case "superseded":
     case "placeRefused": {
       const { by } = message as PlaceMessage;
-      const what = input === "superseded" ? "superseded by" : "its group is full:";
-      return stop(run, message, `${what} ${by ?? "a newer run"}`, plan);
+      const reason = input === "superseded" ? "superseded by" : "its group is full:";
+      return stop(run, message, `${reason} ${by ?? "a newer run"}`, plan);
     }
     case "pause":
     case "resume":
-      return pauseOrResume(run, cell, input, message, plan);
+      return pauseOrResume(run, entry, input, message, plan);
     case "timedOut": {
       const next: RunState = {
         ...run,
@@ -81,11 +81,11 @@ export function decideRun(run: RunState, message: RunMessage, now: number, plan:
       return moved(next, [publish(next, "stopping"), ...withdrawApproval(run), ...cancels]);
     }
     case "staleTimer":
-      throw new Error(`the table has no move for ${input}`);
+      throw new Error(`the transition table of the run has no target state for ${input}`);
   }
 }
 
-/** What Redis must know of this run although it has forgotten everything. */
+/** The effects that tell an emptied Redis again what it must hold for this run: its timer. */
 export function outstandingRun(run: RunState): readonly OwedEffect[] {
   return schedule(run);
 }
@@ -97,9 +97,9 @@ function inputOf(counted: RunState, message: RunMessage, plan: RunPlan): RunInpu
     case "placed":
     case "superseded":
     case "placeRefused":
-      return message.member.job === null ? message.type : "jobPlace";
+      return message.member.job === null ? message.type : "jobPlaceAnswered";
     case "approvalEnded":
-      return "gateEnded";
+      return "stageApprovalEnded";
     case "jobEnded":
       return counted.remaining > 0 ? "jobEnded" : lastJobInput(counted);
     case "jobRetried":
@@ -114,7 +114,7 @@ function timerInput(run: RunState, message: RunMessage & { type: "timer" }, plan
   const timer = message.timer === "start" ? run.startTimer : run.timeoutTimer;
   if (timer?.generation !== message.generation) return "staleTimer";
   if (message.timer === "timeout") return "timedOut";
-  return plan.group === null ? "start" : "grouped";
+  return plan.group === null ? "start" : "placeNeeded";
 }
 
 function lastJobInput(counted: RunState): RunInput {
@@ -134,7 +134,7 @@ function countJob(run: RunState, index: number, result: JobResult, plan: RunPlan
   };
 }
 
-/** True for what makes the run fail. */
+/** True for a result that makes the run fail. */
 export function isFailure(result: JobResult | null): boolean {
   return result === "failed" || result === "cancelled";
 }
@@ -144,7 +144,7 @@ function countAttempt(run: RunState, { index, attempt }: RunMessage & { type: "j
   return { ...run, attempts: [...others, [index, attempt]] };
 }
 
-/** It has been created, and says so; all else begins when it has a place. */
+/** Announces the new run and asks its group for a place. The run starts when it has the place. */
 function askForPlace(run: RunState, plan: RunPlan): RunDecision {
   const { place, effect } = enterGroup(memberOf(run), plan.projectId, plan.group!);
   const next: RunState = { ...run, startTimer: null, place };
@@ -169,13 +169,13 @@ function start(run: RunState, now: number, plan: RunPlan, peers: Peers): RunDeci
   ]);
 }
 
-/** Opens the next stage when this one is done. */
-function goOn(run: RunState, now: number, plan: RunPlan, peers: Peers): RunDecision {
+/** Opens the next stage when all jobs of the open one have ended and the run is not stopping. */
+function openNextStage(run: RunState, now: number, plan: RunPlan, peers: Peers): RunDecision {
   const isDone = run.remainingInStage === 0 && run.state !== "stopping" && run.stage + 1 < plan.stages.length;
   return isDone ? openStage(run, run.stage + 1, now, plan, peers) : moved(run, []);
 }
 
-/** What the other cells of a matrix are told when one has ended. */
+/** Tells the other cells of a matrix that one has ended: after a failure with `failFast` they are cancelled, else one may begin. */
 function tellCells(run: RunState, { index, result }: JobEnded, plan: RunPlan, peers: Peers): readonly RunEffect[] {
   const { failFast, maxParallel } = plan.jobs[index]!;
   if (run.state === "stopping") return [];
@@ -190,17 +190,17 @@ function tellCells(run: RunState, { index, result }: JobEnded, plan: RunPlan, pe
 }
 
 /**
- * Opens it, or asks for the approval without which it is not opened. A stage is passed over when all of its jobs have ended
- * before: reused ones, and those that were cancelled.
+ * Opens the stage, or requests the approval that it needs first. When all jobs of the stage have ended already, because they are
+ * reused or were cancelled, the stage after it is opened instead.
  */
 function openStage(run: RunState, stage: number, now: number, plan: RunPlan, peers: Peers): RunDecision {
   const { name, when, approval } = plan.stages[stage]!;
-  const { waiting, failed } = standOf(run, stage, plan, peers);
-  if (waiting.length === 0) return goOn({ ...run, stage, remainingInStage: 0 }, now, plan, peers);
+  const { waiting, failed } = surveyStage(run, stage, plan, peers);
+  if (waiting.length === 0) return openNextStage({ ...run, stage, remainingInStage: 0 }, now, plan, peers);
   const status = { success: !failed, failure: failed, cancelled: false };
   const facts = jobFacts(run.runId, plan, peers);
   const gate = when === null ? "open" : decideGate(when, facts, status);
-  // After a failure nobody is asked about a stage of which no job may run.
+  // After a failure no approval is requested for a stage whose jobs cannot run.
   const mayRun = !failed || when !== null || waiting.some((job) => job.when !== null);
   if (gate !== "open" || approval === null || !mayRun) return enterStage(run, stage, gate, plan, peers);
   const message = resolveMessage(approval.message, facts);
@@ -209,20 +209,23 @@ function openStage(run: RunState, stage: number, now: number, plan: RunPlan, pee
   return moved(next, [...requestApproval(request, now, plan), publishWaiting(next, "approval", `stage ${name}`)]);
 }
 
-/** Its jobs decide for themselves, unless the stage has a condition: one that is met lets it begin as if nothing had failed. */
+/**
+ * Tells the jobs of the stage that it opens, or why it does not run. After a failure in an earlier stage each job decides by its own
+ * condition, unless the stage has a condition: when that is met, the jobs begin as if nothing had failed.
+ */
 function enterStage(run: RunState, stage: number, gate: "open" | ClosedGate, plan: RunPlan, peers: Peers): RunDecision {
-  const { waiting, failed } = standOf(run, stage, plan, peers);
-  const isUnasked = plan.stages[stage]!.when === null;
+  const { waiting, failed } = surveyStage(run, stage, plan, peers);
+  const hasCondition = plan.stages[stage]!.when !== null;
   const message: JobMessage =
-    gate === "open" ? { type: "stageOpened", failed: failed && isUnasked } : { type: "stageClosed", gate };
+    gate === "open" ? { type: "stageOpened", failed: failed && !hasCondition } : { type: "stageClosed", gate };
   return moved(
     { ...run, stage, remainingInStage: waiting.length },
     waiting.map((job) => tellJob(run, job.index, message)),
   );
 }
 
-/** Its jobs that have not ended, and whether one before them has failed, in another stage. */
-function standOf(
+/** The jobs of the stage that have not ended, and whether a job of another stage has failed. */
+function surveyStage(
   run: RunState,
   stage: number,
   plan: RunPlan,
@@ -248,7 +251,7 @@ function end(run: RunState, state: RunPhase, now: number): RunDecision {
   return moved(next, [publish(next, LIFECYCLE_OF_END[state]!), ...leaveGroup(run.place, memberOf(run))]);
 }
 
-/** A stop of a run that its timeout is already ending makes it end as cancelled; its jobs have been told. */
+/** Stops the run. A run that is stopping because of its timeout ends as cancelled after this; its jobs know already. */
 function stop(run: RunState, message: RunMessage, reason: string, plan: RunPlan): RunDecision {
   const next: RunState = {
     ...run,
@@ -260,8 +263,8 @@ function stop(run: RunState, message: RunMessage, reason: string, plan: RunPlan)
     stageApproval: null,
   };
   const cancels = run.state === "stopping" ? [] : tellJobs(run, plan, { type: "cancel", reason: "cancelled" });
-  const told = [...answer(next, message, "accepted"), publish(next, "stopping")];
-  return moved(next, [...told, ...withdrawApproval(run), ...cancels]);
+  const answers = [...answer(next, message, "accepted"), publish(next, "stopping")];
+  return moved(next, [...answers, ...withdrawApproval(run), ...cancels]);
 }
 
 function withdrawApproval({ stageApproval }: RunState): readonly RunEffect[] {
@@ -273,7 +276,7 @@ function memberOf({ runId }: RunState): GroupMember {
   return { runId, job: null, cell: null };
 }
 
-/** Hands on to a job what its group says; one that has ended has left. */
+/** Passes the answer of a job's group on to the job. */
 function tellMember(run: RunState, { type, member, by }: PlaceMessage, peers: Peers): readonly RunEffect[] {
   const id = newestAttempt(run.runId, member.job!, member.cell, peers);
   if (id === undefined) return [];
@@ -334,12 +337,12 @@ function publish(run: RunState, lifecycle: Lifecycle): OwedEffect {
   };
 }
 
-/** It lacks one thing: the approval of a stage, or a place in the group that `text` names. */
+/** The event that says what the run waits for: the approval of the stage, or a place in the group, that `text` names. */
 function publishWaiting(run: RunState, waitingFor: "approval" | "concurrency", text: string): OwedEffect {
-  const told = publish(run, "waiting") as OwedEffect & { type: "publish" };
-  return { ...told, event: { ...told.event, data: { ...told.event.data, waitingFor, text } } };
+  const published = publish(run, "waiting") as OwedEffect & { type: "publish" };
+  return { ...published, event: { ...published.event, data: { ...published.event.data, waitingFor, text } } };
 }
 
 function moved(next: RunState, effects: readonly RunEffect[]): RunDecision {
-  return { cell: "moved", next, effects };
+  return { entry: "moved", next, effects };
 }

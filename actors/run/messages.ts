@@ -1,28 +1,28 @@
-/** What a run actor is told, and by whom. */
+/** The messages of a run actor, and who sends each. */
 import type { PlaceCommand } from "../../src/domain/commands.ts";
 import type { CommandId } from "../../src/domain/ids.ts";
 import type { ApprovalResult } from "../approval/messages.ts";
 
-/** How a job ended for its run. `tolerated`: failed, and the definition said `continueOnError`. */
+/** How a job ended for its run. `tolerated`: the job failed, and its definition says `continueOnError`. */
 export type JobResult = "success" | "failed" | "tolerated" | "cancelled" | "upstream_failed";
 
 export type RunMessage =
-  /** From the trigger, and from the sweep that finds the start timer due. */
+  /** From the kernel, when a timer is due: in the first turn of the run, and later. */
   | RunTimerFired
   /** From a stored command. */
   | { readonly type: "stop"; readonly commandId: CommandId; readonly reason: string; readonly operator: string }
   | { readonly type: "pause"; readonly commandId: CommandId; readonly reason: string; readonly operator: string }
   | { readonly type: "resume"; readonly commandId: CommandId; readonly reason: string; readonly operator: string }
-  /** From the group of the run, or of one of its jobs, which is told. */
+  /** From the group of the run, or from the group of one of its jobs, to which the run passes it on. */
   | (PlaceCommand & { readonly type: PlaceCommand["kind"]; readonly commandId: CommandId })
   /** From the approval that the next stage waits for. */
   | { readonly type: "approvalEnded"; readonly result: ApprovalResult }
   /** From a job whose last attempt has ended. */
   | { readonly type: "jobEnded"; readonly index: number; readonly result: JobResult }
-  /** From a job that lost its agent and goes on as a new attempt. */
+  /** From a job that lost its agent, or could not start a step, and makes another attempt. */
   | { readonly type: "jobRetried"; readonly index: number; readonly attempt: number };
 
-/** `start` begins the run; `timeout` is the pipeline's bound. */
+/** `start` begins the run; `timeout` is the pipeline's timeout. */
 export interface RunTimerFired {
   readonly type: "timer";
   readonly timer: "start" | "timeout";

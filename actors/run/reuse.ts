@@ -1,9 +1,9 @@
-/** The jobs and steps with which a run begins: those of a rerun have a past. Pure. */
+/** The jobs and steps with which a run begins. Those of a rerun have earlier attempts, or are reused as they ended. Pure. */
 import { shownAttempt } from "../../src/domain/attempts.ts";
 import type { RunId } from "../../src/domain/ids.ts";
 import type { PlannedJob, RunPlan } from "../../src/domain/plan.ts";
-import { cellsOf, newestJob, newestStep, resultOf } from "../job/facts.ts";
-import { beginAfter, reuseJob, reuseStep } from "../job/reused.ts";
+import { newestCells, newestJob, newestStep, resultOf } from "../job/facts.ts";
+import { reuseJob, reuseStep, startAfterReused } from "../job/reused.ts";
 import { type JobState, newJob } from "../job/state.ts";
 import { newStep, type StepState } from "../step/state.ts";
 import { counterparts, type EndedRun, type Rerun } from "./rerun.ts";
@@ -13,13 +13,16 @@ export interface Beginning {
   readonly steps: readonly StepState[];
 }
 
-/** Every job and step of the plan, waiting. */
+/** Every job and step of the plan, pending. */
 export function beginFresh(runId: RunId, plan: RunPlan): Beginning {
   const jobs = plan.jobs.map((planned) => newJob(runId, planned));
   return { jobs, steps: jobs.flatMap((job) => newSteps(job, plan)) };
 }
 
-/** What is run again waits, and knows how what it needs has ended; what is not stands as it ended. */
+/**
+ * The jobs and steps of a rerun. A job that runs again is pending and knows how the reused jobs that it needs have ended; every other
+ * job is reused as it ended, with its steps.
+ */
 export function beginAgain(runId: RunId, plan: RunPlan, ended: EndedRun, rerun: Rerun): Beginning {
   const positions = counterparts(ended, plan);
   const jobs: JobState[] = [];
@@ -29,17 +32,17 @@ export function beginAgain(runId: RunId, plan: RunPlan, ended: EndedRun, rerun: 
     const before = position === undefined ? undefined : newestJob(ended.runId, position, ended);
     const begun =
       before !== undefined && !rerun.again.has(planned.index)
-        ? reused(before, runId, ended)
-        : again(planned, before, runId, plan, ended, rerun);
+        ? reuseWhole(before, runId, ended)
+        : runAgain(planned, before, runId, plan, ended, rerun);
     jobs.push(...begun.jobs);
     steps.push(...begun.steps);
   }
   return { jobs, steps };
 }
 
-/** The newest attempts alone: of the job, of each of its cells if it was spread, and of their steps. */
-function reused(before: JobState, runId: RunId, ended: EndedRun): Beginning {
-  const cells = before.cells.length === 0 ? [] : cellsOf(ended.runId, before.index, ended);
+/** Reuses the newest attempts only: of the job, of each of its cells if it was spread, and of their steps. */
+function reuseWhole(before: JobState, runId: RunId, ended: EndedRun): Beginning {
+  const cells = before.cells.length === 0 ? [] : newestCells(ended.runId, before.index, ended);
   const jobs: JobState[] = [];
   const steps: StepState[] = [];
   for (const each of [before, ...cells]) {
@@ -50,7 +53,7 @@ function reused(before: JobState, runId: RunId, ended: EndedRun): Beginning {
   return { jobs, steps };
 }
 
-function again(
+function runAgain(
   planned: PlannedJob,
   before: JobState | undefined,
   runId: RunId,
@@ -76,18 +79,18 @@ function again(
     const last = past[index];
     if (last === undefined) return step;
     if (index < firstStep) return reuseStep(last, job);
-    // One that was passed over has made no attempt.
+    // A step that was skipped has made no attempt.
     return last.grant === null ? step : { ...step, attemptsBefore: shownAttempt(last), retryOf: last.stepRunId };
   });
-  return { jobs: [beginAfter(job, steps.slice(0, firstStep), plan)], steps };
+  return { jobs: [startAfterReused(job, steps.slice(0, firstStep), plan)], steps };
 }
 
-/** Of a job that was spread: the most that one of its cells had, since they are not known before they are made again. */
+/** Attempts of the job so far. For a job that was spread, the most that a cell had: its new cells are not known yet. */
 function attemptsOf(job: JobState, ended: EndedRun): number {
-  return Math.max(...[job, ...cellsOf(ended.runId, job.index, ended)].map(shownAttempt));
+  return Math.max(...[job, ...newestCells(ended.runId, job.index, ended)].map(shownAttempt));
 }
 
-/** The steps of a job that is spread when it begins are those of its cells. */
+/** The steps of a job, pending; none for a job that is to be spread, whose cells have the steps. */
 function newSteps(job: JobState, plan: RunPlan): readonly StepState[] {
   const { cells, steps } = plan.jobs[job.index]!;
   return cells === null ? steps.map((_, index) => newStep(job, index)) : [];

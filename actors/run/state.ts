@@ -1,10 +1,10 @@
-/** What a run actor remembers. */
+/** The state of a run actor. */
 import type { ApprovalId, PipelineId, ProjectId, RunId } from "../../src/domain/ids.ts";
 import type { RunStatus } from "../../src/domain/status.ts";
 import type { Place } from "../../src/domain/groups.ts";
 import type { Timer } from "../../src/domain/timer.ts";
 
-/** `stopping`: jobs are being cancelled, by a stop or by the pipeline's timeout. */
+/** `stopping`: a stop or the pipeline's timeout is cancelling the jobs. */
 export const RUN_STATES = [
   "pending",
   "running",
@@ -24,12 +24,12 @@ export interface RunState {
   /** The run that this one repeats, or null. */
   readonly retryOf: RunId | null;
   readonly state: RunPhase;
-  /** Why it stops or failed, for people; empty while there is nothing to say. */
+  /** Why the run stops, or why it failed, for people; empty while there is nothing to say. */
   readonly reason: string;
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
-  /** Position in the plan's stages of the one that is open. */
+  /** Position of the open stage in the plan; -1 before the first one opens. */
   readonly stage: number;
   /** Jobs of the open stage that have not ended. */
   readonly remainingInStage: number;
@@ -43,9 +43,9 @@ export interface RunState {
   readonly timedOut: boolean;
   /** Newest attempt of each job that has more than one, by job index. */
   readonly attempts: readonly (readonly [index: number, attempt: number])[];
-  /** In its group; null when it has none, and once it has left. */
+  /** The run's place in its group; null without a group, before it has asked, and after it has left. */
   readonly place: Place | null;
-  /** The approval that the stage after the open one waits for. */
+  /** The approval that the stage after the open one waits for; null when it waits for none. */
   readonly stageApproval: ApprovalId | null;
   readonly startTimer: Timer | null;
   readonly timeoutTimer: Timer | null;

@@ -10,53 +10,53 @@ import type { TransitionTable } from "../../src/domain/transition-table.ts";
 import type { RunPhase } from "./state.ts";
 
 /**
- * `grouped`: it is to start, and needs a place in its group first. `jobEnded` when others have not; `all...`, `some...`,
- * `only...` and `...Done` when it was the last one. `gateEnded`: the approval of a stage. `superseded` and `placeRefused` come from
- * the group and end the run as a stop does; `jobPlace` speaks of the group of a job. A command in a state that does not
- * allow it is `late`: answered as refused, with the status that stood in its way.
+ * Each input, and the situation in which `inputOf` (decide.ts) looks it up. A command in a state that does not allow it is
+ * `late`: the run answers that it is refused, with the run's status.
  */
+// prettier-ignore
 export const RUN_INPUTS = [
-  "start",
-  "grouped",
-  "placed",
-  "superseded",
-  "placeRefused",
-  "jobPlace",
-  "gateEnded",
-  "jobEnded",
-  "jobRetried",
-  "allSucceeded",
-  "someFailed",
-  "onlyTolerated",
-  "stopDone",
-  "timeoutDone",
-  "stop",
-  "pause",
-  "resume",
-  "timedOut",
-  "staleTimer",
+  "start",              // The start timer fires, and the run needs no place in a group.
+  "placeNeeded",        // The start timer fires, and the run needs a place in its group first.
+  "placed",             // The group gives the run a place.
+  "superseded",         // The group ends the run, because a newer run takes its place.
+  "placeRefused",       // The group refuses the run a place.
+  "jobPlaceAnswered",   // The group of one of the run's jobs answers; the run passes the answer on to the job.
+  "stageApprovalEnded", // The approval of the next stage was given or rejected, or has expired.
+  "jobEnded",           // A job has ended, and other jobs of the run have not.
+  "jobRetried",         // A job has lost its agent or could not start a step, and makes another attempt.
+  "allSucceeded",       // The last job has ended, and no job counts as failed.
+  "someFailed",         // The last job has ended, and at least one job counts as failed.
+  "onlyTolerated",      // The last job has ended, and only jobs with `continueOnError` have failed.
+  "stopDone",           // The last job of a run that was stopped has ended.
+  "timeoutDone",        // The last job of a run that has timed out has ended.
+  "stop",               // A user stops the run.
+  "pause",              // A user pauses the run.
+  "resume",             // A user resumes the run.
+  "timedOut",           // The timeout of the pipeline has passed.
+  "staleTimer",         // A timer fires that the run has since replaced or cleared.
 ] as const;
 export type RunInput = (typeof RUN_INPUTS)[number];
 
+/** What each input does in each state; for the words `same`, `late` and `never` see transition-table.ts. */
 // prettier-ignore
 export const RUN_TRANSITIONS = {
-  start:         { pending: "running",  running: "never",    paused: "never",    stopping: "never",     success: "never", failed: "never", cancelled: "never", partial: "never" },
-  grouped:       { pending: "pending",  running: "never",    paused: "never",    stopping: "never",     success: "never", failed: "never", cancelled: "never", partial: "never" },
-  placed:        { pending: "running",  running: "late",     paused: "late",     stopping: "late",      success: "late",  failed: "late",  cancelled: "late",  partial: "late"  },
-  superseded:    { pending: "stopping", running: "stopping", paused: "stopping", stopping: "late",      success: "late",  failed: "late",  cancelled: "late",  partial: "late"  },
-  placeRefused:  { pending: "stopping", running: "late",     paused: "late",     stopping: "late",      success: "late",  failed: "late",  cancelled: "late",  partial: "late"  },
-  jobPlace:      { pending: "never",    running: "running",  paused: "paused",   stopping: "stopping",  success: "late",  failed: "late",  cancelled: "late",  partial: "late"  },
-  gateEnded:     { pending: "never",    running: "running",  paused: "paused",   stopping: "late",      success: "never", failed: "never", cancelled: "never", partial: "never" },
-  jobEnded:      { pending: "never",    running: "running",  paused: "paused",   stopping: "stopping",  success: "never", failed: "never", cancelled: "never", partial: "never" },
-  jobRetried:    { pending: "never",    running: "running",  paused: "paused",   stopping: "never",     success: "never", failed: "never", cancelled: "never", partial: "never" },
-  allSucceeded:  { pending: "never",    running: "success",  paused: "success",  stopping: "never",     success: "never", failed: "never", cancelled: "never", partial: "never" },
-  someFailed:    { pending: "never",    running: "failed",   paused: "failed",   stopping: "never",     success: "never", failed: "never", cancelled: "never", partial: "never" },
-  onlyTolerated: { pending: "never",    running: "partial",  paused: "partial",  stopping: "never",     success: "never", failed: "never", cancelled: "never", partial: "never" },
-  stopDone:      { pending: "never",    running: "never",    paused: "never",    stopping: "cancelled", success: "never", failed: "never", cancelled: "never", partial: "never" },
-  timeoutDone:   { pending: "never",    running: "never",    paused: "never",    stopping: "failed",    success: "never", failed: "never", cancelled: "never", partial: "never" },
-  stop:          { pending: "stopping", running: "stopping", paused: "stopping", stopping: "stopping",  success: "late",  failed: "late",  cancelled: "late",  partial: "late"  },
-  pause:         { pending: "late",     running: "paused",   paused: "late",     stopping: "late",      success: "late",  failed: "late",  cancelled: "late",  partial: "late"  },
-  resume:        { pending: "late",     running: "late",     paused: "running",  stopping: "late",      success: "late",  failed: "late",  cancelled: "late",  partial: "late"  },
-  timedOut:      { pending: "never",    running: "stopping", paused: "stopping", stopping: "never",     success: "never", failed: "never", cancelled: "never", partial: "never" },
-  staleTimer:    { pending: "late",     running: "late",     paused: "late",     stopping: "late",      success: "late",  failed: "late",  cancelled: "late",  partial: "late"  },
+  start:              { pending: "running",  running: "never",    paused: "never",    stopping: "never",     success: "never", failed: "never", cancelled: "never", partial: "never" },
+  placeNeeded:        { pending: "pending",  running: "never",    paused: "never",    stopping: "never",     success: "never", failed: "never", cancelled: "never", partial: "never" },
+  placed:             { pending: "running",  running: "late",     paused: "late",     stopping: "late",      success: "late",  failed: "late",  cancelled: "late",  partial: "late"  },
+  superseded:         { pending: "stopping", running: "stopping", paused: "stopping", stopping: "late",      success: "late",  failed: "late",  cancelled: "late",  partial: "late"  },
+  placeRefused:       { pending: "stopping", running: "late",     paused: "late",     stopping: "late",      success: "late",  failed: "late",  cancelled: "late",  partial: "late"  },
+  jobPlaceAnswered:   { pending: "never",    running: "running",  paused: "paused",   stopping: "stopping",  success: "late",  failed: "late",  cancelled: "late",  partial: "late"  },
+  stageApprovalEnded: { pending: "never",    running: "running",  paused: "paused",   stopping: "late",      success: "never", failed: "never", cancelled: "never", partial: "never" },
+  jobEnded:           { pending: "never",    running: "running",  paused: "paused",   stopping: "stopping",  success: "never", failed: "never", cancelled: "never", partial: "never" },
+  jobRetried:         { pending: "never",    running: "running",  paused: "paused",   stopping: "never",     success: "never", failed: "never", cancelled: "never", partial: "never" },
+  allSucceeded:       { pending: "never",    running: "success",  paused: "success",  stopping: "never",     success: "never", failed: "never", cancelled: "never", partial: "never" },
+  someFailed:         { pending: "never",    running: "failed",   paused: "failed",   stopping: "never",     success: "never", failed: "never", cancelled: "never", partial: "never" },
+  onlyTolerated:      { pending: "never",    running: "partial",  paused: "partial",  stopping: "never",     success: "never", failed: "never", cancelled: "never", partial: "never" },
+  stopDone:           { pending: "never",    running: "never",    paused: "never",    stopping: "cancelled", success: "never", failed: "never", cancelled: "never", partial: "never" },
+  timeoutDone:        { pending: "never",    running: "never",    paused: "never",    stopping: "failed",    success: "never", failed: "never", cancelled: "never", partial: "never" },
+  stop:               { pending: "stopping", running: "stopping", paused: "stopping", stopping: "stopping",  success: "late",  failed: "late",  cancelled: "late",  partial: "late"  },
+  pause:              { pending: "late",     running: "paused",   paused: "late",     stopping: "late",      success: "late",  failed: "late",  cancelled: "late",  partial: "late"  },
+  resume:             { pending: "late",     running: "late",     paused: "running",  stopping: "late",      success: "late",  failed: "late",  cancelled: "late",  partial: "late"  },
+  timedOut:           { pending: "never",    running: "stopping", paused: "stopping", stopping: "never",     success: "never", failed: "never", cancelled: "never", partial: "never" },
+  staleTimer:         { pending: "late",     running: "late",     paused: "late",     stopping: "late",      success: "late",  failed: "late",  cancelled: "late",  partial: "late"  },
 } as const satisfies TransitionTable<RunPhase, RunInput>;

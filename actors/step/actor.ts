@@ -1,4 +1,4 @@
-/** The step as the kernel sees it. */
+/** Binds the step actor to the kernel. */
 import type { ActorKind } from "../kernel/actor-kind.ts";
 import { decideStep, outstandingStep } from "./decide.ts";
 import type { StepMessage } from "./messages.ts";
@@ -15,7 +15,7 @@ export const stepActor: ActorKind<StepState, StepMessage> = {
   }),
   timers: () => [],
   outstanding: (step, plan) => outstandingStep(step, plan.jobs[step.jobIndex]!.cancelGraceMs),
-  // The lease is held by the job, to which all its steps are bound.
+  // The job holds the lease: all its steps run on the agent to which the job is bound.
   waitsForAgent: () => null,
   heldBy: () => null,
 };

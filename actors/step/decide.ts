@@ -1,4 +1,4 @@
-/** The step's decisions: names the situation, looks it up in the table, and says what follows from it. Pure. */
+/** The step's decisions: names the situation, looks it up in the transition table, and returns the next state and effects. Pure. */
 import { shownAttempt } from "../../src/domain/attempts.ts";
 import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
 import type { Lifecycle } from "../../src/domain/events.ts";
@@ -11,35 +11,35 @@ import { STEP_TRANSITIONS, type StepInput } from "./transitions.ts";
 export type StepEffect = OwedEffect | LocalEffect<JobMessage, never>;
 type StepDecision = Decision<StepState, StepEffect>;
 
-/** Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` for a `never` cell. */
+/** Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` where the table says `never`. */
 export function decideStep(step: StepState, message: StepMessage, now: number): StepDecision {
   const input = inputOf(step, message);
-  const cell = lookUp("step", STEP_TRANSITIONS, input, step.state);
-  if (cell === "late") return { cell, next: step, effects: answerLate(step, message, input) };
-  if (cell === "same") return { cell, next: step, effects: repeatDispatch(step, message) };
+  const entry = lookUp("step", STEP_TRANSITIONS, input, step.state);
+  if (entry === "late") return { entry, next: step, effects: answerStaleReport(step, message, input) };
+  if (entry === "same") return { entry, next: step, effects: repeatDispatch(step, message) };
   switch (message.type) {
     case "dispatch":
       return queue(step, message.grant, now);
     case "reported":
       return message.phase === "started"
-        ? start(step, cell, now - message.durationMs)
-        : endByReport(step, cell, message, now);
+        ? start(step, entry, now - message.durationMs)
+        : endByReport(step, entry, message, now);
     case "cancel":
-      return moved({ ...step, state: cell, reason: message.reason }, [revoke(step, message.reason, message.graceMs)]);
+      return moved({ ...step, state: entry, reason: message.reason }, [revoke(step, message.reason, message.graceMs)]);
     case "skip": {
-      const next: StepState = { ...step, state: cell, reason: message.reason, endedAt: now };
+      const next: StepState = { ...step, state: entry, reason: message.reason, endedAt: now };
       return moved(next, [publish(next, "skipped")]);
     }
     case "agentLost": {
-      const next: StepState = { ...step, state: cell, reason: "agent_lost", endedAt: now };
+      const next: StepState = { ...step, state: entry, reason: "agent_lost", endedAt: now };
       return moved(next, [publish(next, LIFECYCLE_OF_END[next.state]!), tellJob(next, "lost")]);
     }
   }
 }
 
 /**
- * What the outside must know of this step although Redis has forgotten it: the dispatch, or the request to end it.
- * `graceMs` is the job's grace before a kill.
+ * The effects to perform again after Redis was emptied: the dispatch of the step, or the request to end it. `graceMs`: the time
+ * between the polite and the forced end of the step, milliseconds.
  */
 export function outstandingStep(step: StepState, graceMs: number): readonly OwedEffect[] {
   if (step.grant === null) return [];
@@ -63,7 +63,7 @@ function inputOf(step: StepState, message: StepMessage): StepInput {
     case "dispatch":
       return "dispatched";
     case "reported":
-      if (!isOfGrant(step.grant, message)) return "stray";
+      if (!isOfGrant(step.grant, message)) return "staleReport";
       if (message.phase === "started" && step.startedAt !== null) return "startedAgain";
       return INPUT_OF_PHASE[message.phase];
     case "cancel":
@@ -77,10 +77,13 @@ function isOfGrant(grant: Grant | null, report: StepReported): boolean {
   return grant !== null && grant.agentId === report.agentId && grant.token === report.token;
 }
 
-/** A stray report makes the agent kill its step; a repeated final one has been processed, so the agent may forget it. */
-function answerLate(step: StepState, message: StepMessage, input: StepInput): readonly StepEffect[] {
+/**
+ * The answer to a report that changes nothing. The agent kills the step of a refused report, because its grant is not the step's. A
+ * final report that was processed before is acknowledged, so that the agent may forget it.
+ */
+function answerStaleReport(step: StepState, message: StepMessage, input: StepInput): readonly StepEffect[] {
   if (message.type !== "reported") return [];
-  if (input === "stray") return [answerReport("refuse", step, message)];
+  if (input === "staleReport") return [answerReport("refuse", step, message)];
   return message.phase === "started" ? [] : [answerReport("acknowledge", step, message)];
 }
 
@@ -88,7 +91,7 @@ function answerReport(type: "refuse" | "acknowledge", step: StepState, report: S
   return { type, agentId: report.agentId, stepRunId: step.stepRunId, token: report.token };
 }
 
-/** The first dispatch may have been lost on the way; the agent knows by the token whether it has it. */
+/** Dispatches a queued step again: the first dispatch may have been lost. By the token the agent knows whether it has the step. */
 function repeatDispatch(step: StepState, message: StepMessage): readonly StepEffect[] {
   return message.type === "dispatch" && step.state === "queued" ? outstandingStep(step, 0) : [];
 }
@@ -147,7 +150,7 @@ function reasonOf({ phase, reason }: StepReported): string {
 }
 
 function moved(next: StepState, effects: readonly StepEffect[]): StepDecision {
-  return { cell: "moved", next, effects };
+  return { entry: "moved", next, effects };
 }
 
 function publish(step: StepState, lifecycle: Lifecycle): OwedEffect {

@@ -1,8 +1,8 @@
-/** What a step actor is told, and by whom. */
+/** The messages of a step actor, and who sends each. */
 import type { AgentId } from "../../src/domain/ids.ts";
 import type { ResourceUsage } from "../../src/domain/resource-usage.ts";
 
-/** The right to run a step: saved with the actor, and named by every report. */
+/** The right to run a step. It is saved with the actor, and every report names it. */
 export interface Grant {
   readonly agentId: AgentId;
   readonly bootId: string;
@@ -11,7 +11,7 @@ export interface Grant {
   readonly token: number;
 }
 
-/** `notStarted`: the agent could not start it, which says nothing of others. */
+/** `lost`: the agent cannot tell what became of the step. `notStarted`: the agent could not start the step; another agent may. */
 export type ReportPhase = "started" | "succeeded" | "failed" | "cancelled" | "timedOut" | "lost" | "notStarted";
 
 /** From the agent that holds the step, through a gateway. Reports are cumulative: a final one implies the start. */
@@ -23,18 +23,18 @@ export interface StepReported {
   /** -1 when there is none. */
   readonly exitCode: number;
   readonly reason: string;
-  /** Last log line of a final report; 0 for none. */
+  /** Number of the last log line, in a final report; 0 for none. */
   readonly lastLine: number;
-  /** Outputs have been stored under this token. */
+  /** True when outputs of the step are stored under this token. */
   readonly hasOutputs: boolean;
   /** How long the process ran by the agent's clock, milliseconds. */
   readonly durationMs: number;
-  /** Of final reports alone; null when the agent cannot tell. */
+  /** In final reports only; null when the agent could not measure it. */
   readonly usage: ResourceUsage | null;
 }
 
 export type StepMessage =
-  /** From the job: run this step under this grant. A repeat sends the dispatch again unless it has started. */
+  /** From the job: run this step under this grant. A repeat dispatches the step again, unless it has started. */
   | { readonly type: "dispatch"; readonly grant: Grant }
   /** From the job. */
   | { readonly type: "cancel"; readonly reason: string; readonly graceMs: number }

@@ -1,11 +1,11 @@
-/** What a step actor remembers: one attempt of one planned step. */
+/** The state of a step actor: one attempt of one planned step. */
 import { type Attempt, shownAttempt } from "../../src/domain/attempts.ts";
 import { type AgentId, type JobRunId, type RunId, stepRunId, type StepRunId } from "../../src/domain/ids.ts";
 import type { ResourceUsage } from "../../src/domain/resource-usage.ts";
 import type { StepStatus } from "../../src/domain/status.ts";
 import type { Grant } from "./messages.ts";
 
-/** `cancelling`: the agent has been asked to end it. */
+/** `cancelling`: the agent has been asked to end the step. */
 export const STEP_STATES = [
   "pending",
   "queued",
@@ -24,34 +24,34 @@ export interface StepState {
   readonly jobId: JobRunId;
   readonly stepRunId: StepRunId;
   readonly jobIndex: number;
-  /** As users count them. */
+  /** Attempt of the job as users count it, earlier runs included. */
   readonly jobAttempt: number;
   /** Position in the job. */
   readonly index: number;
   readonly attempt: number;
   readonly retryOf: StepRunId | null;
   readonly state: StepPhase;
-  /** Why it ended as it did; empty when there is nothing to say. */
+  /** Why the step ended as it did; empty when there is nothing to say. */
   readonly reason: string;
   readonly grant: Grant | null;
   readonly queuedAt: number | null;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
-  /** Of the process; null when there is none. */
+  /** Exit code of the step's process; null when there is none. */
   readonly exitCode: number | null;
-  /** Attempts in earlier runs of which this is a rerun; users see `attemptsBefore + attempt`. */
+  /** Attempts of this step in the earlier runs that this run repeats; users see `attemptsBefore + attempt`. */
   readonly attemptsBefore: number;
-  /** Of a step that was not run again: the one, in an earlier run, whose log, result and outputs it has. */
+  /** For a reused step: the step run of an earlier run whose log, result and outputs it has; null for a step that runs. */
   readonly reusedFrom: StepRunId | null;
-  /** It has written outputs, which are stored under the token of its grant. */
+  /** True when the step has written outputs, which are stored under the token of its grant. */
   readonly hasOutputs: boolean;
   /** Number of the last log line, known from the final report; null before. */
   readonly lastLine: number | null;
-  /** From the final report, when its agent could tell. */
+  /** From the final report; null before, and when the agent could not measure it. */
   readonly usage: ResourceUsage | null;
 }
 
-/** The status word that users see. A step that is asked to end before its agent reported the start still shows as running. */
+/** The status word that users see. A step that is being cancelled shows as running, even when no start was reported yet. */
 export function stepStatus(state: StepPhase): StepStatus {
   return state === "cancelling" ? "running" : state;
 }
@@ -62,7 +62,7 @@ export function newStep(
   index: number,
   attempt = 1,
 ): StepState {
-  const idOf = (each: number): StepRunId => stepRunId(job.runId, job.jobId, index, each);
+  const idOf = (nth: number): StepRunId => stepRunId(job.runId, job.jobId, index, nth);
   return {
     runId: job.runId,
     jobId: job.jobId,
@@ -87,7 +87,7 @@ export function newStep(
   };
 }
 
-/** True while an agent has been given the step and has not ended it. */
+/** True from the dispatch of the step to an agent until the step has ended. */
 export function isHeld(step: StepState): boolean {
   return step.state === "queued" || step.state === "running" || step.state === "cancelling";
 }

@@ -1,50 +1,56 @@
-/** What steps have left to be done once their job has succeeded: in the background, and before its workspace goes. */
+/**
+ * Work that steps register for the end of their job, such as keeping a cache. The agent does it in the background, after
+ * the job has succeeded and before the job's workspace is removed.
+ */
 
-/** Aborted when the agent does not wait for it any longer. Never rejects. */
-export type LastWork = (signal: AbortSignal) => Promise<void>;
+/** Never rejects. `signal` is aborted when the agent stops, or when the work of the job takes too long. */
+export type AfterJobWork = (signal: AbortSignal) => Promise<void>;
 
 export class AfterJobs {
-  readonly #longestMs: number;
-  /** By job, and by the step run that has left it. */
-  readonly #left = new Map<string, Map<string, LastWork>>();
+  readonly #maxMs: number;
+  /** Registered work by job and step run. */
+  readonly #registered = new Map<string, Map<string, AfterJobWork>>();
   readonly #closing = new AbortController();
-  readonly #underWay = new Set<Promise<void>>();
+  readonly #running = new Set<Promise<void>>();
 
-  /** `longestMs` is what all work of one job may take. */
-  constructor(longestMs: number) {
-    this.#longestMs = longestMs;
+  /** `maxMs` bounds the whole work of one job. */
+  constructor(maxMs: number) {
+    this.#maxMs = maxMs;
   }
 
-  /** In place of what the same step run has left before. */
-  add(jobId: string, stepRunId: string, work: LastWork): void {
-    const ofJob = this.#left.get(jobId) ?? new Map<string, LastWork>();
-    this.#left.set(jobId, ofJob.set(stepRunId, work));
+  /** Registers work. It replaces earlier work of the same step run. */
+  add(jobId: string, stepRunId: string, work: AfterJobWork): void {
+    const ofJob = this.#registered.get(jobId) ?? new Map<string, AfterJobWork>();
+    this.#registered.set(jobId, ofJob.set(stepRunId, work));
   }
 
-  /** Does the work of a job that has succeeded, one after the other, and forgets that of any other; then its workspace may go. */
+  /**
+   * Ends a job. The work of a job that has succeeded is done, one piece after the other; that of any other job is dropped.
+   * When the promise resolves, the workspace may be removed.
+   */
   end(jobId: string, hasSucceeded: boolean): Promise<void> {
-    const works = hasSucceeded ? [...(this.#left.get(jobId)?.values() ?? [])] : [];
-    this.#left.delete(jobId);
+    const works = hasSucceeded ? [...(this.#registered.get(jobId)?.values() ?? [])] : [];
+    this.#registered.delete(jobId);
     if (works.length === 0) return Promise.resolve();
-    const done = this.#do(works).finally(() => this.#underWay.delete(done));
-    this.#underWay.add(done);
+    const done = this.#do(works).finally(() => this.#running.delete(done));
+    this.#running.add(done);
     return done;
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no work is running. */
   async whenIdle(): Promise<void> {
-    while (this.#underWay.size > 0) await Promise.all(this.#underWay);
+    while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  /** Has what is under way give up; resolves when it has. */
+  /** Aborts the running work, and resolves when it has ended. */
   async close(): Promise<void> {
     this.#closing.abort(new Error("the agent was stopped"));
     await this.whenIdle();
   }
 
-  async #do(works: readonly LastWork[]): Promise<void> {
+  async #do(works: readonly AfterJobWork[]): Promise<void> {
     const tooLong = new AbortController();
-    const timer = setTimeout(() => tooLong.abort(new Error("it takes too long")), this.#longestMs);
+    const timer = setTimeout(() => tooLong.abort(new Error("it takes too long")), this.#maxMs);
     const signal = AbortSignal.any([this.#closing.signal, tooLong.signal]);
     for (const work of works) await work(signal);
     clearTimeout(timer);

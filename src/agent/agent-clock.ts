@@ -1,13 +1,14 @@
 /**
- * The clock by which an agent counts its leases: it goes on while the machine is suspended, as the plane's does. On Linux
- * Node's own stands still then, so the kernel's uptime (CLOCK_BOOTTIME, 10 ms steps) is read; elsewhere Node's goes on.
+ * The clock by which an agent counts its leases. Like the clock of the control plane, it keeps counting while the agent's
+ * machine is suspended. Node's monotonic clock stops then on Linux, so this clock reads the kernel's uptime there
+ * (CLOCK_BOOTTIME, in steps of 10 ms). On other systems Node's own clock keeps counting.
  */
 import { openSync, readSync } from "node:fs";
 import { type Clock, systemClock } from "../domain/clock.ts";
 
 const UPTIME = "/proc/uptime";
 
-/** The system's clock where there is no better one. Holds one descriptor for as long as the process lives. */
+/** Falls back to the system clock where the uptime cannot be read. Holds one file descriptor until the process ends. */
 export function openAgentClock(): Clock {
   const descriptor = openIfThere(UPTIME);
   if (descriptor === undefined) return systemClock;

@@ -1,4 +1,4 @@
-/** The agent's data directory: the right to be the only agent on it, and where its parts lie. */
+/** The agent's data directory: the lock that keeps a second agent out, and the paths of its files and folders. */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import Database from "libsql";
@@ -8,15 +8,15 @@ import { moveAside } from "./trash.ts";
 export interface AgentDataDir {
   readonly identityFile: string;
   readonly journalFile: string;
-  /** Workspaces, one folder a job. */
+  /** Workspaces, one folder for each job. */
   readonly workDir: string;
-  /** Scripts and pipes of running steps, for this user alone. */
+  /** Scripts and pipes of running steps. Only this user may read them. */
   readonly scratchDir: string;
-  /** What is to be removed. */
+  /** Files and folders that wait for their removal. */
   readonly trashDir: string;
-  /** Plugins that were fetched; they stay over restarts. */
+  /** Plugins that the agent has fetched. They survive restarts. */
   readonly pluginDir: string;
-  /** Gives the directory back. */
+  /** Releases the lock. */
   release(): void;
 }
 
@@ -24,9 +24,10 @@ const LOCK_FILE = "agent-lock.db";
 const OWNER_FILE = "agent.pid";
 
 /**
- * Takes the directory and moves what an earlier agent left in `workDir` and `scratchDir` to `trashDir`: its jobs count as
- * lost with its boot id. `conflict` when a living agent has the directory, `unavailable` when it cannot be used. The lock is
- * SQLite's: the system drops it with the process, so that no kill leaves it behind.
+ * Locks the directory, and moves what an earlier agent left in `workDir` and `scratchDir` to `trashDir`: the jobs of that
+ * agent count as lost, because its boot id has ended. Rejects with `conflict` when a running agent holds the lock, and with
+ * `unavailable` when the directory cannot be used. The lock is a lock of SQLite, which the operating system releases when the
+ * process ends, even when the process is killed.
  */
 export async function claimDataDir(path: string): Promise<AgentDataDir> {
   const root = resolve(path);
@@ -34,7 +35,7 @@ export async function claimDataDir(path: string): Promise<AgentDataDir> {
   try {
     await mkdir(root, { recursive: true, mode: 0o700 });
     lock = new Database(join(root, LOCK_FILE));
-    // Nothing is ever written, so there is nothing that a journal file could roll back.
+    // The agent never writes to this database, so it needs no journal file on the disk.
     lock.exec("PRAGMA journal_mode=MEMORY");
     lock.exec("BEGIN EXCLUSIVE");
     return await takeOver(root, lock);
@@ -54,7 +55,7 @@ async function takeOver(root: string, lock: Database.Database): Promise<AgentDat
   const [workDir, scratchDir, trashDir] = [join(root, "work"), join(root, "scratch"), join(root, "trash")];
   await mkdir(trashDir, { recursive: true, mode: 0o700 });
   for (const folder of [workDir, scratchDir]) {
-    // It may be large, and steps of a killed agent may die only now, and make files until then.
+    // Moved, not removed: the folder may be large, and steps of a killed agent may still be dying and writing files.
     moveAside(folder, trashDir);
     await mkdir(folder, { mode: 0o700 });
   }

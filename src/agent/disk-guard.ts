@@ -1,20 +1,20 @@
 /**
- * Looks after the room that is left on the disk of the data directory: below a floor no job begins. What runs goes on, and
- * learns from the system when nothing is left.
+ * Watches the free space of the disk that holds the data directory. While it is below a floor, the agent starts no new job.
+ * Running steps continue; they get an error from the system when the disk is full.
  */
 import { statfsSync } from "node:fs";
 import type { Clock } from "../domain/clock.ts";
 import type { DiskFloor } from "../domain/disk-floor.ts";
 import type { Logger } from "../domain/logger.ts";
 
-/** For how long a look at the disk holds. */
+/** How long a measurement of the disk is reused. */
 const FRESH_MS = 500;
-/** Less than this is as good as nothing: a file may be written and another not. */
+/** A disk with less free space counts as full: a small file may still fit, but a larger one does not. */
 const FULL_BYTES = 16 * 2 ** 20;
 
-/** Of a disk, bytes. */
+/** The space of a disk, in bytes. */
 export interface DiskSpace {
-  /** For a user without special rights. */
+  /** What a user without special rights may still write. */
   readonly free: number;
   readonly total: number;
 }
@@ -24,14 +24,14 @@ export interface DiskGuardOptions {
   readonly floor: DiskFloor;
   readonly clock: Pick<Clock, "monotonic">;
   readonly log: Logger;
-  /** Throws when nobody can tell. */
-  readonly look?: (folder: string) => DiskSpace;
+  /** Throws when the system cannot tell. Default: asks the file system of `folder`. */
+  readonly measure?: (folder: string) => DiskSpace;
 }
 
 export class DiskGuard {
   readonly #options: DiskGuardOptions;
-  #lookedAt = Number.NEGATIVE_INFINITY;
-  /** Undefined when nobody can tell: whoever needs the disk finds out. */
+  #measuredAt = Number.NEGATIVE_INFINITY;
+  /** Undefined when the system cannot tell; then jobs start, and their steps get the errors of the disk. */
   #space: DiskSpace | undefined;
   #wasLow = false;
 
@@ -39,9 +39,9 @@ export class DiskGuard {
     this.#options = options;
   }
 
-  /** Why no job may begin now, for people; empty when one may. */
+  /** Why no job may start now, as text for users; empty when a job may start. */
   obstacle(): string {
-    const space = this.#look();
+    const space = this.#measure();
     const floor = space === undefined ? 0 : this.#floorOf(space);
     const isLow = space !== undefined && space.free < floor;
     const obstacle = isLow
@@ -56,9 +56,9 @@ export class DiskGuard {
     return obstacle;
   }
 
-  /** What may have made a step fail, for people; empty when the disk has not. */
-  fullness(): string {
-    const space = this.#look(0);
+  /** Says that the disk is full, as a possible cause of a step's failure; empty when the disk is not full. */
+  fullDiskHint(): string {
+    const space = this.#measure(0);
     return space !== undefined && space.free < FULL_BYTES ? "the agent's disk is full" : "";
   }
 
@@ -67,12 +67,12 @@ export class DiskGuard {
     return Math.min(bytes, (total * percent) / 100);
   }
 
-  #look(freshMs = FRESH_MS): DiskSpace | undefined {
-    const { clock, folder, look = spaceOf } = this.#options;
-    if (clock.monotonic() - this.#lookedAt < freshMs) return this.#space;
-    this.#lookedAt = clock.monotonic();
+  #measure(freshMs = FRESH_MS): DiskSpace | undefined {
+    const { clock, folder, measure = spaceOf } = this.#options;
+    if (clock.monotonic() - this.#measuredAt < freshMs) return this.#space;
+    this.#measuredAt = clock.monotonic();
     try {
-      this.#space = look(folder);
+      this.#space = measure(folder);
     } catch {
       this.#space = undefined;
     }

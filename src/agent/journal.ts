@@ -1,7 +1,7 @@
 /**
- * The agent's memory of step runs, in a file that outlives its process: what was started, how it ended, and whether the
- * control plane knows. A step run that is in it is never started again. Not synced to the disk: after a power loss the
- * boot id is another one, and the plane counts everything of the old one as lost.
+ * The agent's journal: a file that records which step runs were started, how each ended, and whether the control plane has
+ * acknowledged the end. The agent never starts a step run that is in the journal. The file is not synced to the disk: after
+ * a power loss the agent has a new boot id, and the control plane counts every step run of the old boot id as lost.
  */
 import { closeSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
 import { type HeldStepRun, StepPhase, StepReport } from "../../proto/generated/agent/v1/agent.ts";
@@ -10,39 +10,44 @@ import type { Logger } from "../domain/logger.ts";
 export interface JournalEntry extends Readonly<HeldStepRun> {
   /** Undefined until the step run has ended. */
   readonly report: StepReport | undefined;
-  /** Unix milliseconds since when the plane knows the end, or never will; undefined while it is to be reported. */
+  /**
+   * Unix milliseconds of the time when the control plane acknowledged or refused the end; undefined while the agent must
+   * still report it.
+   */
   readonly settledAt: number | undefined;
+  /** Unix milliseconds. */
   readonly begunAt: number;
 }
 
-/** How long a settled entry is remembered: a dispatch that was long on its way must still find it. */
+/** How long a settled entry is kept, so that a delayed dispatch still finds it. */
 const SETTLED_MS = 3_600_000;
-/** How long an end is reported to a plane that does not answer. */
+/** How long the agent keeps reporting an end that the control plane does not acknowledge. */
 const UNSETTLED_MS = 7 * 24 * 3_600_000;
-/** How many settled entries are remembered at most; the oldest go first. */
-const SETTLED_COUNT = 5_000;
-/** The file is written anew when it has grown to twice what was needed the last time, and this more. */
+/** How many settled entries are kept at most. The oldest are removed first. */
+const MAX_SETTLED = 5_000;
+/** The file is rewritten when it is larger than twice its size after the last rewrite plus this surplus. */
 const SURPLUS_BYTES = 1 << 20;
 
-type Stored = [step: string, token: string];
+/** A step run and its token, as JSON holds them. */
+type StoredKey = [step: string, token: string];
 
 /** One line of the file. */
 type JournalRecord =
-  | { readonly t: "begun"; readonly at: number; readonly runId: string; readonly jobId: string; readonly key: Stored }
-  | { readonly t: "ended"; readonly key: Stored; readonly report: unknown }
-  | { readonly t: "settled"; readonly at: number; readonly key: Stored };
+  | { readonly t: "begun"; readonly at: number; readonly runId: string; readonly jobId: string; readonly key: StoredKey }
+  | { readonly t: "ended"; readonly key: StoredKey; readonly report: unknown }
+  | { readonly t: "settled"; readonly at: number; readonly key: StoredKey };
 
 export class Journal {
   readonly #file: string;
   readonly #log: Logger;
   readonly #entries = new Map<string, JournalEntry>();
   #descriptor: number;
-  /** The file ends within a line: the disk was full. */
+  /** True when the last line of the file is incomplete, because the disk was full. */
   #isTorn = false;
   #bytes = 0;
   #neededBytes = 0;
 
-  /** Reads the file; what had begun and not ended there is lost, as no step outlives its agent. */
+  /** Reads the file. A step run that began and did not end there is recorded as lost, since no step outlives its agent. */
   constructor(file: string, log: Logger) {
     this.#file = file;
     this.#log = log;
@@ -57,28 +62,28 @@ export class Journal {
     return this.#entries.get(keyOf(stepRunId, token));
   }
 
-  /** Step runs that the agent answers for: begun, and not yet settled. */
+  /** Step runs that the agent must still report: those that have begun and are not settled. */
   unsettled(): JournalEntry[] {
     return [...this.#entries.values()].filter((entry) => entry.settledAt === undefined);
   }
 
-  /** Records a step run before it is started. Throws when that cannot be written; then it must not be started. */
+  /** Records a step run before it is started. Throws when the record cannot be written; the step must not start then. */
   begin({ runId, jobId, stepRunId, token }: HeldStepRun): void {
     this.#write({ t: "begun", at: Date.now(), runId, jobId, key: [stepRunId, String(token)] });
   }
 
-  /** Of a step run that {@link begin} could not record: whoever answers for it must not start it while this agent lives. */
+  /** Keeps in memory a step run that {@link begin} could not record, so that this process does not start it later. */
   remember({ runId, jobId, stepRunId, token }: HeldStepRun): void {
     this.#apply({ t: "begun", at: Date.now(), runId, jobId, key: [stepRunId, String(token)] });
   }
 
-  /** Records the final report; it is kept in memory also when it cannot be written. */
+  /** Records the final report. If the file cannot be written, the report is kept in memory alone. */
   end(report: StepReport): void {
     const { stepRunId, token } = report;
     this.#writeOrWarn({ t: "ended", key: [stepRunId, String(token)], report: StepReport.toJSON(report) });
   }
 
-  /** The plane knows the end of the step run, or does not want it. Nothing happens for one that still runs. */
+  /** The control plane has acknowledged or refused the end of the step run. No effect while the step run is running. */
   settle(stepRunId: string, token: bigint): void {
     const entry = this.find(stepRunId, token);
     if (entry?.report === undefined || entry.settledAt !== undefined) return;
@@ -108,7 +113,7 @@ export class Journal {
     if (this.#bytes > 2 * this.#neededBytes + SURPLUS_BYTES) this.#shorten();
   }
 
-  /** The record that made it necessary is written: a file that cannot be made shorter is used as it is. */
+  /** Rewrites the file without what is no longer needed. If that fails, the journal goes on with the long file. */
   #shorten(): void {
     try {
       const descriptor = this.#rewrite();
@@ -124,7 +129,7 @@ export class Journal {
     try {
       this.#apply(JSON.parse(line) as JournalRecord);
     } catch {
-      // The last line of an agent that was killed while it wrote, or on a full disk.
+      // The line is incomplete: an earlier agent was killed while it wrote, or the disk was full.
       this.#log.warn({ file: this.#file }, "a line of the journal cannot be read");
     }
   }
@@ -150,12 +155,12 @@ export class Journal {
     }
   }
 
-  /** Writes the file anew with what is still needed and opens it for more. */
+  /** Writes a new file with the entries that are still needed. Returns its descriptor, opened for appending. */
   #rewrite(): number {
     this.#forget(Date.now());
     const records: JournalRecord[] = [];
     for (const { runId, jobId, stepRunId, token, report, settledAt, begunAt } of this.#entries.values()) {
-      const key: Stored = [stepRunId, String(token)];
+      const key: StoredKey = [stepRunId, String(token)];
       records.push({ t: "begun", at: begunAt, runId, jobId, key });
       if (report !== undefined) records.push({ t: "ended", key, report: StepReport.toJSON(report) });
       if (settledAt !== undefined) records.push({ t: "settled", at: settledAt, key });
@@ -170,7 +175,7 @@ export class Journal {
   }
 
   #forget(now: number): void {
-    let surplus = -SETTLED_COUNT;
+    let surplus = -MAX_SETTLED;
     for (const { settledAt } of this.#entries.values()) if (settledAt !== undefined) surplus++;
     for (const [key, { report, settledAt, begunAt }] of this.#entries) {
       if (settledAt !== undefined) {
@@ -182,7 +187,7 @@ export class Journal {
   }
 }
 
-/** What is reported of a step run whose end nobody saw. */
+/** The report of a step run whose end the agent did not see. */
 export function lostReport({ runId, jobId, stepRunId, token }: Readonly<HeldStepRun>, reason: string): StepReport {
   return {
     runId,
@@ -200,7 +205,7 @@ export function lostReport({ runId, jobId, stepRunId, token }: Readonly<HeldStep
   };
 }
 
-/** What is still said of a step run that the plane has heard of: not what may be large. */
+/** A settled report without its outputs, which may be large. */
 function shortened(report: StepReport | undefined): StepReport | undefined {
   return report && { ...report, outputs: {} };
 }

@@ -1,25 +1,26 @@
 /**
- * The step leases of an agent. All count from the sending of the last acknowledged sign of life; steps with a lease of the
- * same length share it. The agent ends them in time; the guard ends those of an agent that cannot.
+ * The step leases of an agent. Every lease counts from the time when the agent sent the last acknowledged hello or heartbeat.
+ * Steps whose leases have the same length share one lease. When a lease runs out, the agent kills its steps. The guard
+ * kills them if the agent itself is stopped or hangs.
  */
 import type { Clock } from "../domain/clock.ts";
 import type { Logger } from "../domain/logger.ts";
 import { Guard } from "./process/guard.ts";
 
-/** How long after its end a lease is left to the agent before the guard steps in; the plane waits for 5 s. */
-const SLACK_MS = 500;
-/** Between two looks at a lease at most: timers stand still while the machine is suspended, the clock does not. */
-const LOOK_MS = 1_000;
-/** How long a lease that nobody holds is kept: the next step starts faster under one that is there. */
+/** Time between the end of a lease and the kill by the guard. The control plane waits for 5 s before it declares loss. */
+const GUARD_DELAY_MS = 500;
+/** Longest time between two checks of a lease. Timers stop while the machine is suspended; the clock does not. */
+const CHECK_MS = 1_000;
+/** How long a lease without holders is kept, so that the next step starts faster. */
 const UNHELD_MS = 600_000;
 
-/** A step's hold on its lease. */
+/** One step's hold on a lease. */
 export interface HeldLease {
-  /** What the marks of its processes begin with. */
+  /** The prefix of the marks of the step's processes. */
   readonly mark: string;
-  /** A file without which the step must not start. */
+  /** The step must not start without this file. The guard removes it when the lease runs out. */
   readonly permitFile: string;
-  /** True for ever once the lease has run out. */
+  /** Stays true once the lease has run out. */
   hasRunOut(): boolean;
   /** Calls `listener` once when the lease runs out, unless it is released before. */
   onRunOut(listener: (reason: string) => void): void;
@@ -30,16 +31,16 @@ export interface HeldLease {
 interface Lease {
   readonly number: number;
   readonly leaseMs: number;
-  /** What is to be done when it runs out, by holder. */
+  /** Listeners for the end of the lease, by holder. */
   readonly holders: Map<HeldLease, (reason: string) => void>;
   timer: NodeJS.Timeout | undefined;
   hasRunOut: boolean;
-  /** By the monotonic clock. */
+  /** When a step last took the lease, by the monotonic clock. */
   takenAt: number;
 }
 
 export interface LeasesOptions {
-  /** For the guard's files. */
+  /** The folder for the guard's permit files. */
   readonly folder: string;
   readonly clock: Clock;
   readonly log: Logger;
@@ -48,10 +49,10 @@ export interface LeasesOptions {
 export class Leases {
   readonly #clock: Clock;
   readonly #guard: Guard;
-  /** Leases that are held or were lately, by length. */
+  /** Leases that have holders or had some recently, by length. */
   readonly #leases = new Map<number, Lease>();
-  /** By the monotonic clock: when the last acknowledged sign of life was sent. */
-  #contact = Number.NEGATIVE_INFINITY;
+  /** When the last acknowledged hello or heartbeat was sent, by the monotonic clock. */
+  #contactAt = Number.NEGATIVE_INFINITY;
   #opened = 0;
 
   constructor(options: LeasesOptions) {
@@ -60,20 +61,23 @@ export class Leases {
   }
 
   /**
-   * The plane has acknowledged a sign of life that was sent at `sentAt` (monotonic). What had run out before stays so:
-   * the plane may have given those steps to another agent.
+   * The control plane has acknowledged a hello or heartbeat that was sent at `sentAt` (monotonic clock). A lease that had
+   * already run out is not renewed: the control plane may have given its steps to another agent.
    */
   renew(sentAt: number): void {
     for (const lease of this.#leases.values()) this.#check(lease);
-    if (sentAt <= this.#contact) return;
-    this.#contact = sentAt;
+    if (sentAt <= this.#contactAt) return;
+    this.#contactAt = sentAt;
     for (const lease of this.#leases.values()) {
       if (lease.holders.size === 0 && sentAt - lease.takenAt > UNHELD_MS) this.#close(lease);
       else this.#guard.renew(lease.number, this.#guardedUntil(lease.leaseMs));
     }
   }
 
-  /** Undefined when a lease of this length has run out: nothing may start until the plane answers. Throws when the disk is full. */
+  /**
+   * Takes a lease of this length. Undefined when such a lease has run out: no step may start until the control plane answers
+   * a heartbeat. Throws when the disk is full.
+   */
   take(leaseMs: number): HeldLease | undefined {
     const known = this.#leases.get(leaseMs);
     if (known !== undefined) this.#check(known);
@@ -81,7 +85,7 @@ export class Leases {
     return this.#hold(this.#leases.get(leaseMs) ?? this.#open(leaseMs));
   }
 
-  /** Ends the guard; no step may run any more. */
+  /** Gives all leases back and ends the guard, which kills any process that is left of a step. */
   async close(): Promise<void> {
     for (const lease of this.#leases.values()) this.#close(lease);
     await this.#guard.close();
@@ -94,7 +98,7 @@ export class Leases {
       holders: new Map(),
       timer: undefined,
       hasRunOut: false,
-      takenAt: this.#contact,
+      takenAt: this.#contactAt,
     };
     this.#guard.open(lease.number, this.#guardedUntil(leaseMs));
     this.#leases.set(leaseMs, lease);
@@ -120,11 +124,11 @@ export class Leases {
 
   #watch(lease: Lease): void {
     if (this.#check(lease)) return;
-    const waitMs = Math.min(LOOK_MS, Math.ceil(this.#leftMs(lease.leaseMs)));
+    const waitMs = Math.min(CHECK_MS, Math.ceil(this.#leftMs(lease.leaseMs)));
     lease.timer = setTimeout(() => this.#watch(lease), waitMs);
   }
 
-  /** Ends the lease when its time is over; true when it has ended. */
+  /** Ends the lease if its time is over. Returns whether it has ended. */
   #check(lease: Lease): boolean {
     if (!lease.hasRunOut && this.#leftMs(lease.leaseMs) <= 0) {
       this.#runOut(
@@ -135,6 +139,7 @@ export class Leases {
     return lease.hasRunOut;
   }
 
+  /** The guard has found that this lease is over, before the agent did. */
   #guardEnded(number: number): void {
     const lease = [...this.#leases.values()].find((candidate) => candidate.number === number);
     if (lease !== undefined)
@@ -156,10 +161,10 @@ export class Leases {
   }
 
   #leftMs(leaseMs: number): number {
-    return this.#contact + leaseMs - this.#clock.monotonic();
+    return this.#contactAt + leaseMs - this.#clock.monotonic();
   }
 
   #guardedUntil(leaseMs: number): number {
-    return this.#contact + leaseMs + SLACK_MS;
+    return this.#contactAt + leaseMs + GUARD_DELAY_MS;
   }
 }

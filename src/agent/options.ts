@@ -1,23 +1,26 @@
-/** What an agent is started with; whoever starts it (the command line, a test) has read it from somewhere. */
+/** The options of an agent. Its starter (the command line or a test) reads them and passes them on. */
 import type { DiskFloor } from "../domain/disk-floor.ts";
 import type { Labels } from "../domain/labels.ts";
 import type { Logger } from "../domain/logger.ts";
 
 export interface AgentOptions {
-  /** `host:port` of a gateway, or of what stands before several. */
+  /** `host:port` of a gateway, or of a load balancer before several gateways. */
   readonly address: string;
-  /** Only one agent at a time may use it; made when it is missing. */
+  /** Only one agent at a time may use it. It is created when it is missing. */
   readonly dataDir: string;
   /** Unique among the agents of the control plane. */
   readonly name: string;
   readonly labels: Labels;
-  /** Whether the agent's own facts are labels too: `os`, `arch`, `hostname` and `cores`. Labels of these names override them. */
+  /** Whether the agent adds the labels `os`, `arch`, `hostname` and `cores`. `labels` of these names override them. */
   readonly facts: boolean;
-  /** Jobs at a time, 1 to 1000. */
+  /** How many jobs may run at the same time, 1 to 1000. */
   readonly slots: number;
   /** Needed on the first start, and again when the agent's own token is revoked. */
   readonly registrationToken?: string;
-  /** Encrypts the connection; `caFile` (PEM) replaces the system's authorities, `client` (PEM) says who this agent is. */
+  /**
+   * Encrypts the connection. `caFile` (PEM) replaces the certificate authorities of the system. `client` (PEM) is the
+   * certificate that this agent presents, with its key.
+   */
   readonly tls?: {
     readonly caFile?: string;
     readonly client?: { readonly certificateFile: string; readonly keyFile: string };
@@ -26,22 +29,22 @@ export interface AgentOptions {
   readonly insecure?: boolean;
   /** Shown to operators. */
   readonly version?: string;
-  /** Folders in which the operator has plugins that the registry does not know. Default none. */
+  /** The operator's folders with plugins that the registry does not have. Default: none. */
   readonly pluginDirs?: readonly string[];
-  /** What plugins of the registry may take on this machine, bytes, besides those in use. Default 1 GB. */
+  /** Bytes of disk for plugins of the registry. Plugins in use do not count. Default 1 GB. */
   readonly pluginCacheBytes?: number;
   readonly log: Logger;
-  /** What of the disk is to stay free for jobs to begin. */
+  /** Free disk space below which the agent starts no new job. */
   readonly minFreeDisk: DiskFloor;
-  /** What log lines that cannot be sent may take on the disk, bytes; 0 keeps some in memory alone. */
+  /** Bytes of disk for log lines that cannot be sent yet. With 0, the agent buffers them in memory alone. */
   readonly logBufferBytes: number;
   /**
-   * How long running jobs may go on once the agent is asked to end, milliseconds. In the last fifth of it steps are asked to
-   * end, and then killed.
+   * How long jobs may keep running after the agent is asked to end, milliseconds. In the last fifth of this time the agent
+   * asks running steps to end, and then it kills them.
    */
   readonly drainTimeoutMs: number;
-  /** Ends the drain at once: running steps are killed and reported as lost. */
+  /** When aborted, ends the drain at once: running steps are killed and reported as lost. */
   readonly killSignal?: AbortSignal;
-  /** Called once, when the control plane has first welcomed this agent. */
+  /** Called once, when the control plane welcomes this agent for the first time. */
   readonly onReady?: (agent: { readonly agentId: string }) => void;
 }

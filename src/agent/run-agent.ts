@@ -1,4 +1,4 @@
-/** The agent as a whole: identity, connection, work, and an end in good order. */
+/** The agent as a whole: it wires its parts together, keeps connected, and ends in an orderly way. */
 import { randomUUID } from "node:crypto";
 import { arch, availableParallelism, hostname, platform } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -26,23 +26,23 @@ import { register } from "./connection/registration.ts";
 import { Trash } from "./trash.ts";
 import { Workload } from "./workload.ts";
 
-/** How long the end of the agent waits at least for the plane to take the last reports and log lines. */
-const FAREWELL_MS = 2_000;
-/** How long it waits for the plane to hear that the agent is gone. */
+/** Minimum time that an ending agent gives the control plane to store the last reports and log lines. */
+const LAST_REPORTS_MS = 2_000;
+/** How long an ending agent waits for the answer to its goodbye. */
 const GOODBYE_MS = 1_000;
-/** What part of the time to drain is for steps that are asked to end. */
-const POLITE_PART = 1 / 5;
+/** The last part of the drain timeout, in which steps are asked to end before they are killed. */
+const GRACE_PART = 1 / 5;
 const STOPPED = "the agent was stopped before the step had ended";
-/** Where nobody says how much. */
+/** Default of the option `pluginCacheBytes`. */
 const PLUGIN_CACHE_BYTES = 1e9;
-/** A connection that lasted so long was a good one: the next attempt comes soon. */
+/** A connection that lasted longer than this resets the back-off. */
 const STEADY_MS = 5_000;
 
 /**
- * Runs the agent until `signal` is aborted and its jobs have ended: it takes no more jobs, waits for those that it has, and
- * hands back what has not ended within `drainTimeoutMs`, as lost. Rejects with `conflict` when another agent has the
- * data directory, `unauthenticated` when neither its own token nor a registration token is accepted, and
- * `malformed_request` for options that cannot work.
+ * Runs the agent until `signal` is aborted and its jobs have ended. After the abort, the agent takes no more jobs and waits
+ * for those that it has. Steps that have not ended within `drainTimeoutMs` are killed and reported as lost. Rejects with
+ * `conflict` when another agent uses the data directory, `unauthenticated` when neither the agent's own token nor a
+ * registration token is accepted, and `malformed_request` for options that cannot work.
  */
 export async function runAgent(options: AgentOptions, signal: AbortSignal): Promise<void> {
   checkOptions(options);
@@ -75,13 +75,13 @@ class Agent {
   readonly #disk: DiskGuard;
   readonly #afterJobs = new AfterJobs(KEEP_CACHE_MS);
   readonly #workload: Workload;
-  /** Aborted when nothing is left to be said to the plane. */
+  /** Aborted when the agent has nothing left to send: the connection ends. */
   readonly #ending = new AbortController();
   #identity: AgentIdentity | undefined;
   #stream: ControlStream | undefined;
   #sequence = 0n;
   #isDraining = false;
-  #hasLeft = false;
+  #hasSaidGoodbye = false;
   #wasReady = false;
 
   constructor(options: AgentOptions, clients: GatewayClients, dataDir: AgentDataDir) {
@@ -136,7 +136,7 @@ class Agent {
       await this.#keepConnected();
     } finally {
       signal.removeEventListener("abort", stop);
-      // Also when the connection is given up: nothing may run that nobody answers for.
+      // Also after an error: without a connection no process of the agent reports its steps, so no step may keep running.
       this.#workload.killAll("the agent has stopped");
       await Promise.all([this.#workload.whenWithoutSteps(), this.#afterJobs.close()]);
       this.#workload.close();
@@ -156,7 +156,7 @@ class Agent {
       const identity = isKnown ? this.#identity! : await this.#register("this agent is not registered yet");
       if (identity === undefined) return;
       const end = await this.#connect(identity);
-      if (this.#ending.signal.aborted || this.#hasLeft) return;
+      if (this.#ending.signal.aborted || this.#hasSaidGoodbye) return;
       if (end.welcomeMs > STEADY_MS) backoff.reset();
       if (end.code === status.UNAUTHENTICATED) {
         log.warn({ details: end.details }, "the control plane refuses this agent's token");
@@ -199,7 +199,7 @@ class Agent {
       }),
       onContact: (sentAt) => this.#leases.renew(sentAt),
       onWelcome: (agentId) => this.#welcomed(agentId),
-      onOrder: (order) => this.#workload.obey(order),
+      onInstruction: (instruction) => this.#workload.handleInstruction(instruction),
     });
     this.#stream = stream;
     const close = () => stream.close();
@@ -223,7 +223,7 @@ class Agent {
     return this.#stream?.isOpen === true ? this.#stream : undefined;
   }
 
-  /** From the wish to end to the end of the connection. */
+  /** Ends the agent: drains it, hands back what is left, sends the last reports, and closes the connection. */
   async #stop(): Promise<void> {
     const { drainTimeoutMs, killSignal, log } = this.#options;
     log.info({ drainTimeoutMs, jobs: this.#workload.heldJobIds().length }, "the agent takes no more jobs");
@@ -232,31 +232,34 @@ class Agent {
     this.#openStream?.send({ $case: "drain", value: { goodbye: false } });
     const endsAt = this.#clock.monotonic() + drainTimeoutMs;
     const leftMs = () => endsAt - this.#clock.monotonic();
-    const politeMs = drainTimeoutMs * POLITE_PART;
+    const graceMs = drainTimeoutMs * GRACE_PART;
     const isIdle = this.#workload.whenWithoutJobs().then(() => this.#afterJobs.whenIdle());
-    await within(leftMs() - politeMs, isIdle, killSignal);
-    this.#workload.handBack(STOPPED, politeMs);
+    await within(leftMs() - graceMs, isIdle, killSignal);
+    this.#workload.handBack(STOPPED, graceMs);
     await within(leftMs(), this.#workload.whenWithoutSteps(), killSignal);
     this.#workload.killAll(STOPPED);
     await Promise.all([this.#workload.whenWithoutSteps(), this.#afterJobs.close()]);
-    const isSaid = Promise.all([this.#workload.whenSettled(), this.#shipper.whenStored()]);
-    await within(FAREWELL_MS, isSaid);
-    await within(leftMs(), isSaid, killSignal);
-    await this.#leave();
+    const isAllStored = Promise.all([this.#workload.whenSettled(), this.#shipper.whenStored()]);
+    await within(LAST_REPORTS_MS, isAllStored);
+    await within(leftMs(), isAllStored, killSignal);
+    await this.#sayGoodbye();
     this.#ending.abort();
   }
 
-  /** Nothing runs any more. While an end is not acknowledged its job may still be found to have ended well. */
-  async #leave(): Promise<void> {
+  /**
+   * Tells the control plane that this agent ends, so that the jobs that it still holds start again on other agents at once.
+   * The agent says no goodbye while an end is not acknowledged: the job of that step may yet turn out to have succeeded.
+   */
+  async #sayGoodbye(): Promise<void> {
     const stream = this.#openStream;
     if (stream === undefined || this.#workload.heldStepRuns().length > 0) return;
-    this.#hasLeft = true;
+    this.#hasSaidGoodbye = true;
     stream.sayGoodbye();
     await within(GOODBYE_MS, stream.ended);
   }
 }
 
-/** What jobs may select the agent by without anybody's doing. */
+/** Labels that every agent has unless the operator switches them off. */
 function ownFacts(): Record<string, string> {
   return { os: platform(), arch: arch(), hostname: hostname(), cores: String(availableParallelism()) };
 }

@@ -1,20 +1,22 @@
-/** What the agent knows of a step run that is over. */
+/** The result of a step run that has ended, as the agent knows it. */
 import type { StepPhase } from "../../proto/generated/agent/v1/agent.ts";
 import type { ResourceUsage } from "../domain/resource-usage.ts";
 import type { StepOutputs } from "./step-outputs.ts";
 
 export interface StepEnd {
   readonly phase: StepPhase;
-  /** -1 when there is none. */
+  /** -1 when the step has none. */
   readonly exitCode: number;
-  /** For people; empty on success. */
+  /** Why the step ended so, as text for users; empty on success. */
   readonly reason: string;
+  /** The number of the last log line; 0 when there is none. */
   readonly lastLine: bigint;
-  /** Up to the first that cannot be read; none of a lost step. */
+  /** The outputs before the first that cannot be read. A lost step has none. */
   readonly outputs: StepOutputs["outputs"];
-  /** Unix milliseconds; 0 when the process did not start. */
+  /** Unix milliseconds; 0 when the step did not start. */
   readonly startedAtMs: number;
+  /** Unix milliseconds; 0 when the step did not start. */
   readonly endedAtMs: number;
-  /** Undefined when nobody can tell. */
+  /** Undefined when the system does not report it. */
   readonly usage: ResourceUsage | undefined;
 }

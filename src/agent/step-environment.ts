@@ -1,13 +1,13 @@
-/** The environment of a step: little of the agent's own, what the dispatch says, and the ids of what runs. */
+/** The environment variables of a step: a few of the agent's own, those of the dispatch, and the ids of the run. */
 import type { Dispatch } from "../../proto/generated/agent/v1/agent.ts";
 import { MillraceError } from "../domain/errors.ts";
 
-/** What programs need to find their way on this machine; nothing else of the agent's environment reaches a step. */
+/** Variables that programs need on this machine. A step sees no other variable of the agent's environment. */
 const INHERITED = ["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "TZ", "TMPDIR"];
 
 /**
- * Later ones win: the machine's, the dispatch's in their order, ours. `malformed_request` for a name that a shell cannot
- * hold: some shells would drop it without a word.
+ * Variables of the dispatch override those of the machine, in their order; those of millrace override both. Throws
+ * `malformed_request` for a name that a shell cannot hold, because some shells drop such a variable silently.
  */
 export function stepEnvironment(dispatch: Dispatch, workspace: string, outputsFile: string): Record<string, string> {
   const env: Record<string, string> = { PATH: "/usr/local/bin:/usr/bin:/bin", LANG: "C.UTF-8" };

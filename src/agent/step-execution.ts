@@ -1,4 +1,4 @@
-/** One step run that runs: its process, its bounds in time, its output, and what is to be said of its end. */
+/** One running step run: its process or builtin, its timeout and lease, its output, and how it ended. */
 import { type Dispatch, StepPhase } from "../../proto/generated/agent/v1/agent.ts";
 import { LogStream } from "../../proto/generated/gateway/v1/gateway.ts";
 import { MillraceError } from "../domain/errors.ts";
@@ -16,7 +16,6 @@ import type { LaunchedProcess, Launcher } from "./process/launcher.ts";
 import type { HeldLease } from "./leases.ts";
 import { OutputCapture, type OutputTarget } from "./logs/output-capture.ts";
 import type { PluginSources } from "./builtins/plugin/plugin-step.ts";
-import { tellable, tellWithheld } from "./secret-report.ts";
 import { parseArguments, type PreparedCommand, prepareCommand } from "./builtins/shell-step.ts";
 import type { StepEnd } from "./step-end.ts";
 import { stepEnvironment } from "./step-environment.ts";
@@ -24,10 +23,10 @@ import { makeOutputsFile, type StepOutputs } from "./step-outputs.ts";
 import type { Trash } from "./trash.ts";
 import { openWorkspace, resolveWorkingDirectory } from "./workspace.ts";
 
-/** Beyond it `setTimeout` fires at once; 24 days. */
+/** `setTimeout` fires at once for a longer delay; about 24 days. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Why a step is ended before its time; the first one counts. */
+/** Why the agent ends a step early. The first cause counts. */
 type Cause = { readonly phase: StepPhase; readonly reason: string };
 
 export interface StepSurroundings {
@@ -41,21 +40,21 @@ export interface StepSurroundings {
   readonly gateway: GatewayAccess;
   readonly plugins: PluginSources;
   readonly afterJobs: AfterJobs;
-  /** Called when the process runs. */
+  /** Called once, when the process or the builtin has started. */
   readonly onStarted: (startedAtMs: number) => void;
 }
 
 export class StepExecution {
-  /** Resolves when nothing of the step is left; never rejects. */
+  /** Resolves when no process of the step is left. Never rejects. */
   readonly ended: Promise<StepEnd>;
   readonly #dispatch: Dispatch;
   #process: LaunchedProcess | undefined;
   #cause: Cause | undefined;
-  /** Aborted with a {@link Cause} when the step is to end: for what the agent does itself. */
+  /** Aborted with a {@link Cause} when the step must end. Stops work that the agent does itself, without a process. */
   readonly #ending = new AbortController();
   #graceTimer: NodeJS.Timeout | undefined;
 
-  /** Starts the step; it is killed when its lease runs out. */
+  /** Starts the step. The step is killed when its lease runs out. */
   constructor(dispatch: Dispatch, surroundings: StepSurroundings) {
     this.#dispatch = dispatch;
     const { output } = surroundings;
@@ -63,21 +62,24 @@ export class StepExecution {
     surroundings.lease.onRunOut((reason) => this.kill(reason));
     this.ended = this.#run(surroundings)
       .catch((error: Error) => this.#endOf(this.#phaseOf(error), -1, error.message, log.lastLine, 0))
-      .then((end) => tellable(end, output))
+      .then((end) => withoutSecrets(end, output))
       .finally(() => shipper.finish(log));
   }
 
-  /** Asks the step to end as cancelled, and makes it after `graceMs`. */
+  /** Asks the step to end, and kills it after `graceMs`. It is reported as cancelled. */
   cancel(reason: string, graceMs: number): void {
     this.#end({ phase: StepPhase.STEP_PHASE_CANCELLED, reason }, graceMs);
   }
 
-  /** Asks the step to end as lost, so that its job begins anew elsewhere, and makes it after `graceMs` or its own grace. */
+  /**
+   * Asks the step to end, and kills it after `graceMs` or its own grace, whichever is shorter. It is reported as lost, so
+   * that its job starts again on another agent.
+   */
   handBack(reason: string, graceMs: number): void {
     this.#end({ phase: StepPhase.STEP_PHASE_LOST, reason }, Math.min(graceMs, Number(this.#dispatch.cancelGraceMs)));
   }
 
-  /** Ends the step at once; it counts as lost unless it was already being ended. */
+  /** Kills the step at once. It is reported as lost, unless an earlier cause was already ending it. */
   kill(reason: string): void {
     this.#end({ phase: StepPhase.STEP_PHASE_LOST, reason }, 0);
   }
@@ -86,7 +88,7 @@ export class StepExecution {
     const dispatch = this.#dispatch;
     const { workDir, scratchDir, trash, launcher, lease } = surroundings;
     await launcher.whenReady();
-    // Much time may have passed since the lease was taken: this sets the cause when it has run out.
+    // Much time may have passed since the lease was taken. If it has run out, this call sets the cause.
     lease.hasRunOut();
     if (this.#cause !== undefined) return this.#endOf(this.#cause.phase, -1, this.#cause.reason, 0n, 0);
     const workspace = openWorkspace(workDir, dispatch.jobId);
@@ -96,45 +98,45 @@ export class StepExecution {
       const builtin = builtinOf(dispatch.uses);
       const end =
         builtin === undefined
-          ? await this.#execute(cwd, stepEnvironment(dispatch, workspace, outputsFile.path), surroundings)
-          : await this.#perform(builtin, workspace, surroundings);
+          ? await this.#runCommand(cwd, stepEnvironment(dispatch, workspace, outputsFile.path), surroundings)
+          : await this.#runBuiltin(builtin, workspace, surroundings);
       if (end.phase === StepPhase.STEP_PHASE_LOST) return end;
       const written = outputsFile.read(surroundings.output.secrets);
-      tellWithheld(written.withheld, surroundings.output);
-      return await this.#keep(withOutputs(end, written), workspace, surroundings);
+      logWithheldOutputs(written.withheld, surroundings.output);
+      return await this.#keepArtifacts(withOutputs(end, written), workspace, surroundings);
     } finally {
       outputsFile.dispose();
     }
   }
 
-  async #execute(cwd: string, env: Record<string, string>, surroundings: StepSurroundings): Promise<StepEnd> {
+  async #runCommand(cwd: string, env: Record<string, string>, surroundings: StepSurroundings): Promise<StepEnd> {
     const { launcher, pipes, lease, output, onStarted } = surroundings;
     const prepared = await this.#prepare(env, surroundings);
     if (prepared === undefined) return this.#endOf(this.#cause!.phase, -1, this.#cause!.reason, 0n, 0);
     const [stdout, stderr] = [pipes.open(), pipes.open()];
-    const letGo = () => {
-      stdout.letGo();
-      stderr.letGo();
+    const closeWriteEnds = () => {
+      stdout.closeWriteEnd();
+      stderr.closeWriteEnd();
     };
     try {
       const capture = new OutputCapture(stdout.reader, stderr.reader, output);
       const paths = { stdout: stdout.path, stderr: stderr.path };
       const { mark: leaseMark, permitFile } = lease;
       const { command, stdin } = prepared;
-      const own = { command, cwd: prepared.cwd ?? cwd, env: prepared.env ?? env };
+      const program = { command, cwd: prepared.cwd ?? cwd, env: prepared.env ?? env };
       const input = stdin === undefined ? {} : { stdin };
-      const launched = await launcher.start({ ...own, ...input, ...paths, leaseMark, permitFile });
-      void launched.exited.then(letGo);
-      const end = await this.#attend(launched, lease, capture, onStarted);
-      const words = end.phase === StepPhase.STEP_PHASE_FAILED ? prepared.explain?.(end.exitCode) : undefined;
-      return words === undefined ? end : { ...end, reason: `${end.reason}: ${words}` };
+      const launched = await launcher.start({ ...program, ...input, ...paths, leaseMark, permitFile });
+      void launched.exited.then(closeWriteEnds);
+      const end = await this.#waitForEnd(launched, lease, capture, onStarted);
+      const explanation = end.phase === StepPhase.STEP_PHASE_FAILED ? prepared.explain?.(end.exitCode) : undefined;
+      return explanation === undefined ? end : { ...end, reason: `${end.reason}: ${explanation}` };
     } finally {
-      letGo();
+      closeWriteEnds();
       prepared.dispose();
     }
   }
 
-  /** Undefined when the step is to end before its command is there. */
+  /** Undefined when the step was asked to end before its command was ready. */
   async #prepare(
     env: Readonly<Record<string, string>>,
     { scratchDir, gateway, plugins }: StepSurroundings,
@@ -142,7 +144,7 @@ export class StepExecution {
     if (isCheckout(this.#dispatch.uses)) return prepareCheckout(this.#dispatch, env, scratchDir);
     if (!isPluginReference(this.#dispatch.uses)) return prepareCommand(this.#dispatch, scratchDir);
     const { signal } = this.#ending;
-    // Most agents never see a plugin.
+    // Loaded on demand: most agents never run a plugin.
     const { preparePlugin } = await import("./builtins/plugin/plugin-step.ts");
     try {
       return await preparePlugin(this.#dispatch, { ...plugins, env, scratchDir, gateway, signal });
@@ -152,7 +154,7 @@ export class StepExecution {
     }
   }
 
-  async #attend(
+  async #waitForEnd(
     launched: LaunchedProcess,
     lease: HeldLease,
     capture: OutputCapture,
@@ -160,7 +162,7 @@ export class StepExecution {
   ): Promise<StepEnd> {
     const startedAtMs = Date.now();
     this.#process = launched;
-    // It may have been ended while its process was made.
+    // The step may have been asked to end while its process was being started.
     if (this.#cause === undefined) onStarted(startedAtMs);
     else launched.kill();
     const stopTimer = this.#startTimeout();
@@ -168,10 +170,11 @@ export class StepExecution {
     const exit = await launched.exited;
     stopTimer();
     clearTimeout(this.#graceTimer);
-    // What the guard has killed, and what has not found its permit, is lost and has not failed by itself.
+    // The guard may have killed the process, or the process may have missed its permit file. Such a step has not failed:
+    // it is lost, because its lease has run out. This call sets that cause.
     if (exit?.code !== 0) lease.hasRunOut();
     if (exit === undefined) this.kill("the process that starts the agent's steps has ended, and its steps with it");
-    // What the process itself made of it counts; what comes after its end does not.
+    // Causes count up to the end of the process. The assignment keeps a later cause from changing the result.
     const cause = this.#cause;
     this.#cause ??= { phase: StepPhase.STEP_PHASE_UNSPECIFIED, reason: "" };
     await launched.gone;
@@ -180,11 +183,11 @@ export class StepExecution {
     const usage = exit?.usage;
     if (cause !== undefined) return this.#endOf(cause.phase, exitCode, cause.reason, lastLine, startedAtMs, usage);
     const phase = exitCode === 0 ? StepPhase.STEP_PHASE_SUCCEEDED : StepPhase.STEP_PHASE_FAILED;
-    return this.#endOf(phase, exitCode, describe(exit!), lastLine, startedAtMs, usage);
+    return this.#endOf(phase, exitCode, describeExit(exit!), lastLine, startedAtMs, usage);
   }
 
-  /** Carries out a builtin, which has no process. */
-  async #perform(builtin: Builtin, workspace: string, surroundings: StepSurroundings): Promise<StepEnd> {
+  /** Runs a builtin in this process. */
+  async #runBuiltin(builtin: Builtin, workspace: string, surroundings: StepSurroundings): Promise<StepEnd> {
     const { gateway, output, onStarted } = surroundings;
     const { action, argsJson } = this.#dispatch;
     const args = parseArguments(argsJson);
@@ -201,7 +204,7 @@ export class StepExecution {
       say: sayTo(output),
       mask: (text) => output.secrets.mask(text),
       output: (name, value) => void outputs.set(name, value),
-      ...this.#lastingCall(surroundings),
+      ...this.#callAfterEnd(surroundings),
       signal: this.#ending.signal,
     };
     const [phase, reason] = await builtin(call).then(
@@ -209,27 +212,30 @@ export class StepExecution {
       (error: Error) => [StepPhase.STEP_PHASE_FAILED, error.message] as const,
     );
     stopTimer();
-    const end = this.#cause ?? { phase, reason };
-    const told = this.#endOf(end.phase, -1, end.reason, output.log.lastLine, startedAtMs);
-    return { ...told, outputs: Object.fromEntries(outputs) };
+    const { phase: finalPhase, reason: finalReason } = this.#cause ?? { phase, reason };
+    const end = this.#endOf(finalPhase, -1, finalReason, output.log.lastLine, startedAtMs);
+    return { ...end, outputs: Object.fromEntries(outputs) };
   }
 
-  /** What a builtin may use also after the step. */
-  #lastingCall({
+  /** The parts of a builtin's call that the builtin may still use after the step has ended. */
+  #callAfterEnd({
     scratchDir,
     output,
     afterJobs,
-  }: StepSurroundings): Pick<BuiltinCall, "scratchDir" | "sayLate" | "whenJobSucceeded"> {
+  }: StepSurroundings): Pick<BuiltinCall, "scratchDir" | "sayAfterEnd" | "whenJobSucceeded"> {
     const { jobId, stepRunId } = this.#dispatch;
     return {
       scratchDir,
-      sayLate: (line) => output.shipper.goOn(output.log, () => sayTo(output)(line)),
+      sayAfterEnd: (line) => output.shipper.addToFinished(output.log, () => sayTo(output)(line)),
       whenJobSucceeded: (work) => afterJobs.add(jobId, stepRunId, work),
     };
   }
 
-  /** What a step that ended by itself leaves for others; one that had succeeded has failed when that cannot be kept. */
-  async #keep(end: StepEnd, workspace: string, { gateway, output }: StepSurroundings): Promise<StepEnd> {
+  /**
+   * Uploads the artifacts of a step that succeeded or failed. A step that succeeded fails when one of its artifacts cannot
+   * be kept.
+   */
+  async #keepArtifacts(end: StepEnd, workspace: string, { gateway, output }: StepSurroundings): Promise<StepEnd> {
     const hasSucceeded = end.phase === StepPhase.STEP_PHASE_SUCCEEDED;
     if (this.#dispatch.artifacts.length === 0) return end;
     if (!hasSucceeded && end.phase !== StepPhase.STEP_PHASE_FAILED) return end;
@@ -243,13 +249,16 @@ export class StepExecution {
       : kept;
   }
 
-  /** Of a step that could not be carried out. What is wrong with the step itself is wrong on every agent. */
+  /**
+   * The phase of a step that this error kept from running. An error of the step's definition is `failed`, because it would
+   * occur on every agent. An error of this agent is `not started`, so that another agent may try.
+   */
   #phaseOf(error: Error): StepPhase {
-    const isItsOwn = error instanceof MillraceError && error.reason !== "unavailable";
-    return isItsOwn || this.#process !== undefined ? StepPhase.STEP_PHASE_FAILED : StepPhase.STEP_PHASE_NOT_STARTED;
+    const isOfStep = error instanceof MillraceError && error.reason !== "unavailable";
+    return isOfStep || this.#process !== undefined ? StepPhase.STEP_PHASE_FAILED : StepPhase.STEP_PHASE_NOT_STARTED;
   }
 
-  /** The answer stops it. */
+  /** Returns a function that stops the timer. */
   #startTimeout(): () => void {
     const timeoutMs = Number(this.#dispatch.timeoutMs);
     if (timeoutMs <= 0) return () => {};
@@ -268,7 +277,7 @@ export class StepExecution {
     this.#cause ??= cause;
     this.#ending.abort(cause);
     const running = this.#process;
-    if (running === undefined) return; // Whoever makes it looks at the cause.
+    if (running === undefined) return; // The method that starts the process checks the cause.
     if (graceMs <= 0) {
       running.kill();
     } else if (isFirst) {
@@ -290,7 +299,7 @@ export class StepExecution {
   }
 }
 
-/** A step that wrote what cannot be read has failed, whatever its process made of it; one that had failed, as it had. */
+/** Adds the outputs that the step wrote. A step that succeeded fails when its outputs file has a problem. */
 function withOutputs(end: StepEnd, { outputs: written, problem }: StepOutputs): StepEnd {
   const outputs = { ...end.outputs, ...written };
   if (problem === undefined || end.phase !== StepPhase.STEP_PHASE_SUCCEEDED) return { ...end, outputs };
@@ -298,11 +307,34 @@ function withOutputs(end: StepEnd, { outputs: written, problem }: StepOutputs): 
   return { ...end, outputs, phase: StepPhase.STEP_PHASE_FAILED, reason };
 }
 
+/**
+ * The same end with the step's secrets masked in its reason, and without outputs that hold a secret: a step that reads
+ * such an output would not know to mask it. A line in the log names each output that is left out.
+ */
+function withoutSecrets(end: StepEnd, target: OutputTarget): StepEnd {
+  const { log, secrets } = target;
+  if (secrets.isEmpty) return end;
+  const outputs: [name: string, value: string][] = [];
+  for (const [name, value] of Object.entries(end.outputs)) {
+    if (!secrets.isIn(value) && !secrets.isIn(name)) outputs.push([name, value]);
+    else logWithheldOutputs([secrets.mask(name)], target);
+  }
+  return { ...end, reason: secrets.mask(end.reason), outputs: Object.fromEntries(outputs), lastLine: log.lastLine };
+}
+
+/** Writes to the log which outputs were left out. The caller has masked their names. */
+function logWithheldOutputs(names: readonly string[], { shipper, log }: OutputTarget): void {
+  for (const name of names) {
+    const text = `millrace: the output ${name} holds a secret, so it is not taken`;
+    shipper.add(log, LogStream.LOG_STREAM_STDERR, text, Date.now());
+  }
+}
+
 function sayTo({ shipper, log, secrets }: OutputTarget): (line: string) => void {
   return (line) => shipper.add(log, LogStream.LOG_STREAM_STDOUT, `millrace: ${secrets.mask(line)}`, Date.now());
 }
 
-function describe({ code, signal }: ProcessExit): string {
+function describeExit({ code, signal }: ProcessExit): string {
   if (signal !== null) return `ended by ${signal}`;
   return code === 0 ? "" : `exit code ${code}`;
 }

@@ -1,6 +1,6 @@
 /**
- * The outputs of a step: the file that `MILLRACE_OUTPUT` names, from its making to what is read of it. What lies there
- * at the end is the step's doing and may be anything: another file, a pipe, a link.
+ * The outputs of a step: the agent creates the file that `MILLRACE_OUTPUT` names, and reads it after the step. The step may
+ * have replaced the file by anything: another file, a pipe, a link.
  */
 import { isUtf8 } from "node:buffer";
 import { randomUUID } from "node:crypto";
@@ -10,28 +10,31 @@ import { OUTPUT_BOUNDS } from "../domain/outputs.ts";
 import type { SecretFinder, Span } from "./logs/secret-finder.ts";
 import type { Trash } from "./trash.ts";
 
-/** Of the file: room for delimiters, line ends and values that later ones replace. */
+/** Twice the bound on outputs: the file also holds delimiters, line ends and values that later lines replace. */
 const MAX_FILE_BYTES = 2 * OUTPUT_BOUNDS.bytes;
-/** To open a pipe must not wait for its writer, and no link is followed. */
+/** Opening a pipe must not wait for a writer, and no link may be followed. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
 export interface StepOutputs {
   readonly outputs: Readonly<Record<string, string>>;
-  /** Names, masked, of those left out for a secret in their lines; it may begin or end in the lines of another. */
+  /**
+   * Masked names of the outputs that were left out because their lines hold a secret or a part of one: a secret may span
+   * the lines of several outputs.
+   */
   readonly withheld: readonly string[];
-  /** The first thing that is wrong, by its line and without any text of the step; undefined when nothing is. */
+  /** The first problem of the file, with its line number and without text of the step; undefined when there is none. */
   readonly problem: string | undefined;
 }
 
 export interface OutputsFile {
   readonly path: string;
-  /** Call when nothing of the step is left. What stands before the first problem is answered also when there is one. */
+  /** Call when no process of the step is left. Returns the outputs before the first problem, if there is one. */
   read(secrets: SecretFinder): StepOutputs;
-  /** Removes whatever stands there. */
+  /** Removes the file, or what the step has put in its place. */
   dispose(): void;
 }
 
-/** Makes an empty file in `folder`, for this user alone. */
+/** Creates an empty file in `folder` that only this user may read. */
 export function makeOutputsFile(folder: string, trash: Trash): OutputsFile {
   const path = join(folder, `outputs-${randomUUID()}`);
   writeFileSync(path, "", { mode: 0o600, flag: "wx" });
@@ -75,7 +78,7 @@ function nothing(problem?: string): StepOutputs {
   return { outputs: {}, withheld: [], problem };
 }
 
-/** The first `length` bytes, or fewer when the file ends before; a character a byte, so that lengths are bytes. */
+/** The first `length` bytes, or fewer if the file is shorter. Each byte becomes one character, so lengths count bytes. */
 function readStart(file: number, length: number): string {
   const bytes = Buffer.alloc(length);
   let filled = 0;
@@ -87,13 +90,13 @@ function readStart(file: number, length: number): string {
   return bytes.toString("latin1", 0, filled);
 }
 
-/** Lines `name=value`, and `name<<DELIMITER` with the value in the lines up to that of the delimiter alone. */
+/** Reads lines `name=value`, and `name<<DELIMITER` followed by the value and a line that is the delimiter alone. */
 function parseOutputs(text: string, secrets: SecretFinder): StepOutputs {
   const written = text.split("\n");
   const lines = written.map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line));
   const spans = secrets.isEmpty ? [] : secrets.find(Buffer.from(text, "latin1")).spans;
   const values = new Map<string, string>();
-  /** Those of `values` that are not taken, by their names, as they may be told. */
+  /** The names of those of `values` that are left out, each with the text that may be shown instead. */
   const withheld = new Map<string, string>();
   const answer = (problem?: string): StepOutputs => bounded(values, withheld, problem);
   for (let index = 0, next = 0; index < lines.length; index++) {
@@ -124,7 +127,7 @@ function parseOutputs(text: string, secrets: SecretFinder): StepOutputs {
   return answer();
 }
 
-/** Whether any of the bytes from `start` to `end` is a secret's. */
+/** Whether a secret covers any of the bytes from `start` to `end`. */
 function isCovered(spans: readonly Span[], start: number, end: number): boolean {
   return spans.some(([from, to]) => from < end && to > start);
 }
@@ -133,11 +136,11 @@ function problemOfName(name: string): string | undefined {
   if (!/^[A-Za-z_][\w-]{0,63}$/.test(name)) {
     return "has no name of 1 to 64 letters, digits, _ and - that begins with a letter or _";
   }
-  // The objects that messages are read into cannot hold it.
+  // The objects into which protobuf messages are decoded cannot hold this name.
   return name === "__proto__" ? 'has the name "__proto__", which no output can have' : undefined;
 }
 
-/** As many as fit; that some do not is told unless there is another problem. */
+/** Keeps as many outputs as the bounds allow. Leaving one out is a problem, unless there is another problem already. */
 function bounded(
   values: ReadonlyMap<string, string>,
   withheld: ReadonlyMap<string, string>,

@@ -1,7 +1,7 @@
 /**
- * What the agent has no more use for, on its way out: workspaces of jobs that are over, and what an earlier agent has left.
- * It is moved aside at once, so that nobody waits for it, and removed by a process of its own: a workspace may hold a million
- * files, and to remove them here would hold everything else up.
+ * Removes workspaces of ended jobs and folders that an earlier agent left. A folder is first moved aside, which takes no
+ * time, and is then removed by a process of its own. A workspace may hold a million files, and removing them in the agent's
+ * process would delay its other work.
  */
 import { type ChildProcess, execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -9,18 +9,18 @@ import { chmodSync, lstatSync, readdirSync, renameSync, rmdirSync } from "node:f
 import { join } from "node:path";
 import type { Logger } from "../domain/logger.ts";
 
-/** What comes together within this time is removed together. */
+/** Folders that arrive within this time are removed by the same process. */
 const GATHER_MS = 200;
-/** How long the end of the agent waits for the rest; the next start goes on with it. */
-const LAST_MS = 2_000;
-/** How many are removed by one process at most. */
-const AT_ONCE = 1_000;
-/** How often something is tried that cannot be removed. */
-const TRIES = 3;
+/** How long the end of the agent waits for removals. The next start of the agent removes the rest. */
+const CLOSE_MS = 2_000;
+/** How many folders one process removes at most. */
+const MAX_PER_PROCESS = 1_000;
+/** How often the agent tries to remove a folder. */
+const MAX_TRIES = 3;
 
 /**
- * $@: what to remove; symbolic links go themselves. Package caches like to make their folders read-only: `find` passes
- * each folder before it goes in, and follows no link.
+ * $@: the paths to remove. A symbolic link is removed itself, never its target. Package caches often make folders read-only,
+ * so a second try makes all folders writable first: `find` changes each folder before it enters it, and follows no link.
  */
 const REMOVE = `
 rm -rf -- "$@" && exit
@@ -31,40 +31,37 @@ rm -rf -- "$@"
 export class Trash {
   readonly #folder: string;
   readonly #log: Logger;
-  /** What could not be removed, and how often that was tried. */
+  /** How often each name in the folder was tried. */
   readonly #tried = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
   #removal: { readonly process: ChildProcess; readonly done: Promise<void> } | undefined;
   #isClosed = false;
 
-  /** Removes what lies in `folder` already. */
+  /** Starts to remove what an earlier agent left in `folder`. */
   constructor(folder: string, log: Logger) {
     this.#folder = folder;
     this.#log = log;
     this.#removeSoon();
   }
 
-  /**
-   * Takes a folder, or whatever stands in its place, away from where it is. Nothing happens when there is nothing; throws
-   * when it cannot be moved.
-   */
+  /** Moves the folder (or the file or link at this path) aside for removal. No effect without one. Throws if that fails. */
   take(path: string): void {
-    if (isRemoved(path)) return;
+    if (removeIfEmpty(path)) return;
     moveAside(path, this.#folder);
     this.#removeSoon();
   }
 
-  /** Removes what can be removed within two seconds. */
+  /** Removes as much as possible within two seconds. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
-    const over = setTimeout(() => this.#removal?.process.kill("SIGKILL"), LAST_MS);
-    const endsAt = performance.now() + LAST_MS;
+    const killTimer = setTimeout(() => this.#removal?.process.kill("SIGKILL"), CLOSE_MS);
+    const endsAt = performance.now() + CLOSE_MS;
     do {
       this.#remove();
       await this.#removal?.done;
-    } while (performance.now() < endsAt && this.#names().length > 0);
-    clearTimeout(over);
+    } while (performance.now() < endsAt && this.#namesToRemove().length > 0);
+    clearTimeout(killTimer);
   }
 
   #removeSoon(): void {
@@ -75,9 +72,9 @@ export class Trash {
     }, GATHER_MS);
   }
 
-  /** One process at a time; whatever it leaves is for another one. */
+  /** Starts one removal process, unless one is running. Another process removes what it leaves. */
   #remove(): void {
-    const names = this.#names();
+    const names = this.#namesToRemove();
     if (this.#removal !== undefined || names.length === 0) return;
     for (const name of names) this.#tried.set(name, (this.#tried.get(name) ?? 0) + 1);
     const args = ["-c", REMOVE, "millrace-trash", ...names.map((name) => join(this.#folder, name))];
@@ -94,21 +91,20 @@ export class Trash {
   #check(names: readonly string[]): void {
     const left = new Set(namesIn(this.#folder));
     for (const name of names) if (!left.has(name)) this.#tried.delete(name);
-    const lasting = names.filter((name) => this.#tried.get(name) === TRIES);
-    if (lasting.length > 0)
-      this.#log.warn({ folder: this.#folder, names: lasting }, "a workspace cannot be removed: remove it by hand");
-    if (this.#names().length > 0) this.#removeSoon();
+    const stuck = names.filter((name) => this.#tried.get(name) === MAX_TRIES);
+    if (stuck.length > 0)
+      this.#log.warn({ folder: this.#folder, names: stuck }, "a workspace cannot be removed: remove it by hand");
+    if (this.#namesToRemove().length > 0) this.#removeSoon();
   }
 
-  /** What is worth a try. */
-  #names(): readonly string[] {
+  #namesToRemove(): readonly string[] {
     return namesIn(this.#folder)
-      .filter((name) => (this.#tried.get(name) ?? 0) < TRIES)
-      .slice(0, AT_ONCE);
+      .filter((name) => (this.#tried.get(name) ?? 0) < MAX_TRIES)
+      .slice(0, MAX_PER_PROCESS);
   }
 }
 
-/** Nothing when somebody has removed the folder itself. */
+/** Empty when the folder itself does not exist any more. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
@@ -117,7 +113,10 @@ function namesIn(folder: string): string[] {
   }
 }
 
-/** Moves a folder into another one of the same disk, whatever a step has made of it, under a name that is not taken there. */
+/**
+ * Moves a folder into another folder of the same disk, under a new unique name. It also moves a folder that a step has made
+ * read-only, or a file or link that a step has put in its place. No effect when nothing exists at `path`.
+ */
 export function moveAside(path: string, folder: string): void {
   const target = join(folder, randomUUID());
   try {
@@ -125,15 +124,15 @@ export function moveAside(path: string, folder: string): void {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return;
-    // A folder that may not be written to cannot be moved.
+    // A folder without write permission cannot be moved.
     if (code !== "EACCES" || !lstatSync(path).isDirectory()) throw error;
     chmodSync(path, 0o700);
     renameSync(path, target);
   }
 }
 
-/** Most jobs leave an empty folder, or none. */
-function isRemoved(path: string): boolean {
+/** Removes an empty folder directly: most jobs leave an empty one, or none. True when nothing exists at `path` any more. */
+function removeIfEmpty(path: string): boolean {
   try {
     rmdirSync(path);
     return true;

@@ -1,6 +1,7 @@
 /**
- * What this agent has to do: the jobs whose slot and workspace it holds, the step runs that run, and the ends that the
- * control plane does not know yet. Orders come in any order and more than once; each names its grant.
+ * The work of this agent: the jobs that hold a slot and a workspace here, the running step runs, and the ended ones that
+ * the control plane has not acknowledged yet. Instructions of the gateway may arrive in any order and more than once. Each
+ * names its grant by step run and token.
  */
 import {
   type Dispatch,
@@ -11,7 +12,7 @@ import {
 } from "../../proto/generated/agent/v1/agent.ts";
 import type { Logger } from "../domain/logger.ts";
 import type { AfterJobs } from "./after-job.ts";
-import type { Order } from "./connection/control-stream.ts";
+import type { Instruction } from "./connection/control-stream.ts";
 import type { DiskGuard } from "./disk-guard.ts";
 import type { FifoPool } from "./process/fifo-pool.ts";
 import type { GatewayAccess } from "./connection/gateway-call.ts";
@@ -26,15 +27,15 @@ import { StepExecution } from "./step-execution.ts";
 import type { Trash } from "./trash.ts";
 import { workspacePath } from "./workspace.ts";
 
-/** How often an end is reported again that the plane has not acknowledged. */
+/** Time between two reports of an end that the gateway has not acknowledged. */
 const REPORT_AGAIN_MS = 5_000;
 /**
- * How long the report of a start is held back: the report of an end implies it, and most steps that are over so soon would
- * cost twice the messages. Short enough for nobody to see it; the report says for how long the step has run.
+ * Delay of the report of a start. A step that ends within this time needs only one report, because the report of an end
+ * implies the start. The delay is too short for a user to notice, and the report says since when the step has run.
  */
-const START_HELD_MS = 20;
-/** How many orders that came before or after their time are remembered. */
-const REMEMBERED = 1_000;
+const START_REPORT_DELAY_MS = 20;
+/** How many early revocations and how many released jobs are remembered at most. */
+const MAX_REMEMBERED = 1_000;
 
 export interface WorkloadOptions {
   readonly workDir: string;
@@ -50,16 +51,16 @@ export interface WorkloadOptions {
   readonly plugins: PluginSources;
   readonly afterJobs: AfterJobs;
   readonly log: Logger;
-  /** Sends a report when there is a connection; what is lost is asked for again, or sent again. */
+  /** Sends a report if the agent is connected. A report that is lost is sent again. */
   readonly report: (report: StepReport) => void;
 }
 
 interface RunningStep {
   readonly held: HeldStepRun;
   readonly execution: StepExecution;
-  /** 0 until its process runs. */
+  /** Unix milliseconds; 0 until the step has started. */
   startedAtMs: number;
-  /** True when the plane wants to hear nothing more of it. */
+  /** True once the control plane needs no report of this step run any more. */
   refused: boolean;
 }
 
@@ -67,11 +68,11 @@ export class Workload {
   readonly #options: WorkloadOptions;
   readonly #running = new Map<string, RunningStep>();
   readonly #jobs = new Set<string>();
-  /** Why grants were revoked before their dispatch came. */
+  /** Reasons of revocations that arrived before the dispatch of the same grant, by grant. */
   readonly #revokedEarly = new Map<string, string>();
-  /** Jobs that are over; no dispatch that comes late begins them again. */
+  /** Jobs that were released. A delayed dispatch must not start them again. */
   readonly #released = new Map<string, true>();
-  readonly #waiting: (() => void)[] = [];
+  readonly #changeListeners: (() => void)[] = [];
   #reportTimer: NodeJS.Timeout | undefined;
   #draining = false;
   #handingBack = false;
@@ -80,48 +81,50 @@ export class Workload {
     this.#options = options;
   }
 
-  /** Step runs that run, or whose end the plane has not acknowledged. */
+  /** Step runs that are running, and those that have ended without an acknowledgement of the control plane. */
   heldStepRuns(): HeldStepRun[] {
     return this.#options.journal
       .unsettled()
       .map(({ runId, jobId, stepRunId, token }) => ({ runId, jobId, stepRunId, token }));
   }
 
+  /** Jobs that hold a slot of this agent. */
   heldJobIds(): string[] {
     return [...this.#jobs];
   }
 
-  /** Tells the plane all that it may have missed: what runs, and what has ended. */
+  /** Reports all starts and ends again that the control plane may have missed. */
   reportAll(): void {
     for (const step of this.#running.values()) this.#reportStarted(step);
     this.#reportEnds();
   }
 
-  obey(order: Order): void {
+  /** Carries out one instruction of the gateway. A repeated instruction has no effect, or makes the agent report again. */
+  handleInstruction(instruction: Instruction): void {
     const { journal } = this.#options;
-    switch (order.$case) {
+    switch (instruction.$case) {
       case "dispatch":
-        return this.#dispatch(order.value);
+        return this.#dispatch(instruction.value);
       case "revoke":
-        return this.#revoke(order.value);
+        return this.#revoke(instruction.value);
       case "release":
-        return void this.#release(order.value.jobId, order.value.succeeded);
+        return void this.#release(instruction.value.jobId, instruction.value.succeeded);
       case "acknowledge":
-        journal.settle(order.value.stepRunId, order.value.token);
-        return this.#checkIdle();
+        journal.settle(instruction.value.stepRunId, instruction.value.token);
+        return this.#notifyChange();
       case "refuse":
-        return this.#refuse(order.value.stepRunId, order.value.token);
+        return this.#refuse(instruction.value.stepRunId, instruction.value.token);
     }
   }
 
-  /** Begins no more jobs; a dispatch for one that was on its way is answered as lost, so that it begins elsewhere. */
+  /** Starts no more jobs. The agent reports the first step of a new job as lost, so that the job starts on another agent. */
   drain(): void {
     this.#draining = true;
   }
 
   /**
-   * Begins nothing more, and asks all steps to end; after `graceMs`, or their own grace if that is shorter, they are killed.
-   * Whatever their processes make of it they are reported as lost, so that their jobs begin anew elsewhere.
+   * Starts no more steps, and asks all running steps to end. Each step is killed after `graceMs` or its own grace, whichever
+   * is shorter. However its process ends, the step is reported as lost, so that its job starts again on another agent.
    */
   handBack(reason: string, graceMs: number): void {
     this.#draining = true;
@@ -129,7 +132,7 @@ export class Workload {
     for (const { execution } of this.#running.values()) execution.handBack(reason, graceMs);
   }
 
-  /** Kills all steps; they are reported as lost. */
+  /** Kills all steps at once, and starts no more. The killed steps are reported as lost. */
   killAll(reason: string): void {
     this.#draining = true;
     this.#handingBack = true;
@@ -146,7 +149,7 @@ export class Workload {
     while (this.#running.size > 0) await this.#nextChange();
   }
 
-  /** Resolves when the plane knows every end. */
+  /** Resolves when the control plane has acknowledged the end of every step run. */
   async whenSettled(): Promise<void> {
     while (this.#options.journal.unsettled().length > 0) await this.#nextChange();
   }
@@ -170,7 +173,8 @@ export class Workload {
     let lease: HeldLease | undefined;
     try {
       lease = leases.take(Number(leaseMs));
-      // It may be somebody else's by now. The plane finds it not held, and sends it again when it is not.
+      // The control plane may have given the step to another agent. If it has not, it learns from the next heartbeat that
+      // this agent does not hold the step, and dispatches the step again.
       if (lease === undefined)
         return log.warn({ stepRunId }, "a step came when its lease had run out; it is not started");
       journal.begin(dispatch);
@@ -190,7 +194,7 @@ export class Workload {
     this.#ended({ ...lostReport(dispatch, obstacle.reason), phase: obstacle.phase });
   }
 
-  /** Why a new step run is not started, and how that is reported; undefined when it is. */
+  /** Why the agent does not start a new step run, and the phase to report; undefined when nothing prevents the start. */
   #obstacleTo({ jobId }: Dispatch, revoked: string | undefined): Pick<StepReport, "phase" | "reason"> | undefined {
     const { STEP_PHASE_CANCELLED, STEP_PHASE_LOST, STEP_PHASE_NOT_STARTED } = StepPhase;
     if (revoked !== undefined) return { phase: STEP_PHASE_CANCELLED, reason: revoked };
@@ -222,7 +226,7 @@ export class Workload {
       afterJobs,
       onStarted: (startedAtMs) => {
         step.startedAtMs = startedAtMs;
-        startTimer = setTimeout(() => this.#reportStarted(step), START_HELD_MS);
+        startTimer = setTimeout(() => this.#reportStarted(step), START_REPORT_DELAY_MS);
       },
     });
     const step: RunningStep = { held, execution, startedAtMs: 0, refused: false };
@@ -251,13 +255,16 @@ export class Workload {
     const running = this.#running.get(keyOf(stepRunId, token));
     if (running === undefined) {
       this.#options.journal.settle(stepRunId, token);
-      return this.#checkIdle();
+      return this.#notifyChange();
     }
     running.refused = true;
     running.execution.kill("the control plane has given the step up");
   }
 
-  /** Frees the slot and lets the workspace go, once nothing of the job runs any more and nothing is left to be done with it. */
+  /**
+   * Kills the job's steps, waits for their end, and frees the slot. The workspace is removed after the work that the job
+   * left for its end, such as keeping a cache.
+   */
   async #release(jobId: string, hasSucceeded: boolean): Promise<void> {
     const { journal, afterJobs } = this.#options;
     remember(this.#released, jobId, true);
@@ -273,7 +280,7 @@ export class Workload {
       if (entry.jobId === jobId) journal.settle(entry.stepRunId, entry.token);
     }
     this.#jobs.delete(jobId);
-    this.#checkIdle();
+    this.#notifyChange();
   }
 
   #removeWorkspace(jobId: string): void {
@@ -285,13 +292,13 @@ export class Workload {
     }
   }
 
-  /** The step run is over. What the plane does not want to hear is settled at once. */
+  /** Records the end of a step run, and reports it. A refused step run is settled at once, without a report. */
   #ended(report: StepReport, refused = false): void {
     const { journal } = this.#options;
     journal.end(report);
     if (refused) journal.settle(report.stepRunId, report.token);
     else this.#options.report(report);
-    this.#checkIdle();
+    this.#notifyChange();
     this.#reportAgain();
   }
 
@@ -321,24 +328,24 @@ export class Workload {
   }
 
   #nextChange(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push(resolve));
+    return new Promise((resolve) => this.#changeListeners.push(resolve));
   }
 
-  #checkIdle(): void {
-    for (const resolve of this.#waiting.splice(0)) resolve();
+  #notifyChange(): void {
+    for (const resolve of this.#changeListeners.splice(0)) resolve();
   }
 }
 
-/** A failure on a full disk names that as what may be behind it. */
+/** The report of an end. The reason of a failure mentions a full disk, as the possible cause. */
 function reportOf(held: HeldStepRun, end: StepEnd, disk: DiskGuard): StepReport {
   const { STEP_PHASE_FAILED, STEP_PHASE_NOT_STARTED } = StepPhase;
   const hasFailed = end.phase === STEP_PHASE_FAILED || end.phase === STEP_PHASE_NOT_STARTED;
-  const fullness = hasFailed ? disk.fullness() : "";
+  const hint = hasFailed ? disk.fullDiskHint() : "";
   return {
     ...held,
     phase: end.phase,
     exitCode: end.exitCode,
-    reason: fullness === "" ? end.reason : `${end.reason} (${fullness})`,
+    reason: hint === "" ? end.reason : `${end.reason} (${hint})`,
     lastLine: end.lastLine,
     startedAtMs: BigInt(end.startedAtMs),
     endedAtMs: BigInt(end.endedAtMs),
@@ -347,10 +354,10 @@ function reportOf(held: HeldStepRun, end: StepEnd, disk: DiskGuard): StepReport 
   };
 }
 
-/** Adds to a map of bounded size; its oldest entry goes. */
+/** Adds to a map of at most {@link MAX_REMEMBERED} entries. The oldest entry makes room. */
 function remember<V>(map: Map<string, V>, key: string, value: V): void {
   map.delete(key);
-  if (map.size >= REMEMBERED) map.delete(map.keys().next().value!);
+  if (map.size >= MAX_REMEMBERED) map.delete(map.keys().next().value!);
   map.set(key, value);
 }
 

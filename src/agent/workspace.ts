@@ -1,16 +1,16 @@
-/** The workspace of a job: a folder that its steps share, and that nothing of the agent's own lies in. */
+/** The workspace of a job: a folder that the job's steps share. The agent keeps no files of its own in it. */
 import { lstatSync, mkdirSync, realpathSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
 import { MillraceError } from "../domain/errors.ts";
 
-/** Makes the folder when it is missing and answers its real path. `malformed_request` for an id that is no folder name. */
+/** Creates the folder if it is missing, and returns its real path. Throws as {@link workspacePath}. */
 export function openWorkspace(workDir: string, jobId: string): string {
   const folder = workspacePath(workDir, jobId);
   mkdirSync(folder, { recursive: true });
   return realpathSync.native(folder);
 }
 
-/** The real path of `workingDirectory` within the workspace; `malformed_request` when it is missing or leads outside. */
+/** The real path of `workingDirectory` in the workspace. Throws `malformed_request` if it is missing or lies outside. */
 export function resolveWorkingDirectory(workspace: string, workingDirectory: string): string {
   if (workingDirectory === "") return workspace;
   const wanted = resolve(workspace, workingDirectory);
@@ -31,7 +31,10 @@ export function resolveWorkingDirectory(workspace: string, workingDirectory: str
   );
 }
 
-/** Where the workspace is. `malformed_request` for an id that is no folder name: a slash or two dots would lead elsewhere. */
+/**
+ * The path of a job's workspace. Throws `malformed_request` for an id that is not a plain folder name, since a slash or two
+ * dots would lead to another folder.
+ */
 export function workspacePath(workDir: string, jobId: string): string {
   if (!/^[A-Za-z0-9_-]{1,128}$/.test(jobId)) {
     throw new MillraceError("malformed_request", `the job id ${JSON.stringify(jobId)} cannot name a workspace`);

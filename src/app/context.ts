@@ -31,3 +31,6 @@ export interface AppContext {
   /** HMAC key of access tokens, at least 32 bytes. */
   readonly signingKey: Uint8Array;
 }
+
+/** A context of which only the named stores are used. */
+export type WithStores<Name extends keyof Stores> = { readonly stores: Pick<Stores, Name> };

@@ -4,9 +4,9 @@ import type { PipelineId, RunId } from "../domain/ids.ts";
 import type { RunPlan } from "../domain/plan.ts";
 import type { AggregateHead } from "../stores/ports/aggregates.ts";
 import type { Pipeline } from "../stores/ports/pipelines.ts";
-import type { AppContext } from "./context.ts";
+import type { WithStores } from "./context.ts";
 
-export async function findPipeline(context: AppContext, pipelineId: PipelineId): Promise<Pipeline> {
+export async function findPipeline(context: WithStores<"pipelines">, pipelineId: PipelineId): Promise<Pipeline> {
   const pipeline = await context.stores.pipelines.find(pipelineId);
   if (pipeline === undefined) throw noPipeline(pipelineId);
   return pipeline;
@@ -17,14 +17,14 @@ export function noPipeline(pipelineId: PipelineId): MillraceError {
 }
 
 /** The head of a run; with `pipelineId`, only when it is a run of that pipeline. */
-export async function findRunHead(context: AppContext, runId: RunId, pipelineId?: PipelineId): Promise<AggregateHead> {
+export async function findRunHead(context: WithStores<"aggregates">, runId: RunId, pipelineId?: PipelineId): Promise<AggregateHead> {
   const head = await context.stores.aggregates.loadHead(runId);
   if (head === undefined || !belongsTo(head, pipelineId)) throw noRun(runId, pipelineId);
   return head;
 }
 
 /** The plan of a run that is there; it was stored before the run. */
-export async function findPlan(context: AppContext, runId: RunId): Promise<RunPlan> {
+export async function findPlan(context: WithStores<"plans">, runId: RunId): Promise<RunPlan> {
   const plan = await context.stores.plans.loadPlan(runId);
   if (plan === undefined) throw noPlan(runId);
   return plan;

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { MillraceError } from "../domain/errors.ts";
 import type { UserCaller } from "./identity/access.ts";
-import type { AppContext } from "./context.ts";
+import type { AppContext, WithStores } from "./context.ts";
 
 export interface IdentifiedRequest<Id extends string> {
   readonly caller: UserCaller;
@@ -21,7 +21,7 @@ export interface IdentifiedRequest<Id extends string> {
  * had another body.
  */
 export async function claimRequest<Id extends string>(
-  context: AppContext,
+  context: Pick<AppContext, "clock"> & WithStores<"idempotency">,
   { caller, scope, requestId, body, freshId }: IdentifiedRequest<Id>,
 ): Promise<{ readonly id: Id; readonly repeated: boolean }> {
   const id = freshId();

@@ -3,7 +3,7 @@ import type { StepState } from "../../actors/step/state.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { JobRunId, PipelineId, RunId, StepRunId } from "../domain/ids.ts";
 import { authoriseUser, type Caller, type UserOperation } from "./identity/access.ts";
-import type { AppContext } from "./context.ts";
+import type { WithStores } from "./context.ts";
 
 export interface StepRunName {
   readonly pipelineId: PipelineId;
@@ -21,7 +21,7 @@ export interface LocatedStepRun {
 
 /** Throws `not_found` when there is no such step run or the three ids do not belong together. */
 export async function locateStepRun(
-  context: AppContext,
+  context: WithStores<"aggregates" | "plans">,
   caller: Caller,
   operation: UserOperation,
   { pipelineId, jobId, stepRunId }: StepRunName,

@@ -78,6 +78,7 @@ export interface DefinedJob {
 }
 
 export interface DefinedStep {
+  /** As written, else what the step uses. Two steps of a job may have the same name: `id` is what identifies a step. */
   readonly name: string;
   /** Empty for none. */
   readonly id: string;
@@ -182,9 +183,9 @@ function toJob(raw: RawJob, path: Path, pipeline: RawPipeline): DefinedJob {
   };
 }
 
-function toStep(raw: RawStep, index: number): DefinedStep {
+function toStep(raw: RawStep): DefinedStep {
   return {
-    name: raw.name ?? `step ${index + 1}`,
+    name: raw.name ?? raw.uses,
     id: raw.id ?? "",
     uses: raw.uses,
     action: raw.action ?? "",

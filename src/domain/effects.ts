@@ -96,8 +96,8 @@ export type LocalEffect<Message, State> =
 
 /** What `decide` returns; `next` is the same object when nothing changed. */
 export interface Decision<State, Effect> {
-  /** How the table answered: a move (also to the state it was in), a repeat, or something that is over. */
-  readonly cell: "moved" | "same" | "late";
+  /** What the transition table says: a target state (also the state that the actor was in), `same` or `late`. */
+  readonly entry: "moved" | "same" | "late";
   readonly next: State;
   readonly effects: readonly Effect[];
 }

@@ -1,29 +1,30 @@
 /**
- * The shape of a full transition table: rows are inputs, columns are states, and no cell may be missing.
+ * The shape of a full transition table: rows are inputs, columns are states, and a missing entry does not compile.
  *
- * A cell is a target state, `same` (the input repeats what is already so), `late` (it speaks of what is over; counted)
- * or `never` (no order of valid messages can produce it: a dead letter with an alarm).
+ * An entry is a target state or one of three words. `same`: the input repeats what the actor knows already. `late`: the input is
+ * about something that is over; the kernel counts it. `never`: no order of valid messages can bring the input in this state; the
+ * kernel stores the message as a dead letter and logs an error.
  */
 
-export type Cell<State extends string> = State | "same" | "late" | "never";
+export type Entry<State extends string> = State | "same" | "late" | "never";
 
 export type TransitionTable<State extends string, Input extends string> = {
-  readonly [I in Input]: { readonly [S in State]: Cell<State> };
+  readonly [I in Input]: { readonly [S in State]: Entry<State> };
 };
 
-/** The cell for an input in a state; throws {@link IllegalTransition} for `never`. */
+/** The entry for an input in a state. Throws {@link IllegalTransition} for `never`. */
 export function lookUp<State extends string, Input extends string>(
   kind: string,
   table: TransitionTable<State, Input>,
   input: Input,
   state: State,
 ): State | "same" | "late" {
-  const cell: Cell<State> = table[input][state];
-  if (cell === "never") throw new IllegalTransition(kind, state, input);
-  return cell;
+  const entry: Entry<State> = table[input][state];
+  if (entry === "never") throw new IllegalTransition(kind, state, input);
+  return entry;
 }
 
-/** An input that no valid order of messages can bring in this state. */
+/** No order of valid messages can bring this input in this state: a bug, or a peer that breaks the protocol. */
 export class IllegalTransition extends Error {
   override readonly name = "IllegalTransition";
   readonly kind: string;
@@ -31,7 +32,7 @@ export class IllegalTransition extends Error {
   readonly input: string;
 
   constructor(kind: string, state: string, input: string) {
-    super(`a ${kind} that is ${state} cannot meet ${input}`);
+    super(`the input ${input} is not valid for a ${kind} that is ${state}`);
     this.kind = kind;
     this.state = state;
     this.input = input;

@@ -8,6 +8,7 @@ import { OUTPUT_BOUNDS } from "../domain/outputs.ts";
 import type { Pairs } from "../domain/plan.ts";
 import type { ResourceUsage } from "../domain/resource-usage.ts";
 import type { AppContext } from "../app/context.ts";
+import type { GatewayPorts } from "./context.ts";
 import type { AgentBoot } from "../app/agents/agent-removal.ts";
 import { isGrantOf, type StepState } from "../../actors/step/state.ts";
 
@@ -50,7 +51,7 @@ export async function requestClaim(
  * no room in those of its run has failed.
  */
 export async function sendReport(
-  context: AppContext,
+  context: GatewayPorts,
   agentId: AgentId,
   runId: RunId,
   { stepRunId, outputs, ...report }: StepReport,
@@ -63,7 +64,7 @@ export async function sendReport(
 }
 
 /** Ends a step that was granted and that no agent can be told of; a repeat changes nothing. */
-export async function reportRefusedDispatch(context: AppContext, step: GrantedStep, reason: string): Promise<void> {
+export async function reportRefusedDispatch(context: GatewayPorts, step: GrantedStep, reason: string): Promise<void> {
   const { agentId, runId, stepRunId, token } = step;
   const report = {
     stepRunId,
@@ -84,7 +85,7 @@ export async function reportRefusedDispatch(context: AppContext, step: GrantedSt
  * nobody is told. Final reports are answered over the agent's channel.
  */
 export async function reportStep(
-  context: AppContext,
+  context: GatewayPorts,
   agentId: AgentId,
   report: StepReport,
 ): Promise<"sent" | "refused"> {

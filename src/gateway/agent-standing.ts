@@ -2,18 +2,18 @@
 import { MillraceError } from "../domain/errors.ts";
 import type { Agent } from "../stores/ports/identity.ts";
 import type { AgentCaller } from "../app/identity/access.ts";
-import type { AppContext } from "../app/context.ts";
+import type { GatewayPorts } from "./context.ts";
 
 /** The notice of a revocation may be lost: this bounds for how long the agent would not be missed. */
 const LOOK_MS = 30_000;
 
 export class AgentStanding {
-  readonly #context: AppContext;
+  readonly #context: GatewayPorts;
   readonly #caller: AgentCaller;
   #lookedAt: number;
 
   /** Of a caller that was authenticated just now. */
-  constructor(context: AppContext, caller: AgentCaller) {
+  constructor(context: GatewayPorts, caller: AgentCaller) {
     this.#context = context;
     this.#caller = caller;
     this.#lookedAt = context.clock.monotonic();

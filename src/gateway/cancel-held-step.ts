@@ -7,7 +7,7 @@ import type { Caller } from "../app/identity/access.ts";
 import type { DispatchBuilder } from "./dispatch-builder.ts";
 import { tellAgent } from "../board/agent-notices.ts";
 import { callingAgent } from "./registration.ts";
-import type { AppContext } from "../app/context.ts";
+import type { GatewayPorts } from "./context.ts";
 
 export const stepCancellation = z.object({
   stepRunId: z.string().min(1).max(128),
@@ -19,7 +19,7 @@ export const stepCancellation = z.object({
  * agent reports then is. `not_found` for a step that it never held, `conflict` for one that has ended. Safe to repeat.
  */
 export async function cancelHeldStep(
-  context: AppContext,
+  context: GatewayPorts,
   builder: Pick<DispatchBuilder, "cancelGraceMs">,
   caller: Caller,
   request: z.output<typeof stepCancellation>,

@@ -1,6 +1,6 @@
 /** The step that an agent works on, named by its id and its fencing token. */
 import { isGrantOf, isHeld, type StepState } from "../../actors/step/state.ts";
-import type { AppContext } from "../app/context.ts";
+import type { WithStores } from "../app/context.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { AgentId, RunId, StepRunId } from "../domain/ids.ts";
 
@@ -11,7 +11,7 @@ export interface StepGrant {
 
 /** The step that the agent works on under this token; throws `conflict` when it is another's or over. */
 export async function heldStep(
-  { stores }: Pick<AppContext, "stores">,
+  { stores }: WithStores<"aggregates">,
   agentId: AgentId,
   { stepRunId, token }: StepGrant,
 ): Promise<{ readonly runId: RunId; readonly step: StepState }> {

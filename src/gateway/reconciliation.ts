@@ -6,7 +6,7 @@ import type { JobRunId, StepRunId } from "../domain/ids.ts";
 import type { JobLocation } from "../stores/ports/aggregates.ts";
 import type { DispatchBuilder } from "./dispatch-builder.ts";
 import type { AgentNotice } from "../board/agent-notices.ts";
-import type { AppContext } from "../app/context.ts";
+import type { GatewayPorts } from "./context.ts";
 import { type AgentBoot, sendAgentLost } from "../app/agents/agent-removal.ts";
 
 /** What an agent says that it holds. */
@@ -31,7 +31,7 @@ export interface Reconciliation {
  * two indexed reads, and one for each thing that the agent holds and the store does not know as held.
  */
 export async function reconcile(
-  context: AppContext,
+  context: GatewayPorts,
   builder: Pick<DispatchBuilder, "cancelGraceMs">,
   boot: AgentBoot,
   holdings: AgentHoldings,
@@ -62,7 +62,7 @@ export async function reconcile(
  * The agent has ended and runs nothing any more: what it still holds begins anew elsewhere. What it has reported must have
  * been processed.
  */
-export async function handBackJobs(context: AppContext, boot: AgentBoot): Promise<void> {
+export async function handBackJobs(context: GatewayPorts, boot: AgentBoot): Promise<void> {
   for (const job of await context.stores.aggregates.jobsHeldBy(boot.agentId)) {
     if ((job.actor.state as JobState).grant!.bootId === boot.bootId)
       await sendAgentLost(context, job, boot, "agent_stopped");
@@ -82,7 +82,7 @@ export function isEndedByReport(step: StepState): boolean {
 
 /** An agent that came back with another boot id has nothing left of what it held. Answers the jobs of this boot. */
 async function loseEarlierBoots(
-  context: AppContext,
+  context: GatewayPorts,
   boot: AgentBoot,
   jobs: readonly JobLocation[],
 ): Promise<readonly JobLocation[]> {
@@ -110,7 +110,7 @@ async function noticesFor(
 }
 
 async function verdictOn(
-  context: AppContext,
+  context: GatewayPorts,
   { agentId }: AgentBoot,
   stepRunId: StepRunId,
   token: number,
@@ -124,7 +124,7 @@ async function verdictOn(
 }
 
 async function releaseOf(
-  context: AppContext,
+  context: GatewayPorts,
   { agentId }: AgentBoot,
   jobId: JobRunId,
 ): Promise<readonly AgentNotice[]> {

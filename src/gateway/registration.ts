@@ -5,8 +5,9 @@ import { type AgentId, newId, type TokenId } from "../domain/ids.ts";
 import type { Labels } from "../domain/labels.ts";
 import { type AgentCaller, authorise, type Caller, type RegistrationCaller } from "../app/identity/access.ts";
 import { tellAgent } from "../board/agent-notices.ts";
-import type { AppContext } from "../app/context.ts";
+import type { GatewayPorts } from "./context.ts";
 import { issueToken } from "../app/identity/tokens.ts";
+import { problemsOf } from "../app/problems.ts";
 import { endStreams, noAgent, removeAgent } from "../app/agents/agent-removal.ts";
 
 const MAX_LABELS = 64;
@@ -44,7 +45,7 @@ export interface RegisteredAgent {
  * `unauthenticated` when it has none left.
  */
 export async function registerAgent(
-  context: AppContext,
+  context: GatewayPorts,
   caller: Caller,
   registration: AgentRegistration,
 ): Promise<RegisteredAgent> {
@@ -62,7 +63,7 @@ export async function registerAgent(
 }
 
 /** Takes over what a known agent says of itself now. `not_found` when it has been removed meanwhile. */
-export async function refreshAgent(context: AppContext, agentId: AgentId, facts: AgentFacts): Promise<void> {
+export async function refreshAgent(context: GatewayPorts, agentId: AgentId, facts: AgentFacts): Promise<void> {
   const { identity } = context.stores;
   const agent = await identity.findAgent(agentId);
   if (agent === undefined) throw noAgent(agentId);
@@ -71,11 +72,11 @@ export async function refreshAgent(context: AppContext, agentId: AgentId, facts:
 }
 
 /** Removes the calling agent and its tokens. Its live jobs count as lost. Safe to repeat until it has succeeded. */
-export function unregisterAgent(context: AppContext, caller: Caller): Promise<void> {
+export function unregisterAgent(context: GatewayPorts, caller: Caller): Promise<void> {
   return removeAgent(context, callingAgent(caller));
 }
 
-async function useToken(context: AppContext, tokenId: TokenId): Promise<void> {
+async function useToken(context: GatewayPorts, tokenId: TokenId): Promise<void> {
   const { identity } = context.stores;
   const token = await identity.findToken(tokenId);
   if (token !== undefined && (await identity.countUse(token))) return;
@@ -90,7 +91,7 @@ async function useToken(context: AppContext, tokenId: TokenId): Promise<void> {
  * matches for the agent is told. `malformed_request` for more labels than an agent may have. Safe to repeat.
  */
 export async function updateLabels(
-  context: AppContext,
+  context: GatewayPorts,
   caller: Caller,
   { labels: changes, replace }: z.output<typeof labelChange>,
 ): Promise<Labels> {
@@ -98,11 +99,16 @@ export async function updateLabels(
   const { identity } = context.stores;
   const agent = await identity.findAgent(agentId);
   if (agent === undefined) throw noAgent(agentId);
-  const changed = labels.safeParse(replace ? changes : { ...agent.labels, ...changes });
-  if (!changed.success) throw new MillraceError("malformed_request", `labels: ${changed.error.issues[0]!.message}`);
-  await identity.putAgent({ ...agent, labels: changed.data });
-  await tellAgent(context, agentId, { type: "labels", labels: changed.data });
-  return changed.data;
+  const changed = labelChange
+    .pick({ labels: true })
+    .safeParse({ labels: replace ? changes : { ...agent.labels, ...changes } });
+  if (!changed.success) {
+    const problems = problemsOf(changed.error);
+    throw new MillraceError("malformed_request", `labels: ${problems[0]!.message}`, { problems });
+  }
+  await identity.putAgent({ ...agent, labels: changed.data.labels });
+  await tellAgent(context, agentId, { type: "labels", labels: changed.data.labels });
+  return changed.data.labels;
 }
 
 /** The agent that calls; `forbidden` when the caller is none. */

@@ -5,7 +5,7 @@ import type { AgentId } from "../domain/ids.ts";
 import { reportStep, type StepReport } from "./actor-messages.ts";
 import { listenToAgent } from "../board/agent-notices.ts";
 import { isEndedByReport } from "./reconciliation.ts";
-import type { AppContext } from "../app/context.ts";
+import type { GatewayPorts } from "./context.ts";
 import { Signal } from "../app/signal.ts";
 
 export type ReportVerdict = "processed" | "refused";
@@ -18,7 +18,7 @@ const LOOK_MS = 1_000;
  * it. Throws `unavailable` when there is no answer within `waitMs`; safe to repeat.
  */
 export async function reportAndWait(
-  context: AppContext,
+  context: GatewayPorts,
   agentId: AgentId,
   report: StepReport,
   waitMs: number,
@@ -52,7 +52,7 @@ export async function reportAndWait(
 }
 
 async function storedVerdict(
-  context: AppContext,
+  context: GatewayPorts,
   agentId: AgentId,
   { stepRunId, token }: StepReport,
 ): Promise<ReportVerdict | undefined> {

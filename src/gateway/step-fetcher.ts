@@ -6,7 +6,7 @@ import type { ClaimQueue } from "./claim-queue.ts";
 import { PendingClaims } from "./pending-claims.ts";
 import { listenToAgent } from "../board/agent-notices.ts";
 import { grantedStep } from "./reconciliation.ts";
-import type { AppContext } from "../app/context.ts";
+import type { GatewayPorts } from "./context.ts";
 import { Signal } from "../app/signal.ts";
 import { type AgentBoot, noAgent } from "../app/agents/agent-removal.ts";
 
@@ -24,11 +24,11 @@ interface Fetch {
 }
 
 export class StepFetcher {
-  readonly #context: AppContext;
+  readonly #context: GatewayPorts;
   readonly #claimQueue: ClaimQueue;
   readonly #fetches = new Map<string, Fetch>();
 
-  constructor(context: AppContext, claimQueue: ClaimQueue) {
+  constructor(context: GatewayPorts, claimQueue: ClaimQueue) {
     this.#context = context;
     this.#claimQueue = claimQueue;
   }

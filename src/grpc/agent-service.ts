@@ -16,7 +16,7 @@ import type { AgentChannels } from "./agent-channel.ts";
 import { chosenId, connectResponse, dispatchMessage, readHeartbeat, readReport } from "./messages/agent-messages.ts";
 import { duplex, unary } from "./calls.ts";
 import type { GatewayContext } from "../gateway/gateway-context.ts";
-import { parse } from "./status.ts";
+import { parseMessage } from "./messages/parse-message.ts";
 import { recordHeartbeat } from "../gateway/heartbeat.ts";
 import { messageOf } from "../gateway/agent-message.ts";
 
@@ -36,7 +36,7 @@ export function agentService(context: GatewayContext, channels: AgentChannels): 
   const fetcher = new StepFetcher(context, context.claimQueue);
   return {
     register: unary(context, (request, { caller }) =>
-      registerAgent(context, caller, parse(agentRegistration, request)),
+      registerAgent(context, caller, parseMessage(agentRegistration, request)),
     ),
 
     unregister: unary(context, async (_, { caller }) => {
@@ -46,7 +46,7 @@ export function agentService(context: GatewayContext, channels: AgentChannels): 
 
     heartbeat: unary(context, async (request, { caller }) => {
       const agentId = callingAgent(caller);
-      const bootId = parse(chosenId, request.bootId);
+      const bootId = parseMessage(chosenId, request.bootId);
       const notices = await recordHeartbeat(context, agentId, { ...readHeartbeat(request), bootId });
       const missed: ConnectResponse[] = [];
       for (const notice of notices) {
@@ -60,7 +60,7 @@ export function agentService(context: GatewayContext, channels: AgentChannels): 
 
     fetchStepRun: unary(context, async (request, { caller, hungUp, leftMs }) => {
       const agentId = callingAgent(caller);
-      const fetch = parse(fetchRequest, request);
+      const fetch = parseMessage(fetchRequest, request);
       const waitMs = Math.max(0, Math.min(fetch.waitMs, leftMs - ANSWER_MARGIN_MS));
       const steps = await fetcher.fetch({ ...fetch, agentId, waitMs }, hungUp);
       const dispatches = await Promise.all(steps.map((step) => context.builder.build(step)));
@@ -79,12 +79,12 @@ export function agentService(context: GatewayContext, channels: AgentChannels): 
     connect: duplex(context, (call) => channels.serve(call)),
 
     cancelStepRun: unary(context, async (request, { caller }) => {
-      await cancelHeldStep(context, context.builder, caller, parse(stepCancellation, request));
+      await cancelHeldStep(context, context.builder, caller, parseMessage(stepCancellation, request));
       return {};
     }),
 
     updateLabels: unary(context, async (request, { caller }) => ({
-      labels: { ...(await updateLabels(context, caller, parse(labelChange, request))) },
+      labels: { ...(await updateLabels(context, caller, parseMessage(labelChange, request))) },
     })),
   };
 }

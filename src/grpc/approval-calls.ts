@@ -8,7 +8,7 @@ import { approvalForCallerMessage } from "./messages/approval-messages.ts";
 import { unary } from "./calls.ts";
 import { given, paging } from "./messages/fields.ts";
 import { ofPipeline } from "./run-calls.ts";
-import { parse } from "./status.ts";
+import { parseMessage } from "./messages/parse-message.ts";
 import { APPROVAL_STATUSES, wordOf } from "./messages/words.ts";
 
 export function approvalCalls(
@@ -16,7 +16,7 @@ export function approvalCalls(
 ): Pick<PipelineServer, "listApprovals" | "listRunApprovals" | "approve" | "reject"> {
   return {
     listApprovals: unary(context, async (request, { caller }) => {
-      const query = parse(listApprovalsQuery, {
+      const query = parseMessage(listApprovalsQuery, {
         ...paging(request),
         sort: given(request.sort),
         status: wordOf(APPROVAL_STATUSES, request.status),
@@ -43,6 +43,6 @@ export function approvalCalls(
 }
 
 function readVote({ runId, approvalId, pipelineId, comment, requestId }: ApproveRequest | RejectRequest): VoteRequest {
-  const body = parse(voteBody, { comment: given(comment), requestId: given(requestId) });
+  const body = parseMessage(voteBody, { comment: given(comment), requestId: given(requestId) });
   return { ...body, ...ofPipeline(pipelineId), runId: asId(runId), approvalId: asId(approvalId) };
 }

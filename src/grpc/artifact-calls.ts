@@ -18,7 +18,7 @@ import { MillraceError } from "../domain/errors.ts";
 import { asId, type StepRunId } from "../domain/ids.ts";
 import { type Duplex, duplex } from "./calls.ts";
 import { unexpectedMessage, takeContent } from "./content-calls.ts";
-import { parse } from "./status.ts";
+import { parseMessage } from "./messages/parse-message.ts";
 
 /** How agents name a step that they have. */
 export const stepGrant = {
@@ -60,7 +60,7 @@ async function pushArtifact(
   call: Duplex<PushArtifactRequest, PushArtifactResponse>,
 ): Promise<void> {
   const agentId = callingAgent(call.caller);
-  const begin = (value: BeginArtifact) => ArtifactIngest.begin(context, agentId, parse(beginArtifact, value));
+  const begin = (value: BeginArtifact) => ArtifactIngest.begin(context, agentId, parseMessage(beginArtifact, value));
   const artifactId = await takeContent(call, begin);
   if (artifactId !== undefined) await call.write({ message: { $case: "artifactId", value: artifactId } });
 }
@@ -72,13 +72,13 @@ async function pullArtifact(
   const agentId = callingAgent(caller);
   const find = (await requests.next()).value?.message;
   if (find?.$case !== "find") throw unexpectedMessage("find, take");
-  const artifact = await findKeptArtifact(context, agentId, parse(findArtifact, find.value));
+  const artifact = await findKeptArtifact(context, agentId, parseMessage(findArtifact, find.value));
   const files = artifact.files.map((file) => ({ ...file, sizeBytes: BigInt(file.sizeBytes) }));
   await write({ message: { $case: "found", value: { artifactId: artifact.artifactId, files } } });
   const take = (await requests.next()).value?.message;
   if (take === undefined) return;
   if (take.$case !== "take") throw unexpectedMessage("find, take");
-  for (const { from, length } of rangesOf(artifact.files, parse(takeFiles, take.value))) {
+  for (const { from, length } of rangesOf(artifact.files, parseMessage(takeFiles, take.value))) {
     for await (const piece of readContent(context, artifact, from, length)) {
       await write({ message: { $case: "data", value: Buffer.from(piece.buffer, piece.byteOffset, piece.length) } });
     }

@@ -15,7 +15,7 @@ import { CACHE_KEY_LENGTH } from "../domain/caches.ts";
 import { stepGrant } from "./artifact-calls.ts";
 import { type Duplex, duplex } from "./calls.ts";
 import { unexpectedMessage, takeContent } from "./content-calls.ts";
-import { parse } from "./status.ts";
+import { parseMessage } from "./messages/parse-message.ts";
 
 const MOST_TEXTS = 1_000;
 
@@ -42,7 +42,7 @@ export function cacheCalls(context: AppContext): Pick<GatewayServer, "pushCache"
 
 async function pushCache(context: AppContext, call: Duplex<PushCacheRequest, PushCacheResponse>): Promise<void> {
   const agentId = callingAgent(call.caller);
-  const cacheId = await takeContent(call, (begin) => CacheIngest.begin(context, agentId, parse(beginMessage, begin)));
+  const cacheId = await takeContent(call, (begin) => CacheIngest.begin(context, agentId, parseMessage(beginMessage, begin)));
   if (cacheId !== undefined) await call.write({ message: { $case: "cacheId", value: cacheId } });
 }
 
@@ -53,7 +53,7 @@ async function pullCache(
   const agentId = callingAgent(caller);
   const find = (await requests.next()).value?.message;
   if (find?.$case !== "find") throw unexpectedMessage("find, take");
-  const entry = await findCache(context, agentId, parse(findMessage, find.value));
+  const entry = await findCache(context, agentId, parseMessage(findMessage, find.value));
   if (entry === undefined) return write({ message: { $case: "missed", value: {} } });
   const { cacheId, sha256 } = entry;
   const ageMs = BigInt(Math.max(0, context.clock.now() - entry.createdAt));
@@ -62,7 +62,7 @@ async function pullCache(
   const take = (await requests.next()).value?.message;
   if (take === undefined) return;
   if (take.$case !== "take") throw unexpectedMessage("find, take");
-  const { offset } = parse(takeMessage, take.value);
+  const { offset } = parseMessage(takeMessage, take.value);
   if (offset >= entry.sizeBytes) return;
   for await (const piece of readCache(context, entry, offset)) {
     await write({ message: { $case: "data", value: Buffer.from(piece.buffer, piece.byteOffset, piece.length) } });

@@ -3,6 +3,7 @@ import { Any } from "../../proto/generated/google/protobuf/any.ts";
 import { BadRequest, ErrorInfo, RetryInfo } from "../../proto/generated/google/rpc/error_details.ts";
 import { Status } from "../../proto/generated/google/rpc/status.ts";
 import { ERROR_TABLE, type MillraceError, type Problem } from "../domain/errors.ts";
+import { fromPointer } from "../domain/json-pointer.ts";
 
 /** `ErrorInfo.domain`: whose words the reasons are. */
 const DOMAIN = "millrace";
@@ -57,9 +58,7 @@ function violationOf({ code, pointer, message, line, column }: Problem): Violati
 
 /** A JSON pointer as the path that `FieldViolation.field` asks for: `/jobs/0/env/A B` is `jobs[0].env["A B"]`. */
 export function fieldPath(pointer: string): string {
-  const parts = pointer.split("/").slice(1);
-  return parts.reduce((path, part) => {
-    const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
+  return fromPointer(pointer).reduce((path, name) => {
     if (/^\d+$/.test(name)) return `${path}[${name}]`;
     if (!/^[A-Za-z_]\w*$/.test(name)) return `${path}[${JSON.stringify(name)}]`;
     return path === "" ? name : `${path}.${name}`;

@@ -32,7 +32,7 @@ import { given, paging, unixMs } from "./messages/fields.ts";
 import { pipelineBody, pipelineRecord } from "./messages/pipeline-messages.ts";
 import { diagnosticMessage, planMessage, TRIGGER_KINDS } from "./messages/plan-messages.ts";
 import { runCalls } from "./run-calls.ts";
-import { parse } from "./status.ts";
+import { parseMessage } from "./messages/parse-message.ts";
 import { RUN_STATUSES, wordOf } from "./messages/words.ts";
 
 export function pipelineService(context: AppContext): PipelineServer {
@@ -47,12 +47,12 @@ type RecordCalls = Pick<
 function recordCalls(context: AppContext): RecordCalls {
   return {
     createPipeline: unary(context, async ({ fields, createdBy }, { caller }) => {
-      const body = parse(createPipelineBody, { ...pipelineBody(fields), createdBy: given(createdBy) });
+      const body = parseMessage(createPipelineBody, { ...pipelineBody(fields), createdBy: given(createdBy) });
       return { pipeline: pipelineRecord(await createPipeline(context, caller, body)) };
     }),
 
     updatePipeline: unary(context, async ({ pipelineId, fields }, { caller }) => {
-      const body = parse(updatePipelineBody, pipelineBody(fields));
+      const body = parseMessage(updatePipelineBody, pipelineBody(fields));
       const input = { pipelineId: asId<PipelineId>(pipelineId), body };
       return { pipeline: pipelineRecord(await updatePipeline(context, caller, input)) };
     }),
@@ -62,7 +62,7 @@ function recordCalls(context: AppContext): RecordCalls {
     })),
 
     listPipelines: unary(context, async (request, { caller }) => {
-      const query = parse(listPipelinesQuery, {
+      const query = parseMessage(listPipelinesQuery, {
         ...paging(request),
         sort: given(request.sort),
         projectId: given(request.projectId),
@@ -93,19 +93,19 @@ function definitionCalls(context: AppContext): DefinitionCalls {
     }),
 
     validateSpec: unary(context, async ({ pipelineId, spec, format }, { caller }) => {
-      const body = parse(validateBody, { spec, format: formatWord(format) });
+      const body = parseMessage(validateBody, { spec, format: formatWord(format) });
       const view = await validateSpec(context, caller, { ...body, pipelineId: asId<PipelineId>(pipelineId) });
       return { ...view, diagnostics: view.diagnostics.map(diagnosticMessage) };
     }),
 
     saveSpec: unary(context, async (request, { caller }) => {
-      const body = parse(saveBody, readSaveRequest(request));
+      const body = parseMessage(saveBody, readSaveRequest(request));
       const { headCommitSha } = await saveSpec(context, caller, { ...body, pipelineId: asId(request.pipelineId) });
       return { headCommitSha };
     }),
 
     planPipeline: unary(context, async (request, { caller }) => {
-      const body = parse(planBody, readPlanRequest(request));
+      const body = parseMessage(planBody, readPlanRequest(request));
       const pipelineId = asId<PipelineId>(request.pipelineId);
       return planMessage(await planPipeline(context, caller, { ...body, pipelineId }));
     }),

@@ -7,7 +7,7 @@ import type { AppContext } from "../app/context.ts";
 import { readPluginPackage } from "../gateway/handout/plugin-handout.ts";
 import { asId, type StepRunId } from "../domain/ids.ts";
 import { factsOf, serveStream } from "./calls.ts";
-import { parse } from "./status.ts";
+import { parseMessage } from "./messages/parse-message.ts";
 
 const wholeNumber = z.bigint().nonnegative().max(BigInt(Number.MAX_SAFE_INTEGER)).transform(Number);
 const pullPlugin = z.object({
@@ -25,7 +25,7 @@ export function pluginCalls(context: AppContext): Pick<GatewayServer, "pullPlugi
     pullPlugin: (call: ServerWritableStream<PullPluginRequest, PullPluginResponse>) =>
       serveStream<PullPluginResponse>(context.log, call, async (write, hungUp) => {
         const { caller } = await factsOf(context, call, hungUp);
-        const request = parse(pullPlugin, call.request);
+        const request = parseMessage(pullPlugin, call.request);
         for await (const piece of readPluginPackage(context, callingAgent(caller), request)) {
           await write({ data: Buffer.from(piece.buffer, piece.byteOffset, piece.length) });
         }

@@ -17,7 +17,7 @@ import { asId, type PipelineId } from "../domain/ids.ts";
 import { unary } from "./calls.ts";
 import { given, paging } from "./messages/fields.ts";
 import { runMessage, runSummary, timelineMessage } from "./messages/run-messages.ts";
-import { parse } from "./status.ts";
+import { parseMessage } from "./messages/parse-message.ts";
 import { JOB_STATUSES, RERUN_SCOPES, RUN_STATUSES, wordOf } from "./messages/words.ts";
 
 type RunCalls = Pick<
@@ -38,7 +38,7 @@ export function runCalls(context: AppContext): RunCalls {
   return {
     triggerPipeline: unary(context, async (request, { caller }) => {
       const { variables, triggeredBy, requestId } = request;
-      const body = parse(triggerBody, { variables, triggeredBy: given(triggeredBy), requestId: given(requestId) });
+      const body = parseMessage(triggerBody, { variables, triggeredBy: given(triggeredBy), requestId: given(requestId) });
       const { runId } = await triggerRun(context, caller, { ...body, pipelineId: asId(request.pipelineId) });
       return { runId };
     }),
@@ -56,7 +56,7 @@ export function runCalls(context: AppContext): RunCalls {
     })),
 
     rerunPipeline: unary(context, async (request, { caller }) => {
-      const body = parse(rerunBody, {
+      const body = parseMessage(rerunBody, {
         scope: wordOf(RERUN_SCOPES, request.scope),
         stepRunId: given(request.stepRunId),
         triggeredBy: given(request.triggeredBy),
@@ -75,13 +75,13 @@ export function runCalls(context: AppContext): RunCalls {
     listPipelineRuns: unary(context, async (request, { caller }) => {
       const { sort, status } = request;
       const fields = { ...paging(request), sort: given(sort), status: wordOf(RUN_STATUSES, status) };
-      const query = parse(listRunsQuery, fields);
+      const query = parseMessage(listRunsQuery, fields);
       const { list, total } = await listRuns(context, caller, { ...query, pipelineId: asId(request.pipelineId) });
       return { runs: list.map(runSummary), total: BigInt(total) };
     }),
 
     getRunTimeline: unary(context, async ({ runId, after, limit }, { caller }) => {
-      const query = parse(timelineQuery, { after: Number(after), limit: limit === 0 ? undefined : limit });
+      const query = parseMessage(timelineQuery, { after: Number(after), limit: limit === 0 ? undefined : limit });
       return timelineMessage(await readTimeline(context, caller, { ...query, runId: asId(runId) }));
     }),
 
@@ -109,7 +109,7 @@ export function readCommandBody({
   operator,
   requestId,
 }: Pick<StopPipelineRequest, "reason" | "operator" | "requestId">): ReturnType<typeof commandBody.parse> {
-  return parse(commandBody, { reason: given(reason), operator: given(operator), requestId: given(requestId) });
+  return parseMessage(commandBody, { reason: given(reason), operator: given(operator), requestId: given(requestId) });
 }
 
 function readCommand(request: StopPipelineRequest | PausePipelineRequest | ResumePipelineRequest): RunCommand {

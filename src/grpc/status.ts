@@ -3,9 +3,8 @@
  * `problems-bin` a JSON list of the problems, and `grpc-status-details-bin` both as `google.rpc` messages.
  */
 import { Metadata, type StatusObject } from "@grpc/grpc-js";
-import { z } from "zod";
 import { publicError } from "../app/envelope.ts";
-import { ERROR_TABLE, MillraceError, type Problem } from "../domain/errors.ts";
+import { ERROR_TABLE } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";
 import { errorDetails, firstThatFit } from "./error-details.ts";
 
@@ -38,17 +37,4 @@ function textThatFits(text: string): string {
   const characters = Array.from(Buffer.from(text.slice(0, MAX_TEXT_BYTES + 1)).toString());
   const kept = firstThatFit(characters, MAX_TEXT_BYTES, (character) => encodeURI(character).length);
   return kept.length === characters.length ? kept.join("") : `${kept.join("")}…`;
-}
-
-/** A message that is not of its schema: throws `malformed_request` with every problem. */
-export function parse<T extends z.ZodType>(schema: T, message: unknown): z.output<T> {
-  const result = schema.safeParse(message);
-  if (result.success) return result.data;
-  const problems = result.error.issues.map(({ path, message: text }): Problem => ({
-    code: "malformed",
-    pointer: path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join(""),
-    message: text,
-  }));
-  const texts = problems.map((problem) => `${problem.pointer} ${problem.message}`);
-  throw new MillraceError("malformed_request", `the request has problems: ${texts.join("; ")}`, { problems });
 }

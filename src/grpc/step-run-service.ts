@@ -10,14 +10,14 @@ import { asId, type JobRunId, type RunId, type StepRunId } from "../domain/ids.t
 import { unary } from "./calls.ts";
 import { given, paging } from "./messages/fields.ts";
 import { readCommandBody } from "./run-calls.ts";
-import { parse } from "./status.ts";
+import { parseMessage } from "./messages/parse-message.ts";
 import { fileMessage, selectorOf, stepOf, stepRunRecord } from "./messages/step-run-messages.ts";
 import { STEP_STATUSES, wordOf } from "./messages/words.ts";
 
 export function stepRunService(context: AppContext): StepRunServer {
   return {
     createStepRun: unary(context, async ({ pipelineId, spec, requestId, triggeredBy }, { caller }) => {
-      const body = parse(adHocBody, {
+      const body = parseMessage(adHocBody, {
         step: spec && stepOf(spec),
         agentSelector: spec?.agentSelector && selectorOf(spec.agentSelector),
         triggeredBy: given(triggeredBy),
@@ -33,7 +33,7 @@ export function stepRunService(context: AppContext): StepRunServer {
 
     listStepRuns: unary(context, async (request, { caller }) => {
       const { runId, jobId, status, allAttempts } = request;
-      const query = parse(listStepRunsQuery, { ...paging(request), status: wordOf(STEP_STATUSES, status) });
+      const query = parseMessage(listStepRunsQuery, { ...paging(request), status: wordOf(STEP_STATUSES, status) });
       const { list, total } = await listStepRuns(context, caller, {
         ...query,
         ...(jobId === "" ? {} : { jobId: asId<JobRunId>(jobId) }),
@@ -62,7 +62,7 @@ export function stepRunService(context: AppContext): StepRunServer {
     })),
 
     listStepRunArtifacts: unary(context, async (request, { caller }) => {
-      const query = parse(listFilesQuery, paging(request));
+      const query = parseMessage(listFilesQuery, paging(request));
       const input = { ...query, stepRunId: asId<StepRunId>(request.stepRunId) };
       const { list, total } = await listStepRunArtifacts(context, caller, input);
       return { artifacts: list.map(fileMessage), total: BigInt(total) };

@@ -28,8 +28,8 @@ import { agentNewsMessage } from "./messages/agent-status-messages.ts";
 import { type Duplex, duplex } from "./calls.ts";
 import type { GatewayContext } from "../gateway/gateway-context.ts";
 import type { ServerStream, ServerStreams } from "./server-streams.ts";
-import { jobStatusMessage, runStatusMessage, stepStatusMessage } from "./messages/status-words.ts";
-import { parse } from "./status.ts";
+import { JOB_STATUSES, RUN_STATUSES, STEP_STATUSES } from "./messages/words.ts";
+import { parseMessage } from "./messages/parse-message.ts";
 
 const MAX_AGENTS = 1_000;
 
@@ -68,32 +68,32 @@ export function streamService(
 ): StreamServer {
   return {
     streamStepRunStatus: streams.handler(async (stream) => {
-      const { stepRunId, afterEvent } = parse(stepRequest, stream.request);
+      const { stepRunId, afterEvent } = parseMessage(stepRequest, stream.request);
       const step = await reportedStep(context, stream.caller, asId<StepRunId>(stepRunId));
       const { runId, jobId } = step;
       await tell(stream, step, afterEvent, ({ status, ...rest }) => {
-        return { stepRunId, runId, jobId, status: stepStatusMessage(status as StepStatus), ...rest };
+        return { stepRunId, runId, jobId, status: STEP_STATUSES[status as StepStatus], ...rest };
       });
     }),
 
     streamJobStatus: streams.handler(async (stream) => {
-      const { jobId, afterEvent } = parse(jobRequest, stream.request);
+      const { jobId, afterEvent } = parseMessage(jobRequest, stream.request);
       const job = await reportedJob(context, stream.caller, asId<JobRunId>(jobId));
       await tell(stream, job, afterEvent, ({ status, ...rest }) => {
-        return { jobId, runId: job.runId, status: jobStatusMessage(status as JobStatus), ...rest };
+        return { jobId, runId: job.runId, status: JOB_STATUSES[status as JobStatus], ...rest };
       });
     }),
 
     streamPipelineStatus: streams.handler(async (stream) => {
-      const { runId, afterEvent } = parse(runRequest, stream.request);
+      const { runId, afterEvent } = parseMessage(runRequest, stream.request);
       const run = await reportedRun(context, stream.caller, asId<RunId>(runId));
       await tell(stream, run, afterEvent, ({ status, ...rest }) => {
-        return { runId, pipelineId: run.pipelineId, status: runStatusMessage(status as RunStatus), ...rest };
+        return { runId, pipelineId: run.pipelineId, status: RUN_STATUSES[status as RunStatus], ...rest };
       });
     }),
 
     streamEvents: streams.handler(async ({ request, caller, hungUp, write }) => {
-      const { runId, ...rest } = parse(eventsRequest, request);
+      const { runId, ...rest } = parseMessage(eventsRequest, request);
       const following = { runId: asId<RunId>(runId), ...rest, abort: hungUp };
       for await (const event of followEvents(context, tails, caller, following)) {
         await write(eventMessage(event, context.eventNamespace), `resume with after ${event.number}`);
@@ -101,7 +101,7 @@ export function streamService(
     }),
 
     streamAgentStatus: streams.handler(async ({ request, caller, hungUp, write }) => {
-      const { agentIds, revision } = parse(agentsRequest, request);
+      const { agentIds, revision } = parseMessage(agentsRequest, request);
       const following = { agentIds: agentIds.map((id) => asId<AgentId>(id)), revision, abort: hungUp };
       for await (const news of followAgents(census, caller, following)) {
         await write(agentNewsMessage(news), `resume with revision ${news.revision}`);

@@ -1,4 +1,4 @@
-/** From a use case's result to the success envelope. */
+/** Turns the result of a use case into the success envelope. */
 import type { AppContext } from "../app/context.ts";
 import { successEnvelope } from "../app/envelope.ts";
 import type { RouteContext } from "./state.ts";

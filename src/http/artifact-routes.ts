@@ -1,4 +1,4 @@
-/** Routes of what steps have kept: lists, descriptions, and content with ranges. */
+/** Routes of artifacts: lists, descriptions, and content with byte ranges. */
 import { posix } from "node:path";
 import { Readable } from "node:stream";
 import {
@@ -40,12 +40,12 @@ export function addArtifactRoutes(router: ApiRouter, context: AppContext): void 
   );
   router.get(`${artifacts}/:artifactId/content{/*path}`, async (ctx) => {
     const path = ctx.params["path"];
-    const wanted = { ...namedBy(ctx), ...(path === undefined ? {} : { path }) };
-    sendContent(ctx, await openArtifactFile(context, ctx.state.caller, wanted));
+    const file = { ...namedBy(ctx), ...(path === undefined ? {} : { path }) };
+    sendContent(ctx, await openArtifactFile(context, ctx.state.caller, file));
   });
 }
 
-/** Always as a download: what a step has written must not run in a browser as ours. */
+/** Always as a download: a browser must not run a file that a step wrote as a page of this server. */
 function sendContent(ctx: RouteContext, content: ArtifactContent): void {
   const { path, sizeBytes, sha256 } = content.file;
   const tag = `"${sha256}"`;
@@ -57,7 +57,7 @@ function sendContent(ctx: RouteContext, content: ArtifactContent): void {
     return;
   }
   const condition = ctx.get("if-range");
-  // For the answer to a range that cannot be had.
+  // The answer 416, which `readRange` causes, carries this header.
   ctx.set("Content-Range", `bytes */${sizeBytes}`);
   const range = condition === "" || condition === tag ? readRange(ctx.get("range"), sizeBytes) : undefined;
   const { from, to } = range ?? { from: 0, to: sizeBytes - 1 };

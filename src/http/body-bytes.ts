@@ -3,12 +3,12 @@ import type { IncomingMessage } from "node:http";
 import getRawBody from "raw-body";
 import { MillraceError } from "../domain/errors.ts";
 
-/** What is thrown away of a body that is too large, so that its sender gets to read the answer. */
+/** A body that is too large is read and thrown away up to this size, so that its sender can read the answer. */
 const MAX_DISCARDED_BYTES = 32 * 1024 * 1024;
 
 /**
- * The body, of `length` bytes as the request says, "" when it does not. Throws `payload_too_large` for one of more than
- * `limitBytes`, of which the rest is not kept, and `malformed_request` for one that ends early.
+ * Reads the body. `length` is the header `Content-Length`, "" for a request without it. Throws `payload_too_large` for a
+ * body of more than `limitBytes`, whose rest is thrown away, and `malformed_request` for a body that ends early.
  */
 export async function readBytes(request: IncomingMessage, length: string, limitBytes: number): Promise<Buffer> {
   try {
@@ -27,7 +27,10 @@ export async function readBytes(request: IncomingMessage, length: string, limitB
   }
 }
 
-/** Reads on into nothing: an answer sent over unread data would be lost with a reset of the connection. */
+/**
+ * Reads the rest of a body and throws it away. While a part of the body is unread, the connection is reset when the server
+ * closes it, and the answer would be lost.
+ */
 export function discardRest(request: IncomingMessage): void {
   let left = MAX_DISCARDED_BYTES;
   request.on("data", (chunk: Buffer) => {

@@ -1,4 +1,4 @@
-/** The part of a content that a request asks for. Source: RFC 9110, section 14 */
+/** The part of a content that a request asks for. Source: RFC 9110, section 14. */
 import { MillraceError } from "../domain/errors.ts";
 
 /** Bytes `from` to `to`, both included. */
@@ -8,8 +8,8 @@ export interface ByteRange {
 }
 
 /**
- * The one range that the header asks for; undefined for the whole, which also several ranges and other units are answered
- * with. Throws `range_not_satisfiable` for one that begins behind the end.
+ * The range that the header `Range` asks for; undefined for the whole content. A header with several ranges or with another
+ * unit than bytes also gets the whole content. Throws `range_not_satisfiable` when the content has no byte in the range.
  */
 export function readRange(header: string, sizeBytes: number): ByteRange | undefined {
   const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header.replaceAll(" ", "")) ?? [];
@@ -18,7 +18,10 @@ export function readRange(header: string, sizeBytes: number): ByteRange | undefi
   const from = first === "" ? Math.max(0, sizeBytes - Number(last)) : Number(first);
   const to = first === "" || last === "" ? sizeBytes - 1 : Math.min(Number(last), sizeBytes - 1);
   if (from > to) {
-    throw new MillraceError("range_not_satisfiable", `the content has ${sizeBytes} bytes, none of them in ${header}`);
+    throw new MillraceError(
+      "range_not_satisfiable",
+      `the range ${header} is outside the content, which has ${sizeBytes} bytes`,
+    );
   }
   return { from, to };
 }

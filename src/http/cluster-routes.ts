@@ -6,13 +6,13 @@ import { answer } from "./answer.ts";
 import { parseBody, parseQuery } from "./parse.ts";
 import type { ApiRouter } from "./state.ts";
 
-const nothing = z.strictObject({});
+const noFields = z.strictObject({});
 
 export function addClusterRoutes(router: ApiRouter, context: ClusterContext): void {
   router.get(
     "/cluster",
     answer(context, (ctx) => {
-      parseQuery(ctx, nothing);
+      parseQuery(ctx, noFields);
       return readCluster(context, ctx.state.caller);
     }),
   );
@@ -23,7 +23,7 @@ export function addClusterRoutes(router: ApiRouter, context: ClusterContext): vo
   router.post(
     "/cluster/dead-letters/:id/redrive",
     answer(context, async (ctx) => {
-      await parseBody(ctx, nothing);
+      await parseBody(ctx, noFields);
       return redriveDeadLetter(context, ctx.state.caller, { id: ctx.params["id"]! });
     }),
   );

@@ -1,4 +1,4 @@
-/** The one translator of errors to HTTP, and the answers for what no route serves. */
+/** The one translator of errors into HTTP answers, and the answers to requests that match no route. */
 import type { RouterContext } from "@koa/router";
 import type { Middleware } from "koa";
 import type { AppContext } from "../app/context.ts";
@@ -6,7 +6,7 @@ import { errorEnvelope, publicError } from "../app/envelope.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { RequestState } from "./state.ts";
 
-/** Turns whatever is thrown into the error envelope; internals go to the log under the request's id. */
+/** Turns every thrown error into the error envelope. The text of an internal error goes to the log alone, with the request's id. */
 export function translateErrors(context: AppContext): Middleware<RequestState> {
   return async (ctx, next) => {
     try {
@@ -28,13 +28,13 @@ export function translateErrors(context: AppContext): Middleware<RequestState> {
   };
 }
 
-/** 404 for a path that no route has, 405 with `Allow` for a method that the path does not take. */
+/** 404 for a path without a route; 405 with `Allow` for a method that the path does not accept. */
 export function refuseUnmatched(): Middleware<RequestState, Partial<Pick<RouterContext, "matched">>> {
   return (ctx) => {
     const methods = new Set((ctx.matched ?? []).flatMap((layer) => layer.methods));
-    if (methods.size === 0) throw new MillraceError("not_found", `nothing is at ${ctx.path}`);
+    if (methods.size === 0) throw new MillraceError("not_found", `there is nothing at ${ctx.path}`);
     ctx.set("Allow", [...methods].join(", "));
-    throw new MillraceError("method_not_allowed", `${ctx.path} takes ${[...methods].join(", ")}, not ${ctx.method}`);
+    throw new MillraceError("method_not_allowed", `${ctx.path} accepts ${[...methods].join(", ")}, not ${ctx.method}`);
   };
 }
 

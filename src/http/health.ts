@@ -1,4 +1,4 @@
-/** `/healthz` and `/readyz`: for load balancers, without a bearer. */
+/** `/healthz` and `/readyz`, for load balancers. They need no token. */
 import type { AppContext } from "../app/context.ts";
 import { successEnvelope } from "../app/envelope.ts";
 import { type ReadinessChecks, readinessReader } from "../app/readiness.ts";

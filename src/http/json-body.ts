@@ -1,4 +1,4 @@
-/** Strict JSON bodies: bounded, typed by their content type, and refused with the place where they break. */
+/** Strict JSON bodies: bounded, typed by their content type, and refused with the line and column of a mistake. */
 import { MillraceError } from "../domain/errors.ts";
 import { discardRest, readBytes } from "./body-bytes.ts";
 import { jsonErrorOffset } from "./json-position.ts";
@@ -49,7 +49,7 @@ function parse(text: string): unknown {
   return value;
 }
 
-/** What is nested deeper would overflow the stack of code that walks it. */
+/** A value that is nested deeper would overflow the stack of code that walks it. */
 function refuseDepth(body: unknown): void {
   let level: unknown[] = [body];
   for (let depth = 0; level.length > 0; depth++) {

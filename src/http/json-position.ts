@@ -1,4 +1,4 @@
-/** Where a text stops being JSON: the engine's own error names the place only for some mistakes. */
+/** Finds the place where a text stops being JSON. The engine's own error names that place only for some mistakes. */
 
 const TOKEN =
   // oxlint-disable-next-line no-control-regex -- JSON forbids raw control characters in strings
@@ -6,7 +6,10 @@ const TOKEN =
 
 type Expected = "value" | "valueOrEnd" | "key" | "keyOrEnd" | "colon" | "commaOrEnd" | "nothing";
 
-/** Offset of the first token that cannot stand where it stands or is not whole; the length of a text that ends too early. */
+/**
+ * Offset of the first token that is incomplete or may not stand where it stands; the length of the text when the text ends
+ * too early.
+ */
 export function jsonErrorOffset(text: string): number {
   const open: ("{" | "[")[] = [];
   let expected: Expected = "value";

@@ -1,4 +1,4 @@
-/** The listener of `/metrics`: apart from the API, since it asks for no bearer; meant for loopback. */
+/** The listener of `/metrics`. It is separate from the API because it needs no token; it is meant for loopback. */
 import type { Server } from "node:http";
 import type { Registry } from "prom-client";
 import type { TlsSource } from "../domain/tls.ts";

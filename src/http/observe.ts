@@ -1,4 +1,4 @@
-/** Names, bounds and measures each request. */
+/** Middleware around every request: its id, its bound in time, its metric and its headers. */
 import { randomUUID } from "node:crypto";
 import type { Middleware } from "koa";
 import { Histogram, type Registry } from "prom-client";
@@ -9,7 +9,7 @@ import type { RequestState } from "./state.ts";
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 const ANSWER_WITHIN_MS = 30_000;
 
-/** Takes the caller's `x-request-id` or makes one, answers it, logs the request and counts its time by route. */
+/** Takes the caller's `x-request-id` or makes one, sends it with the answer, logs the request and measures its time by route. */
 export function observeRequests(context: AppContext, registry: Registry): Middleware<RequestState> {
   const seconds = new Histogram({
     name: "millrace_http_request_seconds",
@@ -26,14 +26,14 @@ export function observeRequests(context: AppContext, registry: Registry): Middle
     await next();
     const elapsedMs = context.clock.monotonic() - startedAt;
     const { method, status } = ctx;
-    // The pattern, never the path: ids and nonsense would make a series each.
+    // The pattern of the route, never the path: each id and each mistyped path would become a time series.
     const route = String(ctx["_matchedRoute"] ?? "none");
     seconds.observe({ method, route, status }, elapsedMs / 1_000);
     context.log.debug({ requestId: ctx.state.requestId, method, path: ctx.path, status, elapsedMs }, "answered");
   };
 }
 
-/** Headers for answers that are data, never pages. */
+/** Sets headers that keep browsers from treating an answer as a page, and caches from storing it. */
 export function secureAnswers(): Middleware<RequestState> {
   return async (ctx, next) => {
     ctx.set("X-Content-Type-Options", "nosniff");
@@ -44,21 +44,21 @@ export function secureAnswers(): Middleware<RequestState> {
   };
 }
 
-/** Throws `unavailable` when a request has no answer within 30 s; what it began may still be done. */
+/** Throws `unavailable` when a request has no answer within 30 s. The operation that the request began may still complete. */
 export function boundRequests(): Middleware<RequestState> {
   return async (_, next) => {
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => reject(lateAnswer()), ANSWER_WITHIN_MS);
+    const timeout = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => reject(noAnswerInTime()), ANSWER_WITHIN_MS);
     });
     try {
-      await Promise.race([next(), late]);
+      await Promise.race([next(), timeout]);
     } finally {
       clearTimeout(timer);
     }
   };
 }
 
-function lateAnswer(): MillraceError {
-  return new MillraceError("unavailable", "no answer within 30 s: the request may or may not have been done");
+function noAnswerInTime(): MillraceError {
+  return new MillraceError("unavailable", "no answer within 30 s: the operation may or may not have been carried out");
 }

@@ -1,6 +1,7 @@
-/** Shapes of bodies and queries: every problem is named at once, with a pointer. */
+/** Reads bodies and queries in the shapes that use cases declare. An error names every problem at once. */
 import type { z } from "zod";
-import { MillraceError, type Problem } from "../domain/errors.ts";
+import { problemsOf, problemText } from "../app/problems.ts";
+import { MillraceError } from "../domain/errors.ts";
 import { readJsonBody } from "./json-body.ts";
 import type { ApiContext } from "./state.ts";
 
@@ -9,7 +10,7 @@ export async function parseBody<T extends z.ZodType>(ctx: ApiContext, shape: T):
   return parse(shape, (await readJsonBody(ctx)) ?? {}, "body");
 }
 
-/** {@link parseBody} for definitions: the text field that they once had is named with its successor. */
+/** {@link parseBody} for bodies with a definition. The error for the removed field `content` names `spec`, its successor. */
 export async function parseDefinitionBody<T extends z.ZodType>(ctx: ApiContext, shape: T): Promise<z.output<T>> {
   const body = (await readJsonBody(ctx)) ?? {};
   if (typeof body === "object" && Object.hasOwn(body, "content")) {
@@ -29,37 +30,9 @@ export function parseQuery<T extends z.ZodType>(ctx: ApiContext, shape: T): z.ou
 function parse<T extends z.ZodType>(shape: T, value: unknown, part: "body" | "query"): z.output<T> {
   const result = shape.safeParse(value, { reportInput: false });
   if (result.success) return result.data;
-  const problems = result.error.issues.flatMap(toProblems);
-  const [first] = problems;
+  const problems = problemsOf(result.error);
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
-  throw new MillraceError(
-    "malformed_request",
-    `the ${part} has problems: ${first?.pointer || "/"} ${first?.message}${more}`,
-    {
-      problems,
-    },
-  );
-}
-
-function toProblems(issue: z.core.$ZodIssue): Problem[] {
-  if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => ({
-      code: "unknown_key",
-      pointer: pointerTo([...issue.path, key]),
-      message: "is not a known field",
-    }));
-  }
-  const missing = issue.code === "invalid_type" && issue.message.endsWith("received undefined");
-  return [
-    {
-      code: missing ? "required" : issue.code,
-      pointer: pointerTo(issue.path),
-      message: missing ? "is required" : issue.message,
-    },
-  ];
-}
-
-/** RFC 6901. */
-function pointerTo(path: readonly PropertyKey[]): string {
-  return path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+  throw new MillraceError("malformed_request", `the ${part} has problems: ${problemText(problems[0]!)}${more}`, {
+    problems,
+  });
 }

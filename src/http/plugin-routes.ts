@@ -1,4 +1,4 @@
-/** Routes of the plugin registry. A plugin's name is a path of its own, up to `versions`. */
+/** Routes of the plugin registry. The name of a plugin may hold slashes; in a path it ends before `/versions`. */
 import type { AppContext } from "../app/context.ts";
 import {
   deletePluginRelease,

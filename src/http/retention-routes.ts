@@ -1,4 +1,4 @@
-/** Routes of the rules of retention. */
+/** Routes of the retention rules of a project. */
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
 import { getRetention, retentionBody, setRetention } from "../app/upkeep/retention.ts";
 import { asId, type ProjectId } from "../domain/ids.ts";

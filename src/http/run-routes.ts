@@ -1,4 +1,4 @@
-/** Routes of runs and their control. */
+/** Routes of runs: reading them, and the commands to them. */
 import { z } from "zod";
 import type { AppContext } from "../app/context.ts";
 import { cancelJob, cancelStep } from "../app/commands/cancel.ts";

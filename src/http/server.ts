@@ -27,23 +27,25 @@ import type { RequestState } from "./state.ts";
 
 export interface HttpServerOptions {
   readonly registry: Registry;
-  /** Besides the store, which is always checked. */
+  /** What `/readyz` checks in addition to the store. */
   readonly readiness: ReadinessChecks;
-  /** Null, the default, speaks plaintext. */
+  /** Null, the default, means plaintext. */
   readonly tls?: TlsSource | null;
 }
 
 export interface HttpEdge {
-  /** Not listening yet; the caller listens and closes. */
+  /** Does not listen yet. The caller starts and closes it. */
   readonly server: Server;
-  /** For the WebSocket gateway, which shares the listener. */
+  /** For the WebSocket endpoint, which shares the listener. */
   readonly app: Koa<RequestState>;
 }
 
 const API = "/api/v1";
 const PUBLIC_PATHS: readonly string[] = [`${API}/auth/login`];
+/** Within this time a whole request must have arrived. */
 const RECEIVE_WITHIN_MS = 60_000;
-const HEAD_WITHIN_MS = 15_000;
+/** Within this time the headers of a request must have arrived. */
+const HEADERS_WITHIN_MS = 15_000;
 
 export function createHttpServer(context: ClusterContext, options: HttpServerOptions): HttpEdge {
   const app = new Koa<RequestState>();
@@ -76,18 +78,18 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   app.use(refuseUnmatched());
 
   const handle = app.callback();
-  const timeouts = { requestTimeout: RECEIVE_WITHIN_MS, headersTimeout: HEAD_WITHIN_MS };
+  const timeouts = { requestTimeout: RECEIVE_WITHIN_MS, headersTimeout: HEADERS_WITHIN_MS };
   const server = createListener(options.tls ?? null, timeouts, (request, response) => {
     void handle(request, response);
   });
   return { server, app };
 }
 
-/** Before any route below `/api/v1`: nobody learns without a token which paths there are. */
+/** Runs before any route below `/api/v1`, so that a caller without a token cannot learn which paths exist. */
 function requireBearer(context: AppContext): Middleware<RequestState> {
   return async (ctx, next) => {
-    const needed = (ctx.path === API || ctx.path.startsWith(`${API}/`)) && !PUBLIC_PATHS.includes(ctx.path);
-    if (needed) {
+    const needsToken = (ctx.path === API || ctx.path.startsWith(`${API}/`)) && !PUBLIC_PATHS.includes(ctx.path);
+    if (needsToken) {
       const bearer = /^Bearer +(\S+) *$/i.exec(ctx.get("authorization"))?.[1] ?? "";
       ctx.state.caller = await authenticate(context, bearer);
     }

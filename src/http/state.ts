@@ -1,4 +1,4 @@
-/** What the middleware puts on a request. */
+/** What the middleware adds to a request, and the types of its contexts. */
 import type Router from "@koa/router";
 import type { ParameterizedContext } from "koa";
 import type { Caller } from "../app/identity/access.ts";
@@ -12,5 +12,5 @@ export interface RequestState {
 
 export type ApiRouter = Router<RequestState>;
 export type ApiContext = ParameterizedContext<RequestState>;
-/** A request that has met its route. */
+/** A request that matches a route. */
 export type RouteContext = ApiContext & { readonly params: Readonly<Record<string, string>> };

@@ -18,7 +18,7 @@ import { createGrpcServer } from "../grpc/server.ts";
 import { type ReadinessChecks, readinessReader } from "../app/readiness.ts";
 import { createHttpServer } from "../http/server.ts";
 import type { RedisTarget } from "../redis/connect.ts";
-import { attachWebSocketGateway } from "../ws/endpoint.ts";
+import { attachWebSocketEndpoint } from "../ws/endpoint.ts";
 import { bindingAddress, closeServer, listen, reachableAddress } from "./listen.ts";
 import { registerWorkerMetrics } from "./metrics.ts";
 import { registerRetentionMetrics } from "./retention-metrics.ts";
@@ -99,7 +99,7 @@ export async function startEdge(
   const { server, app } = createHttpServer(context, options);
   const address = await listen(server, config.http, "MILLRACE_HTTP_ADDRESS");
   // Only now: it would take a port in use for an error of its own. Nothing is accepted before this turn ends.
-  const viewers = attachWebSocketGateway(context, { server, app, registry: options.registry });
+  const viewers = attachWebSocketEndpoint(context, { server, app, registry: options.registry });
   teardown.add("the edge", async () => {
     // Together: the server counts viewers among its connections.
     await Promise.all([closeServer(server, HTTP_GRACE_MS), viewers.close()]);

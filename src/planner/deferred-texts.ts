@@ -1,6 +1,6 @@
 /** Texts that read what only the run knows, once it does. Pure. */
 import { CONTEXTS } from "../definition/text/expression-places.ts";
-import { toPointer } from "../definition/text/diagnostics.ts";
+import { toPointer } from "../domain/json-pointer.ts";
 import { builtinOf } from "../definition/checks/uses.ts";
 import { MissingOutputs } from "../domain/outputs.ts";
 import type { JobSpec, Pairs, StepSpec } from "../domain/plan.ts";

@@ -1,7 +1,7 @@
 /** What the expressions of a run read that is known when it is planned. */
 import type { Definition } from "../definition/definition.ts";
 import { applyInputs } from "../definition/inputs.ts";
-import { toPointer } from "../definition/text/diagnostics.ts";
+import { toPointer } from "../domain/json-pointer.ts";
 import type { Problem } from "../domain/errors.ts";
 import type { PipelineId, ProjectId } from "../domain/ids.ts";
 import type { Pairs, Scalar } from "../domain/plan.ts";

@@ -1,6 +1,6 @@
 /** Which plugins the steps of a run use: their exact versions, the same for every attempt. Pure. */
 import type { DefinedJob } from "../definition/definition.ts";
-import { toPointer } from "../definition/text/diagnostics.ts";
+import { toPointer } from "../domain/json-pointer.ts";
 import { findPluginProblems, isPlugin } from "../definition/checks/plugin-checks.ts";
 import type { JobSpec, StepSpec } from "../domain/plan.ts";
 import { actionOf, type PluginLookup } from "../domain/plugins.ts";

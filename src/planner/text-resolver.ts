@@ -1,7 +1,8 @@
 /** Puts values into the texts of one run's jobs, and collects what went wrong and what was absent. */
 import type { DefinedJob, DefinedStep, Definition } from "../definition/definition.ts";
 import { CONTEXTS } from "../definition/text/expression-places.ts";
-import { type Diagnostic, type DiagnosticCode, toPointer } from "../definition/text/diagnostics.ts";
+import type { Diagnostic, DiagnosticCode } from "../definition/text/diagnostics.ts";
+import { toPointer } from "../domain/json-pointer.ts";
 import { LIMITS } from "../definition/schema/limits.ts";
 import type { Path } from "../definition/text/source.ts";
 import { spotIn } from "../definition/checks/texts.ts";
@@ -127,7 +128,7 @@ export class TextResolver {
     const late = this.#lateHere.map((text) => toPointer(text.path.slice(path.length)));
     const secrets = [...outer.secrets.values(), ...own.secrets.values(), ...this.#lateHere.map((text) => text.secrets)];
     return {
-      name: name.trim() === "" ? `step ${index + 1}` : name,
+      name: name.trim() === "" ? step.uses.slice(0, LIMITS.nameChars) : name,
       uses: step.uses,
       plugin: null,
       action: step.action,

@@ -1,5 +1,6 @@
 /** Arguments against the JSON Schema of an action: as far as they are known, and without a value in what is told. */
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import { fromPointer, isWithin, toPointer } from "../domain/json-pointer.ts";
 import type { ArgsPath, ArgsProblem, JsonSchema } from "../domain/plugins.ts";
 
 const DIALECT = "https://json-schema.org/draft/2020-12/schema";
@@ -81,14 +82,10 @@ const ABOUT_SHAPE: ReadonlySet<string> = new Set([
   "maxItems",
 ]);
 
-function isWithin(pointer: string, outer: string): boolean {
-  return pointer === outer || pointer.startsWith(`${outer}/`);
-}
-
 function latePlacesOf(args: unknown, isLate: (path: ArgsPath) => boolean): readonly string[] {
   const found: string[] = [];
   const walk = (value: unknown, path: ArgsPath): void => {
-    if (isLate(path)) found.push(path.map((part) => `/${escape(String(part))}`).join(""));
+    if (isLate(path)) found.push(toPointer(path));
     else if (Array.isArray(value)) for (const [index, item] of value.entries()) walk(item, [...path, index]);
     else if (typeof value === "object" && value !== null) {
       for (const [key, item] of Object.entries(value)) walk(item, [...path, key]);
@@ -99,7 +96,7 @@ function latePlacesOf(args: unknown, isLate: (path: ArgsPath) => boolean): reado
 }
 
 function describe({ instancePath, keyword, params, message = "is wrong" }: ErrorObject): ArgsProblem {
-  const path = instancePath.split("/").slice(1).map(unescape);
+  const path = fromPointer(instancePath);
   const { missingProperty, additionalProperty, unevaluatedProperty, allowedValues } = params as Record<string, unknown>;
   if (keyword === "required") return { path, message: `must have ${JSON.stringify(missingProperty)}` };
   const unknown = additionalProperty ?? unevaluatedProperty;
@@ -115,6 +112,3 @@ function describe({ instancePath, keyword, params, message = "is wrong" }: Error
   }
   return { path, message };
 }
-
-const escape = (part: string): string => part.replaceAll("~", "~0").replaceAll("/", "~1");
-const unescape = (part: string): string => part.replaceAll("~1", "/").replaceAll("~0", "~");

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { findDuplicateKeys } from "../definition/text/node-checks.ts";
 import { readText } from "../definition/text/read-text.ts";
 import { MillraceError, type Problem } from "../domain/errors.ts";
+import { toPointer } from "../domain/json-pointer.ts";
 import { isVersion } from "../domain/plugin-versions.ts";
 import { type JsonSchema, MANIFEST_FILE, PLUGIN_BOUNDS, type PluginManifest } from "../domain/plugins.ts";
 import { didYouMean } from "../expressions/nearest.ts";
@@ -65,7 +66,7 @@ export function readManifest(text: string): ManifestResult {
   const problems: Problem[] = [];
   const refuse = (offset: number, path: readonly PropertyKey[], message: string): void => {
     const { line, col } = lines.linePos(offset);
-    const pointer = path.map((part) => `/${String(part)}`).join("");
+    const pointer = toPointer(path);
     const place = `${MANIFEST_FILE}:${line || 1}:${col || 1}`;
     problems.push({ code: "manifest", pointer, message: `${place}: ${message}`, line: line || 1, column: col || 1 });
   };

@@ -7,6 +7,7 @@ import { createGunzip, gzipSync } from "node:zlib";
 import { extract, type Header, pack } from "tar-stream";
 import { isArtifactPath } from "../domain/artifacts.ts";
 import { MillraceError } from "../domain/errors.ts";
+import { toPointer } from "../domain/json-pointer.ts";
 import { MANIFEST_FILE, PLUGIN_BOUNDS, type PluginManifest } from "../domain/plugins.ts";
 import { manifestRefused, parseManifest } from "./manifest.ts";
 
@@ -94,7 +95,7 @@ function manifestOf(text: Uint8Array, paths: ReadonlySet<string>): PluginManifes
     const missing = command.find((word) => word.startsWith("./") && !paths.has(word.slice(2)));
     if (missing === undefined) continue;
     const message = `the command of the action ${quoted(name)} names ${quoted(missing)}, which is no file of the plugin`;
-    throw manifestRefused([{ code: "manifest", pointer: `/actions/${name}/command`, message }]);
+    throw manifestRefused([{ code: "manifest", pointer: toPointer(["actions", name, "command"]), message }]);
   }
   return manifest;
 }

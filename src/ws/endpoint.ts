@@ -1,4 +1,4 @@
-/** The WebSocket edge: shares the listener of the HTTP edge at `/api/v1/ws`. */
+/** The WebSocket endpoint at `/api/v1/ws`. It shares the listener of the HTTP edge. */
 import type { IncomingMessage, Server } from "node:http";
 import type Koa from "koa";
 import koaWebsocket from "koa-websocket";
@@ -12,25 +12,27 @@ import { Viewer } from "./viewer.ts";
 
 const MAX_MESSAGE_BYTES = 64 * 1024;
 const GOING_AWAY = 1001;
-const LAST_WORDS_MS = 1_000;
+const CLOSE_TIMEOUT_MS = 1_000;
 
-export interface WebSocketGatewayOptions {
-  /** The Koa application and the server that carry it. */
+export interface WebSocketEndpointOptions {
+  /** The Koa application of the HTTP edge. */
   readonly app: Koa;
+  /** The HTTP server whose upgrade requests the endpoint serves. */
   readonly server: Server;
   readonly registry: Registry;
-  /** A peer that answers no ping within this time is closed; default 30 s. */
+  /** Milliseconds between pings; default 30,000. A connection that has not answered the last ping is closed at the next. */
   readonly pingMs?: number;
-  /** A peer that reads nothing for so long while something waits for it is closed; default 30 s. */
+  /** Milliseconds for which a viewer may read nothing while messages wait for it, until it is closed; default 30,000. */
   readonly stallMs?: number;
 }
 
-export interface WebSocketGateway {
-  /** Says goodbye to every viewer and resolves when all are gone; the server stays open. */
+export interface WebSocketEndpoint {
+  /** Closes every connection with the code 1001 and resolves when all are closed. The HTTP server stays open. */
   close(): Promise<void>;
 }
 
-export function attachWebSocketGateway(context: AppContext, options: WebSocketGatewayOptions): WebSocketGateway {
+/** Serves WebSocket connections on the HTTP server until `close`. Registers two gauges with `options.registry`. */
+export function attachWebSocketEndpoint(context: AppContext, options: WebSocketEndpointOptions): WebSocketEndpoint {
   const { registry, pingMs = 30_000, stallMs = 30_000 } = options;
   const { ws } = koaWebsocket(options.app);
   const tails = new RunTails(context);
@@ -53,7 +55,7 @@ export function attachWebSocketGateway(context: AppContext, options: WebSocketGa
     server: options.server,
     maxPayload: MAX_MESSAGE_BYTES,
     handleProtocols: chooseProtocol,
-    // The library takes every upgrade on every path unless this one refuses it.
+    // The library accepts an upgrade on any path unless this function refuses it.
     verifyClient: ({ req }, verdict) => {
       admit(context, req).then(
         (caller) => {
@@ -101,15 +103,15 @@ export function attachWebSocketGateway(context: AppContext, options: WebSocketGa
     async close() {
       closing = true;
       clearInterval(pinging);
-      await Promise.all([...viewers.keys()].map(sayGoodbye));
+      await Promise.all([...viewers.keys()].map(closeGracefully));
       ws.server?.close();
     },
   };
 }
 
-function sayGoodbye(websocket: WebSocket): Promise<void> {
+function closeGracefully(websocket: WebSocket): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => websocket.terminate(), LAST_WORDS_MS);
+    const timer = setTimeout(() => websocket.terminate(), CLOSE_TIMEOUT_MS);
     websocket.once("close", () => {
       clearTimeout(timer);
       resolve();

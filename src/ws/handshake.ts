@@ -1,4 +1,4 @@
-/** Who may open a socket: checked before the upgrade, so that a refusal is an HTTP answer with the error envelope. */
+/** Who may open a WebSocket. This is checked before the upgrade, so that a refusal is an HTTP answer with the error envelope. */
 import type { IncomingMessage } from "node:http";
 import { authenticate, type Caller } from "../app/identity/access.ts";
 import type { AppContext } from "../app/context.ts";
@@ -6,35 +6,38 @@ import { errorEnvelope, publicError } from "../app/envelope.ts";
 import { MillraceError } from "../domain/errors.ts";
 
 const PATH = "/api/v1/ws";
-/** What browsers offer beside `bearer.<token>`, and what is answered: never the token. */
+/** The sub-protocol that browsers offer beside `bearer.<token>`. The server answers this one, never the token. */
 const PROTOCOL = "millrace.v1";
 const TOKEN_PREFIX = "bearer.";
 
-/** Answers the caller of an upgrade request; throws what it is refused with. */
+/**
+ * The caller of an upgrade request. Throws `not_found` for another path, `forbidden` for a page from another origin,
+ * `malformed_request` for a token that is offered without the sub-protocol `millrace.v1`, and `unauthenticated`.
+ */
 export async function admit(context: AppContext, request: IncomingMessage): Promise<Caller> {
   const { origin, host, authorization } = request.headers;
   if (pathOf(request) !== PATH) throw new MillraceError("not_found", `no WebSocket is at ${pathOf(request)}`);
-  // Browsers name the page that asks; a page from elsewhere has no business here, as the HTTP API answers none either.
+  // Browsers name the origin of the page that connects. Pages of other origins are refused, as the HTTP API refuses them.
   if (origin !== undefined && hostOf(origin) !== host) {
     throw new MillraceError("forbidden", `pages from ${origin} may not open a WebSocket here`);
   }
   const offered = offeredProtocols(request);
-  const inProtocol = offered.find((protocol) => protocol.startsWith(TOKEN_PREFIX))?.slice(TOKEN_PREFIX.length);
-  if (inProtocol !== undefined && !offered.includes(PROTOCOL)) {
+  const offeredToken = offered.find((protocol) => protocol.startsWith(TOKEN_PREFIX))?.slice(TOKEN_PREFIX.length);
+  if (offeredToken !== undefined && !offered.includes(PROTOCOL)) {
     throw new MillraceError("malformed_request", `offer the sub-protocol ${PROTOCOL} beside ${TOKEN_PREFIX}<token>`);
   }
-  const inHeader = /^Bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
-  return authenticate(context, inHeader ?? inProtocol ?? "");
+  const headerToken = /^Bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
+  return authenticate(context, headerToken ?? offeredToken ?? "");
 }
 
-/** The sub-protocol to answer, false for none. */
+/** The sub-protocol that the server answers; false for none. */
 export function chooseProtocol(offered: ReadonlySet<string>): string | false {
   return offered.has(PROTOCOL) ? PROTOCOL : false;
 }
 
 /** Status, body and headers of a refused upgrade. */
 export function refusal(context: AppContext, request: IncomingMessage, thrown: unknown) {
-  const error = publicError(thrown, "try again, or tell an administrator the time", (internal) =>
+  const error = publicError(thrown, "try again, or tell an administrator when it happened", (internal) =>
     context.log.error({ error: String(internal) }, "a WebSocket handshake failed"),
   );
   const envelope = errorEnvelope(error, pathOf(request), context.clock.now());

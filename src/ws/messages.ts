@@ -1,4 +1,4 @@
-/** What goes over the socket. Source: SPEC "WebSocket gateway" and "Events". */
+/** The messages of the WebSocket endpoint, in both directions. */
 import { z } from "zod";
 import { MillraceError } from "../domain/errors.ts";
 import type { RunEvent } from "../domain/events.ts";
@@ -13,11 +13,11 @@ export interface ClientMessage {
   readonly channel: Channel;
   readonly action: "subscribe" | "unsubscribe";
   readonly name: StepRunName;
-  /** For the log channel: first line wanted, inclusive. */
+  /** For the log channel: the number of the first line to send, from 1. */
   readonly fromLine: number;
 }
 
-/** What of a request is echoed in every answer to it. */
+/** The part of a request that is repeated in every answer to it. */
 export interface Echo {
   readonly channel: string;
   readonly params: Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ export interface ServerMessage extends Echo {
   readonly error?: string;
 }
 
-/** Writes messages that differ in their data alone: what they share is made into JSON once. */
+/** Makes a function that writes messages which differ only in `data`. The shared fields are turned into JSON once. */
 export function messageWriter(shared: Echo & Pick<ServerMessage, "type">): (data: unknown) => string {
   const head = JSON.stringify(shared).slice(0, -1);
   return (data) => `${head},"data":${JSON.stringify(data)}}`;
@@ -46,7 +46,10 @@ const messageShape = z.strictObject({
 const ID_FIELDS = ["pipelineId", "jobId", "stepRunId"] as const;
 const IDS_REQUIRED = "params must have pipelineId, jobId and stepRunId: all three are required";
 
-/** Reads a message; `echo` is what could be understood of it. The request is refused with an error for its sender. */
+/**
+ * Reads a message of a client; never throws. `echo` holds the fields that could be read, also of a bad message. For a bad
+ * message, `message` is the error to answer with: `malformed_request` with every problem.
+ */
 export function readMessage(text: string): { readonly echo: Echo; readonly message: ClientMessage | MillraceError } {
   let raw: unknown;
   try {
@@ -66,7 +69,7 @@ export function readMessage(text: string): { readonly echo: Echo; readonly messa
   return { echo, message: { channel, action, name, fromLine: params.fromLine } };
 }
 
-/** A live status event; `raw` is the event as other readers of the log of events get it. */
+/** The data of a live `status` message; `raw` is the event as `StreamEvents` of stream.v1 carries it. */
 export function statusEvent(event: RunEvent, eventNamespace: string) {
   const raw = cloudEvent(event, eventNamespace);
   return {

@@ -1,4 +1,4 @@
-/** One viewer's connection: its subscriptions and what flows into them. */
+/** One viewer's connection: its requests, its subscriptions, and the messages that each subscription sends. */
 import type { RawData, WebSocket } from "ws";
 import type { Caller } from "../app/identity/access.ts";
 import type { AppContext } from "../app/context.ts";
@@ -10,10 +10,10 @@ import type { RunTails } from "../app/following/run-tails.ts";
 import { locateStepRun, type LocatedStepRun } from "../app/step-runs.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { type ClientMessage, type Echo, messageWriter, readMessage, statusEvent } from "./messages.ts";
-import { Outlet, type ViewerSocket } from "./outlet.ts";
+import { ViewerSender, type ViewerSocket } from "./viewer-sender.ts";
 
 const MAX_SUBSCRIPTIONS = 200;
-/** Requests that may wait to be handled before the socket is no longer read. */
+/** Once this many requests wait to be handled, the socket is not read until one of them is done. */
 const MAX_WAITING_REQUESTS = 16;
 
 interface Subscription {
@@ -26,7 +26,7 @@ export class Viewer {
   readonly #tails: RunTails;
   readonly #caller: Caller;
   readonly #socket: WebSocket;
-  readonly #outlet: Outlet;
+  readonly #sender: ViewerSender;
   readonly #subscriptions = new Map<string, Subscription>();
   #handled: Promise<void> = Promise.resolve();
   #waitingRequests = 0;
@@ -37,14 +37,14 @@ export class Viewer {
     this.#tails = tails;
     this.#caller = caller;
     this.#socket = socket;
-    this.#outlet = new Outlet(viewerSocket, stallMs, context.log);
+    this.#sender = new ViewerSender(viewerSocket, stallMs, context.log);
     socket.on("message", (data, isBinary) => this.#receive(data, isBinary));
     socket.on("close", () => {
       for (const { abort } of this.#subscriptions.values()) abort.abort();
     });
   }
 
-  /** How many subscriptions are live. */
+  /** The number of live subscriptions. */
   get size(): number {
     return this.#subscriptions.size;
   }
@@ -101,10 +101,10 @@ export class Viewer {
 
   async #unsubscribe(message: ClientMessage, echo: Echo): Promise<void> {
     await this.#end(keyOf(message));
-    this.#outlet.send({ ...echo, type: "unsubscribed", data: null });
+    this.#sender.send({ ...echo, type: "unsubscribed", data: null });
   }
 
-  /** After this nothing of the subscription is sent any more. */
+  /** Once this resolves, the subscription sends nothing more. */
   async #end(key: string): Promise<void> {
     const subscription = this.#subscriptions.get(key);
     subscription?.abort.abort();
@@ -115,18 +115,18 @@ export class Viewer {
     const { uses, logOf } = located;
     const { stepRunId } = message.name;
     const writeLive = messageWriter({ ...echo, type: "log" });
-    this.#outlet.send({ ...echo, type: "subscribed", data: null });
+    this.#sender.send({ ...echo, type: "subscribed", data: null });
     for await (const news of followLog(this.#context, { stepRunId: logOf, fromLine: message.fromLine, abort })) {
       if (abort.aborted) return;
       if (news.type === "historyDone") {
-        this.#outlet.send({ ...echo, type: "history_done", data: null });
+        this.#sender.send({ ...echo, type: "history_done", data: null });
       } else {
         const source: LogSource = { stepRunId, agentId: news.agentId, uses };
         const entries = news.lines.map((line) => logEntry(line, source));
-        if (news.type === "history") this.#outlet.send({ ...echo, type: "log_chunk", data: entries });
-        else this.#outlet.sendTexts(entries.map(writeLive));
+        if (news.type === "history") this.#sender.send({ ...echo, type: "log_chunk", data: entries });
+        else this.#sender.sendTexts(entries.map(writeLive));
       }
-      if (!(await this.#outlet.room(abort))) return;
+      if (!(await this.#sender.waitForRoom(abort))) return;
     }
   }
 
@@ -135,20 +135,20 @@ export class Viewer {
     for await (const news of followStatus(this.#context, this.#tails, { runId, stepRunId, abort })) {
       if (abort.aborted) return;
       this.#sendStatus(news, echo);
-      if (!(await this.#outlet.room(abort))) return;
+      if (!(await this.#sender.waitForRoom(abort))) return;
     }
   }
 
   #sendStatus(news: StatusNews, echo: Echo): void {
-    if (news.type === "snapshot") this.#outlet.send({ ...echo, type: "status_snapshot", data: news.snapshot });
-    else this.#outlet.send({ ...echo, type: "status", data: statusEvent(news.event, this.#context.eventNamespace) });
+    if (news.type === "snapshot") this.#sender.send({ ...echo, type: "status_snapshot", data: news.snapshot });
+    else this.#sender.send({ ...echo, type: "status", data: statusEvent(news.event, this.#context.eventNamespace) });
   }
 
   #sendError(echo: Echo, thrown: unknown): void {
-    const { message } = publicError(thrown, "try again, or tell an administrator the time", (internal) =>
+    const { message } = publicError(thrown, "try again, or tell an administrator when it happened", (internal) =>
       this.#context.log.error({ ...echo, error: String(internal) }, "a viewer's request failed"),
     );
-    this.#outlet.send({ ...echo, type: "error", data: null, error: message });
+    this.#sender.send({ ...echo, type: "error", data: null, error: message });
   }
 }
 

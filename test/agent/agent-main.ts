@@ -1,7 +1,7 @@
 /** The agent as a process of its own: `agent-main.ts ADDRESS DATA_DIR`, ended by SIGTERM. */
 import { runAgent } from "../../src/agent/run-agent.ts";
 import { SILENT } from "./test-agent.ts";
-import { REGISTRATION_TOKEN } from "./test-plane.ts";
+import { REGISTRATION_TOKEN } from "./test-gateway.ts";
 
 const [address = "", dataDir = ""] = process.argv.slice(2);
 const stop = new AbortController();

@@ -19,8 +19,8 @@ describe("the outputs of a step on an agent", () => {
 
   const endOf = (script: string) => {
     const stepRunId = `step_${++steps}`;
-    bench.plane.dispatch({ script, stepRunId });
-    return bench.plane.endOf(stepRunId);
+    bench.gateway.dispatch({ script, stepRunId });
+    return bench.gateway.endOf(stepRunId);
   };
   /** `content` is the file to its last byte: a format of printf. */
   const endWith = (content: string) => endOf(`printf '${content}' > "$MILLRACE_OUTPUT"`);
@@ -181,20 +181,20 @@ END`);
 
   it("are taken of steps that took too long or were cancelled, and not of those that are lost", async () => {
     const script = `echo a=1 >> "$MILLRACE_OUTPUT"; echo up; sleep 73`;
-    bench.plane.dispatch({ script, stepRunId: "step_slow", timeoutMs: 300n });
-    const slow = await bench.plane.endOf("step_slow");
+    bench.gateway.dispatch({ script, stepRunId: "step_slow", timeoutMs: 300n });
+    const slow = await bench.gateway.endOf("step_slow");
     expect(slow).to.deep.include({ phase: "STEP_PHASE_TIMED_OUT", outputs: { a: "1" } });
 
-    bench.plane.dispatch({ script, stepRunId: "step_cancelled" });
-    await bench.plane.logOf(1n, "step_cancelled");
+    bench.gateway.dispatch({ script, stepRunId: "step_cancelled" });
+    await bench.gateway.logOf(1n, "step_cancelled");
     const value = { jobId: "job_1", stepRunId: "step_cancelled", token: 1n, graceMs: 0n, reason: "stopped" };
-    bench.plane.order({ $case: "revoke", value });
-    const cancelled = await bench.plane.endOf("step_cancelled");
+    bench.gateway.order({ $case: "revoke", value });
+    const cancelled = await bench.gateway.endOf("step_cancelled");
     expect(cancelled).to.deep.include({ phase: "STEP_PHASE_CANCELLED", reason: "stopped", outputs: { a: "1" } });
 
-    bench.plane.acknowledgesHeartbeats = false;
-    bench.plane.dispatch({ script, stepRunId: "step_lost", leaseMs: 400n });
-    const lost = await bench.plane.endOf("step_lost");
+    bench.gateway.acknowledgesHeartbeats = false;
+    bench.gateway.dispatch({ script, stepRunId: "step_lost", leaseMs: 400n });
+    const lost = await bench.gateway.endOf("step_lost");
     expect(lost).to.deep.include({ phase: "STEP_PHASE_LOST", lastLine: 1n, outputs: {} });
   });
 
@@ -211,25 +211,25 @@ END`);
 
   it("cannot be led elsewhere by a variable of the definition", async () => {
     const env = [{ name: "MILLRACE_OUTPUT", value: "/dev/null" }];
-    bench.plane.dispatch({ script: 'echo a=1 >> "$MILLRACE_OUTPUT"', env });
-    expect((await bench.plane.endOf()).outputs).to.deep.equal({ a: "1" });
+    bench.gateway.dispatch({ script: 'echo a=1 >> "$MILLRACE_OUTPUT"', env });
+    expect((await bench.gateway.endOf()).outputs).to.deep.equal({ a: "1" });
   });
 
   it("come with the end as often as it is reported, over a disconnection, until the plane has it", async () => {
-    bench.plane.acknowledgesReports = false;
+    bench.gateway.acknowledgesReports = false;
     const script = `printf 'notes<<E\\nx\\ny\\nE\\n' >> "$MILLRACE_OUTPUT"`;
-    bench.plane.dispatch({ script });
-    const first = await bench.plane.endOf();
+    bench.gateway.dispatch({ script });
+    const first = await bench.gateway.endOf();
     expect(first.outputs).to.deep.equal({ notes: "x\ny" });
-    bench.plane.reports.length = 0;
-    bench.plane.disconnect();
-    expect(await bench.plane.endOf()).to.deep.equal(first);
+    bench.gateway.reports.length = 0;
+    bench.gateway.disconnect();
+    expect(await bench.gateway.endOf()).to.deep.equal(first);
 
-    bench.plane.order({ $case: "acknowledge", value: { stepRunId: "step_1", token: 1n } });
-    await until("a heartbeat without it", () => bench.plane.heartbeats.at(-1)?.held.length === 0);
-    bench.plane.reports.length = 0;
-    bench.plane.dispatch({ script });
-    expect(await bench.plane.endOf()).to.deep.equal({ ...first, outputs: {} });
+    bench.gateway.order({ $case: "acknowledge", value: { stepRunId: "step_1", token: 1n } });
+    await until("a heartbeat without it", () => bench.gateway.heartbeats.at(-1)?.held.length === 0);
+    bench.gateway.reports.length = 0;
+    bench.gateway.dispatch({ script });
+    expect(await bench.gateway.endOf()).to.deep.equal({ ...first, outputs: {} });
   });
 });
 
@@ -241,15 +241,15 @@ describe("the outputs of a step whose agent is killed", () => {
   afterEach(() => bench.end());
 
   it("come with its end from the next agent on the same directory", async () => {
-    bench.plane.acknowledgesReports = false;
+    bench.gateway.acknowledgesReports = false;
     const agent = await bench.spawn();
-    bench.plane.dispatch({ script: 'echo "a=✓" >> "$MILLRACE_OUTPUT"; exit 4' });
-    const end = await bench.plane.endOf();
+    bench.gateway.dispatch({ script: 'echo "a=✓" >> "$MILLRACE_OUTPUT"; exit 4' });
+    const end = await bench.gateway.endOf();
     expect(end.outputs).to.deep.equal({ a: "✓" });
     agent.kill("SIGKILL");
     await until("the end of the process", () => agent.signalCode !== null);
-    bench.plane.reports.length = 0;
+    bench.gateway.reports.length = 0;
     await bench.start();
-    expect(await bench.plane.endOf()).to.deep.equal(end);
+    expect(await bench.gateway.endOf()).to.deep.equal(end);
   });
 });

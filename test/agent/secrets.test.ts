@@ -24,10 +24,10 @@ describe("a step with secrets", () => {
     { name: "SECRET", value: SECRET },
     { name: "LINES", value: LINES },
   ];
-  const dispatch = (script: string) => bench.plane.dispatch({ script, env, secrets: [SECRET, LINES] });
+  const dispatch = (script: string) => bench.gateway.dispatch({ script, env, secrets: [SECRET, LINES] });
   async function logOfEnd() {
-    const end = await bench.plane.endOf();
-    return { end, log: (await bench.plane.logOf(end.lastLine)).map(({ content }) => content) };
+    const end = await bench.gateway.endOf();
+    return { end, log: (await bench.gateway.logOf(end.lastLine)).map(({ content }) => content) };
   }
 
   it("shows none of them in its log: as they are, encoded, line by line, or written in pieces", async () => {
@@ -66,7 +66,7 @@ describe("a step with secrets", () => {
 
   it("leaves no part of one in outputs that a folded encoding was written to without a delimiter", async () => {
     const long = "x".repeat(20) + SECRET.repeat(4);
-    bench.plane.dispatch({
+    bench.gateway.dispatch({
       script: `
         echo "first=1" >> "$MILLRACE_OUTPUT"
         echo "basic=$(printf %s "$LONG" | base64)" >> "$MILLRACE_OUTPUT"
@@ -84,8 +84,8 @@ describe("a step with secrets", () => {
   });
 
   it("tells none in why it could not be started", async () => {
-    bench.plane.dispatch({ uses: `plugin/${SECRET}@v1`, secrets: [SECRET] });
-    const { phase, reason } = await bench.plane.endOf();
+    bench.gateway.dispatch({ uses: `plugin/${SECRET}@v1`, secrets: [SECRET] });
+    const { phase, reason } = await bench.gateway.endOf();
     expect(phase).to.equal("STEP_PHASE_NOT_STARTED");
     expect(reason).to.include("***").and.not.include("hunter");
   });

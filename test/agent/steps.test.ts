@@ -14,14 +14,14 @@ describe("a step on an agent", () => {
   afterEach(() => bench.end());
 
   const textOf = async (lastLine: bigint, stepRunId?: string) =>
-    (await bench.plane.logOf(lastLine, stepRunId)).map((line) => line.content);
+    (await bench.gateway.logOf(lastLine, stepRunId)).map((line) => line.content);
 
   it("is reported as started, then as succeeded with its last line", async () => {
-    bench.plane.dispatch({ script: "echo one\necho two\nsleep 0.2" });
-    const end = await bench.plane.endOf();
+    bench.gateway.dispatch({ script: "echo one\necho two\nsleep 0.2" });
+    const end = await bench.gateway.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_SUCCEEDED", exitCode: 0, reason: "", lastLine: 2n, token: 1n });
     expect(end.endedAtMs >= end.startedAtMs && end.startedAtMs > 0n).to.equal(true);
-    expect(bench.plane.reports.map((report) => report.phase)).to.deep.equal([
+    expect(bench.gateway.reports.map((report) => report.phase)).to.deep.equal([
       "STEP_PHASE_STARTED",
       "STEP_PHASE_SUCCEEDED",
     ]);
@@ -29,59 +29,59 @@ describe("a step on an agent", () => {
   });
 
   it("says with its start for how long it has run, and that it has not ended", async () => {
-    bench.plane.dispatch({ script: "sleep 68" });
-    const { startedAtMs, endedAtMs } = await bench.plane.reportOf("STEP_PHASE_STARTED");
+    bench.gateway.dispatch({ script: "sleep 68" });
+    const { startedAtMs, endedAtMs } = await bench.gateway.reportOf("STEP_PHASE_STARTED");
     expect(Number(endedAtMs - startedAtMs)).to.be.within(15, 5_000);
   });
 
   it("is reported once when it is over at once", async () => {
     for (let count = 0; count < 10; count++) {
-      bench.plane.dispatch({ argsJson: '{"command":"true"}', stepRunId: `step_${count}` });
-      expect(await bench.plane.endOf(`step_${count}`)).to.include({ phase: "STEP_PHASE_SUCCEEDED" });
+      bench.gateway.dispatch({ argsJson: '{"command":"true"}', stepRunId: `step_${count}` });
+      expect(await bench.gateway.endOf(`step_${count}`)).to.include({ phase: "STEP_PHASE_SUCCEEDED" });
     }
     // A machine that is busy may make a step take longer; not each of them.
-    const starts = bench.plane.reports.filter(({ phase }) => phase === "STEP_PHASE_STARTED");
+    const starts = bench.gateway.reports.filter(({ phase }) => phase === "STEP_PHASE_STARTED");
     expect(starts).to.have.length.below(10);
-    const reported = bench.plane.reports.length;
-    const beats = bench.plane.heartbeats.length;
-    await until("heartbeats for longer than a start is held back", () => bench.plane.heartbeats.length > beats + 2);
-    expect(bench.plane.reports).to.have.length(reported);
+    const reported = bench.gateway.reports.length;
+    const beats = bench.gateway.heartbeats.length;
+    await until("heartbeats for longer than a start is held back", () => bench.gateway.heartbeats.length > beats + 2);
+    expect(bench.gateway.reports).to.have.length(reported);
   });
 
   it("fails with its exact exit code", async () => {
     for (const code of [1, 7, 126, 127, 255]) {
-      bench.plane.dispatch({ script: `exit ${code}`, stepRunId: `step_${code}` });
-      const end = await bench.plane.endOf(`step_${code}`);
+      bench.gateway.dispatch({ script: `exit ${code}`, stepRunId: `step_${code}` });
+      const end = await bench.gateway.endOf(`step_${code}`);
       expect(end).to.include({ phase: "STEP_PHASE_FAILED", exitCode: code, reason: `exit code ${code}` });
     }
   });
 
   it("fails with the signal that ended it", async () => {
     for (const signal of ["KILL", "SEGV", "TERM"]) {
-      bench.plane.dispatch({ script: `kill -${signal} $$`, stepRunId: `step_${signal}` });
-      const end = await bench.plane.endOf(`step_${signal}`);
+      bench.gateway.dispatch({ script: `kill -${signal} $$`, stepRunId: `step_${signal}` });
+      const end = await bench.gateway.endOf(`step_${signal}`);
       expect(end).to.include({ phase: "STEP_PHASE_FAILED", exitCode: -1, reason: `ended by SIG${signal}` });
     }
   });
 
   it("stops at the first failing command of a script, and runs under the shell that it names", async () => {
-    bench.plane.dispatch({ script: "false\necho not reached" });
-    expect(await bench.plane.endOf()).to.include({ exitCode: 1, lastLine: 0n });
+    bench.gateway.dispatch({ script: "false\necho not reached" });
+    expect(await bench.gateway.endOf()).to.include({ exitCode: 1, lastLine: 0n });
     const args = { script: 'false | true\necho "$BASH_VERSION"', shell: "bash  -e -o pipefail" };
-    bench.plane.dispatch({ argsJson: JSON.stringify(args), stepRunId: "step_2" });
-    expect(await bench.plane.endOf("step_2")).to.include({ exitCode: 1, lastLine: 0n });
+    bench.gateway.dispatch({ argsJson: JSON.stringify(args), stepRunId: "step_2" });
+    expect(await bench.gateway.endOf("step_2")).to.include({ exitCode: 1, lastLine: 0n });
   });
 
   it("runs a command without a shell", async () => {
     const args = { command: "printf", args: ["%s|", "a b", "$HOME", "*", "-n", 3] };
-    bench.plane.dispatch({ argsJson: JSON.stringify(args) });
-    expect((await bench.plane.endOf()).exitCode).to.equal(0);
+    bench.gateway.dispatch({ argsJson: JSON.stringify(args) });
+    expect((await bench.gateway.endOf()).exitCode).to.equal(0);
     expect(await textOf(1n)).to.deep.equal(["a b|$HOME|*|-n|3|"]);
   });
 
   it("keeps a script's text out of every command line and environment", async () => {
-    bench.plane.dispatch({ script: `echo 'it'"'"'s $(exact) \`text\`'; sleep 60 # "needle-in-script"` });
-    await bench.plane.reportOf("STEP_PHASE_STARTED");
+    bench.gateway.dispatch({ script: `echo 'it'"'"'s $(exact) \`text\`'; sleep 60 # "needle-in-script"` });
+    await bench.gateway.reportOf("STEP_PHASE_STARTED");
     expect(await textOf(1n)).to.deep.equal(["it's $(exact) `text`"]);
     expect(await processesWith("needle-in-script")).to.deep.equal([]);
   });
@@ -95,8 +95,8 @@ describe("a step on an agent", () => {
         { name: "CI", value: "overridden" },
         { name: "mark", value: "mine" },
       ];
-      bench.plane.dispatch({ script: "env", env, jobAttempt: 3 });
-      const end = await bench.plane.endOf();
+      bench.gateway.dispatch({ script: "env", env, jobAttempt: 3 });
+      const end = await bench.gateway.endOf();
       const seen = new Map((await textOf(end.lastLine)).map((line) => line.split("=", 2) as [string, string]));
       expect(Object.fromEntries(seen)).to.include({
         GREETING: "last wins",
@@ -118,7 +118,7 @@ describe("a step on an agent", () => {
   });
 
   it("cannot be started with what the agent does not understand, and says why", async () => {
-    const cases: [fields: Parameters<typeof bench.plane.dispatch>[0], reason: RegExp][] = [
+    const cases: [fields: Parameters<typeof bench.gateway.dispatch>[0], reason: RegExp][] = [
       [{ uses: "acme" }, /cannot run steps that use "acme"/],
       [{ argsJson: "{" }, /not JSON/],
       [{ argsJson: "{}" }, /either a script or a command/],
@@ -133,34 +133,34 @@ describe("a step on an agent", () => {
       [{ argsJson: JSON.stringify({ command: "true", args: ["x".repeat(4_000_000)] }) }, /E2BIG/],
     ];
     for (const [index, [fields, reason]] of cases.entries()) {
-      bench.plane.dispatch({ ...fields, stepRunId: `step_${index}` });
-      const end = await bench.plane.endOf(`step_${index}`);
+      bench.gateway.dispatch({ ...fields, stepRunId: `step_${index}` });
+      const end = await bench.gateway.endOf(`step_${index}`);
       expect(end).to.include({ phase: "STEP_PHASE_FAILED", exitCode: -1, startedAtMs: 0n });
       expect(end.reason).to.match(reason);
     }
-    bench.plane.dispatch({ argsJson: '{"command":"no-such-program"}', stepRunId: "step_x" });
-    expect(await bench.plane.endOf("step_x")).to.include({ phase: "STEP_PHASE_FAILED", exitCode: 127 });
+    bench.gateway.dispatch({ argsJson: '{"command":"no-such-program"}', stepRunId: "step_x" });
+    expect(await bench.gateway.endOf("step_x")).to.include({ phase: "STEP_PHASE_FAILED", exitCode: 127 });
   });
 
   it("shares its job's workspace with the steps before it, and runs in the folder that it names", async () => {
-    bench.plane.dispatch({ script: "mkdir -p deep/down && echo kept > deep/file" });
-    await bench.plane.endOf();
-    bench.plane.dispatch({ script: "cat ../file; pwd", workingDirectory: "deep/down", stepRunId: "step_2" });
-    const end = await bench.plane.endOf("step_2");
+    bench.gateway.dispatch({ script: "mkdir -p deep/down && echo kept > deep/file" });
+    await bench.gateway.endOf();
+    bench.gateway.dispatch({ script: "cat ../file; pwd", workingDirectory: "deep/down", stepRunId: "step_2" });
+    const end = await bench.gateway.endOf("step_2");
     const folder = join(bench.dataDir, "work", "job_1", "deep", "down");
     expect(await textOf(end.lastLine, "step_2")).to.deep.equal(["kept", folder]);
   });
 
   it("does not follow a link out of the workspace to its working directory", async () => {
-    bench.plane.dispatch({ script: "ln -s / way-out" });
-    await bench.plane.endOf();
-    bench.plane.dispatch({ script: "true", workingDirectory: "way-out/tmp", stepRunId: "step_2" });
-    expect((await bench.plane.endOf("step_2")).reason).to.match(/leads out of the workspace/);
+    bench.gateway.dispatch({ script: "ln -s / way-out" });
+    await bench.gateway.endOf();
+    bench.gateway.dispatch({ script: "true", workingDirectory: "way-out/tmp", stepRunId: "step_2" });
+    expect((await bench.gateway.endOf("step_2")).reason).to.match(/leads out of the workspace/);
   });
 
   it("may write to /dev/stdout and /dev/stderr", async () => {
-    bench.plane.dispatch({ script: "echo out > /dev/stdout; echo err > /dev/stderr; echo both | tee /dev/stderr" });
-    const end = await bench.plane.endOf();
+    bench.gateway.dispatch({ script: "echo out > /dev/stdout; echo err > /dev/stderr; echo both | tee /dev/stderr" });
+    const end = await bench.gateway.endOf();
     expect(end).to.include({ exitCode: 0 });
     expect((await textOf(end.lastLine)).sort()).to.deep.equal(["both", "both", "err", "out"]);
   });
@@ -168,8 +168,8 @@ describe("a step on an agent", () => {
   it("finds no child that it did not make, and no end of its lifeline", async () => {
     const command = "bash";
     const args = ["-c", 'readlink /proc/$$/fd/* | tr "\\n" " "; echo; cat /proc/$$/task/$$/children; echo'];
-    bench.plane.dispatch({ argsJson: JSON.stringify({ command, args }) });
-    const end = await bench.plane.endOf();
+    bench.gateway.dispatch({ argsJson: JSON.stringify({ command, args }) });
+    const end = await bench.gateway.endOf();
     const [descriptors, children] = await textOf(end.lastLine);
     expect(descriptors).to.include("/dev/null").and.not.include("socket:");
     // That is `cat` itself.
@@ -177,37 +177,37 @@ describe("a step on an agent", () => {
   });
 
   it("is killed when it takes longer than its timeout, also when it ignores the request", async () => {
-    bench.plane.dispatch({ script: "trap '' TERM; echo deaf; sleep 61", timeoutMs: 150n, cancelGraceMs: 100n });
-    const end = await bench.plane.endOf();
+    bench.gateway.dispatch({ script: "trap '' TERM; echo deaf; sleep 61", timeoutMs: 150n, cancelGraceMs: 100n });
+    const end = await bench.gateway.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_TIMED_OUT", exitCode: -1, lastLine: 1n });
     expect(end.reason).to.include("150 ms");
     expect(await processesWith("sleep 61")).to.deep.equal([]);
   });
 
   it("may end by itself when it is asked to, and counts as cancelled", async () => {
-    bench.plane.dispatch({ script: "trap 'echo bye; exit 3' TERM; echo up; while :; do sleep 0.05; done" });
-    await bench.plane.logOf(1n);
+    bench.gateway.dispatch({ script: "trap 'echo bye; exit 3' TERM; echo up; while :; do sleep 0.05; done" });
+    await bench.gateway.logOf(1n);
     const value = { jobId: "job_1", stepRunId: "step_1", token: 1n, graceMs: 10_000n, reason: "stopped by ada" };
-    bench.plane.order({ $case: "revoke", value });
-    const end = await bench.plane.endOf();
+    bench.gateway.order({ $case: "revoke", value });
+    const end = await bench.gateway.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_CANCELLED", exitCode: 3, reason: "stopped by ada" });
     expect((await textOf(2n)).at(-1)).to.equal("bye");
   });
 
   it("is killed when it ignores its cancellation beyond the grace", async () => {
-    bench.plane.dispatch({ script: "trap '' TERM; (trap '' TERM; sleep 62) & echo up; sleep 62" });
-    await bench.plane.logOf(1n);
+    bench.gateway.dispatch({ script: "trap '' TERM; (trap '' TERM; sleep 62) & echo up; sleep 62" });
+    await bench.gateway.logOf(1n);
     const value = { jobId: "job_1", stepRunId: "step_1", token: 1n, graceMs: 100n, reason: "" };
-    bench.plane.order({ $case: "revoke", value });
-    expect(await bench.plane.endOf()).to.include({ phase: "STEP_PHASE_CANCELLED", exitCode: -1 });
+    bench.gateway.order({ $case: "revoke", value });
+    expect(await bench.gateway.endOf()).to.include({ phase: "STEP_PHASE_CANCELLED", exitCode: -1 });
     expect(await processesWith("sleep 62")).to.deep.equal([]);
   });
 
   it("is cancelled without being started when the revocation came first", async () => {
     const value = { jobId: "job_1", stepRunId: "step_1", token: 1n, graceMs: 0n, reason: "too late" };
-    bench.plane.order({ $case: "revoke", value });
-    bench.plane.dispatch({ script: "echo started" });
-    expect(await bench.plane.endOf()).to.include({
+    bench.gateway.order({ $case: "revoke", value });
+    bench.gateway.dispatch({ script: "echo started" });
+    expect(await bench.gateway.endOf()).to.include({
       phase: "STEP_PHASE_CANCELLED",
       reason: "too late",
       startedAtMs: 0n,
@@ -215,8 +215,8 @@ describe("a step on an agent", () => {
   });
 
   it("takes its children along when it ends, those that left its group too", async () => {
-    bench.plane.dispatch({ script: "sleep 63 & setsid sleep 63 & echo $MILLRACE_STEP_MARK" });
-    const end = await bench.plane.endOf();
+    bench.gateway.dispatch({ script: "sleep 63 & setsid sleep 63 & echo $MILLRACE_STEP_MARK" });
+    const end = await bench.gateway.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_SUCCEEDED", exitCode: 0 });
     expect(await processesWith("sleep 63")).to.deep.equal([]);
     const [mark] = await textOf(1n);
@@ -225,43 +225,43 @@ describe("a step on an agent", () => {
 
   it("is over when its process has ended, although something still holds its output", async () => {
     // Without the environment nobody can know whose it is.
-    bench.plane.dispatch({ script: "env -i setsid sleep 3.14 & echo done" });
-    const end = await bench.plane.endOf();
+    bench.gateway.dispatch({ script: "env -i setsid sleep 3.14 & echo done" });
+    const end = await bench.gateway.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_SUCCEEDED", lastLine: 1n });
   });
 
   it("goes on after it has closed its output", async () => {
-    bench.plane.dispatch({ script: "exec >&- 2>&-; sleep 0.2; exit 5" });
-    expect(await bench.plane.endOf()).to.include({ phase: "STEP_PHASE_FAILED", exitCode: 5 });
+    bench.gateway.dispatch({ script: "exec >&- 2>&-; sleep 0.2; exit 5" });
+    expect(await bench.gateway.endOf()).to.include({ phase: "STEP_PHASE_FAILED", exitCode: 5 });
   });
 
   it("ends when it has killed its supervisor", async () => {
-    bench.plane.dispatch({ script: `pkill -KILL -g $$ -f millrace-step; sleep 64` });
-    expect(await bench.plane.endOf()).to.include({ phase: "STEP_PHASE_FAILED", reason: "ended by SIGKILL" });
+    bench.gateway.dispatch({ script: `pkill -KILL -g $$ -f millrace-step; sleep 64` });
+    expect(await bench.gateway.endOf()).to.include({ phase: "STEP_PHASE_FAILED", reason: "ended by SIGKILL" });
     expect(await processesWith("sleep 64")).to.deep.equal([]);
   });
 
   it("is not started twice, however often it is dispatched", async () => {
     const fields = { script: "echo begun >> count; sleep 0.3" };
-    bench.plane.dispatch(fields);
-    await bench.plane.reportOf("STEP_PHASE_STARTED");
-    bench.plane.dispatch(fields);
-    await until("a second report of the start", () => bench.plane.reports.length === 2);
-    expect(bench.plane.reports[1]!.phase).to.equal("STEP_PHASE_STARTED");
-    await bench.plane.endOf();
-    const reports = bench.plane.reports.length;
-    bench.plane.dispatch(fields);
-    await until("the end again", () => bench.plane.reports.length > reports);
-    expect(bench.plane.reports.at(-1)).to.include({ phase: "STEP_PHASE_SUCCEEDED", exitCode: 0 });
+    bench.gateway.dispatch(fields);
+    await bench.gateway.reportOf("STEP_PHASE_STARTED");
+    bench.gateway.dispatch(fields);
+    await until("a second report of the start", () => bench.gateway.reports.length === 2);
+    expect(bench.gateway.reports[1]!.phase).to.equal("STEP_PHASE_STARTED");
+    await bench.gateway.endOf();
+    const reports = bench.gateway.reports.length;
+    bench.gateway.dispatch(fields);
+    await until("the end again", () => bench.gateway.reports.length > reports);
+    expect(bench.gateway.reports.at(-1)).to.include({ phase: "STEP_PHASE_SUCCEEDED", exitCode: 0 });
     expect(await readFile(join(bench.dataDir, "work", "job_1", "count"), "utf8")).to.equal("begun\n");
   });
 
   it("is killed without a report when the plane refuses its grant", async () => {
-    bench.plane.dispatch({ script: "echo up; sleep 65" });
-    await bench.plane.reportOf("STEP_PHASE_STARTED");
-    bench.plane.order({ $case: "refuse", value: { stepRunId: "step_1", token: 1n } });
-    await until("a heartbeat without it", () => bench.plane.heartbeats.at(-1)?.held.length === 0);
-    expect(bench.plane.reports.map((report) => report.phase)).to.deep.equal(["STEP_PHASE_STARTED"]);
+    bench.gateway.dispatch({ script: "echo up; sleep 65" });
+    await bench.gateway.reportOf("STEP_PHASE_STARTED");
+    bench.gateway.order({ $case: "refuse", value: { stepRunId: "step_1", token: 1n } });
+    await until("a heartbeat without it", () => bench.gateway.heartbeats.at(-1)?.held.length === 0);
+    expect(bench.gateway.reports.map((report) => report.phase)).to.deep.equal(["STEP_PHASE_STARTED"]);
     expect(await processesWith("sleep 65")).to.deep.equal([]);
   });
 
@@ -269,47 +269,47 @@ describe("a step on an agent", () => {
     const outside = join(bench.dataDir, "outside");
     await mkdir(outside);
     await writeFile(join(outside, "precious"), "kept");
-    bench.plane.dispatch({
+    bench.gateway.dispatch({
       script: `ln -s ${outside} link; mkdir -p locked/in && touch locked/in/file && chmod 555 locked/in`,
     });
-    await bench.plane.endOf();
-    await until("a heartbeat with the job", () => bench.plane.heartbeats.at(-1)?.heldJobIds.includes("job_1"));
+    await bench.gateway.endOf();
+    await until("a heartbeat with the job", () => bench.gateway.heartbeats.at(-1)?.heldJobIds.includes("job_1"));
     const workspace = join(bench.dataDir, "work", "job_1");
     await symlink(outside, join(workspace, "second-link"));
-    bench.plane.order({ $case: "release", value: { jobId: "job_1", succeeded: false } });
-    await until("a heartbeat without the job", () => bench.plane.heartbeats.at(-1)?.heldJobIds.length === 0);
+    bench.gateway.order({ $case: "release", value: { jobId: "job_1", succeeded: false } });
+    await until("a heartbeat without the job", () => bench.gateway.heartbeats.at(-1)?.heldJobIds.length === 0);
     expect(await stat(workspace).catch((error: NodeJS.ErrnoException) => error.code)).to.equal("ENOENT");
     expect(await readFile(join(outside, "precious"), "utf8")).to.equal("kept");
   });
 
   it("frees its slot at the release, however much it has left, and all of that goes", async () => {
-    bench.plane.dispatch({
+    bench.gateway.dispatch({
       script: `for i in $(seq 50); do mkdir $i; touch $(seq -f "$i/%.0f" 200); done; echo done`,
     });
-    await bench.plane.endOf();
+    await bench.gateway.endOf();
     const [work, trash] = [join(bench.dataDir, "work"), join(bench.dataDir, "trash")];
-    bench.plane.order({ $case: "release", value: { jobId: "job_1", succeeded: false } });
+    bench.gateway.order({ $case: "release", value: { jobId: "job_1", succeeded: false } });
     await until("a workspace that is moved away", async () => (await readdir(work)).length === 0);
-    await until("a heartbeat without the job", () => bench.plane.heartbeats.at(-1)?.heldJobIds.length === 0);
+    await until("a heartbeat without the job", () => bench.gateway.heartbeats.at(-1)?.heldJobIds.length === 0);
     await until("an empty trash", async () => (await readdir(trash)).length === 0);
   });
 
   it("dies with its job's release, and none begins after it", async () => {
-    bench.plane.dispatch({ script: "echo up; sleep 66" });
-    await bench.plane.logOf(1n);
-    bench.plane.order({ $case: "release", value: { jobId: "job_1", succeeded: false } });
-    await until("a heartbeat without the job", () => bench.plane.heartbeats.at(-1)?.heldJobIds.length === 0);
+    bench.gateway.dispatch({ script: "echo up; sleep 66" });
+    await bench.gateway.logOf(1n);
+    bench.gateway.order({ $case: "release", value: { jobId: "job_1", succeeded: false } });
+    await until("a heartbeat without the job", () => bench.gateway.heartbeats.at(-1)?.heldJobIds.length === 0);
     expect(await processesWith("sleep 66")).to.deep.equal([]);
-    bench.plane.dispatch({ script: "echo again", stepRunId: "step_2" });
-    expect(await bench.plane.endOf("step_2")).to.include({ phase: "STEP_PHASE_LOST", startedAtMs: 0n });
+    bench.gateway.dispatch({ script: "echo again", stepRunId: "step_2" });
+    expect(await bench.gateway.endOf("step_2")).to.include({ phase: "STEP_PHASE_LOST", startedAtMs: 0n });
   });
 
   it("that has no room for its workspace is not started, and the agent says so", async () => {
     const work = join(bench.dataDir, "work");
     await rm(work, { recursive: true });
     await writeFile(work, "in the way");
-    bench.plane.dispatch({ script: "true" });
-    const end = await bench.plane.endOf();
+    bench.gateway.dispatch({ script: "true" });
+    const end = await bench.gateway.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_NOT_STARTED", exitCode: -1, startedAtMs: 0n });
     expect(end.reason).to.include(work);
   });
@@ -318,17 +318,17 @@ describe("a step on an agent", () => {
     const scratch = join(bench.dataDir, "scratch");
     await rename(scratch, `${scratch}-away`);
     const marks = join(bench.dataDir, "marks");
-    bench.plane.dispatch({ script: `echo ran >> ${marks}` });
-    const end = await bench.plane.endOf();
+    bench.gateway.dispatch({ script: `echo ran >> ${marks}` });
+    const end = await bench.gateway.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_NOT_STARTED", startedAtMs: 0n });
     expect(end.reason).to.include("cannot write to the data directory");
     await rename(`${scratch}-away`, scratch);
-    const reported = bench.plane.reports.length;
-    bench.plane.dispatch({ script: `echo ran >> ${marks}` });
-    await until("the report again", () => bench.plane.reports.length > reported);
-    expect(bench.plane.reports.at(-1)).to.include({ phase: "STEP_PHASE_NOT_STARTED" });
-    bench.plane.dispatch({ script: `echo ran >> ${marks}`, stepRunId: "step_2" });
-    expect(await bench.plane.endOf("step_2")).to.include({ phase: "STEP_PHASE_SUCCEEDED" });
+    const reported = bench.gateway.reports.length;
+    bench.gateway.dispatch({ script: `echo ran >> ${marks}` });
+    await until("the report again", () => bench.gateway.reports.length > reported);
+    expect(bench.gateway.reports.at(-1)).to.include({ phase: "STEP_PHASE_NOT_STARTED" });
+    bench.gateway.dispatch({ script: `echo ran >> ${marks}`, stepRunId: "step_2" });
+    expect(await bench.gateway.endOf("step_2")).to.include({ phase: "STEP_PHASE_SUCCEEDED" });
     expect(await readFile(marks, "utf8")).to.equal("ran\n");
   });
 });

@@ -8,19 +8,19 @@ import type { Logger } from "../../src/domain/logger.ts";
 import type { AgentOptions } from "../../src/agent/options.ts";
 import { runAgent } from "../../src/agent/run-agent.ts";
 import { until } from "../support/until.ts";
-import { REGISTRATION_TOKEN, TestPlane } from "./test-plane.ts";
+import { REGISTRATION_TOKEN, TestGateway } from "./test-gateway.ts";
 
 const silent = () => {};
 export const SILENT: Logger = { debug: silent, info: silent, warn: silent, error: silent };
 
 /** A plane, a data directory, and whatever agents a test starts; `end` leaves nothing of them. */
 export class AgentBench {
-  readonly plane = new TestPlane();
+  readonly gateway = new TestGateway();
   dataDir = "";
   readonly #ends: (() => unknown)[] = [];
 
   async open(): Promise<this> {
-    await this.plane.start();
+    await this.gateway.start();
     this.dataDir = await mkdtemp(join(tmpdir(), "millrace-agent-"));
     return this;
   }
@@ -41,20 +41,20 @@ export class AgentBench {
 
   /** Starts an agent as a process of its own, in a group of its own. */
   async spawn(): Promise<ChildProcess> {
-    const hellos = this.plane.hellos.length;
+    const hellos = this.gateway.hellos.length;
     const main = fileURLToPath(new URL("agent-main.ts", import.meta.url));
-    const child = spawn(process.execPath, ["--import", "tsx", main, this.plane.address, this.dataDir], {
+    const child = spawn(process.execPath, ["--import", "tsx", main, this.gateway.address, this.dataDir], {
       stdio: ["ignore", "ignore", "inherit"],
       detached: true,
     });
     this.#ends.push(() => child.kill("SIGKILL"));
-    await until("the hello of the agent's process", () => this.plane.hellos.length > hellos);
+    await until("the hello of the agent's process", () => this.gateway.hellos.length > hellos);
     return child;
   }
 
   options(options: Partial<AgentOptions> = {}): AgentOptions {
     return {
-      address: this.plane.address,
+      address: this.gateway.address,
       dataDir: this.dataDir,
       name: "tester",
       labels: { team: "test" },
@@ -71,7 +71,7 @@ export class AgentBench {
 
   async end(): Promise<void> {
     for (const end of this.#ends.splice(0)) await end();
-    this.plane.stop();
+    this.gateway.stop();
     await rm(this.dataDir, { recursive: true, force: true, maxRetries: 5 });
   }
 }

@@ -34,12 +34,37 @@ function problemsOf(text: string, ref?: string, variables?: Pairs<string>): read
 }
 
 describe("a planned run", () => {
-  it("names steps by the matrix, and by their number where nothing is left", () => {
+  it("names a step by the matrix, and by what the step uses where no name is left", () => {
     const { plan: run, jobs } = planned(
       'jobs:\n  - name: t\n    matrix: { include: [{ n: 20 }, { m: x }] }\n    steps: [{ name: "${{ matrix.n }}", uses: shell, args: { script: x } }]\n',
     );
-    expect(run.jobs.map(({ steps }) => steps[0]!.name)).to.deep.equal(["20", "step 1"]);
-    expect(jobs.map(({ steps }) => steps[0]!.name)).to.deep.equal(["20", "step 1"]);
+    expect(run.jobs.map(({ steps }) => steps[0]!.name)).to.deep.equal(["20", "shell"]);
+    expect(jobs.map(({ steps }) => steps[0]!.name)).to.deep.equal(["20", "shell"]);
+  });
+
+  it("names a step without a name by what it uses, also when two steps use the same", () => {
+    const { plan: run, jobs } = planned(
+      [
+        "source: { repo: https://example.org/team/code.git }",
+        "jobs:",
+        "  - name: t",
+        "    steps:",
+        "      - uses: checkout",
+        "      - { uses: shell, args: { script: x } }",
+        "      - { uses: shell, args: { script: y } }",
+        "      - { name: shell, uses: shell, args: { script: z } }",
+        "      - { uses: deploy/helm@v2, action: upgrade }",
+        "",
+      ].join("\n"),
+    );
+    const names = ["checkout", "shell", "shell", "shell", "deploy/helm@v2"];
+    expect(run.jobs[0]!.steps.map(({ name }) => name)).to.deep.equal(names);
+    expect(jobs[0]!.steps.map(({ name }) => name)).to.deep.equal(names);
+  });
+
+  it("names a step by at most 200 characters of what it uses", () => {
+    const { plan: run } = planned(`jobs: [{ name: t, steps: [{ uses: ${"x".repeat(300)}@1 }] }]\n`);
+    expect(run.jobs[0]!.steps[0]!.name).to.equal("x".repeat(200));
   });
 
   it("gives shell texts, whatever an expression evaluates to", () => {

@@ -17,7 +17,7 @@ import { RedisFeed } from "../../src/feed/redis-feed.ts";
 import { createHttpServer } from "../../src/http/server.ts";
 import { connectRedis } from "../../src/redis/connect.ts";
 import type { Role } from "../../src/domain/roles.ts";
-import { attachWebSocketGateway } from "../../src/ws/endpoint.ts";
+import { attachWebSocketEndpoint } from "../../src/ws/endpoint.ts";
 import { ARTIFACT_RULES } from "./artifact-rules.ts";
 import { CACHE_RULES } from "./cache-rules.ts";
 import { silentLog } from "./kernel-ports.ts";
@@ -117,7 +117,7 @@ export async function openTestEdge(limits: { pingMs?: number; stallMs?: number }
       others: async () => void (await Promise.all(Object.values(edge.readiness.checks).map((check) => check()))),
     },
   });
-  const gateway = attachWebSocketGateway(context, { app, server, registry, ...limits });
+  const gateway = attachWebSocketEndpoint(context, { app, server, registry, ...limits });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;

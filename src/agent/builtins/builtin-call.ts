@@ -1,5 +1,5 @@
 /** What a builtin of the agent is given, and does. */
-import type { LastWork } from "../after-job.ts";
+import type { AfterJobWork } from "../after-job.ts";
 import type { GatewayAccess } from "../connection/gateway-call.ts";
 
 export interface BuiltinCall {
@@ -13,13 +13,13 @@ export interface BuiltinCall {
   /** Takes lines for the log of the step. */
   readonly say: (line: string) => void;
   /** As `say`, once the step has ended. */
-  readonly sayLate: (line: string) => void;
+  readonly sayAfterEnd: (line: string) => void;
   /** A text with the secrets masked that the step was given. */
   readonly mask: (text: string) => string;
   /** Takes an output of the step: all of them within `OUTPUT_BOUNDS`. */
   readonly output: (name: string, value: string) => void;
   /** Takes what is to be done when the job has succeeded. */
-  readonly whenJobSucceeded: (work: LastWork) => void;
+  readonly whenJobSucceeded: (work: AfterJobWork) => void;
   /** Aborted when the step is to end. */
   readonly signal: AbortSignal;
 }

@@ -15,7 +15,7 @@ const SHORTEST_HEARTBEAT_MS = 50;
 const QUEUED_MESSAGES = 1_000;
 
 type Message = NonNullable<ConnectRequest["message"]>;
-export type Order = Exclude<NonNullable<ConnectResponse["message"]>, { $case: "welcome" | "heartbeatAck" }>;
+export type Instruction = Exclude<NonNullable<ConnectResponse["message"]>, { $case: "welcome" | "heartbeatAck" }>;
 
 export interface ControlStreamOptions {
   readonly client: AgentClient;
@@ -32,7 +32,7 @@ export interface ControlStreamOptions {
   /** The plane has acknowledged what was sent at `sentAt` by the monotonic clock. */
   readonly onContact: (sentAt: number) => void;
   readonly onWelcome: (agentId: string) => void;
-  readonly onOrder: (order: Order) => void;
+  readonly onInstruction: (order: Instruction) => void;
 }
 
 /** How a stream ended. */
@@ -107,7 +107,7 @@ export class ControlStream {
       case "heartbeatAck":
         return this.#acknowledged(message.value.sequence);
       default:
-        return this.#options.onOrder(message);
+        return this.#options.onInstruction(message);
     }
   }
 

@@ -5,10 +5,10 @@ import { MillraceError } from "../../domain/errors.ts";
 import { Backoff } from "./backoff.ts";
 
 /** How long nothing may get through, over all attempts. */
-const PATIENCE_MS = 120_000;
+const MAX_STALL_MS = 120_000;
 
 /** What no other attempt would change. */
-const LASTING: readonly status[] = [
+const FINAL_CODES: readonly status[] = [
   status.INVALID_ARGUMENT,
   status.NOT_FOUND,
   status.ALREADY_EXISTS,
@@ -42,7 +42,7 @@ interface Stream<Request, Response> extends AsyncIterable<Response> {
  * What `attempt` resolves to on a stream that `open` has opened; after a break on another one. Rejects with the reason of
  * `signal`, with what `attempt` itself rejects with, with the plane's refusal, or with `unavailable`.
  */
-export async function callPatiently<Request, Response, T>(
+export async function callWithRetries<Request, Response, T>(
   { client, metadata }: GatewayAccess,
   open: (client: GatewayClient, metadata: Metadata) => Stream<Request, Response>,
   attempt: (call: Attempt<Request, Response>) => Promise<T>,
@@ -58,7 +58,7 @@ export async function callPatiently<Request, Response, T>(
       // The iterator is told, too; nobody else must be missing for it.
       stream.on("error", () => {});
       const cancel = (): void => stream.cancel();
-      const leftMs = (): number => Math.max(0, progressAt + PATIENCE_MS - performance.now());
+      const leftMs = (): number => Math.max(0, progressAt + MAX_STALL_MS - performance.now());
       let patience = setTimeout(cancel, leftMs());
       signal.addEventListener("abort", cancel, { once: true });
       const answers = stream[Symbol.asyncIterator]();
@@ -79,7 +79,7 @@ export async function callPatiently<Request, Response, T>(
         });
       } catch (error) {
         signal.throwIfAborted();
-        why = whyAgain(error);
+        why = reasonToRetry(error);
       } finally {
         clearTimeout(patience);
         signal.removeEventListener("abort", cancel);
@@ -87,8 +87,8 @@ export async function callPatiently<Request, Response, T>(
       }
     }
     signal.throwIfAborted();
-    if (performance.now() - progressAt >= PATIENCE_MS) {
-      const text = `nothing gets through to the control plane for ${PATIENCE_MS / 1_000} s: ${why}`;
+    if (performance.now() - progressAt >= MAX_STALL_MS) {
+      const text = `nothing gets through to the control plane for ${MAX_STALL_MS / 1_000} s: ${why}`;
       throw new MillraceError("unavailable", text);
     }
     await backoff.wait(signal);
@@ -98,10 +98,10 @@ export async function callPatiently<Request, Response, T>(
 class BrokenCall extends Error {}
 
 /** Throws what lasts. */
-function whyAgain(error: unknown): string {
+function reasonToRetry(error: unknown): string {
   if (error instanceof BrokenCall) return error.message;
   const { code, details } = error as { code?: unknown; details?: string };
   if (typeof code !== "number") throw error;
-  if (LASTING.includes(code)) throw new MillraceError("conflict", details ?? status[code] ?? "refused");
+  if (FINAL_CODES.includes(code)) throw new MillraceError("conflict", details ?? status[code] ?? "refused");
   return details ?? status[code] ?? "it broke";
 }

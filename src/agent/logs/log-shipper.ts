@@ -102,7 +102,7 @@ export class LogShipper {
   }
 
   /** As `add` may add lines, to a log that is finished; nothing happens when its last lines were not taken. */
-  goOn(log: StepLog, add: () => void): void {
+  addToFinished(log: StepLog, add: () => void): void {
     if (log.isStored) this.#logs.set(keyOf(log.owner), log);
     add();
     this.finish(log);

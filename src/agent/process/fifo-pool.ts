@@ -1,6 +1,6 @@
 /**
- * Named pipes for the output of steps. A step must get real pipes: what Node itself gives a child are sockets, and a
- * script that writes to `/dev/stderr` cannot open those.
+ * Named pipes for the output of steps. Steps need real pipes: Node itself connects a child process by sockets, and a script
+ * that writes to `/dev/stderr` cannot open a socket.
  */
 import { execFile, execFileSync } from "node:child_process";
 import { closeSync, constants, openSync, unlinkSync } from "node:fs";
@@ -8,20 +8,21 @@ import { Socket } from "node:net";
 import { join } from "node:path";
 import { MillraceError } from "../../domain/errors.ts";
 
+/** How many pipes one call of mkfifo creates. */
 const BATCH = 128;
-/** Below so many, more are made while there is time. */
+/** When fewer pipes than this are free, more are created in the background. */
 const LOW = 32;
 
 /** One pipe for one stream of one step. */
 export interface OutputPipe {
-  /** What the step opens to write. */
+  /** The path that the step opens for writing. */
   readonly path: string;
-  /** Ends when every write end is closed, {@link OutputPipe.letGo} called. */
+  /** Ends when the processes of the step have closed their write ends and {@link closeWriteEnd} was called. */
   readonly reader: Socket;
   /**
-   * Gives up the agent's own write end, which keeps the reader from ending before the step has opened its own. Idempotent.
+   * Closes the agent's own write end, which keeps the reader from ending before the step has opened the pipe. Idempotent.
    */
-  letGo(): void;
+  closeWriteEnd(): void;
 }
 
 export class FifoPool {
@@ -30,7 +31,7 @@ export class FifoPool {
   #made = 0;
   #refilling = false;
 
-  /** Makes the first pipes in `folder`; `unavailable` when this system cannot. */
+  /** Creates the first pipes in `folder`. Throws `unavailable` when this system cannot create named pipes. */
   constructor(folder: string) {
     this.#folder = folder;
     try {
@@ -42,16 +43,16 @@ export class FifoPool {
     }
   }
 
-  /** Opens a pipe that nobody else holds. */
+  /** Opens a pipe that no other step uses. Closing its reader returns the pipe to the pool. */
   open(): OutputPipe {
     if (this.#free.length === 0) this.#refillNow();
     const path = this.#free.pop()!;
     if (this.#free.length < LOW) this.#refillSoon();
-    // The reader comes first: to open the write end of a pipe that nobody reads would block this process.
+    // The read end is opened first: opening the write end of a pipe without a reader would block this process.
     const readEnd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const writeEnd = openSync(path, constants.O_WRONLY);
     const reader = new Socket({ fd: readEnd, readable: true, writable: false });
-    // Only a pipe that was seen to end is held by nobody, and as good as new.
+    // A pipe whose end was read has no writers left and can be used again. Any other pipe is removed.
     let hasEnded = false;
     reader.once("end", () => (hasEnded = true));
     reader.once("close", () => {
@@ -59,11 +60,11 @@ export class FifoPool {
       else unlinkSync(path);
     });
     let isHeld = true;
-    const letGo = () => {
+    const closeWriteEnd = () => {
       if (isHeld) closeSync(writeEnd);
       isHeld = false;
     };
-    return { path, reader, letGo };
+    return { path, reader, closeWriteEnd };
   }
 
   #refillNow(): void {

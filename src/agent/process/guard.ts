@@ -1,11 +1,12 @@
 /**
- * The agent's guard: a shell outside of the agent, in a session of its own, that counts the agent's leases beside it. An
- * agent that is stopped (SIGSTOP, a debugger, memory swapped out) cannot kill its steps; the guard does. One guard serves
- * all steps: it costs a step nothing but the look for a file.
+ * The agent's guard: a shell beside the agent, in a session of its own, that also counts the agent's leases. An agent that
+ * is stopped (SIGSTOP, a debugger, memory swapped out) cannot kill its steps, so the guard kills them. One guard serves all
+ * steps. Its only cost for a step is that the step checks whether a file exists.
  *
- * Each lease has a number, a permit (an empty file) and a mark that all processes of its steps carry. When its time is
- * over the guard removes the permit first and then kills what carries the mark: a step that begins is either found, or does
- * not find its permit. A number is never used again, so an agent that wakes up cannot start a step under a lease that is over.
+ * Each lease has a number, a permit (an empty file) and a mark that all processes of its steps carry. When the lease runs
+ * out, the guard first removes the permit and then kills every process with the mark. So a step that is just starting is
+ * either killed, or does not find its permit. A number is never used again, so an agent that resumes cannot start a step
+ * under a lease that has run out.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -16,31 +17,33 @@ import { createInterface } from "node:readline";
 import type { Clock } from "../../domain/clock.ts";
 import type { Logger } from "../../domain/logger.ts";
 import { signalGroup } from "./process-group.ts";
-import { MARK, SWEEP } from "./kill-script.ts";
+import { MARK, KILL_MARKED } from "./kill-script.ts";
 
 /**
- * $1: what the marks of this agent's steps begin with. Without /proc the groups are found by their watchers, whose
- * arguments show the mark.
+ * Kills every process with a mark that begins with $1. Without /proc it finds the process groups of steps by their watchers,
+ * whose command lines contain the mark.
  */
-const KILL = `
-${SWEEP}
-sweep "$1"
+const KILL_SCRIPT = `
+${KILL_MARKED}
+kill_marked "$1"
 [ -r /proc/self/environ ] || ps -A -ww -o pgid= -o args= | while read -r group args; do
   case $args in *"millrace-step $1"*) kill -KILL "-$group" ;; esac
 done
 `;
 
 /**
- * $1: what all marks begin with, $2: what permits begin with, $3: KILL. Reads lines "LEASE SECONDS": that lease runs out
- * so much later, whatever was said of it before; or "LEASE": it is given back. Prints a lease that has run out.
+ * The guard itself. $1: the prefix of all marks of this agent, $2: the prefix of the paths of permits, $3: KILL_SCRIPT. It
+ * reads one instruction a line: "LEASE SECONDS" makes the lease run out after that time and replaces earlier instructions
+ * for that lease; "LEASE" gives the lease back. It prints the number of each lease that has run out.
  *
- * Time is one \`sleep\` a lease, which also counts while this shell cannot run. Each timer is told to end by USR1, waits
- * for its sleep, and is waited for: an agent that is a container's first process would collect what is left over. When
- * the agent is gone, so is all that was its own.
+ * Each lease has one timer: a subshell that waits for one \`sleep\`, which keeps counting while this shell cannot run. USR1
+ * ends a timer. The timer waits for its sleep, and the guard waits for the timer, so that no zombie is left for process 1
+ * (the agent may be process 1 of a container). When the agent has ended, the end of the input makes the guard kill
+ * everything that the agent left.
  */
 const SCRIPT = `
 trap '' HUP INT QUIT TERM PIPE ALRM USR2
-finish() { env "${MARK}=$1" /bin/sh -c "$2" millrace-sweep "$1"; }
+kill_steps() { env "${MARK}=$1" /bin/sh -c "$2" millrace-kill "$1"; }
 while read -r lease seconds; do
   eval "timer=\\\${timer_$lease-}"
   if [ -n "$timer" ]; then
@@ -58,23 +61,23 @@ while read -r lease seconds; do
     trap '' USR1
     rm -f "$2$lease"
     echo "$lease"
-    finish "$1$lease;" "$3"
+    kill_steps "$1$lease;" "$3"
   ) &
   eval "timer_$lease=$!"
 done
-finish "$1" "$3"
+kill_steps "$1" "$3"
 kill -KILL 0
 `;
 
-/** Between the ends of two guards before the next is started, milliseconds: one that cannot live is no busy loop. */
+/** A guard that lived for less than this time, milliseconds, is started again only after this time. */
 const RESTART_MS = 1_000;
 
 export interface GuardOptions {
-  /** For permits; emptied by whoever made it. */
+  /** The folder for permits. The owner of the folder empties it. */
   readonly folder: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The guard has found that a lease is over, and kills its steps; the lease is to be released. */
+  /** Called when the guard has found that a lease has run out and kills its steps. The caller must release the lease. */
   readonly onRunOut: (lease: number) => void;
 }
 
@@ -93,36 +96,36 @@ export class Guard {
     this.#process = this.#start();
   }
 
-  /** What the marks of all steps under this lease begin with. */
+  /** The prefix of the marks of all steps under this lease. */
   markOf(lease: number): string {
     return `${this.#name}-${lease};`;
   }
 
-  /** A file that is there until the lease has run out or is given back. */
+  /** The path of a file that exists until the lease has run out or is released. */
   permitOf(lease: number): string {
     return join(this.#options.folder, `permit-${lease}`);
   }
 
-  /** Begins to count a lease; throws when its permit cannot be written. */
+  /** Starts to count a lease. `deadline` is a time of the monotonic clock. Throws when the permit cannot be written. */
   open(lease: number, deadline: number): void {
     writeFileSync(this.permitOf(lease), "");
     this.renew(lease, deadline);
   }
 
-  /** Moves the end of a lease; whole seconds, rounded up. */
+  /** Moves the end of a lease. The guard counts whole seconds, rounded up. */
   renew(lease: number, deadline: number): void {
     this.#deadlines.set(lease, deadline);
-    this.#tell(lease, deadline);
+    this.#sendDeadline(lease, deadline);
   }
 
-  /** Gives a lease back, or what is left of one that has run out: no step may start under it any more. */
+  /** Ends a lease, or cleans up after one that has run out. No step can start under it any more. */
   release(lease: number): void {
     this.#deadlines.delete(lease);
     rmSync(this.permitOf(lease), { force: true });
     this.#process.stdin?.write(`${lease}\n`);
   }
 
-  /** Ends the guard and whatever is left of the steps. */
+  /** Ends the guard, which kills all processes that are left of the steps. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#restartTimer);
@@ -136,7 +139,7 @@ export class Guard {
   #start(): ChildProcess {
     this.#startedAt = this.#options.clock.monotonic();
     const permits = join(this.#options.folder, "permit-");
-    const child = spawn("/bin/sh", ["-c", SCRIPT, "millrace-guard", `${this.#name}-`, permits, KILL], {
+    const child = spawn("/bin/sh", ["-c", SCRIPT, "millrace-guard", `${this.#name}-`, permits, KILL_SCRIPT], {
       cwd: "/",
       env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C" },
       stdio: ["pipe", "pipe", "ignore"],
@@ -149,7 +152,7 @@ export class Guard {
     return child;
   }
 
-  /** Its timers go with it: they would not hear of renewals. */
+  /** Kills the timers of the dead guard, since no renewal would reach them, and starts another guard. */
   #died(child: ChildProcess, ending: string): void {
     if (child.pid !== undefined) signalGroup(child.pid, "SIGKILL");
     if (this.#isClosed) return;
@@ -160,10 +163,10 @@ export class Guard {
 
   #restart(): void {
     this.#process = this.#start();
-    for (const [lease, deadline] of this.#deadlines) this.#tell(lease, deadline);
+    for (const [lease, deadline] of this.#deadlines) this.#sendDeadline(lease, deadline);
   }
 
-  #tell(lease: number, deadline: number): void {
+  #sendDeadline(lease: number, deadline: number): void {
     const leftMs = Math.max(0, deadline - this.#options.clock.monotonic());
     this.#process.stdin?.write(`${lease} ${Math.ceil(leftMs / 1_000)}\n`);
   }

@@ -1,16 +1,19 @@
-/** How the processes of a step are known, wherever they went, and the shell text that ends them. */
+/** The mark by which the processes of a step are recognized in any process group, and the shell function that kills them. */
 
-/** Environment variable that every process of a step has from its start: the mark of the lease, then the step's own. */
+/** Environment variable that every process of a step has. Its value is the mark of the lease followed by the step's own. */
 export const MARK = "MILLRACE_STEP_MARK";
 
 /**
- * Defines `sweep MARK`, for a shell that carries a mark itself which begins so. Kills every process whose mark begins so,
- * with its group unless that is the shell's own; again until there is nothing left, since processes fork. Does nothing
- * without /proc. A grep that does not find the shell itself (BusyBox's reads no further than the first zero byte, so the
- * mark must not be the first of its variables) is of no use; then the shell reads the environments itself, which is slower.
+ * Shell text that defines the function `kill_marked PREFIX`. It kills every process whose mark begins with PREFIX, together
+ * with its process group. The calling shell must carry such a mark itself; the function spares that shell and its group.
+ * The function repeats until it finds no more processes, since processes fork. It has no effect without /proc.
+ *
+ * The function tests whether grep finds the calling shell. BusyBox's grep does not: it reads a file only up to the first zero
+ * byte. For that test to work, the mark must not be the first variable of the shell's environment. If the test fails, the
+ * shell reads the environments itself, which is slower.
  */
-export const SWEEP = `
-sweep() {
+export const KILL_MARKED = `
+kill_marked() {
   mark="${MARK}=$1"
   if [ ! -r /proc/self/environ ] || ! read -r self stat </proc/self/stat; then return; fi
   unset ${MARK}

@@ -1,40 +1,40 @@
-/** What the agent and its launcher say to each other, as JSON over the channel that Node gives a child process. */
+/** The messages between the agent and its launcher: JSON over the channel that Node gives a child process. */
 import type { ResourceUsage } from "../../domain/resource-usage.ts";
 
 /** A process to be started under a supervisor. */
 export interface Launch {
   /** The program, looked up in the PATH of `env`, and its arguments. */
   readonly command: readonly [string, ...string[]];
-  /** Absolute; must exist. */
+  /** An absolute path that must exist. */
   readonly cwd: string;
-  /** Names must be names for a shell. */
+  /** A shell must accept the names as names of variables. */
   readonly env: Readonly<Record<string, string>>;
-  /** The file that is its standard input; absent for none. */
+  /** The path of the file for its standard input; absent for an empty one. */
   readonly stdin?: string;
-  /** Paths of named pipes whose readers are open. */
+  /** Paths of named pipes whose read ends are open. */
   readonly stdout: string;
   readonly stderr: string;
-  /** What the marks of all processes under the step's lease begin with. */
+  /** The prefix of the marks of all processes under the step's lease. */
   readonly leaseMark: string;
-  /** The process is not started unless this file is there; it then ends by itself with code 1. */
+  /** If this file does not exist, the program is not started, and the supervisor exits with code 1. */
   readonly permitFile: string;
 }
 
-/** How a process itself ended; one of the first two is null. */
+/** How a process itself ended. Either `code` or `signal` is null. */
 export interface ProcessExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** Of it and all that it has started; absent when this system does not tell. */
+  /** The usage of the process and of all that it has started; absent when this system does not report it. */
   readonly usage?: ResourceUsage;
 }
 
-/** `id` is chosen by the agent, and never used again for the same launcher. */
+/** The agent chooses the `id` of a start, and never uses it again for the same launcher. */
 export type LauncherRequest =
   | { readonly type: "start"; readonly id: number; readonly launch: Launch }
   | { readonly type: "signal"; readonly id: number; readonly signal: NodeJS.Signals }
   | { readonly type: "kill"; readonly id: number };
 
-/** For each start: `refused`; or `started`, `exited` and `gone` in this order. */
+/** Answers to each start: `refused`, or `started`, `exited` and `gone` in this order. */
 export type LauncherReport =
   | { readonly type: "refused"; readonly id: number; readonly reason: string }
   | { readonly type: "started"; readonly id: number }

@@ -1,27 +1,27 @@
-/** The shell text with which a waiting supervisor becomes the process of a step. */
+/** The shell text by which a waiting supervisor becomes the process of a step. */
 import { MillraceError } from "../../domain/errors.ts";
 import type { Launch } from "./launch-protocol.ts";
 
-/** The longest argument or `NAME=value` that Linux takes (MAX_ARG_STRLEN), bytes with the zero byte at its end. */
+/** Size limit of Linux for one argument or `NAME=value` (MAX_ARG_STRLEN), in bytes, with the zero byte at its end. */
 const LONGEST_TEXT_BYTES = 128 * 1024;
 
 /**
- * Variables that a shell sets, guards or acts upon itself. They are given to the process by `env`, past the shell: bash
- * ends when UID is assigned, and dash when OPTIND is no number.
+ * Variables that a shell sets, protects or interprets itself. The program `env` passes them to the process, so that the
+ * shell does not assign them: bash exits when UID is assigned, and dash when OPTIND is not a number.
  */
 const OF_THE_SHELL =
   /^(?:_|BASH.*|CDPATH|COMP_.*|DIRSTACK|ENV|EPOCH.*|EUID|FUNCNAME|GROUPS|HIST.*|IFS|LINENO|MAIL.*|OLDPWD|OPT.*|PIPESTATUS|POSIXLY_CORRECT|PPID|PS\d|PWD|RANDOM|SECONDS|SHELLOPTS|SHLVL|SRANDOM|TMOUT|UID)$/;
 
 /**
- * Rejects what no process can be given, before anything is started: `malformed_request` for zero bytes, and for a text
- * that the system would refuse as too long.
+ * Checks arguments and variables before a process is started. Throws `malformed_request` for zero bytes, and for a text
+ * that is too long for the system.
  */
 export function checkLaunch({ command, env }: Pick<Launch, "command" | "env">): void {
   for (const [index, text] of command.entries()) checkText(text, `argument ${index}`);
   for (const [name, value] of Object.entries(env)) checkText(`${name}=${value}`, `environment variable "${name}"`);
 }
 
-/** Names what is wrong by its place: its text may be a secret. */
+/** The error names only the place of the text, since the text may be a secret. */
 function checkText(text: string, what: string): void {
   if (text.includes("\0")) throw new MillraceError("malformed_request", `null bytes cannot be part of ${what}`);
   if (process.platform !== "linux" || Buffer.byteLength(text) < LONGEST_TEXT_BYTES) return;
@@ -32,8 +32,9 @@ function checkText(text: string, what: string): void {
 }
 
 /**
- * One line of shell: the whole of it is read before any of it runs, so that its standard input, from which the shell
- * reads it, can be replaced. The supervisor carries the mark of the lease, so the guard finds it wherever it is in this.
+ * One line of shell text. The shell reads its commands from its standard input, and it reads a line completely before it
+ * runs any of it. So the line can replace the standard input of the shell. The supervisor already carries the mark of the
+ * lease, so the guard finds it at every moment while it runs this line.
  */
 export function launchScript({ command, cwd, env, stdin = "/dev/null", stdout, stderr, permitFile }: Launch): string {
   const variables = Object.entries(env);

@@ -1,33 +1,37 @@
 /**
- * The launcher: a process of the agent that is small, so that a fork of it is cheap, and in a session of its own, so
- * that what stops or ends the agent with its group does not reach it. It ends with the agent; its supervisors end with it.
+ * The launcher: a small process of the agent that starts the processes of steps. It is small so that a fork is cheap, and
+ * has a session of its own so that signals to the agent's process group do not reach it. It ends when the agent ends, and
+ * its supervisors end with it.
  */
 import { randomUUID } from "node:crypto";
 import type { Launch, LauncherRequest, LauncherReport } from "./launch-protocol.ts";
 import { SupervisedProcess } from "./supervisor.ts";
 
-/** Supervisors that wait for a step, at most. Those of another lease are of no use, and go first. */
-const SPARES = 2;
-/** After the start of a step that goes on for longer its spare is replaced; else when it ends, and nothing waits for the CPU. */
+/** Most supervisors that wait for a step. A spare can be used only under its own lease; spares of other leases are killed. */
+const MAX_SPARES = 2;
+/**
+ * When a step has used a spare supervisor, the next spare is made this long after the step's start, or at the step's end if
+ * the step is shorter. So making it does not take processor time from the start of the step.
+ */
 const REPLACE_MS = 20;
 
-/** Distinguishes the marks of this launcher from those of one before it. */
+/** Distinguishes the marks of this launcher from those of an earlier launcher. */
 const name = randomUUID();
 const running = new Map<number, SupervisedProcess>();
-const waiting: (() => void)[] = [];
+const waitingStarts: (() => void)[] = [];
 let hasStarted = false;
 let spares: SupervisedProcess[] = [];
 let made = 0;
 
-process.on("message", (order: LauncherRequest) => {
-  switch (order.type) {
+process.on("message", (request: LauncherRequest) => {
+  switch (request.type) {
     case "start":
-      waiting.push(() => start(order.id, order.launch));
+      waitingStarts.push(() => start(request.id, request.launch));
       return startNext();
     case "signal":
-      return running.get(order.id)?.signal(order.signal);
+      return running.get(request.id)?.signal(request.signal);
     case "kill":
-      return void running.get(order.id)?.sweep();
+      return void running.get(request.id)?.kill();
   }
 });
 
@@ -36,15 +40,18 @@ process.on("disconnect", () => {
   process.exit();
 });
 
-/** One start a turn of the event loop: in between come the ends of other steps, which cost the more the later they are seen. */
+/**
+ * Starts one process in each turn of the event loop, so that the ends of other steps are handled in between. The later the
+ * launcher handles an end, the more it costs.
+ */
 function startNext(): void {
-  if (hasStarted || waiting.length === 0) return;
+  if (hasStarted || waitingStarts.length === 0) return;
   hasStarted = true;
   setImmediate(() => {
     hasStarted = false;
     startNext();
   });
-  waiting.shift()!();
+  waitingStarts.shift()!();
 }
 
 function start(id: number, launch: Launch): void {
@@ -61,7 +68,7 @@ function start(id: number, launch: Launch): void {
   void supervised.exited.then(async (exit) => {
     clearTimeout(timer);
     report({ type: "exited", id, exit });
-    await supervised.sweep();
+    await supervised.kill();
     running.delete(id);
     report({ type: "gone", id });
     makeSpare(launch.leaseMark);
@@ -75,13 +82,13 @@ function takeSpare(leaseMark: string): SupervisedProcess | undefined {
 
 function makeSpare(leaseMark: string): void {
   const useless = spares.filter((spare) => spare.leaseMark !== leaseMark || !spare.isRunning);
-  for (const spare of useless) void spare.sweep();
+  for (const spare of useless) void spare.kill();
   spares = spares.filter((spare) => !useless.includes(spare));
-  if (spares.length >= SPARES) return;
+  if (spares.length >= MAX_SPARES) return;
   try {
     spares.push(supervise(leaseMark));
   } catch {
-    // The next start tries again, and says why it cannot.
+    // The next start tries again, and reports the error.
   }
 }
 
@@ -90,6 +97,6 @@ function supervise(leaseMark: string): SupervisedProcess {
 }
 
 function report(report: LauncherReport): void {
-  // An agent that is gone hears nothing, which "disconnect" tells.
+  // The callback ignores errors: when the agent has ended, the event "disconnect" ends this process.
   process.send!(report, undefined, undefined, () => {});
 }

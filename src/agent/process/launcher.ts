@@ -1,4 +1,4 @@
-/** The agent's side of its launcher: starts processes of steps through it, and answers for them when it dies. */
+/** The agent's side of its launcher: it starts the processes of steps, and reports them as lost if the launcher dies. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { extname } from "node:path";
@@ -7,39 +7,43 @@ import { MillraceError } from "../../domain/errors.ts";
 import type { Logger } from "../../domain/logger.ts";
 import { checkLaunch } from "./launch-script.ts";
 import type { Launch, LauncherRequest, LauncherReport, ProcessExit } from "./launch-protocol.ts";
-import { MARK, SWEEP } from "./kill-script.ts";
+import { MARK, KILL_MARKED } from "./kill-script.ts";
 
 const here = fileURLToPath(import.meta.url);
 const MAIN_FILE = fileURLToPath(new URL(`launcher-main${extname(here)}`, import.meta.url));
 
-/** A fork copies the page tables of all that is in memory: garbage is collected before there is much of it. */
+/** Keeps the launcher's memory small by early garbage collection, since a fork copies the page tables of its memory. */
 const SMALL = ["--max-semi-space-size=1"];
 
-/** What of the agent's environment the launcher needs; steps get theirs with their start. */
+/** Variables of the agent's environment that the launcher needs. Steps get theirs with their start. */
 const INHERITED = ["PATH", "HOME", "TMPDIR"];
 
 /** A process of a step that was started. */
 export interface LaunchedProcess {
-  /** Resolves when the process has ended, others of the step may still live; undefined when nobody knows how it ended. */
+  /**
+   * Resolves when the process itself has ended; other processes of the step may still run. Undefined when the launcher died,
+   * so that the exit is unknown.
+   */
   readonly exited: Promise<ProcessExit | undefined>;
-  /** Resolves after `exited`, when nothing of the step is left. */
+  /** Resolves after `exited`, when no process of the step is left. */
   readonly gone: Promise<void>;
-  /** Sends a signal to the whole group; nothing happens once the process itself has ended. */
+  /** Sends a signal to the whole process group. No effect once the process itself has ended. */
   signal(name: NodeJS.Signals): void;
-  /** Ends everything that belongs to the step. Idempotent. */
+  /** Kills all processes of the step. Idempotent. */
   kill(): void;
 }
 
 /**
- * $1: what the marks begin with. The watchers of a launcher that was killed do the same; this tells when it is done.
+ * Kills every process with a mark that begins with $1. The watchers of a killed launcher do the same; the agent runs this
+ * script to know when it is done.
  */
-const SWEEP_ALL = `${SWEEP}\nsweep "$1"`;
+const KILL_ALL_SCRIPT = `${KILL_MARKED}\nkill_marked "$1"`;
 
 export class Launcher {
   readonly #log: Logger;
   readonly #launches = new Map<number, Launched>();
   #channel: ChildProcess | undefined;
-  /** Resolves when nothing is left of what an earlier launcher has started. */
+  /** Resolves when no process of an earlier launcher is left. */
   #cleared: Promise<unknown> = Promise.resolve();
   #started = 0;
   #isClosed = false;
@@ -49,27 +53,27 @@ export class Launcher {
     this.#channel = this.#open();
   }
 
-  /** Resolves when a process may be started: nothing is left of what a launcher before has started. */
+  /** Resolves when a process may be started, because no process of an earlier launcher is left. */
   whenReady(): Promise<unknown> {
     return this.#cleared;
   }
 
   /**
-   * Starts a process, once. Rejects with `malformed_request` for arguments and variables that no process can be given, and
-   * with `unavailable` when the system refuses to start one.
+   * Starts a process. Rejects with `malformed_request` for arguments and variables that the system cannot pass to a process,
+   * and with `unavailable` when the system refuses to start one.
    */
   async start(launch: Launch): Promise<LaunchedProcess> {
     checkLaunch(launch);
     const channel = (this.#channel ??= this.#open());
     const id = ++this.#started;
     return new Promise((resolve, reject) => {
-      const tell = (order: LauncherRequest) => void (channel.connected && channel.send(order, () => {}));
-      this.#launches.set(id, new Launched(id, launch.leaseMark, tell, resolve, reject));
-      tell({ type: "start", id, launch });
+      const send = (request: LauncherRequest) => void (channel.connected && channel.send(request, () => {}));
+      this.#launches.set(id, new Launched(id, launch.leaseMark, send, resolve, reject));
+      send({ type: "start", id, launch });
     });
   }
 
-  /** Ends the launcher, and with it whatever still runs. */
+  /** Ends the launcher, which ends all processes of steps. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const channel = this.#channel;
@@ -86,13 +90,13 @@ export class Launcher {
       stdio: ["ignore", "ignore", "ignore", "ipc"],
       detached: true,
     });
-    channel.on("message", (report: LauncherReport) => this.#hear(report));
+    channel.on("message", (report: LauncherReport) => this.#receive(report));
     channel.once("error", (error) => this.#died(channel, error.message));
     channel.once("exit", (code, signal) => this.#died(channel, signal ?? `exit ${code}`));
     return channel;
   }
 
-  #hear(report: LauncherReport): void {
+  #receive(report: LauncherReport): void {
     const launched = this.#launches.get(report.id);
     if (launched === undefined) return;
     if (report.type === "refused" || report.type === "gone") this.#launches.delete(report.id);
@@ -115,7 +119,7 @@ export class Launcher {
     const orphans = [...this.#launches.values()];
     this.#launches.clear();
     const marks = new Set(orphans.map(({ leaseMark }) => leaseMark));
-    this.#cleared = Promise.all([...marks].map(sweepAll)).then(() => {
+    this.#cleared = Promise.all([...marks].map(killAllMarked)).then(() => {
       for (const orphan of orphans) orphan.onLost();
     });
   }
@@ -126,7 +130,7 @@ class Launched implements LaunchedProcess {
   readonly exited: Promise<ProcessExit | undefined>;
   readonly gone: Promise<void>;
   readonly #id: number;
-  readonly #tell: (order: LauncherRequest) => void;
+  readonly #send: (request: LauncherRequest) => void;
   readonly #resolve: (process: LaunchedProcess) => void;
   readonly #reject: (error: MillraceError) => void;
   onExited!: (exit: ProcessExit | undefined) => void;
@@ -135,13 +139,13 @@ class Launched implements LaunchedProcess {
   constructor(
     id: number,
     leaseMark: string,
-    tell: (order: LauncherRequest) => void,
+    send: (request: LauncherRequest) => void,
     resolve: (process: LaunchedProcess) => void,
     reject: (error: MillraceError) => void,
   ) {
     this.#id = id;
     this.leaseMark = leaseMark;
-    this.#tell = tell;
+    this.#send = send;
     this.#resolve = resolve;
     this.#reject = reject;
     this.exited = new Promise((exited) => (this.onExited = exited));
@@ -149,11 +153,11 @@ class Launched implements LaunchedProcess {
   }
 
   signal(name: NodeJS.Signals): void {
-    this.#tell({ type: "signal", id: this.#id, signal: name });
+    this.#send({ type: "signal", id: this.#id, signal: name });
   }
 
   kill(): void {
-    this.#tell({ type: "kill", id: this.#id });
+    this.#send({ type: "kill", id: this.#id });
   }
 
   onStarted(): void {
@@ -164,7 +168,7 @@ class Launched implements LaunchedProcess {
     this.#reject(new MillraceError("unavailable", `the step's process cannot be started: ${reason}`));
   }
 
-  /** Nobody knows whether it was started, or how it ended; nothing of it is left. */
+  /** The launcher died: it is unknown whether the process was started and how it ended. No process of the step is left. */
   onLost(): void {
     this.#resolve(this);
     this.onExited(undefined);
@@ -172,9 +176,9 @@ class Launched implements LaunchedProcess {
   }
 }
 
-function sweepAll(leaseMark: string): Promise<void> {
+function killAllMarked(leaseMark: string): Promise<void> {
   const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C", [MARK]: leaseMark };
   return new Promise((resolve) => {
-    execFile("/bin/sh", ["-c", SWEEP_ALL, "millrace-sweep", leaseMark], { env, cwd: "/" }, () => resolve());
+    execFile("/bin/sh", ["-c", KILL_ALL_SCRIPT, "millrace-kill", leaseMark], { env, cwd: "/" }, () => resolve());
   });
 }

@@ -1,11 +1,11 @@
 /** Signals to whole process groups. */
 
-/** Signals every process of the group; nothing happens when there is none, or it is another user's by now. */
+/** Sends a signal to every process of the group. No effect when the group has ended, or its id belongs to another user now. */
 export function signalGroup(leader: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-leader, signal);
   } catch (error) {
-    // Gone, or another user's by now: neither can be helped from here.
+    // ESRCH: the group has ended. EPERM: the id belongs to another user now.
     if (!["ESRCH", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
   }
 }

@@ -1,26 +1,29 @@
 /**
- * One process of a step under its supervisor: a process group of its own that ends with its lifeline, a pipe whose other
- * end only the launcher holds. The system closes it also when the launcher is killed, so no step outlives its agent.
+ * One process of a step under its supervisor. The process has a process group of its own and a lifeline, a pipe whose other
+ * end only the launcher holds. When the lifeline closes, the group is killed. The system closes the lifeline even when the
+ * launcher is killed, so no step outlives its agent.
  *
- * The supervisor is a shell that waits, with everything made that a step needs, for the order to become its process.
+ * The supervisor is a shell that is started before it is needed. It waits for the launch script of a step and then becomes
+ * the process of that step.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Socket } from "node:net";
-import { beginning, killRest } from "./escapees.ts";
+import { killLeftovers, readPidPosition } from "./leftover-processes.ts";
 import { launchScript } from "./launch-script.ts";
 import type { Launch, ProcessExit } from "./launch-protocol.ts";
 import { signalGroup } from "./process-group.ts";
-import { MARK, SWEEP } from "./kill-script.ts";
+import { MARK, KILL_MARKED } from "./kill-script.ts";
 import { UsageMeter } from "./usage-meter.ts";
 
 /**
- * $2: the mark. Descriptor 3 is the lifeline. Read from the standard input, where the order follows.
+ * The start of the supervisor's standard input; the launch script follows. $2: the mark. Descriptor 3 is the lifeline.
  *
- * The watcher is forked twice, so that the step does not find a child that it never started (a program that waits for all
- * its children would wait for ever). On the end of the lifeline it kills what carries the mark, in or outside of the group
- * (Linux), then the group with itself. It ignores the signals by which a step is asked to end, and holds none of the step's
- * descriptors. Nothing is assigned outside of the watcher: a variable of that name might be the step's.
+ * The script starts a watcher. The watcher is forked twice, so that it is not a child of the step's process: a program that
+ * waits for all its children would wait for the watcher indefinitely. When the lifeline closes, the watcher kills every
+ * process with the mark, in or outside of the group (Linux), and then the group with itself. It ignores the signals by which
+ * a step is asked to end, and holds none of the step's descriptors. The script assigns no variable outside of the watcher,
+ * since the step may have a variable of the same name.
  */
 const SCRIPT = `
 ( {
@@ -28,8 +31,8 @@ const SCRIPT = `
   read -r line
   LC_ALL=C
   export LC_ALL
-  ${SWEEP}
-  sweep "$2"
+  ${KILL_MARKED}
+  kill_marked "$2"
   kill -KILL 0
 } <&3 3<&- >/dev/null 2>&1 & )
 exec 3<&-
@@ -39,28 +42,29 @@ exec 3<&-
 const meter = new UsageMeter();
 
 export class SupervisedProcess {
-  /** What the marks of all processes under its lease begin with. */
+  /** The prefix of the marks of all processes under its lease. */
   readonly leaseMark: string;
-  /** Resolves when the process has ended; others of its group may still live. */
+  /** Resolves when the process itself has ended. Other processes of its group may still run. */
   readonly exited: Promise<ProcessExit>;
   readonly #child: ChildProcess;
   readonly #pid: number;
   readonly #mark: string;
   readonly #lifeline: Socket;
-  #beginning = beginning();
+  #startPosition = readPidPosition();
   #running = true;
   #end: Promise<void> | undefined;
 
-  /** Starts a supervisor; throws when the system refuses. `mark` is unique and begins with `leaseMark`. */
+  /** Starts a supervisor. Throws when the system refuses. `mark` is unique and begins with `leaseMark`. */
   constructor(leaseMark: string, mark: string) {
     const child = spawn("/bin/sh", ["-s", "millrace-step", mark], {
       cwd: "/",
-      // Not the first one: see `sweep`.
+      // The mark must not be the first variable: see KILL_MARKED.
       env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin", [MARK]: mark },
       stdio: ["pipe", "ignore", "ignore", "pipe"],
       detached: true,
     });
-    child.on("error", () => {}); // Without a process id: thrown below. Else of `kill`, which this class does not use.
+    // Without a process id, the constructor throws below. Later errors come only from `child.kill`, which is not used here.
+    child.on("error", () => {});
     if (child.pid === undefined)
       throw new Error("the system starts no more processes: too many run, or its memory is full");
     this.leaseMark = leaseMark;
@@ -75,9 +79,9 @@ export class SupervisedProcess {
     );
     this.#lifeline = child.stdio[3] as Socket;
     this.#lifeline.on("error", () => {}); // "close" follows.
-    // Nothing comes this way; reading shows when the watcher, who alone holds the other end, is gone.
+    // The watcher alone holds the other end and sends nothing. Reading shows when the watcher has ended.
     this.#lifeline.resume();
-    // A step that has killed its watcher could outlive the agent.
+    // A step that has killed its watcher could outlive the agent, so it is killed.
     this.#lifeline.once("close", () => this.signal("SIGKILL"));
     child.stdin!.on("error", () => {}); // "exit" follows.
     child.stdin!.write(SCRIPT);
@@ -87,28 +91,28 @@ export class SupervisedProcess {
     return this.#running;
   }
 
-  /** Makes it the process of a step, once. */
+  /** Makes the supervisor the process of a step. Call it once. */
   become(launch: Launch): void {
-    this.#beginning = beginning();
+    this.#startPosition = readPidPosition();
     meter.begin(this.#pid);
     this.#child.stdin!.end(launchScript({ ...launch, env: { ...launch.env, [MARK]: this.#mark } }));
   }
 
-  /** Sends a signal to the whole group; nothing happens once the process itself has ended, as its id may be another's. */
+  /** Sends a signal to the whole group. No effect once the process itself has ended, since its id may be reused then. */
   signal(name: NodeJS.Signals): void {
     if (this.#running) signalGroup(this.#pid, name);
   }
 
-  /** Ends everything that belongs to the step and resolves when nothing of it is left. Idempotent. */
-  sweep(): Promise<void> {
-    return (this.#end ??= this.#sweep());
+  /** Kills all processes of the step, and resolves when none is left. Idempotent. */
+  kill(): Promise<void> {
+    return (this.#end ??= this.#killAll());
   }
 
-  async #sweep(): Promise<void> {
-    if (this.#running) meter.lookAgain();
-    const isKnown = await killRest(this.#pid, this.#mark, this.#beginning);
-    // The watcher is of the group: its end is the best sign of the group's where nothing better can be had.
-    if (!isKnown && !this.#lifeline.closed) await once(this.#lifeline, "close");
+  async #killAll(): Promise<void> {
+    if (this.#running) meter.sampleNow();
+    const isConfirmed = await killLeftovers(this.#pid, this.#mark, this.#startPosition);
+    // Without /proc, the end of the watcher is the best sign of the end of its group.
+    if (!isConfirmed && !this.#lifeline.closed) await once(this.#lifeline, "close");
     this.#lifeline.destroy();
     await this.exited;
   }

@@ -1,84 +1,89 @@
 /**
- * What the processes of steps use up, as far as Linux tells it to their parent. Part of the launcher, whose children they are.
+ * Measures processor time and memory of steps, as far as Linux reports them to the parent process. The meter runs in the
+ * launcher, whose children the steps' processes are.
  *
- * Time on processors: a process that has ended and was waited for is counted by the kernel with whoever has waited, to a
- * clock tick of 10 ms. So a step counts with the launcher once it is over, and is told apart unless another one ends in the
- * same moment. What was never waited for is known from looks at the processes alone, as is all memory: one a second, and one
- * before a step is killed.
+ * Processor time: when a parent waits for an ended process, the kernel adds the process's time to the parent's total, in
+ * clock ticks of 10 ms. So the launcher's total grows by the time of each step that ends. Steps that end at the same moment
+ * share the growth. The time of processes that no parent has waited for, and all memory, come from samples of the running
+ * processes: one sample a second, and one before a step is killed.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import type { ResourceUsage } from "../../domain/resource-usage.ts";
 
-/** What the kernel counts in, whatever its timer: USER_HZ. */
+/** The unit of the kernel's counters (USER_HZ), which does not depend on its timer. */
 const TICK_MS = 10;
-/** From the first start to the first look, and between two looks. */
-const FIRST_LOOK_MS = 100;
-const LOOK_MS = 1_000;
-/** A look takes the longer the more processes the machine has: at most this part of the time is spent on looks. */
-const LOOK_SHARE = 1 / 50;
+/** Time from the first start of a step to the first sample; also the shortest time between two samples. */
+const FIRST_SAMPLE_MS = 100;
+const SAMPLE_MS = 1_000;
+/** The more processes a machine has, the longer a sample takes. Samples take at most this share of the time. */
+const MAX_SAMPLE_SHARE = 1 / 50;
 
-/** Positions in /proc/PID/stat after the name, which may hold anything. */
+/** Positions of fields in /proc/PID/stat, counted after the process's name, which may hold any character. */
 const STAT = { group: 2, userTicks: 11, systemTicks: 12, childUserTicks: 13, childSystemTicks: 14 } as const;
 
 export class UsageMeter {
-  /** By process group: what the looks have found so far. */
-  readonly #seen = new Map<number, ResourceUsage>();
-  /** Processes that have ended since the last count, and who asks for them. */
+  /** What the samples have found so far, by process group. */
+  readonly #sampled = new Map<number, ResourceUsage>();
+  /** Processes that have ended since the last count, with the resolvers of their promises. */
   #ended: { readonly pid: number; readonly answer: (usage: ResourceUsage | undefined) => void }[] = [];
   #countedMs = waitedForMs() ?? 0;
   #timer: NodeJS.Timeout | undefined;
-  #lookedAt = Number.NEGATIVE_INFINITY;
+  #sampledAt = Number.NEGATIVE_INFINITY;
 
-  /** A child of this process has become a step, with a group of its own. */
+  /** A child of this process, with a process group of its own, has become the process of a step. */
   begin(pid: number): void {
-    this.#seen.set(pid, { cpuMs: 0, maxRssBytes: 0 });
-    this.#timer ??= setTimeout(() => this.#look(), FIRST_LOOK_MS);
+    this.#sampled.set(pid, { cpuMs: 0, maxRssBytes: 0 });
+    this.#timer ??= setTimeout(() => this.#sample(), FIRST_SAMPLE_MS);
   }
 
-  /** To be called before what still runs is killed: nobody waits for what dies with its parent. */
-  lookAgain(): void {
-    if (this.#timer === undefined || performance.now() - this.#lookedAt < FIRST_LOOK_MS) return;
+  /** Call before running processes are killed: no parent waits for a process that dies together with its parent. */
+  sampleNow(): void {
+    if (this.#timer === undefined || performance.now() - this.#sampledAt < FIRST_SAMPLE_MS) return;
     clearTimeout(this.#timer);
-    this.#look();
+    this.#sample();
   }
 
-  /** To be called for each child of this process when it has ended; undefined for one that was no step, and without /proc. */
+  /**
+   * Call for each child of this process when it has ended. Undefined for a child that was not a step's process, and when
+   * the system has no /proc.
+   */
   end(pid: number): Promise<ResourceUsage | undefined> {
     return new Promise((answer) => {
       this.#ended.push({ pid, answer });
-      // The system has waited for all that ended in this turn of the event loop before it tells of the first.
+      // Node waits for all children that have ended before it emits the first "exit" of this turn of the event loop. So the
+      // total already contains all of them.
       if (this.#ended.length === 1) setImmediate(() => this.#count());
     });
   }
 
-  /** Shares the time of those that ended together among them: what each was seen to use, and equal parts of the rest. */
+  /** Distributes the time of the ended processes: each gets its sampled time, and an equal part of the rest. */
   #count(): void {
     const ended = this.#ended;
     this.#ended = [];
     const waitedMs = waitedForMs();
-    const usages = ended.map(({ pid }) => this.#seen.get(pid));
-    const seenMs = usages.reduce((sum, usage) => sum + (usage?.cpuMs ?? 0), 0);
-    const restMs = waitedMs === undefined ? 0 : Math.max(0, waitedMs - this.#countedMs - seenMs);
+    const usages = ended.map(({ pid }) => this.#sampled.get(pid));
+    const sampledMs = usages.reduce((sum, usage) => sum + (usage?.cpuMs ?? 0), 0);
+    const restMs = waitedMs === undefined ? 0 : Math.max(0, waitedMs - this.#countedMs - sampledMs);
     this.#countedMs = waitedMs ?? 0;
     for (const [index, { pid, answer }] of ended.entries()) {
-      this.#seen.delete(pid);
+      this.#sampled.delete(pid);
       const usage = usages[index];
       if (usage === undefined || waitedMs === undefined) answer(undefined);
       else answer({ ...usage, cpuMs: Math.round(usage.cpuMs + restMs / ended.length) });
     }
-    if (this.#seen.size > 0) return;
+    if (this.#sampled.size > 0) return;
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }
 
-  #look(): void {
+  #sample(): void {
     const startedAt = performance.now();
-    this.#lookedAt = startedAt;
+    this.#sampledAt = startedAt;
     const found = new Map<number, { cpuMs: number; rss: number; highest: number }>();
     for (const name of readProcesses()) {
       const stat = readStat(name);
       const group = Number(stat[STAT.group]);
-      if (!this.#seen.has(group)) continue;
+      if (!this.#sampled.has(group)) continue;
       const sum = found.get(group) ?? { cpuMs: 0, rss: 0, highest: 0 };
       const { rss, highest } = readMemory(name);
       sum.cpuMs += ticks(stat, STAT.userTicks, STAT.systemTicks, STAT.childUserTicks, STAT.childSystemTicks);
@@ -87,16 +92,16 @@ export class UsageMeter {
       found.set(group, sum);
     }
     for (const [group, { cpuMs, rss, highest }] of found) {
-      const before = this.#seen.get(group)!;
+      const before = this.#sampled.get(group)!;
       const maxRssBytes = Math.max(before.maxRssBytes, rss, highest);
-      this.#seen.set(group, { cpuMs: Math.max(before.cpuMs, cpuMs), maxRssBytes });
+      this.#sampled.set(group, { cpuMs: Math.max(before.cpuMs, cpuMs), maxRssBytes });
     }
     const tookMs = performance.now() - startedAt;
-    this.#timer = setTimeout(() => this.#look(), Math.max(LOOK_MS, tookMs / LOOK_SHARE));
+    this.#timer = setTimeout(() => this.#sample(), Math.max(SAMPLE_MS, tookMs / MAX_SAMPLE_SHARE));
   }
 }
 
-/** Of all children of this process that have ended; undefined when the system does not say. */
+/** Processor time of all children that this process has waited for; undefined when the system does not report it. */
 function waitedForMs(): number | undefined {
   const stat = readStat("self");
   return stat.length === 0 ? undefined : ticks(stat, STAT.childUserTicks, STAT.childSystemTicks);
@@ -114,7 +119,7 @@ function readProcesses(): readonly string[] {
   }
 }
 
-/** What follows the name of a process; nothing when it is gone. */
+/** The fields after the name in /proc/PID/stat; empty when the process has ended. */
 function readStat(name: string): readonly string[] {
   const stat = read(`/proc/${name}/stat`);
   return stat === "" ? [] : stat.slice(stat.lastIndexOf(")") + 2).split(" ");

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId, RunId, StepRunId } from "../../domain/ids.ts";
 import type { AgentEvent } from "../../stores/ports/agent-events.ts";
-import type { AppContext } from "../context.ts";
+import type { AgentsContext } from "./context.ts";
 import { authorise, type Caller } from "../identity/access.ts";
 import { listFields, listView, type ListView, pageRequest, sortField } from "../lists.ts";
 import { rfc3339 } from "../times.ts";
@@ -27,7 +27,7 @@ export interface AgentEventView {
 
 /** What agents have told of the steps of a run; the plane's own word is the timeline. `not_found` for an unknown run. */
 export async function listAgentEvents(
-  context: AppContext,
+  context: AgentsContext,
   caller: Caller,
   { runId, ...query }: z.output<typeof listAgentEventsQuery> & { readonly runId: RunId },
 ): Promise<ListView<AgentEventView>> {

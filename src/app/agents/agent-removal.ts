@@ -4,7 +4,7 @@ import type { JobState } from "../../../actors/job/state.ts";
 import { supersedeStreams } from "../../board/agent-notices.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId, JobRunId, RunId } from "../../domain/ids.ts";
-import type { AppContext } from "../context.ts";
+import type { AgentsContext } from "./context.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 
 /** One start of one agent. */
@@ -15,7 +15,7 @@ export interface AgentBoot {
 
 /** Removes an agent and its tokens, as an administrator asks. Its live jobs count as lost. Throws `not_found` for an unknown agent. */
 export async function deleteAgent(
-  context: AppContext,
+  context: AgentsContext,
   caller: Caller,
   { agentId }: { readonly agentId: AgentId },
 ): Promise<void> {
@@ -29,7 +29,7 @@ export async function deleteAgent(
  * known: with a registration token it can register again. Throws `not_found` for an agent that is none. Safe to repeat.
  */
 export async function revokeAgentToken(
-  context: AppContext,
+  context: AgentsContext,
   caller: Caller,
   { agentId }: { readonly agentId: AgentId },
 ): Promise<void> {
@@ -41,7 +41,7 @@ export async function revokeAgentToken(
 }
 
 /** Removes an agent with its tokens. Its live jobs count as lost. Safe to repeat until it has succeeded. */
-export async function removeAgent(context: AppContext, agentId: AgentId): Promise<void> {
+export async function removeAgent(context: AgentsContext, agentId: AgentId): Promise<void> {
   for (const { runId, jobId, actor } of await context.stores.aggregates.jobsHeldBy(agentId)) {
     const { grant } = actor.state as JobState;
     await sendAgentLost(context, { runId, jobId }, grant!, "agent_unregistered");
@@ -55,7 +55,7 @@ export async function removeAgent(context: AppContext, agentId: AgentId): Promis
 
 /** Tells a job that the agent which has it, as it was with that boot, holds nothing any more. */
 export async function sendAgentLost(
-  context: AppContext,
+  context: AgentsContext,
   job: { readonly runId: RunId; readonly jobId: JobRunId },
   { agentId, bootId }: AgentBoot,
   reason: string,
@@ -65,7 +65,7 @@ export async function sendAgentLost(
 }
 
 /** Closes the streams that were opened with a token that is now revoked. A failure is logged: each stream checks its token itself. */
-export async function endStreams(context: AppContext, agentId: AgentId): Promise<void> {
+export async function endStreams(context: AgentsContext, agentId: AgentId): Promise<void> {
   try {
     await supersedeStreams(context, agentId, "");
   } catch (error) {

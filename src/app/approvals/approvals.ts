@@ -5,7 +5,7 @@ import { asId, type PipelineId, type ProjectId, type RunId } from "../../domain/
 import { APPROVAL_STATUSES } from "../../domain/status.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import { type ApprovalForCaller, approvalForCaller, approvalsOf } from "./approval-view.ts";
-import type { AppContext } from "../context.ts";
+import type { ApprovalsContext } from "./context.ts";
 import { findPlan, findRunHead, noRun } from "../find.ts";
 import { listFields, type ListView, listView, pageRequest, sortField } from "../lists.ts";
 
@@ -21,7 +21,7 @@ export const listApprovalsQuery = z.strictObject({
 
 /** Approvals of all runs that the caller may read. */
 export async function listApprovals(
-  context: AppContext,
+  context: ApprovalsContext,
   caller: Caller,
   input: z.output<typeof listApprovalsQuery>,
 ): Promise<ListView<ApprovalForCaller>> {
@@ -44,7 +44,7 @@ export async function listApprovals(
 
 /** All that one run has asked for, in the order in which it has. Throws `not_found`. */
 export async function listRunApprovals(
-  context: AppContext,
+  context: ApprovalsContext,
   caller: Caller,
   { runId }: { readonly runId: RunId },
 ): Promise<{ readonly runId: RunId; readonly list: readonly ApprovalForCaller[] }> {

@@ -14,7 +14,7 @@ import {
   votingRule,
 } from "./approval-view.ts";
 import { verdictOn } from "../commands/commands.ts";
-import type { AppContext } from "../context.ts";
+import type { ApprovalsContext } from "./context.ts";
 import { belongsTo, findPlan, noRun } from "../find.ts";
 import { claimRequest } from "../request-ids.ts";
 
@@ -36,16 +36,16 @@ export interface VoteRequest extends z.output<typeof voteBody> {
  * status when it has ended otherwise, and `unavailable` when there is no decision within 5 s: the vote is then stored,
  * and safe to repeat with the same `requestId`.
  */
-export function approve(context: AppContext, caller: Caller, input: VoteRequest): Promise<ApprovalForCaller> {
+export function approve(context: ApprovalsContext, caller: Caller, input: VoteRequest): Promise<ApprovalForCaller> {
   return vote(context, caller, "approve", input);
 }
 
 /** As {@link approve}; one rejection ends it, whoever has approved. */
-export function reject(context: AppContext, caller: Caller, input: VoteRequest): Promise<ApprovalForCaller> {
+export function reject(context: ApprovalsContext, caller: Caller, input: VoteRequest): Promise<ApprovalForCaller> {
   return vote(context, caller, "reject", input);
 }
 
-async function vote(context: AppContext, caller: Caller, kind: Vote, input: VoteRequest): Promise<ApprovalForCaller> {
+async function vote(context: ApprovalsContext, caller: Caller, kind: Vote, input: VoteRequest): Promise<ApprovalForCaller> {
   const user = authoriseUser(caller, "decideApprovals");
   const source = await findApproval(context, input);
   authoriseVote(user, kind, votingRule(source));
@@ -71,7 +71,7 @@ function bodyOf(kind: Vote, { approvalId, comment = "" }: VoteRequest, { userId,
 }
 
 async function findApproval(
-  context: AppContext,
+  context: ApprovalsContext,
   { runId, pipelineId, approvalId }: Pick<VoteRequest, "runId" | "pipelineId" | "approvalId">,
 ): Promise<ApprovalSource> {
   const aggregate = await context.stores.aggregates.load(runId);

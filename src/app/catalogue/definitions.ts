@@ -8,7 +8,7 @@ import { MillraceError } from "../../domain/errors.ts";
 import { newId, type PipelineId, type RevisionId } from "../../domain/ids.ts";
 import type { Revision } from "../../stores/ports/pipelines.ts";
 import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
-import type { AppContext } from "../context.ts";
+import type { CatalogueContext } from "./context.ts";
 import { type Draft, draftOn } from "./draft.ts";
 import { findPipeline, noPipeline } from "../find.ts";
 import { rememberDefinition } from "./known-definitions.ts";
@@ -62,7 +62,7 @@ export interface SaveView {
 
 /** Throws `not_found` also for a pipeline without a definition. */
 export async function getSpec(
-  context: AppContext,
+  context: CatalogueContext,
   caller: Caller,
   input: { readonly pipelineId: PipelineId },
 ): Promise<SpecView> {
@@ -86,7 +86,7 @@ export async function getSpec(
 
 /** Never throws for a bad definition: that is the answer. Positions are those in the text that a save would commit. */
 export async function validateSpec(
-  context: AppContext,
+  context: CatalogueContext,
   caller: Caller,
   input: z.output<typeof validateBody> & { readonly pipelineId: PipelineId },
 ): Promise<ValidationView> {
@@ -108,7 +108,7 @@ export async function validateSpec(
  * A repeat of a `requestId` answers as the first call did, also when the head has moved on since.
  */
 export async function saveSpec(
-  context: AppContext,
+  context: CatalogueContext,
   caller: Caller,
   input: z.output<typeof saveBody> & { readonly pipelineId: PipelineId },
 ): Promise<SaveView> {
@@ -146,7 +146,7 @@ export async function saveSpec(
 }
 
 /** False also for a revision that a call which was cut off has stored and not made the head. */
-async function wasHead(context: AppContext, pipelineId: PipelineId, revisionId: RevisionId): Promise<boolean> {
+async function wasHead(context: CatalogueContext, pipelineId: PipelineId, revisionId: RevisionId): Promise<boolean> {
   const { pipelines } = context.stores;
   const { headRevisionId } = await findPipeline(context, pipelineId);
   if (headRevisionId === revisionId) return true;
@@ -164,7 +164,7 @@ interface Move {
   readonly definition: Definition;
 }
 
-async function moveHead(context: AppContext, revision: Omit<Revision, "text">, move: Move): Promise<void> {
+async function moveHead(context: CatalogueContext, revision: Omit<Revision, "text">, move: Move): Promise<void> {
   const { pipelineId, format } = revision;
   let { draft, definition } = move;
   for (let race = 0; race < HEAD_RACES; race++) {

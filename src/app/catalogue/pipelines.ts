@@ -6,7 +6,7 @@ import { RUN_STATUS_CODES, type RunStatus } from "../../domain/status.ts";
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
-import type { AppContext } from "../context.ts";
+import type { CatalogueContext } from "./context.ts";
 import { findPipeline, noPipeline } from "../find.ts";
 import { listFields, type ListView, listView, pageRequest, sortField } from "../lists.ts";
 import { insertStop } from "../commands/run-commands.ts";
@@ -76,7 +76,7 @@ export interface PipelineView {
 
 /** Throws `malformed_request` for an unknown project, `already_exists` when the project has a pipeline of that name. */
 export async function createPipeline(
-  context: AppContext,
+  context: CatalogueContext,
   caller: Caller,
   input: z.output<typeof createPipelineBody>,
 ): Promise<PipelineView> {
@@ -111,7 +111,7 @@ export async function createPipeline(
 
 /** Replaces the fields that are present; absent ones keep their value. Project and creator never change. */
 export async function updatePipeline(
-  context: AppContext,
+  context: CatalogueContext,
   caller: Caller,
   input: { readonly pipelineId: PipelineId; readonly body: z.output<typeof updatePipelineBody> },
 ): Promise<PipelineView> {
@@ -143,7 +143,7 @@ export async function updatePipeline(
 }
 
 export async function getPipeline(
-  context: AppContext,
+  context: CatalogueContext,
   caller: Caller,
   input: { readonly pipelineId: PipelineId },
 ): Promise<PipelineView> {
@@ -152,7 +152,7 @@ export async function getPipeline(
 }
 
 export async function listPipelines(
-  context: AppContext,
+  context: CatalogueContext,
   caller: Caller,
   input: z.output<typeof listPipelinesQuery>,
 ): Promise<ListView<PipelineView>> {
@@ -187,7 +187,7 @@ export async function listPipelines(
 
 /** Throws `conflict` while runs of the pipeline are live, unless `force`, which stops them first. */
 export async function deletePipeline(
-  context: AppContext,
+  context: CatalogueContext,
   caller: Caller,
   input: { readonly pipelineId: PipelineId; readonly force: boolean },
 ): Promise<void> {
@@ -214,7 +214,7 @@ export async function deletePipeline(
   if (!(await pipelines.delete(pipelineId))) throw noPipeline(pipelineId);
 }
 
-async function viewWithNewestRun(context: AppContext, pipeline: Pipeline): Promise<PipelineView> {
+async function viewWithNewestRun(context: CatalogueContext, pipeline: Pipeline): Promise<PipelineView> {
   const newest = await context.stores.aggregates.newestRuns([pipeline.pipelineId]);
   return pipelineView(pipeline, newest.get(pipeline.pipelineId));
 }

@@ -10,7 +10,7 @@ import { PLUGIN_BOUNDS, type PluginManifest } from "../../domain/plugins.ts";
 import { readPackage } from "../../plugins/package.ts";
 import type { PluginRecord, PluginSummary } from "../../stores/ports/plugins.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
-import type { AppContext } from "../context.ts";
+import type { CatalogueContext } from "./context.ts";
 import { listFields, type ListView } from "../lists.ts";
 import { rfc3339 } from "../times.ts";
 
@@ -63,7 +63,7 @@ export interface PluginView {
  * which is called for those alone who may push, rejects with.
  */
 export async function pushPlugin(
-  context: AppContext,
+  context: CatalogueContext,
   caller: Caller,
   { read, sha256: expected }: { readonly read: () => Promise<Uint8Array>; readonly sha256?: string | undefined },
 ): Promise<PluginReleaseView> {
@@ -110,7 +110,7 @@ export async function pushPlugin(
 
 /** By name. */
 export async function listPlugins(
-  { stores }: AppContext,
+  { stores }: CatalogueContext,
   caller: Caller,
   { page, pageSize, name = "" }: z.output<typeof listPluginsQuery>,
 ): Promise<ListView<PluginListView>> {
@@ -128,7 +128,7 @@ export async function listPlugins(
 
 /** Throws `not_found`. */
 export async function getPlugin(
-  { stores }: AppContext,
+  { stores }: CatalogueContext,
   caller: Caller,
   { name }: { readonly name: string },
 ): Promise<PluginView> {
@@ -141,7 +141,7 @@ export async function getPlugin(
 
 /** Throws `not_found`. */
 export async function getPluginRelease(
-  { stores }: AppContext,
+  { stores }: CatalogueContext,
   caller: Caller,
   { name, version }: { readonly name: string; readonly version: string },
 ): Promise<PluginReleaseView> {
@@ -156,7 +156,7 @@ export async function getPluginRelease(
  * has it fails and says so. Throws `not_found`.
  */
 export async function deletePluginRelease(
-  context: AppContext,
+  context: CatalogueContext,
   caller: Caller,
   { name, version }: { readonly name: string; readonly version: string },
 ): Promise<void> {
@@ -173,7 +173,7 @@ export function readStored({ manifest }: PluginRecord): PluginManifest {
 }
 
 /** The record under which a push goes on: its own, that of the same package, or of one that is stored. */
-async function beginPush(context: AppContext, record: PluginRecord): Promise<PluginRecord> {
+async function beginPush(context: CatalogueContext, record: PluginRecord): Promise<PluginRecord> {
   const { plugins } = context.stores;
   const { name, version } = record;
   const known = await plugins.find(name, version);
@@ -195,7 +195,7 @@ async function beginPush(context: AppContext, record: PluginRecord): Promise<Plu
 }
 
 /** Each step is safe to die after: the next push of the version, or deletion, goes on with it. */
-async function deleteNow({ stores }: AppContext, { packageId }: PluginSummary): Promise<void> {
+async function deleteNow({ stores }: CatalogueContext, { packageId }: PluginSummary): Promise<void> {
   await stores.plugins.condemn(packageId);
   await stores.blobs.delete(packageId);
   await stores.plugins.remove(packageId);

@@ -5,7 +5,7 @@ import type { PipelineId, ProjectId } from "../../domain/ids.ts";
 import { SECRET_BOUNDS, VARIABLE_NAME } from "../../domain/secrets.ts";
 import type { SealedSecret, SecretKey, SecretScope } from "../../stores/ports/secrets.ts";
 import { authoriseUser, type Caller, type UserCaller } from "../identity/access.ts";
-import type { AppContext } from "../context.ts";
+import type { CatalogueContext } from "./context.ts";
 import { findPipeline } from "../find.ts";
 import { listFields, type ListView, listView } from "../lists.ts";
 import { rfc3339 } from "../times.ts";
@@ -50,7 +50,7 @@ export interface SecretView {
 
 /** Throws `already_exists` when the owner has one of that name. */
 export async function createSecret(
-  context: AppContext,
+  context: CatalogueContext,
   caller: Caller,
   input: z.output<typeof createSecretBody> & { readonly owner: SecretOwner },
 ): Promise<SecretView> {
@@ -64,7 +64,7 @@ export async function createSecret(
 
 /** What runs keeps the value that it was given. Throws `not_found`. A repeat counts as a further version. */
 export async function replaceSecret(
-  context: AppContext,
+  context: CatalogueContext,
   caller: Caller,
   input: z.output<typeof replaceSecretBody> & { readonly owner: SecretOwner; readonly name: string },
 ): Promise<SecretView> {
@@ -76,7 +76,7 @@ export async function replaceSecret(
 
 /** By name; a pipeline's own, without those of its project. */
 export async function listSecrets(
-  context: AppContext,
+  context: CatalogueContext,
   caller: Caller,
   input: z.output<typeof listSecretsQuery> & { readonly owner: SecretOwner },
 ): Promise<ListView<SecretView>> {
@@ -87,7 +87,7 @@ export async function listSecrets(
 
 /** What runs keeps the value that it was given; a step that begins later and reads it fails. Throws `not_found`. */
 export async function deleteSecret(
-  context: AppContext,
+  context: CatalogueContext,
   caller: Caller,
   input: { readonly owner: SecretOwner; readonly name: string },
 ): Promise<void> {
@@ -97,7 +97,7 @@ export async function deleteSecret(
 }
 
 async function reachSecret(
-  context: AppContext,
+  context: CatalogueContext,
   caller: Caller,
   { owner, name }: { readonly owner: SecretOwner; readonly name: string },
 ): Promise<{ readonly user: UserCaller; readonly key: SecretKey }> {
@@ -105,7 +105,7 @@ async function reachSecret(
   return { user, key: { ...(await scopeOf(context, owner)), name } };
 }
 
-async function scopeOf(context: AppContext, owner: SecretOwner): Promise<SecretScope> {
+async function scopeOf(context: CatalogueContext, owner: SecretOwner): Promise<SecretScope> {
   if ("pipelineId" in owner) {
     const { projectId, pipelineId } = await findPipeline(context, owner.pipelineId);
     return { projectId, pipelineId };
@@ -117,7 +117,7 @@ async function scopeOf(context: AppContext, owner: SecretOwner): Promise<SecretS
   return { projectId, pipelineId: null };
 }
 
-function told(context: AppContext, user: UserCaller, secret: SealedSecret, message: string): SecretView {
+function told(context: CatalogueContext, user: UserCaller, secret: SealedSecret, message: string): SecretView {
   const { projectId, pipelineId, name, version } = secret;
   context.log.info({ projectId, pipelineId, name, version, by: user.name }, message);
   return secretView(secret);

@@ -12,7 +12,7 @@ import {
 } from "../../domain/status.ts";
 import { authoriseUser, type Caller, claimedIdentity, type UserCaller } from "../identity/access.ts";
 import { verdictOn } from "./commands.ts";
-import type { AppContext } from "../context.ts";
+import type { CommandsContext } from "./context.ts";
 import { findRunHead } from "../find.ts";
 import { claimRequest } from "../request-ids.ts";
 import { commandBody } from "./run-commands.ts";
@@ -48,7 +48,7 @@ export interface CancelledStep {
  * 5 s: the call is then stored, and safe to repeat with the same `requestId`.
  */
 export async function cancelStep(
-  context: AppContext,
+  context: CommandsContext,
   caller: Caller,
   input: CancelRequest & { readonly stepRunId: StepRunId },
 ): Promise<CancelledStep> {
@@ -66,7 +66,7 @@ export async function cancelStep(
  * run. Else as {@link cancelStep}.
  */
 export async function cancelJob(
-  context: AppContext,
+  context: CommandsContext,
   caller: Caller,
   input: CancelRequest & { readonly jobId: JobRunId },
 ): Promise<CancelledJob> {
@@ -89,7 +89,7 @@ type Aim = { readonly runId: RunId; readonly jobId: JobRunId } & (
 
 /** The status that it has then. */
 async function decided(
-  context: AppContext,
+  context: CommandsContext,
   user: UserCaller,
   input: CancelRequest,
   { runId, ...aim }: Aim,

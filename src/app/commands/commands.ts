@@ -5,7 +5,8 @@ import { MillraceError } from "../../domain/errors.ts";
 import type { CommandId, RootId } from "../../domain/ids.ts";
 import { shardOf } from "../../../queues/shard-map.ts";
 import { commandChannel } from "../../feed/feed.ts";
-import type { AppContext } from "../context.ts";
+import type { AppContext, WithStores } from "../context.ts";
+import type { CommandsContext } from "./context.ts";
 import { ringDoorbell } from "./doorbell.ts";
 import { Signal } from "../signal.ts";
 
@@ -13,7 +14,7 @@ const VERDICT_WAIT_MS = 5_000;
 const VERDICT_POLL_MS = 200;
 
 /** What it takes to say something to an aggregate. */
-export type CommandPorts = Pick<AppContext, "stores" | "clock" | "mailboxes" | "shards" | "log">;
+export type CommandPorts = Pick<AppContext, "clock" | "mailboxes" | "shards" | "log"> & WithStores<"inbox">;
 
 export interface NewCommand {
   readonly id: CommandId;
@@ -29,7 +30,7 @@ export async function storeCommand(context: CommandPorts, { id, rootId, body }: 
 }
 
 /** Stores it and waits for the verdict: null when there is none within 5 s. */
-export async function storeAndWait(context: AppContext, command: NewCommand): Promise<Verdict | null> {
+export async function storeAndWait(context: CommandsContext, command: NewCommand): Promise<Verdict | null> {
   const told = new Signal();
   // Without the feed the verdict is found by reading alone.
   const unsubscribe = await context.feed
@@ -53,7 +54,7 @@ export async function storeAndWait(context: AppContext, command: NewCommand): Pr
  * when there is none within 5 s; the command stays stored.
  */
 export async function verdictOn(
-  context: AppContext,
+  context: CommandsContext,
   command: NewCommand,
   known: Verdict | null | undefined,
 ): Promise<Verdict> {

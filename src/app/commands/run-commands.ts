@@ -7,7 +7,7 @@ import { newId, type PipelineId, type RunId } from "../../domain/ids.ts";
 import { RUN_STATUS_CODES, type RunStatus } from "../../domain/status.ts";
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
 import { authoriseUser, type Caller, claimedIdentity, type UserCaller } from "../identity/access.ts";
-import type { AppContext } from "../context.ts";
+import type { CommandsContext } from "./context.ts";
 import { findRunHead } from "../find.ts";
 import { type NewCommand, storeCommand, verdictOn } from "./commands.ts";
 import { claimRequest } from "../request-ids.ts";
@@ -35,7 +35,7 @@ export interface CommandView {
 }
 
 /** Answers once the stop is stored. Throws `not_found`, and `conflict` when the run is final. */
-export async function stopRun(context: AppContext, caller: Caller, input: RunCommand): Promise<CommandView> {
+export async function stopRun(context: CommandsContext, caller: Caller, input: RunCommand): Promise<CommandView> {
   const command = await admit(context, caller, "stop", input);
   if (command.verdict === undefined) await storeCommand(context, command);
   return commandView(command.head, command.head.summary.status);
@@ -45,18 +45,18 @@ export async function stopRun(context: AppContext, caller: Caller, input: RunCom
  * Answers with the run's own decision. Throws `not_found`, `conflict` when the run is not running, and `unavailable`
  * when there is no decision within 5 s: the call is then stored, and safe to repeat with the same `requestId`.
  */
-export function pauseRun(context: AppContext, caller: Caller, input: RunCommand): Promise<CommandView> {
+export function pauseRun(context: CommandsContext, caller: Caller, input: RunCommand): Promise<CommandView> {
   return decide(context, caller, "pause", input);
 }
 
 /** As {@link pauseRun}; `conflict` when the run is not paused. */
-export function resumeRun(context: AppContext, caller: Caller, input: RunCommand): Promise<CommandView> {
+export function resumeRun(context: CommandsContext, caller: Caller, input: RunCommand): Promise<CommandView> {
   return decide(context, caller, "resume", input);
 }
 
 /** Stores a stop of a live run: part of operations that stop runs by the way and have their own authorisation. */
 export async function insertStop(
-  context: AppContext,
+  context: CommandsContext,
   user: UserCaller,
   head: AggregateHead,
   reason: string,
@@ -72,7 +72,7 @@ interface AdmittedCommand extends NewCommand {
 }
 
 async function admit(
-  context: AppContext,
+  context: CommandsContext,
   caller: Caller,
   kind: CommandKind,
   input: RunCommand,
@@ -95,7 +95,7 @@ async function admit(
 }
 
 async function decide(
-  context: AppContext,
+  context: CommandsContext,
   caller: Caller,
   kind: "pause" | "resume",
   input: RunCommand,

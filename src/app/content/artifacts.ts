@@ -6,7 +6,7 @@ import type { ArtifactId, JobRunId, RunId, StepRunId } from "../../domain/ids.ts
 import type { ArtifactRecord } from "../../stores/ports/artifacts.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import { deleteArtifactNow } from "./artifact-pruner.ts";
-import type { AppContext } from "../context.ts";
+import type { ContentContext } from "./context.ts";
 import { listFields, type ListView } from "../lists.ts";
 import { artifactsOfRun, isKept, noArtifact, readContent, type RunArtifact } from "./run-artifacts.ts";
 import { noStepRun } from "../step-runs.ts";
@@ -36,7 +36,7 @@ export interface ArtifactDetails extends ArtifactView {
 
 /** What is kept of all attempts, by the time of its keeping. Throws `not_found` for no such run. */
 export async function listArtifacts(
-  context: AppContext,
+  context: ContentContext,
   caller: Caller,
   { runId, page, pageSize, name }: z.output<typeof listArtifactsQuery> & { readonly runId: RunId },
 ): Promise<ListView<ArtifactView>> {
@@ -51,7 +51,7 @@ export async function listArtifacts(
 
 /** Throws `not_found`, also for one that has expired. */
 export async function getArtifact(
-  context: AppContext,
+  context: ContentContext,
   caller: Caller,
   { runId, artifactId }: { readonly runId: RunId; readonly artifactId: ArtifactId },
 ): Promise<ArtifactDetails> {
@@ -76,7 +76,7 @@ export interface ArtifactContent {
  * which is meant.
  */
 export async function openArtifactFile(
-  context: AppContext,
+  context: ContentContext,
   caller: Caller,
   { runId, artifactId, path }: { readonly runId: RunId; readonly artifactId: ArtifactId; readonly path?: string },
 ): Promise<ArtifactContent> {
@@ -101,7 +101,7 @@ export async function openArtifactFile(
 
 /** Deletes it with its content; what other runs reuse goes too. Throws `not_found`. */
 export async function deleteArtifact(
-  context: AppContext,
+  context: ContentContext,
   caller: Caller,
   { runId, artifactId }: { readonly runId: RunId; readonly artifactId: ArtifactId },
 ): Promise<void> {
@@ -123,7 +123,7 @@ export interface StepRunFile {
 
 /** The files of all artifacts of one step run, by artifact and path. Throws `not_found`. `page` from 1. */
 export async function listStepRunArtifacts(
-  context: AppContext,
+  context: ContentContext,
   caller: Caller,
   request: { readonly stepRunId: StepRunId; readonly page: number; readonly pageSize: number },
 ): Promise<{ readonly list: readonly StepRunFile[]; readonly total: number }> {
@@ -151,7 +151,7 @@ export async function listStepRunArtifacts(
   return { list, total };
 }
 
-async function findInRun(context: AppContext, runId: RunId, artifactId: ArtifactId): Promise<ArtifactRecord> {
+async function findInRun(context: ContentContext, runId: RunId, artifactId: ArtifactId): Promise<ArtifactRecord> {
   const record = await context.stores.artifacts.find(artifactId);
   if (record === undefined || !isKept(record, context.clock.now())) throw noArtifact(artifactId, runId);
   if (record.runId === runId) return record;

@@ -6,7 +6,7 @@ import type { CacheId, ProjectId, RunId } from "../../domain/ids.ts";
 import type { CacheRecord } from "../../stores/ports/caches.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import { deleteCacheNow } from "./cache-pruner.ts";
-import type { AppContext } from "../context.ts";
+import type { ContentContext } from "./context.ts";
 import { listFields, type ListView, listView } from "../lists.ts";
 import { rfc3339 } from "../times.ts";
 
@@ -31,7 +31,7 @@ export interface CacheView {
 
 /** The last used first; with `prefix` those whose keys begin so. Throws `not_found` for no such project. */
 export async function listCaches(
-  context: AppContext,
+  context: ContentContext,
   caller: Caller,
   request: z.output<typeof listCachesQuery> & { readonly projectId: ProjectId },
 ): Promise<ListView<CacheView>> {
@@ -44,7 +44,7 @@ export async function listCaches(
 
 /** Throws `not_found`. A job that is being given it finds none. */
 export async function deleteCache(
-  context: AppContext,
+  context: ContentContext,
   caller: Caller,
   { projectId, cacheId }: { readonly projectId: ProjectId; readonly cacheId: CacheId },
 ): Promise<void> {
@@ -60,7 +60,7 @@ export async function deleteCache(
 
 /** Deletes those whose keys begin so, and answers how many. Throws `not_found` for no such project. */
 export async function deleteCaches(
-  context: AppContext,
+  context: ContentContext,
   caller: Caller,
   request: z.output<typeof deleteCachesQuery> & { readonly projectId: ProjectId },
 ): Promise<{ readonly deleted: number }> {
@@ -78,7 +78,7 @@ export async function deleteCaches(
   return { deleted };
 }
 
-async function requireProject({ stores }: AppContext, projectId: ProjectId): Promise<void> {
+async function requireProject({ stores }: ContentContext, projectId: ProjectId): Promise<void> {
   if ((await stores.pipelines.findProject(projectId)) !== undefined) return;
   throw new MillraceError("not_found", `there is no project ${JSON.stringify(projectId)}`);
 }

@@ -10,7 +10,7 @@ import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId } from "../../domain/ids.ts";
 import type { Labels } from "../../domain/labels.ts";
 import type { Agent } from "../../stores/ports/identity.ts";
-import type { AppContext } from "../context.ts";
+import type { FollowingContext } from "./context.ts";
 import { ONLINE_MS } from "../agents/inventory.ts";
 import { Signal } from "../signal.ts";
 
@@ -41,7 +41,7 @@ export interface AgentChange extends AgentStatus {
 }
 
 export class AgentPresenceFeed {
-  readonly #context: AppContext;
+  readonly #context: FollowingContext;
   /** Numbers mean nothing to another process. */
   readonly #epoch = randomUUID().slice(0, 8);
   /** The newest of each agent, in the order of their numbers. */
@@ -57,7 +57,7 @@ export class AgentPresenceFeed {
   #looking: Promise<void> | undefined;
   #isWatching = false;
 
-  constructor(context: AppContext) {
+  constructor(context: FollowingContext) {
     this.#context = context;
   }
 

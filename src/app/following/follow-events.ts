@@ -2,7 +2,7 @@
 import type { EventObject, RunEvent } from "../../domain/events.ts";
 import type { RunId } from "../../domain/ids.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
-import type { AppContext } from "../context.ts";
+import type { FollowingContext } from "./context.ts";
 import { findRunHead } from "../find.ts";
 import { requireReached } from "./follow-object.ts";
 import type { RunTails } from "./run-tails.ts";
@@ -21,7 +21,7 @@ export interface EventsFollowing {
  * the run has not reached.
  */
 export async function* followEvents(
-  context: AppContext,
+  context: FollowingContext,
   tails: RunTails,
   caller: Caller,
   { objects, ...following }: EventsFollowing,

@@ -8,7 +8,7 @@ import type { StepRunId } from "../../domain/ids.ts";
 import { isActiveStepStatus } from "../../domain/status.ts";
 import { logChannel } from "../../feed/feed.ts";
 import { lastLineOf, type LogLine } from "../../stores/ports/logs.ts";
-import type { AppContext } from "../context.ts";
+import type { FollowingContext } from "./context.ts";
 import { requireLog } from "../runs/dropped-parts.ts";
 import { Signal } from "../signal.ts";
 import { noStepRun } from "../step-runs.ts";
@@ -36,7 +36,7 @@ interface LogFollowing {
  * read ahead of the consumer. Once history is done, a store that is away only delays the lines. Throws `not_found`, also for a
  * log that was removed.
  */
-export async function* followLog(context: AppContext, following: LogFollowing): AsyncGenerator<LogNews, void, void> {
+export async function* followLog(context: FollowingContext, following: LogFollowing): AsyncGenerator<LogNews, void, void> {
   const { stepRunId, abort } = following;
   const feed = new FeedBuffer();
   // Subscribed before anything is read, so that no line falls between history and live.
@@ -147,7 +147,7 @@ function* piecesOf(lines: readonly LogLine[]): Generator<readonly LogLine[]> {
 
 /** Everything that the store has from the cursor on, in chunks. */
 async function* readThrough(
-  context: AppContext,
+  context: FollowingContext,
   stepRunId: StepRunId,
   cursor: LogCursor,
 ): AsyncGenerator<readonly LogLine[], void, void> {
@@ -160,7 +160,7 @@ async function* readThrough(
   }
 }
 
-async function readStep(context: AppContext, stepRunId: StepRunId): Promise<StepState> {
+async function readStep(context: FollowingContext, stepRunId: StepRunId): Promise<StepState> {
   const location = await context.stores.aggregates.findStep(stepRunId);
   if (location === undefined) throw noStepRun(stepRunId);
   return location.actor.state as StepState;
@@ -168,7 +168,7 @@ async function readStep(context: AppContext, stepRunId: StepRunId): Promise<Step
 
 /** Throws `not_found` when what is missing was removed. */
 async function endOf(
-  context: AppContext,
+  context: FollowingContext,
   step: StepState,
   cursor: LogCursor,
 ): Promise<{ readonly ended: boolean; readonly lost?: LogLine }> {

@@ -11,7 +11,7 @@ import {
   type StepStatus,
 } from "../../domain/status.ts";
 import type { AggregateHead, StoredActor } from "../../stores/ports/aggregates.ts";
-import type { AppContext } from "../context.ts";
+import type { WithStores } from "../context.ts";
 import { noRun } from "../find.ts";
 import type { RunTails } from "./run-tails.ts";
 
@@ -39,7 +39,7 @@ interface ObjectFollowing {
  * `malformed_request` for a number that the run has not reached.
  */
 export async function* followObject(
-  { stores }: Pick<AppContext, "stores">,
+  { stores }: WithStores<"aggregates">,
   tails: RunTails,
   { runId, kind, id }: FollowedObject,
   { after, abort }: ObjectFollowing,

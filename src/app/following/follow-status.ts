@@ -3,7 +3,7 @@ import { type StepState, stepStatus } from "../../../actors/step/state.ts";
 import type { RunEvent } from "../../domain/events.ts";
 import type { JobRunId, PipelineId, RunId, StepRunId } from "../../domain/ids.ts";
 import { STEP_STATUS_CODES } from "../../domain/status.ts";
-import type { AppContext } from "../context.ts";
+import type { FollowingContext } from "./context.ts";
 import { followObject } from "./follow-object.ts";
 import type { RunTails } from "./run-tails.ts";
 import { timing } from "../times.ts";
@@ -32,7 +32,7 @@ interface StatusFollowing {
 
 /** Ends after the event that makes the step final; for a final step, after the snapshot. */
 export async function* followStatus(
-  context: AppContext,
+  context: FollowingContext,
   tails: RunTails,
   { runId, stepRunId, abort }: StatusFollowing,
 ): AsyncGenerator<StatusNews, void, void> {

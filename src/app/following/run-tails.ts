@@ -7,7 +7,7 @@ import type { RunEvent } from "../../domain/events.ts";
 import type { RunId } from "../../domain/ids.ts";
 import { isFinalRunStatus, type RunStatus } from "../../domain/status.ts";
 import { runChannel, type Unsubscribe } from "../../feed/feed.ts";
-import type { AppContext } from "../context.ts";
+import type { AppContext, WithStores } from "../context.ts";
 import { requireEvents } from "../runs/dropped-parts.ts";
 import { noRun } from "../find.ts";
 import { Signal } from "../signal.ts";
@@ -21,7 +21,7 @@ const KEPT_EVENTS = 200;
 /** Longer than anybody follows without an event; timers take no more. */
 const UNTIL_CHANGED_MS = 2 ** 31 - 1;
 
-type TailContext = Pick<AppContext, "stores" | "feed" | "clock" | "log">;
+type TailContext = Pick<AppContext, "feed" | "clock" | "log"> & WithStores<"aggregates" | "events">;
 
 export interface RunFollowing {
   readonly runId: RunId;

@@ -6,7 +6,7 @@ import { MillraceError } from "../../domain/errors.ts";
 import type { RunEvent } from "../../domain/events.ts";
 import { type JobRunId, jobRunId, type PipelineId, type RunId, type StepRunId, stepRunId } from "../../domain/ids.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
-import type { AppContext } from "../context.ts";
+import type { FollowingContext } from "./context.ts";
 import { findRunHead } from "../find.ts";
 import { type FollowedObject, followObject, type ObjectNews } from "./follow-object.ts";
 import type { RunTails } from "./run-tails.ts";
@@ -32,7 +32,7 @@ export interface ReportedObject extends FollowedObject {
 
 /** Throws `not_found`. */
 export async function reportedStep(
-  context: AppContext,
+  context: FollowingContext,
   caller: Caller,
   id: StepRunId,
 ): Promise<ReportedObject & { readonly jobId: JobRunId }> {
@@ -46,7 +46,7 @@ export async function reportedStep(
 }
 
 /** Throws `not_found`. */
-export async function reportedJob(context: AppContext, caller: Caller, id: JobRunId): Promise<ReportedObject> {
+export async function reportedJob(context: FollowingContext, caller: Caller, id: JobRunId): Promise<ReportedObject> {
   authoriseUser(caller, "readEvents");
   const found = await context.stores.aggregates.findJob(id);
   if (found === undefined) throw new MillraceError("not_found", `there is no job run ${JSON.stringify(id)}`);
@@ -58,7 +58,7 @@ export async function reportedJob(context: AppContext, caller: Caller, id: JobRu
 
 /** Throws `not_found`. */
 export async function reportedRun(
-  context: AppContext,
+  context: FollowingContext,
   caller: Caller,
   id: RunId,
 ): Promise<ReportedObject & { readonly pipelineId: PipelineId }> {
@@ -70,7 +70,7 @@ export async function reportedRun(
 
 /** Ends after the final status. `after`: number of the last event that is known, to be told only of changes since. */
 export async function* reportStatus(
-  context: AppContext,
+  context: FollowingContext,
   tails: RunTails,
   object: ReportedObject,
   following: { readonly after: number | undefined; readonly abort: AbortSignal },
@@ -102,6 +102,6 @@ function reportOf(news: ObjectNews): Omit<StatusReport, "retriedBy"> {
   };
 }
 
-async function findActor({ stores }: AppContext, runId: RunId, id: string): Promise<string> {
+async function findActor({ stores }: FollowingContext, runId: RunId, id: string): Promise<string> {
   return (await stores.aggregates.loadActors(runId, [id]))?.actors[0]?.id ?? "";
 }

@@ -1,13 +1,13 @@
 /** Access tokens: short-lived JWTs (HS256) that a login answers. They name the user alone; the role is read at each use. */
 import { errors, jwtVerify, SignJWT } from "jose";
 import { asId, type UserId } from "../../domain/ids.ts";
-import type { AppContext } from "../context.ts";
+import type { IdentityContext } from "./context.ts";
 
 export const ACCESS_TOKEN_SECONDS = 15 * 60;
 const ISSUER = "millrace";
 
 /** Signs a token that is good for {@link ACCESS_TOKEN_SECONDS}. */
-export async function signAccessToken(context: AppContext, userId: UserId): Promise<string> {
+export async function signAccessToken(context: IdentityContext, userId: UserId): Promise<string> {
   const issuedAt = Math.floor(context.clock.now() / 1_000);
   return new SignJWT()
     .setProtectedHeader({ alg: "HS256" })
@@ -20,7 +20,7 @@ export async function signAccessToken(context: AppContext, userId: UserId): Prom
 
 /** The user whom the token names, or why it is refused. */
 export async function verifyAccessToken(
-  context: AppContext,
+  context: IdentityContext,
   token: string,
 ): Promise<{ readonly userId: UserId } | { readonly refused: "expired" | "invalid" }> {
   try {

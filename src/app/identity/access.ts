@@ -7,7 +7,7 @@ import type { Token } from "../../stores/ports/identity.ts";
 import { type Role, ROLES } from "../../domain/roles.ts";
 import { verifyAccessToken } from "./access-tokens.ts";
 import { type Vote, type VotingRule, whyNotVote } from "./voting-rights.ts";
-import type { AppContext } from "../context.ts";
+import type { IdentityContext } from "./context.ts";
 import { findProvenToken } from "./tokens.ts";
 
 /** Who calls. Agents and registration tokens reach the agent operations of gRPC and nothing else. */
@@ -80,7 +80,7 @@ export type AgentOperation = keyof typeof AGENT_OPERATIONS;
  * Who the bearer is: an access token or an opaque token. Throws `unauthenticated` for one that is unknown, wrong,
  * expired or revoked, or whose user is disabled or gone. A role or a revocation counts from the next call on.
  */
-export async function authenticate(context: AppContext, bearer: string): Promise<Caller> {
+export async function authenticate(context: IdentityContext, bearer: string): Promise<Caller> {
   if (bearer === "")
     throw new MillraceError("unauthenticated", "no token: send the header `Authorization: Bearer <token>`");
   // Three parts with dots are a JWT: no other token has dots, unless an operator chose it so.
@@ -152,7 +152,7 @@ export function claimedIdentity(caller: UserCaller, claimed: string | undefined,
   );
 }
 
-async function callerOf(context: AppContext, token: Token): Promise<Caller> {
+async function callerOf(context: IdentityContext, token: Token): Promise<Caller> {
   switch (token.kind) {
     case "personal":
       return loadUser(context, asId<UserId>(token.subject), token.scopes);
@@ -163,7 +163,7 @@ async function callerOf(context: AppContext, token: Token): Promise<Caller> {
   }
 }
 
-async function loadUser(context: AppContext, userId: UserId, scopes: readonly string[]): Promise<UserCaller> {
+async function loadUser(context: IdentityContext, userId: UserId, scopes: readonly string[]): Promise<UserCaller> {
   const user = await context.stores.identity.findUser(userId);
   if (user === undefined || user.disabled) {
     throw new MillraceError("unauthenticated", "the token's user is disabled or gone: ask an administrator");

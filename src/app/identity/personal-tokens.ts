@@ -5,7 +5,7 @@ import { MillraceError } from "../../domain/errors.ts";
 import { asId, type TokenId, type UserId } from "../../domain/ids.ts";
 import type { Token } from "../../stores/ports/identity.ts";
 import { ACT_AS, authoriseUser, type Caller, roleReaches, SCOPES, type UserCaller } from "./access.ts";
-import type { AppContext } from "../context.ts";
+import type { IdentityContext } from "./context.ts";
 import { rfc3339 } from "../times.ts";
 import { issueToken, tokenIdOf } from "./tokens.ts";
 
@@ -48,7 +48,7 @@ export interface NewTokenView {
 
 /** Only administrators give out the scope `act-as`, and nobody makes a token for a user with more rights than their own. */
 export async function createPersonalToken(
-  context: AppContext,
+  context: IdentityContext,
   caller: Caller,
   input: z.output<typeof createTokenBody> & { readonly userId: string },
 ): Promise<NewTokenView> {
@@ -63,7 +63,7 @@ export async function createPersonalToken(
 }
 
 export async function listPersonalTokens(
-  context: AppContext,
+  context: IdentityContext,
   caller: Caller,
   input: { readonly userId: string },
 ): Promise<{ readonly list: readonly TokenView[]; readonly total: number }> {
@@ -74,7 +74,7 @@ export async function listPersonalTokens(
 
 /** The token is refused from the next call on. Throws `not_found` for one that is not the user's. */
 export async function deletePersonalToken(
-  context: AppContext,
+  context: IdentityContext,
   caller: Caller,
   input: { readonly userId: string; readonly tokenId: TokenId },
 ): Promise<void> {
@@ -87,7 +87,7 @@ export async function deletePersonalToken(
 }
 
 async function reachUser(
-  context: AppContext,
+  context: IdentityContext,
   caller: Caller,
   userId: string,
 ): Promise<{ readonly owner: UserId; readonly user: UserCaller }> {

@@ -4,7 +4,7 @@ import { MillraceError } from "../../domain/errors.ts";
 import type { TokenId } from "../../domain/ids.ts";
 import type { Token } from "../../stores/ports/identity.ts";
 import { authoriseUser, type Caller } from "./access.ts";
-import type { AppContext } from "../context.ts";
+import type { IdentityContext } from "./context.ts";
 import { lifetime, tokenName } from "./personal-tokens.ts";
 import { rfc3339 } from "../times.ts";
 import { issueToken, tokenIdOf } from "./tokens.ts";
@@ -36,7 +36,7 @@ export interface RegistrationTokenView {
 export type NewRegistrationTokenView = RegistrationTokenView & { readonly token: string };
 
 export async function createRegistrationToken(
-  context: AppContext,
+  context: IdentityContext,
   caller: Caller,
   { name, expiresIn, maxUses }: z.output<typeof createRegistrationTokenBody>,
 ): Promise<NewRegistrationTokenView> {
@@ -54,7 +54,7 @@ export async function createRegistrationToken(
 
 /** Newest first. */
 export async function listRegistrationTokens(
-  context: AppContext,
+  context: IdentityContext,
   caller: Caller,
 ): Promise<{ readonly list: readonly RegistrationTokenView[]; readonly total: number }> {
   authoriseUser(caller, "manageAgents");
@@ -66,7 +66,7 @@ export async function listRegistrationTokens(
 
 /** No agent registers with it from the next call on; those that have, stay. Throws `not_found` for one that is none. */
 export async function deleteRegistrationToken(
-  context: AppContext,
+  context: IdentityContext,
   caller: Caller,
   { tokenId }: { readonly tokenId: TokenId },
 ): Promise<void> {

@@ -7,7 +7,7 @@ import type { User } from "../../stores/ports/identity.ts";
 import { type Role, ROLES } from "../../domain/roles.ts";
 import { ACCESS_TOKEN_SECONDS, signAccessToken } from "./access-tokens.ts";
 import { authoriseUser, type Caller, roleReaches } from "./access.ts";
-import type { AppContext } from "../context.ts";
+import type { IdentityContext } from "./context.ts";
 import { rfc3339 } from "../times.ts";
 
 // A bound on what is hashed, so that a login costs the same whatever is sent.
@@ -38,7 +38,7 @@ export interface LoginView {
 
 /** Nobody makes a user with more rights than their own. Throws `already_exists` for a name that is taken. */
 export async function createUser(
-  context: AppContext,
+  context: IdentityContext,
   caller: Caller,
   input: z.output<typeof createUserBody>,
 ): Promise<UserView> {
@@ -61,7 +61,7 @@ export async function createUser(
 }
 
 export async function listUsers(
-  context: AppContext,
+  context: IdentityContext,
   caller: Caller,
 ): Promise<{ readonly list: readonly UserView[]; readonly total: number }> {
   authoriseUser(caller, "manageUsers");
@@ -70,7 +70,7 @@ export async function listUsers(
 }
 
 /** Answers an access token; throws `unauthenticated` without saying whether name or password is wrong. */
-export async function login(context: AppContext, input: z.output<typeof loginBody>): Promise<LoginView> {
+export async function login(context: IdentityContext, input: z.output<typeof loginBody>): Promise<LoginView> {
   const user = await context.stores.identity.findUserByName(input.name);
   const known = user !== undefined && !user.disabled && user.passwordHash !== "";
   // An unknown name costs as much as a known one, so that time does not tell which names exist.

@@ -1,10 +1,10 @@
 /** What went of a run before the run itself did: whoever asks for it is told, and does not wait. */
 import { MillraceError } from "../../domain/errors.ts";
 import type { RunId, StepRunId } from "../../domain/ids.ts";
-import type { AppContext } from "../context.ts";
+import type { WithStores } from "../context.ts";
 import { noRun } from "../find.ts";
 
-type Ports = Pick<AppContext, "stores">;
+type Ports = WithStores<"aggregates">;
 
 /** Throws `not_found` when the log of a step of the run was removed by the rules of retention, or the run was. */
 export async function requireLog({ stores }: Ports, runId: RunId, stepRunId: StepRunId): Promise<void> {

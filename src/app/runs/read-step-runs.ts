@@ -6,7 +6,7 @@ import type { JobRunId, RunId, StepRunId } from "../../domain/ids.ts";
 import { STEP_STATUS_CODES, type StepStatus } from "../../domain/status.ts";
 import type { StepLocation } from "../../stores/ports/aggregates.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
-import type { AppContext } from "../context.ts";
+import type { RunsContext } from "./context.ts";
 import { listFields, type ListView, listView } from "../lists.ts";
 import { noStepRun } from "../step-runs.ts";
 import { type StepRunView, viewStepRun, viewStepRuns } from "./step-run-view.ts";
@@ -20,7 +20,7 @@ export const listStepRunsQuery = z.strictObject({
 });
 
 export async function getStepRun(
-  context: AppContext,
+  context: RunsContext,
   caller: Caller,
   { stepRunId }: { readonly stepRunId: StepRunId },
 ): Promise<StepRunView> {
@@ -31,7 +31,7 @@ export async function getStepRun(
 
 /** In the order of the plan, earlier attempts before later ones. Throws `not_found` when there is no such run. */
 export async function listStepRuns(
-  context: AppContext,
+  context: RunsContext,
   caller: Caller,
   input: z.output<typeof listStepRunsQuery> & {
     readonly runId: RunId;
@@ -55,7 +55,7 @@ export async function listStepRuns(
 
 /** Always throws: what a step does is part of the plan of its run, which never changes once the run is there. */
 export async function refuseUpdate(
-  context: AppContext,
+  context: RunsContext,
   caller: Caller,
   { stepRunId }: { readonly stepRunId: StepRunId },
 ): Promise<never> {
@@ -68,7 +68,7 @@ export async function refuseUpdate(
   );
 }
 
-async function find({ stores }: AppContext, stepRunId: StepRunId): Promise<StepLocation> {
+async function find({ stores }: RunsContext, stepRunId: StepRunId): Promise<StepLocation> {
   const located = await stores.aggregates.findStep(stepRunId);
   if (located === undefined) throw noStepRun(stepRunId);
   return located;

@@ -6,7 +6,7 @@ import type { JobRunId, RunId } from "../../domain/ids.ts";
 import type { JobStatus } from "../../domain/status.ts";
 import { readingOutputs } from "../../stores/ports/reading-outputs.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
-import type { AppContext } from "../context.ts";
+import type { RunsContext } from "./context.ts";
 import { noRun } from "../find.ts";
 
 const MAX_CHARS = 4_194_304;
@@ -25,7 +25,7 @@ export interface RunOutputs {
 
 /** Throws `not_found`, and `too_large` for more than 4 MB. */
 export async function readRunOutputs(
-  context: AppContext,
+  context: RunsContext,
   caller: Caller,
   { runId }: { readonly runId: RunId },
 ): Promise<RunOutputs> {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { PipelineId, RunId } from "../../domain/ids.ts";
 import { RUN_STATUS_CODES, type RunStatus } from "../../domain/status.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
-import type { AppContext } from "../context.ts";
+import type { RunsContext } from "./context.ts";
 import { belongsTo, findPipeline, noPlan, noRun } from "../find.ts";
 import { readAgents } from "../agents/inventory.ts";
 import { listFields, type ListView, listView, pageRequest, sortField } from "../lists.ts";
@@ -20,7 +20,7 @@ export const listRunsQuery = z.strictObject({
 });
 
 export async function listRuns(
-  context: AppContext,
+  context: RunsContext,
   caller: Caller,
   input: z.output<typeof listRunsQuery> & { readonly pipelineId: PipelineId },
 ): Promise<ListView<RunView>> {
@@ -43,7 +43,7 @@ export async function listRuns(
  * `not_found`, also when `pipelineId` is given and the run belongs to another pipeline.
  */
 export async function getRun(
-  context: AppContext,
+  context: RunsContext,
   caller: Caller,
   input: { readonly runId: RunId; readonly pipelineId?: PipelineId; readonly allAttempts: boolean },
 ): Promise<RunDetail> {

@@ -7,7 +7,7 @@ import type { AgentSelector } from "../../domain/labels.ts";
 import type { JobSpec, PlannedStep, StepSpec } from "../../domain/plan.ts";
 import type { ResourceUsage } from "../../domain/resource-usage.ts";
 import type { StepStatus } from "../../domain/status.ts";
-import type { AppContext } from "../context.ts";
+import type { RunsContext } from "./context.ts";
 import { noPlan, noRun } from "../find.ts";
 import { readAgents } from "../agents/inventory.ts";
 import { readGates } from "./read-gates.ts";
@@ -58,7 +58,7 @@ export interface PlacedStep {
  * attempts, or all. Throws `not_found` when there is no such run.
  */
 export async function viewStepRuns(
-  context: AppContext,
+  context: RunsContext,
   runId: RunId,
   allAttempts: boolean,
   choose: (steps: readonly PlacedStep[]) => readonly PlacedStep[],
@@ -104,7 +104,7 @@ export async function viewStepRuns(
 }
 
 /** One step run, of whichever attempt. Throws `not_found`. */
-export async function viewStepRun(context: AppContext, runId: RunId, stepRunId: StepRunId): Promise<StepRunView> {
+export async function viewStepRun(context: RunsContext, runId: RunId, stepRunId: StepRunId): Promise<StepRunView> {
   const [found] = await viewStepRuns(context, runId, true, (steps) =>
     steps.filter(({ step }) => step.stepRunId === stepRunId),
   );
@@ -134,7 +134,7 @@ function inPlanOrder(
 }
 
 async function loadSpecs(
-  { stores }: AppContext,
+  { stores }: RunsContext,
   runId: RunId,
   steps: readonly PlacedStep[],
 ): Promise<ReadonlyMap<number, JobSpec>> {

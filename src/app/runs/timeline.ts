@@ -5,7 +5,7 @@ import type { RunId } from "../../domain/ids.ts";
 import type { RunPlan } from "../../domain/plan.ts";
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
-import type { AppContext } from "../context.ts";
+import type { RunsContext } from "./context.ts";
 import { requireEvents } from "./dropped-parts.ts";
 import { noRun } from "../find.ts";
 import { rfc3339 } from "../times.ts";
@@ -30,7 +30,7 @@ export type TransitionView = ReturnType<typeof transitionView>;
 
 /** Throws `not_found`, also when the transitions that are asked for were removed. */
 export async function readTimeline(
-  context: AppContext,
+  context: RunsContext,
   caller: Caller,
   input: z.output<typeof timelineQuery> & { readonly runId: RunId },
 ): Promise<TimelineView> {

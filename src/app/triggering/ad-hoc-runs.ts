@@ -16,7 +16,7 @@ import {
 } from "../../domain/ids.ts";
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
 import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
-import type { AppContext } from "../context.ts";
+import type { TriggeringContext } from "./context.ts";
 import { planNewRun, storeNewRun } from "./create-run.ts";
 import { findDeletion, rememberDeletion } from "./deleted-runs.ts";
 import { findPipeline } from "../find.ts";
@@ -48,7 +48,7 @@ export const adHocBody = z.strictObject({
  * `requestId` answers the same step run, and finishes its creation when the first call was cut off.
  */
 export async function createStepRun(
-  context: AppContext,
+  context: TriggeringContext,
   caller: Caller,
   input: z.output<typeof adHocBody> & { readonly pipelineId: PipelineId },
 ): Promise<StepRunView> {
@@ -118,7 +118,7 @@ export async function createStepRun(
  * as long as that run is there, and `unavailable` while its end is not told yet. A repeat finishes what was cut off.
  */
 export async function deleteStepRun(
-  context: AppContext,
+  context: TriggeringContext,
   caller: Caller,
   { stepRunId: id }: { readonly stepRunId: StepRunId },
 ): Promise<void> {
@@ -133,14 +133,14 @@ export async function deleteStepRun(
   log.info({ runId: aggregate.head.rootId, by: user.name }, "a run of one step was deleted");
 }
 
-async function finishDeletion(context: AppContext, id: StepRunId): Promise<void> {
+async function finishDeletion(context: TriggeringContext, id: StepRunId): Promise<void> {
   const runId = await findDeletion(context, id);
   if (runId === undefined) throw noStepRun(id);
   const begun = await context.stores.removals.find(runId);
   if (begun?.removal != null) await finishRemoval(context, begun.removal);
 }
 
-async function refuseDeletion(context: AppContext, id: StepRunId, head: AggregateHead): Promise<void> {
+async function refuseDeletion(context: TriggeringContext, id: StepRunId, head: AggregateHead): Promise<void> {
   const { rootId, summary, origin } = head;
   if (!isAdHocRevision(origin.revisionId)) {
     throw conflict(`step run ${id} is part of run ${rootId}: only one that was created by itself can be deleted`);

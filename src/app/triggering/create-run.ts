@@ -14,7 +14,7 @@ import { planRun } from "../../planner/plan-run.ts";
 import type { RunOrigin } from "../../stores/ports/aggregates.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import { readingOutputs } from "../../stores/ports/reading-outputs.ts";
-import type { AppContext } from "../context.ts";
+import type { TriggeringContext } from "./context.ts";
 import { ringDoorbell } from "../commands/doorbell.ts";
 import { planRefused } from "./plan-refused.ts";
 
@@ -57,7 +57,7 @@ export function planNewRun(definition: Definition, run: NewRun, plugins: PluginL
  * the board before any worker has heard of it. `beginning`: that of a rerun.
  */
 export async function storeNewRun(
-  context: AppContext,
+  context: TriggeringContext,
   { runId, origin, plan, jobs }: PlannedRun,
   beginning?: Beginning,
 ): Promise<void> {

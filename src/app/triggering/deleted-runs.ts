@@ -2,10 +2,10 @@
 import { createHash } from "node:crypto";
 import type { RunId, StepRunId } from "../../domain/ids.ts";
 import type { Aggregate } from "../../stores/ports/aggregates.ts";
-import type { AppContext } from "../context.ts";
+import type { TriggeringContext } from "./context.ts";
 
 /** Before anything of the run is removed. */
-export async function rememberDeletion({ stores, clock }: AppContext, { head, actors }: Aggregate): Promise<void> {
+export async function rememberDeletion({ stores, clock }: TriggeringContext, { head, actors }: Aggregate): Promise<void> {
   for (const { kind, id } of actors) {
     if (kind !== "step") continue;
     const key = keyOf(id as StepRunId);
@@ -14,7 +14,7 @@ export async function rememberDeletion({ stores, clock }: AppContext, { head, ac
 }
 
 /** The run that is deleted, or was to be. */
-export async function findDeletion({ stores }: AppContext, id: StepRunId): Promise<RunId | undefined> {
+export async function findDeletion({ stores }: TriggeringContext, id: StepRunId): Promise<RunId | undefined> {
   return (await stores.idempotency.find(keyOf(id)))?.createdId as RunId | undefined;
 }
 

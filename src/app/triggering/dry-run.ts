@@ -6,7 +6,7 @@ import type { PipelineId } from "../../domain/ids.ts";
 import { dryRun } from "../../planner/dry-run.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
-import type { AppContext } from "../context.ts";
+import type { TriggeringContext } from "./context.ts";
 import { validateBody } from "../catalogue/definitions.ts";
 import { requireDefinition } from "../catalogue/required-definition.ts";
 import { draftOn } from "../catalogue/draft.ts";
@@ -43,7 +43,7 @@ export const planBody = z.strictObject({
  * those included that only this trigger's values make.
  */
 export async function planPipeline(
-  context: AppContext,
+  context: TriggeringContext,
   caller: Caller,
   input: z.output<typeof planBody> & { readonly pipelineId: PipelineId },
 ): Promise<PlanView> {
@@ -89,7 +89,7 @@ function refuseLarge({ stages }: PlanView): void {
 }
 
 async function chosenDefinition(
-  context: AppContext,
+  context: TriggeringContext,
   pipeline: Pipeline,
   { spec, format }: z.output<typeof planBody>,
 ): Promise<Definition> {

@@ -7,7 +7,7 @@ import { asId, newId, type PipelineId, type RevisionId, type RunId, type StepRun
 import { RUN_STATUS_CODES } from "../../domain/status.ts";
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
 import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
-import type { AppContext } from "../context.ts";
+import type { TriggeringContext } from "./context.ts";
 import { type PlannedRun, planNewRun, storeNewRun } from "./create-run.ts";
 import { findPipeline, findRunHead, noPlan, noRun } from "../find.ts";
 import { definitionOf } from "../catalogue/known-definitions.ts";
@@ -44,7 +44,7 @@ export interface RerunView extends TriggerView {
  * run, and any call on the same run finishes a creation that was cut off.
  */
 export async function rerunRun(
-  context: AppContext,
+  context: TriggeringContext,
   caller: Caller,
   input: z.output<typeof rerunBody> & { readonly runId: RunId; readonly pipelineId?: PipelineId },
 ): Promise<RerunView> {
@@ -92,7 +92,7 @@ interface PreparedRun {
 }
 
 async function finish(
-  context: AppContext,
+  context: TriggeringContext,
   head: AggregateHead,
   successor: Successor,
   prepared: PreparedRun | undefined,
@@ -107,7 +107,7 @@ async function finish(
 }
 
 /** The same each time for the same successor. */
-async function prepare(context: AppContext, head: AggregateHead, successor: Successor): Promise<PreparedRun> {
+async function prepare(context: TriggeringContext, head: AggregateHead, successor: Successor): Promise<PreparedRun> {
   const { rootId, summary, origin } = head;
   const { runId, scope, triggeredBy, actor } = successor;
   const pipeline = await findPipeline(context, summary.pipelineId);
@@ -140,7 +140,7 @@ async function prepare(context: AppContext, head: AggregateHead, successor: Succ
   return { planned, beginning: beginAgain(runId, planned.plan, ended, rerun) };
 }
 
-async function readEnded({ stores }: AppContext, runId: RunId): Promise<EndedRun> {
+async function readEnded({ stores }: TriggeringContext, runId: RunId): Promise<EndedRun> {
   const [aggregate, plan] = await Promise.all([stores.aggregates.load(runId), stores.plans.loadPlan(runId)]);
   if (aggregate === undefined || plan === undefined) throw noPlan(runId);
   const steps = new Map(aggregate.actors.map(({ id, state }) => [id, state]));

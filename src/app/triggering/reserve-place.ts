@@ -2,7 +2,7 @@
 import { MillraceError } from "../../domain/errors.ts";
 import { commandIdOf, groupIdOf } from "../../domain/ids.ts";
 import { storeAndWait } from "../commands/commands.ts";
-import type { AppContext } from "../context.ts";
+import type { TriggeringContext } from "./context.ts";
 import type { PlannedRun } from "./create-run.ts";
 
 /**
@@ -10,7 +10,7 @@ import type { PlannedRun } from "./create-run.ts";
  * which names the run that has the place, and `unavailable` when the group does not answer in time. A place whose run never
  * comes is given back by and by.
  */
-export async function reservePlace(context: AppContext, { runId, plan }: PlannedRun): Promise<void> {
+export async function reservePlace(context: TriggeringContext, { runId, plan }: PlannedRun): Promise<void> {
   const { projectId, group } = plan;
   if (group?.onConflict !== "reject") return;
   const groupId = groupIdOf(projectId, group.name);

@@ -2,14 +2,14 @@
 import type { StepState } from "../../../actors/step/state.ts";
 import { jobRunId, type StepRunId, stepRunId } from "../../domain/ids.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
-import type { AppContext } from "../context.ts";
+import type { TriggeringContext } from "./context.ts";
 import { rerunRun } from "./rerun.ts";
 import { noStepRun } from "../step-runs.ts";
 import { type StepRunView, viewStepRun } from "../runs/step-run-view.ts";
 
 /** Answers the new attempt. Throws `not_found`, and what {@link rerunRun} throws. */
 export async function retryStepRun(
-  context: AppContext,
+  context: TriggeringContext,
   caller: Caller,
   input: { readonly stepRunId: StepRunId; readonly requestId: string },
 ): Promise<StepRunView> {

@@ -4,7 +4,7 @@ import { MillraceError } from "../../domain/errors.ts";
 import { newId, type PipelineId, type RevisionId, type RunId } from "../../domain/ids.ts";
 import { RUN_STATUS_CODES } from "../../domain/status.ts";
 import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
-import type { AppContext } from "../context.ts";
+import type { TriggeringContext } from "./context.ts";
 import { planNewRun, storeNewRun } from "./create-run.ts";
 import { findPipeline, noPipeline } from "../find.ts";
 import { definitionOf } from "../catalogue/known-definitions.ts";
@@ -35,7 +35,7 @@ export interface TriggerView {
  * repeat of a `requestId` answers the same run, and finishes its creation when the first call was cut off.
  */
 export async function triggerRun(
-  context: AppContext,
+  context: TriggeringContext,
   caller: Caller,
   input: z.output<typeof triggerBody> & { readonly pipelineId: PipelineId },
 ): Promise<TriggerView> {

@@ -1,7 +1,7 @@
 /** What the first start of a deployment creates. */
 import { newId, type UserId } from "../../domain/ids.ts";
 import { ACT_AS } from "../identity/access.ts";
-import type { AppContext } from "../context.ts";
+import type { UpkeepContext } from "./context.ts";
 import { DEFAULT_PROJECT } from "../catalogue/pipelines.ts";
 import { adoptToken, issueToken } from "../identity/tokens.ts";
 
@@ -21,7 +21,7 @@ export interface BootstrapOptions {
  * worst each shows a token of its own. An administrator whose last token was deleted gets a new one: the way back in.
  */
 export async function ensureBootstrap(
-  context: AppContext,
+  context: UpkeepContext,
   { token, registrationToken }: BootstrapOptions = {},
 ): Promise<{ readonly adminToken: string | null }> {
   const { identity, pipelines } = context.stores;
@@ -43,7 +43,7 @@ export async function ensureBootstrap(
   return { adminToken: tokens.length > 0 ? null : await issueToken(context, request) };
 }
 
-async function ensureAdministrator(context: AppContext): Promise<UserId> {
+async function ensureAdministrator(context: UpkeepContext): Promise<UserId> {
   const { identity } = context.stores;
   const known = await identity.findUserByName(ADMINISTRATOR);
   if (known !== undefined) return known.userId;

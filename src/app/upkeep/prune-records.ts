@@ -1,6 +1,6 @@
 /** One look of retention at what is of no single run: request ids, groups that nobody is in, dead letters and the like. */
 import type { RootId, RunId } from "../../domain/ids.ts";
-import type { AppContext } from "../context.ts";
+import type { UpkeepContext } from "./context.ts";
 import { finishRemoval } from "../runs/remove-run.ts";
 
 const AT_ONCE = 200;
@@ -11,7 +11,7 @@ const STRAY_MS = 600_000;
 const BEFORE_RUNS = "run_";
 
 /** Removals that were cut off. Yields after each piece of work. */
-export async function* finishRemovals(context: AppContext): AsyncGenerator<void, void, void> {
+export async function* finishRemovals(context: UpkeepContext): AsyncGenerator<void, void, void> {
   for (const removal of await context.stores.removals.unfinished(AT_ONCE)) {
     await finishRemoval(context, removal);
     yield;
@@ -19,7 +19,7 @@ export async function* finishRemovals(context: AppContext): AsyncGenerator<void,
 }
 
 /** What is older than `keptMs`. */
-export async function* pruneRecords(context: AppContext, keptMs: number): AsyncGenerator<void, void, void> {
+export async function* pruneRecords(context: UpkeepContext, keptMs: number): AsyncGenerator<void, void, void> {
   const { clock, stores } = context;
   const before = clock.now() - keptMs;
   const forgetting = [
@@ -44,7 +44,7 @@ export async function* pruneRecords(context: AppContext, keptMs: number): AsyncG
  * A member enters and leaves once each, so its commands come again only while the run that owes them has not been saved
  * since: those of a day ago are repeats of nobody. A group without a command has been idle for as long.
  */
-async function* pruneGroups({ stores }: AppContext, before: number): AsyncGenerator<void, void, void> {
+async function* pruneGroups({ stores }: UpkeepContext, before: number): AsyncGenerator<void, void, void> {
   for (let after = ""; ;) {
     const page = await stores.retention.pageGroups(after, GROUPS_AT_ONCE);
     await Promise.all(
@@ -60,7 +60,7 @@ async function* pruneGroups({ stores }: AppContext, before: number): AsyncGenera
 }
 
 /** Commands to runs that were removed: nobody answers them, and the owner of the shard would look at them for ever. */
-export async function* pruneStrayCommands(context: AppContext, shard: number): AsyncGenerator<void, void, void> {
+export async function* pruneStrayCommands(context: UpkeepContext, shard: number): AsyncGenerator<void, void, void> {
   const { clock, stores } = context;
   for (let after = BEFORE_RUNS; ;) {
     const page: readonly RootId[] = await stores.inbox.pageRoots(shard, after, AT_ONCE);

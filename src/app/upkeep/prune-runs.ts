@@ -13,7 +13,7 @@ import {
 } from "../../domain/retention.ts";
 import type { KeptRun } from "../../stores/ports/retention.ts";
 import { dropArtifacts } from "../content/artifact-pruner.ts";
-import type { AppContext } from "../context.ts";
+import type { UpkeepContext } from "./context.ts";
 import { removeRun } from "../runs/remove-run.ts";
 import { rulesOf } from "./retention.ts";
 import { neededBy, retriedBy } from "../runs/succession.ts";
@@ -34,7 +34,7 @@ const AT_ONCE = 16;
 const DELETED_PIPELINE_MS = 86_400_000;
 
 /** Yields after each piece of work, so that the caller may rest or end it; what is left is found by the next look. */
-export async function* pruneRuns(context: AppContext, sweep: RunPruning): AsyncGenerator<void, void, void> {
+export async function* pruneRuns(context: UpkeepContext, sweep: RunPruning): AsyncGenerator<void, void, void> {
   const { pipelines, retention } = context.stores;
   const projects = new Map((await pipelines.listProjects()).map((project) => [project.projectId, project]));
   const ofProject = new Map<string, RunKey | null>();
@@ -67,7 +67,7 @@ interface PartPruning {
 }
 
 async function* prunePart(
-  context: AppContext,
+  context: UpkeepContext,
   sweep: RunPruning,
   { pipelineId, part, limits, kept }: PartPruning,
 ): AsyncGenerator<void, void, void> {
@@ -93,7 +93,7 @@ async function* prunePart(
 }
 
 /** Each answers whether the part is gone: a newer attempt may need it. All may be repeated after any cut. */
-const TAKE: Record<KeptPart, (context: AppContext, run: KeptRun) => Promise<boolean>> = {
+const TAKE: Record<KeptPart, (context: UpkeepContext, run: KeptRun) => Promise<boolean>> = {
   runs: async (context, { runId, origin }) => {
     if ((await neededBy(context, { rootId: runId, origin })) !== null) return false;
     const aggregate = await context.stores.aggregates.load(runId);
@@ -128,7 +128,7 @@ const TAKE: Record<KeptPart, (context: AppContext, run: KeptRun) => Promise<bool
 
 /** Steps that a newer attempt has not run again show what this one has left. */
 async function isReused(
-  context: AppContext,
+  context: UpkeepContext,
   part: "logs" | "artifacts",
   { runId, origin }: Pick<KeptRun, "runId" | "origin">,
 ): Promise<boolean> {
@@ -144,7 +144,7 @@ interface Place {
 }
 
 async function limitsOf(
-  { stores }: AppContext,
+  { stores }: UpkeepContext,
   part: KeptPart,
   { ageMs, perPipeline, perProject }: Bound,
   { pipelineId, projectId, ofProject }: Place,

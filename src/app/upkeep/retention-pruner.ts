@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { shardOf } from "../../../queues/shard-map.ts";
 import { KEPT_PARTS, type KeptPart, type Retention } from "../../domain/retention.ts";
-import type { AppContext } from "../context.ts";
+import type { UpkeepContext } from "./context.ts";
 import { finishRemovals, pruneRecords, pruneStrayCommands } from "./prune-records.ts";
 import { pruneRuns } from "./prune-runs.ts";
 
@@ -29,7 +29,7 @@ export interface PruneFigures {
 
 export class RetentionPruner {
   readonly figures: PruneFigures = { swept: { runs: 0, logs: 0, artifacts: 0, events: 0 }, oldestRunAt: null };
-  readonly #context: AppContext;
+  readonly #context: UpkeepContext;
   readonly #retention: Retention;
   readonly #owned: () => readonly number[];
   readonly #ended = new AbortController();
@@ -38,7 +38,7 @@ export class RetentionPruner {
   /** By the monotonic clock. */
   #recordsDueAt = Number.NEGATIVE_INFINITY;
 
-  constructor(context: AppContext, retention: Retention, owned: () => readonly number[]) {
+  constructor(context: UpkeepContext, retention: Retention, owned: () => readonly number[]) {
     this.#context = context;
     this.#retention = retention;
     this.#owned = owned;

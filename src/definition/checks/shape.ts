@@ -1,7 +1,8 @@
 /** What the schema finds, as diagnostics with positions and the nearest key. */
 import type { z } from "zod";
 import { didYouMean } from "../../expressions/nearest.ts";
-import { DIAGNOSTIC_CODES, type DiagnosticCode, toPointer } from "../text/diagnostics.ts";
+import { toPointer } from "../../domain/json-pointer.ts";
+import { DIAGNOSTIC_CODES, type DiagnosticCode } from "../text/diagnostics.ts";
 import { clip } from "../text/read-text.ts";
 import type { Path, Source, Spot } from "../text/source.ts";
 import { meantKey, reportUnknownKey } from "./unknown-keys.ts";

@@ -46,7 +46,7 @@ export const artifactSchema = z
 
 export const stepSchema = z
   .strictObject({
-    name: name.optional().describe("May hold expressions. Default: `step` and its number."),
+    name: name.optional().describe("May hold expressions. Default: what the step uses, such as `shell`."),
     id: identifier.optional().describe("How later steps and outputs name it: `steps.<id>`."),
     uses: z.string().min(1).describe("A builtin such as shell, or a plugin as `<plugin_path>@<version>`."),
     action: z.string().optional().describe("Which action of the plugin. Default: its own default, or its only one."),

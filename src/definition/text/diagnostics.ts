@@ -72,8 +72,3 @@ export interface Diagnostic {
   /** What to do; absent when the message says it. */
   readonly hint?: string;
 }
-
-/** A path of keys and indices as a JSON pointer. */
-export function toPointer(path: readonly PropertyKey[]): string {
-  return path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
-}

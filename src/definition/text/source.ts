@@ -1,7 +1,8 @@
 /** The text of a definition: from characters to a plain value, and back from a path in that value to line and column. */
 import { isMap, isNode, isScalar, LineCounter, type Node, type Range } from "yaml";
 import type { TextSpan } from "../../expressions/template.ts";
-import { type Diagnostic, type DiagnosticCode, toPointer } from "./diagnostics.ts";
+import { toPointer } from "../../domain/json-pointer.ts";
+import type { Diagnostic, DiagnosticCode } from "./diagnostics.ts";
 import { ParsedTexts } from "./parsed-texts.ts";
 import { LIMITS } from "../schema/limits.ts";
 import { findDuplicateKeys, findInexactNumbers, measure } from "./node-checks.ts";

@@ -2,7 +2,7 @@
 import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId } from "../../domain/ids.ts";
 import type { ArtifactRecord } from "../../stores/ports/artifacts.ts";
-import type { AppContext } from "../../app/context.ts";
+import type { HandoutContext } from "./context.ts";
 import { artifactsOfRun, isKept } from "../../app/content/run-artifacts.ts";
 import { heldStep, type StepGrant } from "../held-step.ts";
 
@@ -17,7 +17,7 @@ export interface WantedArtifact extends StepGrant {
  * not hold the step, or several jobs have kept one; `not_found`.
  */
 export async function findKeptArtifact(
-  context: AppContext,
+  context: HandoutContext,
   agentId: AgentId,
   { name, job, ...grant }: WantedArtifact,
 ): Promise<ArtifactRecord> {

@@ -6,7 +6,7 @@ import type { CacheRecord } from "../../stores/ports/caches.ts";
 import { deleteCacheNow } from "../../app/content/cache-pruner.ts";
 import { projectOfCacheStep } from "../ingest/cache-steps.ts";
 import { readBlob } from "../../app/content/content.ts";
-import type { AppContext } from "../../app/context.ts";
+import type { HandoutContext } from "./context.ts";
 import type { StepGrant } from "../held-step.ts";
 
 export interface WantedCache extends StepGrant {
@@ -21,7 +21,7 @@ export interface WantedCache extends StepGrant {
  * not hold the step.
  */
 export async function findCache(
-  context: AppContext,
+  context: HandoutContext,
   agentId: AgentId,
   wanted: WantedCache,
 ): Promise<CacheRecord | undefined> {
@@ -35,7 +35,7 @@ export async function findCache(
 
 /** From a byte on. Throws `not_found` when it is gone; then the entry goes, too, since it would be in the way of another one. */
 export async function* readCache(
-  { stores }: AppContext,
+  { stores }: HandoutContext,
   entry: CacheRecord,
   from: number,
 ): AsyncGenerator<Uint8Array, void, void> {
@@ -49,7 +49,7 @@ export async function* readCache(
 }
 
 async function choose(
-  { stores: { caches }, clock }: AppContext,
+  { stores: { caches }, clock }: HandoutContext,
   projectId: ProjectId,
   { key, restoreKeys, paths }: WantedCache,
 ): Promise<CacheRecord | undefined> {

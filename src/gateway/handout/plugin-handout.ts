@@ -3,7 +3,7 @@ import { PIECE_BYTES } from "../../domain/artifacts.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId } from "../../domain/ids.ts";
 import { splitReference } from "../../domain/plugins.ts";
-import type { AppContext } from "../../app/context.ts";
+import type { HandoutContext } from "./context.ts";
 import { heldStep, type StepGrant } from "../held-step.ts";
 
 /**
@@ -11,7 +11,7 @@ import { heldStep, type StepGrant } from "../held-step.ts";
  * uses no plugin of the registry; `not_found` when that was deleted since; `range_not_satisfiable` for an offset behind it.
  */
 export async function* readPluginPackage(
-  { stores }: AppContext,
+  { stores }: HandoutContext,
   agentId: AgentId,
   { offset, ...grant }: StepGrant & { readonly offset: number },
 ): AsyncGenerator<Uint8Array, void, void> {

@@ -11,7 +11,7 @@ import { type AgentId, artifactIdOf } from "../../domain/ids.ts";
 import type { ArtifactRecord } from "../../stores/ports/artifacts.ts";
 import { deleteArtifactNow, dropAbandoned, UPLOAD_MS } from "../../app/content/artifact-pruner.ts";
 import { ContentIngest } from "../../app/content/content.ts";
-import type { AppContext } from "../../app/context.ts";
+import type { IngestContext } from "./context.ts";
 import { heldStep, type StepGrant } from "../held-step.ts";
 
 export interface UploadRequest extends StepGrant {
@@ -22,14 +22,14 @@ export interface UploadRequest extends StepGrant {
 
 /** One stream of pieces; call one method after the other. */
 export class ArtifactIngest {
-  readonly #context: AppContext;
+  readonly #context: IngestContext;
   readonly #agentId: AgentId;
   readonly #record: ArtifactRecord;
   readonly #rule: ArtifactRule;
   readonly #content: ContentIngest;
 
   private constructor(
-    context: AppContext,
+    context: IngestContext,
     agentId: AgentId,
     { record, rule, content }: { record: ArtifactRecord; rule: ArtifactRule; content: ContentIngest },
   ) {
@@ -45,7 +45,7 @@ export class ArtifactIngest {
    * step is not to keep this, or it was begun with other files; `malformed_request` for a list of files that cannot be;
    * `too_large` for more than the installation allows.
    */
-  static async begin(context: AppContext, agentId: AgentId, request: UploadRequest): Promise<ArtifactIngest> {
+  static async begin(context: IngestContext, agentId: AgentId, request: UploadRequest): Promise<ArtifactIngest> {
     checkManifest(context, request);
     const { runId, step } = await heldStep(context, agentId, request);
     const { stepRunId, token, name, files } = request;
@@ -126,7 +126,7 @@ export class ArtifactIngest {
   }
 }
 
-function checkManifest({ artifactRules }: AppContext, { name, files }: UploadRequest): void {
+function checkManifest({ artifactRules }: IngestContext, { name, files }: UploadRequest): void {
   const { maxFileBytes, maxArtifactBytes } = artifactRules;
   if (files.length === 0) throw malformed(`artifact ${quoted(name)} has no files`);
   if (files.length > MANIFEST_BOUNDS.files) {

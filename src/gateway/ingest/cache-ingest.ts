@@ -6,7 +6,7 @@ import type { CacheRecord } from "../../stores/ports/caches.ts";
 import { releasedCacheStep } from "./cache-steps.ts";
 import { deleteCacheNow } from "../../app/content/cache-pruner.ts";
 import { ContentIngest } from "../../app/content/content.ts";
-import type { AppContext } from "../../app/context.ts";
+import type { IngestContext } from "./context.ts";
 import type { StepGrant } from "../held-step.ts";
 
 /** An upload whose time is over is left alone for so long: its last piece may be on its way to the disk. */
@@ -21,12 +21,12 @@ export interface CacheUpload extends StepGrant {
 
 /** One stream of pieces; call one method after the other. */
 export class CacheIngest {
-  readonly #context: AppContext;
+  readonly #context: IngestContext;
   readonly #record: CacheRecord;
   readonly #until: number;
   readonly #content: ContentIngest;
 
-  private constructor(context: AppContext, record: CacheRecord, until: number, content: ContentIngest) {
+  private constructor(context: IngestContext, record: CacheRecord, until: number, content: ContentIngest) {
     this.#context = context;
     this.#record = record;
     this.#until = until;
@@ -37,7 +37,7 @@ export class CacheIngest {
    * Begins an upload, or goes on with one that was cut off. Throws `conflict` when the step is none that may keep anything, or
    * another has kept an entry of this key or is about to; `too_large` for more than the installation allows.
    */
-  static async begin(context: AppContext, agentId: AgentId, upload: CacheUpload): Promise<CacheIngest> {
+  static async begin(context: IngestContext, agentId: AgentId, upload: CacheUpload): Promise<CacheIngest> {
     const { stepRunId, token, key, paths, sizeBytes, sha256 } = upload;
     const { stores, cacheRules } = context;
     const most = Math.min(cacheRules.maxEntryBytes, cacheRules.maxProjectBytes);

@@ -3,7 +3,7 @@ import { isGrantOf, isHeld, type StepState } from "../../../actors/step/state.ts
 import { LIFECYCLES } from "../../domain/events.ts";
 import type { AgentId, StepRunId } from "../../domain/ids.ts";
 import { type AgentEvent, type AgentEventOwner, ownerOf } from "../../stores/ports/agent-events.ts";
-import type { AppContext } from "../../app/context.ts";
+import type { IngestContext } from "./context.ts";
 
 const MAX_EVENTS_A_BATCH = 1_000;
 /** Of one run, and of what one agent says of itself. */
@@ -41,7 +41,7 @@ type Judged = AgentEvent | EventVerdict;
  * cannot be reached; the batch may then be sent again as it is.
  */
 export async function takeAgentEvents(
-  context: AppContext,
+  context: IngestContext,
   agentId: AgentId,
   events: readonly PushedEvent[],
 ): Promise<readonly EventVerdict[]> {
@@ -78,12 +78,12 @@ export async function takeAgentEvents(
 
 /** Looks at the events of one batch; each step and each count is read once. */
 class Judge {
-  readonly #context: AppContext;
+  readonly #context: IngestContext;
   readonly #agentId: AgentId;
   readonly #steps = new Map<StepRunId, StepState | undefined>();
   readonly #counts = new Map<AgentEventOwner, number>();
 
-  constructor(context: AppContext, agentId: AgentId) {
+  constructor(context: IngestContext, agentId: AgentId) {
     this.#context = context;
     this.#agentId = agentId;
   }

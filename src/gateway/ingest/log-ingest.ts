@@ -2,7 +2,7 @@
 import type { AgentId, StepRunId } from "../../domain/ids.ts";
 import { logChannel } from "../../feed/feed.ts";
 import { lastLineOf, type LogLine } from "../../stores/ports/logs.ts";
-import type { AppContext } from "../../app/context.ts";
+import type { IngestContext } from "./context.ts";
 import { isGrantOf, type StepState } from "../../../actors/step/state.ts";
 
 const MAX_LINES = 1_000;
@@ -30,12 +30,12 @@ export type LogVerdict =
 
 /** One agent's stream of batches; push one after the other. */
 export class LogIngest {
-  readonly #context: AppContext;
+  readonly #context: IngestContext;
   readonly #agentId: AgentId;
   /** By step and token: up to which line the store had everything, after the last batch. */
   readonly #storedThrough = new Map<string, number>();
 
-  constructor(context: AppContext, agentId: AgentId) {
+  constructor(context: IngestContext, agentId: AgentId) {
     this.#context = context;
     this.#agentId = agentId;
   }

@@ -20,7 +20,7 @@ import { MillraceError } from "../../domain/errors.ts";
 import { asId, type JobRunId, type StepRunId } from "../../domain/ids.ts";
 import { bytesOf, OUTPUT_BOUNDS } from "../../domain/outputs.ts";
 import type { Pairs } from "../../domain/plan.ts";
-import { parse } from "../status.ts";
+import { parseMessage } from "./parse-message.ts";
 
 /** More than an agent with all its slots taken can hold. */
 const MAX_HELD = 10_000;
@@ -44,7 +44,7 @@ const heldJobs = z.array(id.transform((text) => asId<JobRunId>(text))).max(MAX_H
 const holdings = z.object({ held: heldSteps, heldJobIds: heldJobs, takesNoJobs: z.string().max(256) });
 
 function readHoldings(message: { held: HeldStepRun[]; heldJobIds: string[]; takesNoJobs: string }): AgentHoldings {
-  const { held, heldJobIds, takesNoJobs } = parse(holdings, message);
+  const { held, heldJobIds, takesNoJobs } = parseMessage(holdings, message);
   return { steps: held, jobIds: heldJobIds, takesNoJobs };
 }
 
@@ -76,7 +76,7 @@ const OUTPUT_NAME = /^[A-Za-z_][\w-]{0,63}$/;
 
 export function readReport(message: ReportMessage | undefined): StepReport {
   if (message === undefined) throw new MillraceError("malformed_request", "the request has no report");
-  const { startedAtMs, endedAtMs, ...rest } = parse(report, message);
+  const { startedAtMs, endedAtMs, ...rest } = parseMessage(report, message);
   if (message.phase === "STEP_PHASE_UNSPECIFIED") {
     throw new MillraceError("malformed_request", `the report of ${rest.stepRunId} has no known phase`);
   }
@@ -99,8 +99,8 @@ function readOutputs({ stepRunId, outputs }: ReportMessage): Pairs<string> {
 }
 
 export function readHello(hello: HelloMessage): Hello {
-  const facts = parse(agentFacts, hello);
-  return { bootId: parse(chosenId, hello.bootId), facts, holdings: readHoldings(hello) };
+  const facts = parseMessage(agentFacts, hello);
+  return { bootId: parseMessage(chosenId, hello.bootId), facts, holdings: readHoldings(hello) };
 }
 
 export function readHeartbeat(heartbeat: HeartbeatRequest): Heartbeat {

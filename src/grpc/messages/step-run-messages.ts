@@ -127,7 +127,7 @@ function argsOf({ argsJson }: StepRunSpec): unknown {
     return JSON.parse(argsJson);
   } catch (error) {
     const message = `args_json is no JSON: ${(error as Error).message}`;
-    const problems = [{ code: "malformed", pointer: "/spec/argsJson", message }];
+    const problems = [{ code: "json", pointer: "/spec/argsJson", message }];
     throw new MillraceError("malformed_request", message, { problems });
   }
 }

@@ -335,7 +335,7 @@ describe("the kernel", () => {
     ]);
     const [letter] = await stores.deadLetters.list({ offset: 0, limit: 10, descending: false });
     expect(letter).to.include({ rootId: runId, shard: SHARD });
-    expect(letter!.reason).to.equal("a job that is queued cannot meet held");
+    expect(letter!.reason).to.equal("the input stillBlocked is not valid for a job that is queued");
     expect((await jobOf(runId)).state).to.equal("running");
   });
 

@@ -54,6 +54,13 @@ describe("a rerun", () => {
       expect(second.start().runJob(0).runJob(1).run.state).to.equal("success");
       expect(() => new SimulatedRun(planOf([[{ name: "v2" }]]), { of: first, scope: FAILED })).to.throw("plan_differs");
     });
+
+    it("links each job to the one before it when an earlier release named the steps by their number", () => {
+      const first = ended([[{ steps: [{ name: "step 1" }, { name: "test" }] }]], "ok");
+      const plan = planOf([[{ steps: [{ name: "checkout" }, { name: "test" }] }]]);
+      const second = new SimulatedRun(plan, { of: first, scope: { kind: "all" } });
+      expect(second.job(0)).to.include({ retryOf: first.job(0).jobId, attemptsBefore: 1 });
+    });
   });
 
   describe("of what failed", () => {
@@ -101,6 +108,18 @@ describe("a rerun", () => {
         for (const index of reused) expect(offeredIn(second)).to.not.include(index);
       });
     }
+
+    it("takes a step without a name as the one that an earlier release named by its number", () => {
+      const named = (...names: readonly string[]): JobSketch => ({ steps: names.map((name) => ({ name })) });
+      const first = ended([[named("step 1", "step 2"), named("step 1", "lint")]], "ok", "bad");
+      const again = (...jobs: readonly JobSketch[]) => new SimulatedRun(planOf([jobs]), { of: first, scope: FAILED });
+      const second = again(named("shell", "shell"), named("checkout", "lint")).start();
+      expect(reusedIn(second)).to.deep.equal([true, false]);
+      expect(second.runJob(1).run.state).to.equal("success");
+      expect(() => again(named("shell", "shell"), named("lint", "checkout"))).to.throw("plan_differs");
+      expect(() => again(named("shell", "shell"), named("checkout"))).to.throw("plan_differs");
+
+    });
 
     it("has nothing to do where all succeeded", () => {
       expect(() => ended([[{}]], "ok").again(FAILED)).to.throw("nothing_failed");

@@ -126,7 +126,7 @@ describe("a step", () => {
     const run = granted();
     const before = run.step(0, 0);
     run.tellStep(0, 0, { type: "skip", reason: "" });
-    expect(run.undecided).to.deep.equal(["a step that is queued cannot meet skip"]);
+    expect(run.undecided).to.deep.equal(["the input skip is not valid for a step that is queued"]);
     expect(run.step(0, 0)).to.equal(before);
     expect(run.step(0, 0).grant!.agentId).to.equal(AGENT);
   });

@@ -40,19 +40,19 @@ describe("the artifacts of a step on an agent", () => {
   it("are with the plane before it hears of the end, and a line of the log says so", async () => {
     const pieces: Buffer[] = [];
     let reportsAtCommit = -1;
-    bench.plane.onPushArtifact = (stream) => {
+    bench.gateway.onPushArtifact = (stream) => {
       stream.on("data", ({ message }: PushArtifactRequest) => {
-        const ends = bench.plane.reports.filter(({ phase }) => phase !== "STEP_PHASE_STARTED");
+        const ends = bench.gateway.reports.filter(({ phase }) => phase !== "STEP_PHASE_STARTED");
         if (message?.$case === "commit") reportsAtCommit = ends.length;
       });
       takes(pieces)(stream);
     };
-    bench.plane.dispatch({ script: "echo hello; echo content > out", ...KEEP });
-    const end = await bench.plane.endOf();
+    bench.gateway.dispatch({ script: "echo hello; echo content > out", ...KEEP });
+    const end = await bench.gateway.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_SUCCEEDED", reason: "", lastLine: 2n });
     expect(reportsAtCommit).to.equal(0);
     expect(Buffer.concat(pieces).toString()).to.equal("content\n");
-    const lines = await bench.plane.logOf(end.lastLine);
+    const lines = await bench.gateway.logOf(end.lastLine);
     expect(lines.map(({ content }) => content)).to.deep.equal([
       "hello",
       'millrace: the artifact "out" is kept: 8 bytes in 1 file',
@@ -62,54 +62,54 @@ describe("the artifacts of a step on an agent", () => {
   it("are sent again when the plane cannot take them now, from where it says on", async () => {
     const pieces: Buffer[] = [];
     let tries = 0;
-    bench.plane.onPushArtifact = (stream) => {
+    bench.gateway.onPushArtifact = (stream) => {
       if (++tries <= 2) return void stream.emit("error", { code: status.UNAVAILABLE, details: "the store is out" });
       takes(pieces, 262_144)(stream);
     };
-    bench.plane.dispatch({ script: "head -c 262146 /dev/zero | tr '\\0' a > out", ...KEEP });
-    expect(await bench.plane.endOf()).to.include({ phase: "STEP_PHASE_SUCCEEDED" });
+    bench.gateway.dispatch({ script: "head -c 262146 /dev/zero | tr '\\0' a > out", ...KEEP });
+    expect(await bench.gateway.endOf()).to.include({ phase: "STEP_PHASE_SUCCEEDED" });
     expect(tries).to.equal(3);
     expect(Buffer.concat(pieces).toString()).to.equal("aa");
   });
 
   it("fail a step that had succeeded when the plane refuses them, and no other", async () => {
-    bench.plane.onPushArtifact = (stream) =>
+    bench.gateway.onPushArtifact = (stream) =>
       void stream.emit("error", { code: status.FAILED_PRECONDITION, details: "it is too late" });
-    bench.plane.dispatch({ script: "echo content > out", ...KEEP });
-    expect(await bench.plane.endOf()).to.include({
+    bench.gateway.dispatch({ script: "echo content > out", ...KEEP });
+    expect(await bench.gateway.endOf()).to.include({
       phase: "STEP_PHASE_FAILED",
       exitCode: 0,
       reason: 'the artifact "out" cannot be kept: it is too late',
     });
-    bench.plane.dispatch({ script: "echo content > out; exit 4", stepRunId: "step_2", ...KEEP });
-    expect(await bench.plane.endOf("step_2")).to.include({ phase: "STEP_PHASE_FAILED", reason: "exit code 4" });
+    bench.gateway.dispatch({ script: "echo content > out; exit 4", stepRunId: "step_2", ...KEEP });
+    expect(await bench.gateway.endOf("step_2")).to.include({ phase: "STEP_PHASE_FAILED", reason: "exit code 4" });
   });
 
   it("are not kept of a step that was cancelled or out of time", async () => {
     let pushes = 0;
-    bench.plane.onPushArtifact = (stream) => {
+    bench.gateway.onPushArtifact = (stream) => {
       pushes++;
       takes([])(stream);
     };
-    bench.plane.dispatch({ script: "echo content > out; sleep 60", timeoutMs: 200n, cancelGraceMs: 0n, ...KEEP });
-    expect(await bench.plane.endOf()).to.include({ phase: "STEP_PHASE_TIMED_OUT" });
+    bench.gateway.dispatch({ script: "echo content > out; sleep 60", timeoutMs: 200n, cancelGraceMs: 0n, ...KEEP });
+    expect(await bench.gateway.endOf()).to.include({ phase: "STEP_PHASE_TIMED_OUT" });
     expect(pushes).to.equal(0);
   });
 
   it("are let go when the step is cancelled while they are sent", async () => {
     let open: Push | undefined;
     let isGone = false;
-    bench.plane.onPushArtifact = (stream) => {
+    bench.gateway.onPushArtifact = (stream) => {
       open = stream;
       stream.on("error", () => {});
       stream.on("cancelled", () => (isGone = true));
       stream.resume();
     };
-    const { token } = bench.plane.dispatch({ script: "echo content > out", ...KEEP });
+    const { token } = bench.gateway.dispatch({ script: "echo content > out", ...KEEP });
     await until("the upload", () => open);
     const value = { jobId: "job_1", stepRunId: "step_1", token, graceMs: 10_000n, reason: "stopped by ann" };
-    bench.plane.order({ $case: "revoke", value });
-    expect(await bench.plane.endOf()).to.include({
+    bench.gateway.order({ $case: "revoke", value });
+    expect(await bench.gateway.endOf()).to.include({
       phase: "STEP_PHASE_CANCELLED",
       reason: "stopped by ann",
       exitCode: 0,
@@ -119,14 +119,14 @@ describe("the artifacts of a step on an agent", () => {
 
   it("are let go when the lease runs out while they are sent: the step is lost", async () => {
     let open: Push | undefined;
-    bench.plane.onPushArtifact = (stream) => {
+    bench.gateway.onPushArtifact = (stream) => {
       open = stream;
       stream.on("error", () => {});
       stream.resume();
     };
-    bench.plane.dispatch({ script: "echo content > out", leaseMs: 1_000n, ...KEEP });
+    bench.gateway.dispatch({ script: "echo content > out", leaseMs: 1_000n, ...KEEP });
     await until("the upload", () => open);
-    bench.plane.acknowledgesHeartbeats = false;
-    expect(await bench.plane.endOf()).to.include({ phase: "STEP_PHASE_LOST" });
+    bench.gateway.acknowledgesHeartbeats = false;
+    expect(await bench.gateway.endOf()).to.include({ phase: "STEP_PHASE_LOST" });
   });
 });

@@ -32,8 +32,8 @@ describe("a cache step on an agent", () => {
     [finds, begun, pushed] = [[], [], []];
     bench = await new AgentBench().open();
     await bench.start();
-    bench.plane.onPushCache = takes;
-    bench.plane.onPullCache = (stream) =>
+    bench.gateway.onPushCache = takes;
+    bench.gateway.onPullCache = (stream) =>
       answering(stream, () => {
         stream.write({ message: { $case: "missed", value: {} } });
         stream.end();
@@ -87,7 +87,7 @@ describe("a cache step on an agent", () => {
   });
   /** Plays a plane that has this entry, and sends at most `most` bytes of it a call. */
   const has = (key: string, content: Buffer, most = Infinity) => {
-    bench.plane.onPullCache = (stream) =>
+    bench.gateway.onPullCache = (stream) =>
       answering(
         stream,
         () => void stream.write({ message: { $case: "found", value: entryOf(key, content) } }),
@@ -102,25 +102,25 @@ describe("a cache step on an agent", () => {
       );
   };
   const cache = (args: object, more: object = {}) =>
-    bench.plane.dispatch({
+    bench.gateway.dispatch({
       uses: "cache",
       argsJson: JSON.stringify({ key: "npm-1", paths: ["deps"], ...args }),
       ...more,
     });
   const shell = async (script: string, stepRunId: string) => {
-    bench.plane.dispatch({ script, stepRunId });
-    const end = await bench.plane.endOf(stepRunId);
+    bench.gateway.dispatch({ script, stepRunId });
+    const end = await bench.gateway.endOf(stepRunId);
     expect(end.phase, end.reason).to.equal("STEP_PHASE_SUCCEEDED");
     return end;
   };
-  const release = (succeeded: boolean) => bench.plane.order({ $case: "release", value: { jobId: "job_1", succeeded } });
+  const release = (succeeded: boolean) => bench.gateway.order({ $case: "release", value: { jobId: "job_1", succeeded } });
   const workspaces = () => readdir(join(bench.dataDir, "work"));
   const logOf = async (lines: number, stepRunId = "step_1") =>
-    (await bench.plane.logOf(BigInt(lines), stepRunId)).map(({ content }) => content);
+    (await bench.gateway.logOf(BigInt(lines), stepRunId)).map(({ content }) => content);
 
   it("misses, and has its paths kept when the job has succeeded, before the workspace goes", async () => {
     cache({ restoreKeys: ["npm-"] });
-    const end = await bench.plane.endOf();
+    const end = await bench.gateway.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_SUCCEEDED", reason: "", lastLine: 1n });
     expect(end.outputs).to.deep.equal({ hit: "false", key: "npm-1", restored: "" });
     expect(finds).to.deep.equal([
@@ -148,7 +148,7 @@ describe("a cache step on an agent", () => {
     expect(content.length).to.be.greaterThan(PIECE * 3);
     has("npm-1", content, PIECE * 2);
     cache({});
-    const end = await bench.plane.endOf();
+    const end = await bench.gateway.endOf();
     expect(end.phase, end.reason).to.equal("STEP_PHASE_SUCCEEDED");
     expect(end.outputs).to.deep.equal({ hit: "true", key: "npm-1", restored: "npm-1" });
     expect(finds.length, "calls").to.equal(Math.ceil(content.length / (PIECE * 2)));
@@ -165,7 +165,7 @@ describe("a cache step on an agent", () => {
   it("brings back another entry in its place, and has its own kept", async () => {
     has("npm-0", await archiveOf({ deps: "old" }, "deps"));
     cache({ restoreKeys: ["npm-"] });
-    const end = await bench.plane.endOf();
+    const end = await bench.gateway.endOf();
     expect(end.outputs).to.deep.equal({ hit: "false", key: "npm-1", restored: "npm-0" });
     expect((await logOf(1))[0]).to.include('the cache "npm-0" in place of "npm-1" is here');
     release(true);
@@ -178,14 +178,14 @@ describe("a cache step on an agent", () => {
     for (const [index, content] of ["one", "one", "two"].entries()) {
       await shell(`echo ${content} > lock`, `step_a${index}`);
       cache({ keyFiles: ["lock"], restoreKeys: ["npm-1-"] }, { stepRunId: `step_b${index}` });
-      keys.push((await bench.plane.endOf(`step_b${index}`)).outputs["key"]!);
+      keys.push((await bench.gateway.endOf(`step_b${index}`)).outputs["key"]!);
     }
     expect(keys[0]).to.match(/^npm-1-[0-9a-f]{64}$/);
     expect(keys[1]).to.equal(keys[0]);
     expect(keys[2]).not.to.equal(keys[0]);
     expect(finds.map(({ key }) => key)).to.deep.equal(keys);
     cache({ keyFiles: ["none*"] }, { stepRunId: "step_c" });
-    expect(await bench.plane.endOf("step_c")).to.include({
+    expect(await bench.gateway.endOf("step_c")).to.include({
       phase: "STEP_PHASE_FAILED",
       reason: 'cache keyFiles: no file matches "none*"',
     });
@@ -193,7 +193,7 @@ describe("a cache step on an agent", () => {
 
   it("keeps nothing of a job that has not succeeded", async () => {
     cache({});
-    await bench.plane.endOf();
+    await bench.gateway.endOf();
     await shell("echo content > deps", "step_2");
     release(false);
     await until("no workspace", async () => (await workspaces()).length === 0);
@@ -202,7 +202,7 @@ describe("a cache step on an agent", () => {
 
   it("says after the job why nothing is kept", async () => {
     cache({});
-    await bench.plane.endOf();
+    await bench.gateway.endOf();
     release(true);
     expect((await logOf(2))[1]).to.equal(
       'millrace: warning: the cache "npm-1" is not kept: there is no file in its paths',
@@ -210,10 +210,10 @@ describe("a cache step on an agent", () => {
   });
 
   it("says after the job that the plane refuses what it would keep", async () => {
-    bench.plane.onPushCache = (stream) =>
+    bench.gateway.onPushCache = (stream) =>
       void stream.emit("error", { code: status.FAILED_PRECONDITION, details: "another job has kept it" });
     cache({});
-    await bench.plane.endOf();
+    await bench.gateway.endOf();
     await shell("echo content > deps", "step_2");
     release(true);
     expect((await logOf(2))[1]).to.equal('millrace: warning: the cache "npm-1" is not kept: another job has kept it');
@@ -221,12 +221,12 @@ describe("a cache step on an agent", () => {
 
   it("goes on without an entry that does not come, and brings nothing of it", async () => {
     const content = await archiveOf({ deps: "old" }, "deps");
-    bench.plane.onPullCache = (stream) => void stream.emit("error", { code: status.NOT_FOUND, details: "it is gone" });
+    bench.gateway.onPullCache = (stream) => void stream.emit("error", { code: status.NOT_FOUND, details: "it is gone" });
     cache({});
-    expect((await bench.plane.endOf()).outputs).to.include({ hit: "false" });
+    expect((await bench.gateway.endOf()).outputs).to.include({ hit: "false" });
     expect((await logOf(1))[0]).to.equal('millrace: warning: no cache is brought back for "npm-1": it is gone');
     const entry = { ...entryOf("npm-1", content), sha256: "0".repeat(64) };
-    bench.plane.onPullCache = (stream) =>
+    bench.gateway.onPullCache = (stream) =>
       answering(
         stream,
         () => void stream.write({ message: { $case: "found", value: entry } }),
@@ -236,7 +236,7 @@ describe("a cache step on an agent", () => {
         },
       );
     cache({}, { stepRunId: "step_2" });
-    expect((await bench.plane.endOf("step_2")).outputs).to.include({ hit: "false" });
+    expect((await bench.gateway.endOf("step_2")).outputs).to.include({ hit: "false" });
     expect((await logOf(1, "step_2"))[0]).to.include("what came does not have its checksum");
     expect(await readdir(join(bench.dataDir, "work/job_1"))).to.deep.equal([]);
   });
@@ -254,7 +254,7 @@ describe("a cache step on an agent", () => {
       [{ key: "npm-hush-hush" }, "cache takes no secret in a key"],
     ].entries() as Iterable<[number, [object, string]]>) {
       cache(args, { stepRunId: `step_${index}`, secrets: ["hush-hush"] });
-      const end = await bench.plane.endOf(`step_${index}`);
+      const end = await bench.gateway.endOf(`step_${index}`);
       expect(end.phase).to.equal("STEP_PHASE_FAILED");
       expect(end.reason).to.include(reason);
     }
@@ -262,21 +262,21 @@ describe("a cache step on an agent", () => {
 
   it("is waited for by an agent that is told to stop, and given up on when that takes too long", async () => {
     let isOpen = false;
-    bench.plane.onPushCache = (stream) => {
+    bench.gateway.onPushCache = (stream) => {
       stream.on("error", () => {});
       isOpen = true;
       stream.resume();
     };
     const agent = await bench.restart({ drainTimeoutMs: 1_500 });
     cache({});
-    await bench.plane.endOf();
+    await bench.gateway.endOf();
     await shell("echo content > deps", "step_2");
     release(true);
     await until("the upload", () => isOpen);
     const stoppedAt = performance.now();
     await agent.stop();
     expect(performance.now() - stoppedAt).to.be.within(1_000, 8_000);
-    const lines = bench.plane.lines.get("step_1")!.map(({ content }) => content);
+    const lines = bench.gateway.lines.get("step_1")!.map(({ content }) => content);
     expect(lines.at(-1)).to.equal('millrace: warning: the cache "npm-1" is not kept: the agent was stopped');
   });
 });

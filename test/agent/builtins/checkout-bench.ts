@@ -62,17 +62,17 @@ export class CheckoutBench {
   /** Answers the id of the step run; `more` is of its dispatch. */
   start(args: object, more: object = {}): string {
     const stepRunId = `step_${++this.#steps}`;
-    this.agent.plane.dispatch({ uses: "checkout", argsJson: JSON.stringify(args), stepRunId, ...more });
+    this.agent.gateway.dispatch({ uses: "checkout", argsJson: JSON.stringify(args), stepRunId, ...more });
     return stepRunId;
   }
 
   async endOf(stepRunId: string): Promise<EndedCheckout> {
-    const { plane } = this.agent;
+    const { gateway } = this.agent;
     const isEnd = (report: { stepRunId: string; phase: string }): boolean =>
       report.stepRunId === stepRunId && report.phase !== "STEP_PHASE_STARTED";
-    const end = await until(`the end of ${stepRunId}`, () => plane.reports.find(isEnd), 30_000);
+    const end = await until(`the end of ${stepRunId}`, () => gateway.reports.find(isEnd), 30_000);
     const { phase, exitCode, reason, outputs, lastLine } = end;
-    const log = (await plane.logOf(lastLine, stepRunId)).map(({ content }) => content);
+    const log = (await gateway.logOf(lastLine, stepRunId)).map(({ content }) => content);
     return { phase, exitCode, reason, outputs, log };
   }
 

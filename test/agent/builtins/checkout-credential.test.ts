@@ -191,7 +191,7 @@ exec sh -c "$1"
       const args = { repo: `${server.origin}/large.git`, credential: `robot:${PASSWORD}` };
       const cancelled = bench.start(args);
       await until("a fetch that waits", () => alive().includes("remote-http") && server.authorizations.length >= 4);
-      bench.agent.plane.order({
+      bench.agent.gateway.order({
         $case: "revoke",
         value: { jobId: "job_1", stepRunId: cancelled, token: 1n, reason: "the run was stopped", graceMs: 10_000n },
       });

@@ -74,7 +74,7 @@ describe("the builtin `http`", () => {
       scratchDir: "/",
       gateway: undefined as never,
       say: (line) => void lines.push(line),
-      sayLate: (line) => void lines.push(line),
+      sayAfterEnd: (line) => void lines.push(line),
       mask: (text) => new SecretFinder(secrets).mask(text),
       output: (name, value) => void (outputs[name] = value),
       whenJobSucceeded: () => {},
@@ -292,22 +292,22 @@ describe("the builtin `http`", () => {
     });
     afterEach(() => bench.end());
     const start = (args: object, more: object = {}) =>
-      bench.plane.dispatch({ uses: "http@v1", argsJson: JSON.stringify(args), ...more });
+      bench.gateway.dispatch({ uses: "http@v1", argsJson: JSON.stringify(args), ...more });
 
     it("reports its output, and has its lines in the log", async () => {
       const url = await serve();
       start({ url, output: "answer" });
-      const end = await bench.plane.endOf();
+      const end = await bench.gateway.endOf();
       expect(end).to.include({ phase: "STEP_PHASE_SUCCEEDED", exitCode: -1, reason: "" });
       expect(end.outputs).to.deep.equal({ answer: "hello" });
-      const log = await bench.plane.logOf(end.lastLine);
+      const log = await bench.gateway.logOf(end.lastLine);
       expect(log.map(({ content }) => content)).to.deep.equal([`millrace: GET ${url}: 200`]);
     });
 
     it("is reported as failed with its reason", async () => {
       const url = await serve({ "/": (_, response) => void response.writeHead(404).end("not here") });
       start({ url });
-      expect(await bench.plane.endOf()).to.include({
+      expect(await bench.gateway.endOf()).to.include({
         phase: "STEP_PHASE_FAILED",
         reason: "the answer has the status 404: not here",
       });
@@ -325,13 +325,13 @@ describe("the builtin `http`", () => {
       });
       start({ url: `${origin}/silent` });
       await until("the request", () => seen.length === 1);
-      bench.plane.order({
+      bench.gateway.order({
         $case: "revoke",
         value: { jobId: "job_1", stepRunId: "step_1", token: 1n, reason: "the run was stopped", graceMs: 10_000n },
       });
-      expect(await bench.plane.endOf()).to.include({ phase: "STEP_PHASE_CANCELLED", reason: "the run was stopped" });
+      expect(await bench.gateway.endOf()).to.include({ phase: "STEP_PHASE_CANCELLED", reason: "the run was stopped" });
       start({ url: `${origin}/amid` }, { stepRunId: "step_2", timeoutMs: 200n });
-      expect(await bench.plane.endOf("step_2")).to.include({ phase: "STEP_PHASE_TIMED_OUT" });
+      expect(await bench.gateway.endOf("step_2")).to.include({ phase: "STEP_PHASE_TIMED_OUT" });
       await until("the end of both connections", () => closed.length === 2);
     });
   });

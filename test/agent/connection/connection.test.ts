@@ -29,9 +29,9 @@ describe("an agent and its connection", () => {
     const first = await bench.start({ labels: { team: "test", os: "overridden" } });
     await first.stop();
     await bench.start();
-    expect(bench.plane.registrations).to.have.length(1);
-    expect(bench.plane.registrations[0]).to.deep.include({ name: "tester", slots: 2 });
-    const { labels, bootId } = bench.plane.hellos[0]!;
+    expect(bench.gateway.registrations).to.have.length(1);
+    expect(bench.gateway.registrations[0]).to.deep.include({ name: "tester", slots: 2 });
+    const { labels, bootId } = bench.gateway.hellos[0]!;
     expect(labels).to.deep.equal({
       team: "test",
       os: "overridden",
@@ -39,34 +39,34 @@ describe("an agent and its connection", () => {
       hostname: hostname(),
       cores: String(availableParallelism()),
     });
-    expect(bootId).to.not.equal(bench.plane.hellos[1]!.bootId);
+    expect(bootId).to.not.equal(bench.gateway.hellos[1]!.bootId);
     expect((await stat(join(bench.dataDir, "identity.json"))).mode & 0o777).to.equal(0o600);
   });
 
   it("says nothing of itself when it is told not to", async () => {
     await bench.start({ facts: false, labels: { team: "test" } });
-    expect(bench.plane.hellos[0]!.labels).to.deep.equal({ team: "test" });
-    expect(bench.plane.registrations[0]!.labels).to.deep.equal({ team: "test" });
+    expect(bench.gateway.hellos[0]!.labels).to.deep.equal({ team: "test" });
+    expect(bench.gateway.registrations[0]!.labels).to.deep.equal({ team: "test" });
   });
 
   it("begins no job while its disk is too full, and says so", async () => {
     await bench.start({ minFreeDisk: { bytes: Number.MAX_SAFE_INTEGER, percent: 100 } });
-    const { takesNoJobs } = bench.plane.hellos[0]!;
+    const { takesNoJobs } = bench.gateway.hellos[0]!;
     expect(takesNoJobs).to.match(/^\d+ MiB of the agent's disk are free, less than \d+ MiB$/);
-    await until("a heartbeat", () => bench.plane.heartbeats.length > 0);
-    expect(bench.plane.heartbeats[0]!.takesNoJobs).to.match(/ MiB of the agent's disk are free/);
-    bench.plane.dispatch({ script: "true" });
-    const end = await bench.plane.endOf();
+    await until("a heartbeat", () => bench.gateway.heartbeats.length > 0);
+    expect(bench.gateway.heartbeats[0]!.takesNoJobs).to.match(/ MiB of the agent's disk are free/);
+    bench.gateway.dispatch({ script: "true" });
+    const end = await bench.gateway.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_NOT_STARTED", startedAtMs: 0n });
     expect(end.reason).to.match(/ MiB of the agent's disk are free/);
   });
 
   it("registers again when its token is refused", async () => {
     await bench.start();
-    bench.plane.revokeTokens();
-    bench.plane.disconnect(status.UNAUTHENTICATED);
-    await until("a second hello", () => bench.plane.hellos.length === 2);
-    expect(bench.plane.registrations).to.have.length(2);
+    bench.gateway.revokeTokens();
+    bench.gateway.disconnect(status.UNAUTHENTICATED);
+    await until("a second hello", () => bench.gateway.hellos.length === 2);
+    expect(bench.gateway.registrations).to.have.length(2);
   });
 
   it("ends with a clear error when no token is accepted", async () => {
@@ -79,7 +79,7 @@ describe("an agent and its connection", () => {
 
     const registered = await bench.start();
     await registered.stop();
-    bench.plane.revokeTokens();
+    bench.gateway.revokeTokens();
     expect((await refusalOf(new TestAgent(withoutToken).ended)).message).to.match(/refuses this agent's token/);
   });
 
@@ -116,67 +116,67 @@ describe("an agent and its connection", () => {
   });
 
   it("acknowledges nothing by itself: an end is reported until the plane has it, over a gateway's restart", async () => {
-    bench.plane.acknowledgesReports = false;
+    bench.gateway.acknowledgesReports = false;
     await bench.start();
-    bench.plane.dispatch({ script: "sleep 0.3; echo done" });
-    await bench.plane.reportOf("STEP_PHASE_STARTED");
-    bench.plane.stop();
+    bench.gateway.dispatch({ script: "sleep 0.3; echo done" });
+    await bench.gateway.reportOf("STEP_PHASE_STARTED");
+    bench.gateway.stop();
     await until("the end of the step", async () => (await processesWith("sleep 0.3")).length === 0);
-    bench.plane.reports.length = 0;
-    await bench.plane.start();
-    expect(await bench.plane.endOf()).to.include({ phase: "STEP_PHASE_SUCCEEDED", lastLine: 1n });
-    expect((await bench.plane.logOf(1n)).map((line) => line.content)).to.deep.equal(["done"]);
+    bench.gateway.reports.length = 0;
+    await bench.gateway.start();
+    expect(await bench.gateway.endOf()).to.include({ phase: "STEP_PHASE_SUCCEEDED", lastLine: 1n });
+    expect((await bench.gateway.logOf(1n)).map((line) => line.content)).to.deep.equal(["done"]);
 
-    bench.plane.reports.length = 0;
-    bench.plane.disconnect();
-    await bench.plane.endOf();
-    const { held, heldJobIds } = bench.plane.hellos.at(-1)!;
+    bench.gateway.reports.length = 0;
+    bench.gateway.disconnect();
+    await bench.gateway.endOf();
+    const { held, heldJobIds } = bench.gateway.hellos.at(-1)!;
     expect(held).to.deep.equal([{ runId: "run_1", jobId: "job_1", stepRunId: "step_1", token: 1n }]);
     expect(heldJobIds).to.deep.equal(["job_1"]);
 
-    bench.plane.acknowledgesReports = true;
-    bench.plane.order({ $case: "acknowledge", value: { stepRunId: "step_1", token: 1n } });
-    await until("a heartbeat without it", () => bench.plane.heartbeats.at(-1)?.held.length === 0);
+    bench.gateway.acknowledgesReports = true;
+    bench.gateway.order({ $case: "acknowledge", value: { stepRunId: "step_1", token: 1n } });
+    await until("a heartbeat without it", () => bench.gateway.heartbeats.at(-1)?.held.length === 0);
   });
 
   it("reports an end again without a disconnection", async () => {
-    bench.plane.acknowledgesReports = false;
+    bench.gateway.acknowledgesReports = false;
     await bench.start();
-    bench.plane.dispatch({ script: "true" });
-    await until("a second report", () => bench.plane.reports.filter(({ phase }) => phase !== "STEP_PHASE_STARTED")[1]);
+    bench.gateway.dispatch({ script: "true" });
+    await until("a second report", () => bench.gateway.reports.filter(({ phase }) => phase !== "STEP_PHASE_STARTED")[1]);
   });
 
   it("tells again after a disconnection what still runs", async () => {
     await bench.start();
-    bench.plane.dispatch({ script: "sleep 67" });
-    await bench.plane.reportOf("STEP_PHASE_STARTED");
-    bench.plane.disconnect();
-    await until("a second report", () => bench.plane.reports.length === 2);
-    const [first, again] = bench.plane.reports;
+    bench.gateway.dispatch({ script: "sleep 67" });
+    await bench.gateway.reportOf("STEP_PHASE_STARTED");
+    bench.gateway.disconnect();
+    await until("a second report", () => bench.gateway.reports.length === 2);
+    const [first, again] = bench.gateway.reports;
     expect(again).to.deep.equal({ ...first, endedAtMs: again!.endedAtMs });
     expect(again!.endedAtMs >= first!.endedAtMs).to.equal(true);
   });
 
   it("counts its heartbeats over all connections", async () => {
     await bench.start();
-    await until("two heartbeats", () => bench.plane.heartbeats.length >= 2);
-    bench.plane.disconnect();
-    await until("a second hello", () => bench.plane.hellos.length === 2);
-    const before = bench.plane.heartbeats.length;
-    await until("two more", () => bench.plane.heartbeats.length >= before + 2);
-    const sequences = bench.plane.heartbeats.map(({ sequence }) => Number(sequence));
+    await until("two heartbeats", () => bench.gateway.heartbeats.length >= 2);
+    bench.gateway.disconnect();
+    await until("a second hello", () => bench.gateway.hellos.length === 2);
+    const before = bench.gateway.heartbeats.length;
+    await until("two more", () => bench.gateway.heartbeats.length >= before + 2);
+    const sequences = bench.gateway.heartbeats.map(({ sequence }) => Number(sequence));
     expect(sequences).to.deep.equal(sequences.map((_, index) => index + 1));
   });
 
   it("kills a step whose lease runs out while heartbeats are not acknowledged", async () => {
     await bench.start();
-    bench.plane.dispatch({ script: "trap '' TERM; echo up; sleep 68", leaseMs: 600n });
-    await bench.plane.logOf(1n);
-    await until("heartbeats that keep it alive", () => bench.plane.heartbeats.length > 20);
-    expect(bench.plane.reports).to.have.length(1);
-    bench.plane.acknowledgesHeartbeats = false;
+    bench.gateway.dispatch({ script: "trap '' TERM; echo up; sleep 68", leaseMs: 600n });
+    await bench.gateway.logOf(1n);
+    await until("heartbeats that keep it alive", () => bench.gateway.heartbeats.length > 20);
+    expect(bench.gateway.reports).to.have.length(1);
+    bench.gateway.acknowledgesHeartbeats = false;
     const silentSince = performance.now();
-    const end = await bench.plane.endOf();
+    const end = await bench.gateway.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_LOST", exitCode: -1 });
     expect(end.reason).to.include("lease of 600 ms");
     // From the sending of the last acknowledged heartbeat, which was up to one interval earlier.
@@ -186,149 +186,149 @@ describe("an agent and its connection", () => {
 
   it("kills a step whose lease runs out while the plane is away, and reports it later", async () => {
     await bench.start();
-    bench.plane.dispatch({ script: "echo up; sleep 69", leaseMs: 300n });
-    await bench.plane.logOf(1n);
-    bench.plane.stop();
+    bench.gateway.dispatch({ script: "echo up; sleep 69", leaseMs: 300n });
+    await bench.gateway.logOf(1n);
+    bench.gateway.stop();
     await until("the end of the step", async () => (await processesWith("sleep 69")).length === 0);
-    await bench.plane.start();
-    expect(await bench.plane.endOf()).to.include({ phase: "STEP_PHASE_LOST" });
+    await bench.gateway.start();
+    expect(await bench.gateway.endOf()).to.include({ phase: "STEP_PHASE_LOST" });
   });
 
   it("leaves nothing of a step when it is killed, wherever that hides, and reports it as lost when it is back", async () => {
     const agent = await bench.spawn();
-    bench.plane.dispatch({
+    bench.gateway.dispatch({
       script:
         "trap '' TERM HUP; sleep 70 & setsid sh -c 'trap \"\" TERM; sleep 70 & sleep 70' & echo $MILLRACE_STEP_MARK; sleep 70",
     });
-    const mark = (await bench.plane.logOf(1n))[0]!.content;
+    const mark = (await bench.gateway.logOf(1n))[0]!.content;
     await until("all its processes", async () => (await processesWith("sleep 70")).length >= 4);
     agent.kill("SIGKILL");
     await until("the end of all of them", async () => (await processesWith("sleep 70")).length === 0, 2_000);
     await until("the end of its supervisor", async () => (await processesWith(mark)).length === 0);
 
-    bench.plane.reports.length = 0;
+    bench.gateway.reports.length = 0;
     await bench.start();
-    expect(bench.plane.hellos.at(-1)).to.deep.include({
+    expect(bench.gateway.hellos.at(-1)).to.deep.include({
       held: [{ runId: "run_1", jobId: "job_1", stepRunId: "step_1", token: 1n }],
       heldJobIds: [],
     });
-    expect(await bench.plane.endOf()).to.include({ phase: "STEP_PHASE_LOST", token: 1n });
+    expect(await bench.gateway.endOf()).to.include({ phase: "STEP_PHASE_LOST", token: 1n });
     expect(await readdir(join(bench.dataDir, "work"))).to.deep.equal([]);
 
-    bench.plane.reports.length = 0;
-    bench.plane.dispatch({ script: "echo again > ../again" });
-    expect(await bench.plane.endOf()).to.include({ phase: "STEP_PHASE_LOST" });
+    bench.gateway.reports.length = 0;
+    bench.gateway.dispatch({ script: "echo again > ../again" });
+    expect(await bench.gateway.endOf()).to.include({ phase: "STEP_PHASE_LOST" });
     expect(await readdir(join(bench.dataDir, "work"))).to.deep.equal([]);
   });
 
   it("still reports an end that nobody had acknowledged when it was killed", async () => {
-    bench.plane.acknowledgesReports = false;
+    bench.gateway.acknowledgesReports = false;
     const agent = await bench.spawn();
-    bench.plane.dispatch({ script: "exit 9" });
-    const end = await bench.plane.endOf();
+    bench.gateway.dispatch({ script: "exit 9" });
+    const end = await bench.gateway.endOf();
     agent.kill("SIGKILL");
     await until("the end of the process", () => agent.signalCode !== null);
-    bench.plane.reports.length = 0;
+    bench.gateway.reports.length = 0;
     await bench.start();
-    expect(await bench.plane.endOf()).to.deep.equal(end);
+    expect(await bench.gateway.endOf()).to.deep.equal(end);
   });
 
   it("lets its jobs end when it is to stop, and begins no others", async () => {
     const agent = await bench.start();
-    bench.plane.dispatch({ script: "echo up; while [ ! -e go ]; do sleep 0.02; done" });
-    await bench.plane.logOf(1n);
+    bench.gateway.dispatch({ script: "echo up; while [ ! -e go ]; do sleep 0.02; done" });
+    await bench.gateway.logOf(1n);
     const stopped = agent.stop();
-    await until("the drain message", () => bench.plane.received.includes("drain"));
-    bench.plane.dispatch({ script: "true", jobId: "job_2", stepRunId: "step_other" });
-    expect(await bench.plane.endOf("step_other")).to.include({ phase: "STEP_PHASE_LOST", startedAtMs: 0n });
+    await until("the drain message", () => bench.gateway.received.includes("drain"));
+    bench.gateway.dispatch({ script: "true", jobId: "job_2", stepRunId: "step_other" });
+    expect(await bench.gateway.endOf("step_other")).to.include({ phase: "STEP_PHASE_LOST", startedAtMs: 0n });
 
     execFileSync("touch", [join(bench.dataDir, "work", "job_1", "go")]);
-    expect((await bench.plane.endOf()).phase).to.equal("STEP_PHASE_SUCCEEDED");
-    bench.plane.dispatch({ script: "echo last", stepRunId: "step_2" });
-    expect((await bench.plane.endOf("step_2")).phase).to.equal("STEP_PHASE_SUCCEEDED");
-    bench.plane.order({ $case: "release", value: { jobId: "job_1", succeeded: false } });
+    expect((await bench.gateway.endOf()).phase).to.equal("STEP_PHASE_SUCCEEDED");
+    bench.gateway.dispatch({ script: "echo last", stepRunId: "step_2" });
+    expect((await bench.gateway.endOf("step_2")).phase).to.equal("STEP_PHASE_SUCCEEDED");
+    bench.gateway.order({ $case: "release", value: { jobId: "job_1", succeeded: false } });
     await stopped;
     expect((await readFile(join(bench.dataDir, "journal.jsonl"), "utf8")).match(/"t":"settled"/g)).to.have.length(3);
   });
 
   it("says again after a reconnection that it drains", async () => {
     const agent = await bench.start();
-    bench.plane.dispatch({ script: "true" });
-    await bench.plane.endOf();
+    bench.gateway.dispatch({ script: "true" });
+    await bench.gateway.endOf();
     const stopped = agent.stop();
-    bench.plane.disconnect();
+    bench.gateway.disconnect();
     await until("the drain on the second stream", () => {
-      const hello = bench.plane.received.lastIndexOf("hello");
-      return hello > 0 && bench.plane.received.includes("drain", hello);
+      const hello = bench.gateway.received.lastIndexOf("hello");
+      return hello > 0 && bench.gateway.received.includes("drain", hello);
     });
-    bench.plane.order({ $case: "release", value: { jobId: "job_1", succeeded: false } });
+    bench.gateway.order({ $case: "release", value: { jobId: "job_1", succeeded: false } });
     await stopped;
   });
 
   it("kills what still runs when its time to drain is over, and reports it as lost", async () => {
     const agent = await bench.start({ drainTimeoutMs: 100 });
-    bench.plane.dispatch({ script: "trap '' TERM; echo up; sleep 71" });
-    await bench.plane.logOf(1n);
+    bench.gateway.dispatch({ script: "trap '' TERM; echo up; sleep 71" });
+    await bench.gateway.logOf(1n);
     await agent.stop();
-    expect(await bench.plane.endOf()).to.include({ phase: "STEP_PHASE_LOST", lastLine: 1n });
+    expect(await bench.gateway.endOf()).to.include({ phase: "STEP_PHASE_LOST", lastLine: 1n });
     expect(await processesWith("sleep 71")).to.deep.equal([]);
   });
 
   it("asks its steps to end before its time to drain is over, and reports them as lost whatever they make of it", async () => {
     const agent = await bench.start({ drainTimeoutMs: 2_000 });
-    bench.plane.dispatch({ script: "trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.02; done" });
-    await bench.plane.logOf(1n);
+    bench.gateway.dispatch({ script: "trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.02; done" });
+    await bench.gateway.logOf(1n);
     const stoppedAt = performance.now();
     await agent.stop();
     expect(performance.now() - stoppedAt).to.be.within(1_500, 2_000);
-    const end = await bench.plane.endOf();
+    const end = await bench.gateway.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_LOST", exitCode: 0 });
     expect(end.reason).to.equal("the agent was stopped before the step had ended");
-    expect((await bench.plane.logOf(end.lastLine)).at(-1)!.content).to.equal("bye");
-    expect(bench.plane.received.slice(-2)).to.deep.equal(["report", "goodbye"]);
+    expect((await bench.gateway.logOf(end.lastLine)).at(-1)!.content).to.equal("bye");
+    expect(bench.gateway.received.slice(-2)).to.deep.equal(["report", "goodbye"]);
   });
 
   it("hands back a job that holds its slot while nothing of it runs", async () => {
     const agent = await bench.start({ drainTimeoutMs: 100 });
-    bench.plane.dispatch({ script: "true" });
-    await bench.plane.endOf();
+    bench.gateway.dispatch({ script: "true" });
+    await bench.gateway.endOf();
     await agent.stop();
-    expect(bench.plane.received.at(-1)).to.equal("goodbye");
+    expect(bench.gateway.received.at(-1)).to.equal("goodbye");
   });
 
   it("does not say goodbye while the plane has not acknowledged all ends", async () => {
-    bench.plane.acknowledgesReports = false;
+    bench.gateway.acknowledgesReports = false;
     const agent = await bench.start({ drainTimeoutMs: 100 });
-    bench.plane.dispatch({ script: "true" });
-    await bench.plane.endOf();
+    bench.gateway.dispatch({ script: "true" });
+    await bench.gateway.endOf();
     await agent.stop();
-    expect(bench.plane.received).to.include("drain").and.not.include("goodbye");
+    expect(bench.gateway.received).to.include("drain").and.not.include("goodbye");
   });
 
   it("waits for its last lines to be stored as long as it has time to drain", async () => {
     const agent = await bench.start({ drainTimeoutMs: 6_000 });
-    bench.plane.storesLogs = false;
-    bench.plane.dispatch({ script: "echo late" });
-    await bench.plane.endOf();
+    bench.gateway.storesLogs = false;
+    bench.gateway.dispatch({ script: "echo late" });
+    await bench.gateway.endOf();
     const stopped = agent.stop();
-    bench.plane.order({ $case: "release", value: { jobId: "job_1", succeeded: false } });
+    bench.gateway.order({ $case: "release", value: { jobId: "job_1", succeeded: false } });
     const stoppedAt = performance.now();
     await until("more than the farewell", () => performance.now() - stoppedAt > 2_500);
-    bench.plane.storeLogsAgain();
+    bench.gateway.storeLogsAgain();
     await stopped;
     expect(performance.now() - stoppedAt).to.be.below(4_000);
   });
 
   it("ends at once when it is told to, whatever its time to drain", async () => {
     const agent = await bench.start({ drainTimeoutMs: 3_600_000 });
-    bench.plane.dispatch({ script: "echo up; sleep 72" });
-    await bench.plane.logOf(1n);
+    bench.gateway.dispatch({ script: "echo up; sleep 72" });
+    await bench.gateway.logOf(1n);
     await agent.kill();
-    expect((await bench.plane.endOf()).phase).to.equal("STEP_PHASE_LOST");
+    expect((await bench.gateway.endOf()).phase).to.equal("STEP_PHASE_LOST");
   });
 
   it("ends also when the plane never answered", async () => {
-    bench.plane.stop();
+    bench.gateway.stop();
     const agent = new TestAgent(bench.options());
     await agent.stop();
   });

@@ -15,7 +15,7 @@ describe("what an agent sends", () => {
     bench = await new AgentBench().open();
     bytes = 0;
     counter = createServer((client) => {
-      const plane = createConnection(bench.plane.port, "127.0.0.1");
+      const plane = createConnection(bench.gateway.port, "127.0.0.1");
       client.on("data", (chunk) => (bytes += chunk.length));
       client.pipe(plane).pipe(client);
       for (const socket of [client, plane]) socket.on("error", () => {});
@@ -32,8 +32,8 @@ describe("what an agent sends", () => {
   it("is compressed where there is much of it: log lines take a quarter of their size at most", async () => {
     await bench.start({ address });
     const text = "compile src/module/file.ts into dist/module/file.js";
-    bench.plane.dispatch({ script: `i=0; while [ $i -lt ${LINES} ]; do i=$((i+1)); echo "${text} $i"; done` });
-    const lines = await bench.plane.logOf(BigInt(LINES));
+    bench.gateway.dispatch({ script: `i=0; while [ $i -lt ${LINES} ]; do i=$((i+1)); echo "${text} $i"; done` });
+    const lines = await bench.gateway.logOf(BigInt(LINES));
     expect(lines.map(({ content }) => content)).to.deep.equal(
       Array.from({ length: LINES }, (_, at) => `${text} ${at + 1}`),
     );
@@ -45,9 +45,9 @@ describe("what an agent sends", () => {
     let wire = "";
     counter.on("connection", (client) => client.on("data", (chunk) => (wire += chunk.toString("latin1"))));
     await bench.start({ address });
-    bench.plane.dispatch({ script: "echo a line of its own" });
-    await bench.plane.logOf(1n);
+    bench.gateway.dispatch({ script: "echo a line of its own" });
+    await bench.gateway.logOf(1n);
     expect(wire).to.include("a line of its own");
-    expect(wire).to.include(bench.plane.hellos[0]!.bootId);
+    expect(wire).to.include(bench.gateway.hellos[0]!.bootId);
   });
 });

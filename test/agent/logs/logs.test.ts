@@ -18,20 +18,20 @@ describe("the log of a step on an agent", () => {
   const oneTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
   it("has every line of a long output, once and in order, in batches within their limits", async () => {
-    bench.plane.dispatch({ script: "seq -f 'line %.0f with some text to make it as long as lines are' 50000" });
-    const end = await bench.plane.endOf();
+    bench.gateway.dispatch({ script: "seq -f 'line %.0f with some text to make it as long as lines are' 50000" });
+    const end = await bench.gateway.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_SUCCEEDED", lastLine: 50_000n });
-    const lines = await bench.plane.logOf(50_000n);
+    const lines = await bench.gateway.logOf(50_000n);
     expect(numbersOf(lines)).to.deep.equal(oneTo(50_000));
     const text = (n: number) => `line ${n} with some text to make it as long as lines are`;
     expect(lines.findIndex(({ content }, index) => content !== text(index + 1))).to.equal(-1);
-    expect(Math.max(...bench.plane.pushes.map((push) => push.lines.length))).to.be.at.most(1_000);
-    expect(bench.plane.pushes.every(({ runId, token }) => runId === "run_1" && token === 1n)).to.equal(true);
+    expect(Math.max(...bench.gateway.pushes.map((push) => push.lines.length))).to.be.at.most(1_000);
+    expect(bench.gateway.pushes.every(({ runId, token }) => runId === "run_1" && token === 1n)).to.equal(true);
   });
 
   it("numbers standard output and standard error together and names the stream of each line", async () => {
-    bench.plane.dispatch({ script: "for i in 1 2 3; do echo out; sleep 0.03; echo err >&2; sleep 0.03; done" });
-    const lines = await bench.plane.logOf((await bench.plane.endOf()).lastLine);
+    bench.gateway.dispatch({ script: "for i in 1 2 3; do echo out; sleep 0.03; echo err >&2; sleep 0.03; done" });
+    const lines = await bench.gateway.logOf((await bench.gateway.endOf()).lastLine);
     expect(lines.map(({ line, stream, content }) => `${line} ${stream} ${content}`)).to.deep.equal([
       "1 LOG_STREAM_STDOUT out",
       "2 LOG_STREAM_STDERR err",
@@ -44,51 +44,51 @@ describe("the log of a step on an agent", () => {
   });
 
   it("survives binary garbage", async () => {
-    bench.plane.dispatch({ script: "head -c 3000000 /dev/urandom; printf '\\nwhole at the end'" });
-    const { lastLine, phase } = await bench.plane.endOf();
+    bench.gateway.dispatch({ script: "head -c 3000000 /dev/urandom; printf '\\nwhole at the end'" });
+    const { lastLine, phase } = await bench.gateway.endOf();
     expect(phase).to.equal("STEP_PHASE_SUCCEEDED");
-    const lines = await bench.plane.logOf(lastLine);
+    const lines = await bench.gateway.logOf(lastLine);
     expect(numbersOf(lines)).to.deep.equal(oneTo(Number(lastLine)));
     expect(lines.at(-1)!.content).to.equal("whole at the end");
   });
 
   it("arrives while the step runs", async () => {
-    bench.plane.dispatch({ script: "echo early; sleep 73" });
-    expect((await bench.plane.logOf(1n))[0]!.content).to.equal("early");
-    expect(bench.plane.reports.filter(({ phase }) => phase !== "STEP_PHASE_STARTED")).to.deep.equal([]);
+    bench.gateway.dispatch({ script: "echo early; sleep 73" });
+    expect((await bench.gateway.logOf(1n))[0]!.content).to.equal("early");
+    expect(bench.gateway.reports.filter(({ phase }) => phase !== "STEP_PHASE_STARTED")).to.deep.equal([]);
   });
 
   it("is sent in larger batches by a plane that is slow to store it, instead of piling up on its way", async () => {
-    bench.plane.storesLogs = false;
-    bench.plane.dispatch({ script: "for i in $(seq 40); do echo $i; sleep 0.02; done" });
-    expect(await bench.plane.endOf()).to.include({ lastLine: 40n });
-    expect(bench.plane.pushes.length, "batches on their way").to.be.at.most(2);
-    bench.plane.storeLogsAgain();
-    expect(numbersOf(await bench.plane.logOf(40n))).to.deep.equal(oneTo(40));
-    expect(bench.plane.pushes.length, "batches in all").to.be.at.most(4);
+    bench.gateway.storesLogs = false;
+    bench.gateway.dispatch({ script: "for i in $(seq 40); do echo $i; sleep 0.02; done" });
+    expect(await bench.gateway.endOf()).to.include({ lastLine: 40n });
+    expect(bench.gateway.pushes.length, "batches on their way").to.be.at.most(2);
+    bench.gateway.storeLogsAgain();
+    expect(numbersOf(await bench.gateway.logOf(40n))).to.deep.equal(oneTo(40));
+    expect(bench.gateway.pushes.length, "batches in all").to.be.at.most(4);
   });
 
   it("is sent every 5 ms at most while lines follow one another", async () => {
     const pause = "const until = performance.now() + 0.3; while (performance.now() < until);";
     const program = `for (let n = 1; n <= 1000; n++) { process.stdout.write(n + "\\n"); ${pause} }`;
-    bench.plane.dispatch({ script: `exec ${process.execPath} -e '${program}'` });
-    const { lastLine } = await bench.plane.endOf();
-    const times = (await bench.plane.logOf(lastLine)).map(({ timeMs }) => Number(timeMs));
+    bench.gateway.dispatch({ script: `exec ${process.execPath} -e '${program}'` });
+    const { lastLine } = await bench.gateway.endOf();
+    const times = (await bench.gateway.logOf(lastLine)).map(({ timeMs }) => Number(timeMs));
     expect(times).to.have.length(1_000);
     // Timers may be early by a millisecond, and the end of the step sends what is left.
-    expect(bench.plane.pushes.length).to.be.at.most((times.at(-1)! - times[0]!) / 4 + 3);
+    expect(bench.gateway.pushes.length).to.be.at.most((times.at(-1)! - times[0]!) / 4 + 3);
   });
 
   it("loses and doubles nothing over a restart of the gateway in the middle", async () => {
-    bench.plane.dispatch({ script: "for i in $(seq 300); do echo $i; sleep 0.005; done" });
-    await bench.plane.logOf(50n);
-    bench.plane.stop();
-    await bench.plane.start();
-    await bench.plane.logOf(150n);
-    bench.plane.stop();
-    await bench.plane.start();
-    const { lastLine } = await bench.plane.endOf();
-    const lines = await bench.plane.logOf(lastLine);
+    bench.gateway.dispatch({ script: "for i in $(seq 300); do echo $i; sleep 0.005; done" });
+    await bench.gateway.logOf(50n);
+    bench.gateway.stop();
+    await bench.gateway.start();
+    await bench.gateway.logOf(150n);
+    bench.gateway.stop();
+    await bench.gateway.start();
+    const { lastLine } = await bench.gateway.endOf();
+    const lines = await bench.gateway.logOf(lastLine);
     expect(lines.map(({ content }) => Number(content))).to.deep.equal(oneTo(300));
     expect(numbersOf(lines)).to.deep.equal(oneTo(300));
   });
@@ -97,13 +97,13 @@ describe("the log of a step on an agent", () => {
   const files = async () => (await readdir(join(bench.dataDir, "scratch"))).filter((name) => name.startsWith("log-"));
 
   it("has every line of what was said while the plane stored nothing, and the step does not wait for it", async () => {
-    bench.plane.storesLogs = false;
-    bench.plane.dispatch({ script: MANY });
-    const { lastLine, phase } = await bench.plane.endOf();
+    bench.gateway.storesLogs = false;
+    bench.gateway.dispatch({ script: MANY });
+    const { lastLine, phase } = await bench.gateway.endOf();
     expect([phase, lastLine]).to.deep.equal(["STEP_PHASE_SUCCEEDED", 400_000n]);
     expect((await files()).length, "segments on the disk").to.be.at.least(10);
-    bench.plane.storeLogsAgain();
-    const lines = await bench.plane.logOf(lastLine);
+    bench.gateway.storeLogsAgain();
+    const lines = await bench.gateway.logOf(lastLine);
     expect(lines.findIndex(({ line, lost }, index) => line !== BigInt(index + 1) || lost > 0n)).to.equal(-1);
     expect(lines.find(({ line, content }) => !content.startsWith(`${line} of a great many`))).to.equal(undefined);
     await until("nothing left on the disk", async () => (await files()).length === 0);
@@ -111,8 +111,8 @@ describe("the log of a step on an agent", () => {
 
   /** Reads the log of a step and answers how many of its lines are there; the others are gaps. */
   async function keptOf(lastLine: bigint): Promise<number> {
-    bench.plane.storeLogsAgain();
-    const lines = await bench.plane.logOf(lastLine);
+    bench.gateway.storeLogsAgain();
+    const lines = await bench.gateway.logOf(lastLine);
     let next = 1n;
     for (const { line, lost, content } of lines) {
       expect(line).to.equal(next);
@@ -126,9 +126,9 @@ describe("the log of a step on an agent", () => {
 
   it("has a gap record for what fits neither memory nor the disk, and the step ends all the same", async () => {
     await bench.restart({ logBufferBytes: 4 * 1024 * 1024 });
-    bench.plane.storesLogs = false;
-    bench.plane.dispatch({ script: MANY });
-    const { lastLine, phase } = await bench.plane.endOf();
+    bench.gateway.storesLogs = false;
+    bench.gateway.dispatch({ script: MANY });
+    const { lastLine, phase } = await bench.gateway.endOf();
     expect([phase, lastLine]).to.deep.equal(["STEP_PHASE_SUCCEEDED", 400_000n]);
     const sizes = await Promise.all(
       (await files()).map(async (name) => (await stat(join(bench.dataDir, "scratch", name))).size),
@@ -140,20 +140,20 @@ describe("the log of a step on an agent", () => {
 
   it("has a gap record for what does not fit into memory where the disk takes nothing", async () => {
     await bench.restart({ logBufferBytes: 0 });
-    bench.plane.storesLogs = false;
-    bench.plane.dispatch({ script: MANY });
-    const { lastLine } = await bench.plane.endOf();
+    bench.gateway.storesLogs = false;
+    bench.gateway.dispatch({ script: MANY });
+    const { lastLine } = await bench.gateway.endOf();
     expect(await keptOf(lastLine)).to.be.within(30_000, 80_000);
   });
 
   it("is dropped, and no longer sent, when the plane refuses it", async () => {
-    bench.plane.storesLogs = false;
-    bench.plane.dispatch({ script: "echo one; sleep 0.2; echo two; sleep 74" });
-    await until("the first push", () => bench.plane.pushes.length === 1);
-    bench.plane.order({ $case: "refuse", value: { stepRunId: "step_1", token: 1n } });
+    bench.gateway.storesLogs = false;
+    bench.gateway.dispatch({ script: "echo one; sleep 0.2; echo two; sleep 74" });
+    await until("the first push", () => bench.gateway.pushes.length === 1);
+    bench.gateway.order({ $case: "refuse", value: { stepRunId: "step_1", token: 1n } });
     await until("the end of the step", async () => (await processesWith("sleep 74")).length === 0);
-    bench.plane.dispatch({ script: "echo of another", stepRunId: "step_2" });
-    await until("the push of another step", () => bench.plane.pushes.at(-1)?.stepRunId === "step_2");
-    expect(bench.plane.pushes.filter(({ stepRunId }) => stepRunId === "step_1")).to.have.length(1);
+    bench.gateway.dispatch({ script: "echo of another", stepRunId: "step_2" });
+    await until("the push of another step", () => bench.gateway.pushes.at(-1)?.stepRunId === "step_2");
+    expect(bench.gateway.pushes.filter(({ stepRunId }) => stepRunId === "step_1")).to.have.length(1);
   });
 });

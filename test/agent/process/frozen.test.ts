@@ -28,92 +28,92 @@ describe("an agent that is stopped", () => {
   const launcherOf = async () => (await processesWith("launcher-main", agent.pid))[0]!;
 
   it("has lost the steps whose lease runs out, with all their processes, and keeps the others", async () => {
-    bench.plane.dispatch({
+    bench.gateway.dispatch({
       script: "trap '' TERM HUP; setsid sh -c 'trap \"\" TERM; sleep 81 & env -i sleep 81' & echo up; sleep 81",
       leaseMs: BigInt(LEASE_MS),
     });
-    bench.plane.dispatch({ script: "echo up; sleep 82", stepRunId: "step_2", jobId: "job_2" });
-    await bench.plane.logOf(1n);
-    await bench.plane.logOf(1n, "step_2");
+    bench.gateway.dispatch({ script: "echo up; sleep 82", stepRunId: "step_2", jobId: "job_2" });
+    await bench.gateway.logOf(1n);
+    await bench.gateway.logOf(1n, "step_2");
     await until("all processes", async () => (await processesWith("sleep 81")).length >= 4);
     freeze();
     const gone = async () => (await processesWith("sleep 81")).length === 0;
     await until("the end of the step", gone, GUARDED_MS);
     expect(stateOf(agent.pid!)).to.equal("T");
     expect(await processesWith("sleep 82")).to.have.length.above(0);
-    expect(bench.plane.reports.map(({ phase }) => phase)).to.not.include("STEP_PHASE_LOST");
+    expect(bench.gateway.reports.map(({ phase }) => phase)).to.not.include("STEP_PHASE_LOST");
 
     thaw();
-    const end = await bench.plane.endOf();
+    const end = await bench.gateway.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_LOST", exitCode: -1, lastLine: 1n });
     expect(end.reason).to.include(`lease of ${LEASE_MS} ms`);
-    bench.plane.dispatch({ script: "echo again", stepRunId: "step_3", leaseMs: BigInt(LEASE_MS) });
-    expect((await bench.plane.endOf("step_3")).phase).to.equal("STEP_PHASE_SUCCEEDED");
+    bench.gateway.dispatch({ script: "echo again", stepRunId: "step_3", leaseMs: BigInt(LEASE_MS) });
+    expect((await bench.gateway.endOf("step_3")).phase).to.equal("STEP_PHASE_SUCCEEDED");
     expect(await processesWith("sleep 82")).to.have.length.above(0);
   });
 
   it("goes on with its steps when it wakes up in time", async () => {
-    bench.plane.dispatch({ script: "echo up; while [ ! -e go ]; do sleep 0.02; done", leaseMs: 2_000n });
-    await bench.plane.logOf(1n);
+    bench.gateway.dispatch({ script: "echo up; while [ ! -e go ]; do sleep 0.02; done", leaseMs: 2_000n });
+    await bench.gateway.logOf(1n);
     freeze();
     const frozenAt = performance.now();
     await until("some time", () => performance.now() - frozenAt > 700);
     thaw();
-    const beats = bench.plane.heartbeats.length;
-    await until("heartbeats for longer than the lease", () => bench.plane.heartbeats.length > beats + 75);
+    const beats = bench.gateway.heartbeats.length;
+    await until("heartbeats for longer than the lease", () => bench.gateway.heartbeats.length > beats + 75);
     execFileSync("touch", [join(bench.dataDir, "work", "job_1", "go")]);
-    expect((await bench.plane.endOf()).phase).to.equal("STEP_PHASE_SUCCEEDED");
+    expect((await bench.gateway.endOf()).phase).to.equal("STEP_PHASE_SUCCEEDED");
   });
 
   it("starts nothing that was dispatched while it stood still for longer than the lease, until it comes again", async () => {
     freeze();
     const frozenAt = performance.now();
     const step = { script: "echo begun >> ../begun", leaseMs: BigInt(LEASE_MS) };
-    bench.plane.acknowledgesHeartbeats = false;
-    bench.plane.dispatch(step);
+    bench.gateway.acknowledgesHeartbeats = false;
+    bench.gateway.dispatch(step);
     await until("the end of the lease", () => performance.now() - frozenAt > LEASE_MS + 200);
-    const beats = bench.plane.heartbeats.length;
+    const beats = bench.gateway.heartbeats.length;
     thaw();
-    await until("heartbeats", () => bench.plane.heartbeats.length > beats + 3);
+    await until("heartbeats", () => bench.gateway.heartbeats.length > beats + 3);
     // Not even before the plane has answered a sign of life.
-    bench.plane.dispatch(step);
-    await until("more heartbeats", () => bench.plane.heartbeats.length > beats + 6);
-    expect(bench.plane.heartbeats.at(-1)).to.deep.include({ held: [], heldJobIds: [] });
-    expect(bench.plane.reports).to.deep.equal([]);
+    bench.gateway.dispatch(step);
+    await until("more heartbeats", () => bench.gateway.heartbeats.length > beats + 6);
+    expect(bench.gateway.heartbeats.at(-1)).to.deep.include({ held: [], heldJobIds: [] });
+    expect(bench.gateway.reports).to.deep.equal([]);
     expect(await readdir(join(bench.dataDir, "work"))).to.deep.equal([]);
 
-    bench.plane.acknowledgesHeartbeats = true;
-    const answered = bench.plane.heartbeats.length;
-    await until("an answered heartbeat", () => bench.plane.heartbeats.length > answered + 2);
-    bench.plane.dispatch(step);
-    expect((await bench.plane.endOf()).phase).to.equal("STEP_PHASE_SUCCEEDED");
+    bench.gateway.acknowledgesHeartbeats = true;
+    const answered = bench.gateway.heartbeats.length;
+    await until("an answered heartbeat", () => bench.gateway.heartbeats.length > answered + 2);
+    bench.gateway.dispatch(step);
+    expect((await bench.gateway.endOf()).phase).to.equal("STEP_PHASE_SUCCEEDED");
     expect(await readFile(join(bench.dataDir, "work", "begun"), "utf8")).to.equal("begun\n");
   });
 
   it("is guarded again when its guard was killed, and its steps go on meanwhile", async () => {
-    bench.plane.dispatch({ script: "echo up; sleep 83", leaseMs: 2_000n });
-    await bench.plane.logOf(1n);
+    bench.gateway.dispatch({ script: "echo up; sleep 83", leaseMs: 2_000n });
+    await bench.gateway.logOf(1n);
     const killed = await until("the guard", guardOf);
     process.kill(killed, "SIGKILL");
     await until("another guard", async () => ![undefined, killed].includes(await guardOf()));
-    const beats = bench.plane.heartbeats.length;
-    await until("heartbeats for longer than the lease", () => bench.plane.heartbeats.length > beats + 75);
-    expect(bench.plane.reports.map(({ phase }) => phase)).to.deep.equal(["STEP_PHASE_STARTED"]);
+    const beats = bench.gateway.heartbeats.length;
+    await until("heartbeats for longer than the lease", () => bench.gateway.heartbeats.length > beats + 75);
+    expect(bench.gateway.reports.map(({ phase }) => phase)).to.deep.equal(["STEP_PHASE_STARTED"]);
     freeze();
     await until("the end of the step", async () => (await processesWith("sleep 83")).length === 0, 5_000);
   });
 
   it("leaves nothing when it is killed, not even of a step that has stopped its own watcher", async () => {
-    bench.plane.dispatch({ script: "pkill -STOP -g $$ -f millrace-step; echo up; sleep 84" });
-    await bench.plane.logOf(1n);
+    bench.gateway.dispatch({ script: "pkill -STOP -g $$ -f millrace-step; echo up; sleep 84" });
+    await bench.gateway.logOf(1n);
     agent.kill("SIGKILL");
     await until("the end of the step", async () => (await processesWith("sleep 84")).length === 0, 2_000);
     await until("the end of the guard", async () => (await processesWith(bench.dataDir)).length === 0, 2_000);
   });
 
   it("leaves nothing when it is killed together with its guard and its launcher", async () => {
-    bench.plane.dispatch({ script: "setsid sleep 85 & echo $MILLRACE_STEP_MARK; sleep 85" });
-    const mark = (await bench.plane.logOf(1n))[0]!.content;
+    bench.gateway.dispatch({ script: "setsid sleep 85 & echo $MILLRACE_STEP_MARK; sleep 85" });
+    const mark = (await bench.gateway.logOf(1n))[0]!.content;
     await until("both processes", async () => (await processesWith("sleep 85")).length >= 2);
     for (const pid of [await guardOf(), await launcherOf(), agent.pid]) process.kill(pid!, "SIGKILL");
     await until("the end of the step", async () => (await processesWith("sleep 85")).length === 0, 2_000);
@@ -122,14 +122,14 @@ describe("an agent that is stopped", () => {
   });
 
   it("has lost its steps when its launcher is killed, and starts the next with another one", async () => {
-    bench.plane.dispatch({ script: "setsid sleep 86 & echo up; sleep 86" });
-    await bench.plane.logOf(1n);
+    bench.gateway.dispatch({ script: "setsid sleep 86 & echo up; sleep 86" });
+    await bench.gateway.logOf(1n);
     process.kill(await launcherOf(), "SIGKILL");
-    const end = await bench.plane.endOf();
+    const end = await bench.gateway.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_LOST", exitCode: -1, lastLine: 1n });
     expect(end.reason).to.include("the process that starts the agent's steps has ended");
     expect(await processesWith("sleep 86")).to.deep.equal([]);
-    bench.plane.dispatch({ script: "echo again", stepRunId: "step_2" });
-    expect((await bench.plane.endOf("step_2")).phase).to.equal("STEP_PHASE_SUCCEEDED");
+    bench.gateway.dispatch({ script: "echo again", stepRunId: "step_2" });
+    expect((await bench.gateway.endOf("step_2")).phase).to.equal("STEP_PHASE_SUCCEEDED");
   });
 });

@@ -16,8 +16,8 @@ describe("what a step has used up", () => {
   afterEach(() => bench.end());
 
   async function usageOf(script: string): Promise<{ readonly cpuMs: number; readonly maxRssBytes: number }> {
-    bench.plane.dispatch({ script });
-    return usageIn(await bench.plane.endOf());
+    bench.gateway.dispatch({ script });
+    return usageIn(await bench.gateway.endOf());
   }
   const usageIn = ({ usage }: StepReport) => ({
     cpuMs: Number(usage!.cpuMs),
@@ -41,9 +41,9 @@ describe("what a step has used up", () => {
     const works = [100, 300, 0, 0];
     for (const [index, ms] of works.entries()) {
       const script = ms === 0 ? "sleep 1" : `${burn(ms)}; sleep 0.${index}`;
-      bench.plane.dispatch({ script, stepRunId: `step_${index}` });
+      bench.gateway.dispatch({ script, stepRunId: `step_${index}` });
     }
-    const ends = await Promise.all(works.map((_, index) => bench.plane.endOf(`step_${index}`)));
+    const ends = await Promise.all(works.map((_, index) => bench.gateway.endOf(`step_${index}`)));
     const found = ends.map((end) => usageIn(end).cpuMs);
     expect(found.reduce((sum, ms) => sum + ms, 0)).to.be.within(370, 600);
     for (const [index, ms] of works.entries()) expect(found[index], `step ${index}`).to.be.within(ms - 20, ms + 120);
@@ -57,9 +57,9 @@ describe("what a step has used up", () => {
   });
 
   it("is told of a step that was killed, and not of one that never ran", async () => {
-    bench.plane.dispatch({ script: `${burn(60_000)}`, timeoutMs: 600n, cancelGraceMs: 0n });
-    expect(usageIn(await bench.plane.endOf()).cpuMs).to.be.within(200, 800);
-    bench.plane.dispatch({ uses: "unknown", stepRunId: "step_2" });
-    expect((await bench.plane.endOf("step_2")).usage).to.equal(undefined);
+    bench.gateway.dispatch({ script: `${burn(60_000)}`, timeoutMs: 600n, cancelGraceMs: 0n });
+    expect(usageIn(await bench.gateway.endOf()).cpuMs).to.be.within(200, 800);
+    bench.gateway.dispatch({ uses: "unknown", stepRunId: "step_2" });
+    expect((await bench.gateway.endOf("step_2")).usage).to.equal(undefined);
   });
 });

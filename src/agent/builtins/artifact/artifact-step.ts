@@ -8,7 +8,7 @@ import { type ArtifactFile, bytesOfFiles } from "../../../domain/artifacts.ts";
 import { MillraceError } from "../../../domain/errors.ts";
 import { ArtifactPlacement } from "./artifact-placement.ts";
 import type { BuiltinCall } from "../builtin-call.ts";
-import { type Attempt, callPatiently } from "../../connection/gateway-call.ts";
+import { type Attempt, callWithRetries } from "../../connection/gateway-call.ts";
 import { readPatterns } from "../patterns.ts";
 
 interface ArtifactArgs {
@@ -48,7 +48,7 @@ export async function takeArtifact({ step, args, workspace, gateway, say, signal
     await fetchFiles(begun, call);
   };
   try {
-    await callPatiently(gateway, (client, metadata) => client.pullArtifact(metadata), attempt, signal);
+    await callWithRetries(gateway, (client, metadata) => client.pullArtifact(metadata), attempt, signal);
   } finally {
     await begun?.placement.dispose();
   }

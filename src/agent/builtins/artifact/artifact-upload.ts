@@ -4,7 +4,7 @@ import type { PushArtifactRequest, PushArtifactResponse } from "../../../../prot
 import { bytesOfFiles } from "../../../domain/artifacts.ts";
 import { findFiles, piecesOf } from "./artifact-files.ts";
 import { sendContent } from "../../connection/content-upload.ts";
-import { callPatiently, type GatewayAccess } from "../../connection/gateway-call.ts";
+import { callWithRetries, type GatewayAccess } from "../../connection/gateway-call.ts";
 
 export interface KeptStep {
   readonly stepRunId: string;
@@ -56,7 +56,7 @@ async function keep({ stepRunId, token }: KeptStep, rule: ArtifactRule, options:
     executable,
   }));
   const begin = { stepRunId, token, name: rule.name, files: manifest };
-  await callPatiently<PushArtifactRequest, PushArtifactResponse, void>(
+  await callWithRetries<PushArtifactRequest, PushArtifactResponse, void>(
     gateway,
     (client, metadata) => client.pushArtifact(metadata),
     (attempt) => sendContent(attempt, begin, (offset) => piecesOf(files, offset)),

@@ -8,11 +8,11 @@ import type {
   PullCacheResponse,
 } from "../../../../proto/generated/gateway/v1/gateway.ts";
 import { MillraceError } from "../../../domain/errors.ts";
-import { type Attempt, callPatiently, type GatewayAccess } from "../../connection/gateway-call.ts";
+import { type Attempt, callWithRetries, type GatewayAccess } from "../../connection/gateway-call.ts";
 
 /**
  * Answers undefined when the plane has none. After a break it goes on where it was; when another entry is found then, from the
- * start. Rejects as {@link callPatiently}, with errors of the disk, and with `conflict` when the content is not what it was.
+ * start. Rejects as {@link callWithRetries}, with errors of the disk, and with `conflict` when the content is not what it was.
  */
 export async function downloadCache(
   find: FindCache,
@@ -22,7 +22,7 @@ export async function downloadCache(
 ): Promise<CacheEntry | undefined> {
   const download = new Download(find, await open(file, "wx", 0o600));
   try {
-    return await callPatiently<PullCacheRequest, PullCacheResponse, CacheEntry | undefined>(
+    return await callWithRetries<PullCacheRequest, PullCacheResponse, CacheEntry | undefined>(
       gateway,
       (client, metadata) => client.pullCache(metadata),
       (attempt) => download.run(attempt),

@@ -20,7 +20,7 @@ import { downloadCache } from "./cache-download.ts";
 import { packCache } from "./cache-pack.ts";
 import { unpackCache } from "./cache-unpack.ts";
 import { sendContent } from "../../connection/content-upload.ts";
-import { callPatiently } from "../../connection/gateway-call.ts";
+import { callWithRetries } from "../../connection/gateway-call.ts";
 
 /** Rejects with what is wrong: for people. An entry that does not come is a miss; one that cannot be put is not. */
 export async function useCache(call: BuiltinCall): Promise<void> {
@@ -80,7 +80,7 @@ async function download(call: BuiltinCall, wanted: FindCache, file: string): Pro
 
 /** Says in the log of the step how it went. */
 async function keep(call: BuiltinCall, args: CacheArgs, key: string, signal: AbortSignal): Promise<void> {
-  const { workspace, gateway, sayLate } = call;
+  const { workspace, gateway, sayAfterEnd } = call;
   const { stepRunId, token } = call.step;
   const file = scratchFile(call);
   const startedAt = performance.now();
@@ -89,17 +89,17 @@ async function keep(call: BuiltinCall, args: CacheArgs, key: string, signal: Abo
     if (count === 0) throw new MillraceError("not_found", "there is no file in its paths");
     const { sizeBytes, sha256 } = archive;
     const begin = { stepRunId, token, key, paths: [...args.paths], sizeBytes: BigInt(sizeBytes), sha256 };
-    await callPatiently<PushCacheRequest, PushCacheResponse, void>(
+    await callWithRetries<PushCacheRequest, PushCacheResponse, void>(
       gateway,
       (client, metadata) => client.pushCache(metadata),
       (attempt) => sendContent(attempt, begin, (offset) => piecesOf([archive], offset)),
       signal,
     );
     const took = formatDuration(performance.now() - startedAt);
-    sayLate(`the cache ${quoted(key)} is kept: ${sizeOf(count, sizeBytes)}, in ${took}`);
+    sayAfterEnd(`the cache ${quoted(key)} is kept: ${sizeOf(count, sizeBytes)}, in ${took}`);
   } catch (error) {
     const { message } = (signal.aborted ? signal.reason : error) as Error;
-    sayLate(`warning: the cache ${quoted(key)} is not kept: ${message}`);
+    sayAfterEnd(`warning: the cache ${quoted(key)} is not kept: ${message}`);
   } finally {
     await rm(file, { force: true }).catch(() => {});
   }

@@ -16,7 +16,7 @@ import type { PathPatterns } from "../patterns.ts";
 /** Of a file that is written as a whole: most are small. */
 const WHOLE_BYTES = 1 << 20;
 /** How many of them are written at a time. */
-const BESIDE = 16;
+const MAX_WRITES = 16;
 
 /**
  * Answers how many files and links it has put; they replace what stands there. Rejects with `malformed_request` for an archive
@@ -56,7 +56,7 @@ class Unpacking {
   /** Folders that are known to be folders and no links. */
   readonly #folders = new Set<string>();
   /** Small files that are being written. */
-  readonly #underWay: Promise<void>[] = [];
+  readonly #writes: Promise<void>[] = [];
   /** Given to folders last: one may not be writable. */
   readonly #modes = new Map<string, number>();
 
@@ -83,7 +83,7 @@ class Unpacking {
       const isSmall = size <= WHOLE_BYTES;
       const bytes = isSmall ? [await readWhole(content)] : content;
       const written = this.#clear(path, at).then(() => write(at, bytes, mode & 0o777, mtime));
-      await (isSmall ? this.#goOnBeside(written) : written);
+      await (isSmall ? this.#startWrite(written) : written);
       this.count++;
     } else {
       throw malformed(`${JSON.stringify(path)} is a ${type}`);
@@ -93,23 +93,23 @@ class Unpacking {
   }
 
   async finish(): Promise<void> {
-    await Promise.all(this.#underWay);
+    await Promise.all(this.#writes);
     for (const [folder, mode] of [...this.#modes].reverse()) await chmod(folder, mode);
   }
 
   /** After it nothing is being written any more. */
   async settle(): Promise<void> {
-    await Promise.allSettled(this.#underWay);
+    await Promise.allSettled(this.#writes);
   }
 
   /** Waits only while there is much under way. */
-  async #goOnBeside(written: Promise<void>): Promise<void> {
+  async #startWrite(written: Promise<void>): Promise<void> {
     // Whoever waits for it is told; until then nobody may.
     written.catch(() => {});
-    this.#underWay.push(written);
-    if (this.#underWay.length < BESIDE) return;
-    await Promise.all(this.#underWay);
-    this.#underWay.length = 0;
+    this.#writes.push(written);
+    if (this.#writes.length < MAX_WRITES) return;
+    await Promise.all(this.#writes);
+    this.#writes.length = 0;
   }
 
   /** A link goes itself, and never what it names. */

@@ -4,7 +4,7 @@ import { CheckoutProblem } from "./checkout-problem.ts";
 import { parseArguments } from "../shell-step.ts";
 
 /** What is to be checked out: the head that the repository names, a branch, whatever a name stands for, or a commit. */
-export type Wanted =
+export type CheckoutTarget =
   | { readonly kind: "head" }
   | { readonly kind: "branch" | "name"; readonly name: string }
   | { readonly kind: "commit"; readonly id: string };
@@ -18,7 +18,7 @@ export interface Repository {
 
 export interface CheckoutRequest {
   readonly repository: Repository;
-  readonly wanted: Wanted;
+  readonly wanted: CheckoutTarget;
   /** Commits of history; 0 for all. */
   readonly depth: number;
   readonly submodules: "none" | "direct" | "recursive";
@@ -79,7 +79,7 @@ function readRepository(repo: unknown): Repository {
   return { url: repo, transport, place: transport === "http" ? url.origin : url.hostname.replaceAll(/^\[|\]$/g, "") };
 }
 
-function readWanted(branch: unknown, ref: unknown): Wanted {
+function readWanted(branch: unknown, ref: unknown): CheckoutTarget {
   const isBranch = branch !== undefined;
   const given = branch ?? ref;
   if (given === undefined) return { kind: "head" };

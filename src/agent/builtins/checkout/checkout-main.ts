@@ -3,7 +3,7 @@
  * by it in its process group. It is told what to do by its environment; its exit code says what was wrong.
  */
 import { appendFileSync } from "node:fs";
-import { type CheckoutRequest, readCheckoutRequest, type Wanted } from "./checkout-args.ts";
+import { type CheckoutRequest, readCheckoutRequest, type CheckoutTarget } from "./checkout-args.ts";
 import { emptyFolder, openFolder } from "./checkout-folder.ts";
 import { CHECKOUT_EXITS, CheckoutProblem, problemOf } from "./checkout-problem.ts";
 import { candidatesOf, headIn, mayBeCommit, namesIn, noSuchRef, refspecOf } from "./checkout-ref.ts";
@@ -45,7 +45,7 @@ class Checkout {
     return found;
   }
 
-  async #find(wanted: Wanted): Promise<Found> {
+  async #find(wanted: CheckoutTarget): Promise<Found> {
     switch (wanted.kind) {
       case "commit":
         return this.#findCommit(wanted.id);
@@ -72,7 +72,7 @@ class Checkout {
   }
 
   /** Undefined when it may be a commit yet. */
-  async #findNamed(wanted: Extract<Wanted, { readonly name: string }>): Promise<string | undefined> {
+  async #findNamed(wanted: Extract<CheckoutTarget, { readonly name: string }>): Promise<string | undefined> {
     const candidates = candidatesOf(wanted);
     const there = new Set(namesIn(await this.#list(["origin", ...candidates])));
     const ref = candidates.find((each) => there.has(each));

@@ -1,13 +1,13 @@
 /** From what a checkout wants to what is fetched: the refs that a repository has, as `git ls-remote` prints them. */
 import { nearest } from "../../../expressions/nearest.ts";
-import type { Wanted } from "./checkout-args.ts";
+import type { CheckoutTarget } from "./checkout-args.ts";
 import { CheckoutProblem } from "./checkout-problem.ts";
 
 /** As long as a commit may be shortened to. */
 const SHORT_COMMIT = /^[0-9a-f]{7,}$/i;
 
 /** The full names that a name may stand for; the first that there is counts. */
-export function candidatesOf({ kind, name }: Extract<Wanted, { readonly name: string }>): readonly string[] {
+export function candidatesOf({ kind, name }: Extract<CheckoutTarget, { readonly name: string }>): readonly string[] {
   if (kind === "branch") return [`refs/heads/${name}`];
   if (name.startsWith("refs/")) return [name];
   return [`refs/heads/${name}`, `refs/tags/${name}`, `refs/${name}`];
@@ -30,7 +30,7 @@ export function refspecOf(ref: string): string {
   return ref.startsWith("refs/tags/") ? `+${ref}:${ref}` : ref;
 }
 
-export function mayBeCommit(wanted: Wanted): boolean {
+export function mayBeCommit(wanted: CheckoutTarget): boolean {
   return wanted.kind === "name" && SHORT_COMMIT.test(wanted.name);
 }
 

@@ -18,7 +18,7 @@ export interface PluginCacheOptions {
   readonly log: Logger;
 }
 
-export interface WantedPlugin extends PluginPin {
+export interface PluginRequest extends PluginPin {
   /** For people. */
   readonly uses: string;
   /** Of the package; what is wrong with it is found here. */
@@ -58,7 +58,7 @@ export class PluginCache {
    * The plugin of that package. Rejects with `conflict` for a package without the checksum, with what is wrong with one that
    * has it, with what `fetch` rejects with, and with the reason of `signal`.
    */
-  async obtain(wanted: WantedPlugin): Promise<CachedPlugin> {
+  async obtain(wanted: PluginRequest): Promise<CachedPlugin> {
     const { sha256, signal } = wanted;
     if (!/^[0-9a-f]{64}$/.test(sha256))
       throw new MillraceError("malformed_request", "a plugin came without a checksum");
@@ -104,7 +104,7 @@ export class PluginCache {
     }
   }
 
-  async #ready({ uses, sha256, fetch }: WantedPlugin): Promise<void> {
+  async #ready({ uses, sha256, fetch }: PluginRequest): Promise<void> {
     const { log, folder } = this.#options;
     const place = this.#folderOf(sha256);
     const changed = await changeIn(place);

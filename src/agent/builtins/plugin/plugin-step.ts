@@ -17,7 +17,7 @@ import {
 } from "../../../domain/plugins.ts";
 import { checkArgs } from "../../../plugins/args-check.ts";
 import { parseManifest } from "../../../plugins/manifest.ts";
-import { callPatiently, type GatewayAccess } from "../../connection/gateway-call.ts";
+import { callWithRetries, type GatewayAccess } from "../../connection/gateway-call.ts";
 import type { PluginCache } from "./plugin-cache.ts";
 import { parseArguments, type PreparedCommand } from "../shell-step.ts";
 
@@ -100,7 +100,7 @@ async function fetchPackage(
 ): Promise<Uint8Array> {
   const packed = Buffer.alloc(sizeBytes);
   let filled = 0;
-  await callPatiently<never, PullPluginResponse, void>(
+  await callWithRetries<never, PullPluginResponse, void>(
     gateway,
     (client, metadata) => {
       const stream = client.pullPlugin({ stepRunId, token, offset: BigInt(filled) }, metadata);

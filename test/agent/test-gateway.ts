@@ -27,7 +27,7 @@ type Order = NonNullable<ConnectResponse["message"]>;
 
 export const REGISTRATION_TOKEN = "registration-token";
 
-export class TestPlane {
+export class TestGateway {
   readonly registrations: RegisterRequest[] = [];
   readonly hellos: Hello[] = [];
   readonly heartbeats: HeartbeatRequest[] = [];

@@ -1,0 +1,146 @@
+/**
+ * Kills the processes that a step leaves behind. They are found in /proc: those of the step's process group, and those that
+ * have left the group but carry the step's mark.
+ *
+ * Linux assigns process ids in ascending order until they wrap around. So every process of a step has an id that was
+ * assigned after the step's start, and for most steps the other processes of the machine need not be read.
+ */
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { signalGroup } from "./process-group.ts";
+import { MARK } from "./kill-script.ts";
+
+/** Process ids cannot wrap around completely within this time: a system has at least 32768 of them. */
+const NO_WRAP_MS = 200;
+/** Reading this many ids, most of them unused, costs about as much as reading all processes. */
+const FEW_IDS = 1_000;
+/** A killed process needs a moment to disappear. A process that cannot die (hung disk) is not awaited any longer. */
+const ROUNDS = 200;
+const ROUND_MS = 1;
+/**
+ * For some microseconds while a program is being loaded, its environment reads as empty. A process whose environment is
+ * still empty after this many rounds has none.
+ */
+const UNSURE_ROUNDS = 3;
+
+/** A position in the sequence of process ids that the system assigns. */
+export interface PidPosition {
+  readonly lastPid: number;
+  /** Two positions can be compared only when they are of the same era. */
+  readonly era: number;
+}
+
+let era = 0;
+let last = { pid: Number.POSITIVE_INFINITY, at: 0 };
+let lastPidFile: number | undefined;
+
+/**
+ * The current position. A new era begins when the ids have wrapped around or may have: too much time has passed since the
+ * last call, or the system does not report the last id. For a step, call this before its first process can fork.
+ */
+export function readPidPosition(): PidPosition {
+  const pid = readLastPid();
+  const at = performance.now();
+  if (pid === undefined || pid < last.pid || at - last.at > NO_WRAP_MS) era++;
+  last = { pid: pid ?? 0, at };
+  return { lastPid: last.pid, era };
+}
+
+/**
+ * Kills the process group of a step, and every process with the step's mark together with its group. `since` is the position
+ * at the step's start. Resolves when none is left, at once if there was none. False when this system has no /proc: then only
+ * the group was killed, and its end is not confirmed.
+ */
+export async function killLeftovers(group: number, mark: string, since: PidPosition): Promise<boolean> {
+  signalGroup(group, "SIGKILL");
+  if (!existsSync("/proc/self/environ")) return false;
+  const markEntry = Buffer.from(`${MARK}=${mark}\0`);
+  for (let round = 0; round < ROUNDS; round++) {
+    if (killOnce(group, markEntry, since, round < UNSURE_ROUNDS) === 0) break;
+    await sleep(ROUND_MS);
+  }
+  return true;
+}
+
+/**
+ * Kills the marked processes outside of the group. Returns how many processes of the step still exist, those of the group
+ * included. With `countUnsure`, a process with an empty environment counts too.
+ */
+function killOnce(group: number, markEntry: Buffer, since: PidPosition, countUnsure: boolean): number {
+  let found = 0;
+  // A process may have forked before it was killed. The new process has a higher id.
+  for (let [from, to] = [since, readPidPosition()]; ; [from, to] = [to, readPidPosition()]) {
+    const few = idsBetween(from, to);
+    for (const pid of few ?? allIds()) {
+      const itsGroup = groupOf(pid);
+      if (itsGroup === undefined) continue;
+      if (itsGroup === group) {
+        found++;
+        continue;
+      }
+      const environment = read(`/proc/${pid}/environ`);
+      if (environment?.length === 0 && countUnsure) found++;
+      if (environment?.includes(markEntry) !== true) continue;
+      found++;
+      if (itsGroup > 1) signalGroup(itsGroup, "SIGKILL");
+      signalProcess(pid);
+    }
+    if (few === undefined || few.length === 0) return found;
+  }
+}
+
+/** The ids that were assigned between two positions; undefined when all processes must be read instead. */
+function idsBetween(from: PidPosition, to: PidPosition): number[] | undefined {
+  const count = to.lastPid - from.lastPid;
+  if (from.era !== to.era || count > FEW_IDS) return undefined;
+  return Array.from({ length: count }, (_, index) => from.lastPid + index + 1);
+}
+
+function allIds(): number[] {
+  return readdirSync("/proc").map(Number).filter(Number.isInteger);
+}
+
+/** The process group; undefined when the process has ended, is a zombie or belongs to the kernel. */
+function groupOf(pid: number): number | undefined {
+  const stat = read(`/proc/${pid}/stat`)?.toString("latin1");
+  if (stat === undefined) return undefined;
+  // The name before the last parenthesis may hold any character.
+  const [state, , group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return state === "Z" || state === "X" || group === "0" ? undefined : Number(group);
+}
+
+const space = Buffer.alloc(64 * 1024);
+
+/** A file of /proc, valid until the next call; undefined when the process has ended or belongs to another user. */
+function read(path: string): Buffer | undefined {
+  // Checked first, because an exception costs much more than this call.
+  if (!existsSync(path)) return undefined;
+  let file: number | undefined;
+  try {
+    file = openSync(path, "r");
+    const bytes = readSync(file, space, 0, space.length, 0);
+    return bytes < space.length ? space.subarray(0, bytes) : readFileSync(path);
+  } catch {
+    return undefined;
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+function signalProcess(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // The process has ended meanwhile.
+  }
+}
+
+/** The process id that the system assigned last; undefined when it does not report it. */
+function readLastPid(): number | undefined {
+  try {
+    lastPidFile ??= openSync("/proc/sys/kernel/ns_last_pid", "r");
+    return Number.parseInt(space.toString("latin1", 0, readSync(lastPidFile, space, 0, 16, 0)), 10);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,3 @@
+import type { AppContext, WithStores } from "../context.ts";
+
+export type AgentsContext = Pick<AppContext, "feed" | "mailboxes" | "board" | "presence" | "log"> & WithStores<"aggregates" | "agentEvents" | "identity">;

@@ -1,0 +1,92 @@
+import { expect } from "chai";
+import { BadRequest } from "../../proto/generated/google/rpc/error_details.ts";
+import { Status } from "../../proto/generated/google/rpc/status.ts";
+import type { Problem } from "../../src/domain/errors.ts";
+import { createGrpcServer, type GrpcServer } from "../../src/grpc/server.ts";
+import { readinessReader } from "../../src/app/readiness.ts";
+import { openTestEdge, type TestEdge } from "../support/edge.ts";
+import { refusal } from "./gateway.ts";
+import { NO_FIELDS } from "./pipeline-samples.ts";
+import { UserCalls } from "./user-calls.ts";
+
+const LONG = "x".repeat(300);
+
+describe("the same bad input over HTTP and gRPC", () => {
+  let edge: TestEdge;
+  let server: GrpcServer;
+  let calls: UserCalls;
+
+  before(async () => {
+    edge = await openTestEdge();
+    server = createGrpcServer(edge.context, { readiness: readinessReader(edge.context, {}) });
+    calls = new UserCalls(`127.0.0.1:${await server.start("127.0.0.1:0")}`, edge.adminToken);
+  });
+  after(async () => {
+    calls.close();
+    await server.stop(0);
+    await edge.close();
+  });
+
+  async function overGrpc(call: Promise<unknown>) {
+    const error = await refusal(call);
+    const [problems, details] = ["problems-bin", "grpc-status-details-bin"].map(
+      (name) => error.metadata.get(name)[0] as Buffer,
+    );
+    const bad = Status.decode(details!).details.find(({ typeUrl }) => typeUrl.endsWith("/google.rpc.BadRequest"))!;
+    return {
+      problems: JSON.parse(problems!.toString()) as Problem[],
+      reasons: BadRequest.decode(bad.value).fieldViolations.map(({ field, reason }) => [field, reason]),
+      text: error.details,
+    };
+  }
+
+  it("has the same problems: codes, pointers and messages", async () => {
+    const { pipelineId } = (await edge.call("POST", "/api/v1/pipelines", { body: { name: "same" } })).body.detail;
+    const at = `/api/v1/pipelines/${pipelineId}`;
+    const cases = [
+      {
+        http: () => edge.call("POST", "/api/v1/pipelines", { body: { projectId: LONG, metadata: {} } }),
+        grpc: () => calls.pipeline("createPipeline", { fields: { ...NO_FIELDS, projectId: LONG } }),
+        codes: ["too_big", "required"],
+      },
+      {
+        http: () => edge.call("PUT", at, { body: { name: " ", metadata: { "a/b~c": "y".repeat(10_001) } } }),
+        grpc: () =>
+          calls.pipeline("updatePipeline", {
+            pipelineId,
+            fields: { ...NO_FIELDS, name: " ", metadata: { "a/b~c": "y".repeat(10_001) } },
+          }),
+        codes: ["invalid_format", "too_big"],
+      },
+      {
+        http: () => edge.call("GET", "/api/v1/pipelines?pageSize=101&sort=colour"),
+        grpc: () => calls.pipeline("listPipelines", { pageSize: 101, sort: "colour" }),
+        codes: ["custom", "invalid_value"],
+      },
+      {
+        http: () => edge.call("POST", `${at}/trigger`, { body: { requestId: LONG } }),
+        grpc: () => calls.pipeline("triggerPipeline", { pipelineId, requestId: LONG }),
+        codes: ["too_big"],
+      },
+      {
+        http: () => edge.call("POST", `${at}/runs/run_x/rerun`, { body: { scope: "step" } }),
+        grpc: () => calls.pipeline("rerunPipeline", { pipelineId, runId: "run_x", scope: "RERUN_SCOPE_STEP" }),
+        codes: ["custom"],
+      },
+      {
+        http: () => edge.call("POST", `${at}/spec/validate`, { body: {} }),
+        grpc: () => calls.pipeline("validateSpec", { pipelineId }),
+        codes: ["invalid_type"],
+      },
+    ];
+    for (const { http, grpc, codes } of cases) {
+      const { status, body } = await http();
+      const { problems, reasons, text } = await overGrpc(grpc());
+      expect([status, body.reason]).to.deep.equal([400, "malformed_request"]);
+      expect(problems).to.deep.equal(body.errors);
+      expect(problems.map(({ code }) => code)).to.have.members(codes);
+      expect(reasons.map(([, reason]) => reason)).to.deep.equal(problems.map(({ code }) => code.toUpperCase()));
+      for (const { pointer, message } of problems) expect(text).to.include(`${pointer} ${message}`);
+    }
+  });
+});
