@@ -85,11 +85,8 @@ function installDependencies() {
   if (!installedByHand(lockfile, record)) {
     say("installing npm dependencies");
     const flags = ["--no-audit", "--no-fund", ...(wanted.build || wanted.test ? ["--include=dev"] : [])];
-    // `npm ci` refuses a lockfile that lacks packages for platforms that its writer did not see; `npm install` fills in.
-    if (npm(["ci", ...flags]) !== undefined) {
-      const refusal = npm(["install", "--no-save", ...flags]);
-      if (refusal !== undefined) throw new SetupError(`npm install failed:\n${refusal}`);
-    }
+    const refusal = npm(["ci", ...flags]);
+    if (refusal !== undefined) throw new SetupError(`npm ci failed${adviceFor(refusal)}:\n${refusal}`);
   }
   writeWhole(record, `${hash}\n`);
 }
@@ -99,6 +96,13 @@ function npm(args) {
   const shell = process.platform === "win32";
   const { status, error, stdout, stderr } = spawnSync("npm", args, { cwd: ROOT, encoding: "utf8", shell });
   return status === 0 ? undefined : (error?.message ?? `${stderr}\n${stdout}`.trim());
+}
+
+/** What to do when the lock file is incomplete. npm itself advises `npm install` alone, which does not complete it. */
+function adviceFor(refusal) {
+  return refusal.includes("EUSAGE")
+    ? ": package-lock.json does not fit package.json. Run `npm install` and `node scripts/complete-lock.mjs`, then this"
+    : "";
 }
 
 /** npm writes its hidden lockfile as the last step of an installation, so one newer than ours is complete. */
