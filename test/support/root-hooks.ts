@@ -5,6 +5,7 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { useMemoryFolder } from "./memory-folder.ts";
 import { shareTestMongo } from "./mongo.ts";
 import { until } from "./until.ts";
 
@@ -15,6 +16,7 @@ let endMongo: (() => Promise<void>) | undefined;
 /** End-to-end tests start the program: there is nothing to build when it is newer than its sources. */
 export async function mochaGlobalSetup(): Promise<void> {
   await promisify(execFile)(process.execPath, [SETUP, "--build"]);
+  await useMemoryFolder();
   endMongo = await shareTestMongo();
 }
 
