@@ -9,7 +9,7 @@ const SEED = 20_261_121;
 const RUNS = 60;
 
 describe("the kill tests in short", function () {
-  this.timeout(170_000);
+  this.timeout(300_000);
 
   for (const scenario of SHORT_SCENARIOS) {
     it(`keeps every promise although ${scenario.about}`, async () => {

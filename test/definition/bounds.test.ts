@@ -1,11 +1,17 @@
 /** Texts that are made to cost more than they should: each must be refused with its reason, and soon. */
 import { expect } from "chai";
 import { parseDefinition } from "../../src/definition/parse.ts";
+import { processorMs } from "../support/processor-time.ts";
 
 const STEP = "{ uses: shell, args: { script: x } }";
 
+/** Far above what any of these texts takes, and far below what one would take that is not refused. */
+const PATIENCE_MS = 10_000;
+
 function codes(text: string, format: "yaml" | "json" = "yaml"): readonly string[] {
+  const from = processorMs();
   const { definition, diagnostics } = parseDefinition(text, format);
+  expect(processorMs() - from).to.be.below(PATIENCE_MS);
   expect(definition).to.equal(undefined);
   return [...new Set(diagnostics.filter(({ severity }) => severity === "error").map(({ code }) => code))].toSorted();
 }
