@@ -1,14 +1,20 @@
-/** Writes what README.md, docs/ and .oxlintrc.json say that follows from elsewhere; run with tsx, by `npm run generate`. */
+/** Writes what docs/ and .oxlintrc.json say that follows from the code; run with tsx, by `npm run generate`. */
 import { readFileSync, writeFileSync } from "node:fs";
+import { deriveConfigurationPage } from "../test/support/configuration-page.ts";
 import { deriveDefinitionPage } from "../test/support/definition-page.ts";
-import { deriveLintConfig, deriveReadme } from "../test/support/derived-files.ts";
+import { deriveLintConfig } from "../test/support/derived-files.ts";
 import { deriveDiagnosticsPage } from "../test/support/diagnostics-page.ts";
+import { deriveStatesPage } from "../test/support/states-page.ts";
 
 const at = (name) => new URL(`../${name}`, import.meta.url);
 const read = (name) => readFileSync(at(name), "utf8");
 
-const readme = deriveReadme(read("README.md"));
-writeFileSync(at("README.md"), readme);
-writeFileSync(at(".oxlintrc.json"), deriveLintConfig(read(".oxlintrc.json"), readme));
-writeFileSync(at("docs/definition.md"), deriveDefinitionPage(read("docs/definition.md")));
-writeFileSync(at("docs/diagnostics.md"), deriveDiagnosticsPage(read("docs/diagnostics.md")));
+writeFileSync(at(".oxlintrc.json"), deriveLintConfig(read(".oxlintrc.json"), read("docs/architecture.md")));
+for (const [page, derive] of [
+  ["docs/configuration.md", deriveConfigurationPage],
+  ["docs/definition.md", deriveDefinitionPage],
+  ["docs/diagnostics.md", deriveDiagnosticsPage],
+  ["docs/states.md", deriveStatesPage],
+]) {
+  writeFileSync(at(page), derive(read(page)));
+}
