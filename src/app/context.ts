@@ -1,4 +1,4 @@
-/** What every use case works with; wired once in `src/main.ts`. */
+/** What every use case works with; wired once for each node, in `src/plane/control-plane.ts`. */
 import type { MailboxSender } from "../../queues/ports.ts";
 import type { Board, Presence } from "../dispatch/board.ts";
 import type { ArtifactRules } from "../domain/artifacts.ts";
