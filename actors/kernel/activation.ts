@@ -1,9 +1,10 @@
 /**
- * One aggregate in memory, and the turn: the only place where snapshots are saved.
+ * One stored aggregate in memory, and its turns: the only place that saves a snapshot again. The creator of a run stores its
+ * first snapshot, after the run's first turn (`first-turn.ts`).
  *
  * A turn takes all that waits, loads the snapshot unless it is in memory, decides, saves once under the version that it
  * decided on, and performs the effects. The order is what keeps the promises: nothing is performed that is not saved,
- * and what is saved but not performed is found in the snapshot by whoever owns the shard next.
+ * and what is saved but not performed is found in the snapshot by the next owner of the shard.
  */
 import { createHash } from "node:crypto";
 import type { OwedEffect } from "../../src/domain/effects.ts";

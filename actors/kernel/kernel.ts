@@ -1,5 +1,6 @@
 /**
- * The kernel: what the owner of shards does with them. It is the only part of the system that activates aggregates.
+ * The kernel: what a worker does with the shards that it owns. Only the kernel loads a stored aggregate and saves it again.
+ * The first turn of a run is not taken here: the creator of the run takes it, before the run is stored (`first-turn.ts`).
  */
 import type { AddressedMessage } from "../../queues/envelope.ts";
 import type { ShardHandler } from "../../queues/ports.ts";

@@ -23,8 +23,8 @@ export interface RunCreation {
 }
 
 /**
- * Makes the snapshot whose storing is the trigger. Its start timer is due at once, by any clock, so that the sweep of
- * the shard's owner begins the run even when the doorbell is lost.
+ * Makes the aggregate of a new run as it is before its first turn. Its start timer is due at once, by any clock: deciding
+ * that timer is the first turn.
  */
 export function createRunAggregate({ runId, shard, plan, origin, now, beginning }: RunCreation): Aggregate {
   const { jobs, steps } = beginning ?? beginFresh(runId, plan);

@@ -66,7 +66,7 @@ describe("an installation that commit bf53b70 made", function () {
   let clock: Readonly<Record<string, string>>;
 
   before(async () => {
-    world = await ProcessWorld.create({ compiled: true });
+    world = await ProcessWorld.create();
     await promisify(execFile)("tar", ["-xzf", join(FIXTURE, "installation.tar.gz"), "-C", world.folder]);
     made = JSON.parse(await readFile(join(FIXTURE, "record.json"), "utf8")) as Installation;
     answers = JSON.parse(await readFile(join(world.folder, "answers.json"), "utf8")) as typeof answers;
