@@ -5,7 +5,7 @@
 import { Queue } from "bullmq";
 import type { RedisClient } from "../src/redis/connect.ts";
 import { type Envelope, UNVERSIONED_FORMAT, type AddressedMessage, type MessageFormat } from "./envelope.ts";
-import { LETTERS, mailboxName, mailboxOptions } from "./mailbox.ts";
+import { MESSAGES, mailboxName, mailboxOptions } from "./mailbox.ts";
 import type { MailboxSender as Port } from "./ports.ts";
 import { shardOf } from "./shard-map.ts";
 
@@ -58,7 +58,7 @@ export class MailboxSender implements Port {
     const jobId = key.replaceAll(":", "_");
     const lane = this.#laneOf(letter.rootId);
     try {
-      await lane.queue.add(LETTERS, this.#envelopeOf([letter]), { delay, jobId });
+      await lane.queue.add(MESSAGES, this.#envelopeOf([letter]), { delay, jobId });
     } catch (error) {
       this.#drop(lane);
       throw error;
@@ -75,7 +75,7 @@ export class MailboxSender implements Port {
     while (lane.waiting.length > 0) {
       const batch = lane.waiting.splice(0, BATCH_MAX);
       try {
-        await lane.queue.add(LETTERS, this.#envelopeOf(batch.map(({ letter }) => letter)));
+        await lane.queue.add(MESSAGES, this.#envelopeOf(batch.map(({ letter }) => letter)));
         for (const { resolve } of batch) resolve();
       } catch (error) {
         this.#drop(lane);

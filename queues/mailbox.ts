@@ -24,5 +24,5 @@ export function mailboxOptions(connection: RedisClient, shard: number): QueueOpt
 }
 
 /** Names of the jobs in a mailbox. */
-export const LETTERS = "letters";
+export const MESSAGES = "letters";
 export const CANARY = "canary";

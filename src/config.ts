@@ -30,6 +30,7 @@ import type { Labels } from "./domain/labels.ts";
 import type { Quotas } from "./domain/quotas.ts";
 import type { Retention } from "./domain/retention.ts";
 import { UNBOUNDED } from "./domain/retention-text.ts";
+import type { SettingName } from "./settings.ts";
 
 export const NODE_ROLES = ["edge", "gateway", "worker"] as const;
 export type NodeRole = (typeof NODE_ROLES)[number];
@@ -128,6 +129,9 @@ const url = (pattern: RegExp, schemes: string) => z.string().regex(pattern, `mus
 const chosenToken = z.string().regex(/^[\x21-\x7e]{32,512}$/, "must have 32 to 512 characters without spaces");
 const logLevel = z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(", ")}` });
 
+/** What is read has a row in the table of settings; else this does not compile. */
+type Described = Partial<Record<SettingName, z.ZodType>>;
+
 const file = z.string().optional();
 /** The variables of a listener's TLS: `MILLRACE_HTTP_TLS_CERT_FILE` and so on. */
 const tlsVariables = {
@@ -140,7 +144,7 @@ const tlsVariables = {
   MILLRACE_METRICS_TLS_CERT_FILE: file,
   MILLRACE_METRICS_TLS_KEY_FILE: file,
   MILLRACE_METRICS_TLS_CLIENT_CA_FILE: file,
-} as const;
+} as const satisfies Described;
 
 const nodeVariables = z
   .object({
@@ -186,7 +190,7 @@ const nodeVariables = z
     MILLRACE_BOOTSTRAP_TOKEN: chosenToken.optional(),
     MILLRACE_REGISTRATION_TOKEN: chosenToken.optional(),
     LOG_LEVEL: logLevel.optional(),
-  })
+  } satisfies Described)
   .check(({ value, issues }) => {
     const refuse = (variable: string, message: string) =>
       issues.push({ code: "custom", input: undefined, path: [variable], message });
@@ -250,7 +254,7 @@ const agentVariables = z
     MILLRACE_AGENT_PLUGIN_CACHE: size.default(BYTES_OF_UNIT.GB),
     MILLRACE_DATA_DIR: z.string().optional(),
     LOG_LEVEL: logLevel.optional(),
-  })
+  } satisfies Described)
   .check(({ value, issues }) => {
     const { MILLRACE_GATEWAY_CERT_FILE: certificate, MILLRACE_GATEWAY_KEY_FILE: key } = value;
     if ((certificate === undefined) === (key === undefined)) return;

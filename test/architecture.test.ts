@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import picomatch from "picomatch";
-import { deriveImportTable, deriveLintConfig, deriveReadme } from "./support/derived-files.ts";
+import { deriveImportTable, deriveLintConfig } from "./support/derived-files.ts";
 import { ImportPolicy } from "./support/import-policy.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -24,7 +24,6 @@ function sourcesIn(folder: string): readonly string[] {
 }
 
 describe("the architecture", () => {
-  const readme = read("README.md");
   const policy = ImportPolicy.read();
   const sources = ["src", "actors", "queues"].flatMap(sourcesIn);
 
@@ -94,26 +93,5 @@ describe("the architecture", () => {
     expect(deriveImportTable(page, policy).replaceAll(/ {2,}|-{3,}/g, " ")).to.equal(
       page.replaceAll(/ {2,}|-{3,}/g, " "),
     );
-  });
-
-  it("has the state tables of the code in README.md (else run `npm run generate`)", () => {
-    expect(readme.match(/<!-- table: /g)).to.have.length(5);
-    expect(deriveReadme(readme)).to.equal(readme);
-  });
-
-  it("has no broken link in its pages", () => {
-    for (const page of [
-      "README.md",
-      "CONTRIBUTING.md",
-      "docs/operations.md",
-      "docs/definition.md",
-      "docs/diagnostics.md",
-      "docs/agent-protocol.md",
-      "examples/python-agent/README.md",
-    ]) {
-      for (const [, target] of read(page).matchAll(/\]\((?!https?:|#)([^)#]+)/g)) {
-        expect(existsSync(join(ROOT, dirname(page), target!)), `${page} links to ${target}`).to.equal(true);
-      }
-    }
   });
 });

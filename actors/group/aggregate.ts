@@ -70,7 +70,7 @@ export const GROUP_AGGREGATE: AggregateType = {
       actors: [{ kind: "group", id: rootId, state, index: groupActor.index(state) }],
     };
   },
-  messageOf: (command) => ({ to: { kind: "group", id: command.rootId }, message: messageOf(command) }),
+  toMessage: (command) => ({ to: { kind: "group", id: command.rootId }, message: messageOf(command) }),
   causeOf: () => ({ cause: "", by: "" }),
   summarise: () => SUMMARY,
   // An empty group owes nothing. The next member that enters loads it again.

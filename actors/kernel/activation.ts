@@ -1,9 +1,10 @@
 /**
- * One aggregate in memory, and the turn: the only place where snapshots are saved.
+ * One stored aggregate in memory, and its turns: the only place that saves a snapshot again. The creator of a run stores its
+ * first snapshot, after the run's first turn (`first-turn.ts`).
  *
  * A turn takes all that waits, loads the snapshot unless it is in memory, decides, saves once under the version that it
  * decided on, and performs the effects. The order is what keeps the promises: nothing is performed that is not saved,
- * and what is saved but not performed is found in the snapshot by whoever owns the shard next.
+ * and what is saved but not performed is found in the snapshot by the next owner of the shard.
  */
 import { createHash } from "node:crypto";
 import type { OwedEffect } from "../../src/domain/effects.ts";
@@ -14,24 +15,25 @@ import type { Aggregate, AggregateHead, OwedRecord } from "../../src/stores/port
 import { readingOutputs } from "../../src/stores/ports/reading-outputs.ts";
 import { type AggregateType, kindOf } from "./actor-kind.ts";
 import { type CreatorGrace, graceOf, isGraceOver, NO_GRACE } from "./creator-grace.ts";
-import { type ActorsIndex, afterTurn, dueTimers, headAfter, indexed, NO_ACTORS, toStored } from "./head.ts";
+import { type LiveIndex, afterTurn, dueTimers, headAfter, updateIndex, EMPTY_INDEX, toStored } from "./head.ts";
 import type { KernelContext } from "./kernel-context.ts";
 import { eventsOf, performOwed } from "./performer.ts";
-import { decideTurn, type Delivery, type LiveActor, type UndecidedMessage } from "./turn.ts";
+import { decideTurn, type ActorMessage, type LiveActor, type UndecidedMessage } from "./turn.ts";
 
 /** A snapshot in memory. Only a save that has succeeded changes it, so that a failed turn leaves it as it was. */
 interface Loaded {
   readonly head: AggregateHead<RootId>;
   readonly actors: Map<string, LiveActor>;
   readonly plan: RunPlan;
-  readonly index: ActorsIndex;
+  readonly index: LiveIndex;
 }
 
-/** How a step of the loop ended: more may be waiting, nothing is, or there is no such aggregate. */
+/** `conflict`: another node has saved the aggregate since it was loaded. `missing`: the store has no such aggregate in this shard. */
 type TurnOutcome = "done" | "conflict" | "missing";
 
+/** Messages that one turn decides at most. */
 const MAX_BATCH = 1_000;
-/** Of an aggregate that has none: its actors do not look. */
+/** Stands for the plan of an aggregate without one; its actors do not read it. */
 const NO_PLAN = {} as RunPlan;
 
 export class Activation {
@@ -41,11 +43,11 @@ export class Activation {
   readonly #type: AggregateType;
   readonly #isOpen: () => boolean;
   readonly #onSaved: (actor: LiveActor) => void;
-  readonly #waiting: Delivery[] = [];
+  readonly #waiting: ActorMessage[] = [];
   #loaded: Loaded | null = null;
-  /** Saved and not yet performed; the next turn waits for them. */
+  /** Effects that are saved and not yet performed. The next turn begins by performing them. */
   #unperformed: readonly OwedRecord[] = [];
-  /** What is left to the creator of the aggregate; saves carry it on. */
+  /** Effects that are left to the creator of the aggregate; each save keeps them as owed. */
   #grace: CreatorGrace = NO_GRACE;
   #doorbell = false;
   #refresh = false;
@@ -64,13 +66,13 @@ export class Activation {
     this.#onSaved = hooks.onSaved;
   }
 
-  /** Adds a message; `null` is a doorbell alone. */
-  add(delivery: Delivery | null): void {
-    if (delivery === null) this.#doorbell = true;
-    else this.#waiting.push(delivery);
+  /** Adds a message; `null` is a doorbell: look into the inbox of the aggregate. */
+  add(message: ActorMessage | null): void {
+    if (message === null) this.#doorbell = true;
+    else this.#waiting.push(message);
   }
 
-  /** Asks for all that Redis must know of this aggregate to be told again. */
+  /** Makes the next turn tell Redis again all that it must hold for this aggregate. */
   refresh(): void {
     this.#refresh = true;
   }
@@ -81,14 +83,14 @@ export class Activation {
     );
   }
 
-  /** Takes turns until nothing waits. Rejects on a fault; then what waited still waits, and a later call goes on. */
+  /** Takes turns until no message waits. Rejects on a fault; the messages are kept then, and a later call decides them. */
   async work(): Promise<void> {
     while (this.hasWork && this.#isOpen()) {
       if ((await this.#turn()) === "missing") this.#waiting.length = 0;
     }
   }
 
-  /** Saves what passivation needs: effects that are performed are no longer owed. Idempotent. */
+  /** Saves that the performed effects are no longer owed, so that the aggregate can be dropped from memory. Idempotent. */
   async settle(): Promise<void> {
     const loaded = this.#loaded;
     const { owed } = this.#grace;
@@ -96,7 +98,7 @@ export class Activation {
     await this.#save(loaded, { ...loaded.head, owed });
   }
 
-  /** True when the aggregate is over and nothing of it is owed. */
+  /** True when the aggregate is final and owes nothing. */
   get isSettled(): boolean {
     return this.#loaded?.head.settled ?? false;
   }
@@ -115,13 +117,13 @@ export class Activation {
 
     const taken = this.#waiting.splice(0, MAX_BATCH);
     try {
-      const deliveries = [...(await this.#takeCommands()), ...this.#dueTimers(loaded), ...taken];
-      if (deliveries.length === 0) return "done";
-      const outcome = await this.#decideAndSave(loaded, deliveries);
+      const messages = [...(await this.#takeCommands()), ...this.#dueTimers(loaded), ...taken];
+      if (messages.length === 0) return "done";
+      const outcome = await this.#decideAndSave(loaded, messages);
       if (outcome === "conflict") this.#waiting.unshift(...taken);
       return outcome;
     } catch (error) {
-      // The save may or may not have been stored: the store is asked again before these are decided again.
+      // The save may have been stored or not: the aggregate is loaded again before these messages are decided again.
       this.#waiting.unshift(...taken);
       this.#loaded = null;
       this.#doorbell = true;
@@ -140,7 +142,7 @@ export class Activation {
     const actors = new Map(
       aggregate.actors.map(({ kind, id, state }): [string, LiveActor] => [id, { kind, id, state }]),
     );
-    const index = indexed(NO_ACTORS, actors.values(), this.#type);
+    const index = updateIndex(EMPTY_INDEX, actors.values(), this.#type);
     const loaded: Loaded = { head: aggregate.head, actors, plan, index };
     const grace = graceOf(aggregate.head, this.#context.clock.now(), this.#context.timing.creatorMs);
     const unperformed = aggregate.head.owed.slice(grace.owed.length);
@@ -159,41 +161,41 @@ export class Activation {
     return aggregates.load(this.rootId);
   }
 
-  /** Commands are read here and nowhere else: what was answered is never decided again. */
-  async #takeCommands(): Promise<readonly Delivery[]> {
+  /** Reads the commands that have no answer yet. Only this method reads commands, so no command is decided twice. */
+  async #takeCommands(): Promise<readonly ActorMessage[]> {
     if (!this.#doorbell) return [];
     this.#doorbell = false;
     const commands = await this.#context.stores.inbox.pending(this.rootId);
-    return commands.map((command) => this.#type.delivery(command));
+    return commands.map((command) => this.#type.toMessage(command));
   }
 
-  #dueTimers({ actors, index }: Loaded): readonly Delivery[] {
+  #dueTimers({ actors, index }: Loaded): readonly ActorMessage[] {
     const now = this.#context.clock.now();
-    const early = [...index.dueAt].filter(([, earliest]) => earliest <= now).map(([id]) => actors.get(id)!);
-    return dueTimers(early, now, this.#type);
+    const due = [...index.dueAt].filter(([, earliest]) => earliest <= now).map(([id]) => actors.get(id)!);
+    return dueTimers(due, now, this.#type);
   }
 
-  async #decideAndSave(loaded: Loaded, deliveries: readonly Delivery[]): Promise<TurnOutcome> {
+  async #decideAndSave(loaded: Loaded, messages: readonly ActorMessage[]): Promise<TurnOutcome> {
     const { clock, counters } = this.#context;
     const type = this.#type;
     const now = clock.now();
     const result = await readingOutputs(this.#context.stores.outputs, (outputs) =>
-      decideTurn(loaded.actors, deliveries, now, loaded.plan, type, outputs),
+      decideTurn(loaded.actors, messages, now, loaded.plan, type, outputs),
     );
     counters.turns++;
     counters.decided += result.decided;
     counters.late += result.late;
-    await this.#buryUndecided(result.undecided, now);
+    await this.#storeDeadLetters(result.undecided, now);
     if (result.changed.size === 0) {
-      // Nothing changed, so nothing can be owed: whoever asked will ask again if this answer is lost.
-      await performOwed(this.#context, loaded.head, unsaved(result.effects, now));
+      // No state changed, so nothing is saved and nothing can be owed. The sender repeats its message if this answer is lost.
+      await performOwed(this.#context, loaded.head, toRecords(result.effects, now));
       return "done";
     }
     const changed = [...result.changed.values()];
-    const index = indexed(loaded.index, changed, type);
+    const index = updateIndex(loaded.index, changed, type);
     const root = (result.changed.get(this.rootId) ?? loaded.actors.get(this.rootId))!.state;
     const grace = this.#grace;
-    // The end of all jobs leaves nothing to offer and no timer to set; events are owed all the same.
+    // A final run needs none of the offers and timers that the creator owes; its events are stored by this save.
     if (type.isFinal(root as never)) this.#grace = NO_GRACE;
     const carried = this.#grace.owed;
     const actors = afterTurn(loaded.actors, result.changed);
@@ -208,7 +210,7 @@ export class Activation {
     loaded: Loaded,
     head: AggregateHead<RootId>,
     changed: readonly LiveActor[] = [],
-    index: ActorsIndex = loaded.index,
+    index: LiveIndex = loaded.index,
     events: readonly RunEvent[] = [],
   ): Promise<"done" | "conflict"> {
     if (!this.#isOpen()) throw new Error("the shard has another owner");
@@ -240,13 +242,13 @@ export class Activation {
     return isGraceOver(this.#grace, this.#context.clock.now());
   }
 
-  /** Whoever saved the events as owed may have died before they were stored. */
+  /** Stores the owed events again: the node that saved them as owed may have died before it stored them. Idempotent. */
   async #storeEvents(head: AggregateHead<RootId>, owed: readonly OwedRecord[]): Promise<void> {
     const events = eventsOf(head, owed);
     if (events.length > 0) await this.#context.stores.events.append(events);
   }
 
-  /** Performs what is owed; a final aggregate is saved once more, as settled. */
+  /** Performs the owed effects. A final aggregate is saved once more, as settled. */
   async #perform(loaded: Loaded): Promise<void> {
     if (this.#isGraceOver()) {
       await this.#storeEvents(loaded.head, this.#grace.owed);
@@ -268,30 +270,31 @@ export class Activation {
     for (const actor of loaded.actors.values()) {
       effects.push(...kindOf(type, actor.kind).outstanding(actor.state as never, loaded.plan));
     }
-    await performOwed(this.#context, loaded.head, unsaved(effects, clock.now()));
+    await performOwed(this.#context, loaded.head, toRecords(effects, clock.now()));
     this.#refresh = false;
   }
 
-  async #buryUndecided(undecided: readonly UndecidedMessage[], now: number): Promise<void> {
+  async #storeDeadLetters(undecided: readonly UndecidedMessage[], now: number): Promise<void> {
     const { counters, log, stores } = this.#context;
-    for (const { delivery, reason } of undecided) {
+    for (const { message, reason } of undecided) {
       const id = createHash("sha256")
-        .update(`${this.rootId}${JSON.stringify(delivery)}`)
+        .update(`${this.rootId}${JSON.stringify(message)}`)
         .digest("hex");
       await stores.deadLetters.insert({
         id,
         shard: this.shard,
         rootId: this.rootId,
-        letter: delivery,
+        letter: message,
         reason,
         at: now,
       });
       counters.deadLetters++;
-      log.error({ runId: this.rootId, to: delivery.to, reason }, "a message could not be decided: dead letter");
+      log.error({ runId: this.rootId, to: message.to, reason }, "a message could not be decided: dead letter");
     }
   }
 }
 
-function unsaved(effects: readonly OwedEffect[], at: number): readonly OwedRecord[] {
+/** Effects as records, for effects that are performed without being saved: they publish no events, so they need no number. */
+function toRecords(effects: readonly OwedEffect[], at: number): readonly OwedRecord[] {
   return effects.map((effect) => ({ effect, eventNumber: null, at }));
 }

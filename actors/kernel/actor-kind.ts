@@ -1,6 +1,6 @@
 /**
- * What the kernel needs to know of a kind of actor, and of the aggregate that actors form. The kernel moves states and
- * messages about without looking into them.
+ * What the kernel needs to know about a kind of actor, and about the aggregate that actors form. The kernel does not read states and
+ * messages itself: it asks these functions.
  */
 import type { AgentWait } from "../../src/domain/agent-wait.ts";
 import type { ActorRef, Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
@@ -17,20 +17,20 @@ export type Effect = OwedEffect | LocalEffect<unknown, unknown>;
 
 export interface ActorKind<State, Message, Next = State> {
   /**
-   * Pure. Throws for a message that the state cannot meet, which becomes a dead letter, and `MissingOutputs` for what it
-   * has to read first.
+   * Pure. Throws for a message that is not valid in this state, which then becomes a dead letter; and `MissingOutputs` when it needs
+   * outputs that were not fetched.
    */
   decide(state: State, message: Message, now: number, plan: RunPlan, peers: Peers): Decision<Next, Effect>;
   index(state: State): ActorIndex;
-  /** Timers that are set; a fired one comes as `{ type: "timer", timer, generation }`. */
+  /** The actor's timers by name, null for one that is not set. A timer that fires comes as `{ type: "timer", timer, generation }`. */
   timers(state: State): readonly (readonly [name: string, timer: Timer | null])[];
-  /** Effects that Redis must know of although it has forgotten everything. Performing them again does no harm. */
+  /** The effects to perform again after Redis was emptied. Performing them again does no harm. */
   outstanding(state: State, plan: RunPlan): readonly OwedEffect[];
-  /** Since when, Unix milliseconds, the actor waits for an agent, and why as it was told last; null when it does not. */
+  /** Since when the actor waits for an agent (Unix milliseconds), and the reason that it was told last; null when it does not wait. */
   waitsForAgent(
     state: State,
-  ): { readonly since: number; readonly told: Pick<AgentWait, "reason" | "clause"> | null } | null;
-  /** The agent that must be watched while the actor is in this state, or null. */
+  ): { readonly since: number; readonly reported: Pick<AgentWait, "reason" | "clause"> | null } | null;
+  /** The agent to watch while the actor is in this state, or null. */
   heldBy(state: State): Holder | null;
 }
 
@@ -44,10 +44,10 @@ export interface Holder {
   readonly quotas: readonly string[];
 }
 
-/** Any kind, as the kernel handles it. */
+/** Any kind of actor: the kernel passes states and messages through without knowing their types. */
 export type AnyKind = ActorKind<never, never, unknown>;
 
-/** An actor as the others of its aggregate may look at it. */
+/** An actor of an aggregate, for reading. */
 export interface ActorView {
   readonly kind: Kind;
   readonly state: unknown;
@@ -56,24 +56,24 @@ export interface ActorView {
 /** How actors form an aggregate with one root. */
 export interface AggregateType {
   readonly kinds: Readonly<Partial<Record<Kind, AnyKind>>>;
-  /** Its plan is in the store, and its actors decide by it; else they are given none. */
+  /** True when a plan is stored for the aggregate; its actors read it when they decide. */
   readonly isPlanned: boolean;
-  /** Of a root that is there as soon as something is said to it: what is stored then. */
+  /** For an aggregate that its owner creates with the first message to it: the snapshot to store then. */
   readonly initial?: (rootId: RootId, shard: number) => Aggregate<RootId>;
-  /** What a stored command says, and to which actor. */
-  delivery(command: Command): { readonly to: ActorRef; readonly message: unknown };
-  /** Of what follows from this message from outside: for kinds that publish events. */
+  /** The message of a stored command, and the actor to which it goes. */
+  toMessage(command: Command): { readonly to: ActorRef; readonly message: unknown };
+  /** The cause that events name when they follow from this message, which came from outside the aggregate. */
   causeOf(message: never): Cause;
-  /** From the root's state; `bound`: some actor is held by an agent; `actors`: all of them as they are then. */
+  /** The summary for lists. `rootState`: state of the root actor. `bound`: an agent holds one of the actors. `actors`: all actors. */
   summarise(rootState: never, bound: boolean, actors: Iterable<ActorView>, plan: RunPlan): RunSummary;
   isFinal(rootState: never): boolean;
-  /** What an actor is told that has waited long for an agent. */
+  /** The message that tells an actor why no agent takes its work. */
   waitsMessage(wait: AgentWait): unknown;
-  /** What an actor is told when its agent is lost. */
+  /** The message that tells an actor that its agent is lost. */
   agentLostMessage(holder: Holder, reason: string): unknown;
 }
 
-/** Throws for a kind that the aggregate does not consist of. */
+/** Throws for a kind of actor that the aggregate does not have. */
 export function kindOf(type: AggregateType, kind: Kind): AnyKind {
   const found = type.kinds[kind];
   if (found === undefined) throw new Error(`this aggregate has no ${kind}`);

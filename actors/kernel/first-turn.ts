@@ -1,17 +1,19 @@
 /**
- * The first turn of an aggregate that nobody owns yet: taken by whoever creates it, before it is stored. So what it owes
- * is performed at once, without the way over a mailbox; the owner performs what is still owed a while later. Pure.
+ * The first turn of an aggregate. The edge that creates the aggregate takes this turn before it stores the aggregate, and performs
+ * its effects at once, so that a new run needs neither a mailbox nor its owner to begin. creator-grace.ts says when the owner performs
+ * effects that the creator has not. Pure.
  */
 import type { OutputsReader } from "../../src/domain/outputs.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Aggregate } from "../../src/stores/ports/aggregates.ts";
 import type { AggregateType } from "./actor-kind.ts";
-import { dueTimers, headAfter, indexed, NO_ACTORS, toStored } from "./head.ts";
+import { dueTimers, headAfter, updateIndex, EMPTY_INDEX, toStored } from "./head.ts";
 import { decideTurn, type LiveActor } from "./turn.ts";
 
 /**
- * The aggregate with the timers decided that are due at its creation; the same version, since it is stored once. Throws
- * the reason when a message could not be decided, and `MissingOutputs` when a decision has to read some first.
+ * The aggregate after the timers that are due at its creation were decided. It keeps its version, because it is stored once. Throws
+ * an error with the reason when a message could not be decided, and `MissingOutputs` when a decision needs outputs that were not
+ * fetched.
  */
 export function takeFirstTurn(
   { head, actors }: Aggregate,
@@ -26,7 +28,7 @@ export function takeFirstTurn(
   const [undecided] = turn.undecided;
   if (undecided !== undefined) throw new Error(undecided.reason);
   for (const actor of turn.changed.values()) live.set(actor.id, actor);
-  const index = indexed(NO_ACTORS, live.values(), type);
+  const index = updateIndex(EMPTY_INDEX, live.values(), type);
   const after = { root: live.get(head.rootId)!.state, index, carried: [], actors: live.values(), plan };
   return {
     head: headAfter(head, turn, after, now, type),

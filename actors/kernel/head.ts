@@ -1,22 +1,22 @@
-/** The head of an aggregate after a turn, and the look at actors that it is made of. Pure. */
+/** The head of an aggregate after a turn, and the index of actors from which it is made. Pure. */
 import type { RootId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { AggregateHead, OwedRecord, StoredActor } from "../../src/stores/ports/aggregates.ts";
 import { type AggregateType, kindOf } from "./actor-kind.ts";
-import type { Delivery, LiveActor, TurnResult } from "./turn.ts";
+import type { ActorMessage, LiveActor, TurnResult } from "./turn.ts";
 
-/** What the kernel must know of all actors without looking at each of them in every turn. */
-export interface ActorsIndex {
-  /** Actors that an agent holds. */
+/** What the kernel needs to know about all actors in every turn, kept so that it need not read the state of each. */
+export interface LiveIndex {
+  /** Ids of the actors that an agent holds. */
   readonly held: ReadonlySet<string>;
-  /** Actors that have timers, with their earliest, Unix milliseconds. */
+  /** The earliest timer of each actor that has one, by the actor's id, Unix milliseconds. */
   readonly dueAt: ReadonlyMap<string, number>;
 }
 
-export const NO_ACTORS: ActorsIndex = { held: new Set(), dueAt: new Map() };
+export const EMPTY_INDEX: LiveIndex = { held: new Set(), dueAt: new Map() };
 
-/** The index with these actors as they are now. */
-export function indexed(index: ActorsIndex, actors: Iterable<LiveActor>, type: AggregateType): ActorsIndex {
+/** The index, brought up to date for these actors. */
+export function updateIndex(index: LiveIndex, actors: Iterable<LiveActor>, type: AggregateType): LiveIndex {
   const held = new Set(index.held);
   const dueAt = new Map(index.dueAt);
   for (const { kind, id, state } of actors) {
@@ -30,7 +30,7 @@ export function indexed(index: ActorsIndex, actors: Iterable<LiveActor>, type: A
   return { held, dueAt };
 }
 
-/** All actors after a turn; they are looked at only as far as somebody asks. */
+/** All actors after a turn: changed, unchanged and new ones. A generator, because most callers need only a few. */
 export function* afterTurn(
   actors: ReadonlyMap<string, LiveActor>,
   changed: ReadonlyMap<string, LiveActor>,
@@ -39,9 +39,9 @@ export function* afterTurn(
   for (const actor of changed.values()) if (!actors.has(actor.id)) yield actor;
 }
 
-/** A message for every timer of these actors that is due at `now`. */
-export function dueTimers(actors: Iterable<LiveActor>, now: number, type: AggregateType): readonly Delivery[] {
-  const due: Delivery[] = [];
+/** One message for each timer of these actors that is due at `now`. */
+export function dueTimers(actors: Iterable<LiveActor>, now: number, type: AggregateType): readonly ActorMessage[] {
+  const due: ActorMessage[] = [];
   for (const { kind, id, state } of actors) {
     for (const [timer, set] of kindOf(type, kind).timers(state as never)) {
       if (set === null || set.dueAt > now) continue;
@@ -51,7 +51,7 @@ export function dueTimers(actors: Iterable<LiveActor>, now: number, type: Aggreg
   return due;
 }
 
-/** Actors as they are stored. */
+/** The actors in the form in which they are stored. */
 export function toStored(actors: Iterable<LiveActor>, type: AggregateType): readonly StoredActor[] {
   return Array.from(actors, ({ kind, id, state }) => ({
     kind,
@@ -62,15 +62,15 @@ export function toStored(actors: Iterable<LiveActor>, type: AggregateType): read
 }
 
 /**
- * The head after a turn at `now`; its version is for whoever saves it. `root`: the root's state then; `carried`: what an
- * earlier turn owes and is still to be performed.
+ * The head after a turn at `now`; the caller that saves it sets its version. `root`: the state of the root actor after the turn.
+ * `carried`: effects of an earlier turn that are still owed.
  */
 export function headAfter<Root extends RootId>(
   head: AggregateHead<Root>,
   turn: Pick<TurnResult, "effects">,
   after: {
     readonly root: unknown;
-    readonly index: ActorsIndex;
+    readonly index: LiveIndex;
     readonly carried: readonly OwedRecord[];
     readonly actors: Iterable<LiveActor>;
     readonly plan: RunPlan;

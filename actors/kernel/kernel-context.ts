@@ -9,17 +9,17 @@ import type { LiveActor } from "./turn.ts";
 
 export interface KernelContext extends PerformerPorts {
   readonly stores: Stores;
-  /** Of what kind a root is, by its id. */
+  /** The type of an aggregate, by the id of its root. */
   readonly typeOf: (rootId: RootId) => AggregateType;
   readonly clock: Clock;
   readonly log: Logger;
   readonly counters: KernelCounters;
   readonly timing: KernelTiming;
-  /** For metrics: it must neither throw nor take long. */
+  /** For metrics. It must not throw, and must return quickly. */
   readonly onTurnSaved?: TurnSaved;
 }
 
-/** Told of a save once the store has answered it: the actors that it changed, and all actors as they were before. */
+/** Called after each save that the store has confirmed, with the actors that it changed, and all actors as they were before. */
 export type TurnSaved = (changed: readonly LiveActor[], before: ReadonlyMap<string, LiveActor>) => void;
 
 /** Totals since the start of the process, and gauges, for metrics and tests. */
@@ -32,7 +32,7 @@ export interface KernelCounters {
   faults: number;
   activations: number;
   parked: number;
-  /** Aggregates of owned shards that only a newer version can read. */
+  /** Aggregates of owned shards that only a newer release can read. */
   unreadable: number;
 }
 
@@ -40,22 +40,22 @@ export interface KernelCounters {
 export interface KernelTiming {
   /** Between two sweeps of a shard for inbox entries, due timers and owed effects. */
   readonly sweepMs: number;
-  /** An aggregate that was idle this long is dropped from memory. */
+  /** An aggregate that has been idle for this long is dropped from memory. */
   readonly passivateMs: number;
-  /** First and longest pause of an aggregate that met a transient fault. */
+  /** First and longest pause of an aggregate after a transient fault. */
   readonly parkMinMs: number;
   readonly parkMaxMs: number;
-  /** Parked aggregates of a shard above which nothing more is fetched (a count). */
+  /** Number of parked aggregates of a shard from which the shard fetches no more envelopes. */
   readonly parkedMax: number;
   /** How long the creator of an aggregate has to perform what its first turn owes. */
   readonly creatorMs: number;
-  /** Between two looks at the presence of agents. */
+  /** Between two checks of the presence of agents. */
   readonly watchMs: number;
   /** Added to a lease before its agent counts as lost. */
   readonly lossMarginMs: number;
-  /** Between two looks at queued jobs. */
-  readonly queueLookMs: number;
-  /** For how long a job has been queued when it is told why. */
+  /** Between two checks of queued jobs. */
+  readonly queueCheckMs: number;
+  /** How long a job has been queued when it is told why no agent takes it. */
   readonly longWaitMs: number;
 }
 
@@ -68,6 +68,6 @@ export const DEFAULT_TIMING: KernelTiming = {
   creatorMs: 1_500,
   watchMs: 1_000,
   lossMarginMs: 5_000,
-  queueLookMs: 2_000,
+  queueCheckMs: 2_000,
   longWaitMs: 5_000,
 };

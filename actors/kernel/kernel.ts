@@ -1,5 +1,6 @@
 /**
- * The kernel: what the owner of shards does with them. It is the only part of the system that activates aggregates.
+ * The kernel: what a worker does with the shards that it owns. Only the kernel loads a stored aggregate and saves it again.
+ * The first turn of a run is not taken here: the creator of the run takes it, before the run is stored (`first-turn.ts`).
  */
 import type { AddressedMessage } from "../../queues/envelope.ts";
 import type { ShardHandler } from "../../queues/ports.ts";
@@ -43,12 +44,12 @@ export class Kernel implements ShardHandler {
       ...timing,
       aggregates: options.stores.aggregates,
       shards: () => this.#shards.keys(),
-      deliver: async (shard, rootId, delivery) => this.#shards.get(shard)?.deliver(rootId, delivery),
+      deliver: async (shard, rootId, message) => this.#shards.get(shard)?.deliver(rootId, message),
     });
     this.#queueWatcher.start();
   }
 
-  /** Ends the watches over agents and queued jobs; shards are drained by their owner. */
+  /** Stops watching agents and queued jobs, and closes the shards that their owner has not closed yet. */
   stop(): Promise<void> {
     this.#watcher.stop();
     this.#queueWatcher.stop();
@@ -64,17 +65,17 @@ export class Kernel implements ShardHandler {
 
   async redisLost(index: number): Promise<void> {
     const { log } = this.#context;
-    this.#queueWatcher.presenceLost();
-    log.warn({ shard: index }, "Redis has lost its memory: telling it again what waits");
+    this.#queueWatcher.forgetPresence();
+    log.warn({ shard: index }, "Redis was emptied or restarted: telling it again what waits in this shard");
     await this.#shards.get(index)?.recover();
   }
 
-  async receive(index: number, letters: readonly AddressedMessage[]): Promise<void> {
+  async receive(index: number, messages: readonly AddressedMessage[]): Promise<void> {
     const shard = this.#shards.get(index);
     if (shard === undefined) return;
-    await shard.room();
+    await shard.waitForRoom();
     await Promise.all(
-      letters.map(({ rootId, to, message }) =>
+      messages.map(({ rootId, to, message }) =>
         shard.deliver(asId<RootId>(rootId), to === null ? null : { to, message }),
       ),
     );

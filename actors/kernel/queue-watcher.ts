@@ -14,7 +14,7 @@ import type { Logger } from "../../src/domain/logger.ts";
 import type { Board, Presence } from "../../src/board/board.ts";
 import type { AggregateStore, JobLocation } from "../../src/stores/ports/aggregates.ts";
 import { type AggregateType, kindOf } from "./actor-kind.ts";
-import type { Delivery } from "./turn.ts";
+import type { ActorMessage } from "./turn.ts";
 
 export interface QueueWatcherOptions {
   readonly aggregates: Pick<AggregateStore, "pageQueuedJobs">;
@@ -23,11 +23,11 @@ export interface QueueWatcherOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly typeOf: (rootId: RootId) => AggregateType;
-  readonly queueLookMs: number;
+  readonly queueCheckMs: number;
   readonly longWaitMs: number;
   /** The shards that are owned now. */
   readonly shards: () => Iterable<number>;
-  readonly deliver: (shard: number, rootId: RunId, delivery: Delivery) => Promise<void>;
+  readonly deliver: (shard: number, rootId: RunId, delivery: ActorMessage) => Promise<void>;
 }
 
 /** A queued job, and the shard that it is of. */
@@ -60,12 +60,12 @@ export class QueueWatcher {
   }
 
   start(): void {
-    const { queueLookMs } = this.#options;
+    const { queueCheckMs } = this.#options;
     const look = async (): Promise<void> => {
       await this.look();
-      if (this.#timer !== undefined) this.#timer = setTimeout(() => void look(), queueLookMs);
+      if (this.#timer !== undefined) this.#timer = setTimeout(() => void look(), queueCheckMs);
     };
-    this.#timer = setTimeout(() => void look(), queueLookMs);
+    this.#timer = setTimeout(() => void look(), queueCheckMs);
   }
 
   stop(): void {
@@ -81,11 +81,11 @@ export class QueueWatcher {
 
   /** One look. Never rejects. */
   async look(): Promise<void> {
-    const { board, clock, log, longWaitMs, queueLookMs } = this.#options;
+    const { board, clock, log, longWaitMs, queueCheckMs } = this.#options;
     try {
       if ((await board.size()) === 0) return;
       // One look before it is told, it is found.
-      const since = clock.now() - longWaitMs + queueLookMs;
+      const since = clock.now() - longWaitMs + queueCheckMs;
       const found = (await this.#nextPage()).filter((job) => this.#sinceOf(job) <= since);
       if (found.length > 0) await this.#tell(found);
     } catch (error) {

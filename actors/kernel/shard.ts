@@ -9,7 +9,7 @@ import { Activation } from "./activation.ts";
 import { type Holder, kindOf } from "./actor-kind.ts";
 import type { KernelContext } from "./kernel-context.ts";
 import type { LeaseWatcher } from "./lease-watcher.ts";
-import type { Delivery, LiveActor } from "./turn.ts";
+import type { ActorMessage, LiveActor } from "./turn.ts";
 import { isInGrace } from "./creator-grace.ts";
 
 interface Entry {
@@ -64,7 +64,7 @@ export class Shard {
    * Hands messages to an aggregate; `null` is a doorbell alone. Resolves when they are decided, or the aggregate is
    * parked with them in memory, or they are dropped since this node cannot read the aggregate.
    */
-  async deliver(rootId: RootId, delivery: Delivery | null): Promise<void> {
+  async deliver(rootId: RootId, delivery: ActorMessage | null): Promise<void> {
     if (!this.#open || this.#unreadable.has(rootId)) return;
     const entry = this.#entryOf(rootId);
     entry.activation.add(delivery);

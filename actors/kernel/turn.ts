@@ -1,4 +1,4 @@
-/** Deciding a turn: messages go in, changed actors and effects come out; nothing is touched outside. Pure. */
+/** The decisions of a turn: messages go in; changed actors and effects come out. Pure. */
 import type { ActorRef, OwedEffect } from "../../src/domain/effects.ts";
 import type { Cause } from "../../src/domain/events.ts";
 import { MissingOutputs, type OutputsReader } from "../../src/domain/outputs.ts";
@@ -14,14 +14,15 @@ export interface LiveActor {
   readonly state: unknown;
 }
 
-/** A message on its way to an actor of this aggregate. */
-export interface Delivery {
+/** A message to one actor of an aggregate. */
+export interface ActorMessage {
   readonly to: ActorRef;
   readonly message: unknown;
 }
 
+/** A message that its actor could not decide: it becomes a dead letter. */
 export interface UndecidedMessage {
-  readonly delivery: Delivery;
+  readonly message: ActorMessage;
   readonly reason: string;
 }
 
@@ -30,21 +31,23 @@ export interface TurnResult {
   readonly changed: ReadonlyMap<string, LiveActor>;
   readonly effects: readonly OwedEffect[];
   readonly undecided: readonly UndecidedMessage[];
-  /** Messages decided, those sent within the aggregate included. */
+  /** Number of messages decided, messages within the aggregate included. */
   readonly decided: number;
+  /** How many of them were `late`. */
   readonly late: number;
 }
 
-/** A chain of messages within one aggregate that is longer than this can only be a loop. */
+/** Longest chain of messages within one aggregate. A longer chain can only be a loop. */
 const MAX_CHAIN = 200_000;
 
 /**
- * Decides messages one after the other. What an actor sends to its own aggregate is decided before the next message,
- * so that a later message never meets a half-told aggregate. Throws `MissingOutputs` when a decision has to read some first.
+ * Decides messages one after the other. A message that an actor sends to its own aggregate is decided before the next message, so
+ * that the next message meets actors that agree with each other. Throws `MissingOutputs` when a decision needs outputs that were not
+ * fetched.
  */
 export function decideTurn(
   actors: ReadonlyMap<string, LiveActor>,
-  deliveries: readonly Delivery[],
+  messages: readonly ActorMessage[],
   now: number,
   plan: RunPlan,
   type: AggregateType,
@@ -56,22 +59,23 @@ export function decideTurn(
   let decided = 0;
   let late = 0;
   const peers: Peers = { state: (id) => (changed.get(id) ?? actors.get(id))?.state, outputs };
-  for (const delivery of deliveries) {
-    const chain: Delivery[] = [delivery];
+  for (const message of messages) {
+    const chain: ActorMessage[] = [message];
     for (let i = 0; i < chain.length; i++) decideOne(chain[i]!, chain);
   }
   return { changed, effects, undecided, decided, late };
 
-  function decideOne(delivery: Delivery, chain: Delivery[]): void {
-    const actor = changed.get(delivery.to.id) ?? actors.get(delivery.to.id);
-    if (actor === undefined || actor.kind !== delivery.to.kind) {
-      undecided.push({ delivery, reason: `there is no ${delivery.to.kind} ${delivery.to.id} in this aggregate` });
+  function decideOne(message: ActorMessage, chain: ActorMessage[]): void {
+    const { to } = message;
+    const actor = changed.get(to.id) ?? actors.get(to.id);
+    if (actor === undefined || actor.kind !== to.kind) {
+      undecided.push({ message, reason: `there is no ${to.kind} ${to.id} in this aggregate` });
       return;
     }
     decided++;
     try {
       const kind = kindOf(type, actor.kind);
-      const decision = kind.decide(actor.state as never, delivery.message as never, now, plan, peers);
+      const decision = kind.decide(actor.state as never, message.message as never, now, plan, peers);
       if (decision.entry === "late") late++;
       if (chain.length + decision.effects.length > MAX_CHAIN) throw new Error("the chain of messages does not end");
       if (decision.next !== actor.state) changed.set(actor.id, { ...actor, state: decision.next });
@@ -83,7 +87,7 @@ export function decideTurn(
       }
     } catch (error) {
       if (error instanceof MissingOutputs) throw error;
-      undecided.push({ delivery, reason: error instanceof Error ? error.message : String(error) });
+      undecided.push({ message, reason: error instanceof Error ? error.message : String(error) });
     }
   }
 }

@@ -21,7 +21,7 @@ import { type RunState, runStatus } from "./state.ts";
 export const RUN_AGGREGATE: AggregateType = {
   isPlanned: true,
   kinds: { run: runActor, job: jobActor, step: stepActor, approval: approvalActor },
-  messageOf: (command) => ({ to: addressee(command), message: messageOf(command) }),
+  toMessage: (command) => ({ to: addressee(command), message: messageOf(command) }),
   causeOf,
   summarise: (run: RunState, bound, actors, plan) =>
     summariseRun(run, bound, bound ? null : waitsOf(run, actors, plan)),

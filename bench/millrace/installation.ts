@@ -46,7 +46,7 @@ export class Installation {
    * as many jobs at a time as any system's. `env`: of the node.
    */
   static async start(dataDir: string, env: Readonly<Record<string, string>> = {}): Promise<Installation> {
-    const world = await ProcessWorld.create({ compiled: true });
+    const world = await ProcessWorld.create();
     try {
       const nodeEnv = {
         MILLRACE_DATA_DIR: dataDir,

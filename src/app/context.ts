@@ -1,4 +1,4 @@
-/** What every use case works with; wired once in `src/main.ts`. */
+/** What every use case works with; wired once for each node, in `src/node/node.ts`. */
 import type { MailboxSender } from "../../queues/ports.ts";
 import type { Board, Presence } from "../board/board.ts";
 import type { ArtifactRules } from "../domain/artifacts.ts";

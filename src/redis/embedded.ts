@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { MillraceError } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";
-import { findRedisBinary } from "./binary.ts";
+import { provideRedisBinary } from "./binary.ts";
 import { parseRedisUrl, type RedisAddress } from "./connect.ts";
 import {
   askServer,
@@ -46,7 +46,7 @@ export async function startEmbeddedRedis(options: {
   readonly log: Logger;
 }): Promise<EmbeddedRedis> {
   const { log } = options;
-  const binary = await findRedisBinary();
+  const binary = await provideRedisBinary();
   const created = join(options.dataDir, "redis");
   await mkdir(created, { recursive: true, mode: 0o700 });
   const folder = await realpath(created);

@@ -3,7 +3,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { until } from "../support/until.ts";
-import { AgentBench } from "./test-agent.ts";
+import { AgentBench, sleepOf } from "./test-agent.ts";
 
 const UNREADABLE = "the outputs in MILLRACE_OUTPUT cannot be read: ";
 
@@ -180,7 +180,7 @@ END`);
   });
 
   it("are taken of steps that took too long or were cancelled, and not of those that are lost", async () => {
-    const script = `echo a=1 >> "$MILLRACE_OUTPUT"; echo up; sleep 73`;
+    const script = `echo a=1 >> "$MILLRACE_OUTPUT"; echo up; ${sleepOf(73)}`;
     bench.gateway.dispatch({ script, stepRunId: "step_slow", timeoutMs: 300n });
     const slow = await bench.gateway.endOf("step_slow");
     expect(slow).to.deep.include({ phase: "STEP_PHASE_TIMED_OUT", outputs: { a: "1" } });

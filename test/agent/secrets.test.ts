@@ -86,7 +86,7 @@ describe("a step with secrets", () => {
   it("tells none in why it could not be started", async () => {
     bench.gateway.dispatch({ uses: `plugin/${SECRET}@v1`, secrets: [SECRET] });
     const { phase, reason } = await bench.gateway.endOf();
-    expect(phase).to.equal("STEP_PHASE_NOT_STARTED");
+    expect(phase).to.equal("STEP_PHASE_FAILED");
     expect(reason).to.include("***").and.not.include("hunter");
   });
 

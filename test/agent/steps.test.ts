@@ -3,7 +3,7 @@ import { mkdir, readFile, readdir, rename, rm, stat, symlink, writeFile } from "
 import { join } from "node:path";
 import { expect } from "chai";
 import { until } from "../support/until.ts";
-import { AgentBench, processesWith } from "./test-agent.ts";
+import { AgentBench, processesWith, sleepOf } from "./test-agent.ts";
 
 describe("a step on an agent", () => {
   let bench: AgentBench;
@@ -29,7 +29,7 @@ describe("a step on an agent", () => {
   });
 
   it("says with its start for how long it has run, and that it has not ended", async () => {
-    bench.gateway.dispatch({ script: "sleep 68" });
+    bench.gateway.dispatch({ script: sleepOf(68) });
     const { startedAtMs, endedAtMs } = await bench.gateway.reportOf("STEP_PHASE_STARTED");
     expect(Number(endedAtMs - startedAtMs)).to.be.within(15, 5_000);
   });
@@ -177,11 +177,11 @@ describe("a step on an agent", () => {
   });
 
   it("is killed when it takes longer than its timeout, also when it ignores the request", async () => {
-    bench.gateway.dispatch({ script: "trap '' TERM; echo deaf; sleep 61", timeoutMs: 150n, cancelGraceMs: 100n });
+    bench.gateway.dispatch({ script: `trap '' TERM; echo deaf; ${sleepOf(61)}`, timeoutMs: 150n, cancelGraceMs: 100n });
     const end = await bench.gateway.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_TIMED_OUT", exitCode: -1, lastLine: 1n });
     expect(end.reason).to.include("150 ms");
-    expect(await processesWith("sleep 61")).to.deep.equal([]);
+    expect(await processesWith(sleepOf(61))).to.deep.equal([]);
   });
 
   it("may end by itself when it is asked to, and counts as cancelled", async () => {
@@ -195,12 +195,12 @@ describe("a step on an agent", () => {
   });
 
   it("is killed when it ignores its cancellation beyond the grace", async () => {
-    bench.gateway.dispatch({ script: "trap '' TERM; (trap '' TERM; sleep 62) & echo up; sleep 62" });
+    bench.gateway.dispatch({ script: `trap '' TERM; (trap '' TERM; ${sleepOf(62)}) & echo up; ${sleepOf(62)}` });
     await bench.gateway.logOf(1n);
     const value = { jobId: "job_1", stepRunId: "step_1", token: 1n, graceMs: 100n, reason: "" };
     bench.gateway.order({ $case: "revoke", value });
     expect(await bench.gateway.endOf()).to.include({ phase: "STEP_PHASE_CANCELLED", exitCode: -1 });
-    expect(await processesWith("sleep 62")).to.deep.equal([]);
+    expect(await processesWith(sleepOf(62))).to.deep.equal([]);
   });
 
   it("is cancelled without being started when the revocation came first", async () => {
@@ -215,10 +215,10 @@ describe("a step on an agent", () => {
   });
 
   it("takes its children along when it ends, those that left its group too", async () => {
-    bench.gateway.dispatch({ script: "sleep 63 & setsid sleep 63 & echo $MILLRACE_STEP_MARK" });
+    bench.gateway.dispatch({ script: `${sleepOf(63)} & setsid ${sleepOf(63)} & echo $MILLRACE_STEP_MARK` });
     const end = await bench.gateway.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_SUCCEEDED", exitCode: 0 });
-    expect(await processesWith("sleep 63")).to.deep.equal([]);
+    expect(await processesWith(sleepOf(63))).to.deep.equal([]);
     const [mark] = await textOf(1n);
     await until("the end of its supervisor", async () => (await processesWith(mark!)).length === 0);
   });
@@ -236,9 +236,9 @@ describe("a step on an agent", () => {
   });
 
   it("ends when it has killed its supervisor", async () => {
-    bench.gateway.dispatch({ script: `pkill -KILL -g $$ -f millrace-step; sleep 64` });
+    bench.gateway.dispatch({ script: `pkill -KILL -g $$ -f millrace-step; ${sleepOf(64)}` });
     expect(await bench.gateway.endOf()).to.include({ phase: "STEP_PHASE_FAILED", reason: "ended by SIGKILL" });
-    expect(await processesWith("sleep 64")).to.deep.equal([]);
+    expect(await processesWith(sleepOf(64))).to.deep.equal([]);
   });
 
   it("is not started twice, however often it is dispatched", async () => {
@@ -257,12 +257,12 @@ describe("a step on an agent", () => {
   });
 
   it("is killed without a report when the plane refuses its grant", async () => {
-    bench.gateway.dispatch({ script: "echo up; sleep 65" });
+    bench.gateway.dispatch({ script: `echo up; ${sleepOf(65)}` });
     await bench.gateway.reportOf("STEP_PHASE_STARTED");
     bench.gateway.order({ $case: "refuse", value: { stepRunId: "step_1", token: 1n } });
     await until("a heartbeat without it", () => bench.gateway.heartbeats.at(-1)?.held.length === 0);
     expect(bench.gateway.reports.map((report) => report.phase)).to.deep.equal(["STEP_PHASE_STARTED"]);
-    expect(await processesWith("sleep 65")).to.deep.equal([]);
+    expect(await processesWith(sleepOf(65))).to.deep.equal([]);
   });
 
   it("keeps its workspace and slot until the job is released, and links in it are not followed", async () => {
@@ -295,11 +295,11 @@ describe("a step on an agent", () => {
   });
 
   it("dies with its job's release, and none begins after it", async () => {
-    bench.gateway.dispatch({ script: "echo up; sleep 66" });
+    bench.gateway.dispatch({ script: `echo up; ${sleepOf(66)}` });
     await bench.gateway.logOf(1n);
     bench.gateway.order({ $case: "release", value: { jobId: "job_1", succeeded: false } });
     await until("a heartbeat without the job", () => bench.gateway.heartbeats.at(-1)?.heldJobIds.length === 0);
-    expect(await processesWith("sleep 66")).to.deep.equal([]);
+    expect(await processesWith(sleepOf(66))).to.deep.equal([]);
     bench.gateway.dispatch({ script: "echo again", stepRunId: "step_2" });
     expect(await bench.gateway.endOf("step_2")).to.include({ phase: "STEP_PHASE_LOST", startedAtMs: 0n });
   });

@@ -103,6 +103,14 @@ export class TestAgent {
   }
 }
 
+/**
+ * A shell command that waits so long. Its digits end in the number of this process, so that {@link processesWith} finds
+ * none of a test that another process runs.
+ */
+export function sleepOf(seconds: number): string {
+  return `sleep ${seconds.toFixed(1)}${String(process.pid).padStart(8, "0")}`;
+}
+
 /** Process ids whose command line holds `text`; of children of `parent` alone when it is given. */
 export async function processesWith(text: string, parent?: number): Promise<number[]> {
   const ps = spawn("ps", ["-eo", "pid=,ppid=,stat=,args="], { stdio: ["ignore", "pipe", "inherit"] });

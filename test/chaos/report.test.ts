@@ -62,7 +62,8 @@ describe("the report of the kill tests", () => {
   });
 });
 
-describe("the command of the kill tests", () => {
+describe("the command of the kill tests", function () {
+  this.timeout(60_000);
   const run = (...args: readonly string[]) =>
     spawnSync(process.execPath, ["--import", TSX, fileURLToPath(new URL("main.ts", import.meta.url)), ...args], {
       encoding: "utf8",

@@ -1,12 +1,10 @@
 import { expect } from "chai";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { readdir } from "node:fs/promises";
 import { type ConformanceReport } from "../../src/cli/conformance/report.ts";
-import { ProcessWorld, type StartedProcess, TSX } from "../support/processes.ts";
+import { ProcessWorld, PROGRAM, type StartedProcess } from "../support/processes.ts";
 
-const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
-const OWN_AGENT = [process.execPath, "--import", TSX, MAIN, "agent"];
+const OWN_AGENT = [process.execPath, PROGRAM, "agent"];
 
 describe("agent-conformance", function () {
   this.timeout(180_000);

@@ -14,11 +14,7 @@ import { KEYED_MAPS, typeOf } from "../support/keyed-maps.ts";
 import { readTable } from "../support/markdown-table.ts";
 
 const read = (name: string): string => readFileSync(new URL(`../../docs/${name}`, import.meta.url), "utf8");
-const PAGES: Readonly<Record<string, string>> = {
-  "definition.md": read("definition.md"),
-  "diagnostics.md": read("diagnostics.md"),
-};
-const [LANGUAGE, DIAGNOSTICS] = [PAGES["definition.md"]!, PAGES["diagnostics.md"]!];
+const [LANGUAGE, DIAGNOSTICS] = [read("definition.md"), read("diagnostics.md")];
 
 describe("the page of diagnostics", () => {
   const sections = readSections(DIAGNOSTICS);
@@ -108,20 +104,6 @@ describe("the page of the language", () => {
     expect([...new Set(calls)]).to.have.members([...FUNCTIONS]);
     const conditions = readTable(under(LANGUAGE, "Conditions")).map(([name]) => name);
     expect(conditions).to.deep.equal(STATUS_FUNCTIONS.map((name) => `\`${name}()\``));
-  });
-});
-
-describe("both pages", () => {
-  it("link to headings that exist", () => {
-    for (const [name, page] of Object.entries(PAGES)) {
-      for (const [link, file, anchor] of page.matchAll(/\]\(([\w.-]*)#([^)]+)\)/g)) {
-        const target = PAGES[file === "" ? name : file!];
-        const headings = [...target!.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
-          heading!.toLowerCase().replaceAll(" ", "-"),
-        );
-        expect(headings, `${name} has ${link}`).to.include(anchor);
-      }
-    }
   });
 });
 

@@ -1,28 +1,13 @@
-import { readFile } from "node:fs/promises";
 import { expect } from "chai";
 import {
-  PipelineService,
   approvalStatusToNumber,
   jobStatusToNumber,
   runStatusToNumber,
 } from "../../proto/generated/pipeline/v1/pipeline.ts";
-import {
-  labelOperatorToNumber,
-  StepRunService,
-  stepRunStatusToNumber,
-} from "../../proto/generated/steprun/v1/steprun.ts";
+import { labelOperatorToNumber, stepRunStatusToNumber } from "../../proto/generated/steprun/v1/steprun.ts";
 import { LABEL_OPERATORS } from "../../src/domain/labels.ts";
 import { APPROVAL_STATUSES, JOB_STATUS_CODES, RUN_STATUS_CODES, STEP_STATUS_CODES } from "../../src/domain/status.ts";
 import * as messages from "../../src/grpc/messages/words.ts";
-
-describe("the README's table of operations", () => {
-  it("has every operation of pipeline.v1 and steprun.v1", async () => {
-    const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
-    for (const { path } of [...Object.values(PipelineService), ...Object.values(StepRunService)]) {
-      expect(readme).to.match(new RegExp(`^\\|.*\`${path.split("/").at(-1)}\``, "m"));
-    }
-  });
-});
 
 describe("words in messages", () => {
   const numbers = <W extends string, M>(map: Readonly<Record<W, M>>, numberOf: (message: M) => number) =>

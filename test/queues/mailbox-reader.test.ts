@@ -1,7 +1,7 @@
 import { Queue } from "bullmq";
 import { expect } from "chai";
 import type { Envelope } from "../../queues/envelope.ts";
-import { LETTERS, mailboxName, mailboxOptions } from "../../queues/mailbox.ts";
+import { MESSAGES, mailboxName, mailboxOptions } from "../../queues/mailbox.ts";
 import { MailboxReader } from "../../queues/mailbox-reader.ts";
 import { connectRedis } from "../../src/redis/connect.ts";
 import { silentLog } from "../support/kernel-ports.ts";
@@ -22,7 +22,7 @@ describe("the reader of a mailbox", () => {
       const left: number[] = [];
       for (let round = 0; round < ROUNDS; round++) {
         let received = 0;
-        for (let index = 0; index < ENVELOPES; index++) await queue.add(LETTERS, envelope, { removeOnComplete: true });
+        for (let index = 0; index < ENVELOPES; index++) await queue.add(MESSAGES, envelope, { removeOnComplete: true });
         const enough = 1 + (round % ENVELOPES);
         const closed = new Promise<void>((resolve, reject) => {
           const receive = async (): Promise<void> => {

@@ -10,7 +10,7 @@ import { MillraceError } from "../../src/domain/errors.ts";
 import { newId } from "../../src/domain/ids.ts";
 import { openSqliteStores } from "../../src/stores/sqlite/open.ts";
 import { sampleAggregate } from "../contracts/samples.ts";
-import { ProcessWorld, TSX } from "../support/processes.ts";
+import { ProcessWorld, type StartOptions, TSX } from "../support/processes.ts";
 
 const PAGE_BYTES = 4_096;
 const NOBODY = 65_534;
@@ -182,9 +182,9 @@ describe("a node whose data directory cannot be used", function () {
   });
   after(() => world.end());
 
-  async function refusalOf(dataDir: string, program = "src/main.ts"): Promise<string> {
+  async function refusalOf(dataDir: string, options: StartOptions = {}): Promise<string> {
     const env = { MILLRACE_DATA_DIR: dataDir, MILLRACE_METRICS_ADDRESS: "127.0.0.1:0" };
-    const node = world.start(["serve", "--roles", "worker"], { env, program });
+    const node = world.start(["serve", "--roles", "worker"], { env, ...options });
     expect((await node.exited).code).to.equal(1);
     expect(await world.alive()).to.deep.equal([]);
     return node.stderr.trim().split("\n").at(-1)!;
@@ -202,7 +202,7 @@ describe("a node whose data directory cannot be used", function () {
     const closed = join(world.folder, "closed");
     await mkdir(closed, { mode: 0o555 });
     await chmod(world.folder, 0o755);
-    const refused = await refusalOf(closed, "test/stores/as-nobody.ts");
+    const refused = await refusalOf(closed, { program: "test/stores/as-nobody.ts" });
     expect(refused).to.match(
       /^error: cannot use the data directory .*closed \(.+\): make it writable, or choose another/,
     );

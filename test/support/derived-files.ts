@@ -1,32 +1,8 @@
-/** What is written in README.md, docs/architecture.md and .oxlintrc.json but follows from elsewhere. `npm run generate` writes it. */
-import { APPROVAL_TRANSITIONS } from "../../actors/approval/transitions.ts";
-import { GROUP_TRANSITIONS } from "../../actors/group/transitions.ts";
-import { JOB_TRANSITIONS } from "../../actors/job/transitions.ts";
-import { RUN_TRANSITIONS } from "../../actors/run/transitions.ts";
-import { STEP_TRANSITIONS } from "../../actors/step/transitions.ts";
+/** What .oxlintrc.json and docs/architecture.md say that follows from the import policy. `npm run generate` writes it. */
 import type { ImportPolicy } from "./import-policy.ts";
-import { renderStateTable } from "./state-table.ts";
-
-const TABLES = {
-  run: RUN_TRANSITIONS,
-  job: JOB_TRANSITIONS,
-  step: STEP_TRANSITIONS,
-  approval: APPROVAL_TRANSITIONS,
-  group: GROUP_TRANSITIONS,
-};
 
 interface LintConfig {
   readonly overrides: readonly { readonly files: readonly string[]; readonly rules: object }[];
-}
-
-/** A page with the state tables of the code, each between `<!-- table: name -->` and `<!-- end -->`. */
-export function deriveReadme(page: string): string {
-  return page.replaceAll(
-    /(<!-- table: (\w+) -->\n).*?(<!-- end -->)/gs,
-    (_, begin: string, name: string, end: string) => {
-      return `${begin}\n${renderStateTable(TABLES[name as keyof typeof TABLES])}\n\n${end}`;
-    },
-  );
 }
 
 /** A page with the table of the import policy between `<!-- imports -->` and `<!-- end -->`. */

@@ -1,15 +1,17 @@
 /**
- * A MongoDB-wire server for tests, one for the whole test process: MONGODB_TEST_URL, `mongod` on PATH, the `mongod` that
- * `mongodb-memory-server` downloads, else mongo-java-server. Fails when none can be had: tests never skip.
+ * A MongoDB-wire server for tests, one for all processes of a run of mocha: MONGODB_TEST_URL, `mongod` on PATH, the
+ * `mongod` that `mongodb-memory-server` downloads, else mongo-java-server. Fails when none can be had: tests never skip.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdtemp, mkdir, rename, rm } from "node:fs/promises";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -29,16 +31,19 @@ const JARS = fileURLToPath(new URL("../../node_modules/.cache/millrace/mongo-jav
 const DOWNLOAD_TIMEOUT_MS = 15_000;
 const START_TIMEOUT_MS = 20_000;
 
-/**
- * Of the process and not of this module, which is loaded twice: test files whose imports `require` cannot load are
- * imported, the others and the root hooks are required.
- */
-const ofProcess = globalThis as { millraceTestMongo?: Promise<TestMongo> | undefined };
+/** Names the loopback port on which mocha's main process answers where its server is. */
+const ASK_AT = "MILLRACE_TEST_MONGO_PORT";
 
-/** Starts the server at the first call; later calls answer the same one. Slow on a machine that has to fetch it first. */
+let started: Promise<TestMongo> | undefined;
+
+/**
+ * The server of this run of mocha, or one of this process when mocha does not run. The first call starts it; later calls
+ * answer the same one. Slow on a machine that has to fetch the server first.
+ */
 export function startTestMongo(): Promise<TestMongo> {
-  ofProcess.millraceTestMongo ??= start();
-  return ofProcess.millraceTestMongo;
+  const port = process.env[ASK_AT];
+  started ??= port === undefined ? start() : ask(Number(port));
+  return started;
 }
 
 /** A database name that nobody else uses. */
@@ -46,11 +51,40 @@ export function freshDatabase(): string {
   return `millrace_${randomBytes(6).toString("hex")}`;
 }
 
-/** Ends the shared server, if one was started: the root hook after the last test of all files. */
+/** Ends the server, if this process started one. */
 export async function stopTestMongo(): Promise<void> {
-  const started = ofProcess.millraceTestMongo;
-  ofProcess.millraceTestMongo = undefined;
-  await (await started?.catch(() => undefined))?.stop();
+  const ending = started;
+  started = undefined;
+  await (await ending?.catch(() => undefined))?.stop();
+}
+
+/**
+ * Offers one server to this process and to those that it starts from now on: the first that asks has it started. Answers
+ * what ends the server.
+ */
+export async function shareTestMongo(): Promise<() => Promise<void>> {
+  let shared: Promise<TestMongo> | undefined;
+  const desk = createServer((socket) => {
+    socket.on("error", () => {});
+    shared ??= start();
+    shared.then(
+      ({ url }) => socket.end(JSON.stringify({ url })),
+      (error: Error) => socket.end(JSON.stringify({ error: error.message })),
+    );
+  });
+  desk.listen(0, "127.0.0.1");
+  await once(desk, "listening");
+  process.env[ASK_AT] = `${(desk.address() as AddressInfo).port}`;
+  return async () => {
+    desk.close();
+    await (await shared?.catch(() => undefined))?.stop();
+  };
+}
+
+async function ask(port: number): Promise<TestMongo> {
+  const { url, error } = JSON.parse(await text(connect(port, "127.0.0.1"))) as { url?: string; error?: string };
+  if (url === undefined) throw new Error(error);
+  return { url, stop: () => Promise.resolve() };
 }
 
 async function start(): Promise<TestMongo> {

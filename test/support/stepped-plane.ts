@@ -90,7 +90,7 @@ export class SteppedPlane {
     this.#kernel = new Kernel({
       ...this.context,
       typeOf: aggregateTypeOf,
-      timing: { sweepMs: NEVER_MS, passivateMs: NEVER_MS, watchMs: NEVER_MS, queueLookMs: NEVER_MS },
+      timing: { sweepMs: NEVER_MS, passivateMs: NEVER_MS, watchMs: NEVER_MS, queueCheckMs: NEVER_MS },
     });
   }
 

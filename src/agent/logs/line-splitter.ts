@@ -1,22 +1,22 @@
-/** Bytes of one output stream to lines of text. */
+/** Splits the bytes of one output stream into lines of text. */
 
-/** Longest line in bytes of UTF-8; what is beyond is cut and counted. */
+/** Longest line in bytes of UTF-8. The rest of a longer line is cut and counted. */
 export const LINE_BYTES = 16 * 1024;
 
 const LF = 0x0a;
 const CR = 0x0d;
 
 /**
- * Splits at line feeds; a carriage return before one goes away. Lines are decoded as a whole, so a character that
- * arrives in two chunks is whole, and bytes that are no UTF-8 become U+FFFD. A line of more than {@link LINE_BYTES} ends
- * with ` [cut: N bytes]`. Keeps at most one line in memory.
+ * Splits at line feeds, and removes a carriage return before a line feed. A line is decoded as a whole, so a character may
+ * arrive in two chunks. Bytes that are not UTF-8 become U+FFFD. A line of more than {@link LINE_BYTES} ends with
+ * ` [cut: N bytes]`. Keeps at most one line in memory.
  */
 export class LineSplitter {
   readonly #emit: (line: string) => void;
   #parts: Buffer[] = [];
   #kept = 0;
   #cut = 0;
-  /** A carriage return at the end of what came so far: part of the line unless a line feed follows. */
+  /** The bytes so far end in a carriage return, which belongs to the line unless a line feed follows. */
   #heldReturn = false;
 
   constructor(emit: (line: string) => void) {
@@ -50,7 +50,7 @@ export class LineSplitter {
     const room = LINE_BYTES - this.#kept;
     if (bytes.length > room) this.#cut += bytes.length - Math.max(room, 0);
     if (room <= 0 || bytes.length === 0) return;
-    // A view would keep the whole chunk in memory for as long as the line is open.
+    // Copied, since a view would keep the whole chunk in memory until the line ends.
     this.#parts.push(Buffer.from(bytes.subarray(0, room)));
     this.#kept += Math.min(bytes.length, room);
   }
@@ -67,7 +67,7 @@ export class LineSplitter {
   }
 }
 
-/** Without the bytes of a character that the cut has split. */
+/** Removes the incomplete character that a cut leaves at the end. */
 function withoutBrokenEnd(bytes: Buffer): Buffer {
   let start = bytes.length - 1;
   while (start > bytes.length - 4 && (bytes[start]! & 0xc0) === 0x80) start--;

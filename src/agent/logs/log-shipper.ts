@@ -1,7 +1,7 @@
 /**
- * Ships the lines of all step runs over one long-lived PushLogs stream, in batches, and keeps what is not yet stored: some
- * in memory, more on the disk, both bounded. No step ever waits for the control plane. When all is full the oldest lines
- * go, and a gap record says which.
+ * Sends the log lines of all step runs in batches over one long-lived PushLogs stream. Lines that the control plane has not
+ * stored yet are kept in memory and then on the disk; both buffers are bounded. A step never waits for the control plane.
+ * When both buffers are full, the oldest lines are dropped and a gap record replaces them.
  */
 import { type ClientDuplexStream, type Metadata, status } from "@grpc/grpc-js";
 import {
@@ -17,40 +17,43 @@ import type { LogSpill } from "./log-spill.ts";
 import { UNCOMPRESSED } from "../connection/gateway-clients.ts";
 import { type LogOwner, SEGMENT_BYTES, StepLog } from "./step-log.ts";
 
-/** What all logs may take in memory, about; beyond it lines go to the disk. */
+/** Approximate memory for the lines of all logs. Lines beyond it move to the disk. */
 const MEMORY_BYTES = 8 * 1024 * 1024;
-/** What is left of it when there is no disk and lines have to go: some at a time. */
-const SPARED_BYTES = MEMORY_BYTES * 0.875;
-/** What may be on its way at a time; also bounds what gRPC itself buffers. */
+/** When lines must be dropped, they are dropped until this much memory is in use, so that each gap record covers many lines. */
+const MEMORY_AFTER_DROP_BYTES = MEMORY_BYTES * 0.875;
+/** Upper bound on the bytes that are sent and not answered, which also bounds the buffers of gRPC. */
 const WINDOW_BYTES = 1024 * 1024;
 /**
- * Of one step, on their way at a time: one is stored while the next travels. What is added meanwhile goes with the batch
- * after them, so that batches grow as a plane gets slower, instead of more and more of them waiting for their turn.
+ * Upper bound on the unanswered batches of one step: the control plane stores one while the next is on its way. Lines that
+ * arrive meanwhile join the following batch. So batches grow when the control plane is slow, and do not pile up.
  */
 const BATCHES_IN_FLIGHT = 2;
-/** Of one batch, at most, about: with the widest characters still within what the plane takes. */
+/** Approximate upper bound of a batch. Even with the widest characters, such a batch is within the gateway's limit. */
 const BATCH_BYTES = 256 * 1024;
 const BATCH_LINES = 1_000;
 /**
- * From here on a batch is compressed: one of 30 kB takes an eighth on the wire, for a millisecond or two of its time. A line on its
- * own would become larger, and four times as late.
+ * Batches from this size on are compressed. A batch of 30 kB shrinks to an eighth, for one or two milliseconds of time. A
+ * single line would become larger, and would arrive four times as late.
  */
 const COMPRESSED_BYTES = 4 * 1024;
-/** What of one step is sent at once. */
+/** When a step has this many unsent bytes, they are sent at once. */
 const FULL_BYTES = 64 * 1024;
-/** Of less, what has come together since the last time: a line after a pause does not wait, and many make few batches. */
+/**
+ * Shortest time between two flushes of smaller amounts. A line after a pause is sent without this wait, and many lines in a
+ * row make few batches.
+ */
 const FLUSH_MS = 5;
-/** Lines that are written together come one after the other. */
-const TOGETHER_MS = 1;
-/** Before lines are sent again that the plane could not store. */
+/** Shortest delay of a flush, so that lines that are written together are sent together. */
+const MIN_FLUSH_DELAY_MS = 1;
+/** Delay before the shipper sends lines again that the control plane could not store. */
 const RETRY_MS = 200;
 
 export interface LogShipperOptions {
   readonly client: GatewayClient;
-  /** Undefined while the agent has no token; lines wait then. */
+  /** Undefined while the agent has no token. Lines wait until it has one. */
   readonly metadata: () => Metadata | undefined;
   readonly spill: LogSpill;
-  /** What may lie on the disk, bytes. */
+  /** Upper bound on the bytes on the disk. */
   readonly diskBytes: number;
   readonly log: Logger;
 }
@@ -61,31 +64,31 @@ export class LogShipper {
   readonly #options: LogShipperOptions;
   readonly #logs = new Map<string, StepLog>();
   readonly #backoff = new Backoff();
-  readonly #waitingForAll: (() => void)[] = [];
+  readonly #emptyListeners: (() => void)[] = [];
   #stream: PushStream | undefined;
-  /** Set while lines wait whose time has not come. */
+  /** Set while lines wait for the next flush. */
   #flushTimer: NodeJS.Timeout | undefined;
   #sentAt = Number.NEGATIVE_INFINITY;
   #retryTimer: NodeJS.Timeout | undefined;
   #bytes = 0;
   #spilled = 0;
   #inFlight = 0;
-  /** Lines have gone since there was last nothing to send. */
-  #dropped = false;
+  /** True when lines have been dropped since the shipper was last empty. */
+  #hasDropped = false;
   #closed = false;
 
   constructor(options: LogShipperOptions) {
     this.#options = options;
   }
 
-  /** Begins the log of a step run; its lines are kept until they are stored, also after the step's end. */
+  /** Opens the log of a step run. Its lines are kept until the control plane has stored them, even after the step's end. */
   open(owner: LogOwner): StepLog {
     const log = new StepLog(owner, this.#options.spill);
     this.#logs.set(keyOf(owner), log);
     return log;
   }
 
-  /** Adds a line to an open log; nothing happens when the plane has refused that log. */
+  /** Adds a line to an open log. No effect when the control plane has refused the log. `timeMs` is in Unix milliseconds. */
   add(log: StepLog, stream: LogStream, content: string, timeMs: number): void {
     if (this.#logs.get(keyOf(log.owner)) !== log) return;
     this.#change(log, () => log.add(stream, content, timeMs));
@@ -94,21 +97,24 @@ export class LogShipper {
     else this.#flushTimer ??= setTimeout(() => this.#flush(), this.#untilFlushMs());
   }
 
-  /** The step has ended: what waits for its batch is sent now, and the log goes once it is stored. */
+  /** The step has ended. Its waiting lines are sent at once, and the log is removed when all its lines are stored. */
   finish(log: StepLog): void {
     log.ended = true;
     this.#sendDue();
     if (log.isStored) this.#remove(log);
   }
 
-  /** As `add` may add lines, to a log that is finished; nothing happens when its last lines were not taken. */
+  /**
+   * Opens a finished log again while `add` calls {@link add}. The lines have no effect when the control plane refused the log
+   * before all its lines were stored.
+   */
   addToFinished(log: StepLog, add: () => void): void {
     if (log.isStored) this.#logs.set(keyOf(log.owner), log);
     add();
     this.finish(log);
   }
 
-  /** The grant is over: its lines are dropped. */
+  /** The grant has ended. The lines of its log are dropped. */
   abandon(owner: Pick<LogOwner, "stepRunId" | "token">): void {
     const log = this.#logs.get(keyOf(owner));
     if (log !== undefined) this.#remove(log);
@@ -117,10 +123,10 @@ export class LogShipper {
   /** Resolves when every line is stored. */
   whenStored(): Promise<void> {
     if (this.#isEmpty) return Promise.resolve();
-    return new Promise((resolve) => this.#waitingForAll.push(resolve));
+    return new Promise((resolve) => this.#emptyListeners.push(resolve));
   }
 
-  /** Drops what is not stored. */
+  /** Ends the stream and drops all lines that are not stored. */
   close(): void {
     this.#closed = true;
     for (const timer of [this.#flushTimer, this.#retryTimer]) clearTimeout(timer);
@@ -137,7 +143,7 @@ export class LogShipper {
     this.#checkEmpty();
   }
 
-  /** Keeps the sums over all logs in step with a change of one. */
+  /** Changes one log, and updates the totals over all logs. */
   #change<T>(log: StepLog, change: () => T): T {
     const { bytes, spilledBytes, inFlightBytes } = log;
     try {
@@ -150,7 +156,7 @@ export class LogShipper {
   }
 
   #untilFlushMs(): number {
-    return Math.max(TOGETHER_MS, Math.ceil(this.#sentAt + FLUSH_MS - performance.now()));
+    return Math.max(MIN_FLUSH_DELAY_MS, Math.ceil(this.#sentAt + FLUSH_MS - performance.now()));
   }
 
   #flush(): void {
@@ -159,7 +165,10 @@ export class LogShipper {
     this.#sendDue();
   }
 
-  /** Sends what there is room for: while a flush is to come, only of logs that are at their end or have much to send. */
+  /**
+   * Sends as many lines as the window allows. While a flush is scheduled, it sends only lines of logs that have ended or have
+   * many unsent lines.
+   */
   #sendDue(): void {
     if (this.#closed || this.#retryTimer !== undefined) return;
     for (const log of this.#logs.values()) {
@@ -231,24 +240,24 @@ export class LogShipper {
     }, ms);
   }
 
-  /** Moves lines to the disk, and lets the oldest go when there is no room for more. */
+  /** Moves lines to the disk, and drops the oldest lines when the disk has no room for more. */
   #makeRoom(): void {
     while (this.#bytes > MEMORY_BYTES) {
-      const log = this.#most((each) => each.movableBytes);
-      if (log.movableBytes === 0) return; // All of it is on its way.
+      const log = this.#logWithMost((each) => each.movableBytes);
+      if (log.movableBytes === 0) return; // All lines in memory were sent and wait for their answers.
       if (this.#moveToDisk(log)) continue;
-      this.#noteDropped();
-      const longest = this.#most((each) => each.spilledBytes);
+      this.#warnOfDropped();
+      const longest = this.#logWithMost((each) => each.spilledBytes);
       if (longest.spilledBytes > 0) {
         this.#change(longest, () => longest.dropOldestSegment());
-        // A disk that takes nothing at all would make the loop go on for ever.
+        // Tried only once: with a disk that refuses every write, the loop would never end.
         if (this.#moveToDisk(log)) continue;
       }
-      return this.#change(log, () => log.dropOldest(this.#bytes - SPARED_BYTES));
+      return this.#change(log, () => log.dropOldest(this.#bytes - MEMORY_AFTER_DROP_BYTES));
     }
   }
 
-  /** False when there is no room for it. */
+  /** False when the disk has no room for the lines. */
   #moveToDisk(log: StepLog): boolean {
     if (this.#spilled + Math.min(log.movableBytes, SEGMENT_BYTES) > this.#options.diskBytes) return false;
     try {
@@ -260,14 +269,14 @@ export class LogShipper {
     }
   }
 
-  #most(measure: (log: StepLog) => number): StepLog {
+  #logWithMost(measure: (log: StepLog) => number): StepLog {
     return [...this.#logs.values()].reduce((a, b) => (measure(b) > measure(a) ? b : a));
   }
 
-  #noteDropped(): void {
-    if (!this.#dropped)
+  #warnOfDropped(): void {
+    if (!this.#hasDropped)
       this.#options.log.warn({}, "there is no room for log lines that cannot be sent; the oldest are dropped");
-    this.#dropped = true;
+    this.#hasDropped = true;
   }
 
   get #isEmpty(): boolean {
@@ -276,8 +285,8 @@ export class LogShipper {
 
   #checkEmpty(): void {
     if (!this.#isEmpty) return;
-    this.#dropped = false;
-    for (const resolve of this.#waitingForAll.splice(0)) resolve();
+    this.#hasDropped = false;
+    for (const resolve of this.#emptyListeners.splice(0)) resolve();
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Log lines on the disk: what an agent cannot send for now and does not want in its memory. A segment is a run of lines of
- * one step in a file of its own, written once and read once, or removed when it is the oldest and there is no room.
+ * Log lines on the disk, which the agent cannot send yet and for which it has no memory. A segment is a file with successive
+ * lines of one step. It is written once, and then read once or dropped to make room.
  */
 import { randomUUID } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -9,22 +9,23 @@ import { type LogLine, PushLogsRequest } from "../../../proto/generated/gateway/
 
 export interface Segment {
   readonly file: string;
-  /** On the disk. */
+  /** Size of the file. */
   readonly bytes: number;
-  /** The first line and the last one. */
+  /** Number of the first line. */
   readonly first: bigint;
+  /** Number of the last line. */
   readonly last: bigint;
 }
 
 export interface LogSpill {
-  /** Writes lines that follow one another. Throws when the disk takes no more; then nothing of them is left there. */
+  /** Writes successive lines. Throws when the disk refuses them; then no part of them stays on the disk. */
   write(lines: readonly LogLine[]): Segment;
-  /** Throws when the file is not what was written; it is still to be removed. */
+  /** Throws when the file has changed. The caller must remove the segment in any case. */
   read(segment: Segment): LogLine[];
   remove(segment: Segment): void;
 }
 
-/** Segments in `folder`, which whoever made it removes with all that is in it. Readable by this user alone. */
+/** Keeps segments in `folder`, readable by this user alone. The owner of the folder removes it with all its files. */
 export function openLogSpill(folder: string): LogSpill {
   return {
     write(lines) {
@@ -48,7 +49,7 @@ export function openLogSpill(folder: string): LogSpill {
   };
 }
 
-/** The last line that an entry stands for: a gap record stands for several. */
+/** The number of the last line of an entry: a gap record stands for several lines. */
 export function lastLineOf({ line, lost }: Pick<LogLine, "line" | "lost">): bigint {
   return lost > 0n ? line + lost - 1n : line;
 }

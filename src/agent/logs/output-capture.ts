@@ -1,4 +1,4 @@
-/** From the output of a process to the numbered lines of its log. */
+/** Reads the output of a process, masks secrets, and adds its lines to the log of the step. */
 import type { Readable } from "node:stream";
 import { LogStream } from "../../../proto/generated/gateway/v1/gateway.ts";
 import { LineSplitter } from "./line-splitter.ts";
@@ -7,17 +7,17 @@ import type { SecretFinder } from "./secret-finder.ts";
 import { SecretMask } from "./secret-mask.ts";
 import type { StepLog } from "./step-log.ts";
 
-/** How long what is still in the pipes is read once everything that could write is gone. */
+/** How long the pipes are read after the last process of the step has ended. */
 const DRAIN_MS = 1_000;
 
-/** Where the output of a step goes, and what must not show in it. */
+/** The log for the output of a step, and the secrets that must be masked in it. */
 export interface OutputTarget {
   readonly shipper: LogShipper;
   readonly log: StepLog;
   readonly secrets: SecretFinder;
 }
 
-/** Reads both streams until they end, however fast they come; numbers lines in the order in which they arrive. */
+/** Reads both streams until they end, and never lets the process wait. Numbers lines in the order of their arrival. */
 export class OutputCapture {
   readonly #streams: readonly Readable[];
   readonly #target: OutputTarget;
@@ -33,8 +33,8 @@ export class OutputCapture {
   }
 
   /**
-   * Reads what is left, for a second at most: something that no longer belongs to the step may hold a stream open.
-   * Answers the number of the last line.
+   * Reads the rest of both streams, for a second at most, since a process that no longer belongs to the step may hold a
+   * stream open. Returns the number of the last line.
    */
   async drain(): Promise<bigint> {
     const timer = setTimeout(() => this.#streams.forEach((stream) => stream.destroy()), DRAIN_MS);

@@ -1,4 +1,4 @@
-/** Finds the secrets of one step in bytes, in all their forms, with one look at each byte however many there are. */
+/** Finds the secrets of one step in bytes, in all their forms. It reads each byte once, however many secrets the step has. */
 import { formsOf, type SecretForm, SHORTEST_BYTES } from "./secret-forms.ts";
 
 const MASK = "***";
@@ -9,32 +9,35 @@ const FILTER_BITS = 16;
 export type Span = readonly [start: number, end: number];
 
 export interface Found {
-  /** What secrets cover, ascending; those that overlap are one. */
+  /** Byte ranges that secrets cover, ascending. Overlapping secrets make one range. */
   readonly spans: readonly Span[];
-  /** Where the first end of the bytes starts that could still become a secret; their length when none does. */
+  /**
+   * Position from which the last bytes may be the start of a secret that further bytes complete; the length of the bytes if
+   * there is no such position.
+   */
   readonly openFrom: number;
 }
 
 export class SecretFinder {
-  /** By the bytes with which they begin. */
+  /** Forms by their first four bytes. */
   readonly #forms = new Map<number, SecretForm[]>();
-  /** Which beginnings there may be: almost every byte of a log is passed over by it. */
+  /** Marks the hashes of first four bytes. It rules out almost every byte of a log at once. */
   readonly #filter = new Uint8Array(1 << FILTER_BITS);
-  /** Beginnings of one to three bytes, with their length above them. */
-  readonly #stubs = new Set<number>();
+  /** The first one to three bytes of each form, encoded with their number by {@link encodePrefix}. */
+  readonly #shortPrefixes = new Set<number>();
 
   constructor(values: readonly string[]) {
     for (const form of values.flatMap(formsOf)) {
-      const beginning = form.bytes.readUInt32BE(0);
-      const alike = this.#forms.get(beginning);
-      if (alike === undefined) this.#forms.set(beginning, [form]);
+      const prefix = form.bytes.readUInt32BE(0);
+      const alike = this.#forms.get(prefix);
+      if (alike === undefined) this.#forms.set(prefix, [form]);
       else alike.push(form);
-      this.#filter[hash(beginning)] = 1;
-      for (let length = 1; length < SHORTEST_BYTES; length++) this.#stubs.add(stubOf(form.bytes, 0, length));
+      this.#filter[hash(prefix)] = 1;
+      for (let length = 1; length < SHORTEST_BYTES; length++) this.#shortPrefixes.add(encodePrefix(form.bytes, 0, length));
     }
   }
 
-  /** True when there is nothing to find. */
+  /** True when the step has no secret that could be found. */
   get isEmpty(): boolean {
     return this.#forms.size === 0;
   }
@@ -42,19 +45,19 @@ export class SecretFinder {
   find(bytes: Buffer): Found {
     const spans: [start: number, end: number][] = [];
     let openFrom = bytes.length;
-    let beginning = 0;
+    let prefix = 0;
     for (let next = 0; next < bytes.length; next++) {
-      beginning = (beginning << 8) | bytes[next]!;
-      if (next < SHORTEST_BYTES - 1 || this.#filter[hash(beginning)] === 0) continue;
+      prefix = (prefix << 8) | bytes[next]!;
+      if (next < SHORTEST_BYTES - 1 || this.#filter[hash(prefix)] === 0) continue;
       const start = next - SHORTEST_BYTES + 1;
-      for (const form of this.#forms.get(beginning >>> 0) ?? []) {
+      for (const form of this.#forms.get(prefix >>> 0) ?? []) {
         const end = endOf(form, bytes, start);
         if (end === "open") openFrom = Math.min(openFrom, start);
         else if (end !== "none") cover(spans, start, end);
       }
     }
     for (let start = Math.max(0, bytes.length - SHORTEST_BYTES + 1); start < openFrom; start++) {
-      if (this.#stubs.has(stubOf(bytes, start, bytes.length))) openFrom = start;
+      if (this.#shortPrefixes.has(encodePrefix(bytes, start, bytes.length))) openFrom = start;
     }
     return { spans, openFrom };
   }
@@ -72,12 +75,16 @@ export class SecretFinder {
     return masked + bytes.toString("utf8", at);
   }
 
+  /** Whether the text holds a secret. */
   isIn(text: string): boolean {
     return !this.isEmpty && this.find(Buffer.from(text)).spans.length > 0;
   }
 }
 
-/** Where the form that begins at `start` ends; `open` when the bytes end before that is known. Its beginning is known to be there. */
+/**
+ * Where the form that starts at `start` ends; `open` when further bytes may complete it, `none` when the bytes differ from
+ * it. The caller has compared the form's first four bytes.
+ */
 function endOf({ bytes: form, mayFold }: SecretForm, bytes: Buffer, start: number): number | "open" | "none" {
   let at = start + SHORTEST_BYTES;
   for (let index = SHORTEST_BYTES; index < form.length; index++, at++) {
@@ -88,19 +95,20 @@ function endOf({ bytes: form, mayFold }: SecretForm, bytes: Buffer, start: numbe
   return at;
 }
 
-/** Starts come in ascending order. */
+/** Adds a range to `spans`. The caller adds ranges in ascending order of their starts. */
 function cover(spans: [start: number, end: number][], start: number, end: number): void {
   const last = spans.at(-1);
   if (last !== undefined && start < last[1]) last[1] = Math.max(last[1], end);
   else spans.push([start, end]);
 }
 
-function stubOf(bytes: Buffer, start: number, end: number): number {
-  let stub = end - start;
-  for (let at = start; at < end; at++) stub = (stub << 8) | bytes[at]!;
-  return stub;
+/** Encodes one to three bytes as a number, with their count in the highest byte. */
+function encodePrefix(bytes: Buffer, start: number, end: number): number {
+  let prefix = end - start;
+  for (let at = start; at < end; at++) prefix = (prefix << 8) | bytes[at]!;
+  return prefix;
 }
 
-function hash(beginning: number): number {
-  return Math.imul(beginning, 0x9e37_79b1) >>> (32 - FILTER_BITS);
+function hash(prefix: number): number {
+  return Math.imul(prefix, 0x9e37_79b1) >>> (32 - FILTER_BITS);
 }

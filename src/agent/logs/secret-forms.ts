@@ -1,19 +1,21 @@
-/** The forms in which a secret may show: as it is, line by line, and as the usual tools encode it. Pure. */
+/** The forms in which a secret may appear: unchanged, line by line, and as common tools encode it. Pure. */
 
-/** What is shorter occurs by chance so often that masking it would only garble the log; what the plane takes is not. */
+/**
+ * Shorter texts occur by chance so often that masking them would garble the log. The control plane accepts no shorter secret.
+ */
 export const SHORTEST_BYTES = 4;
-/** A form of so many bytes is found also where line breaks are put into it: encoders and terminals fold long lines. */
+/** A form of at least this many bytes is also found with line breaks in it, since encoders and terminals fold long lines. */
 const FOLDED_BYTES = 16;
 
 export interface SecretForm {
   readonly bytes: Buffer;
-  /** Whether line breaks behind its first {@link SHORTEST_BYTES} bytes do not count. */
+  /** Whether line breaks after its first {@link SHORTEST_BYTES} bytes are ignored. */
   readonly mayFold: boolean;
 }
 
 /**
- * All forms of a value without the white space around it: wherever the whole shows, these do. Each line of several is a
- * secret by itself, since tools put margins around lines.
+ * All forms of a value without the white space around it; a text that holds the whole value holds these too. Each line of
+ * the value is a secret of its own, since tools put margins around lines.
  */
 export function formsOf(value: string): readonly SecretForm[] {
   const whole = value.trim();
@@ -25,7 +27,7 @@ export function formsOf(value: string): readonly SecretForm[] {
     .map((bytes) => ({ bytes, mayFold: bytes.length >= FOLDED_BYTES && !bytes.includes("\n") }));
 }
 
-/** As shells show it when they trace. */
+/** As shells print it when they trace commands. */
 function quoted(text: string): readonly string[] {
   return [`'\\''`, `'"'"'`].map((quote) => text.replaceAll("'", quote));
 }
@@ -36,16 +38,17 @@ function urlEncoded(text: string): readonly string[] {
   return [component, strict, strict.replaceAll("%20", "+")];
 }
 
-/** Some writers of JSON escape what HTML could take for its own. */
+/** Some JSON encoders also escape characters that have a meaning in HTML. */
 function jsonEscaped(text: string): readonly string[] {
   const json = JSON.stringify(text).slice(1, -1);
   return [json, json.replaceAll(/[<>&]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`)];
 }
 
 /**
- * The base64 of anything that holds these bytes holds one of these: three for where the bytes stand in a group of three,
- * without the characters at the ends that depend on what is beside; in both alphabets. Where one begins at the end of a
- * folded line, the next of its beginnings is met on the line that follows.
+ * The base64 encoding of any text that holds these bytes contains one of these forms. There is one form for each position of
+ * the bytes in a group of three, in both alphabets, without the characters at the ends that depend on neighbouring bytes. A
+ * long form is also listed without its first one to three characters: if a folded line ends within the first four
+ * characters, one of these shorter forms starts on the next line.
  */
 function base64Of(bytes: Buffer): readonly Buffer[] {
   return [0, 1, 2].flatMap((before) => {

@@ -1,18 +1,18 @@
-/** Masks secrets in a stream of bytes, also where a secret arrives in pieces. */
+/** Masks secrets in a stream of bytes, even when a secret arrives in pieces. */
 import type { SecretFinder, Span } from "./secret-finder.ts";
 
 const MASK = Buffer.from("***");
 
 /**
- * Replaces each run of bytes that occurrences of secrets cover with `***`; overlapping occurrences make one run, so no
- * part of a secret shows beside another. Holds back at most the length of the longest form of a secret, and the line
- * breaks in it.
+ * Replaces each range of bytes that secrets cover with `***`. Overlapping secrets make one range, so that no part of one
+ * secret stays visible beside another. Holds back at most as many bytes as the longest form of a secret and the line breaks
+ * in it.
  */
 export class SecretMask {
   readonly #finder: SecretFinder;
   readonly #emit: (bytes: Buffer) => void;
   #held: Buffer = Buffer.alloc(0);
-  /** How many bytes of `#held` belong to a run whose mask is already out. */
+  /** How many bytes of `#held` belong to a range whose mask was already emitted. */
   #covered = 0;
 
   constructor(finder: SecretFinder, emit: (bytes: Buffer) => void) {
@@ -27,12 +27,12 @@ export class SecretMask {
     this.#pass(bytes, spans, openFrom);
   }
 
-  /** Emits what was held back: it has not become a secret. */
+  /** Emits the bytes that were held back, since no further bytes can complete a secret. */
   end(): void {
     this.#pass(this.#held, this.#finder.find(this.#held).spans, this.#held.length);
   }
 
-  /** Emits `bytes` up to `until` with its secrets masked and keeps the rest. */
+  /** Emits `bytes` up to `until` with its secrets masked, and holds back the rest. */
   #pass(bytes: Buffer, spans: readonly Span[], until: number): void {
     const out: Buffer[] = [];
     let covered = this.#covered;
@@ -40,7 +40,7 @@ export class SecretMask {
     for (const [start, end] of spans) {
       if (start >= until) break;
       if (start > at) out.push(bytes.subarray(at, start));
-      // One that overlaps the run whose mask is out makes that run longer.
+      // A secret that overlaps the range whose mask was emitted only makes that range longer.
       if (start >= covered) out.push(MASK);
       covered = Math.max(covered, end);
       at = Math.min(covered, until);

@@ -1,17 +1,18 @@
 /**
- * The log of one step run as the agent holds it: lines numbered once, in the order of their arrival, and kept until the
- * control plane has stored them: the oldest in memory, then segments on the disk, then the newest in memory again. Pure
- * bookkeeping; the log shipper sends, and says when memory or the disk is full.
+ * The log of one step run in the agent. Each line gets its number once, in the order of arrival, and is kept until the
+ * control plane has stored it. The oldest lines are in memory, later ones may be in segments on the disk, and the newest
+ * are in memory again. This class only keeps account: the log shipper sends the lines, and decides when memory or disk is
+ * full.
  */
 import type { LogLine, LogStream } from "../../../proto/generated/gateway/v1/gateway.ts";
 import { lastLineOf, type LogSpill, type Segment } from "./log-spill.ts";
 
-/** What an entry costs in memory beside its text, about. */
+/** Approximate memory of an entry in addition to its text. */
 const ENTRY_BYTES = 128;
-/** What one segment holds at most, counted as in memory. */
+/** Upper bound of a segment, measured by the memory that its lines took. */
 export const SEGMENT_BYTES = 1024 * 1024;
 
-/** Which grant the lines belong to. */
+/** The grant to which the lines belong. */
 export interface LogOwner {
   readonly runId: string;
   readonly stepRunId: string;
@@ -21,23 +22,27 @@ export interface LogOwner {
 interface SentBatch {
   readonly lines: readonly LogLine[];
   readonly bytes: number;
-  /** False once its lines have been taken back to be sent again. */
-  counts: boolean;
+  /** False once its lines must be sent again: the answer to this batch is ignored then. */
+  isValid: boolean;
 }
 
 export class StepLog {
   readonly owner: LogOwner;
-  /** True once the step is over: no line follows. */
+  /** True once the step has ended and no line follows. */
   ended = false;
   readonly #spill: LogSpill;
-  /** Ascending and without holes; with what lies in segments and what follows them, all that is not known to be stored. */
+  /**
+   * The oldest lines that are not known to be stored, ascending and without holes. The lines of `#segments` follow them, and
+   * then those of `#newest`.
+   */
   #entries: LogLine[] = [];
   #segments: Segment[] = [];
-  /** What has come since there are segments. */
+  /** Lines that arrived after the first segment was written. */
   #newest: LogLine[] = [];
-  /** How many entries from the front are on their way, and how many ever were. */
+  /** How many entries from the front are sent and not answered. */
   #sent = 0;
-  #tried = 0;
+  /** How many entries from the front were sent at least once. */
+  #everSent = 0;
   #inFlight: SentBatch[] = [];
   #inFlightBytes = 0;
   #next = 1n;
@@ -51,22 +56,22 @@ export class StepLog {
     this.#spill = spill;
   }
 
-  /** The number of the last line, lost ones included; 0 when there is none. */
+  /** The number of the last line, including lost lines; 0 when there is none. */
   get lastLine(): bigint {
     return this.#next - 1n;
   }
 
-  /** Memory that the entries take, about. */
+  /** Approximate memory of the entries. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Of those, what is not on its way; there may be more on the disk. */
+  /** The part of {@link bytes} that is not sent. Further unsent lines may be on the disk. */
   get unsentBytes(): number {
     return this.#unsentBytes;
   }
 
-  /** What lies on the disk. */
+  /** Size of the segments on the disk. */
   get spilledBytes(): number {
     return this.#spilledBytes;
   }
@@ -75,7 +80,7 @@ export class StepLog {
     return this.#unsentBytes > 0 || this.#segments.length > 0;
   }
 
-  /** Batches that have not been answered. */
+  /** How many batches are sent and not answered. */
   get batchesInFlight(): number {
     return this.#inFlight.length;
   }
@@ -101,9 +106,9 @@ export class StepLog {
     }
   }
 
-  /** Takes the next entries to send, at most `maxLines` and about `maxBytes`; none when all are on their way. */
+  /** Takes the next unsent entries for a batch: at most `maxLines`, and about `maxBytes`. Empty when all are sent. */
   take(maxLines: number, maxBytes: number): LogLine[] {
-    if (this.#sent === this.#entries.length) this.#bringBack();
+    if (this.#sent === this.#entries.length) this.#readOldestSegment();
     const lines: LogLine[] = [];
     let bytes = 0;
     while (this.#sent < this.#entries.length && lines.length < maxLines && bytes < maxBytes) {
@@ -112,30 +117,33 @@ export class StepLog {
       bytes += costOf(entry);
     }
     if (lines.length === 0) return lines;
-    this.#tried = Math.max(this.#tried, this.#sent);
+    this.#everSent = Math.max(this.#everSent, this.#sent);
     this.#unsentBytes -= bytes;
-    this.#inFlight.push({ lines, bytes, counts: true });
+    this.#inFlight.push({ lines, bytes, isValid: true });
     this.#inFlightBytes += bytes;
     return lines;
   }
 
   /**
-   * The answer to the oldest batch on its way: all up to `through` is stored. `missed` when the batch is not; then its
-   * lines, and those that followed it, are to be sent again.
+   * Handles the answer to the oldest unanswered batch: all lines up to `through` are stored. Returns `missed` if the batch is
+   * not among them; then its lines and the lines after them must be sent again.
    */
   acknowledge(through: bigint): "stored" | "missed" {
     this.#dropThrough(through);
-    const oldest = this.#land();
-    if (oldest === undefined || !oldest.counts || lastLineOf(oldest.lines.at(-1)!) <= through) return "stored";
-    this.#closeHole(through);
+    const oldest = this.#removeOldestBatch();
+    if (oldest === undefined || !oldest.isValid || lastLineOf(oldest.lines.at(-1)!) <= through) return "stored";
+    this.#fillHole(through);
     this.#sendAgain();
     return "missed";
   }
 
-  /** The answer to the oldest batch on its way: the plane cannot take it. Its lines become a gap record; false when they are one. */
+  /**
+   * Handles the answer that the control plane cannot take the oldest unanswered batch. A gap record replaces its lines.
+   * Returns false if the batch was a gap record already.
+   */
   discard(): boolean {
-    const oldest = this.#land();
-    if (oldest === undefined || !oldest.counts) return true;
+    const oldest = this.#removeOldestBatch();
+    if (oldest === undefined || !oldest.isValid) return true;
     if (oldest.lines.length === 1 && oldest.lines[0]!.lost > 0n) return false;
     const from = this.#entries.indexOf(oldest.lines[0]!);
     if (from !== -1) this.#replaceByGap(from, from + oldest.lines.length);
@@ -143,23 +151,23 @@ export class StepLog {
     return true;
   }
 
-  /** The stream is gone: whatever was on its way is to be sent again. */
+  /** The stream has ended. All unanswered lines must be sent again. */
   disconnect(): void {
     this.#sendAgain();
     this.#inFlight = [];
     this.#inFlightBytes = 0;
   }
 
-  /** Memory that {@link moveToDisk} can free. What was sent once stays: it may be acknowledged at any time. */
+  /** Memory that {@link moveToDisk} can free. Lines that were sent once stay in memory: their answer may still arrive. */
   get movableBytes(): number {
     if (this.#segments.length > 0) return this.#newestBytes;
-    return this.#tried === 0 ? this.#bytes : costOfAll(this.#entries.slice(this.#tried));
+    return this.#everSent === 0 ? this.#bytes : costOfAll(this.#entries.slice(this.#everSent));
   }
 
-  /** Writes the oldest of what can be moved as one segment. Throws when the disk takes no more. */
+  /** Writes the oldest movable lines as one segment. Throws when the disk refuses them. */
   moveToDisk(): void {
     const isFirst = this.#segments.length === 0;
-    const movable = isFirst ? this.#entries.slice(this.#tried) : this.#newest;
+    const movable = isFirst ? this.#entries.slice(this.#everSent) : this.#newest;
     let count = 0;
     let cost = 0;
     while (count < movable.length && cost < SEGMENT_BYTES) cost += costOf(movable[count++]!);
@@ -171,36 +179,36 @@ export class StepLog {
     this.#unsentBytes -= cost;
     this.#newest = movable.slice(count);
     this.#newestBytes = costOfAll(this.#newest);
-    if (isFirst) this.#entries.length = this.#tried;
+    if (isFirst) this.#entries.length = this.#everSent;
   }
 
-  /** Removes the oldest segment, and leaves a gap record in its place. Nothing happens when there is none. */
+  /** Replaces the oldest segment by a gap record. No effect when there is none. */
   dropOldestSegment(): void {
     const segment = this.#segments.shift();
     if (segment === undefined) return;
     this.#forget(segment);
     this.#addGap(segment);
-    this.#closeUp();
+    this.#appendNewest();
   }
 
   /**
-   * Replaces the oldest entries in memory that were never sent by one gap record, until about `bytes` are free. Entries
-   * that were sent once may be stored, so a gap record over them could contradict the store.
+   * Replaces the oldest entries in memory that were never sent by one gap record, so that about `bytes` are freed. An entry
+   * that was sent once may be stored, so a gap record over it could contradict the store.
    */
   dropOldest(bytes: number): void {
-    let end = this.#tried;
+    let end = this.#everSent;
     for (let freed = 0; freed < bytes && end < this.#entries.length; end++) freed += costOf(this.#entries[end]!);
-    // One entry alone frees nothing: the record in its place costs as much.
-    if (end - this.#tried >= 2) this.#replaceByGap(this.#tried, end);
+    // Replacing one entry frees nothing, since the gap record costs as much.
+    if (end - this.#everSent >= 2) this.#replaceByGap(this.#everSent, end);
   }
 
-  /** Removes what lies on the disk; the log is over. */
+  /** Removes the segments from the disk. The log must not be used afterwards. */
   dispose(): void {
     for (const segment of this.#segments.splice(0)) this.#forget(segment);
   }
 
-  /** Reads the oldest segment into memory, as its turn has come; what cannot be read is lost. */
-  #bringBack(): void {
+  /** Reads the oldest segment into memory, because its lines are the next to send. A gap record replaces a damaged one. */
+  #readOldestSegment(): void {
     const segment = this.#segments.shift();
     if (segment === undefined) return;
     try {
@@ -213,7 +221,7 @@ export class StepLog {
       this.#addGap(segment);
     }
     this.#forget(segment);
-    this.#closeUp();
+    this.#appendNewest();
   }
 
   #forget(segment: Segment): void {
@@ -221,18 +229,21 @@ export class StepLog {
     this.#spill.remove(segment);
   }
 
-  /** What follows the segments follows the entries once there are none. */
-  #closeUp(): void {
+  /** Appends the newest lines to the entries once no segment is left between them. */
+  #appendNewest(): void {
     if (this.#segments.length > 0) return;
     for (const entry of this.#newest) this.#entries.push(entry);
     this.#newest = [];
     this.#newestBytes = 0;
   }
 
-  /** Stands for lines that would follow the entries; makes a gap that is there already wider, unless that may be stored. */
+  /**
+   * Adds a gap record after the entries, for the lines of a lost segment. If the last entry is a gap record that was never
+   * sent, that record is extended instead.
+   */
   #addGap({ first, last }: Segment): void {
     const before = this.#entries.at(-1);
-    if (before !== undefined && before.lost > 0n && this.#entries.length > this.#tried) {
+    if (before !== undefined && before.lost > 0n && this.#entries.length > this.#everSent) {
       this.#entries[this.#entries.length - 1] = { ...before, lost: last - before.line + 1n };
       return;
     }
@@ -242,18 +253,21 @@ export class StepLog {
     this.#unsentBytes += costOf(gap);
   }
 
-  /** A plane that came back from a backup no longer has what it said it had stored: a gap record takes its place. */
-  #closeHole(through: bigint): void {
+  /**
+   * Adds a gap record before the entries if the control plane lacks lines that it acknowledged earlier, as it does after it
+   * was restored from a backup.
+   */
+  #fillHole(through: bigint): void {
     const first = this.#entries[0]!;
     const lost = first.line - through - 1n;
     if (lost <= 0n) return;
     const gap = gapOf({ ...first, line: through + 1n }, lost);
     this.#entries.unshift(gap);
     this.#bytes += costOf(gap);
-    this.#tried++;
+    this.#everSent++;
   }
 
-  #land(): SentBatch | undefined {
+  #removeOldestBatch(): SentBatch | undefined {
     const oldest = this.#inFlight.shift();
     this.#inFlightBytes -= oldest?.bytes ?? 0;
     return oldest;
@@ -267,7 +281,7 @@ export class StepLog {
     this.#bytes += difference;
     if (from >= this.#sent) this.#unsentBytes += difference;
     else this.#sent -= removed.length - 1;
-    if (from < this.#tried) this.#tried -= removed.length - 1;
+    if (from < this.#everSent) this.#everSent -= removed.length - 1;
   }
 
   #dropThrough(through: bigint): void {
@@ -280,13 +294,13 @@ export class StepLog {
       if (index >= this.#sent) this.#unsentBytes -= cost;
     }
     this.#sent = Math.max(0, this.#sent - count);
-    this.#tried = Math.max(0, this.#tried - count);
+    this.#everSent = Math.max(0, this.#everSent - count);
   }
 
   #sendAgain(): void {
     this.#sent = 0;
     this.#unsentBytes = this.#bytes;
-    for (const batch of this.#inFlight) batch.counts = false;
+    for (const batch of this.#inFlight) batch.isValid = false;
   }
 }
 

@@ -44,7 +44,7 @@ describe("the watcher of queued jobs", () => {
       clock: { now: () => now, monotonic: () => now },
       log: silentLog,
       typeOf: () => RUN_AGGREGATE,
-      queueLookMs: 2_000,
+      queueCheckMs: 2_000,
       longWaitMs: LONG_MS,
       shards: () => queued.keys(),
       deliver: async (_, runId, { message }) => {

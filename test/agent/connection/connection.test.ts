@@ -7,7 +7,7 @@ import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
 import { MillraceError } from "../../../src/domain/errors.ts";
 import { until } from "../../support/until.ts";
-import { AgentBench, processesWith, TestAgent } from "../test-agent.ts";
+import { AgentBench, processesWith, sleepOf, TestAgent } from "../test-agent.ts";
 
 describe("an agent and its connection", () => {
   let bench: AgentBench;
@@ -118,10 +118,10 @@ describe("an agent and its connection", () => {
   it("acknowledges nothing by itself: an end is reported until the plane has it, over a gateway's restart", async () => {
     bench.gateway.acknowledgesReports = false;
     await bench.start();
-    bench.gateway.dispatch({ script: "sleep 0.3; echo done" });
+    bench.gateway.dispatch({ script: `${sleepOf(0.3)}; echo done` });
     await bench.gateway.reportOf("STEP_PHASE_STARTED");
     bench.gateway.stop();
-    await until("the end of the step", async () => (await processesWith("sleep 0.3")).length === 0);
+    await until("the end of the step", async () => (await processesWith(sleepOf(0.3))).length === 0);
     bench.gateway.reports.length = 0;
     await bench.gateway.start();
     expect(await bench.gateway.endOf()).to.include({ phase: "STEP_PHASE_SUCCEEDED", lastLine: 1n });
@@ -148,7 +148,7 @@ describe("an agent and its connection", () => {
 
   it("tells again after a disconnection what still runs", async () => {
     await bench.start();
-    bench.gateway.dispatch({ script: "sleep 67" });
+    bench.gateway.dispatch({ script: sleepOf(67) });
     await bench.gateway.reportOf("STEP_PHASE_STARTED");
     bench.gateway.disconnect();
     await until("a second report", () => bench.gateway.reports.length === 2);
@@ -170,9 +170,10 @@ describe("an agent and its connection", () => {
 
   it("kills a step whose lease runs out while heartbeats are not acknowledged", async () => {
     await bench.start();
-    bench.gateway.dispatch({ script: "trap '' TERM; echo up; sleep 68", leaseMs: 600n });
+    bench.gateway.dispatch({ script: `trap '' TERM; echo up; ${sleepOf(68)}`, leaseMs: 600n });
     await bench.gateway.logOf(1n);
     await until("heartbeats that keep it alive", () => bench.gateway.heartbeats.length > 20);
+    await until("the report of its start", () => bench.gateway.reports.length > 0);
     expect(bench.gateway.reports).to.have.length(1);
     bench.gateway.acknowledgesHeartbeats = false;
     const silentSince = performance.now();
@@ -181,15 +182,15 @@ describe("an agent and its connection", () => {
     expect(end.reason).to.include("lease of 600 ms");
     // From the sending of the last acknowledged heartbeat, which was up to one interval earlier.
     expect(performance.now() - silentSince).to.be.within(400, 1_500);
-    expect(await processesWith("sleep 68")).to.deep.equal([]);
+    expect(await processesWith(sleepOf(68))).to.deep.equal([]);
   });
 
   it("kills a step whose lease runs out while the plane is away, and reports it later", async () => {
     await bench.start();
-    bench.gateway.dispatch({ script: "echo up; sleep 69", leaseMs: 300n });
+    bench.gateway.dispatch({ script: `echo up; ${sleepOf(69)}`, leaseMs: 300n });
     await bench.gateway.logOf(1n);
     bench.gateway.stop();
-    await until("the end of the step", async () => (await processesWith("sleep 69")).length === 0);
+    await until("the end of the step", async () => (await processesWith(sleepOf(69))).length === 0);
     await bench.gateway.start();
     expect(await bench.gateway.endOf()).to.include({ phase: "STEP_PHASE_LOST" });
   });
@@ -197,13 +198,12 @@ describe("an agent and its connection", () => {
   it("leaves nothing of a step when it is killed, wherever that hides, and reports it as lost when it is back", async () => {
     const agent = await bench.spawn();
     bench.gateway.dispatch({
-      script:
-        "trap '' TERM HUP; sleep 70 & setsid sh -c 'trap \"\" TERM; sleep 70 & sleep 70' & echo $MILLRACE_STEP_MARK; sleep 70",
+      script: `trap '' TERM HUP; ${sleepOf(70)} & setsid sh -c 'trap "" TERM; ${sleepOf(70)} & ${sleepOf(70)}' & echo $MILLRACE_STEP_MARK; ${sleepOf(70)}`,
     });
     const mark = (await bench.gateway.logOf(1n))[0]!.content;
-    await until("all its processes", async () => (await processesWith("sleep 70")).length >= 4);
+    await until("all its processes", async () => (await processesWith(sleepOf(70))).length >= 4);
     agent.kill("SIGKILL");
-    await until("the end of all of them", async () => (await processesWith("sleep 70")).length === 0, 2_000);
+    await until("the end of all of them", async () => (await processesWith(sleepOf(70))).length === 0, 2_000);
     await until("the end of its supervisor", async () => (await processesWith(mark)).length === 0);
 
     bench.gateway.reports.length = 0;
@@ -267,20 +267,20 @@ describe("an agent and its connection", () => {
 
   it("kills what still runs when its time to drain is over, and reports it as lost", async () => {
     const agent = await bench.start({ drainTimeoutMs: 100 });
-    bench.gateway.dispatch({ script: "trap '' TERM; echo up; sleep 71" });
+    bench.gateway.dispatch({ script: `trap '' TERM; echo up; ${sleepOf(71)}` });
     await bench.gateway.logOf(1n);
     await agent.stop();
     expect(await bench.gateway.endOf()).to.include({ phase: "STEP_PHASE_LOST", lastLine: 1n });
-    expect(await processesWith("sleep 71")).to.deep.equal([]);
+    expect(await processesWith(sleepOf(71))).to.deep.equal([]);
   });
 
   it("asks its steps to end before its time to drain is over, and reports them as lost whatever they make of it", async () => {
-    const agent = await bench.start({ drainTimeoutMs: 2_000 });
+    const agent = await bench.start({ drainTimeoutMs: 4_000 });
     bench.gateway.dispatch({ script: "trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.02; done" });
     await bench.gateway.logOf(1n);
     const stoppedAt = performance.now();
     await agent.stop();
-    expect(performance.now() - stoppedAt).to.be.within(1_500, 2_000);
+    expect(performance.now() - stoppedAt).to.be.within(3_000, 4_000);
     const end = await bench.gateway.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_LOST", exitCode: 0 });
     expect(end.reason).to.equal("the agent was stopped before the step had ended");
@@ -321,7 +321,7 @@ describe("an agent and its connection", () => {
 
   it("ends at once when it is told to, whatever its time to drain", async () => {
     const agent = await bench.start({ drainTimeoutMs: 3_600_000 });
-    bench.gateway.dispatch({ script: "echo up; sleep 72" });
+    bench.gateway.dispatch({ script: `echo up; ${sleepOf(72)}` });
     await bench.gateway.logOf(1n);
     await agent.kill();
     expect((await bench.gateway.endOf()).phase).to.equal("STEP_PHASE_LOST");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { LogLine } from "../../../proto/generated/gateway/v1/gateway.ts";
 import { until } from "../../support/until.ts";
-import { AgentBench, processesWith } from "../test-agent.ts";
+import { AgentBench, processesWith, sleepOf } from "../test-agent.ts";
 
 describe("the log of a step on an agent", () => {
   let bench: AgentBench;
@@ -53,7 +53,7 @@ describe("the log of a step on an agent", () => {
   });
 
   it("arrives while the step runs", async () => {
-    bench.gateway.dispatch({ script: "echo early; sleep 73" });
+    bench.gateway.dispatch({ script: `echo early; ${sleepOf(73)}` });
     expect((await bench.gateway.logOf(1n))[0]!.content).to.equal("early");
     expect(bench.gateway.reports.filter(({ phase }) => phase !== "STEP_PHASE_STARTED")).to.deep.equal([]);
   });
@@ -148,10 +148,10 @@ describe("the log of a step on an agent", () => {
 
   it("is dropped, and no longer sent, when the plane refuses it", async () => {
     bench.gateway.storesLogs = false;
-    bench.gateway.dispatch({ script: "echo one; sleep 0.2; echo two; sleep 74" });
+    bench.gateway.dispatch({ script: `echo one; sleep 0.2; echo two; ${sleepOf(74)}` });
     await until("the first push", () => bench.gateway.pushes.length === 1);
     bench.gateway.order({ $case: "refuse", value: { stepRunId: "step_1", token: 1n } });
-    await until("the end of the step", async () => (await processesWith("sleep 74")).length === 0);
+    await until("the end of the step", async () => (await processesWith(sleepOf(74))).length === 0);
     bench.gateway.dispatch({ script: "echo of another", stepRunId: "step_2" });
     await until("the push of another step", () => bench.gateway.pushes.at(-1)?.stepRunId === "step_2");
     expect(bench.gateway.pushes.filter(({ stepRunId }) => stepRunId === "step_1")).to.have.length(1);

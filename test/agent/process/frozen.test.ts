@@ -4,7 +4,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
 import { until } from "../../support/until.ts";
-import { AgentBench, processesWith } from "../test-agent.ts";
+import { AgentBench, processesWith, sleepOf } from "../test-agent.ts";
 
 const LEASE_MS = 1_000;
 /** The guard adds up to 1.5 s to a lease; the plane waits for 5 s. */
@@ -29,18 +29,18 @@ describe("an agent that is stopped", () => {
 
   it("has lost the steps whose lease runs out, with all their processes, and keeps the others", async () => {
     bench.gateway.dispatch({
-      script: "trap '' TERM HUP; setsid sh -c 'trap \"\" TERM; sleep 81 & env -i sleep 81' & echo up; sleep 81",
+      script: `trap '' TERM HUP; setsid sh -c 'trap "" TERM; ${sleepOf(81)} & env -i ${sleepOf(81)}' & echo up; ${sleepOf(81)}`,
       leaseMs: BigInt(LEASE_MS),
     });
-    bench.gateway.dispatch({ script: "echo up; sleep 82", stepRunId: "step_2", jobId: "job_2" });
+    bench.gateway.dispatch({ script: `echo up; ${sleepOf(82)}`, stepRunId: "step_2", jobId: "job_2" });
     await bench.gateway.logOf(1n);
     await bench.gateway.logOf(1n, "step_2");
-    await until("all processes", async () => (await processesWith("sleep 81")).length >= 4);
+    await until("all processes", async () => (await processesWith(sleepOf(81))).length >= 4);
     freeze();
-    const gone = async () => (await processesWith("sleep 81")).length === 0;
+    const gone = async () => (await processesWith(sleepOf(81))).length === 0;
     await until("the end of the step", gone, GUARDED_MS);
     expect(stateOf(agent.pid!)).to.equal("T");
-    expect(await processesWith("sleep 82")).to.have.length.above(0);
+    expect(await processesWith(sleepOf(82))).to.have.length.above(0);
     expect(bench.gateway.reports.map(({ phase }) => phase)).to.not.include("STEP_PHASE_LOST");
 
     thaw();
@@ -49,7 +49,7 @@ describe("an agent that is stopped", () => {
     expect(end.reason).to.include(`lease of ${LEASE_MS} ms`);
     bench.gateway.dispatch({ script: "echo again", stepRunId: "step_3", leaseMs: BigInt(LEASE_MS) });
     expect((await bench.gateway.endOf("step_3")).phase).to.equal("STEP_PHASE_SUCCEEDED");
-    expect(await processesWith("sleep 82")).to.have.length.above(0);
+    expect(await processesWith(sleepOf(82))).to.have.length.above(0);
   });
 
   it("goes on with its steps when it wakes up in time", async () => {
@@ -91,7 +91,7 @@ describe("an agent that is stopped", () => {
   });
 
   it("is guarded again when its guard was killed, and its steps go on meanwhile", async () => {
-    bench.gateway.dispatch({ script: "echo up; sleep 83", leaseMs: 2_000n });
+    bench.gateway.dispatch({ script: `echo up; ${sleepOf(83)}`, leaseMs: 2_000n });
     await bench.gateway.logOf(1n);
     const killed = await until("the guard", guardOf);
     process.kill(killed, "SIGKILL");
@@ -100,35 +100,35 @@ describe("an agent that is stopped", () => {
     await until("heartbeats for longer than the lease", () => bench.gateway.heartbeats.length > beats + 75);
     expect(bench.gateway.reports.map(({ phase }) => phase)).to.deep.equal(["STEP_PHASE_STARTED"]);
     freeze();
-    await until("the end of the step", async () => (await processesWith("sleep 83")).length === 0, 5_000);
+    await until("the end of the step", async () => (await processesWith(sleepOf(83))).length === 0, 5_000);
   });
 
   it("leaves nothing when it is killed, not even of a step that has stopped its own watcher", async () => {
-    bench.gateway.dispatch({ script: "pkill -STOP -g $$ -f millrace-step; echo up; sleep 84" });
+    bench.gateway.dispatch({ script: `pkill -STOP -g $$ -f millrace-step; echo up; ${sleepOf(84)}` });
     await bench.gateway.logOf(1n);
     agent.kill("SIGKILL");
-    await until("the end of the step", async () => (await processesWith("sleep 84")).length === 0, 2_000);
+    await until("the end of the step", async () => (await processesWith(sleepOf(84))).length === 0, 2_000);
     await until("the end of the guard", async () => (await processesWith(bench.dataDir)).length === 0, 2_000);
   });
 
   it("leaves nothing when it is killed together with its guard and its launcher", async () => {
-    bench.gateway.dispatch({ script: "setsid sleep 85 & echo $MILLRACE_STEP_MARK; sleep 85" });
+    bench.gateway.dispatch({ script: `setsid ${sleepOf(85)} & echo $MILLRACE_STEP_MARK; ${sleepOf(85)}` });
     const mark = (await bench.gateway.logOf(1n))[0]!.content;
-    await until("both processes", async () => (await processesWith("sleep 85")).length >= 2);
+    await until("both processes", async () => (await processesWith(sleepOf(85))).length >= 2);
     for (const pid of [await guardOf(), await launcherOf(), agent.pid]) process.kill(pid!, "SIGKILL");
-    await until("the end of the step", async () => (await processesWith("sleep 85")).length === 0, 2_000);
+    await until("the end of the step", async () => (await processesWith(sleepOf(85))).length === 0, 2_000);
     const lease = mark.slice(0, mark.indexOf(";"));
     await until("the end of the supervisors", async () => (await processesWith(lease)).length === 0, 2_000);
   });
 
   it("has lost its steps when its launcher is killed, and starts the next with another one", async () => {
-    bench.gateway.dispatch({ script: "setsid sleep 86 & echo up; sleep 86" });
+    bench.gateway.dispatch({ script: `setsid ${sleepOf(86)} & echo up; ${sleepOf(86)}` });
     await bench.gateway.logOf(1n);
     process.kill(await launcherOf(), "SIGKILL");
     const end = await bench.gateway.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_LOST", exitCode: -1, lastLine: 1n });
     expect(end.reason).to.include("the process that starts the agent's steps has ended");
-    expect(await processesWith("sleep 86")).to.deep.equal([]);
+    expect(await processesWith(sleepOf(86))).to.deep.equal([]);
     bench.gateway.dispatch({ script: "echo again", stepRunId: "step_2" });
     expect((await bench.gateway.endOf("step_2")).phase).to.equal("STEP_PHASE_SUCCEEDED");
   });

@@ -8,7 +8,7 @@ import { systemClock } from "../../../src/domain/clock.ts";
 import { Guard } from "../../../src/agent/process/guard.ts";
 import { Launcher } from "../../../src/agent/process/launcher.ts";
 import { until } from "../../support/until.ts";
-import { processesWith, SILENT } from "../test-agent.ts";
+import { processesWith, SILENT, sleepOf } from "../test-agent.ts";
 
 describe("a guard", () => {
   let folder: string;
@@ -40,17 +40,21 @@ describe("a guard", () => {
       leaseMark: guard.markOf(lease),
       permitFile: guard.permitOf(lease),
     });
+  const areRunning = async (seconds: number) => (await processesWith(sleepOf(seconds))).length > 0;
 
   it("kills what runs under a lease that runs out, and says so", async () => {
-    guard.open(1, soon());
+    guard.open(1, later());
     guard.open(12, later());
-    const doomed = await startUnder(1, "env -i sleep 91");
-    await startUnder(12, "sleep 92");
+    const doomed = await startUnder(1, `env -i ${sleepOf(91)}`);
+    await startUnder(12, sleepOf(92));
+    await until("both steps", async () => (await areRunning(91)) && (await areRunning(92)));
+    // Not before: a lease that is over when its step begins stops the step from beginning.
+    guard.renew(1, soon());
     expect(await doomed.exited).to.include({ code: null, signal: "SIGKILL" });
     await until("the word of the guard", () => ranOut.length > 0);
     expect(ranOut).to.deep.equal([1]);
-    expect(await processesWith("sleep 91")).to.deep.equal([]);
-    expect(await processesWith("sleep 92")).to.have.length.above(0);
+    await until("the end of its processes", async () => !(await areRunning(91)));
+    expect(await areRunning(92)).to.equal(true);
   });
 
   it("lets nothing start under a lease that is over, even when it is renewed too late", async () => {
@@ -77,11 +81,11 @@ describe("a guard", () => {
 
   it("takes everything along when it is closed", async () => {
     guard.open(1, later());
-    const left = await startUnder(1, "setsid sleep 93 & sleep 93");
-    await until("both processes", async () => (await processesWith("sleep 93")).length >= 2);
+    const left = await startUnder(1, `setsid ${sleepOf(93)} & ${sleepOf(93)}`);
+    await until("both processes", async () => (await processesWith(sleepOf(93))).length >= 2);
     await guard.close();
     await left.exited;
-    expect(await processesWith("sleep 93")).to.deep.equal([]);
+    expect(await processesWith(sleepOf(93))).to.deep.equal([]);
     expect(await processesWith(folder)).to.deep.equal([]);
   });
 });

@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import { expect } from "chai";
 import { type LaunchedProcess, Launcher } from "../../../src/agent/process/launcher.ts";
 import { until } from "../../support/until.ts";
-import { processesWith, SILENT } from "../test-agent.ts";
+import { processesWith, SILENT, sleepOf } from "../test-agent.ts";
 
 describe("the launcher", () => {
   let folder: string;
@@ -34,18 +34,18 @@ describe("the launcher", () => {
 
   it("leaves nothing of a step when it says that it is gone, however the rest hides", async () => {
     const hidings = [
-      "sleep 95 &",
-      "setsid sleep 95 &",
-      "(setsid sleep 95 &) &",
-      "setsid sh -c 'setsid sh -c \"setsid sleep 95 & sleep 95\" & env -i sleep 95' &",
+      `${sleepOf(95)} &`,
+      `setsid ${sleepOf(95)} &`,
+      `(setsid ${sleepOf(95)} &) &`,
+      `setsid sh -c 'setsid sh -c "setsid ${sleepOf(95)} & ${sleepOf(95)}" & env -i ${sleepOf(95)}' &`,
       // Begun so long before the end that its process id says nothing any more.
-      "setsid sleep 95 & sleep 0.3",
-      "trap '' HUP TERM; setsid sleep 95 >/dev/null 3>&- & kill -9 $$",
+      `setsid ${sleepOf(95)} & sleep 0.3`,
+      `trap '' HUP TERM; setsid ${sleepOf(95)} >/dev/null 3>&- & kill -9 $$`,
     ];
     for (let round = 0; round < 8; round++) {
       const steps = await Promise.all(hidings.map((script) => start(script)));
       await Promise.all(steps.map((step) => step.gone));
-      expect(await processesWith("sleep 95"), `round ${round}`).to.deep.equal([]);
+      expect(await processesWith(sleepOf(95)), `round ${round}`).to.deep.equal([]);
     }
   });
 
@@ -53,30 +53,30 @@ describe("the launcher", () => {
     const endings = ["", ":; :", "read -r line </dev/null"];
     for (let count = 0; count < 300; count++) {
       await (
-        await start(`setsid sleep 99 & ${endings[count % endings.length]}`)
+        await start(`setsid ${sleepOf(99)} & ${endings[count % endings.length]}`)
       ).gone;
     }
-    expect(await processesWith("sleep 99")).to.deep.equal([]);
+    expect(await processesWith(sleepOf(99))).to.deep.equal([]);
   });
 
   it("takes no process of another step along", async () => {
-    const other = await start("setsid sleep 96 & sleep 96");
-    await until("its processes", async () => (await processesWith("sleep 96")).length === 3);
+    const other = await start(`setsid ${sleepOf(96)} & ${sleepOf(96)}`);
+    await until("its processes", async () => (await processesWith(sleepOf(96))).length === 3);
     for (let count = 0; count < 20; count++) await (await start("setsid true & true")).gone;
-    expect(await processesWith("sleep 96")).to.have.length(3);
+    expect(await processesWith(sleepOf(96))).to.have.length(3);
     other.kill();
     expect(await other.exited).to.include({ code: null, signal: "SIGKILL" });
     await other.gone;
-    expect(await processesWith("sleep 96")).to.deep.equal([]);
+    expect(await processesWith(sleepOf(96))).to.deep.equal([]);
   });
 
   it("answers for steps of which nobody knows the end when it is killed, once nothing of them is left", async () => {
-    const step = await start("setsid sleep 97 & sleep 97");
-    await until("its processes", async () => (await processesWith("sleep 97")).length === 3);
+    const step = await start(`setsid ${sleepOf(97)} & ${sleepOf(97)}`);
+    await until("its processes", async () => (await processesWith(sleepOf(97))).length === 3);
     process.kill((await processesWith("launcher-main", process.pid))[0]!, "SIGKILL");
     expect(await step.exited).to.equal(undefined);
     await step.gone;
-    expect(await processesWith("sleep 97")).to.deep.equal([]);
+    expect(await processesWith(sleepOf(97))).to.deep.equal([]);
     await launcher.whenReady();
     expect(await (await start("exit 3")).exited).to.include({ code: 3, signal: null });
   });
@@ -93,10 +93,10 @@ describe("the launcher", () => {
   });
 
   it("leaves nothing when it is closed", async () => {
-    await start("setsid sleep 98 & sleep 98");
-    await until("its processes", async () => (await processesWith("sleep 98")).length === 3);
+    await start(`setsid ${sleepOf(98)} & ${sleepOf(98)}`);
+    await until("its processes", async () => (await processesWith(sleepOf(98))).length === 3);
     await launcher.close();
-    await until("the end of them", async () => (await processesWith("sleep 98")).length === 0, 2_000);
+    await until("the end of them", async () => (await processesWith(sleepOf(98))).length === 0, 2_000);
     await until("the end of its supervisors", async () => (await processesWith(markOf(1))).length === 0, 2_000);
   });
 });

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type Job, Worker } from "bullmq";
 import { Redis } from "ioredis";
 import type { Envelope } from "../../../queues/envelope.ts";
-import { LETTERS, mailboxName, mailboxOptions } from "../../../queues/mailbox.ts";
+import { MESSAGES, mailboxName, mailboxOptions } from "../../../queues/mailbox.ts";
 import { SHARDS } from "../world/installation.ts";
 import { type Fault, type FaultContext, worksAgain } from "./fault.ts";
 
@@ -108,11 +108,11 @@ export const meddleWithMail: Fault = {
     const strangers = Array.from({ length: SHARDS }, (_, shard) => {
       const queue = probe!.queueOf(shard);
       const putBackTwice = async (job: Job<Envelope>): Promise<void> => {
-        if (job.name !== LETTERS) return;
+        if (job.name !== MESSAGES) return;
         const { schema, letters } = job.data;
         const reversed = { schema, letters: letters.toReversed() };
-        await queue.add(LETTERS, reversed, { delay: random.between(1, LATE_MS) });
-        await queue.add(LETTERS, job.data, { delay: random.between(1, LATE_MS) });
+        await queue.add(MESSAGES, reversed, { delay: random.between(1, LATE_MS) });
+        await queue.add(MESSAGES, job.data, { delay: random.between(1, LATE_MS) });
         meddled++;
       };
       const options = { ...mailboxOptions(redis, shard), connection: redis, skipStalledCheck: true, drainDelay: 1 };

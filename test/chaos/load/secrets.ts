@@ -4,7 +4,7 @@ import type { SecretVersion } from "../check/evidence.ts";
 import type { Random } from "../world/random.ts";
 import { type Client, Refusal, REQUEST_TIMEOUT_MS } from "./client.ts";
 
-const LETTERS = Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789");
+const MESSAGES = Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789");
 const PART_LETTERS = 16;
 const PROJECT = "/projects/default";
 export const CONTROL = "control";
@@ -100,6 +100,6 @@ export class Secrets {
   }
 
   #part(): string {
-    return Array.from({ length: PART_LETTERS }, () => this.#random.pick(LETTERS)).join("");
+    return Array.from({ length: PART_LETTERS }, () => this.#random.pick(MESSAGES)).join("");
   }
 }

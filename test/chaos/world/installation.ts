@@ -118,7 +118,7 @@ export class Installation {
 
   /** Resolves when every process is ready. */
   static async start(shape: Shape): Promise<Installation> {
-    const world = await ProcessWorld.create({ compiled: true });
+    const world = await ProcessWorld.create();
     const isEmbedded = shape.engine === "embedded";
     const cluster = shape.engine === "clustered" ? await startTestRedisCluster() : null;
     const redis = isEmbedded || cluster ? null : await startTestRedis({ appendonly: true, fsync: "everysec" });

@@ -1,0 +1,87 @@
+/**
+ * Checks that `npm ci` takes package-lock.json on every platform that the project is installed on, and that it installs
+ * the native parts of that platform: `node scripts/check-lock.mjs`. Neither installs anything nor asks a registry.
+ */
+import { execFile } from "node:child_process";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const FILES = ["package.json", "package-lock.json"];
+/** Operating system, processor and, where there are two, C library. */
+const PLATFORMS = [
+  ["linux", "x64", "glibc"],
+  ["linux", "arm64", "glibc"],
+  ["linux", "x64", "musl"],
+  ["linux", "arm64", "musl"],
+  ["darwin", "arm64"],
+  ["darwin", "x64"],
+  ["win32", "x64"],
+];
+
+const { packages } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8"));
+// Without node_modules, which npm would look into as well.
+const folder = mkdtempSync(join(tmpdir(), "millrace-lock-"));
+try {
+  for (const name of FILES) copyFileSync(join(ROOT, name), join(folder, name));
+  const found = (await Promise.all(PLATFORMS.map(platformProblems))).flat();
+  const places = new Map();
+  for (const { platform, problem } of found) places.set(problem, [...(places.get(problem) ?? []), platform]);
+  const problems = [
+    ...entryProblems(),
+    ...[...places].map(([problem, platforms]) => `on ${platforms.join(", ")}: ${problem}`),
+  ];
+  for (const problem of problems) console.error(`package-lock.json: ${problem}`);
+  if (problems.length > 0) process.exitCode = 1;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Each entry is of whatever registry is configured, and has a checksum unless it is a native part for one platform. */
+function entryProblems() {
+  return Object.entries(packages).flatMap(([key, { resolved, integrity, optional, os }]) => [
+    ...(resolved === undefined ? [] : [`${key} names the registry ${new URL(resolved).origin}`]),
+    ...(key === "" || integrity !== undefined || (optional && os !== undefined) ? [] : [`${key} has no checksum`]),
+  ]);
+}
+
+async function platformProblems([os, cpu, libc]) {
+  const platform = [os, cpu, libc].filter((word) => word !== undefined).join(" ");
+  const options = [
+    "--dry-run",
+    "--offline",
+    "--ignore-scripts",
+    "--no-audit",
+    "--no-fund",
+    `--os=${os}`,
+    `--cpu=${cpu}`,
+  ];
+  const installed = new Set();
+  try {
+    const { stdout } = await promisify(execFile)(
+      "npm",
+      ["ci", ...options, ...(libc === undefined ? [] : [`--libc=${libc}`])],
+      { cwd: folder, shell: process.platform === "win32" },
+    );
+    for (const [, name] of stdout.matchAll(/^add (\S+) /gm)) installed.add(name);
+  } catch ({ stderr, message }) {
+    const told = (stderr || message).split("\n").filter((line) => /EUSAGE|Missing|Invalid/.test(line));
+    return [{ platform, problem: `npm ci refuses it:\n  ${(told.length > 0 ? told : [message]).join("\n  ")}` }];
+  }
+  return nativeFamilies()
+    .filter(({ parts }) => !parts.some((name) => installed.has(name)))
+    .map(({ parent }) => ({ platform, problem: `npm ci installs no native part of ${parent}` }));
+}
+
+/** The packages that have one native part for each platform. */
+function nativeFamilies() {
+  return Object.entries(packages).flatMap(([parent, { optionalDependencies = {} }]) => {
+    const parts = Object.keys(optionalDependencies).filter(
+      (name) => packages[`node_modules/${name}`]?.os?.length === 1,
+    );
+    return parts.length > 2 ? [{ parent, parts }] : [];
+  });
+}

@@ -1,0 +1,338 @@
+/**
+ * Every setting that the program reads from its environment: its default and what it means. docs/configuration.md is made of
+ * this table by `npm run generate`; `config.ts` checks the values and may read nothing that has no row here.
+ */
+
+export interface Setting {
+  readonly group: SettingGroup;
+  /** What stands for a missing value, as a person would set it; null where no text does. */
+  readonly standard: string | null;
+  /** Where `standard` is null: what a missing value means, in Markdown. */
+  readonly without?: string;
+  /** In Markdown; links are relative to docs/. */
+  readonly meaning: string;
+}
+
+/** In the order of the page. */
+export const SETTING_GROUPS = [
+  "Roles and addresses",
+  "Redis and the store",
+  "The installation as a whole",
+  "Keys and tokens",
+  "TLS of the listeners",
+  "Quotas",
+  "Retention",
+  "Artifacts and caches",
+  "Nodes and agents",
+  "Agents",
+  "Commands",
+] as const;
+export type SettingGroup = (typeof SETTING_GROUPS)[number];
+
+export const SETTINGS = {
+  MILLRACE_ROLES: {
+    group: "Roles and addresses",
+    standard: "edge,gateway,worker",
+    meaning: "The roles of a node, separated by commas.",
+  },
+  MILLRACE_HTTP_ADDRESS: {
+    group: "Roles and addresses",
+    standard: null,
+    without: "`:8080`; embedded `127.0.0.1:8080`",
+    meaning: "Where the edge listens, `host:port`. An empty host is every interface, port 0 a free port.",
+  },
+  MILLRACE_GRPC_ADDRESS: {
+    group: "Roles and addresses",
+    standard: "127.0.0.1:9090",
+    meaning: "Where the gateway listens.",
+  },
+  MILLRACE_METRICS_ADDRESS: {
+    group: "Roles and addresses",
+    standard: "127.0.0.1:9464",
+    meaning: "Where every node serves `/metrics`, without a token.",
+  },
+  MILLRACE_GRPC_REFLECTION: {
+    group: "Roles and addresses",
+    standard: "on",
+    meaning: "`off`: the gateway does not describe its contract to tools.",
+  },
+  REDIS_URL: {
+    group: "Redis and the store",
+    standard: null,
+    without: "none: a private server",
+    meaning: "Redis 7 or Valkey with `maxmemory-policy noeviction`; a node refuses to start on another policy.",
+  },
+  REDIS_CLUSTER_NODES: {
+    group: "Redis and the store",
+    standard: null,
+    without: "none",
+    meaning: "`host:port,...` of a Redis Cluster, instead of `REDIS_URL`.",
+  },
+  MONGODB_URL: {
+    group: "Redis and the store",
+    standard: null,
+    without: "none: SQLite",
+    meaning: "A MongoDB replica set. All writes have the write concern `majority`.",
+  },
+  MONGODB_DATABASE: { group: "Redis and the store", standard: "millrace", meaning: "The database in MongoDB." },
+  MILLRACE_STORE_LIMIT: {
+    group: "Redis and the store",
+    standard: null,
+    without: "none",
+    meaning:
+      "SQLite: the largest size of its file, such as `20GB`. [When it is full](operations.md#the-embedded-store-is-full), writes answer 503. Artifacts lie beside the file and do not count.",
+  },
+  MAILBOX_SHARDS: {
+    group: "The installation as a whole",
+    standard: "16",
+    meaning:
+      "The number of shards. The first start of an installation fixes it; a node with another value refuses to start.",
+  },
+  EVENT_NAMESPACE: { group: "The installation as a whole", standard: "svc", meaning: "The first word of event types." },
+  MILLRACE_SIGNING_KEY: {
+    group: "Keys and tokens",
+    standard: null,
+    without: "with SQLite made and kept in the data directory; with MongoDB required",
+    meaning: "The key of access tokens, at least 32 bytes, the same on every edge and gateway.",
+  },
+  MILLRACE_MASTER_KEY: {
+    group: "Keys and tokens",
+    standard: null,
+    without: "with SQLite made and kept in the data directory; with MongoDB required",
+    meaning:
+      "The key that seals [secrets](operations.md#secrets): 64 hexadecimal digits or base64 of 32 bytes. Several, separated by commas: the first one seals.",
+  },
+  MILLRACE_BOOTSTRAP_TOKEN: {
+    group: "Keys and tokens",
+    standard: null,
+    without: "made and shown once",
+    meaning: "The first administrator's token, 32 characters or more.",
+  },
+  MILLRACE_HTTP_TLS_CERT_FILE: {
+    group: "TLS of the listeners",
+    standard: null,
+    without: "none: plaintext",
+    meaning: "PEM file with the certificate chain of the edge; see [TLS](operations.md#tls).",
+  },
+  MILLRACE_HTTP_TLS_KEY_FILE: {
+    group: "TLS of the listeners",
+    standard: null,
+    without: "none",
+    meaning: "PEM file with its key.",
+  },
+  MILLRACE_HTTP_TLS_CLIENT_CA_FILE: {
+    group: "TLS of the listeners",
+    standard: null,
+    without: "none",
+    meaning: "PEM file of authorities. Callers must show a certificate that one of them has signed.",
+  },
+  MILLRACE_GRPC_TLS_CERT_FILE: {
+    group: "TLS of the listeners",
+    standard: null,
+    without: "none: plaintext",
+    meaning: "The same for the gateway.",
+  },
+  MILLRACE_GRPC_TLS_KEY_FILE: {
+    group: "TLS of the listeners",
+    standard: null,
+    without: "none",
+    meaning: "The same for the gateway.",
+  },
+  MILLRACE_GRPC_TLS_CLIENT_CA_FILE: {
+    group: "TLS of the listeners",
+    standard: null,
+    without: "none",
+    meaning: "The same for the gateway.",
+  },
+  MILLRACE_METRICS_TLS_CERT_FILE: {
+    group: "TLS of the listeners",
+    standard: null,
+    without: "none: plaintext",
+    meaning: "The same for `/metrics`.",
+  },
+  MILLRACE_METRICS_TLS_KEY_FILE: {
+    group: "TLS of the listeners",
+    standard: null,
+    without: "none",
+    meaning: "The same for `/metrics`.",
+  },
+  MILLRACE_METRICS_TLS_CLIENT_CA_FILE: {
+    group: "TLS of the listeners",
+    standard: null,
+    without: "none",
+    meaning: "The same for `/metrics`.",
+  },
+  MILLRACE_MAX_RUNNING_PER_PROJECT: {
+    group: "Quotas",
+    standard: null,
+    without: "none",
+    meaning: "How many jobs of a project may run at once; see [quotas](operations.md#quotas). The same on all nodes.",
+  },
+  MILLRACE_QUOTAS: {
+    group: "Quotas",
+    standard: null,
+    without: "none",
+    meaning: "`project:<id>=<number>` and `label:<key>=<value>=<number>`, separated by commas. The same on all nodes.",
+  },
+  MILLRACE_KEEP_RUNS: {
+    group: "Retention",
+    standard: "90d",
+    meaning:
+      "How long runs are kept after their end; see [retention](operations.md#retention). The same on all workers.",
+  },
+  MILLRACE_KEEP_LOGS: {
+    group: "Retention",
+    standard: "30d",
+    meaning: "The same for their logs, which may go before the run.",
+  },
+  MILLRACE_KEEP_ARTIFACTS: { group: "Retention", standard: "forever", meaning: "The same for their artifacts." },
+  MILLRACE_KEEP_EVENTS: {
+    group: "Retention",
+    standard: "forever",
+    meaning: "The same for their events, and with them the timeline.",
+  },
+  MILLRACE_KEEP_RECORDS: {
+    group: "Retention",
+    standard: "30d",
+    meaning: "The same for request ids, dead letters and other records that belong to no run.",
+  },
+  MILLRACE_ARTIFACT_FILE_LIMIT: {
+    group: "Artifacts and caches",
+    standard: "2GB",
+    meaning: "The largest file that a step may keep.",
+  },
+  MILLRACE_ARTIFACT_LIMIT: {
+    group: "Artifacts and caches",
+    standard: "4GB",
+    meaning: "The largest artifact, with all its files.",
+  },
+  MILLRACE_ARTIFACTS_PER_RUN_LIMIT: {
+    group: "Artifacts and caches",
+    standard: "20GB",
+    meaning: "All artifacts of a run together.",
+  },
+  MILLRACE_ARTIFACT_RETENTION: {
+    group: "Artifacts and caches",
+    standard: "30d",
+    meaning: "How long an artifact is kept that names no `retention`.",
+  },
+  MILLRACE_CACHE_ENTRY_LIMIT: {
+    group: "Artifacts and caches",
+    standard: "2GB",
+    meaning: "The largest entry of a [cache](operations.md#caches), packed.",
+  },
+  MILLRACE_CACHE_LIMIT: {
+    group: "Artifacts and caches",
+    standard: "10GB",
+    meaning: "All cache entries of a project together. The least recently used go first.",
+  },
+  MILLRACE_CACHE_RETENTION: {
+    group: "Artifacts and caches",
+    standard: "7d",
+    meaning: "How long a cache entry stays that nobody uses.",
+  },
+  MILLRACE_DATA_DIR: {
+    group: "Nodes and agents",
+    standard: null,
+    without: "`~/.local/share/millrace`, or a folder of the command's own",
+    meaning: "SQLite and the private Redis of a node; identity, journal and workspaces of an agent.",
+  },
+  MILLRACE_REGISTRATION_TOKEN: {
+    group: "Nodes and agents",
+    standard: null,
+    without: "none",
+    meaning: "Lets agents register, 32 characters or more. A node accepts it, an agent shows it.",
+  },
+  LOG_LEVEL: {
+    group: "Nodes and agents",
+    standard: null,
+    without: "`info`; of `start`, in a file",
+    meaning: "`debug`, `info`, `warn`, `error` or `silent`.",
+  },
+  MILLRACE_GATEWAY: { group: "Agents", standard: "127.0.0.1:9090", meaning: "Where the gateway is, `host:port`." },
+  MILLRACE_GATEWAY_SECURITY: {
+    group: "Agents",
+    standard: null,
+    without: "`plaintext`, to this machine only; `tls` with a CA or certificate file",
+    meaning: "`tls` or `plaintext`.",
+  },
+  MILLRACE_GATEWAY_CA_FILE: {
+    group: "Agents",
+    standard: null,
+    without: "the system's authorities",
+    meaning: "PEM file of the authorities to trust.",
+  },
+  MILLRACE_GATEWAY_CERT_FILE: {
+    group: "Agents",
+    standard: null,
+    without: "none",
+    meaning: "PEM file of the certificate that the agent shows to a gateway which asks for one.",
+  },
+  MILLRACE_GATEWAY_KEY_FILE: { group: "Agents", standard: null, without: "none", meaning: "PEM file with its key." },
+  MILLRACE_AGENT_NAME: {
+    group: "Agents",
+    standard: null,
+    without: "the host's name",
+    meaning: "The agent's name, unique in the installation.",
+  },
+  MILLRACE_AGENT_SLOTS: { group: "Agents", standard: "1", meaning: "How many jobs may run at a time." },
+  MILLRACE_AGENT_LABELS: {
+    group: "Agents",
+    standard: null,
+    without: "none",
+    meaning: "`key=value,...`, by which jobs select agents.",
+  },
+  MILLRACE_AGENT_FACTS: {
+    group: "Agents",
+    standard: "on",
+    meaning: "`off` leaves out the labels `os`, `arch`, `hostname` and `cores`.",
+  },
+  MILLRACE_AGENT_PLUGIN_DIRS: {
+    group: "Agents",
+    standard: null,
+    without: "none",
+    meaning: "Folders with [plugins](plugins.md) of your own, absolute paths separated by commas.",
+  },
+  MILLRACE_AGENT_PLUGIN_CACHE: {
+    group: "Agents",
+    standard: "1GB",
+    meaning: "Disk for plugins that were fetched, besides those in use.",
+  },
+  MILLRACE_AGENT_DRAIN_TIMEOUT: {
+    group: "Agents",
+    standard: "25s",
+    meaning: "How long jobs may continue after SIGTERM; see [Stop an agent](operations.md#stop-an-agent).",
+  },
+  MILLRACE_AGENT_MIN_FREE_DISK: {
+    group: "Agents",
+    standard: null,
+    without: "the lesser of `1GiB` and `5%`",
+    meaning: "No job begins while less is free: `2GB`, `5%` or `0`.",
+  },
+  MILLRACE_AGENT_LOG_BUFFER: {
+    group: "Agents",
+    standard: "256MiB",
+    meaning: "Disk for log lines that cannot be sent.",
+  },
+  MILLRACE_AGENT_CONFIG: {
+    group: "Agents",
+    standard: null,
+    without: "none",
+    meaning: "A [file with the agent's settings](operations.md#agents).",
+  },
+  MILLRACE_TOKEN: {
+    group: "Commands",
+    standard: null,
+    without: "none",
+    meaning: "The token of `plan --server` and `plugin push`.",
+  },
+  REDIS_BINARY: {
+    group: "Commands",
+    standard: null,
+    without:
+      "`valkey-server` or `redis-server` on PATH, else [a fetched one](operations.md#where-the-embedded-redis-comes-from)",
+    meaning: "The server that an embedded installation starts.",
+  },
+} as const satisfies Record<string, Setting>;
+
+export type SettingName = keyof typeof SETTINGS;

@@ -1,0 +1,59 @@
+/** docs/http-api.md has every route, status and error of the HTTP edge. */
+import { status } from "@grpc/grpc-js";
+import { expect } from "chai";
+import { Registry } from "prom-client";
+import { ERROR_TABLE } from "../../src/domain/errors.ts";
+import { JOB_STATUS_CODES, RUN_STATUS_CODES, STEP_STATUS_CODES } from "../../src/domain/status.ts";
+import { createHttpServer } from "../../src/http/server.ts";
+import { openTestEdge } from "../support/edge.ts";
+import { readTable } from "../support/markdown-table.ts";
+import { readPage, under } from "../support/pages.ts";
+
+const PAGE = readPage("docs/http-api.md");
+/** Told in a sentence, since they are not below the prefix. */
+const AT_THE_ROOT = ["GET /healthz", "GET /readyz"];
+const PREFIX = "/api/v1";
+
+/** A middleware of `@koa/router` says what it routes. */
+interface RouterMiddleware {
+  readonly router?: { readonly stack: readonly { readonly methods: readonly string[]; readonly path: string }[] };
+}
+
+describe("the page of the HTTP API", () => {
+  it("has a row for every route, and for no other", async () => {
+    const edge = await openTestEdge();
+    const { app } = createHttpServer(edge.context, { registry: new Registry(), readiness: {} });
+    const stacks = (app.middleware as readonly RouterMiddleware[]).flatMap(({ router }) => router?.stack ?? []);
+    await edge.close();
+    const served = stacks.flatMap(({ methods, path }) =>
+      methods.filter((method) => method !== "HEAD").map((method) => `${method} ${path.replace(PREFIX, "")}`),
+    );
+    const documented = [...PAGE.matchAll(/^\| `((?:GET|POST|PUT|DELETE) \/[^`]*)`/gm)].map(([, route]) => route);
+    expect(served).to.have.length.of.at.least(50);
+    expect([...documented, ...AT_THE_ROOT]).to.have.members(served);
+    for (const route of AT_THE_ROOT) expect(PAGE).to.include(`\`${route}\``);
+  });
+
+  it("has the error table of the code", () => {
+    const rows = readTable(under(PAGE, "Errors")).map((cells) =>
+      cells.slice(0, 4).map((cell) => cell.replaceAll("`", "")),
+    );
+    const expected = Object.entries(ERROR_TABLE).map(([reason, { http, grpc, retry }]) => {
+      return [reason, String(http), status[grpc], retry];
+    });
+    expect(rows).to.deep.equal(expected);
+  });
+
+  it("has the numeric codes of statuses", () => {
+    const rows = readTable(under(PAGE, "Runs").slice(under(PAGE, "Runs").indexOf("| Object")));
+    const told = (codes: Readonly<Record<string, number>>) =>
+      Object.entries(codes)
+        .map(([word, code]) => `${word} ${code}`)
+        .join(", ");
+    expect(rows).to.deep.equal([
+      ["run", told(RUN_STATUS_CODES)],
+      ["job", told(JOB_STATUS_CODES)],
+      ["step", told(STEP_STATUS_CODES)],
+    ]);
+  });
+});

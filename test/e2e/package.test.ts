@@ -1,0 +1,127 @@
+/** The package that `npm pack` makes: what is in it, and whether it runs in a folder that holds nothing else. */
+import { execFile, spawn } from "node:child_process";
+import { mkdir, mkdtemp, readdir, readFile, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { expect } from "chai";
+import { ProcessWorld } from "../support/processes.ts";
+
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+const MAX_PACKED_BYTES = 1_500_000;
+const MAX_FILES = 1_200;
+/** What the package is made of. */
+const ALLOWED = [
+  /^(LICENSE|README\.md|CHANGELOG\.md|package\.json)$/,
+  /^dist\/(actors|queues|src|proto\/generated)\/[\w./-]+\.js$/,
+  /^examples\/hello\/(package\.json|pipeline\.yaml|(src|bin|test)\/[\w.-]+\.js)$/,
+  /^scripts\/redis-server\.mjs$/,
+];
+/** Tokens that the program issues, and private keys. */
+const SECRET = /mrt_tok_[0-9A-Z]{26}_[0-9a-f]{64}|-----BEGIN [A-Z ]*PRIVATE KEY-----/;
+const FREE_PORTS = {
+  MILLRACE_HTTP_ADDRESS: "127.0.0.1:0",
+  MILLRACE_GRPC_ADDRESS: "127.0.0.1:0",
+  MILLRACE_METRICS_ADDRESS: "127.0.0.1:0",
+};
+
+interface Packed {
+  readonly filename: string;
+  readonly size: number;
+  readonly files: readonly { readonly path: string; readonly mode: number }[];
+}
+
+describe("the package of npm pack", function () {
+  this.timeout(180_000);
+  let world: ProcessWorld;
+  let packed: Packed;
+  /** The folder that the package is installed into. */
+  let folder: string;
+
+  before(async () => {
+    world = await ProcessWorld.create();
+    folder = join(world.folder, "empty");
+    await mkdir(folder);
+    // The build before the packing writes its lines to standard output as well.
+    const { stdout } = await npm(["pack", "--json", "--pack-destination", world.folder], ROOT);
+    [packed] = JSON.parse(stdout.slice(stdout.indexOf("[\n"))) as [Packed];
+    const tarball = join(world.folder, packed.filename);
+    const options = ["--prefer-offline", "--no-audit", "--no-fund", "--omit=dev"];
+    await npm(["install", ...options, "--prefix", folder, tarball], folder);
+  });
+  after(() => world?.end());
+
+  /** Runs a program in the folder of the installation, with a new home and nothing of ours in the environment. */
+  async function run(program: string, args: readonly string[], PATH = process.env["PATH"]!) {
+    const home = await mkdtemp(join(world.folder, "home-"));
+    // How pip reaches its index, where the operator has set that.
+    const network = Object.entries(process.env).filter(([name]) => /^PIP_|_proxy$/i.test(name));
+    const child = spawn(program, args, {
+      cwd: folder,
+      env: {
+        ...Object.fromEntries(network),
+        ...FREE_PORTS,
+        PATH,
+        HOME: home,
+        TMPDIR: world.folder,
+        MILLRACE_TEST_WORLD: world.folder,
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let output = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => (output += text));
+    }
+    const code = await new Promise((resolve, reject) => child.once("error", reject).once("close", resolve));
+    return { code, output, home };
+  }
+
+  it("holds the compiled program and the sample, and nothing else", async () => {
+    const paths = packed.files.map(({ path }) => path);
+    expect(paths.filter((path) => !ALLOWED.some((pattern) => pattern.test(path)))).to.deep.equal([]);
+    for (const needed of ["dist/src/main.js", "examples/hello/pipeline.yaml", "README.md", "LICENSE"]) {
+      expect(paths).to.include(needed);
+    }
+    expect(packed.files.find(({ path }) => path === "dist/src/main.js")!.mode, "is executable").to.equal(0o755);
+    expect(packed.size).to.be.below(MAX_PACKED_BYTES);
+    expect(paths.length).to.be.below(MAX_FILES);
+  });
+
+  it("holds an output of each source and of nothing that is gone, and no secret", async () => {
+    const installed = join(folder, "node_modules", "millrace");
+    for (const path of packed.files.map((each) => each.path)) {
+      expect(SECRET.test(await readFile(join(installed, path), "utf8")), path).to.equal(false);
+    }
+    const outputs = packed.files.flatMap(({ path }) => /^dist\/(.*)\.js$/.exec(path)?.[1] ?? []);
+    const sources = await Promise.all(
+      ["actors", "queues", "src", "proto/generated"].map(async (tree) =>
+        (await readdir(join(ROOT, tree), { recursive: true })).map((name) => `${tree}/${name}`),
+      ),
+    );
+    const compiled = sources.flat().flatMap((path) => /^(.*?)(?<!\.d)\.ts$/.exec(path)?.[1] ?? []);
+    expect(outputs).to.have.members(compiled);
+  });
+
+  it("says what it tried and what to do where no Redis server can be had", async () => {
+    const bin = join(world.folder, "bin");
+    await mkdir(bin);
+    await symlink(process.execPath, join(bin, "node"));
+    const { code, output } = await run(join(folder, "node_modules/.bin/millrace"), ["start", "--once"], bin);
+    expect(code, output).to.equal(1);
+    expect(output).to.include("no Redis server could be found or fetched. Tried:");
+    expect(output).to.include("valkey-server and redis-server on PATH: none");
+    expect(output).to.include("set REDIS_URL to a Redis that runs elsewhere");
+  });
+
+  it("starts a whole installation whose sample succeeds, and leaves no process", async () => {
+    const { code, output, home } = await run(join(folder, "node_modules/.bin/millrace"), ["start", "--once"]);
+    expect(code, output).to.equal(0);
+    expect(output).to.include("✔ hello  success");
+    expect(output).to.include(join(home, ".local/share/millrace"));
+    expect(await world.alive()).to.deep.equal([]);
+  });
+});
+
+function npm(args: readonly string[], cwd: string) {
+  return promisify(execFile)("npm", args, { cwd, maxBuffer: 16 * 2 ** 20 });
+}
