@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { deriveConfigurationPage } from "../test/support/configuration-page.ts";
 import { deriveDefinitionPage } from "../test/support/definition-page.ts";
-import { deriveImportTable, deriveLintConfig } from "../test/support/derived-files.ts";
+import { deriveImportList, deriveLintConfig } from "../test/support/derived-files.ts";
 import { deriveDiagnosticsPage } from "../test/support/diagnostics-page.ts";
 import { ImportPolicy } from "../test/support/import-policy.ts";
 import { deriveStatesPage } from "../test/support/states-page.ts";
@@ -12,7 +12,7 @@ const policy = ImportPolicy.read();
 
 for (const [file, derive] of [
   [".oxlintrc.json", (config) => deriveLintConfig(config, policy)],
-  ["docs/architecture.md", (page) => deriveImportTable(page, policy)],
+  ["docs/architecture.md", (page) => deriveImportList(page, policy)],
   ["docs/configuration.md", deriveConfigurationPage],
   ["docs/definition.md", deriveDefinitionPage],
   ["docs/diagnostics.md", deriveDiagnosticsPage],

@@ -294,7 +294,7 @@ export class Activation {
   }
 }
 
-/** Effects as records, for effects that are performed without being saved: they publish no events, so they need no number. */
+/** Records of effects that are performed without a save. */
 function toRecords(effects: readonly OwedEffect[], at: number): readonly OwedRecord[] {
   return effects.map((effect) => ({ effect, eventNumber: null, at }));
 }

@@ -16,10 +16,12 @@ interface Watched {
   readonly onLost: () => void;
 }
 
+/** How long one boot of an agent has been silent. */
 interface Silence {
+  /** The beat that was read last. */
   beat: string | undefined;
   silentMs: number;
-  /** It is noted that the agent is lost, or that is under way. */
+  /** True when the loss has been declared in presence, or is being declared. */
   declared: boolean;
 }
 
@@ -28,24 +30,26 @@ export interface LeaseWatcherOptions {
   readonly board: Pick<Board, "occupy">;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Between two looks, milliseconds. */
+  /** Between two checks, milliseconds. */
   readonly watchMs: number;
   /** Added to a lease, milliseconds. */
   readonly lossMarginMs: number;
 }
 
-/** A pause between two looks of more than this many intervals is a break. */
+/** A pause between two checks of more than this many intervals is a break. */
 const BREAK_INTERVALS = 3;
-/** Between two times at which places are kept, milliseconds. */
+/** Between two renewals of the places in quotas, milliseconds. */
 const KEEP_MS = PLACE_MS / 3;
 
 export class LeaseWatcher {
   readonly #options: LeaseWatcherOptions;
+  /** By the id of the actor whose work the agent holds. */
   readonly #watched = new Map<string, Watched>();
   /** By agent and boot. */
   readonly #silences = new Map<string, Silence>();
-  #lastLookAt: number | null = null;
-  /** When places were last kept, by the monotonic clock. */
+  /** Monotonic milliseconds of the last check that could read presence; null after a break. */
+  #lastCheckAt: number | null = null;
+  /** When the places in quotas were last renewed, monotonic milliseconds. */
   #keptAt = -Infinity;
   #timer: NodeJS.Timeout | undefined;
 
@@ -54,12 +58,12 @@ export class LeaseWatcher {
   }
 
   start(): void {
-    const look = async (): Promise<void> => {
+    const check = async (): Promise<void> => {
       await this.#keepPlaces();
-      await this.look();
-      if (this.#timer !== undefined) this.#timer = setTimeout(() => void look(), this.#options.watchMs);
+      await this.check();
+      if (this.#timer !== undefined) this.#timer = setTimeout(() => void check(), this.#options.watchMs);
     };
-    this.#timer = setTimeout(() => void look(), this.#options.watchMs);
+    this.#timer = setTimeout(() => void check(), this.#options.watchMs);
   }
 
   stop(): void {
@@ -67,7 +71,7 @@ export class LeaseWatcher {
     this.#timer = undefined;
   }
 
-  /** Watches the holder of an actor's work until `unwatch`; `onLost` is called with each look while it is lost. */
+  /** Watches the agent that holds an actor's work until `unwatch`. Each check calls `onLost` while the agent is lost. */
   watch(actorId: string, watched: Watched): void {
     this.#watched.set(actorId, watched);
   }
@@ -90,7 +94,7 @@ export class LeaseWatcher {
       await board.occupy(places);
       this.#keptAt = clock.monotonic();
     } catch (error) {
-      log.debug({ error: String(error) }, "places in quotas could not be kept; the next look tries again");
+      log.debug({ error: String(error) }, "places in quotas could not be renewed; the next check tries again");
     }
   }
 
@@ -104,34 +108,34 @@ export class LeaseWatcher {
     }
   }
 
-  /** One look at presence. Never rejects: an unreadable presence is a break, not a loss. */
-  async look(): Promise<void> {
+  /** Reads presence once. Never rejects: when presence cannot be read, that is a break and no agent is lost. */
+  async check(): Promise<void> {
     const { presence, clock, log, watchMs, lossMarginMs } = this.#options;
     const agents = new Set<AgentId>([...this.#watched.values()].map(({ holder }) => holder.agentId));
     if (agents.size === 0) {
       this.#silences.clear();
-      this.#lastLookAt = null;
+      this.#lastCheckAt = null;
       return;
     }
     let records: Awaited<ReturnType<Presence["read"]>>;
     try {
       records = await presence.read([...agents]);
     } catch (error) {
-      if (this.#lastLookAt !== null)
+      if (this.#lastCheckAt !== null)
         log.warn({ error: String(error) }, "presence cannot be read: no agent is declared lost");
-      this.#lastLookAt = null;
+      this.#lastCheckAt = null;
       return;
     }
     const now = clock.monotonic();
-    const sinceLast = this.#lastLookAt === null ? Infinity : now - this.#lastLookAt;
+    const sinceLast = this.#lastCheckAt === null ? Infinity : now - this.#lastCheckAt;
     const counted = sinceLast <= watchMs * BREAK_INTERVALS ? sinceLast : 0;
-    this.#lastLookAt = now;
+    this.#lastCheckAt = now;
 
     const seen = new Set<string>();
     for (const { holder, onLost } of this.#watched.values()) {
       const key = `${holder.agentId}/${holder.bootId}`;
       const record = records.get(holder.agentId);
-      // Another boot's beat is no sign of life of this one.
+      // The beat of another boot does not show that this boot lives.
       const beat = record?.bootId === holder.bootId ? record.beat : undefined;
       const silence = this.#silences.get(key) ?? { beat, silentMs: 0, declared: false };
       if (!seen.has(key)) {

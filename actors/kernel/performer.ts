@@ -1,6 +1,6 @@
 /**
- * Performing owed effects at their targets. Each is idempotent there, so that after a crash or an outage all of them
- * are simply performed again.
+ * Performs owed effects at their targets. Each effect is idempotent at its target, so after a crash or an outage all of them are
+ * performed again.
  */
 import type { MailboxSender } from "../../queues/ports.ts";
 import { shardOf } from "../../queues/shard-map.ts";
@@ -14,8 +14,8 @@ import { agentChannel, commandChannel, type Feed, runChannel } from "../../src/f
 import type { AggregateHead, OwedRecord } from "../../src/stores/ports/aggregates.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 
-/** The beginning of a run of thousands of jobs is performed in parts, so that others get their turn in between. */
-const AT_ONCE = 500;
+/** Effects performed at once. A run of thousands of jobs owes many at its start; between two parts other work gets its turn. */
+const EFFECTS_AT_ONCE = 500;
 
 export interface PerformerPorts {
   readonly clock: Pick<Clock, "now">;
@@ -28,24 +28,24 @@ export interface PerformerPorts {
 }
 
 /**
- * Performs what a snapshot owes; the events are in the store already. Rejects when a target could not be reached; some
- * effects may have been performed then.
+ * Performs the owed effects of a snapshot, whose events are in the store already. Rejects when a target could not be reached; some of
+ * the effects may have been performed then.
  */
 export async function performOwed(
   ports: PerformerPorts,
   head: AggregateHead<RootId>,
   owed: readonly OwedRecord[],
 ): Promise<void> {
-  for (let at = 0; at < owed.length; at += AT_ONCE) {
-    const some = owed.slice(at, at + AT_ONCE);
-    // Calls are issued in order without waiting in between: each target keeps the order of its connection.
-    const calls = some.map(({ effect }) => performOne(ports, head, effect));
-    const tellings = eventsOf(head, some).map((event) => ports.feed.publish(runChannel(event.runId), event));
-    await Promise.all([...calls, ...tellings, storeCommands(ports, some)]);
+  for (let at = 0; at < owed.length; at += EFFECTS_AT_ONCE) {
+    const part = owed.slice(at, at + EFFECTS_AT_ONCE);
+    // The calls are made in order without waiting in between: each connection keeps the order of its calls.
+    const calls = part.map(({ effect }) => performOne(ports, head, effect));
+    const published = eventsOf(head, part).map((event) => ports.feed.publish(runChannel(event.runId), event));
+    await Promise.all([...calls, ...published, storeCommands(ports, part)]);
   }
 }
 
-/** One after the other: what leaves a group may not come before it has entered. */
+/** Stores the commands one after the other, so that a member never leaves a group before it has entered. */
 async function storeCommands(
   { stores, mailboxes, clock, shards }: PerformerPorts,
   owed: readonly OwedRecord[],
@@ -76,13 +76,13 @@ async function performOne(ports: PerformerPorts, head: AggregateHead<RootId>, ef
       return;
     case "schedule": {
       const { to, timer, generation, dueAt } = effect;
-      const letter = { rootId: head.rootId, to, message: { type: "timer", timer, generation } };
-      return ports.mailboxes.sendAt(letter, dueAt, `${to.id}.${timer}.${generation}`);
+      const message = { rootId: head.rootId, to, message: { type: "timer", timer, generation } };
+      return ports.mailboxes.sendAt(message, dueAt, `${to.id}.${timer}.${generation}`);
     }
     case "offer":
       return ports.board.offer(effect.offer);
     case "withdraw":
-      return ports.board.withdraw(effect.jobId, effect.projectId);
+      return ports.board.withdraw(effect.jobId);
     case "occupy":
       return ports.board.occupy([effect]);
     case "vacate":
@@ -103,7 +103,7 @@ async function performOne(ports: PerformerPorts, head: AggregateHead<RootId>, ef
   }
 }
 
-/** Nobody may be listening: then the agent's next hello or heartbeat is answered from the store. */
+/** Sends a notice to the gateway of the agent. When no gateway listens, the agent's next hello or heartbeat is answered from the store. */
 function notify(ports: PerformerPorts, agentId: AgentId, notice: AgentNotice): Promise<void> {
   return ports.feed.publish(agentChannel(agentId), notice);
 }

@@ -1,10 +1,10 @@
 /**
- * Watches the queued jobs of owned shards, and tells those that nobody has taken for long why: presence and quotas are not
- * known to actors.
+ * Watches the queued jobs of owned shards. It tells a job that has waited long why no agent takes it, because actors know neither
+ * presence nor quotas.
  *
- * A hint that costs little: of thousands that wait, each look takes a page, and tells a bounded number of aggregates. What is told
- * was so at two looks: a moment is no reason, and after presence could not be read, or Redis was emptied, nothing is told
- * until every agent has had time to show that it lives.
+ * The reason is a hint, so its cost is bounded: each check reads one page of the queued jobs, and tells a bounded number of runs. A
+ * reason is told only when two checks have found it. After presence could not be read, or Redis was emptied, no reason is told until
+ * every agent has had time to show that it lives.
  */
 import { type AgentWait, agentWait } from "../../src/domain/agent-wait.ts";
 import type { Clock } from "../../src/domain/clock.ts";
@@ -27,45 +27,45 @@ export interface QueueWatcherOptions {
   readonly longWaitMs: number;
   /** The shards that are owned now. */
   readonly shards: () => Iterable<number>;
-  readonly deliver: (shard: number, rootId: RunId, delivery: ActorMessage) => Promise<void>;
+  readonly deliver: (shard: number, rootId: RunId, message: ActorMessage) => Promise<void>;
 }
 
-/** A queued job, and the shard that it is of. */
+/** A queued job with its shard. */
 interface Queued extends JobLocation {
   readonly shard: number;
 }
 
-const JOBS_A_LOOK = 1_000;
-/** Each costs a turn; more of them wait for the next look. */
-const RUNS_A_LOOK = 100;
-/** For how long an agent counts as online that says nothing, milliseconds. */
+const JOBS_PER_CHECK = 1_000;
+/** Each run costs a turn; further runs wait for the next check. */
+const RUNS_PER_CHECK = 100;
+/** How long an agent without a beat counts as online, milliseconds. */
 const ONLINE_MS = 30_000;
-/** Kinds of waits that are remembered from one look to the next. */
+/** Pairs of project and selector whose reasons are remembered from one check to the next. */
 const MAX_REMEMBERED = 10_000;
 
 export class QueueWatcher {
   readonly #options: QueueWatcherOptions;
-  /** Where the next look goes on. */
+  /** Where the next check continues. */
   #next: { readonly shard: number; readonly after: JobRunId | "" } = { shard: -1, after: "" };
-  /** What was found at earlier looks, by what is waited for. */
+  /** The reason that an earlier check found, by project and selector. */
   #found = new Map<string, string>();
-  /** By the monotonic clock. */
-  #quietUntil: number;
+  /** Until when no reason is told, monotonic milliseconds. */
+  #silentUntil: number;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: QueueWatcherOptions) {
     this.#options = options;
-    // Agents that were connected to this node, or to the installation that was, come back first.
-    this.#quietUntil = options.clock.monotonic() + options.longWaitMs;
+    // After a restart, agents need this time to connect again.
+    this.#silentUntil = options.clock.monotonic() + options.longWaitMs;
   }
 
   start(): void {
     const { queueCheckMs } = this.#options;
-    const look = async (): Promise<void> => {
-      await this.look();
-      if (this.#timer !== undefined) this.#timer = setTimeout(() => void look(), queueCheckMs);
+    const check = async (): Promise<void> => {
+      await this.check();
+      if (this.#timer !== undefined) this.#timer = setTimeout(() => void check(), queueCheckMs);
     };
-    this.#timer = setTimeout(() => void look(), queueCheckMs);
+    this.#timer = setTimeout(() => void check(), queueCheckMs);
   }
 
   stop(): void {
@@ -73,24 +73,24 @@ export class QueueWatcher {
     this.#timer = undefined;
   }
 
-  /** Presence tells nothing until agents have been heard anew. */
-  presenceLost(): void {
-    this.#quietUntil = this.#options.clock.monotonic() + ONLINE_MS;
+  /** After presence was lost: tells no reason until every agent has had time for a beat. */
+  forgetPresence(): void {
+    this.#silentUntil = this.#options.clock.monotonic() + ONLINE_MS;
     this.#found.clear();
   }
 
-  /** One look. Never rejects. */
-  async look(): Promise<void> {
+  /** Checks one page of queued jobs. Never rejects. */
+  async check(): Promise<void> {
     const { board, clock, log, longWaitMs, queueCheckMs } = this.#options;
     try {
       if ((await board.size()) === 0) return;
-      // One look before it is told, it is found.
+      // A job is looked at one check before its reason is told, so that two checks have found the reason by then.
       const since = clock.now() - longWaitMs + queueCheckMs;
-      const found = (await this.#nextPage()).filter((job) => this.#sinceOf(job) <= since);
-      if (found.length > 0) await this.#tell(found);
+      const jobs = (await this.#nextPage()).filter((job) => this.#sinceOf(job) <= since);
+      if (jobs.length > 0) await this.#reportWaits(jobs);
     } catch (error) {
-      log.debug({ error: String(error) }, "queued jobs could not be looked at; the next look tries again");
-      this.presenceLost();
+      log.debug({ error: String(error) }, "queued jobs could not be checked; the next check tries again");
+      this.forgetPresence();
     }
   }
 
@@ -107,7 +107,7 @@ export class QueueWatcher {
     const page: Queued[] = [];
     for (const shard of shards) {
       const after = shard === this.#next.shard ? this.#next.after : "";
-      const room = JOBS_A_LOOK - page.length;
+      const room = JOBS_PER_CHECK - page.length;
       const found = await this.#options.aggregates.pageQueuedJobs(shard, after, room);
       page.push(...found.map((job) => ({ ...job, shard })));
       if (found.length === room) {
@@ -119,37 +119,37 @@ export class QueueWatcher {
     return page;
   }
 
-  async #tell(jobs: readonly Queued[]): Promise<void> {
+  async #reportWaits(jobs: readonly Queued[]): Promise<void> {
     const { board, clock, deliver, longWaitMs, presence, typeOf } = this.#options;
     const since = clock.now() - longWaitMs;
     const offers = new Map((await board.find(jobs.map(({ jobId }) => jobId))).map((offer) => [offer.jobId, offer]));
     const projects = [...offers.values()].map(({ projectId }) => projectId);
     const [online, quotas] = await Promise.all([presence.online(ONLINE_MS), board.quotaUse(projects)]);
-    if (clock.monotonic() < this.#quietUntil) return;
+    if (clock.monotonic() < this.#silentUntil) return;
     const waits = new Map<string, AgentWait | undefined>();
     const waitFor = ({ projectId, selector }: Offer): AgentWait | undefined => {
       const key = JSON.stringify([projectId, selector]);
       if (!waits.has(key)) waits.set(key, this.#confirmed(key, agentWait(selector, projectId, { online, quotas })));
       return waits.get(key);
     };
-    const told = new Set<RunId>();
+    const informed = new Set<RunId>();
     const deliveries: Promise<void>[] = [];
     for (const job of jobs) {
       const { shard, runId, jobId, actor } = job;
       const offer = offers.get(jobId);
       const wait = offer && waitFor(offer);
-      const before = this.#waitOf(job)?.told;
+      const before = this.#waitOf(job)?.reported;
       if (wait === undefined || this.#sinceOf(job) > since) continue;
       if (before?.reason === wait.reason && before.clause === wait.clause) continue;
-      if (!told.has(runId) && told.size === RUNS_A_LOOK) continue;
-      told.add(runId);
+      if (!informed.has(runId) && informed.size === RUNS_PER_CHECK) continue;
+      informed.add(runId);
       const message = typeOf(runId).waitsMessage(wait);
       deliveries.push(deliver(shard, runId, { to: { kind: actor.kind, id: jobId }, message }));
     }
     await Promise.all(deliveries);
   }
 
-  /** What is worth telling: it was so at an earlier look too. */
+  /** The reason when it is worth telling: an earlier check has found the same, and it says more than "waits for an agent". */
   #confirmed(key: string, wait: AgentWait): AgentWait | undefined {
     const found = `${wait.reason} ${wait.clause}`;
     const isConfirmed = this.#found.get(key) === found;

@@ -1,5 +1,5 @@
 /**
- * One owned shard: which aggregates are in memory, and the sweeps that find in the store what no envelope has told.
+ * One owned shard: its aggregates in memory, and the sweeps. A sweep finds in the store the work for which no envelope has come.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RootId, RunId } from "../../src/domain/ids.ts";
@@ -12,17 +12,19 @@ import type { LeaseWatcher } from "./lease-watcher.ts";
 import type { ActorMessage, LiveActor } from "./turn.ts";
 import { isInGrace } from "./creator-grace.ts";
 
+/** An aggregate in memory. */
 interface Entry {
   readonly activation: Activation;
-  /** The loop that takes turns now, if any. Passivation takes its place too, so that the two never meet. */
+  /** The loop that takes turns now, or the passivation, so that the two never run at the same time; null for neither. */
   running: Promise<void> | null;
-  /** Those who wait until what they delivered is decided, or the aggregate is parked. */
+  /** Callers of `deliver` that wait until their message is decided, or the aggregate is parked. */
   waiters: (() => void)[];
   parkTimer: NodeJS.Timeout | undefined;
   faults: number;
   lastUsedAt: number;
 }
 
+/** Entries of one page of a sweep. */
 const PAGE = 100;
 
 export class Shard {
@@ -30,14 +32,14 @@ export class Shard {
   readonly #watcher: LeaseWatcher;
   readonly #index: number;
   readonly #entries = new Map<RootId, Entry>();
-  /** Aggregates that a newer version has stored. They are left alone: a newer node finds them when it owns the shard. */
+  /** Aggregates that a newer release has stored. This node leaves them alone; a newer node finds them when it owns the shard. */
   readonly #unreadable = new Set<RootId>();
   #open = true;
   #draining = false;
   #sweepTimer: NodeJS.Timeout | undefined;
   #sweeping: Promise<void> = Promise.resolve();
   #parked = 0;
-  #unparkWaiters: (() => void)[] = [];
+  #roomWaiters: (() => void)[] = [];
 
   constructor(context: KernelContext, watcher: LeaseWatcher, index: number) {
     this.#context = context;
@@ -45,7 +47,7 @@ export class Shard {
     this.#index = index;
   }
 
-  /** Watches what is bound already, and begins to sweep. Rejects when the store cannot be read. */
+  /** Watches the agents of the jobs that are bound already, and begins to sweep. Rejects when the store cannot be read. */
   async start(): Promise<void> {
     const { aggregates } = this.#context.stores;
     for (let after = ""; ;) {
@@ -61,28 +63,28 @@ export class Shard {
   }
 
   /**
-   * Hands messages to an aggregate; `null` is a doorbell alone. Resolves when they are decided, or the aggregate is
-   * parked with them in memory, or they are dropped since this node cannot read the aggregate.
+   * Hands a message to an aggregate; `null` is a doorbell without a message. Resolves when the message is decided, when the aggregate
+   * is parked with the message in memory, or when the message is dropped because this node cannot read the aggregate.
    */
-  async deliver(rootId: RootId, delivery: ActorMessage | null): Promise<void> {
+  async deliver(rootId: RootId, message: ActorMessage | null): Promise<void> {
     if (!this.#open || this.#unreadable.has(rootId)) return;
     const entry = this.#entryOf(rootId);
-    entry.activation.add(delivery);
-    return this.#decided(entry);
+    entry.activation.add(message);
+    return this.#untilDecided(entry);
   }
 
-  /** Resolves at once while few aggregates are parked: fetching more would only fill the memory. */
-  async room(): Promise<void> {
+  /** Resolves at once while few aggregates are parked, else when some of them work again: more messages would only fill the memory. */
+  async waitForRoom(): Promise<void> {
     if (this.#parked < this.#context.timing.parkedMax || !this.#open) return;
-    await new Promise<void>((resolve) => this.#unparkWaiters.push(resolve));
+    await new Promise<void>((resolve) => this.#roomWaiters.push(resolve));
   }
 
-  /** Tells Redis again what it must know of every aggregate that is not settled, those with running jobs first. */
+  /** After Redis was emptied: tells it again all that it must hold for each aggregate that is not settled, runs with bound jobs first. */
   async recover(): Promise<void> {
     const { aggregates } = this.#context.stores;
     for (const bound of [true, false]) {
       for (let after = ""; this.#open;) {
-        const page = await this.#retried(() => aggregates.pageUnsettled(this.#index, bound, after, PAGE));
+        const page = await this.#readUntilDone(() => aggregates.pageUnsettled(this.#index, bound, after, PAGE));
         await Promise.all(page.map((rootId) => this.#refresh(rootId)));
         if (page.length < PAGE) break;
         after = page.at(-1)!;
@@ -90,7 +92,7 @@ export class Shard {
     }
   }
 
-  /** Ends the sweeps, waits for the turns under way and saves what is in memory. */
+  /** Ends the sweeps, waits for the turns that run, and passivates all aggregates. */
   async drain(): Promise<void> {
     this.#draining = true;
     clearTimeout(this.#sweepTimer);
@@ -101,20 +103,20 @@ export class Shard {
     }
   }
 
-  /** Forgets everything at once; a turn under way saves nothing more. */
+  /** Forgets all aggregates at once; a turn that runs saves nothing more. */
   close(): void {
     this.#open = false;
     clearTimeout(this.#sweepTimer);
     this.#watcher.unwatchShard(this.#index);
     for (const entry of this.#entries.values()) {
       if (entry.parkTimer !== undefined) this.#unpark(entry);
-      this.#release(entry);
+      this.#wakeWaiters(entry);
     }
     this.#context.counters.activations -= this.#entries.size;
     this.#entries.clear();
     this.#context.counters.unreadable -= this.#unreadable.size;
     this.#unreadable.clear();
-    this.#wakeRoom();
+    this.#wakeRoomWaiters();
   }
 
   #entryOf(rootId: RootId): Entry {
@@ -122,7 +124,7 @@ export class Shard {
     if (existing !== undefined) return existing;
     const activation = new Activation(this.#context, this.#index, rootId, {
       isOpen: () => this.#open,
-      onSaved: (actor) => this.#watchSaved(rootId, actor),
+      onSaved: (actor) => this.#updateWatch(rootId, actor),
     });
     const entry: Entry = { activation, running: null, waiters: [], parkTimer: undefined, faults: 0, lastUsedAt: 0 };
     this.#entries.set(rootId, entry);
@@ -130,19 +132,19 @@ export class Shard {
     return entry;
   }
 
-  #decided(entry: Entry): Promise<void> {
+  #untilDecided(entry: Entry): Promise<void> {
     if (entry.parkTimer !== undefined) return Promise.resolve();
     const decided = new Promise<void>((resolve) => entry.waiters.push(resolve));
-    this.#kick(entry);
+    this.#startLoop(entry);
     return decided;
   }
 
-  #kick(entry: Entry): void {
+  #startLoop(entry: Entry): void {
     if (entry.running !== null || entry.parkTimer !== undefined) return;
     entry.running = this.#loop(entry).finally(() => {
       entry.running = null;
       if (!this.#open || this.#unreadable.has(entry.activation.rootId)) return;
-      if (entry.activation.hasWork) this.#kick(entry);
+      if (entry.activation.hasWork) this.#startLoop(entry);
       else if (entry.activation.isSettled) this.#forget(entry);
     });
   }
@@ -157,7 +159,7 @@ export class Shard {
       else if (this.#open) {
         counters.faults++;
         entry.faults++;
-        // Once a series: in an outage of the store thousands may be parked, each of them again every few seconds.
+        // A warning for the first fault in a row only: in an outage of the store thousands of aggregates are parked every few seconds.
         log[entry.faults === 1 ? "warn" : "debug"](
           { runId: entry.activation.rootId, error: String(error), faults: entry.faults },
           "an aggregate is parked",
@@ -166,16 +168,16 @@ export class Shard {
       }
     }
     entry.lastUsedAt = clock.monotonic();
-    this.#release(entry);
+    this.#wakeWaiters(entry);
   }
 
-  #release(entry: Entry): void {
+  #wakeWaiters(entry: Entry): void {
     const waiters = entry.waiters;
     entry.waiters = [];
     for (const resolve of waiters) resolve();
   }
 
-  /** What waits is dropped, and neither memory nor the room for parked ones is spent: time alone mends nothing here. */
+  /** Drops the aggregate and its messages. It is not parked, because only a newer release can read it, however long it waits. */
   #setAside(entry: Entry, error: NewerSchemaError): void {
     const { counters, log } = this.#context;
     this.#unreadable.add(entry.activation.rootId);
@@ -183,7 +185,7 @@ export class Shard {
     this.#forget(entry);
     log.error(
       { runId: entry.activation.rootId, shard: this.#index, error: error.message },
-      "an aggregate was stored by a newer version: it waits until a newer node owns its shard",
+      "an aggregate was stored by a newer release: it waits until a newer node owns its shard",
     );
   }
 
@@ -194,7 +196,7 @@ export class Shard {
     this.#context.counters.parked++;
     entry.parkTimer = setTimeout(() => {
       this.#unpark(entry);
-      this.#kick(entry);
+      this.#startLoop(entry);
     }, pauseMs);
   }
 
@@ -203,17 +205,17 @@ export class Shard {
     entry.parkTimer = undefined;
     this.#parked--;
     this.#context.counters.parked--;
-    if (this.#parked < this.#context.timing.parkedMax) this.#wakeRoom();
+    if (this.#parked < this.#context.timing.parkedMax) this.#wakeRoomWaiters();
   }
 
-  #wakeRoom(): void {
-    const waiters = this.#unparkWaiters;
-    this.#unparkWaiters = [];
+  #wakeRoomWaiters(): void {
+    const waiters = this.#roomWaiters;
+    this.#roomWaiters = [];
     for (const resolve of waiters) resolve();
   }
 
-  /** Repeats a read until it succeeds or the shard is closed: a recovery may not end half-way. */
-  async #retried(read: () => Promise<readonly RootId[]>): Promise<readonly RootId[]> {
+  /** Repeats a read until it succeeds or the shard is closed, because a recovery must not stop halfway. */
+  async #readUntilDone(read: () => Promise<readonly RootId[]>): Promise<readonly RootId[]> {
     while (this.#open) {
       try {
         return await read();
@@ -230,7 +232,7 @@ export class Shard {
     const wasActive = this.#entries.has(rootId);
     const entry = this.#entryOf(rootId);
     entry.activation.refresh();
-    await this.#decided(entry);
+    await this.#untilDecided(entry);
     if (!wasActive) await this.#passivate(entry);
   }
 
@@ -251,7 +253,7 @@ export class Shard {
     await this.#ringAll((after) => inbox.pageRoots(this.#index, after, PAGE));
     await this.#ringAll(
       (after) => aggregates.pageOwing(this.#index, after, PAGE),
-      // An aggregate in memory performs what it owes by itself, when it has work.
+      // An aggregate in memory performs its owed effects by itself when it has work.
       (rootId) => this.#entries.get(rootId)?.activation.hasWork ?? !this.#isInGrace(rootId),
     );
     await this.#ringDue(clock.now());
@@ -260,11 +262,11 @@ export class Shard {
 
   async #ringAll(
     nextPage: (after: string) => Promise<readonly RootId[]>,
-    isWanted: (rootId: RootId) => boolean = () => true,
+    shouldRing: (rootId: RootId) => boolean = () => true,
   ): Promise<void> {
     for (let after = ""; this.#open && !this.#draining;) {
       const page = await nextPage(after);
-      await Promise.all(page.filter(isWanted).map((rootId) => this.deliver(rootId, null)));
+      await Promise.all(page.filter(shouldRing).map((rootId) => this.deliver(rootId, null)));
       if (page.length < PAGE) return;
       after = page.at(-1)!;
     }
@@ -295,7 +297,7 @@ export class Shard {
     return isInGrace(rootId as RunId, clock.now(), timing.creatorMs);
   }
 
-  /** Drops an idle aggregate from memory. What was performed is cleared first, so that no sweep performs it again. */
+  /** Drops an idle aggregate from memory. Its performed effects are cleared in the store first, so that no sweep performs them again. */
   async #passivate(entry: Entry): Promise<void> {
     if (entry.running !== null || entry.parkTimer !== undefined || entry.activation.hasWork) return;
     entry.running = entry.activation.settle();
@@ -304,7 +306,7 @@ export class Shard {
     } finally {
       entry.running = null;
     }
-    if (entry.activation.hasWork) this.#kick(entry);
+    if (entry.activation.hasWork) this.#startLoop(entry);
     else this.#forget(entry);
   }
 
@@ -312,7 +314,7 @@ export class Shard {
     if (this.#entries.delete(entry.activation.rootId)) this.#context.counters.activations--;
   }
 
-  #watchSaved(rootId: RootId, actor: LiveActor): void {
+  #updateWatch(rootId: RootId, actor: LiveActor): void {
     const holder = kindOf(this.#context.typeOf(rootId), actor.kind).heldBy(actor.state as never);
     if (holder === null) this.#watcher.unwatch(actor.id);
     else this.#watch(rootId, actor, holder);

@@ -33,7 +33,7 @@ export interface Board {
   /** Puts an offer on the board; a repeat changes nothing but makes a taken one available again. */
   offer(offer: Offer): Promise<void>;
   /** Removes an offer, taken or not; nothing happens when it is not there. */
-  withdraw(jobId: JobRunId, projectId: ProjectId): Promise<void>;
+  withdraw(jobId: JobRunId): Promise<void>;
   /**
    * Takes up to `count` offers that match `labels`, the best ones first (priority, then round-robin by project, then age),
    * out of sight for `holdMs`; fewer when no more match, or a quota is reached.

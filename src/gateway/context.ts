@@ -1,3 +1,3 @@
 import type { AppContext, WithStores } from "../app/context.ts";
 
-export type GatewayPorts = Pick<AppContext, "feed" | "mailboxes" | "board" | "presence" | "clock" | "log" | "signingKey"> & WithStores<"aggregates" | "agentEvents" | "outputs" | "identity">;
+export type GatewayPorts = Pick<AppContext, "feed" | "mailboxes" | "board" | "presence" | "clock" | "log"> & WithStores<"aggregates" | "outputs" | "identity">;

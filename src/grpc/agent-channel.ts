@@ -1,4 +1,4 @@
-/** The control channels of agents: one message loop for each stream, from its hello to its end. */
+/** The control channels of agents: one message loop for each stream, from its first message (`hello`) to its end. */
 import type { ConnectRequest, ConnectResponse, Hello } from "../../proto/generated/agent/v1/agent.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { AgentSession } from "../gateway/agent-session.ts";
@@ -8,8 +8,9 @@ import { agentCaller } from "../gateway/registration.ts";
 import type { Duplex } from "./calls.ts";
 import { connectResponse, readHeartbeat, readHello, readReport } from "./messages/agent-messages.ts";
 
-const HELLO_MS = 10_000;
+const HELLO_WITHIN_MS = 10_000;
 
+/** The open control channels of this gateway. */
 export class AgentChannels {
   readonly #context: GatewayContext;
   readonly #sessions: AgentSessions;
@@ -19,7 +20,7 @@ export class AgentChannels {
     this.#sessions = new AgentSessions(context);
   }
 
-  /** Serves one stream until the agent ends it; rejects with the reason when this side does. */
+  /** Serves one stream. Resolves when the agent ends the stream; rejects with the reason when the gateway ends it. */
   async serve({ caller, requests, write, hungUp }: Duplex<ConnectRequest, ConnectResponse>): Promise<void> {
     const agent = agentCaller(caller);
     const hello = readHello(await firstMessage(requests));
@@ -50,12 +51,12 @@ export class AgentChannels {
 
 async function firstMessage(requests: AsyncIterator<ConnectRequest, undefined>): Promise<Hello> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const reason = new MillraceError("malformed_request", `no hello within ${HELLO_MS / 1_000} s`);
-    timer = setTimeout(() => reject(reason), HELLO_MS);
+  const timeout = new Promise<never>((_, reject) => {
+    const reason = new MillraceError("malformed_request", `no hello within ${HELLO_WITHIN_MS / 1_000} s`);
+    timer = setTimeout(() => reject(reason), HELLO_WITHIN_MS);
   });
   try {
-    const { value } = await Promise.race([requests.next(), late]);
+    const { value } = await Promise.race([requests.next(), timeout]);
     if (value?.message?.$case === "hello") return value.message.value;
     throw new MillraceError("malformed_request", "the first message of the stream must be `hello`");
   } finally {
@@ -69,7 +70,7 @@ async function open(session: AgentSession, { log }: GatewayContext): Promise<voi
   } catch (error) {
     if (error instanceof MillraceError) throw error;
     log.warn({ error: String(error) }, "an agent's stream could not be opened");
-    throw new MillraceError("unavailable", "presence or the store cannot be reached now: connect again");
+    throw new MillraceError("unavailable", "Redis or the store cannot be reached now: connect again");
   }
 }
 
@@ -90,7 +91,7 @@ async function readAll(requests: AsyncIterator<ConnectRequest, undefined>, sessi
       case "hello":
         throw new MillraceError("malformed_request", "`hello` may come only once in a stream");
       case undefined:
-        // A message of a newer agent: this gateway does not know what it means.
+        // A kind of message that only newer agents and gateways know. It is ignored.
         break;
     }
   }

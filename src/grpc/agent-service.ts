@@ -1,4 +1,4 @@
-/** agent.v1: lifecycle of agents, dispatch by push and by pull, and reports. */
+/** agent.v1: registration and heartbeats of agents, dispatch by push and by pull, and reports. */
 import { z } from "zod";
 import type { AgentServer, ConnectResponse } from "../../proto/generated/agent/v1/agent.ts";
 import { cancelHeldStep, stepCancellation } from "../gateway/cancel-held-step.ts";
@@ -13,7 +13,14 @@ import {
 } from "../gateway/registration.ts";
 import { reportAndWait } from "../gateway/report-and-wait.ts";
 import type { AgentChannels } from "./agent-channel.ts";
-import { chosenId, connectResponse, dispatchMessage, readHeartbeat, readReport } from "./messages/agent-messages.ts";
+import {
+  agentChosenId,
+  bootOf,
+  connectResponse,
+  dispatchMessage,
+  readHeartbeat,
+  readReport,
+} from "./messages/agent-messages.ts";
 import { duplex, unary } from "./calls.ts";
 import type { GatewayContext } from "../gateway/gateway-context.ts";
 import { parseMessage } from "./messages/parse-message.ts";
@@ -22,12 +29,12 @@ import { messageOf } from "../gateway/agent-message.ts";
 
 const MAX_FETCH_WAIT_MS = 30_000;
 const MAX_REPORT_WAIT_MS = 10_000;
-/** Left of a caller's deadline for the answer to travel. */
+/** The part of a caller's deadline that is kept for the answer's way back. */
 const ANSWER_MARGIN_MS = 200;
 
 const fetchRequest = z.object({
-  bootId: chosenId,
-  requestId: chosenId,
+  bootId: agentChosenId,
+  requestId: agentChosenId,
   freeSlots: z.number().int().min(0),
   waitMs: z.bigint().transform((value) => Math.min(Math.max(0, Number(value)), MAX_FETCH_WAIT_MS)),
 });
@@ -46,7 +53,7 @@ export function agentService(context: GatewayContext, channels: AgentChannels): 
 
     heartbeat: unary(context, async (request, { caller }) => {
       const agentId = callingAgent(caller);
-      const bootId = parseMessage(chosenId, request.bootId);
+      const { bootId } = parseMessage(bootOf, request);
       const notices = await recordHeartbeat(context, agentId, { ...readHeartbeat(request), bootId });
       const missed: ConnectResponse[] = [];
       for (const notice of notices) {

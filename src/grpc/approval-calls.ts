@@ -6,8 +6,8 @@ import { approve, reject, voteBody, type VoteRequest } from "../app/approvals/vo
 import { asId } from "../domain/ids.ts";
 import { approvalForCallerMessage } from "./messages/approval-messages.ts";
 import { unary } from "./calls.ts";
-import { given, paging } from "./messages/fields.ts";
-import { ofPipeline } from "./run-calls.ts";
+import { nonEmpty, paging } from "./messages/fields.ts";
+import { pipelineFilter } from "./run-calls.ts";
 import { parseMessage } from "./messages/parse-message.ts";
 import { APPROVAL_STATUSES, wordOf } from "./messages/words.ts";
 
@@ -18,10 +18,10 @@ export function approvalCalls(
     listApprovals: unary(context, async (request, { caller }) => {
       const query = parseMessage(listApprovalsQuery, {
         ...paging(request),
-        sort: given(request.sort),
+        sort: nonEmpty(request.sort),
         status: wordOf(APPROVAL_STATUSES, request.status),
-        projectId: given(request.projectId),
-        pipelineId: given(request.pipelineId),
+        projectId: nonEmpty(request.projectId),
+        pipelineId: nonEmpty(request.pipelineId),
       });
       const { list, total } = await listApprovals(context, caller, query);
       return { approvals: list.map(approvalForCallerMessage), total: BigInt(total) };
@@ -43,6 +43,6 @@ export function approvalCalls(
 }
 
 function readVote({ runId, approvalId, pipelineId, comment, requestId }: ApproveRequest | RejectRequest): VoteRequest {
-  const body = parseMessage(voteBody, { comment: given(comment), requestId: given(requestId) });
-  return { ...body, ...ofPipeline(pipelineId), runId: asId(runId), approvalId: asId(approvalId) };
+  const body = parseMessage(voteBody, { comment: nonEmpty(comment), requestId: nonEmpty(requestId) });
+  return { ...body, ...pipelineFilter(pipelineId), runId: asId(runId), approvalId: asId(approvalId) };
 }

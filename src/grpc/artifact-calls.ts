@@ -1,4 +1,4 @@
-/** gateway.v1, artifacts: content on its way from agents into the store, and back to the steps that want it. */
+/** gateway.v1, artifacts: agents send the content of artifacts to the store, and fetch it for later steps. */
 import { z } from "zod";
 import type {
   BeginArtifact,
@@ -17,10 +17,10 @@ import type { ArtifactFile } from "../domain/artifacts.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { asId, type StepRunId } from "../domain/ids.ts";
 import { type Duplex, duplex } from "./calls.ts";
-import { unexpectedMessage, takeContent } from "./content-calls.ts";
+import { unexpectedMessage, receiveContent } from "./content-calls.ts";
 import { parseMessage } from "./messages/parse-message.ts";
 
-/** How agents name a step that they have. */
+/** The fields by which an agent names a step that it holds. */
 export const stepGrant = {
   stepRunId: z
     .string()
@@ -32,7 +32,7 @@ export const stepGrant = {
 const beginArtifact = z.object({
   ...stepGrant,
   name: z.string().min(1).max(1_000),
-  // What else has to be true of them is for whoever takes them.
+  // `ArtifactIngest` checks paths, counts and hashes.
   files: z.array(
     z.object({
       path: z.string(),
@@ -61,7 +61,7 @@ async function pushArtifact(
 ): Promise<void> {
   const agentId = callingAgent(call.caller);
   const begin = (value: BeginArtifact) => ArtifactIngest.begin(context, agentId, parseMessage(beginArtifact, value));
-  const artifactId = await takeContent(call, begin);
+  const artifactId = await receiveContent(call, begin);
   if (artifactId !== undefined) await call.write({ message: { $case: "artifactId", value: artifactId } });
 }
 
@@ -90,17 +90,23 @@ interface Range {
   readonly length: number;
 }
 
-/** Neighbours are one range: what is read is pieces of the content, and files may be small. */
-function rangesOf(files: readonly ArtifactFile[], wanted: z.output<typeof takeFiles>): readonly Range[] {
+/**
+ * The ranges of the content that hold the requested files. Files that follow each other in the content share one range,
+ * since many small files would make many small reads. Throws `malformed_request` for files that are not in ascending order.
+ */
+function rangesOf(files: readonly ArtifactFile[], requested: z.output<typeof takeFiles>): readonly Range[] {
   const ranges: Range[] = [];
   let offset = 0;
   let before = -1;
   const starts = files.map(({ sizeBytes }) => (offset += sizeBytes) - sizeBytes);
-  for (const [at, index] of wanted.files.entries()) {
+  for (const [at, index] of requested.files.entries()) {
     const file = files[index];
-    const skipped = at === 0 ? wanted.offset : 0;
+    const skipped = at === 0 ? requested.offset : 0;
     if (file === undefined || index <= before || skipped > file.sizeBytes) {
-      throw new MillraceError("malformed_request", `file ${index} from ${skipped} on is none that can be taken`);
+      throw new MillraceError(
+        "malformed_request",
+        `file ${index} from byte ${skipped} cannot be sent: name existing files in ascending order`,
+      );
     }
     const last = ranges.at(-1);
     if (last !== undefined && index === before + 1)

@@ -1,4 +1,4 @@
-/** gateway.v1, caches: entries on their way to the `cache` steps that want them, and from those whose jobs have succeeded. */
+/** gateway.v1, caches: agents fetch cache entries for `cache` steps, and send the entries of jobs that have succeeded. */
 import { z } from "zod";
 import type {
   GatewayServer,
@@ -14,7 +14,7 @@ import type { AppContext } from "../app/context.ts";
 import { CACHE_KEY_LENGTH } from "../domain/caches.ts";
 import { stepGrant } from "./artifact-calls.ts";
 import { type Duplex, duplex } from "./calls.ts";
-import { unexpectedMessage, takeContent } from "./content-calls.ts";
+import { unexpectedMessage, receiveContent } from "./content-calls.ts";
 import { parseMessage } from "./messages/parse-message.ts";
 
 const MOST_TEXTS = 1_000;
@@ -42,7 +42,9 @@ export function cacheCalls(context: AppContext): Pick<GatewayServer, "pushCache"
 
 async function pushCache(context: AppContext, call: Duplex<PushCacheRequest, PushCacheResponse>): Promise<void> {
   const agentId = callingAgent(call.caller);
-  const cacheId = await takeContent(call, (begin) => CacheIngest.begin(context, agentId, parseMessage(beginMessage, begin)));
+  const cacheId = await receiveContent(call, (begin) =>
+    CacheIngest.begin(context, agentId, parseMessage(beginMessage, begin)),
+  );
   if (cacheId !== undefined) await call.write({ message: { $case: "cacheId", value: cacheId } });
 }
 

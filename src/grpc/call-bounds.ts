@@ -1,13 +1,13 @@
-/** What holds for every call before and around its handler: a request that can be read, and an end. */
+/** Checks around the handler of every call: its request can be decoded, and a unary call has a bound in time. */
 import { ServerInterceptingCall, type ServerInterceptor, type ServiceDefinition } from "@grpc/grpc-js";
 import { MillraceError } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";
 import { toStatus } from "./status.ts";
 
-/** Longest that a unary call without a deadline of its own may take. */
+/** A unary call whose caller sets no deadline may take this long. */
 export const UNARY_MS = 60_000;
 
-/** Stands for a request that its decoder could not read. The library alone would answer INTERNAL. */
+/** Takes the place of a request that could not be decoded. Without it, the library would answer INTERNAL. */
 class Undecodable {
   readonly cause: unknown;
 
@@ -16,7 +16,7 @@ class Undecodable {
   }
 }
 
-/** The same service, whose requests never fail to be decoded; {@link refuseUndecodable} answers those that did. */
+/** The same service with decoders that never throw. {@link refuseUndecodable} answers the requests that they cannot decode. */
 export function decodable<S extends ServiceDefinition>(service: S): S {
   const methods = Object.entries(service).map(([name, method]) => {
     const requestDeserialize = (bytes: Buffer): unknown => {
@@ -31,7 +31,7 @@ export function decodable<S extends ServiceDefinition>(service: S): S {
   return Object.fromEntries(methods) as S;
 }
 
-/** `malformed_request` for what {@link decodable} could not decode; no handler sees it. */
+/** Answers `malformed_request` to a request that {@link decodable} could not decode. No handler sees such a request. */
 export function refuseUndecodable(log: Logger): ServerInterceptor {
   return ({ path }, call) =>
     new ServerInterceptingCall(call, {
@@ -39,7 +39,7 @@ export function refuseUndecodable(log: Logger): ServerInterceptor {
         next({
           onReceiveMessage(message: unknown, pass) {
             if (!(message instanceof Undecodable)) return pass(message);
-            const text = `the bytes of the request are no message of ${path}: use the proto files of this server`;
+            const text = `the request cannot be decoded as a message of ${path}: use the proto files of this server's version`;
             const error = new MillraceError("malformed_request", text, { cause: message.cause });
             call.sendStatus(toStatus(error, path, log));
           },
@@ -48,16 +48,16 @@ export function refuseUndecodable(log: Logger): ServerInterceptor {
     });
 }
 
-/** `deadline_exceeded` for a unary call that sets no deadline and has no answer within `ms`; its handler is hung up on. */
+/** Answers `deadline_exceeded` to a unary call that sets no deadline and has no answer within `ms`. The signal of its handler fires. */
 export function boundUnary(log: Logger, ms: number): ServerInterceptor {
   return ({ path, requestStream, responseStream }, call) => {
     if (requestStream || responseStream || call.getDeadline() !== Infinity) return new ServerInterceptingCall(call);
-    const text = `no answer within ${ms / 1_000} s, the bound of calls that set no deadline: set one, and try again`;
+    const text = `no answer within ${ms / 1_000} s, which is the bound for calls without a deadline: set a deadline and try again`;
     const timer = setTimeout(() => {
       call.sendStatus(toStatus(new MillraceError("deadline_exceeded", text), path, log));
     }, ms);
     return new ServerInterceptingCall(call, {
-      // Also told of calls that have their answer.
+      // The library calls this also for calls that have been answered.
       start: (next) => next({ onCancel: () => clearTimeout(timer) }),
     });
   };

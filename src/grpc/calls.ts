@@ -1,4 +1,4 @@
-/** How every call begins and ends: authenticated by its metadata, and with one status whatever happens in between. */
+/** The frame of every call: its metadata is authenticated before the handler runs, and every error becomes a status. */
 import type {
   handleBidiStreamingCall,
   handleUnaryCall,
@@ -13,16 +13,16 @@ import { toStatus } from "./status.ts";
 
 export interface CallFacts {
   readonly caller: Caller;
-  /** Fires when the caller has gone or the call is over. */
+  /** Fires when the caller cancels or disconnects, and when the call has ended. */
   readonly hungUp: AbortSignal;
-  /** Milliseconds that the caller still waits; Infinity without a deadline. */
+  /** Milliseconds until the caller's deadline; Infinity without a deadline. */
   readonly leftMs: number;
 }
 
 export interface Duplex<Request, Response> extends CallFacts {
-  /** Reads on demand: a caller that sends faster than it is served is held back. */
+  /** Read on demand, so that a caller cannot send faster than it is served. */
   readonly requests: AsyncIterator<Request, undefined>;
-  /** Resolves when the next response may be written; rejects when the caller has gone. */
+  /** Resolves when the next response may be written; rejects when the caller has disconnected. */
   readonly write: (response: Response) => Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export function unary<Request, Response>(
     call.on("cancelled", () => over.abort());
     void (async () => {
       try {
-        answer(null, await handle(call.request, await factsOf(context, call, over.signal)));
+        answer(null, await handle(call.request, await authenticateCall(context, call, over.signal)));
       } catch (error) {
         answer(toStatus(error, call.getPath(), context.log));
       }
@@ -49,12 +49,12 @@ export function duplex<Request, Response>(
 ): handleBidiStreamingCall<Request, Response> {
   return (call) =>
     serveStream(context.log, call, async (write, hungUp) => {
-      const facts = await factsOf(context, call, hungUp);
+      const facts = await authenticateCall(context, call, hungUp);
       await handle({ ...facts, requests: requestsOf(call, hungUp), write });
     });
 }
 
-/** Ends the stream when `serve` is done: well, or with the status of what it throws. Nobody is asked for a token here. */
+/** Ends the stream when `serve` is done: with OK, or with the status of the error that it throws. Checks no token. */
 export function serveStream<Response>(
   log: Logger,
   call: AnswerStream<Response>,
@@ -68,7 +68,7 @@ export function serveStream<Response>(
       await serve((message) => write(call, message, over.signal), over.signal);
       call.end();
     } catch (error) {
-      // The library takes a status that is emitted as an error for the status of the call.
+      // The library sends a status that is emitted as an error as the status of the call.
       if (!over.signal.aborted) call.emit("error", toStatus(error, call.getPath(), log));
     } finally {
       over.abort();
@@ -78,11 +78,11 @@ export function serveStream<Response>(
 
 type AnswerStream<Response> = ServerDuplexStream<unknown, Response> | ServerWritableStream<unknown, Response>;
 
-/** A call of any kind. */
+/** The part of a call that every kind of call has. */
 type AnyCall = Pick<ServerUnaryCall<unknown, unknown>, "metadata" | "getDeadline">;
 
-/** Throws `unauthenticated`. */
-export async function factsOf(context: AppContext, call: AnyCall, hungUp: AbortSignal): Promise<CallFacts> {
+/** The caller of a call, by the token in its metadata. Throws `unauthenticated`. */
+export async function authenticateCall(context: AppContext, call: AnyCall, hungUp: AbortSignal): Promise<CallFacts> {
   const header = call.metadata.get("authorization")[0]?.toString() ?? "";
   const bearer = /^Bearer +(.+)$/i.exec(header)?.[1] ?? "";
   const deadline = call.getDeadline();
@@ -90,13 +90,13 @@ export async function factsOf(context: AppContext, call: AnyCall, hungUp: AbortS
   return { caller: await authenticate(context, bearer), hungUp, leftMs };
 }
 
-/** The end of the caller's messages; a caller that has gone has sent its last one, too. */
+/** The messages of the caller, until it ends the stream, cancels or disconnects. */
 export async function* requestsOf<Request>(
   call: ServerDuplexStream<Request, unknown>,
   over: AbortSignal,
 ): AsyncGenerator<Request, undefined> {
   try {
-    // Destroying the stream would keep its status from being sent.
+    // If the iterator destroyed the stream, the status of the call could not be sent.
     for await (const request of call.iterator({ destroyOnReturn: false })) yield request as Request;
   } catch (error) {
     if (!over.aborted && !call.destroyed) throw error;

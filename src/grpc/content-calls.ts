@@ -1,10 +1,11 @@
-/** Content that agents send in pieces: one message loop for whatever it is. */
+/** The message loop for content that agents send in pieces: artifacts and cache entries. */
 import { MillraceError } from "../domain/errors.ts";
 import type { Duplex } from "./calls.ts";
 
+/** A content that is being received. */
 export interface Ingest {
   readonly id: string;
-  /** From where on the agent goes on. */
+  /** Bytes that are stored. The agent sends the next piece from this offset. */
   readonly storedBytes: number;
   append(offset: number, piece: Uint8Array): Promise<void>;
   commit(): Promise<void>;
@@ -21,10 +22,11 @@ interface SentContent<Begin> {
 type Stored = { readonly message: { readonly $case: "storedBytes"; readonly value: bigint } };
 
 /**
- * Takes `begin`, pieces, `commit`, one after the other: while the store is slow, the agent is held back. Answers the id of
- * what is there now; undefined when the agent has ended the call before. Throws `malformed_request` for another order.
+ * Receives `begin`, pieces and `commit`, one message after the other, so that a slow store holds the agent back. Resolves
+ * with the id of the stored content, or undefined when the agent ended the call before `commit`. Throws
+ * `malformed_request` for messages in another order.
  */
-export async function takeContent<Begin>(
+export async function receiveContent<Begin>(
   { requests, write }: Pick<Duplex<SentContent<Begin>, Stored>, "requests" | "write">,
   begin: (value: Begin) => Promise<Ingest>,
 ): Promise<string | undefined> {
@@ -47,5 +49,5 @@ export async function takeContent<Begin>(
 }
 
 export function unexpectedMessage(order: string): MillraceError {
-  return new MillraceError("malformed_request", `this message was not to come now: the order is ${order}`);
+  return new MillraceError("malformed_request", `a message out of order: the order is ${order}`);
 }

@@ -1,13 +1,13 @@
-/** TLS of the gRPC listener, renewed without a restart. */
+/** TLS of the gRPC listener. A renewed certificate is used without a restart. */
 import { ServerCredentials } from "@grpc/grpc-js";
 import { clientPolicyOf, secureContextOf, type TlsSource } from "../domain/tls.ts";
 
-/** Null speaks plaintext. */
+/** Credentials for plaintext when `tls` is null. */
 export function serverCredentials(tls: TlsSource | null): ServerCredentials {
   return tls === null ? ServerCredentials.createInsecure() : new RenewedCredentials(tls);
 }
 
-/** Those of the library are made of files that never change. */
+/** Credentials whose certificate can be replaced. The credentials of the library cannot change. */
 class RenewedCredentials extends ServerCredentials {
   constructor(tls: TlsSource) {
     super(clientPolicyOf(tls.current), secureContextOf(tls.current));

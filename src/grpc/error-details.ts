@@ -5,17 +5,17 @@ import { Status } from "../../proto/generated/google/rpc/status.ts";
 import { ERROR_TABLE, type MillraceError, type Problem } from "../domain/errors.ts";
 import { fromPointer } from "../domain/json-pointer.ts";
 
-/** `ErrorInfo.domain`: whose words the reasons are. */
+/** `ErrorInfo.domain`: names the system that defines the reasons. */
 const DOMAIN = "millrace";
 const RETRY_AFTER_SECONDS = 1n;
 
-/** What frames the violations within the status: their type and three lengths. */
+/** Bytes around the violations within the status: the URL of their type and three lengths. */
 const BAD_REQUEST_FRAME_BYTES = 64;
 
 /**
- * A serialized google.rpc.Status of at most `maxBytes`, of which `message` must leave 400: an ErrorInfo with the word of the
- * error table in upper snake case and whether to try again, a RetryInfo for `unavailable`, and a BadRequest with as many of
- * the problems as fit, first ones first.
+ * A serialized google.rpc.Status of at most `maxBytes`; `message` must leave 400 of them free. It holds an ErrorInfo with
+ * the word of the error table in upper snake case and whether to retry, a RetryInfo for `unavailable`, and a BadRequest
+ * with the first problems, as many as fit.
  */
 export function errorDetails(error: MillraceError, message: string, maxBytes: number): Buffer {
   const { reason, problems } = error;
@@ -34,7 +34,7 @@ export function errorDetails(error: MillraceError, message: string, maxBytes: nu
   return Buffer.from(Status.encode({ code, message, details }).finish());
 }
 
-/** The first ones that take `maxBytes` together. */
+/** The first items whose sizes add up to at most `maxBytes`. */
 export function firstThatFit<T>(items: readonly T[], maxBytes: number, bytesOf: (item: T) => number): T[] {
   let bytes = 0;
   const beyond = items.findIndex((item) => (bytes += bytesOf(item)) > maxBytes);
@@ -43,7 +43,7 @@ export function firstThatFit<T>(items: readonly T[], maxBytes: number, bytesOf: 
 
 type Violation = BadRequest["fieldViolations"][number];
 
-/** With the tag and the length before it. */
+/** Bytes of a violation with the tag and the length before it. */
 const bytesOfViolation = (violation: Violation): number =>
   BadRequest.encode({ fieldViolations: [violation] }).finish().length;
 

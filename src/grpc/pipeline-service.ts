@@ -28,7 +28,7 @@ import {
 import { asId, type PipelineId } from "../domain/ids.ts";
 import { approvalCalls } from "./approval-calls.ts";
 import { unary } from "./calls.ts";
-import { given, paging, unixMs } from "./messages/fields.ts";
+import { nonEmpty, paging, unixMs } from "./messages/fields.ts";
 import { pipelineBody, pipelineRecord } from "./messages/pipeline-messages.ts";
 import { diagnosticMessage, planMessage, TRIGGER_KINDS } from "./messages/plan-messages.ts";
 import { runCalls } from "./run-calls.ts";
@@ -47,7 +47,7 @@ type RecordCalls = Pick<
 function recordCalls(context: AppContext): RecordCalls {
   return {
     createPipeline: unary(context, async ({ fields, createdBy }, { caller }) => {
-      const body = parseMessage(createPipelineBody, { ...pipelineBody(fields), createdBy: given(createdBy) });
+      const body = parseMessage(createPipelineBody, { ...pipelineBody(fields), createdBy: nonEmpty(createdBy) });
       return { pipeline: pipelineRecord(await createPipeline(context, caller, body)) };
     }),
 
@@ -64,9 +64,9 @@ function recordCalls(context: AppContext): RecordCalls {
     listPipelines: unary(context, async (request, { caller }) => {
       const query = parseMessage(listPipelinesQuery, {
         ...paging(request),
-        sort: given(request.sort),
-        projectId: given(request.projectId),
-        name: given(request.name),
+        sort: nonEmpty(request.sort),
+        projectId: nonEmpty(request.projectId),
+        name: nonEmpty(request.name),
         status: wordOf(RUN_STATUSES, request.status),
       });
       const { list, total } = await listPipelines(context, caller, query);
@@ -118,10 +118,10 @@ function readSaveRequest(request: SaveSpecRequest): unknown {
   return {
     spec,
     format: formatWord(format),
-    expectedHeadCommitSha: given(expectedHeadCommitSha),
-    commitMessage: given(commitMessage),
-    requestId: given(requestId),
-    editor: given(editor),
+    expectedHeadCommitSha: nonEmpty(expectedHeadCommitSha),
+    commitMessage: nonEmpty(commitMessage),
+    requestId: nonEmpty(requestId),
+    editor: nonEmpty(editor),
   };
 }
 

@@ -6,7 +6,7 @@ import { callingAgent } from "../gateway/registration.ts";
 import type { AppContext } from "../app/context.ts";
 import { readPluginPackage } from "../gateway/handout/plugin-handout.ts";
 import { asId, type StepRunId } from "../domain/ids.ts";
-import { factsOf, serveStream } from "./calls.ts";
+import { authenticateCall, serveStream } from "./calls.ts";
 import { parseMessage } from "./messages/parse-message.ts";
 
 const wholeNumber = z.bigint().nonnegative().max(BigInt(Number.MAX_SAFE_INTEGER)).transform(Number);
@@ -24,7 +24,7 @@ export function pluginCalls(context: AppContext): Pick<GatewayServer, "pullPlugi
   return {
     pullPlugin: (call: ServerWritableStream<PullPluginRequest, PullPluginResponse>) =>
       serveStream<PullPluginResponse>(context.log, call, async (write, hungUp) => {
-        const { caller } = await factsOf(context, call, hungUp);
+        const { caller } = await authenticateCall(context, call, hungUp);
         const request = parseMessage(pullPlugin, call.request);
         for await (const piece of readPluginPackage(context, callingAgent(caller), request)) {
           await write({ data: Buffer.from(piece.buffer, piece.byteOffset, piece.length) });

@@ -15,7 +15,7 @@ import { readTimeline, timelineQuery } from "../app/runs/timeline.ts";
 import { triggerBody, triggerRun } from "../app/triggering/trigger.ts";
 import { asId, type PipelineId } from "../domain/ids.ts";
 import { unary } from "./calls.ts";
-import { given, paging } from "./messages/fields.ts";
+import { nonEmpty, paging } from "./messages/fields.ts";
 import { runMessage, runSummary, timelineMessage } from "./messages/run-messages.ts";
 import { parseMessage } from "./messages/parse-message.ts";
 import { JOB_STATUSES, RERUN_SCOPES, RUN_STATUSES, wordOf } from "./messages/words.ts";
@@ -38,7 +38,11 @@ export function runCalls(context: AppContext): RunCalls {
   return {
     triggerPipeline: unary(context, async (request, { caller }) => {
       const { variables, triggeredBy, requestId } = request;
-      const body = parseMessage(triggerBody, { variables, triggeredBy: given(triggeredBy), requestId: given(requestId) });
+      const body = parseMessage(triggerBody, {
+        variables,
+        triggeredBy: nonEmpty(triggeredBy),
+        requestId: nonEmpty(requestId),
+      });
       const { runId } = await triggerRun(context, caller, { ...body, pipelineId: asId(request.pipelineId) });
       return { runId };
     }),
@@ -58,23 +62,23 @@ export function runCalls(context: AppContext): RunCalls {
     rerunPipeline: unary(context, async (request, { caller }) => {
       const body = parseMessage(rerunBody, {
         scope: wordOf(RERUN_SCOPES, request.scope),
-        stepRunId: given(request.stepRunId),
-        triggeredBy: given(request.triggeredBy),
-        requestId: given(request.requestId),
+        stepRunId: nonEmpty(request.stepRunId),
+        triggeredBy: nonEmpty(request.triggeredBy),
+        requestId: nonEmpty(request.requestId),
       });
-      const ids = { ...ofPipeline(request.pipelineId), runId: asId<RunCommand["runId"]>(request.runId) };
+      const ids = { ...pipelineFilter(request.pipelineId), runId: asId<RunCommand["runId"]>(request.runId) };
       const { runId, attempt } = await rerunRun(context, caller, { ...body, ...ids });
       return { runId, attempt };
     }),
 
     getPipelineRun: unary(context, async ({ pipelineId, runId, allAttempts }, { caller }) => {
-      const run = await getRun(context, caller, { ...ofPipeline(pipelineId), runId: asId(runId), allAttempts });
+      const run = await getRun(context, caller, { ...pipelineFilter(pipelineId), runId: asId(runId), allAttempts });
       return { run: runMessage(run) };
     }),
 
     listPipelineRuns: unary(context, async (request, { caller }) => {
       const { sort, status } = request;
-      const fields = { ...paging(request), sort: given(sort), status: wordOf(RUN_STATUSES, status) };
+      const fields = { ...paging(request), sort: nonEmpty(sort), status: wordOf(RUN_STATUSES, status) };
       const query = parseMessage(listRunsQuery, fields);
       const { list, total } = await listRuns(context, caller, { ...query, pipelineId: asId(request.pipelineId) });
       return { runs: list.map(runSummary), total: BigInt(total) };
@@ -100,7 +104,7 @@ export function runCalls(context: AppContext): RunCalls {
 type JobId = Parameters<typeof cancelJob>[2]["jobId"];
 
 /** Nothing for the empty text, which stands for any pipeline. */
-export function ofPipeline(pipelineId: string): { readonly pipelineId?: PipelineId } {
+export function pipelineFilter(pipelineId: string): { readonly pipelineId?: PipelineId } {
   return pipelineId === "" ? {} : { pipelineId: asId<PipelineId>(pipelineId) };
 }
 
@@ -109,9 +113,13 @@ export function readCommandBody({
   operator,
   requestId,
 }: Pick<StopPipelineRequest, "reason" | "operator" | "requestId">): ReturnType<typeof commandBody.parse> {
-  return parseMessage(commandBody, { reason: given(reason), operator: given(operator), requestId: given(requestId) });
+  return parseMessage(commandBody, {
+    reason: nonEmpty(reason),
+    operator: nonEmpty(operator),
+    requestId: nonEmpty(requestId),
+  });
 }
 
 function readCommand(request: StopPipelineRequest | PausePipelineRequest | ResumePipelineRequest): RunCommand {
-  return { ...readCommandBody(request), ...ofPipeline(request.pipelineId), runId: asId(request.runId) };
+  return { ...readCommandBody(request), ...pipelineFilter(request.pipelineId), runId: asId(request.runId) };
 }

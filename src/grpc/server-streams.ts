@@ -1,25 +1,26 @@
 /**
- * The streams that a gateway sends: each is written as fast as it is read, so that nothing waits in memory, and a caller
- * that does not read is told so and left.
+ * The streams that a gateway sends. Each stream is written only as fast as its caller reads, so that messages do not pile
+ * up in memory. A stream whose caller stops reading ends with `slow_reader`.
  */
 import type { handleServerStreamingCall, ServerWritableStream } from "@grpc/grpc-js";
 import type { AppContext } from "../app/context.ts";
 import { MillraceError } from "../domain/errors.ts";
-import { type CallFacts, factsOf } from "./calls.ts";
+import { type CallFacts, authenticateCall } from "./calls.ts";
 import { toStatus } from "./status.ts";
 
-/** A caller that takes nothing for so long while something waits for it is left. */
+/** A caller may read nothing for this long, while a message waits for it, until its stream is ended. */
 const STALL_MS = 30_000;
 
 export interface ServerStream<Request, Response> extends CallFacts {
   readonly request: Request;
   /**
-   * Resolves when there is room for more. Rejects when the stream is over, and with `slow_reader` when nothing was read for
-   * too long; `resume` then says how to go on after this message.
+   * Resolves when there is room for more. Rejects when the stream is over, and with `slow_reader` when the caller has read
+   * nothing for too long. The text of that error contains `resume`, which says how to resume after this message.
    */
   readonly write: (response: Response, resume: string) => Promise<void>;
 }
 
+/** The open server streams of this gateway. */
 export class ServerStreams {
   readonly #context: AppContext;
   readonly #stallMs: number;
@@ -30,7 +31,7 @@ export class ServerStreams {
     this.#stallMs = stallMs;
   }
 
-  /** What `serve` throws is the status of the stream; OK when it returns. */
+  /** Makes the handler of a method. The stream ends with OK when `serve` resolves, and with the status of its error otherwise. */
   handler<Request, Response>(
     serve: (stream: ServerStream<Request, Response>) => Promise<void>,
   ): handleServerStreamingCall<Request, Response> {
@@ -41,7 +42,7 @@ export class ServerStreams {
       call.on("cancelled", hangUp);
       void (async () => {
         try {
-          const facts = await factsOf(this.#context, call, over.signal);
+          const facts = await authenticateCall(this.#context, call, over.signal);
           await serve({
             ...facts,
             request: call.request,
@@ -50,7 +51,7 @@ export class ServerStreams {
           over.signal.throwIfAborted();
           call.end();
         } catch (error) {
-          // The library takes a status that is emitted as an error for the status of the call.
+          // The library sends a status that is emitted as an error as the status of the call.
           if (!call.cancelled)
             call.emit("error", toStatus(reasonOf(over.signal, error), call.getPath(), this.#context.log));
         } finally {
@@ -75,7 +76,7 @@ export class ServerStreams {
   ): Promise<void> {
     over.throwIfAborted();
     let stall: NodeJS.Timeout | undefined;
-    // Each message that is taken shows that the caller reads.
+    // The callback of each written message shows that the caller reads.
     if (call.write(response, () => void stall?.refresh())) return;
     await new Promise<void>((resolve, reject) => {
       const settle = (error?: unknown): void => {
@@ -94,7 +95,7 @@ export class ServerStreams {
   }
 }
 
-/** Why this side ended the stream, whatever that made of what was under way. */
+/** The reason for which this gateway ended the stream, if it did; else the error that ended it. */
 function reasonOf(over: AbortSignal, error: unknown): unknown {
   return over.reason instanceof MillraceError ? over.reason : error;
 }

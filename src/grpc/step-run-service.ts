@@ -8,20 +8,20 @@ import { getStepRun, listStepRuns, listStepRunsQuery, refuseUpdate } from "../ap
 import { retryStepRun } from "../app/triggering/retry-step-run.ts";
 import { asId, type JobRunId, type RunId, type StepRunId } from "../domain/ids.ts";
 import { unary } from "./calls.ts";
-import { given, paging } from "./messages/fields.ts";
+import { nonEmpty, paging } from "./messages/fields.ts";
 import { readCommandBody } from "./run-calls.ts";
 import { parseMessage } from "./messages/parse-message.ts";
-import { fileMessage, selectorOf, stepOf, stepRunRecord } from "./messages/step-run-messages.ts";
+import { fileMessage, readSelector, readStep, stepRunRecord } from "./messages/step-run-messages.ts";
 import { STEP_STATUSES, wordOf } from "./messages/words.ts";
 
 export function stepRunService(context: AppContext): StepRunServer {
   return {
     createStepRun: unary(context, async ({ pipelineId, spec, requestId, triggeredBy }, { caller }) => {
       const body = parseMessage(adHocBody, {
-        step: spec && stepOf(spec),
-        agentSelector: spec?.agentSelector && selectorOf(spec.agentSelector),
-        triggeredBy: given(triggeredBy),
-        requestId: given(requestId),
+        step: spec && readStep(spec),
+        agentSelector: spec?.agentSelector && readSelector(spec.agentSelector),
+        triggeredBy: nonEmpty(triggeredBy),
+        requestId: nonEmpty(requestId),
       });
       const stepRun = await createStepRun(context, caller, { ...body, pipelineId: asId(pipelineId) });
       return { stepRun: stepRunRecord(stepRun) };

@@ -108,7 +108,7 @@ export function streamService(
       }
     }),
 
-    agentChannel: duplex(context, (call) => channels.serve(unwrapped(call))),
+    agentChannel: duplex(context, (call) => channels.serve(unwrapChannel(call))),
   };
 
   async function tell<Request, Response>(
@@ -142,7 +142,9 @@ function eventMessage(event: RunEvent, eventNamespace: string): StreamEventsResp
 }
 
 /** The channel as `agent.v1` has it. */
-function unwrapped(call: Duplex<AgentChannelRequest, AgentChannelResponse>): Duplex<ConnectRequest, ConnectResponse> {
+function unwrapChannel(
+  call: Duplex<AgentChannelRequest, AgentChannelResponse>,
+): Duplex<ConnectRequest, ConnectResponse> {
   return {
     ...call,
     requests: requestsOf(call.requests),

@@ -79,7 +79,7 @@ describe("what an agent asks for itself", () => {
       expect(claims()).to.equal(0);
       await update({ pool: "b" });
       await until("the claim", () => claims() === 1);
-      await gateway.context.board.withdraw(offer.jobId, offer.projectId);
+      await gateway.context.board.withdraw(offer.jobId);
     });
 
     it("match no job that only the old ones did", async () => {
@@ -92,7 +92,7 @@ describe("what an agent asks for itself", () => {
       expect(claims()).to.equal(0);
       await update({ pool: "a" });
       await until("the claim", () => claims() === 1);
-      await gateway.context.board.withdraw(offer.jobId, offer.projectId);
+      await gateway.context.board.withdraw(offer.jobId);
     });
 
     it("match for an agent that waits in a fetch already", async () => {
@@ -109,7 +109,7 @@ describe("what an agent asks for itself", () => {
       await until("the claim", () => claims() === 1);
       hangUp.abort();
       await fetching;
-      await gateway.context.board.withdraw(offer.jobId, offer.projectId);
+      await gateway.context.board.withdraw(offer.jobId);
     });
 
     it("are no more than at registration, counted with those that stay", async () => {

@@ -208,7 +208,7 @@ describe("an agent's control channel", () => {
     await until("two claims", () => claims().length === 2);
     for (const job of [0, 1]) {
       await run.grant(grantOf(agent, claims()[job]!), "queued", job);
-      await gateway.context.board.withdraw(run.jobId(job), run.offer().projectId);
+      await gateway.context.board.withdraw(run.jobId(job));
       await gateway.notify(agent, { type: "dispatch", order: run.order(job) });
     }
     await channel.next("dispatch", 2);

@@ -142,6 +142,6 @@ describe("what an agent holds and what the store says", () => {
     expect(gateway.messages("claimRequested")).to.deep.equal([]);
     await Channel.open(gateway, agent, { slots: 2, held: [held()], heldJobIds: [run.jobId()] });
     await until("a claim for the second slot", () => gateway.messages("claimRequested").length === 1);
-    await gateway.context.board.withdraw(run.jobId(1), run.offer().projectId);
+    await gateway.context.board.withdraw(run.jobId(1));
   });
 });

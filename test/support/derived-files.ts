@@ -5,13 +5,14 @@ interface LintConfig {
   readonly overrides: readonly { readonly files: readonly string[]; readonly rules: object }[];
 }
 
-/** A page with the table of the import policy between `<!-- imports -->` and `<!-- end -->`. */
-export function deriveImportTable(page: string, policy: ImportPolicy): string {
+/** A page with the import policy between `<!-- imports -->` and `<!-- end -->`: one item for each row. */
+export function deriveImportList(page: string, policy: ImportPolicy): string {
   const code = (words: readonly string[]) => words.map((word) => `\`${word}\``).join(", ");
-  const rows = policy.rows.map(({ places, about, mayImport }) => `| ${code(places)} | ${about} | ${code(mayImport)} |`);
-  const table = ["| Folder | What belongs there | May import |", "| --- | --- | --- |", ...rows].join("\n");
+  const items = policy.rows.map(({ places, about, mayImport }) => {
+    return `- ${code(places)}: ${about}\n  May import: ${mayImport.length === 0 ? "nothing" : code(mayImport)}.`;
+  });
   return page.replace(/(<!-- imports -->\n).*?(<!-- end -->)/s, (_, begin: string, end: string) => {
-    return `${begin}\n${table}\n\n${end}`;
+    return `${begin}\n${items.join("\n")}\n\n${end}`;
   });
 }
 

@@ -1,28 +1,28 @@
-/** What a builtin of the agent is given, and does. */
+/** The interface between the agent and a builtin that runs in the agent's process. */
 import type { AfterJobWork } from "../after-job.ts";
 import type { GatewayAccess } from "../connection/gateway-call.ts";
 
 export interface BuiltinCall {
   readonly step: { readonly stepRunId: string; readonly token: bigint };
-  /** As they came: nothing in them was looked at. */
+  /** The arguments of the step, which the agent has not validated. */
   readonly args: Readonly<Record<string, unknown>>;
   readonly workspace: string;
-  /** For files of the agent's own. */
+  /** A folder for temporary files of the agent. */
   readonly scratchDir: string;
   readonly gateway: GatewayAccess;
-  /** Takes lines for the log of the step. */
+  /** Writes a line to the log of the step. */
   readonly say: (line: string) => void;
-  /** As `say`, once the step has ended. */
+  /** Writes a line to the log of the step after the step has ended. */
   readonly sayAfterEnd: (line: string) => void;
-  /** A text with the secrets masked that the step was given. */
+  /** Masks the secrets of the step in a text. */
   readonly mask: (text: string) => string;
-  /** Takes an output of the step: all of them within `OUTPUT_BOUNDS`. */
+  /** Sets an output of the step. All outputs together must be within `OUTPUT_BOUNDS`. */
   readonly output: (name: string, value: string) => void;
-  /** Takes what is to be done when the job has succeeded. */
+  /** Registers work for the time when the job has succeeded. */
   readonly whenJobSucceeded: (work: AfterJobWork) => void;
-  /** Aborted when the step is to end. */
+  /** Aborted when the step must end. */
   readonly signal: AbortSignal;
 }
 
-/** Rejects with why the step fails, for people. */
+/** Runs the step. Rejects when the step fails, with an error whose message is the reason for users. */
 export type Builtin = (call: BuiltinCall) => Promise<void>;

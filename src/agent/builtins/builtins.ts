@@ -1,4 +1,4 @@
-/** The builtins that the agent carries out itself, without a process. */
+/** The builtins that the agent runs in its own process. */
 import { takeArtifact } from "./artifact/artifact-step.ts";
 import type { Builtin } from "./builtin-call.ts";
 import { useCache } from "./cache/cache-step.ts";
@@ -10,7 +10,7 @@ const BUILTINS: ReadonlyMap<string, Builtin> = new Map([
   ["http", sendRequest],
 ]);
 
-/** The builtin that `uses` names (`artifact` or `artifact@v1`); undefined for what takes a process. */
+/** The builtin that `uses` names (`artifact` or `artifact@v1`); undefined for a step that needs a process of its own. */
 export function builtinOf(uses: string): Builtin | undefined {
   return BUILTINS.get(uses.endsWith("@v1") ? uses.slice(0, -3) : uses);
 }

@@ -1,30 +1,30 @@
-/** Glob patterns within a workspace or an artifact, as definitions write them. */
+/** Glob patterns of definitions for paths in a workspace or an artifact. */
 import { posix } from "node:path";
 import picomatch from "picomatch";
 
 export interface PathPatterns {
-  /** Where files that match can lie: paths without wildcards, "" for everywhere. */
+  /** The files and folders where matching files can be: paths without wildcards; "" is the root. */
   readonly starts: readonly string[];
   readonly matches: (path: string) => boolean;
 }
 
 /**
- * A pattern that matches a folder means all that lies in it; one that begins with `!` takes out of what the others match.
- * `*` and `**` match no name that begins with a dot, nor does all that lies in a folder, unless `dot` says so.
+ * A pattern that matches a folder matches everything in it. A pattern that begins with `!` excludes what it matches. `*`, `**`
+ * and the content of a folder include no names that begin with a dot, unless `dot` is true; exclusions always include them.
  */
 export function readPatterns(patterns: readonly string[], { dot = false } = {}): PathPatterns {
-  const wanted = patterns.filter((pattern) => !pattern.startsWith("!")).map(normal);
-  const unwanted = patterns.filter((pattern) => pattern.startsWith("!")).map((pattern) => normal(pattern.slice(1)));
-  const isWanted = picomatch(wanted.flatMap(withContent), { dot });
-  const isUnwanted = picomatch(unwanted.flatMap(withContent), { dot: true });
+  const included = patterns.filter((pattern) => !pattern.startsWith("!")).map(normalize);
+  const excluded = patterns.filter((pattern) => pattern.startsWith("!")).map((pattern) => normalize(pattern.slice(1)));
+  const isIncluded = picomatch(included.flatMap(withContent), { dot });
+  const isExcluded = picomatch(excluded.flatMap(withContent), { dot: true });
   return {
-    starts: [...new Set(wanted.map(startOf))],
-    matches: (path) => isWanted(path) && !isUnwanted(path),
+    starts: [...new Set(included.map(startOf))],
+    matches: (path) => isIncluded(path) && !isExcluded(path),
   };
 }
 
-/** Without `./` and slashes at its end; "" for the root. */
-function normal(pattern: string): string {
+/** The pattern without `./` and without slashes at its end; "" for the root. */
+function normalize(pattern: string): string {
   const path = posix.normalize(pattern).replace(/\/+$/, "");
   return path === "." ? "" : path;
 }

@@ -1,4 +1,4 @@
-/** The builtin `shell`: what a step's arguments ask for, and the command that does it. */
+/** The builtin `shell`: it checks the arguments of a step and prepares the command that runs. */
 import { randomUUID } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,23 +8,26 @@ const DEFAULT_SHELL = "sh -e";
 
 type Command = [program: string, ...args: string[]];
 
-/** A command, and what is to be removed after it. */
+/** A command that is ready to run. */
 export interface PreparedCommand {
   readonly command: Command;
-  /** Instead of those of the step. */
+  /** Replaces the working directory of the step. */
   readonly cwd?: string;
+  /** Replaces the environment of the step. */
   readonly env?: Readonly<Record<string, string>>;
-  /** A file that is its standard input; absent for none. */
+  /** The path of the file for its standard input; absent for an empty one. */
   readonly stdin?: string;
-  /** What an exit code says, for people; undefined when that is not known. */
+  /** The meaning of an exit code, as text for users; undefined when it is not known. */
   explain?(exitCode: number): string | undefined;
+  /** Removes temporary files. Call it after the command has ended. */
   dispose(): void;
 }
 
 /**
- * Prepares the command of a step. Either `script`, a text for `shell` (default `sh -e`; a program and its flags, split at
- * spaces), or `command` with `args`, without any shell. The script is a file in `scratchDir`, given to the shell as it is.
- * `malformed_request` for other arguments, `not_implemented` for another `uses`.
+ * Prepares the command of a step. The arguments have either `script`, a text for `shell` (default `sh -e`; a program and its
+ * flags, separated by spaces), or `command` with `args`, which run without a shell. The script is written unchanged to a file
+ * in `scratchDir`, which the shell reads. Throws `malformed_request` for other arguments, and `not_implemented` for another
+ * `uses`.
  */
 export function prepareCommand(
   step: { readonly uses: string; readonly action: string; readonly argsJson: string },
@@ -69,7 +72,7 @@ function parseArgs(json: string): ShellArgs {
   return { command: [command, ...args.map(String)] };
 }
 
-/** The arguments of a step by name; `malformed_request` when they are something else. */
+/** Parses the arguments of a step. Throws `malformed_request` if they are not a JSON object. */
 export function parseArguments(json: string): Record<string, unknown> {
   let value: unknown;
   try {

@@ -1,8 +1,11 @@
-/** Content on its way to the plane in pieces: from where the plane says on, so that a repeat of what is stored changes nothing. */
+/**
+ * Uploads content to the control plane in pieces, starting at the offset that the control plane reports. So a repeated upload
+ * does not send again what is stored.
+ */
 import type { ArtifactPiece, CommitArtifact } from "../../../proto/generated/gateway/v1/gateway.ts";
 import type { Attempt } from "./gateway-call.ts";
 
-/** Pieces on their way at a time: what is in memory of one upload is bounded by them. */
+/** Upper bound on the pieces that are sent and not answered. It also bounds the memory of one upload. */
 const PIECES_IN_FLIGHT = 8;
 
 interface ContentRequest<Begin> {
@@ -17,7 +20,10 @@ interface ContentResponse {
   message?: { $case: "storedBytes"; value: bigint } | { $case: string; value: unknown } | undefined;
 }
 
-/** `piecesFrom` gives the content from a byte on, in whole pieces. Rejects as `attempt` does. */
+/**
+ * Sends the content in one attempt of a call. `begin` describes the content, and `piecesFrom` yields it from a byte offset on,
+ * in whole pieces. Rejects as the methods of the attempt do.
+ */
 export async function sendContent<Begin>(
   { write, next, onProgress }: Attempt<ContentRequest<Begin>, ContentResponse>,
   begin: Begin,

@@ -1,4 +1,4 @@
-/** One Connect stream from its hello to its end: heartbeats out, orders in. */
+/** One Connect stream from its hello to its end. The agent sends heartbeats and reports; the gateway sends instructions. */
 import { type ClientDuplexStream, type Metadata, status } from "@grpc/grpc-js";
 import type {
   AgentClient,
@@ -11,10 +11,11 @@ import { UNCOMPRESSED } from "./gateway-clients.ts";
 
 const WELCOME_MS = 10_000;
 const SHORTEST_HEARTBEAT_MS = 50;
-/** A plane that takes in nothing for so many messages gets no more; what matters is sent again. */
-const QUEUED_MESSAGES = 1_000;
+/** While this many messages wait for a slow gateway, further ones are dropped. Reports that are dropped are sent again later. */
+const MAX_QUEUED_MESSAGES = 1_000;
 
 type Message = NonNullable<ConnectRequest["message"]>;
+/** What the gateway tells an agent to do about its steps and jobs. */
 export type Instruction = Exclude<NonNullable<ConnectResponse["message"]>, { $case: "welcome" | "heartbeatAck" }>;
 
 export interface ControlStreamOptions {
@@ -25,25 +26,26 @@ export interface ControlStreamOptions {
   readonly labels: Record<string, string>;
   readonly slots: number;
   readonly version: string;
-  /** Grows by one with each heartbeat of this boot, over all streams. */
+  /** Returns the next number of a heartbeat. Numbers grow by one over all streams of this boot. */
   readonly nextSequence: () => bigint;
-  /** What the agent holds at this moment, and why it takes no more, if it does not. */
+  /** What the agent holds now. `takesNoJobs` says why it takes no more jobs; it is empty if the agent does. */
   readonly held: () => { held: HeldStepRun[]; heldJobIds: string[]; takesNoJobs: string };
-  /** The plane has acknowledged what was sent at `sentAt` by the monotonic clock. */
+  /** The gateway has acknowledged a hello or heartbeat that was sent at `sentAt` (monotonic clock). */
   readonly onContact: (sentAt: number) => void;
   readonly onWelcome: (agentId: string) => void;
-  readonly onInstruction: (order: Instruction) => void;
+  readonly onInstruction: (instruction: Instruction) => void;
 }
 
 /** How a stream ended. */
 export interface ControlStreamEnd {
   readonly code: status;
   readonly details: string;
-  /** How long the agent was welcome; 0 when it never was. */
+  /** Time from the welcome of the gateway to the end, milliseconds; 0 without a welcome. */
   readonly welcomeMs: number;
 }
 
 export class ControlStream {
+  /** Resolves when the stream has ended. Never rejects. */
   readonly ended: Promise<ControlStreamEnd>;
   readonly #options: ControlStreamOptions;
   readonly #stream: ClientDuplexStream<ConnectRequest, ConnectResponse>;
@@ -55,7 +57,7 @@ export class ControlStream {
   #welcomeAt: number | undefined;
   #isOver = false;
 
-  /** Opens the stream and says hello. */
+  /** Opens the stream and sends the hello. */
   constructor(options: ControlStreamOptions) {
     this.#options = options;
     const { client, metadata, clock, bootId, labels, slots, version } = options;
@@ -79,15 +81,17 @@ export class ControlStream {
     this.#write({ $case: "hello", value: { bootId, labels, slots, version, ...options.held() } });
   }
 
+  /** True once the gateway has welcomed the agent. */
   get isOpen(): boolean {
     return this.#welcomeAt !== undefined;
   }
 
+  /** Sends a message, or drops it while too many wait. */
   send(message: Message): void {
-    if (this.#stream.writableLength < QUEUED_MESSAGES) this.#write(message);
+    if (this.#stream.writableLength < MAX_QUEUED_MESSAGES) this.#write(message);
   }
 
-  /** Says that the agent ends and holds nothing that runs; the plane ends the stream when it has heard that. */
+  /** Says that the agent ends and that none of its steps is running. The gateway then ends the stream. */
   sayGoodbye(): void {
     this.#write({ $case: "drain", value: { goodbye: true } });
     this.#stream.end();
@@ -98,8 +102,8 @@ export class ControlStream {
   }
 
   #receive(message: ConnectResponse["message"]): void {
-    if (message === undefined) return; // Of a newer plane.
-    // What a newer stream has renewed must not be taken for this one's.
+    if (message === undefined) return; // A kind of message that only newer gateways know.
+    // An answer on an ended stream must not renew leases: a newer stream does that now.
     if (this.#isOver) return;
     switch (message.$case) {
       case "welcome":
@@ -123,7 +127,7 @@ export class ControlStream {
 
   #beat(): void {
     const { bootId, clock, nextSequence, held } = this.#options;
-    if (this.#stream.writableLength >= QUEUED_MESSAGES) return;
+    if (this.#stream.writableLength >= MAX_QUEUED_MESSAGES) return;
     const sequence = nextSequence();
     this.#sentAt.set(sequence, clock.monotonic());
     this.#write({ $case: "heartbeat", value: { bootId, sequence, ...held() } });
@@ -137,7 +141,7 @@ export class ControlStream {
   }
 
   #write(message: Message): void {
-    // Small, and a heartbeat must not wait for its turn to be compressed.
+    // Uncompressed, since messages are small and a heartbeat must not wait until others are compressed.
     this.#stream.write({ message }, UNCOMPRESSED);
   }
 }

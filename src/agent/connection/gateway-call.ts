@@ -1,13 +1,16 @@
-/** Calls of the gateway that carry content: gone on with by a new call when one breaks, until nothing gets through for long. */
+/**
+ * Calls of the gateway that carry content. When a call breaks, a new one continues the work, until no progress was made for
+ * two minutes.
+ */
 import { type Metadata, status } from "@grpc/grpc-js";
 import type { GatewayClient } from "../../../proto/generated/gateway/v1/gateway.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { Backoff } from "./backoff.ts";
 
-/** How long nothing may get through, over all attempts. */
+/** Longest time without progress, over all attempts. */
 const MAX_STALL_MS = 120_000;
 
-/** What no other attempt would change. */
+/** Codes of answers that another attempt would not change. */
 const FINAL_CODES: readonly status[] = [
   status.INVALID_ARGUMENT,
   status.NOT_FOUND,
@@ -24,11 +27,12 @@ export interface GatewayAccess {
   readonly metadata: () => Metadata | undefined;
 }
 
-/** One attempt: where it writes to and reads from, and whom it tells that it gets on. */
+/** One attempt of a call. */
 export interface Attempt<Request, Response> {
   readonly write: (request: Request) => void;
-  /** The next answer. Rejects when the call is over. */
+  /** Reads the next answer. Rejects when the call has ended. */
   readonly next: () => Promise<Response>;
+  /** To be called after each progress: it starts the time without progress again. */
   readonly onProgress: () => void;
 }
 
@@ -39,8 +43,9 @@ interface Stream<Request, Response> extends AsyncIterable<Response> {
 }
 
 /**
- * What `attempt` resolves to on a stream that `open` has opened; after a break on another one. Rejects with the reason of
- * `signal`, with what `attempt` itself rejects with, with the plane's refusal, or with `unavailable`.
+ * Runs `attempt` on a stream that `open` opens, and again on a new stream when one breaks. Resolves with the result of
+ * `attempt`. Rejects with the reason of `signal`, with an error that `attempt` itself throws, with `conflict` when the
+ * gateway refuses the call, or with `unavailable` after two minutes without progress.
  */
 export async function callWithRetries<Request, Response, T>(
   { client, metadata }: GatewayAccess,
@@ -55,7 +60,7 @@ export async function callWithRetries<Request, Response, T>(
     let why = "this agent has no token";
     if (token !== undefined) {
       const stream = open(client, token);
-      // The iterator is told, too; nobody else must be missing for it.
+      // The iterator rejects with the error too. Without this listener, the event would end the process.
       stream.on("error", () => {});
       const cancel = (): void => stream.cancel();
       const leftMs = (): number => Math.max(0, progressAt + MAX_STALL_MS - performance.now());
@@ -97,7 +102,7 @@ export async function callWithRetries<Request, Response, T>(
 
 class BrokenCall extends Error {}
 
-/** Throws what lasts. */
+/** Why another attempt may succeed, as text for users. Throws when it cannot. */
 function reasonToRetry(error: unknown): string {
   if (error instanceof BrokenCall) return error.message;
   const { code, details } = error as { code?: unknown; details?: string };

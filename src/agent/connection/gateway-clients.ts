@@ -1,4 +1,4 @@
-/** The connection to the control plane: one address, one channel, encrypted unless it stays on this machine. */
+/** The connection to the control plane: one address and one channel, which is encrypted unless it stays on this machine. */
 import { readFile } from "node:fs/promises";
 import { Channel, type ChannelCredentials, compressionAlgorithms, credentials, Metadata } from "@grpc/grpc-js";
 import { AgentClient } from "../../../proto/generated/agent/v1/agent.ts";
@@ -13,23 +13,26 @@ export interface GatewayClients {
 }
 
 /**
- * Takes the place of the encoding when a message is written to a stream: gRPC's write flag "no compression", which its
- * library reads there and does not export.
+ * Pass this as the encoding when a message is written to a stream, so that the message is not compressed. It is the write
+ * flag "no compression" of gRPC, which the library reads from that argument and does not export.
  */
 export const UNCOMPRESSED = 2 as unknown as BufferEncoding;
 
 type Connection = Pick<AgentOptions, "address" | "tls" | "insecure">;
 
-/** Reaches nothing yet. `malformed_request` for an address that would send tokens unencrypted over a network. */
+/**
+ * Creates the clients without connecting. Rejects with `malformed_request` for a malformed address, unreadable certificate
+ * files, or an address to which tokens would be sent unencrypted over a network.
+ */
 export async function openGatewayClients(connection: Connection): Promise<GatewayClients> {
   const channelCredentials = await credentialsFor(connection);
   const channel = new Channel(connection.address, channelCredentials, {
     "grpc.initial_reconnect_backoff_ms": 100,
     "grpc.max_reconnect_backoff_ms": 1_000,
-    // A peer that vanished without a word is noticed within 15 s, also between heartbeats.
+    // A gateway that disappears without closing the connection is noticed within 15 s, even between heartbeats.
     "grpc.keepalive_time_ms": 10_000,
     "grpc.keepalive_timeout_ms": 5_000,
-    // What is not marked otherwise: batches of log lines take an eighth.
+    // Applies to messages without UNCOMPRESSED. Batches of log lines shrink to an eighth.
     "grpc.default_compression_algorithm": compressionAlgorithms.gzip,
     // Dispatches carry arguments and environments that may be large.
     "grpc.max_receive_message_length": 16 * 1024 * 1024,

@@ -1,4 +1,4 @@
-/** Who the agent is to the control plane: what Register answered, kept in a file that only this user can read. */
+/** The identity that the control plane gave the agent at registration, kept in a file that only this user can read. */
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { MillraceError } from "../../domain/errors.ts";
 
@@ -10,7 +10,7 @@ export interface AgentIdentity {
   readonly name: string;
 }
 
-/** Undefined when there is none yet; `malformed_request` when the file is damaged. */
+/** Undefined when the file does not exist yet. Rejects with `malformed_request` when it is damaged. */
 export async function readIdentity(file: string): Promise<AgentIdentity | undefined> {
   let text: string;
   try {
@@ -21,10 +21,10 @@ export async function readIdentity(file: string): Promise<AgentIdentity | undefi
   }
   const identity = parse(text);
   if (identity !== undefined) return identity;
-  throw new MillraceError("malformed_request", `${file} is damaged: remove it to register this agent anew`);
+  throw new MillraceError("malformed_request", `${file} is damaged: remove it to register this agent again`);
 }
 
-/** Replaces the file as a whole, so that a crash leaves the old one or the new one. */
+/** Replaces the whole file at once, so that a crash leaves either the old file or the new one. */
 export async function writeIdentity(file: string, identity: AgentIdentity): Promise<void> {
   const draft = `${file}.new`;
   await writeFile(draft, `${JSON.stringify(identity)}\n`, { mode: 0o600 });

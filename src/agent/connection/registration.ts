@@ -1,4 +1,4 @@
-/** How the agent gets its identity: from the file of an earlier start, else from the control plane. */
+/** Registers the agent with the control plane. */
 import { type ServiceError, status } from "@grpc/grpc-js";
 import type { AgentClient, RegisterRequest, RegisterResponse } from "../../../proto/generated/agent/v1/agent.ts";
 import { MillraceError } from "../../domain/errors.ts";
@@ -9,7 +9,7 @@ import { bearer } from "./gateway-clients.ts";
 
 const CALL_MS = 10_000;
 
-/** Answers that another try cannot change. */
+/** Codes of answers that another attempt cannot change. */
 const REFUSALS: readonly status[] = [
   status.UNAUTHENTICATED,
   status.PERMISSION_DENIED,
@@ -20,8 +20,9 @@ const REFUSALS: readonly status[] = [
 ];
 
 /**
- * Registers this agent, again and again while the control plane cannot be reached; undefined when `signal` is aborted.
- * `unauthenticated` or `malformed_request` when the plane refuses.
+ * Registers this agent, and repeats the attempt while the control plane cannot be reached. Undefined when `signal` is
+ * aborted. Rejects with `unauthenticated` when the control plane refuses the token, and with `malformed_request` when it
+ * refuses the request.
  */
 export async function register(
   client: AgentClient,

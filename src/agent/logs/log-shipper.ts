@@ -105,12 +105,12 @@ export class LogShipper {
   }
 
   /**
-   * Opens a finished log again while `add` calls {@link add}. The lines have no effect when the control plane refused the log
-   * before all its lines were stored.
+   * Opens a finished log again, calls `addLines`, which may call {@link add}, and finishes the log again. The lines have no
+   * effect if the control plane refused the log before all its lines were stored.
    */
-  addToFinished(log: StepLog, add: () => void): void {
+  addToFinished(log: StepLog, addLines: () => void): void {
     if (log.isStored) this.#logs.set(keyOf(log.owner), log);
-    add();
+    addLines();
     this.finish(log);
   }
 

@@ -4,8 +4,12 @@ import type { JobState } from "../../../actors/job/state.ts";
 import { supersedeStreams } from "../../board/agent-notices.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId, JobRunId, RunId } from "../../domain/ids.ts";
+import type { WithStores } from "../context.ts";
 import type { AgentsContext } from "./context.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
+
+/** What the removal of an agent uses. */
+type RemovalContext = Pick<AgentsContext, "feed" | "mailboxes" | "presence" | "log"> & WithStores<"aggregates" | "identity">;
 
 /** One start of one agent. */
 export interface AgentBoot {
@@ -41,7 +45,7 @@ export async function revokeAgentToken(
 }
 
 /** Removes an agent with its tokens. Its live jobs count as lost. Safe to repeat until it has succeeded. */
-export async function removeAgent(context: AgentsContext, agentId: AgentId): Promise<void> {
+export async function removeAgent(context: RemovalContext, agentId: AgentId): Promise<void> {
   for (const { runId, jobId, actor } of await context.stores.aggregates.jobsHeldBy(agentId)) {
     const { grant } = actor.state as JobState;
     await sendAgentLost(context, { runId, jobId }, grant!, "agent_unregistered");
@@ -55,7 +59,7 @@ export async function removeAgent(context: AgentsContext, agentId: AgentId): Pro
 
 /** Tells a job that the agent which has it, as it was with that boot, holds nothing any more. */
 export async function sendAgentLost(
-  context: AgentsContext,
+  context: Pick<AgentsContext, "mailboxes">,
   job: { readonly runId: RunId; readonly jobId: JobRunId },
   { agentId, bootId }: AgentBoot,
   reason: string,
@@ -65,7 +69,7 @@ export async function sendAgentLost(
 }
 
 /** Closes the streams that were opened with a token that is now revoked. A failure is logged: each stream checks its token itself. */
-export async function endStreams(context: AgentsContext, agentId: AgentId): Promise<void> {
+export async function endStreams(context: Pick<AgentsContext, "feed" | "log">, agentId: AgentId): Promise<void> {
   try {
     await supersedeStreams(context, agentId, "");
   } catch (error) {

@@ -1,3 +1,3 @@
 import type { AppContext, WithStores } from "../context.ts";
 
-export type AgentsContext = Pick<AppContext, "feed" | "mailboxes" | "board" | "presence" | "log"> & WithStores<"aggregates" | "agentEvents" | "identity">;
+export type AgentsContext = Pick<AppContext, "feed" | "mailboxes" | "presence" | "log"> & WithStores<"aggregates" | "agentEvents" | "identity">;

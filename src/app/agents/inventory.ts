@@ -5,6 +5,7 @@ import type { AgentId, ProjectId } from "../../domain/ids.ts";
 import type { Labels } from "../../domain/labels.ts";
 import type { QuotaUse } from "../../domain/quotas.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
+import type { WithStores } from "../context.ts";
 import type { AgentsContext } from "./context.ts";
 import { rfc3339 } from "../times.ts";
 
@@ -25,7 +26,7 @@ export interface AgentView {
 }
 
 export async function listAgents(
-  context: AgentsContext,
+  context: Pick<AgentsContext, "presence" | "log"> & WithStores<"identity">,
   caller: Caller,
 ): Promise<{ readonly list: readonly AgentView[]; readonly total: number }> {
   authoriseUser(caller, "readAgents");
@@ -46,7 +47,7 @@ export async function listAgents(
 }
 
 /** Agents that are online, or null when presence cannot be read: what a reader shows does not depend on it. */
-async function readOnline(context: AgentsContext): Promise<readonly PresenceRecord[] | null> {
+async function readOnline(context: Pick<AgentsContext, "presence" | "log">): Promise<readonly PresenceRecord[] | null> {
   try {
     return await context.presence.online(ONLINE_MS);
   } catch (error) {
@@ -56,13 +57,13 @@ async function readOnline(context: AgentsContext): Promise<readonly PresenceReco
 }
 
 /** What those wait for that wait for an agent: of these projects; nothing is read when there are none. */
-export async function readAgents(context: AgentsContext, projectIds: readonly ProjectId[]): Promise<Agents> {
+export async function readAgents(context: Pick<AgentsContext, "board" | "presence" | "log">, projectIds: readonly ProjectId[]): Promise<Agents> {
   if (projectIds.length === 0) return { online: null, quotas: [] };
   const [online, quotas] = await Promise.all([readOnline(context), readQuotas(context, projectIds)]);
   return { online, quotas };
 }
 
-async function readQuotas(context: AgentsContext, projectIds: readonly ProjectId[]): Promise<readonly QuotaUse[]> {
+async function readQuotas(context: Pick<AgentsContext, "board" | "log">, projectIds: readonly ProjectId[]): Promise<readonly QuotaUse[]> {
   try {
     return await context.board.quotaUse(projectIds);
   } catch (error) {

@@ -2,7 +2,7 @@
 import { editText } from "../../definition/edit/edit-text.ts";
 import { renderSpec } from "../../definition/edit/render.ts";
 import type { Pipeline, Revision } from "../../stores/ports/pipelines.ts";
-import type { CatalogueContext } from "./context.ts";
+import type { WithStores } from "../context.ts";
 
 export interface Draft {
   /** The head that the text is made from, and on which alone it may be committed; null before the first save. */
@@ -14,7 +14,7 @@ export interface Draft {
 
 /** Keeps the comments and the layout of a head of the same format; in another format the text is written anew. */
 export async function draftOn(
-  { stores }: CatalogueContext,
+  { stores }: WithStores<"pipelines">,
   { headRevisionId }: Pipeline,
   { spec, format }: { readonly spec: unknown; readonly format: Revision["format"] },
 ): Promise<Draft> {

@@ -6,7 +6,6 @@ import type { CommandId, RootId } from "../../domain/ids.ts";
 import { shardOf } from "../../../queues/shard-map.ts";
 import { commandChannel } from "../../feed/feed.ts";
 import type { AppContext, WithStores } from "../context.ts";
-import type { CommandsContext } from "./context.ts";
 import { ringDoorbell } from "./doorbell.ts";
 import { Signal } from "../signal.ts";
 
@@ -15,6 +14,9 @@ const VERDICT_POLL_MS = 200;
 
 /** What it takes to say something to an aggregate. */
 export type CommandPorts = Pick<AppContext, "clock" | "mailboxes" | "shards" | "log"> & WithStores<"inbox">;
+
+/** What it takes to store a command and to wait for its verdict. */
+type AwaitingPorts = CommandPorts & Pick<AppContext, "feed">;
 
 export interface NewCommand {
   readonly id: CommandId;
@@ -30,7 +32,7 @@ export async function storeCommand(context: CommandPorts, { id, rootId, body }: 
 }
 
 /** Stores it and waits for the verdict: null when there is none within 5 s. */
-export async function storeAndWait(context: CommandsContext, command: NewCommand): Promise<Verdict | null> {
+export async function storeAndWait(context: AwaitingPorts, command: NewCommand): Promise<Verdict | null> {
   const told = new Signal();
   // Without the feed the verdict is found by reading alone.
   const unsubscribe = await context.feed
@@ -54,7 +56,7 @@ export async function storeAndWait(context: CommandsContext, command: NewCommand
  * when there is none within 5 s; the command stays stored.
  */
 export async function verdictOn(
-  context: CommandsContext,
+  context: AwaitingPorts,
   command: NewCommand,
   known: Verdict | null | undefined,
 ): Promise<Verdict> {

@@ -9,7 +9,7 @@ import type { AggregateHead } from "../../stores/ports/aggregates.ts";
 import { authoriseUser, type Caller, claimedIdentity, type UserCaller } from "../identity/access.ts";
 import type { CommandsContext } from "./context.ts";
 import { findRunHead } from "../find.ts";
-import { type NewCommand, storeCommand, verdictOn } from "./commands.ts";
+import { type CommandPorts, type NewCommand, storeCommand, verdictOn } from "./commands.ts";
 import { claimRequest } from "../request-ids.ts";
 
 type CommandKind = UserCommand["kind"];
@@ -56,7 +56,7 @@ export function resumeRun(context: CommandsContext, caller: Caller, input: RunCo
 
 /** Stores a stop of a live run: part of operations that stop runs by the way and have their own authorisation. */
 export async function insertStop(
-  context: CommandsContext,
+  context: CommandPorts,
   user: UserCaller,
   head: AggregateHead,
   reason: string,

@@ -5,7 +5,7 @@ import { MillraceError } from "../../domain/errors.ts";
 import type { ArtifactId, JobRunId, RunId } from "../../domain/ids.ts";
 import type { ArtifactRecord, ArtifactSummary } from "../../stores/ports/artifacts.ts";
 import { readBlob } from "./content.ts";
-import type { ContentContext } from "./context.ts";
+import type { WithStores } from "../context.ts";
 import { noRun } from "../find.ts";
 
 export interface RunArtifact {
@@ -21,7 +21,7 @@ export interface RunArtifact {
 }
 
 /** By the time of their beginning; also what is uploading or has expired. Throws `not_found` when there is no such run. */
-export async function artifactsOfRun({ stores }: ContentContext, runId: RunId): Promise<readonly RunArtifact[]> {
+export async function artifactsOfRun({ stores }: WithStores<"aggregates" | "plans" | "artifacts">, runId: RunId): Promise<readonly RunArtifact[]> {
   const [aggregate, plan] = await Promise.all([stores.aggregates.load(runId), stores.plans.loadPlan(runId)]);
   if (aggregate === undefined || plan === undefined) throw noRun(runId, undefined);
   const jobs = aggregate.actors.flatMap(({ kind, state }) => (kind === "job" ? [state as JobState] : []));
@@ -61,7 +61,7 @@ export function noArtifact(artifactId: ArtifactId, runId: RunId): MillraceError 
 
 /** A part of the content of all files, in at least one piece, which may be empty. Throws `not_found` when it is not there. */
 export function readContent(
-  { stores }: ContentContext,
+  { stores }: WithStores<"blobs">,
   { artifactId, name }: ArtifactRecord,
   from: number,
   length: number,

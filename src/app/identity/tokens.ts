@@ -7,6 +7,8 @@ import { asId, newId, type TokenId } from "../../domain/ids.ts";
 import type { Token, TokenKind } from "../../stores/ports/identity.ts";
 import type { IdentityContext } from "./context.ts";
 
+type TokensContext = Omit<IdentityContext, "signingKey">;
+
 export interface TokenRequest {
   readonly kind: TokenKind;
   /** Id of the user or agent that the token speaks for; for a registration token the user who made it. */
@@ -23,14 +25,14 @@ export interface TokenRequest {
 const ISSUED = /^mrt_(tok_[0-9A-Z]{26})_([0-9a-f]{64})$/;
 
 /** Stores a new token and answers its text: the only time that anybody sees it. */
-export async function issueToken(context: IdentityContext, request: TokenRequest): Promise<string> {
+export async function issueToken(context: TokensContext, request: TokenRequest): Promise<string> {
   const text = `mrt_${newId("tok")}_${randomBytes(32).toString("hex")}`;
   await storeToken(context, text, request);
   return text;
 }
 
 /** Stores a token whose text somebody chose; a repeat changes nothing. */
-export async function adoptToken(context: IdentityContext, text: string, request: TokenRequest): Promise<void> {
+export async function adoptToken(context: TokensContext, text: string, request: TokenRequest): Promise<void> {
   const { identity } = context.stores;
   const { tokenId } = takeApart(text);
   if ((await identity.findToken(tokenId)) !== undefined) return;
@@ -43,7 +45,7 @@ export async function adoptToken(context: IdentityContext, text: string, request
 }
 
 /** The stored token that `text` proves, or undefined: unknown, wrong secret or expired. */
-export async function findProvenToken(context: IdentityContext, text: string): Promise<Token | undefined> {
+export async function findProvenToken(context: TokensContext, text: string): Promise<Token | undefined> {
   const { tokenId, secretHash } = takeApart(text);
   const token = await context.stores.identity.findToken(tokenId);
   if (token === undefined || !timingSafeEqual(Buffer.from(token.secretHash, "hex"), secretHash)) return undefined;
@@ -55,7 +57,7 @@ export function tokenIdOf(text: string): TokenId {
   return takeApart(text).tokenId;
 }
 
-async function storeToken(context: IdentityContext, text: string, request: TokenRequest): Promise<void> {
+async function storeToken(context: TokensContext, text: string, request: TokenRequest): Promise<void> {
   const now = context.clock.now();
   const { tokenId, secretHash } = takeApart(text);
   await context.stores.identity.createToken({

@@ -1,3 +1,3 @@
 import type { AppContext, WithStores } from "../context.ts";
 
-export type RunsContext = Pick<AppContext, "feed" | "mailboxes" | "board" | "presence" | "clock" | "log"> & WithStores<"aggregates" | "plans" | "inbox" | "events" | "agentEvents" | "outputs" | "artifacts" | "blobs" | "pipelines" | "identity" | "idempotency" | "removeRun" | "removals" | "retention">;
+export type RunsContext = Pick<AppContext, "board" | "presence" | "clock" | "log"> & WithStores<"aggregates" | "plans" | "events" | "outputs" | "pipelines" | "idempotency" | "retention">;

@@ -4,7 +4,7 @@ import type { RunId, StepRunId } from "../../domain/ids.ts";
 import type { WithStores } from "../context.ts";
 import { noRun } from "../find.ts";
 
-type Ports = WithStores<"aggregates">;
+type Ports = WithStores<"retention">;
 
 /** Throws `not_found` when the log of a step of the run was removed by the rules of retention, or the run was. */
 export async function requireLog({ stores }: Ports, runId: RunId, stepRunId: StepRunId): Promise<void> {

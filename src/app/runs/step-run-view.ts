@@ -7,6 +7,7 @@ import type { AgentSelector } from "../../domain/labels.ts";
 import type { JobSpec, PlannedStep, StepSpec } from "../../domain/plan.ts";
 import type { ResourceUsage } from "../../domain/resource-usage.ts";
 import type { StepStatus } from "../../domain/status.ts";
+import type { WithStores } from "../context.ts";
 import type { RunsContext } from "./context.ts";
 import { noPlan, noRun } from "../find.ts";
 import { readAgents } from "../agents/inventory.ts";
@@ -14,6 +15,9 @@ import { readGates } from "./read-gates.ts";
 import { type Linked, shown, takeApart, waitsForAgent } from "./run-view.ts";
 import { noStepRun } from "../step-runs.ts";
 import { jobWaitingFor, stepWaitingFor, type WaitingFor } from "./waiting.ts";
+
+/** What a view of step runs is read from. */
+type ViewContext = Pick<RunsContext, "board" | "presence" | "log"> & WithStores<"aggregates" | "plans">;
 
 /** A step run with what it does. */
 export interface StepRunView {
@@ -58,7 +62,7 @@ export interface PlacedStep {
  * attempts, or all. Throws `not_found` when there is no such run.
  */
 export async function viewStepRuns(
-  context: RunsContext,
+  context: ViewContext,
   runId: RunId,
   allAttempts: boolean,
   choose: (steps: readonly PlacedStep[]) => readonly PlacedStep[],
@@ -104,7 +108,7 @@ export async function viewStepRuns(
 }
 
 /** One step run, of whichever attempt. Throws `not_found`. */
-export async function viewStepRun(context: RunsContext, runId: RunId, stepRunId: StepRunId): Promise<StepRunView> {
+export async function viewStepRun(context: ViewContext, runId: RunId, stepRunId: StepRunId): Promise<StepRunView> {
   const [found] = await viewStepRuns(context, runId, true, (steps) =>
     steps.filter(({ step }) => step.stepRunId === stepRunId),
   );
@@ -134,7 +138,7 @@ function inPlanOrder(
 }
 
 async function loadSpecs(
-  { stores }: RunsContext,
+  { stores }: WithStores<"plans">,
   runId: RunId,
   steps: readonly PlacedStep[],
 ): Promise<ReadonlyMap<number, JobSpec>> {

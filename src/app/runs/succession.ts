@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { RunId } from "../../domain/ids.ts";
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
+import type { WithStores } from "../context.ts";
 import type { RunsContext } from "./context.ts";
 
 /** What its creation needs, so that whoever finds it unfinished can finish it. */
@@ -20,14 +21,14 @@ interface Predecessor {
 }
 
 /** The successor that was claimed; its run may not be there yet. */
-export async function findSuccessor({ stores }: RunsContext, run: Predecessor): Promise<Successor | undefined> {
+export async function findSuccessor({ stores }: WithStores<"idempotency">, run: Predecessor): Promise<Successor | undefined> {
   const claimed = await stores.idempotency.find(successionKey(run));
   return claimed && (JSON.parse(claimed.createdId) as Successor);
 }
 
 /** Answers the successor that the run has now: this one, or one that was claimed before. */
 export async function claimSuccessor(
-  { stores, clock }: RunsContext,
+  { stores, clock }: Pick<RunsContext, "clock"> & WithStores<"idempotency">,
   run: Predecessor,
   successor: Successor,
 ): Promise<Successor> {
@@ -38,7 +39,7 @@ export async function claimSuccessor(
 
 /** The run that repeats this one, or null. */
 export async function retriedBy(
-  context: RunsContext,
+  context: WithStores<"aggregates" | "idempotency">,
   run: Predecessor & Pick<AggregateHead, "final">,
 ): Promise<RunId | null> {
   // Only a run that has ended can be repeated.
@@ -55,7 +56,7 @@ const UNBORN_MS = 3_600_000;
  * The run that repeats this one and may need what it has left; null when there is none. Then none can come any more: it is
  * claimed by nobody.
  */
-export async function neededBy({ stores, clock }: RunsContext, run: Predecessor): Promise<RunId | null> {
+export async function neededBy({ stores, clock }: Pick<RunsContext, "clock"> & WithStores<"aggregates" | "idempotency" | "removals">, run: Predecessor): Promise<RunId | null> {
   const nobody: Successor = { runId: run.rootId, scope: "all", stepRunId: "", triggeredBy: "", actor: "" };
   const { createdId, at } = await stores.idempotency.claim({
     key: successionKey(run),

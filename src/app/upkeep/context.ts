@@ -1,3 +1,3 @@
 import type { AppContext, WithStores } from "../context.ts";
 
-export type UpkeepContext = Pick<AppContext, "feed" | "mailboxes" | "board" | "presence" | "clock" | "log" | "shards" | "signingKey"> & WithStores<"aggregates" | "plans" | "inbox" | "events" | "agentEvents" | "outputs" | "artifacts" | "blobs" | "deadLetters" | "pipelines" | "identity" | "idempotency" | "removeRun" | "removals" | "retention">;
+export type UpkeepContext = Pick<AppContext, "clock" | "log" | "shards"> & WithStores<"aggregates" | "inbox" | "agentEvents" | "artifacts" | "blobs" | "deadLetters" | "pipelines" | "identity" | "idempotency" | "removeRun" | "removals" | "retention">;

@@ -27,7 +27,7 @@ const MAX_HELD = 10_000;
 
 const id = z.string().min(1, "is required").max(128);
 /** Chosen by the agent: a boot id or a request id. */
-export const chosenId = id;
+export const agentChosenId = id;
 
 const wholeNumber = z
   .bigint()
@@ -100,7 +100,7 @@ function readOutputs({ stepRunId, outputs }: ReportMessage): Pairs<string> {
 
 export function readHello(hello: HelloMessage): Hello {
   const facts = parseMessage(agentFacts, hello);
-  return { bootId: parseMessage(chosenId, hello.bootId), facts, holdings: readHoldings(hello) };
+  return { bootId: parseMessage(agentChosenId, hello.bootId), facts, holdings: readHoldings(hello) };
 }
 
 export function readHeartbeat(heartbeat: HeartbeatRequest): Heartbeat {

@@ -9,13 +9,13 @@ export function wholeMs(value: number | null): bigint {
   return BigInt(Math.round(value ?? 0));
 }
 
-/** Undefined for the empty text, which stands for what is not given. */
-export function given<T extends string>(value: T): T | undefined {
+/** Undefined for the empty text, which stands for what is not nonEmpty. */
+export function nonEmpty<T extends string>(value: T): T | undefined {
   return value === "" ? undefined : value;
 }
 
 /** Without what is undefined. */
-export function present(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+export function withoutUndefined(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 

@@ -13,7 +13,7 @@ import { MillraceError } from "../../domain/errors.ts";
 import type { AgentSelector } from "../../domain/labels.ts";
 import type { PlannedStep } from "../../domain/plan.ts";
 import type { ResourceUsage } from "../../domain/resource-usage.ts";
-import { given, present, wholeMs } from "./fields.ts";
+import { nonEmpty, withoutUndefined, wholeMs } from "./fields.ts";
 import { LABEL_OPERATORS, STEP_STATUSES, wordOf } from "./words.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -91,28 +91,28 @@ export function fileMessage({ sizeBytes, storedAtMs, ...file }: StepRunFile): Ar
 }
 
 /** Throws `malformed_request` for arguments that are no JSON; all else is for the validator of definitions. */
-export function stepOf(spec: StepRunSpec): Fields {
+export function readStep(spec: StepRunSpec): Fields {
   const { name, uses, action, when, timeoutMs, continueOnError, retry, workingDirectory, artifactPaths } = spec;
-  return present({
-    name: given(name),
+  return withoutUndefined({
+    name: nonEmpty(name),
     uses,
-    action: given(action),
+    action: nonEmpty(action),
     args: argsOf(spec),
     env: spec.env.length === 0 ? undefined : Object.fromEntries(spec.env.map(({ name: key, value }) => [key, value])),
-    when: given(when),
+    when: nonEmpty(when),
     timeout: duration(timeoutMs),
     retry: retry && retryOf(retry),
     continueOnError: continueOnError || undefined,
-    workingDirectory: given(workingDirectory),
+    workingDirectory: nonEmpty(workingDirectory),
     artifacts: artifactPaths.length === 0 ? undefined : [{ name: "artifacts", paths: artifactPaths }],
   });
 }
 
-export function selectorOf({ matchLabels, matchExpressions }: SelectorMessage): Fields {
+export function readSelector({ matchLabels, matchExpressions }: SelectorMessage): Fields {
   return {
     matchLabels,
     matchExpressions: matchExpressions.map(({ key, operator, values }) =>
-      present({
+      withoutUndefined({
         key,
         operator: wordOf(LABEL_OPERATORS, operator),
         values: values.length === 0 ? undefined : values,
@@ -136,7 +136,7 @@ function argsOf({ argsJson }: StepRunSpec): unknown {
 function retryOf({ maxAttempts, delayMs, backoff, maxDelayMs, on }: RetryPolicy): Fields {
   const exitCodes = on.flatMap((cause) => /^exit:(\d{1,3})$/.exec(cause)?.[1] ?? []).map(Number);
   const causes = on.map((cause) => (/^exit:\d{1,3}$/.test(cause) ? "failed" : cause));
-  return present({
+  return withoutUndefined({
     attempts: maxAttempts,
     delay: duration(delayMs),
     backoff: backoff === 0 ? undefined : backoff,

@@ -4,8 +4,8 @@ import type { SecretVersion } from "../check/evidence.ts";
 import type { Random } from "../world/random.ts";
 import { type Client, Refusal, REQUEST_TIMEOUT_MS } from "./client.ts";
 
-const MESSAGES = Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789");
-const PART_LETTERS = 16;
+const CHARACTERS = Array.from("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789");
+const PART_LENGTH = 16;
 const PROJECT = "/projects/default";
 export const CONTROL = "control";
 
@@ -100,6 +100,6 @@ export class Secrets {
   }
 
   #part(): string {
-    return Array.from({ length: PART_LETTERS }, () => this.#random.pick(MESSAGES)).join("");
+    return Array.from({ length: PART_LENGTH }, () => this.#random.pick(CHARACTERS)).join("");
   }
 }

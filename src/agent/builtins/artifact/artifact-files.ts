@@ -1,6 +1,6 @@
 /**
- * The files of a workspace that a step keeps: found by patterns, read once for their checksums and once more to be sent.
- * Nothing outside the workspace is read, whatever links the step has left in it.
+ * The files of a workspace that a step keeps. They are found by patterns, read once for their checksums, and read again when
+ * they are sent. Nothing outside of the workspace is read, even if the step has left links in it.
  */
 import { createHash } from "node:crypto";
 import { constants, type Stats } from "node:fs";
@@ -10,19 +10,20 @@ import { type ArtifactFile, isArtifactPath, MANIFEST_BOUNDS, PIECE_BYTES } from 
 import { MillraceError } from "../../../domain/errors.ts";
 import { type PathPatterns, readPatterns } from "../patterns.ts";
 
-/** To open a pipe must not wait for its writer, and no link is followed: paths are resolved before. */
+/** Opening a pipe must not wait for a writer, and no link may be followed, since the paths are resolved before. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
 
-/** A file to keep, as it was when its checksum was made. */
+/** A file to keep. */
 export interface FoundFile extends ArtifactFile {
   readonly realPath: string;
+  /** The state of the file when its checksum was computed. */
   readonly seen: Pick<Stats, "dev" | "ino" | "size" | "mtimeMs">;
 }
 
 /**
- * The regular files that match, by their paths. A link to a file of the workspace counts as that file; links to folders
- * are not walked into, and sockets, pipes and devices are passed over. Rejects with `malformed_request` for a link that
- * leads out of the workspace, a name that cannot be kept, or too many files; with `conflict` for a file that changes.
+ * Finds the regular files that match, sorted by path. A link to a file of the workspace counts as that file. Links to folders
+ * are not followed; sockets, pipes and devices are skipped. Rejects with `malformed_request` for a link that leads out of the
+ * workspace, a name that cannot be kept, or too many files, and with `conflict` for a file that changes meanwhile.
  */
 export async function findFiles(
   workspace: string,
@@ -38,7 +39,10 @@ export async function findFiles(
   return found;
 }
 
-/** The content of the files, one after the other, from a byte on, in whole pieces. Rejects with `conflict` when one has changed. */
+/**
+ * Yields the content of all files in a row, from the byte offset `from` on, in pieces of `PIECE_BYTES` (the last may be
+ * shorter). Rejects with `conflict` when a file has changed.
+ */
 export async function* piecesOf(files: readonly FoundFile[], from: number): AsyncGenerator<Buffer, void, void> {
   let piece = Buffer.allocUnsafe(PIECE_BYTES);
   let filled = 0;
@@ -72,7 +76,7 @@ class Search {
   readonly #workspace: string;
   readonly #patterns: PathPatterns;
   readonly #signal: AbortSignal;
-  /** Real paths by path. */
+  /** Real paths of the files found, by path. */
   readonly #found = new Map<string, string>();
 
   constructor(workspace: string, patterns: PathPatterns, signal: AbortSignal) {
@@ -86,7 +90,7 @@ class Search {
     return [...this.#found].sort(([a], [b]) => (a < b ? -1 : 1));
   }
 
-  /** What stands at a path, which is a link or was named itself. */
+  /** Takes the file or folder at a path that is a link, or at which a pattern starts. */
   async #take(path: string, at: string, isStart: boolean): Promise<void> {
     const realPath = await realpath(at).catch(ifMissing);
     if (realPath === undefined) return;

@@ -1,4 +1,7 @@
-/** Writes the files of an artifact into a workspace, and nowhere else: each is whole and compared before it has its name. */
+/**
+ * Writes the files of an artifact into a workspace, and nowhere else. A file gets its name only when it is complete and its
+ * checksum was verified.
+ */
 import { createHash, type Hash, randomUUID } from "node:crypto";
 import { type FileHandle, lstat, mkdir, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -7,7 +10,7 @@ import { MillraceError } from "../../../domain/errors.ts";
 
 interface OpenFile {
   readonly handle: FileHandle;
-  /** Beside the place that the file is for, so that it can be renamed to it. */
+  /** The temporary path, in the folder of the final path, so that a rename completes the file. */
   readonly draft: string;
   readonly hash: Hash;
 }
@@ -17,13 +20,13 @@ export class ArtifactPlacement {
   readonly #folder: string;
   readonly #files: readonly ArtifactFile[];
   readonly #cutter: FileCutter;
-  /** Folders that are known to be folders and no links. */
+  /** Paths that are known to be folders, not links. */
   readonly #folders = new Set<string>();
   #open: OpenFile | undefined;
 
   /**
-   * `folder` is within the workspace, "" for its root; the files come in this order. Throws `malformed_request` for a path
-   * that leads out of it.
+   * `folder` is a path in the workspace, "" for its root. The content arrives in the order of `files`. Throws
+   * `malformed_request` for a path that leads out of the workspace.
    */
   constructor(workspace: string, folder: string, files: readonly ArtifactFile[]) {
     for (const path of [...(folder === "" ? [] : [folder]), ...files.map(({ path: each }) => each)]) {
@@ -35,14 +38,14 @@ export class ArtifactPlacement {
     this.#cutter = new FileCutter(files);
   }
 
-  /** The file that is not there yet, and how much of it is. */
+  /** The index of the first incomplete file, and how many of its bytes were written. */
   get position(): { readonly index: number; readonly offset: number } {
     return this.#cutter.position;
   }
 
   /**
-   * Takes the next bytes of the content; begin with none. Rejects with `conflict` where a file cannot be put and for
-   * content that differs from its checksum.
+   * Writes the next bytes of the content. The first call must pass no bytes, so that empty files are created. Rejects with
+   * `conflict` when a file cannot be written, and when its content does not match its checksum.
    */
   async write(bytes: Uint8Array): Promise<void> {
     for (const part of this.#cutter.cut(bytes)) {
@@ -65,12 +68,12 @@ export class ArtifactPlacement {
     if (hash.digest("hex") !== file.sha256) throw conflict(file.path, "does not have its checksum");
     await handle.chmod(file.executable ? 0o755 : 0o644);
     await handle.close();
-    // What stands there is replaced, a link itself and never what it names.
+    // The rename replaces an existing file. It replaces a link itself, never the link's target.
     await rename(draft, this.#placeOf(file.path));
     this.#open = undefined;
   }
 
-  /** Removes what is not whole. */
+  /** Removes an incomplete file. */
   async dispose(): Promise<void> {
     if (this.#open === undefined) return;
     await this.#open.handle.close().catch(() => {});

@@ -1,4 +1,4 @@
-/** The builtin `artifact`: puts into the workspace what an earlier step of the run has kept. */
+/** The builtin `artifact`: it puts files into the workspace that an earlier step of the run has kept. */
 import type {
   ArtifactFiles,
   PullArtifactRequest,
@@ -13,35 +13,35 @@ import { readPatterns } from "../patterns.ts";
 
 interface ArtifactArgs {
   readonly name: string;
-  /** Empty for the one that keeps it. */
+  /** The job that kept the artifact; empty when the name alone identifies it. */
   readonly job: string;
-  /** Undefined for all. */
+  /** Patterns of the files to fetch; undefined for all files. */
   readonly paths: readonly string[] | undefined;
-  /** Folder within the workspace; empty for its root. */
+  /** Folder in the workspace; empty for its root. */
   readonly folder: string;
 }
 
-/** What is put from the first answer on; another artifact cannot take the place of the one that was begun. */
+/** The download after its first answer. Later attempts must continue with the same artifact. */
 interface Begun {
   readonly artifactId: string;
-  /** Positions in the artifact of the files that are wanted. */
+  /** Positions of the requested files in the artifact. */
   readonly positions: readonly number[];
   readonly files: readonly ArtifactFile[];
   readonly placement: ArtifactPlacement;
 }
 
-/** Rejects with what is wrong: for people. */
+/** Fetches the artifact that the arguments name. Rejects with an error whose message is for users. */
 export async function takeArtifact({ step, args, workspace, gateway, say, signal }: BuiltinCall): Promise<void> {
-  const wanted = readArgs(args);
+  const target = readArgs(args);
   let begun: Begun | undefined;
   const attempt = async (call: Attempt<PullArtifactRequest, PullArtifactResponse>): Promise<void> => {
     const { stepRunId, token } = step;
-    const { name, job } = wanted;
+    const { name, job } = target;
     call.write({ message: { $case: "find", value: { stepRunId, token, name, job } } });
     const { message } = await call.next();
     if (message?.$case !== "found") throw new Error("the control plane answers what this agent does not know");
     call.onProgress();
-    begun ??= begin(message.value, wanted, workspace);
+    begun ??= begin(message.value, target, workspace);
     if (begun.artifactId !== message.value.artifactId) {
       throw new MillraceError("conflict", `another artifact ${JSON.stringify(name)} was kept meanwhile`);
     }
@@ -54,7 +54,7 @@ export async function takeArtifact({ step, args, workspace, gateway, say, signal
   }
   const { files } = begun!;
   const size = `${bytesOfFiles(files)} bytes in ${files.length} ${files.length === 1 ? "file" : "files"}`;
-  say(`the artifact ${JSON.stringify(wanted.name)} is here: ${size}`);
+  say(`the artifact ${JSON.stringify(target.name)} is here: ${size}`);
 }
 
 function begin({ artifactId, files }: ArtifactFiles, { name, paths, folder }: ArtifactArgs, workspace: string): Begun {
@@ -63,11 +63,11 @@ function begin({ artifactId, files }: ArtifactFiles, { name, paths, folder }: Ar
   if (positions.length === 0) {
     throw new MillraceError("not_found", `no file of the artifact ${JSON.stringify(name)} matches the paths`);
   }
-  const wanted = positions.map((index) => ({ ...files[index]!, sizeBytes: Number(files[index]!.sizeBytes) }));
-  return { artifactId, positions, files: wanted, placement: new ArtifactPlacement(workspace, folder, wanted) };
+  const chosen = positions.map((index) => ({ ...files[index]!, sizeBytes: Number(files[index]!.sizeBytes) }));
+  return { artifactId, positions, files: chosen, placement: new ArtifactPlacement(workspace, folder, chosen) };
 }
 
-/** From what is not there yet on. */
+/** Fetches the rest of the files, from the position that earlier attempts have reached. */
 async function fetchFiles(
   { positions, files, placement }: Begun,
   { write, next, onProgress }: Attempt<PullArtifactRequest, PullArtifactResponse>,

@@ -1,4 +1,4 @@
-/** Keeps what a step declares of its workspace, once its process has ended and before that is reported. */
+/** Uploads the artifacts that a step declares, after its process has ended and before the agent reports the end. */
 import { type ArtifactRule, IfMissing } from "../../../../proto/generated/agent/v1/agent.ts";
 import type { PushArtifactRequest, PushArtifactResponse } from "../../../../proto/generated/gateway/v1/gateway.ts";
 import { bytesOfFiles } from "../../../domain/artifacts.ts";
@@ -15,14 +15,14 @@ export interface KeptStep {
 export interface KeepingOptions {
   readonly workspace: string;
   readonly gateway: GatewayAccess;
-  /** Takes lines for the log of the step. */
+  /** Writes a line to the log of the step. */
   readonly say: (line: string) => void;
   readonly signal: AbortSignal;
 }
 
 /**
- * Keeps one artifact after the other; answers what is wrong with the first that cannot be, or undefined. Rejects with the
- * reason of `signal` and with nothing else.
+ * Uploads one artifact after the other. Returns the problem of the first that could not be kept, or undefined. Rejects only
+ * with the reason of `signal`.
  */
 export async function keepArtifacts(step: KeptStep, options: KeepingOptions): Promise<string | undefined> {
   const { signal, say } = options;
