@@ -35,7 +35,10 @@ try {
     ...[...places].map(([problem, platforms]) => `on ${platforms.join(", ")}: ${problem}`),
   ];
   for (const problem of problems) console.error(`package-lock.json: ${problem}`);
-  if (problems.length > 0) process.exitCode = 1;
+  if (problems.length > 0) {
+    console.error("After a change of package.json run `npm install`, then `node scripts/complete-lock.mjs`.");
+    process.exitCode = 1;
+  }
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
