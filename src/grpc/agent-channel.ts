@@ -91,7 +91,7 @@ async function readAll(requests: AsyncIterator<ConnectRequest, undefined>, sessi
       case "hello":
         throw new MillraceError("malformed_request", "`hello` may come only once in a stream");
       case undefined:
-        // A kind of message that only newer agents and gateways know. It is ignored.
+        // The agent is newer than this gateway, which does not know this kind of message and ignores it.
         break;
     }
   }

@@ -1,4 +1,4 @@
-/** gateway.v1: what agents produce in bulk. */
+/** gateway.v1: log lines and events that agents send; artifacts, caches and plugins have files of their own. */
 import { z } from "zod";
 import {
   type AgentEvent as EventMessage,
@@ -25,7 +25,7 @@ import { cacheCalls } from "./cache-calls.ts";
 import { type Duplex, duplex } from "./calls.ts";
 import { pluginCalls } from "./plugin-calls.ts";
 
-/** What of a batch is looked at here; its lines are for whoever takes them. */
+/** The fields of a batch that are checked here; `LogIngest` checks its lines. */
 const batchOwner = z.object({
   stepRunId: z.string().min(1).max(128),
   token: z.bigint().max(BigInt(Number.MAX_SAFE_INTEGER)).nonnegative().transform(Number),
@@ -48,14 +48,17 @@ export function gatewayService(context: AppContext): GatewayServer {
   };
 }
 
-/** One batch after the other: while the store is slow, the agent is held back. Ends the stream when the store is out. */
+/**
+ * Takes one batch after the other, so that a slow store holds the agent back. Ends the stream with `unavailable` when the
+ * store cannot be reached.
+ */
 async function pushLogs(context: AppContext, call: Duplex<PushLogsRequest, PushLogsResponse>): Promise<void> {
   const agent = agentCaller(call.caller);
   const ingest = new LogIngest(context, agent.agentId);
   await answerEach(context, agent, call, (request) => answer(context, ingest, request));
 }
 
-/** One batch after the other, too. */
+/** Takes one batch after the other, as {@link pushLogs} does. */
 function pushEvents(context: AppContext, call: Duplex<PushEventsRequest, PushEventsResponse>): Promise<void> {
   const agent = agentCaller(call.caller);
   return answerEach(context, agent, call, async ({ events }) => {
@@ -68,7 +71,7 @@ function pushEvents(context: AppContext, call: Duplex<PushEventsRequest, PushEve
   });
 }
 
-/** Until the agent ends the stream, or its token is revoked. */
+/** Answers each request in order. Ends with the agent's stream, or with an error once the agent's token is revoked. */
 async function answerEach<Request, Response>(
   context: AppContext,
   agent: AgentCaller,
@@ -78,7 +81,7 @@ async function answerEach<Request, Response>(
   const standing = new AgentStanding(context, agent);
   let revoke: (reason: MillraceError) => void = () => {};
   const revoked = new Promise<never>((_, reject) => (revoke = reject));
-  // Not waited for: what agents produce is taken in also while Redis is away.
+  // This promise is not awaited: log lines and events are accepted also while Redis cannot be reached.
   const listening = listenToRevocation(context, agent.agentId, () => revoke(tokenRevoked()));
   const answerAll = async (): Promise<void> => {
     for (let next = await requests.next(); next.done !== true; next = await requests.next()) {
@@ -123,7 +126,7 @@ async function answer(context: AppContext, ingest: LogIngest, request: PushLogsR
   }
 }
 
-/** A number that a double cannot hold becomes one that is just as much out of range. */
+/** A 64-bit number that a double cannot hold exactly is out of range for `LogIngest`, and so is its rounded value. */
 function readLine({ line, timeMs, stream, level, content, lost }: LineMessage): LogBatch["lines"][number] {
   return {
     line: Number(line),

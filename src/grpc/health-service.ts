@@ -1,4 +1,4 @@
-/** grpc.health.v1: whether this gateway is of use now, for load balancers and probes. Needs no token. */
+/** grpc.health.v1: whether this gateway can serve calls now, for load balancers and probes. Needs no token. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HealthCheckResponse, HealthServer } from "../../proto/generated/grpc/health/v1/health.ts";
 import type { Readiness } from "../app/readiness.ts";
@@ -7,16 +7,16 @@ import type { Logger } from "../domain/logger.ts";
 import { serveStream } from "./calls.ts";
 import { toStatus } from "./status.ts";
 
-/** How late a watcher may hear of a change. */
-const LOOK_EVERY_MS = 1_000;
-/** Strangers may watch: so many in all. */
+/** A watcher learns of a change within this time. */
+const CHECK_EVERY_MS = 1_000;
+/** Watchers need no token, so their number is bounded. */
 const MAX_WATCHERS = 200;
 
 type Serving = HealthCheckResponse["status"];
 
 export interface HealthOptions {
   readonly readiness: () => Promise<Readiness>;
-  /** Full names; each is as healthy as the gateway. */
+  /** Full names of the services. The health of each is that of the gateway. */
   readonly services: readonly string[];
   readonly log: Logger;
 }
@@ -26,7 +26,7 @@ export class HealthService {
   readonly #options: HealthOptions;
   readonly #stopping = new AbortController();
   #watchers = 0;
-  #nextLook: Promise<void> | undefined;
+  #nextCheck: Promise<void> | undefined;
 
   constructor(options: HealthOptions) {
     this.#options = options;
@@ -47,7 +47,7 @@ export class HealthService {
     };
   }
 
-  /** From now on nothing is served; watchers are told so, and let go. */
+  /** From now on every answer is NOT_SERVING. Watchers receive it, and their streams end with `unavailable`. */
   stop(): void {
     this.#stopping.abort();
   }
@@ -59,28 +59,31 @@ export class HealthService {
     return failed.length === 0 ? "SERVING" : "NOT_SERVING";
   }
 
-  /** `hungUp` is aborted whenever the stream is over. */
-  async #watch(service: string, tell: (status: Serving) => Promise<void>, hungUp: AbortSignal): Promise<void> {
+  /** Sends the status and each change of it until the stream is over, at which `hungUp` fires. */
+  async #watch(service: string, send: (status: Serving) => Promise<void>, hungUp: AbortSignal): Promise<void> {
     if (this.#watchers >= MAX_WATCHERS) {
-      throw new MillraceError("too_many", `${MAX_WATCHERS} watch the health of this gateway already: use Check`);
+      throw new MillraceError(
+        "too_many",
+        `${MAX_WATCHERS} callers watch the health of this gateway already: use Check`,
+      );
     }
     this.#watchers++;
     hungUp.addEventListener("abort", () => this.#watchers--, { once: true });
-    for (let told: Serving | undefined; !hungUp.aborted; await this.#look()) {
+    for (let sent: Serving | undefined; !hungUp.aborted; await this.#waitForNextCheck()) {
       const status = await this.#status(service);
-      if (status !== told) await tell((told = status));
-      if (told === "NOT_SERVING" && this.#stopping.signal.aborted) {
+      if (status !== sent) await send((sent = status));
+      if (sent === "NOT_SERVING" && this.#stopping.signal.aborted) {
         throw new MillraceError("unavailable", "this gateway is shutting down: connect again");
       }
     }
   }
 
-  /** The time of the next look, the same for all watchers. */
-  #look(): Promise<void> {
+  /** Resolves at the next check, which is the same for all watchers; at once when the gateway stops. */
+  #waitForNextCheck(): Promise<void> {
     const { signal } = this.#stopping;
-    this.#nextLook ??= sleep(LOOK_EVERY_MS, undefined, { ref: false, signal })
+    this.#nextCheck ??= sleep(CHECK_EVERY_MS, undefined, { ref: false, signal })
       .catch(() => {})
-      .finally(() => (this.#nextLook = undefined));
-    return this.#nextLook;
+      .finally(() => (this.#nextCheck = undefined));
+    return this.#nextCheck;
   }
 }

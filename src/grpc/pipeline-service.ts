@@ -1,4 +1,4 @@
-/** pipeline.v1: pipelines and their definitions; runs and approvals have files of their own. */
+/** pipeline.v1: pipelines and their definitions. The calls on runs and approvals have files of their own. */
 import {
   type PipelineServer,
   type PlanPipelineRequest,
@@ -112,7 +112,7 @@ function definitionCalls(context: AppContext): DefinitionCalls {
   };
 }
 
-/** The bodies of the same calls over HTTP. */
+/** The request as the body that the same call has over HTTP. */
 function readSaveRequest(request: SaveSpecRequest): unknown {
   const { spec, format, expectedHeadCommitSha, commitMessage, requestId, editor } = request;
   return {

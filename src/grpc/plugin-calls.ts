@@ -1,4 +1,4 @@
-/** gateway.v1, plugins: packages on their way to the agents whose steps use them. */
+/** gateway.v1, plugins: agents fetch the packages of the plugins that their steps use. */
 import type { ServerWritableStream } from "@grpc/grpc-js";
 import { z } from "zod";
 import type { GatewayServer, PullPluginRequest, PullPluginResponse } from "../../proto/generated/gateway/v1/gateway.ts";

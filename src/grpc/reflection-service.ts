@@ -1,4 +1,4 @@
-/** grpc.reflection: what a server offers, for tools such as grpcurl. Needs no token, and tells what the proto files tell. */
+/** grpc.reflection: the services and messages of this server, for tools such as grpcurl. Needs no token; the proto files are public. */
 import { status } from "@grpc/grpc-js";
 import { PROTO_FILES, type ProtoFile } from "../../proto/generated/descriptors.ts";
 import {
@@ -14,7 +14,7 @@ type Answer = ServerReflectionResponse["messageResponse"];
 
 const V1_PATH = ServerReflectionService.serverReflectionInfo.path;
 
-/** The version that older tools ask for: the same messages under another name. */
+/** The version of the service that older tools use. Its messages are the same; only the name differs. */
 export const ReflectionAlphaService = {
   serverReflectionInfo: {
     ...ServerReflectionService.serverReflectionInfo,
@@ -22,7 +22,7 @@ export const ReflectionAlphaService = {
   },
 } as const;
 
-/** `services` are the full names of what the server offers. */
+/** `services` are the full names of the services that the server offers. */
 export function reflectionService(services: readonly string[], log: Logger): ServerReflectionServer {
   return {
     serverReflectionInfo: (call) =>
@@ -51,15 +51,15 @@ function answer({ messageRequest: asked }: ServerReflectionRequest, services: re
     case "fileContainingExtension":
       return notFound(`extension ${asked.value.extensionNumber} of ${asked.value.containingType}`);
     case undefined:
-      return failure(status.INVALID_ARGUMENT, "the request asks for nothing that is known here");
+      return failure(status.INVALID_ARGUMENT, "the request has no question that this server knows");
   }
 }
 
-/** The file and all that it imports. */
+/** The file and every file that it imports, directly or through others. */
 function filesFrom(file: ProtoFile | undefined, what: string): Answer {
   if (file === undefined) return notFound(what);
   const found = new Set([file]);
-  // A set that grows while it is walked is walked to its new end.
+  // The loop also visits the files that it adds to the set.
   for (const { imports } of found) for (const name of imports) found.add(FILES.get(name)!);
   const value = { fileDescriptorProto: [...found].map(({ base64 }) => Buffer.from(base64, "base64")) };
   return { $case: "fileDescriptorResponse", value };

@@ -103,7 +103,7 @@ export function runCalls(context: AppContext): RunCalls {
 
 type JobId = Parameters<typeof cancelJob>[2]["jobId"];
 
-/** Nothing for the empty text, which stands for any pipeline. */
+/** The filter of a call by pipeline; no filter for the empty id, which stands for any pipeline. */
 export function pipelineFilter(pipelineId: string): { readonly pipelineId?: PipelineId } {
   return pipelineId === "" ? {} : { pipelineId: asId<PipelineId>(pipelineId) };
 }

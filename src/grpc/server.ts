@@ -34,26 +34,26 @@ import { gatewayContext } from "../gateway/gateway-context.ts";
 /** PushLogs batches hold 1 MiB of text; hellos name everything that an agent holds. */
 const MAX_MESSAGE_BYTES = 4 << 20;
 
-/** Of one connection; its further calls wait on the caller's side. */
+/** Open calls of one connection. Further calls wait on the caller's side. */
 const MAX_STREAMS = 1_000;
 
 export interface GrpcServerOptions {
-  /** Whether this gateway is of use, for its health service. */
+  /** Whether this gateway can serve calls, for its health service. */
   readonly readiness: () => Promise<Readiness>;
-  /** Null, the default, speaks plaintext. */
+  /** Null, the default, means plaintext. */
   readonly tls?: TlsSource | null;
-  /** Whether tools may ask what the server offers; default true. */
+  /** Whether the reflection service is offered; default true. */
   readonly reflection?: boolean;
-  /** Milliseconds; default 3,000. */
+  /** Milliseconds between the heartbeats of an agent; default 3,000. */
   readonly heartbeatIntervalMs?: number;
-  /** A caller that reads nothing of a stream for so long is left, milliseconds; default 30,000. */
+  /** Milliseconds for which a caller may read nothing of a stream, until the stream is ended; default 30,000. */
   readonly stallMs?: number;
-  /** Bound of unary calls without a deadline, milliseconds; default 60,000. */
+  /** Milliseconds that a unary call without a deadline may take; default 60,000. */
   readonly unaryMs?: number;
 }
 
 export interface GrpcServer {
-  /** `host:port`, port 0 for a free one; answers the port. `unavailable` when the address is not to be had. */
+  /** Listens on `host:port` and resolves with the port; port 0 means a free one. Throws `unavailable` when it cannot listen. */
   start(address: string): Promise<number>;
   /** Ends all streams, lets calls finish for at most `graceMs`, and stops. Idempotent. */
   stop(graceMs: number): Promise<void>;
@@ -63,15 +63,15 @@ export function createGrpcServer(context: AppContext, options: GrpcServerOptions
   const gateway = gatewayContext(context, options.heartbeatIntervalMs);
   const channels = new AgentChannels(gateway);
   const streams = new ServerStreams(gateway, options.stallMs);
-  const followed = { tails: new RunTails(gateway), census: new AgentPresenceFeed(gateway) };
+  const followers = { tails: new RunTails(gateway), presenceFeed: new AgentPresenceFeed(gateway) };
   const { log } = context;
   const server = new Server({
     "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
     "grpc.max_concurrent_streams": MAX_STREAMS,
-    // Finds agents that vanished without closing their connection.
+    // Keepalive pings detect agents that disappear without closing their connection.
     "grpc.keepalive_time_ms": 20_000,
     "grpc.keepalive_timeout_ms": 10_000,
-    // Statistics of each connection and call, which nothing reads.
+    // Channelz keeps statistics of each connection and call. Nothing reads them.
     "grpc.enable_channelz": 0,
     interceptors: [refuseUndecodable(log), boundUnary(log, options.unaryMs ?? UNARY_MS)],
   });
@@ -84,7 +84,7 @@ export function createGrpcServer(context: AppContext, options: GrpcServerOptions
     serve(GatewayService, gatewayService(gateway)),
     serve(PipelineService, pipelineService(gateway)),
     serve(StepRunService, stepRunService(gateway)),
-    serve(StreamService, streamService(gateway, { channels, streams, ...followed })),
+    serve(StreamService, streamService(gateway, { channels, streams, ...followers })),
   ];
   const health = new HealthService({ readiness: options.readiness, services, log });
   const offered = [...services, serve(HealthDefinition, health.server)];
@@ -126,7 +126,7 @@ function bind(server: Server, address: string, credentials: ServerCredentials): 
     server.bindAsync(address, credentials, (error, port) => {
       if (error === null) resolve(port);
       else {
-        const text = `the gRPC server cannot listen on ${address}: ${error.message}; set MILLRACE_GRPC_ADDRESS to another`;
+        const text = `the gRPC server cannot listen on ${address}: ${error.message}; set MILLRACE_GRPC_ADDRESS to another address`;
         reject(new MillraceError("unavailable", text, { cause: error }));
       }
     });

@@ -1,4 +1,4 @@
-/** steprun.v1: step runs one by one. */
+/** steprun.v1: operations on single step runs. */
 import type { StepRunServer } from "../../proto/generated/steprun/v1/steprun.ts";
 import { adHocBody, createStepRun, deleteStepRun } from "../app/triggering/ad-hoc-runs.ts";
 import { listFilesQuery, listStepRunArtifacts } from "../app/content/artifacts.ts";

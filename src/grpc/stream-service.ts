@@ -1,4 +1,4 @@
-/** stream.v1: what happens, as it happens; and the agents' channel in a second encoding. */
+/** stream.v1: live statuses and events of runs, the presence of agents, and the control channel of agents in a second encoding. */
 import { z } from "zod";
 import type { ConnectRequest, ConnectResponse } from "../../proto/generated/agent/v1/agent.ts";
 import type {
@@ -59,19 +59,19 @@ export interface StreamServiceParts {
   readonly channels: AgentChannels;
   readonly streams: ServerStreams;
   readonly tails: RunTails;
-  readonly census: AgentPresenceFeed;
+  readonly presenceFeed: AgentPresenceFeed;
 }
 
 export function streamService(
   context: GatewayContext,
-  { channels, streams, tails, census }: StreamServiceParts,
+  { channels, streams, tails, presenceFeed }: StreamServiceParts,
 ): StreamServer {
   return {
     streamStepRunStatus: streams.handler(async (stream) => {
       const { stepRunId, afterEvent } = parseMessage(stepRequest, stream.request);
       const step = await reportedStep(context, stream.caller, asId<StepRunId>(stepRunId));
       const { runId, jobId } = step;
-      await tell(stream, step, afterEvent, ({ status, ...rest }) => {
+      await sendReports(stream, step, afterEvent, ({ status, ...rest }) => {
         return { stepRunId, runId, jobId, status: STEP_STATUSES[status as StepStatus], ...rest };
       });
     }),
@@ -79,7 +79,7 @@ export function streamService(
     streamJobStatus: streams.handler(async (stream) => {
       const { jobId, afterEvent } = parseMessage(jobRequest, stream.request);
       const job = await reportedJob(context, stream.caller, asId<JobRunId>(jobId));
-      await tell(stream, job, afterEvent, ({ status, ...rest }) => {
+      await sendReports(stream, job, afterEvent, ({ status, ...rest }) => {
         return { jobId, runId: job.runId, status: JOB_STATUSES[status as JobStatus], ...rest };
       });
     }),
@@ -87,7 +87,7 @@ export function streamService(
     streamPipelineStatus: streams.handler(async (stream) => {
       const { runId, afterEvent } = parseMessage(runRequest, stream.request);
       const run = await reportedRun(context, stream.caller, asId<RunId>(runId));
-      await tell(stream, run, afterEvent, ({ status, ...rest }) => {
+      await sendReports(stream, run, afterEvent, ({ status, ...rest }) => {
         return { runId, pipelineId: run.pipelineId, status: RUN_STATUSES[status as RunStatus], ...rest };
       });
     }),
@@ -103,7 +103,7 @@ export function streamService(
     streamAgentStatus: streams.handler(async ({ request, caller, hungUp, write }) => {
       const { agentIds, revision } = parseMessage(agentsRequest, request);
       const following = { agentIds: agentIds.map((id) => asId<AgentId>(id)), revision, abort: hungUp };
-      for await (const news of followAgents(census, caller, following)) {
+      for await (const news of followAgents(presenceFeed, caller, following)) {
         await write(agentNewsMessage(news), `resume with revision ${news.revision}`);
       }
     }),
@@ -111,7 +111,7 @@ export function streamService(
     agentChannel: duplex(context, (call) => channels.serve(unwrapChannel(call))),
   };
 
-  async function tell<Request, Response>(
+  async function sendReports<Request, Response>(
     { write, hungUp }: ServerStream<Request, Response>,
     object: ReportedObject,
     afterEvent: number | undefined,
@@ -141,18 +141,18 @@ function eventMessage(event: RunEvent, eventNamespace: string): StreamEventsResp
   };
 }
 
-/** The channel as `agent.v1` has it. */
+/** The call in the encoding of `agent.v1`, whose messages are those inside the messages of `AgentChannel`. */
 function unwrapChannel(
   call: Duplex<AgentChannelRequest, AgentChannelResponse>,
 ): Duplex<ConnectRequest, ConnectResponse> {
   return {
     ...call,
-    requests: requestsOf(call.requests),
+    requests: unwrapRequests(call.requests),
     write: (response) => call.write({ response }),
   };
 }
 
-async function* requestsOf(
+async function* unwrapRequests(
   wrapped: AsyncIterator<AgentChannelRequest, undefined>,
 ): AsyncGenerator<ConnectRequest, undefined> {
   for (let next = await wrapped.next(); next.done !== true; next = await wrapped.next()) {

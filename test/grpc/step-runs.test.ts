@@ -193,7 +193,7 @@ describe("step runs one by one over gRPC", () => {
       const selector = await refusal(create({ ...bad, uses: "shell", timeoutMs: 0n }));
       expect(String(selector.metadata.get("problems-bin")[0])).to.include("/spec/agentSelector/matchExpressions/0");
       for (const [spec, text] of [
-        [{ ...BARE, argsJson: "{" }, "args_json is no JSON"],
+        [{ ...BARE, argsJson: "{" }, "args_json is not valid JSON"],
         [{ ...BARE, artifactPaths: ["../out"] }, "workspace"],
         [{ ...BARE, when: "nonsense(" }, "problems"],
         [{ ...BARE, retry: { ...FULL.retry!, on: ["agent_lost"] } }, "item 1 of"],

@@ -2,21 +2,31 @@
  * Real processes of the program for end-to-end tests. Everything that a {@link ProcessWorld} starts, and whatever that
  * starts in turn, carries the world's folder in its environment: so what stays behind can be found, and is ended.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { until } from "./until.ts";
 
 /** For `--import`: lets node run the sources from any folder. */
 export const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-/** The program as users start it. It starts in a quarter of the time that the sources take; the root hooks build it. */
+/** The program as users start it, in a quarter of the time that the sources take. {@link ProcessWorld.create} builds it. */
 export const PROGRAM = join(ROOT, "dist/src/main.js");
+const SETUP = join(ROOT, "scripts/setup.mjs");
+
+let built: Promise<unknown> | undefined;
+
+/** Compiles the program unless it is newer than its sources, which are looked at once in each test process. */
+function buildProgram(): Promise<unknown> {
+  return (built ??= promisify(execFile)(process.execPath, [SETUP, "--build"]));
+}
+
 const READY_MS = 30_000;
 
 export interface Exit {
@@ -138,6 +148,7 @@ export class ProcessWorld {
   }
 
   static async create(): Promise<ProcessWorld> {
+    await buildProgram();
     return new ProcessWorld(await mkdtemp(join(tmpdir(), "millrace-world-")));
   }
 

@@ -1,21 +1,14 @@
 /**
- * What goes for all test files. Before the first one mocha's main process builds the program and offers what they share;
- * each file has to close what it opens. In a parallel run several processes load files, and run these hooks for each file.
+ * Hooks around all test files. Mocha's main process offers the MongoDB-wire server that the files share; each file has to close
+ * what it opens. In a parallel run several processes load files and run `mochaHooks` for each file.
  */
-import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { useMemoryFolder } from "./memory-folder.ts";
 import { shareTestMongo } from "./mongo.ts";
 import { until } from "./until.ts";
 
-const SETUP = fileURLToPath(new URL("../../scripts/setup.mjs", import.meta.url));
-
 let endMongo: (() => Promise<void>) | undefined;
 
-/** End-to-end tests start the program: there is nothing to build when it is newer than its sources. */
 export async function mochaGlobalSetup(): Promise<void> {
-  await promisify(execFile)(process.execPath, [SETUP, "--build"]);
   await useMemoryFolder();
   endMongo = await shareTestMongo();
 }

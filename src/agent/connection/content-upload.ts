@@ -31,7 +31,7 @@ export async function sendContent<Begin>(
 ): Promise<void> {
   const answered = async (): Promise<NonNullable<ContentResponse["message"]>> => {
     const { message } = await next();
-    if (message === undefined) throw new Error("the control plane answers what this agent does not know");
+    if (message === undefined) throw new Error("the control plane sent an answer that this agent does not know");
     onProgress();
     return message;
   };

@@ -1,24 +1,35 @@
-/** What the library says of bad YAML, in words for people who do not know its grammar, and at the place that they must change. */
+/**
+ * Errors of YAML, in the words of people who write YAML: what is wrong, what YAML expects, how to mend it. Each error points
+ * to the place that has to be changed.
+ */
 import { type Alias, type Document, isAlias, type LineCounter, type Node, visit, type YAMLError } from "yaml";
 import { finding, type Finding } from "./finding.ts";
 import { LIMITS } from "../schema/limits.ts";
 
-/** One for each line: what follows on it is mostly told of the same slip. */
+/** The first error of each line: the library mostly reports one mistake several times on its line. */
 export function findSyntaxErrors([first, second]: readonly Document.Parsed[], lines: LineCounter): readonly Finding[] {
-  const errors = [...first!.errors, ...first!.warnings].toSorted((one, other) => one.pos[0] - other.pos[0]);
-  const lineOf = (error: YAMLError | undefined): number => (error === undefined ? 0 : lines.linePos(error.pos[0]).line);
-  const findings = errors
-    .filter((error, index) => lineOf(error) !== lineOf(errors[index - 1]))
-    .map((error) => {
-      const { words, hint } = explain(error);
-      const [start, end] = words === UNCLOSED ? startOfText(first!, error.pos) : error.pos;
-      return finding("syntax", words, start, end - start, hint);
-    });
+  const byLine = new Map<number, YAMLError[]>();
+  for (const error of [...first!.errors, ...first!.warnings].toSorted((one, other) => one.pos[0] - other.pos[0])) {
+    const { line } = lines.linePos(error.pos[0]);
+    const sameLine = byLine.get(line);
+    if (sameLine === undefined) byLine.set(line, [error]);
+    else sameLine.push(error);
+  }
+  const findings = [...byLine.values()].map((errors) => {
+    const [error] = errors as [YAMLError];
+    const { message, hint } = explain(errors);
+    const [start, end] = message === UNCLOSED ? startOfText(first!, error.pos) : error.pos;
+    return finding("syntax", message, start, end - start, hint);
+  });
   if (second === undefined) return findings;
-  return [...findings, finding("syntax", "a definition is one document; these are several", second.range[0])];
+  const [start] = second.range;
+  return [
+    ...findings,
+    finding("syntax", "a definition is one YAML document; a second one begins here", start, 0, SPLIT),
+  ];
 }
 
-/** The value of a document without errors, or why there is none: its anchors. */
+/** The value of a document without errors; a finding when its anchors give none. */
 export function toPlain(document: Document.Parsed): { readonly value: unknown; readonly findings: readonly Finding[] } {
   try {
     return { value: document.toJS({ maxAliasCount: LIMITS.aliases }), findings: [] };
@@ -28,43 +39,198 @@ export function toPlain(document: Document.Parsed): { readonly value: unknown; r
   }
 }
 
-interface Words {
-  readonly words: string;
+interface Explanation {
+  readonly message: string;
   readonly hint?: string;
 }
 
-const UNCLOSED = "this text has no closing quote";
+const SPLIT = "remove the line `---` or `...`, or save each document as a definition of its own";
+const UNCLOSED = "this text begins with a quote and has no closing quote";
+const QUOTE_IT = "put the whole value in quotes";
 
-/** By the library's code and the beginning of its message. */
-const WORDS: readonly (readonly [code: RegExp, words: string, hint?: string])[] = [
-  [/^MISSING_CHAR Missing closing ["']quote/, UNCLOSED],
-  [/^TAB_AS_INDENT/, "tabs cannot indent: use spaces"],
-  [/^TAG_RESOLVE_FAILED/, "tags other than those of JSON's types are not known here"],
-  [/^NON_STRING_KEY/, "keys are texts: a list or a map cannot be one"],
+/** The library reports both mistakes as one error; only the second one comes with an error of a key on several lines. */
+const SECOND_VALUE: Explanation = {
+  message: "YAML expects one `key: value` on a line; this value has a `: ` of its own",
+  hint: "put the value in quotes if it is a text, or write it on the next line, indented, if it is a map",
+};
+const INDENTED_BELOW: Explanation = {
+  message: "YAML expects no `key: value` indented below a key that has its value on its line",
+  hint: "indent the next line as this one, or remove this value if the lines below are the value",
+};
+
+/** By the library's code and the beginning of its message; the first that fits. */
+const EXPLANATIONS: readonly (readonly [error: RegExp, message: string, hint?: string])[] = [
   [
-    /^\w+ Nested mappings/,
-    "a value on the line of its key has no `: ` in it",
-    "put it in quotes, or a map on lines of its own",
+    /^MISSING_CHAR Missing closing ["']quote/,
+    UNCLOSED,
+    "close it with the quote that it begins with, and indent all of its lines further than its key",
   ],
-  [/^\w+ Flow sequence/, "a list before this has no `]`, or is indented less than its key"],
-  [/^\w+ Flow map/, "a map before this has no `}`, or is indented less than its key"],
-  [/^\w+ A block sequence/, "this item is not indented as the others of its list"],
-  [/^\w+ Sequence item without/, "this stands in a list and has no `-`", "is it indented as the keys above it?"],
-  [/^MULTILINE_IMPLICIT_KEY/, "this key goes over several lines", "is a `:` missing, or is the indentation wrong?"],
-  [/^\w+ Implicit map keys/, "this stands where a key is expected, and has no `:`", "is the indentation right?"],
-  [/^BAD_SCALAR_START/, "a text that begins with this character stands in quotes"],
-  [/^BAD_DQ_ESCAPE/, "there is no such escape in double quotes", "use single quotes, or double the backslash"],
-  [/^UNEXPECTED_TOKEN/, "this is not expected here", "is a quote, a bracket or a `:` missing before it?"],
+  [/^TAB_AS_INDENT/, "a tab indents this line; YAML expects spaces as indentation", "replace the tab with spaces"],
+  [
+    /^TAG_RESOLVE_FAILED/,
+    "this tag (`!name`) is not known; YAML values need no tag here",
+    "remove the tag, or put the value in quotes if it is a text that begins with `!`",
+  ],
+  [
+    /^NON_STRING_KEY/,
+    "a list or a map cannot be a key; YAML keys are texts here",
+    "put the value in quotes if its brackets belong to a text",
+  ],
+  [
+    /^UNEXPECTED_TOKEN Unexpected block-seq-ind/,
+    "YAML expects the first `- ` of a list on a line of its own, below the key",
+    "move the list to the next line, or put the value in quotes if it is a text that begins with `- `",
+  ],
+  [
+    /^BAD_INDENT Flow end/,
+    "YAML expects this closing bracket indented further than the key of its list or map",
+    "indent the bracket by at least one more space",
+  ],
+  [
+    /^\w+ Flow sequence/,
+    "YAML expects a `]` before this: a list in brackets is not closed, or not indented further than its key",
+    "close the list, or indent all of its lines further than its key",
+  ],
+  [
+    /^\w+ Flow map/,
+    "YAML expects a `}` before this: a map in braces is not closed, or not indented further than its key",
+    "close the map, or indent all of its lines further than its key",
+  ],
+  [
+    /^\w+ (?:A block sequence|All sequence items)/,
+    "YAML expects all `- ` items of a list at the same indentation; this item has another",
+    "indent this item as those above it",
+  ],
+  [
+    /^\w+ Sequence item without/,
+    "YAML expects each item of a list to begin with `- `; this line of a list does not",
+    "add the `- `, or indent the line as the other keys of the item above it",
+  ],
+  [
+    /^BAD_INDENT All mapping items/,
+    "YAML expects all keys of a map at the same indentation; this line has another",
+    "indent this line as the keys above it",
+  ],
+  [
+    /^MULTILINE_IMPLICIT_KEY/,
+    "YAML expects a key and its `:` on one line; this key goes over several lines",
+    "is a `:` missing, a quote not closed, or a space missing after a `-`?",
+  ],
+  [
+    /^\w+ Implicit map keys/,
+    "YAML expects `key: value` on this line, and there is no `: `",
+    "is a space missing after a `:`, or is the line a part of the value above it and not indented?",
+  ],
+  [/^BAD_SCALAR_START/, "YAML expects a text that begins with this character in quotes", QUOTE_IT],
+  [
+    /^BAD_DQ_ESCAPE/,
+    "YAML knows no such escape in double quotes",
+    "double the backslash, or put the text in single quotes, in which a backslash is a character like any other",
+  ],
+  [
+    /^BLOCK_IN_FLOW/,
+    "YAML expects a comma between the entries within brackets; this value has a `: ` of its own",
+    "add the comma, or put the value in quotes if it is a text",
+  ],
+  [
+    /^\w+ Missing , (?:or : )?between/,
+    "YAML expects a comma between the entries within brackets",
+    "add the comma, or put the whole entry in quotes if it is one text",
+  ],
+  [/^\w+ Missing space after :/, "YAML expects a space after this `:`"],
+  [
+    /^\w+ Comments must/,
+    "YAML expects a space before the `#` of a comment",
+    "add the space, or put the whole value in quotes if the `#` belongs to a text",
+  ],
+  [
+    /^\w+ Tags and anchors must be separated/,
+    "YAML expects a space after an anchor (`&name`) and after a tag (`!name`)",
+  ],
+  [/^\w+ Anchors and tags must/, "YAML expects an anchor (`&name`) or a tag (`!name`) directly before its value"],
+  [/^MULTIPLE_ANCHORS/, "YAML expects at most one anchor (`&name`) before a value", "remove one of the anchors"],
+  [/^MULTIPLE_TAGS/, "YAML expects at most one tag (`!name`) before a value", "remove the tags"],
+  [
+    /^ALIAS_PROPS/,
+    "YAML expects no anchor (`&name`) and no tag (`!name`) before a use of an anchor (`*name`)",
+    "remove the anchor or the tag",
+  ],
+  [/^BAD_ALIAS \w+ ending in/, "YAML expects a space between the name of an anchor and a `:`", "add the space"],
+  [
+    /^BAD_ALIAS/,
+    "YAML expects the name of an anchor after `&` and `*`",
+    "put the value in quotes if it is a text that begins with `&` or `*`",
+  ],
+  [
+    /^UNEXPECTED_TOKEN Unexpected flow-/,
+    "this bracket closes nothing that is open",
+    "remove it, or put the whole value in quotes if the bracket belongs to a text",
+  ],
+  [
+    /^UNEXPECTED_TOKEN Unexpected (?:, in|empty item)/,
+    "YAML expects an entry before each comma within brackets",
+    "remove this comma, or put it in quotes if it belongs to a text",
+  ],
+  [
+    /^UNEXPECTED_TOKEN Block scalar header/,
+    "YAML expects the text of `|` and `>` to begin on the next line",
+    "move the text to the next line, or put it in quotes",
+  ],
+  [
+    /^UNEXPECTED_TOKEN Unexpected \S+ at node end/,
+    "the value before this is complete, and YAML expects nothing more of it",
+    "put the whole value in quotes, or indent this line as the line that it belongs to; within single quotes, `''` is a quote",
+  ],
+  [
+    /^UNEXPECTED_TOKEN/,
+    "YAML does not expect this here",
+    "is a quote, a bracket or a `:` missing before it, or is the indentation wrong?",
+  ],
+  [
+    /^MISSING_CHAR Block scalars with/,
+    "YAML expects no spaces on the empty lines before the first line of a text",
+    "remove the spaces from the empty lines above",
+  ],
+  [
+    /^BAD_INDENT Block scalar/,
+    "YAML expects the lines of a text of `|` and `>` indented at least as far as its first line, and further than its key",
+    "indent all lines of the text",
+  ],
+  [
+    /^KEY_OVER_1024_CHARS/,
+    "YAML expects the `:` of a key within 1,024 characters; this key is longer",
+    "shorten the key, or close a quote that is open",
+  ],
+  [
+    /^BAD_DIRECTIVE/,
+    "YAML does not know this directive (a line that begins with `%`)",
+    "remove the line: a definition needs no directive",
+  ],
+  [
+    /^MISSING_CHAR Missing directives-end/,
+    "YAML expects a line `---` after directives (lines that begin with `%`)",
+    "remove the directives: a definition needs none",
+  ],
+  [
+    /^MISSING_CHAR Block collection cannot start/,
+    "YAML expects a map or a list to begin on the line after `---`",
+    "remove the `---`, or begin a new line after it",
+  ],
 ];
 
-function explain({ code, message }: YAMLError): Words {
-  const found = WORDS.find(([pattern]) => pattern.test(`${code} ${message}`));
-  if (found === undefined) return { words: message[0]!.toLowerCase() + message.slice(1) };
-  const [, words, hint] = found;
-  return { words, ...(hint === undefined ? {} : { hint }) };
+/** `errors` are those of one line, by position; the first one is explained. */
+function explain([error, ...others]: readonly YAMLError[]): Explanation {
+  const { code, message: words } = error!;
+  if (/^Nested mappings/.test(words)) {
+    return others.some((other) => other.code === "MULTILINE_IMPLICIT_KEY") ? INDENTED_BELOW : SECOND_VALUE;
+  }
+  const found = EXPLANATIONS.find(([pattern]) => pattern.test(`${code} ${words}`));
+  if (found === undefined) return { message: words[0]!.toLowerCase() + words.slice(1) };
+  const [, message, hint] = found;
+  return { message, ...(hint === undefined ? {} : { hint }) };
 }
 
-/** The library points to where the text ends; what is missing is missing at its quote. */
+/** Where the text in quotes begins that ends at `end`: the library points to its end, and people look for the quote that opens it. */
 function startOfText(document: Document.Parsed, [end, after]: readonly [number, number]): readonly [number, number] {
   let range: readonly [number, number] = [end, after];
   visit(document, {
@@ -77,7 +243,10 @@ function startOfText(document: Document.Parsed, [end, after]: readonly [number, 
   return range;
 }
 
-/** In one pass: to resolve each use of an anchor would search the document for every one. */
+const WRITE_OUT = "write the values out in place of the anchor";
+const DEFINE = "define the anchor on a value above, or put this in quotes if it is a text that begins with `*`";
+
+/** Which use of an anchor gives no value, found in one pass: resolving an alias searches the whole document. */
 function anchorProblem(document: Document.Parsed, message: string): Finding {
   const isTooLarge = message.includes("Excessive alias count");
   const anchors = new Map<string, Node>();
@@ -98,6 +267,6 @@ function anchorProblem(document: Document.Parsed, message: string): Finding {
   });
   const [start, end] = found?.range ?? [0, 0];
   return isTooLarge
-    ? finding("alias-limit", "anchors that use anchors grow too large", start, end - start, "write the values out")
-    : finding("syntax", `there is no anchor \`&${found?.source}\` before this`, start, end - start);
+    ? finding("alias-limit", "anchors within anchors make the definition too large", start, end - start, WRITE_OUT)
+    : finding("syntax", `no anchor \`&${found?.source}\` is defined before this use of it`, start, end - start, DEFINE);
 }

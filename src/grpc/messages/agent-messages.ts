@@ -1,4 +1,4 @@
-/** Messages of agent.v1, read into and made from the words of the gateway. */
+/** Messages of agent.v1: read into the types of the gateway, and written from them. */
 import { z } from "zod";
 import {
   type ConnectResponse,
@@ -22,12 +22,14 @@ import { bytesOf, OUTPUT_BOUNDS } from "../../domain/outputs.ts";
 import type { Pairs } from "../../domain/plan.ts";
 import { parseMessage } from "./parse-message.ts";
 
-/** More than an agent with all its slots taken can hold. */
+/** A bound that no agent reaches, even with all slots in use. */
 const MAX_HELD = 10_000;
 
 const id = z.string().min(1, "is required").max(128);
-/** Chosen by the agent: a boot id or a request id. */
+/** An id that the agent chooses: a boot id or a request id. */
 export const agentChosenId = id;
+/** The boot id of a message that has one. */
+export const bootOf = z.object({ bootId: agentChosenId });
 
 const wholeNumber = z
   .bigint()
@@ -74,6 +76,7 @@ const report = z.object({
 
 const OUTPUT_NAME = /^[A-Za-z_][\w-]{0,63}$/;
 
+/** A report of a step run. Throws `malformed_request`, also without a known phase or with more outputs than a step may have. */
 export function readReport(message: ReportMessage | undefined): StepReport {
   if (message === undefined) throw new MillraceError("malformed_request", "the request has no report");
   const { startedAtMs, endedAtMs, ...rest } = parseMessage(report, message);
@@ -84,7 +87,7 @@ export function readReport(message: ReportMessage | undefined): StepReport {
   return { ...rest, outputs: readOutputs(message), phase: PHASES[message.phase], durationMs };
 }
 
-/** Throws `malformed_request` for more than an agent may send. */
+/** The outputs in the order of their names. Throws `malformed_request` for too many, too large or badly named outputs. */
 function readOutputs({ stepRunId, outputs }: ReportMessage): Pairs<string> {
   const pairs = Object.entries(outputs).toSorted(([one], [other]) => (one < other ? -1 : 1));
   const isFit =
@@ -94,13 +97,13 @@ function readOutputs({ stepRunId, outputs }: ReportMessage): Pairs<string> {
   if (isFit) return pairs;
   throw new MillraceError(
     "malformed_request",
-    `the outputs of ${stepRunId} are not such as a step may have: up to ${OUTPUT_BOUNDS.count} of ${OUTPUT_BOUNDS.bytes} bytes in all`,
+    `the outputs of ${stepRunId} are not valid: a step may have up to ${OUTPUT_BOUNDS.count}, of ${OUTPUT_BOUNDS.bytes} bytes in all, with names of letters, digits, "_" and "-"`,
   );
 }
 
 export function readHello(hello: HelloMessage): Hello {
   const facts = parseMessage(agentFacts, hello);
-  return { bootId: parseMessage(agentChosenId, hello.bootId), facts, holdings: readHoldings(hello) };
+  return { ...parseMessage(bootOf, hello), facts, holdings: readHoldings(hello) };
 }
 
 export function readHeartbeat(heartbeat: HeartbeatRequest): Heartbeat {

@@ -1,4 +1,4 @@
-/** News of agents as messages of stream.v1. */
+/** Changes of the presence of agents as messages of stream.v1. */
 import type {
   AgentPresence as PresenceMessage,
   StreamAgentStatusResponse,

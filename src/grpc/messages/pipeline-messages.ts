@@ -1,4 +1,4 @@
-/** Pipelines as messages of pipeline.v1, and what callers set of them as the body of the same call over HTTP. */
+/** Pipelines as messages of pipeline.v1, and the fields that callers set as the body of the same call over HTTP. */
 import type { PipelineFields, PipelineRecord, SaveMode } from "../../../proto/generated/pipeline/v1/pipeline.ts";
 import type { PipelineView } from "../../app/catalogue/pipelines.ts";
 import { unixMs } from "./fields.ts";

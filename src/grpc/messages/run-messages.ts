@@ -1,4 +1,4 @@
-/** Runs, their jobs and steps, and what has become of them, as messages of pipeline.v1. */
+/** Runs with their jobs and steps, and timelines, as messages of pipeline.v1. */
 import type {
   GetRunTimelineResponse,
   JobRun,

@@ -1,4 +1,4 @@
-/** Step runs as messages of steprun.v1, and the step that a message asks for as a definition has it. */
+/** Step runs as messages of steprun.v1, and the step of a message in the form that a definition has. */
 import type {
   AgentSelector as SelectorMessage,
   Artifact,
@@ -90,7 +90,7 @@ export function fileMessage({ sizeBytes, storedAtMs, ...file }: StepRunFile): Ar
   return { ...file, sizeBytes: BigInt(sizeBytes), storedAtMs: BigInt(storedAtMs) };
 }
 
-/** Throws `malformed_request` for arguments that are no JSON; all else is for the validator of definitions. */
+/** The step as a definition has it. Throws `malformed_request` for arguments that are not JSON; the validator of definitions checks the rest. */
 export function readStep(spec: StepRunSpec): Fields {
   const { name, uses, action, when, timeoutMs, continueOnError, retry, workingDirectory, artifactPaths } = spec;
   return withoutUndefined({
@@ -126,13 +126,13 @@ function argsOf({ argsJson }: StepRunSpec): unknown {
   try {
     return JSON.parse(argsJson);
   } catch (error) {
-    const message = `args_json is no JSON: ${(error as Error).message}`;
+    const message = `args_json is not valid JSON: ${(error as Error).message}`;
     const problems = [{ code: "json", pointer: "/spec/argsJson", message }];
     throw new MillraceError("malformed_request", message, { problems });
   }
 }
 
-/** An exit code is a failure with it. */
+/** `exit:<code>` means the cause `failed` with that exit code; a definition has causes and exit codes in two fields. */
 function retryOf({ maxAttempts, delayMs, backoff, maxDelayMs, on }: RetryPolicy): Fields {
   const exitCodes = on.flatMap((cause) => /^exit:(\d{1,3})$/.exec(cause)?.[1] ?? []).map(Number);
   const causes = on.map((cause) => (/^exit:\d{1,3}$/.test(cause) ? "failed" : cause));

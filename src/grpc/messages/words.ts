@@ -1,4 +1,4 @@
-/** The words of statuses and their like, and what stands for them in messages. */
+/** The status words and other words of the API, each with its enum value in messages. */
 import type {
   ApprovalStatus,
   JobStatus,
@@ -62,7 +62,7 @@ export const LABEL_OPERATORS = {
   Lt: "LABEL_OPERATOR_LT",
 } as const satisfies Record<LabelOperator, OperatorMessage>;
 
-/** The word that `message` stands for; undefined for UNSPECIFIED. */
+/** The word of an enum value; undefined for UNSPECIFIED. */
 export function wordOf<W extends string>(messages: Readonly<Record<W, string>>, message: string): W | undefined {
   return (Object.keys(messages) as W[]).find((word) => messages[word] === message);
 }

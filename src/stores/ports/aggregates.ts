@@ -1,9 +1,11 @@
 /**
- * Snapshots of aggregates, of runs and of groups: the truth of the system. Only the owner of a shard saves an aggregate; anybody may read.
+ * The port of snapshots: the stored state of aggregates (runs and concurrency groups), which is the truth of the system. Only the
+ * owner of a shard saves its aggregates; every process may read them.
  *
- * The whole guard is `version`: a save names the version that it was decided on and answers `versionConflict` when
- * the store holds another one. A save is atomic: all actors, the owed effects and the head, or nothing. A call that
- * rejects may or may not have been stored: the caller loads again before it goes on.
+ * The `version` of an aggregate guards its saves: a save names the version that its turn was decided on, and answers
+ * `versionConflict` when the store holds another version. A save is atomic: it stores the head with its owed effects and all changed
+ * actors, or nothing. When a call rejects, its change may or may not be stored: the caller loads the aggregate again before it
+ * continues.
  */
 import type { AgentSelector } from "../../domain/labels.ts";
 import type { AgentId, JobRunId, PipelineId, ProjectId, RootId, RunId, StepRunId } from "../../domain/ids.ts";
@@ -12,25 +14,25 @@ import type { OwedEffect } from "../../domain/effects.ts";
 import type { RunEvent } from "../../domain/events.ts";
 import type { ApprovalStatus, RunStatus } from "../../domain/status.ts";
 
-/** One actor as stored. `state` is JSON made by its `decide`: generated ids and numbers, no key chosen by a user. */
+/** One actor as it is stored. `state` is JSON that the actor's `decide` returns; its keys are fixed, none is chosen by a user. */
 export interface StoredActor {
   readonly kind: "run" | "job" | "step" | "approval" | "group";
   readonly id: string;
   readonly state: unknown;
-  /** What lists and look-ups need; kept in step with `state` by the same save. */
+  /** The fields that lists and look-ups need. The save that stores `state` stores these too. */
   readonly index: ActorIndex;
 }
 
 export interface ActorIndex {
-  /** Plan position: job index for jobs, step index for steps, 0 for the run. */
+  /** Position in the plan: the job's index, the step's index within its job, 0 for the run. */
   readonly position: number;
-  /** The job run that a step belongs to; null for others. */
+  /** The job run that a step belongs to; null for every other kind of actor. */
   readonly jobId: JobRunId | null;
   readonly status: string;
   readonly attempt: number;
-  /** The agent that holds the actor now: set while a grant is live, null before and after. */
+  /** The agent that holds the job or step: set while its grant is live, null before and after. */
   readonly agentId: AgentId | null;
-  /** Of an approval alone: what lists of them filter and sort by. */
+  /** Set for approvals only: the fields that lists of approvals filter and sort by. */
   readonly approval?: ApprovalIndex;
 }
 
@@ -41,10 +43,10 @@ export interface ApprovalIndex {
   readonly requestedAt: number;
 }
 
-/** The pipeline of what is no run. */
+/** The `pipelineId` of an aggregate that is not a run (a concurrency group). */
 export const NO_PIPELINE = "" as PipelineId;
 
-/** What lists of runs show and filter by. */
+/** The fields that lists of runs show and filter by. Times are Unix milliseconds. */
 export interface RunSummary {
   readonly pipelineId: PipelineId;
   readonly projectId: ProjectId;
@@ -52,15 +54,16 @@ export interface RunSummary {
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
-  /** True while a job of the run is bound to an agent; such runs are looked at first after a loss of Redis. */
+  /** True while a job of the run is bound to an agent. After a loss of Redis, the owner of the shard checks these runs first. */
   readonly bound: boolean;
-  /** What it waits for while no job of it is at work; null where its status tells. */
+  /** What the run waits for while none of its jobs is at work; null when the status says it already. */
   readonly waits: RunWaits | null;
 }
 
 /**
- * `approval`: of what is named for people; `concurrency`: of the run or a job of it; `agent`: the job that has been queued longest
- * waits for one that `selector` matches; `retry`: a job waits to begin anew.
+ * `approval`: an approval of the gate whose display name is `gate`. `concurrency`: a place in the concurrency group `group`, for the
+ * run or one of its jobs. `agent`: an agent that `selector` matches; the selector is that of the job that has been queued longest.
+ * `retry`: the delay before a job starts again.
  */
 export type RunWaits =
   | { readonly reason: "approval"; readonly gate: string }
@@ -68,46 +71,52 @@ export type RunWaits =
   | { readonly reason: "agent"; readonly selector: AgentSelector }
   | { readonly reason: "retry" };
 
-/** What is known from the trigger on and never changes. */
+/** The facts that the trigger of the run fixes. They never change. */
 export interface RunOrigin {
   readonly trigger: { readonly kind: "manual" | "cron" | "event"; readonly ref: string };
   readonly variables: Pairs<string>;
   readonly triggeredBy: string;
-  /** The authenticated caller, when it acted for another. */
+  /** The authenticated caller, when that caller acted for another user. */
   readonly actor: string;
   readonly revisionId: string;
   readonly commitSha: string;
-  /** From 1; a run that is run again is another run, of the next attempt. */
+  /** From 1. Running a run again makes another run, with the next attempt. */
   readonly attempt: number;
-  /** The attempt before this one, and the first of all of them; null for a first one. */
+  /** The run of the attempt before this one, and the run of the first attempt; both null for a first attempt. */
   readonly retryOf: RunId | null;
   readonly firstRunId: RunId | null;
 }
 
 /**
- * The part of a snapshot that is one row whatever the number of actors. A group has the summary and origin of no run: it is of no
- * pipeline, and lists do not show it.
+ * The part of a snapshot that is one row, however many actors the aggregate has. The head of a concurrency group has a placeholder
+ * summary and origin: its pipeline is {@link NO_PIPELINE}, and lists of runs leave it out.
  */
 export interface AggregateHead<Root extends RootId = RunId> {
   readonly rootId: Root;
   readonly shard: number;
-  /** The newest schema of what the aggregate consists of (stored-format.ts); whoever creates one need not know. */
+  /**
+   * The newest schema among the stored parts of the aggregate (stored-format.ts). The versioned store sets it: the creator of an
+   * aggregate may pass any value.
+   */
   readonly schema: number;
   /** From 1; grows by one with each save. */
   readonly version: number;
   readonly final: boolean;
-  /** Final, and owes nothing. */
+  /** True when the aggregate is final and owes no effect. */
   readonly settled: boolean;
-  /** Number of the newest event. */
+  /** Number of the newest event; 0 before the first one. */
   readonly eventNumber: number;
-  /** Earliest timer of any actor, Unix milliseconds, or null. */
+  /** When the earliest timer of any of its actors is due, Unix milliseconds; null without timers. */
   readonly nextDueAt: number | null;
   readonly owed: readonly OwedRecord[];
   readonly summary: RunSummary;
   readonly origin: RunOrigin;
 }
 
-/** An owed effect; `event` effects carry the number that their event has. `at` is the time of the turn. */
+/**
+ * An owed effect. `eventNumber` is the number of the event that a `publish` effect publishes, null for other effects. `at` is the time
+ * of the turn, Unix milliseconds.
+ */
 export interface OwedRecord {
   readonly effect: OwedEffect;
   readonly eventNumber: number | null;
@@ -120,9 +129,9 @@ export interface Aggregate<Root extends RootId = RunId> {
 }
 
 /**
- * A turn's result. `head.version` is `expectedVersion + 1`; actors not named stay as they are. `events` are what the turn
- * publishes: in the store when the save is answered, with the snapshot or right after it. When the call rejects they may
- * be missing beside a stored snapshot; its owed effects name them.
+ * The result of a turn. `head.version` is `expectedVersion + 1`. Actors that `changed` does not list stay as they are. `events` are the
+ * events that the turn publishes: the store holds them once the save answers `saved`, and writes them with the snapshot or right after
+ * it. When the save rejects, the snapshot may be stored without its events; its owed effects still name them.
  */
 export interface AggregateSave<Root extends RootId = RunId> {
   readonly expectedVersion: number;
@@ -131,9 +140,9 @@ export interface AggregateSave<Root extends RootId = RunId> {
   readonly events: readonly RunEvent[];
 }
 
-/** What is stored together with a new aggregate. */
+/** What `create` stores together with a new aggregate. */
 export interface StoredBeside {
-  /** As `PlanStore.put` stores them; without them, the plan is there already. */
+  /** Stored as `PlanStore.put` does. Absent when the plan is stored already, or when the aggregate has none. */
   readonly plan?: { readonly graph: RunPlan; readonly jobs: readonly JobSpec[] };
   readonly events?: readonly RunEvent[];
 }
@@ -163,7 +172,7 @@ export interface PageRequest {
   readonly descending: boolean;
 }
 
-/** A live grant: a step that an agent has been given and that has not ended, or is next in a bound job. */
+/** A step run, with the ids of its run and its job. */
 export interface StepLocation {
   readonly runId: RunId;
   readonly jobId: JobRunId;
@@ -189,15 +198,23 @@ export interface DueAggregate {
 
 export interface AggregateStore {
   /**
-   * Stores a new aggregate with version 1, its plan before it or with it, and its events as a save does; `exists` when the
-   * id is taken, and then nothing is changed.
+   * Stores a new aggregate with version 1. Its plan is stored before it or with it, and its events as a save stores them. Answers
+   * `exists` when the id is taken, and then the stored aggregate does not change.
    */
   create(aggregate: Aggregate<RootId>, beside?: StoredBeside): Promise<"created" | "exists">;
-  /** The newest snapshot with all its actors in an order that is stable, or undefined. */
+  /** The newest snapshot with all its actors, always in the same order; undefined when there is none. */
   load<Root extends RootId>(rootId: Root): Promise<Aggregate<Root> | undefined>;
+  /** The newest head of a run; undefined when there is none. */
   loadHead(rootId: RunId): Promise<AggregateHead | undefined>;
-  /** The head with those of these actors that there are, all of one snapshot, whose size does not matter. */
+  /**
+   * The head with those of the named actors that exist, all from one snapshot. The cost does not depend on how many actors the
+   * aggregate has.
+   */
   loadActors(rootId: RunId, ids: readonly string[]): Promise<Aggregate | undefined>;
+  /**
+   * Stores a turn's result when the stored version is `expectedVersion`. Answers `versionConflict`, and stores nothing, when it is
+   * another version or the aggregate is missing; so a repeat of a stored save answers `versionConflict`.
+   */
   save(change: AggregateSave<RootId>): Promise<"saved" | "versionConflict">;
 
   /** Ids (ascending, after `after`) of aggregates of a shard that owe effects. */
@@ -206,25 +223,25 @@ export interface AggregateStore {
   pageDue(shard: number, dueAt: number, after: DueAggregate | null, limit: number): Promise<readonly DueAggregate[]>;
   /** Ids (ascending, after `after`) of unsettled aggregates of a shard, either those with bound jobs or the others. */
   pageUnsettled(shard: number, bound: boolean, after: string, limit: number): Promise<readonly RootId[]>;
-  /** Jobs of a shard that are bound to an agent (`index.agentId` is set), ids ascending after `after`. */
+  /** Jobs of a shard that are bound to an agent (`index.agentId` is set), by id, ascending, after `after`. */
   pageBoundJobs(shard: number, after: string, limit: number): Promise<readonly JobLocation[]>;
 
-  /** Jobs of a shard whose `index.status` is `queued`, ids ascending after `after`. */
+  /** Jobs of a shard whose `index.status` is `queued`, by id, ascending, after `after`. */
   pageQueuedJobs(shard: number, after: string, limit: number): Promise<readonly JobLocation[]>;
 
-  /** Steps with `index.agentId` equal to `agentId`: what the plane believes that agent holds. */
+  /** Steps with `index.agentId` equal to `agentId`: the steps that the agent holds, as the control plane knows it. */
   stepsHeldBy(agentId: AgentId): Promise<readonly StepLocation[]>;
   /** Jobs with `index.agentId` equal to `agentId`. */
   jobsHeldBy(agentId: AgentId): Promise<readonly JobLocation[]>;
   findStep(stepRunId: StepRunId): Promise<StepLocation | undefined>;
   findJob(jobId: JobRunId): Promise<JobLocation | undefined>;
 
-  /** Heads of runs (of no group) that match, by time of creation (id as tie-break). */
+  /** Heads of runs, without groups, that match the filter, by the time of their creation (id as tie-break). */
   listRuns(filter: RunFilter, page: PageRequest): Promise<Page<AggregateHead>>;
-  /** Approvals of all runs that match, by the time at which they were asked for (id as tie-break). */
+  /** Approvals of all runs that match the filter, by the time of their request (id as tie-break). */
   listApprovals(filter: ApprovalFilter, page: PageRequest): Promise<Page<ApprovalLocation>>;
-  /** The newest run of each of the pipelines that has one. */
+  /** The newest run of each of these pipelines; a pipeline without runs has no entry. */
   newestRuns(pipelineIds: readonly PipelineId[]): Promise<ReadonlyMap<PipelineId, AggregateHead>>;
-  /** Ids of runs of a pipeline that are not final. */
+  /** Ids of the runs of a pipeline that are not final, oldest first. */
   liveRuns(pipelineId: PipelineId, limit: number): Promise<readonly RunId[]>;
 }

@@ -1,4 +1,4 @@
-/** Projects, pipelines and the revisions of their definitions. */
+/** The port of projects, pipelines and the revisions of their definitions. Times are Unix milliseconds. */
 import type { PipelineId, ProjectId, RevisionId } from "../../domain/ids.ts";
 import type { Pairs } from "../../domain/plan.ts";
 import type { RetentionRules } from "../../domain/retention.ts";
@@ -8,7 +8,7 @@ export interface Project {
   readonly projectId: ProjectId;
   readonly name: string;
   readonly createdAt: number;
-  /** The parts for which the project has bounds of its own; absent while it has none. */
+  /** Retention bounds of the project's own, which replace those of the installation part by part; absent while there are none. */
   readonly retention?: Partial<RetentionRules>;
 }
 
@@ -25,15 +25,15 @@ export interface Pipeline {
   readonly prTargetBranch: string;
   readonly metadata: Pairs<string>;
   readonly createdBy: string;
-  /** The authenticated caller that created it. */
+  /** The authenticated caller that created it; `createdBy` may name another user. */
   readonly actor: string;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** Newest saved definition, or null before the first save. */
+  /** The newest saved definition; null before the first save. */
   readonly headRevisionId: RevisionId | null;
 }
 
-/** One saved definition; immutable. `text` is what the user committed, byte for byte. */
+/** One saved definition, which never changes. `text` is what the user committed, byte for byte. */
 export interface Revision {
   readonly revisionId: RevisionId;
   readonly pipelineId: PipelineId;
@@ -47,35 +47,35 @@ export interface Revision {
 
 export interface PipelineFilter {
   readonly projectId?: ProjectId;
-  /** Part of the name, case-insensitive. */
+  /** A part of the name; upper and lower case do not matter. */
   readonly name?: string;
 }
 
 export interface PipelineStore {
-  /** Inserts; a repeat of the id changes nothing. */
+  /** Stores a new project. A repeat of the id changes nothing. */
   createProject(project: Project): Promise<void>;
   findProject(projectId: ProjectId): Promise<Project | undefined>;
   listProjects(): Promise<readonly Project[]>;
-  /** False when there is no such project. */
+  /** Replaces the retention bounds of a project. False when there is no such project. */
   setRetention(projectId: ProjectId, retention: Partial<RetentionRules>): Promise<boolean>;
 
-  /** `nameTaken` when the project has another pipeline of that name; a repeat of the id answers `created`. */
+  /** `nameTaken` when the project has another pipeline of that name. A repeat of the id answers `created` and changes nothing. */
   create(pipeline: Pipeline): Promise<"created" | "nameTaken">;
-  /** Replaces all fields but `headRevisionId` and those of the creation. */
+  /** Replaces all fields except `headRevisionId`, `createdBy`, `actor` and `createdAt`. */
   update(pipeline: Pipeline): Promise<"updated" | "missing" | "nameTaken">;
   find(pipelineId: PipelineId): Promise<Pipeline | undefined>;
   list(filter: PipelineFilter, page: PageRequest & { readonly sort: "createdAt" | "name" }): Promise<Page<Pipeline>>;
-  /** Removes the pipeline and its revisions; false when it was not there. */
+  /** Removes the pipeline and its revisions. False when there was no such pipeline. */
   delete(pipelineId: PipelineId): Promise<boolean>;
 
   /**
-   * Stores a revision and makes it the head when the head is still `expectedHead` (null: no head yet). A repeat of
-   * a revision that is the head answers `saved`.
+   * Stores a revision and makes it the head. Answers `headMoved`, and stores nothing, unless the head is still `expectedHead` (null: no
+   * head yet); `missing` when there is no such pipeline. A repeat of the revision that is the head answers `saved`.
    */
   saveRevision(revision: Revision, expectedHead: RevisionId | null): Promise<"saved" | "headMoved" | "missing">;
-  /** Stores a definition that never is a head; a repeat of the id changes nothing. It goes with its pipeline. */
+  /** Stores a definition that never becomes the head. A repeat of the id changes nothing. `delete` of its pipeline removes it. */
   keepRevision(revision: Revision): Promise<void>;
-  /** Removes what {@link keepRevision} has stored, if it is there. */
+  /** Removes a revision that {@link keepRevision} stored. Changes nothing when it is missing. */
   dropRevision(revisionId: RevisionId): Promise<void>;
   findRevision(revisionId: RevisionId): Promise<Revision | undefined>;
 }

@@ -1,10 +1,15 @@
-/** Plans: immutable documents, written before the snapshot that names them, under ids that can be derived again. */
+/** The port of plans: documents that never change, written before the snapshot of their run, under keys derived from the run's id. */
 import type { RunId } from "../../domain/ids.ts";
 import type { JobSpec, RunPlan } from "../../domain/plan.ts";
 
 export interface PlanStore {
-  /** Stores the graph and the job documents (`jobs[i]` belongs to `plan.jobs[i]`); a repeat changes nothing. */
+  /**
+   * Stores the plan and one document for each job (`jobs[i]` belongs to `plan.jobs[i]`). A repeat changes nothing. Rejects with
+   * `too_large` when a document does not fit into the store (MongoDB: 16 MiB).
+   */
   put(runId: RunId, plan: RunPlan, jobs: readonly JobSpec[]): Promise<void>;
+  /** Undefined when the run has no stored plan. */
   loadPlan(runId: RunId): Promise<RunPlan | undefined>;
+  /** Undefined when the run has no stored job of this index. */
   loadJob(runId: RunId, jobIndex: number): Promise<JobSpec | undefined>;
 }

@@ -1,4 +1,4 @@
-/** The store: every port behind one handle, as an adapter opens it. */
+/** The store: all ports behind one handle, which an adapter opens. */
 import type { AgentEventStore } from "./agent-events.ts";
 import type { AggregateStore } from "./aggregates.ts";
 import type { ArtifactStore } from "./artifacts.ts";
@@ -43,5 +43,6 @@ export interface Stores {
   readonly retention: RetentionStore;
   /** Resolves when the store answers; rejects when it does not. */
   ping(): Promise<void>;
+  /** Ends the connection once the writes that were already asked for are done. Call it once. */
   close(): Promise<void>;
 }

@@ -65,7 +65,7 @@ export class ArtifactPlacement {
     hash.update(bytes);
     for (let done = 0; done < bytes.length;) done += (await handle.write(bytes, done)).bytesWritten;
     if (!isLast) return;
-    if (hash.digest("hex") !== file.sha256) throw conflict(file.path, "does not have its checksum");
+    if (hash.digest("hex") !== file.sha256) throw conflict(file.path, "does not match its checksum");
     await handle.chmod(file.executable ? 0o755 : 0o644);
     await handle.close();
     // The rename replaces an existing file. It replaces a link itself, never the link's target.

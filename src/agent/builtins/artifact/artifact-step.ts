@@ -39,7 +39,7 @@ export async function takeArtifact({ step, args, workspace, gateway, say, signal
     const { name, job } = target;
     call.write({ message: { $case: "find", value: { stepRunId, token, name, job } } });
     const { message } = await call.next();
-    if (message?.$case !== "found") throw new Error("the control plane answers what this agent does not know");
+    if (message?.$case !== "found") throw new Error("the control plane sent an answer that this agent does not know");
     call.onProgress();
     begun ??= begin(message.value, target, workspace);
     if (begun.artifactId !== message.value.artifactId) {
@@ -79,7 +79,7 @@ async function fetchFiles(
   write({ message: { $case: "take", value: { files: positions.slice(index), offset: BigInt(offset) } } });
   while (left > 0) {
     const { message } = await next();
-    if (message?.$case !== "data") throw new Error("the control plane answers what this agent does not know");
+    if (message?.$case !== "data") throw new Error("the control plane sent an answer that this agent does not know");
     await placement.write(message.value);
     left -= message.value.length;
     onProgress();

@@ -8,15 +8,15 @@ import type { PathPatterns } from "../patterns.ts";
 
 export interface CacheArgs {
   readonly key: string;
-  /** Patterns of the files whose content the key goes on with. */
+  /** Patterns of the files whose checksum is appended to the key. */
   readonly keyFiles: readonly string[];
   readonly restoreKeys: readonly string[];
-  /** As they were written. */
+  /** The patterns as the definition has them. */
   readonly paths: readonly string[];
   readonly patterns: PathPatterns;
 }
 
-/** Throws `malformed_request`. */
+/** Checks the arguments. Throws `malformed_request` for the first that is wrong. */
 export function readCacheArgs({
   key,
   keyFiles = [],
@@ -34,8 +34,8 @@ export function readCacheArgs({
 }
 
 /**
- * The key of the entry: with `keyFiles` it goes on with a dash and the SHA-256 of their paths and contents. Rejects with
- * `malformed_request` when there are none, or it gets too long.
+ * The key of the entry. With `keyFiles`, a dash and the SHA-256 of their paths and contents are appended. Rejects with
+ * `malformed_request` when no file matches, or when the key becomes too long.
  */
 export async function keyOf({ key, keyFiles }: CacheArgs, workspace: string, signal: AbortSignal): Promise<string> {
   if (keyFiles.length === 0) return key;

@@ -1,4 +1,4 @@
-/** The entry that the plane has for a `cache` step, in a file. */
+/** Downloads the cache entry for a `cache` step into a file. */
 import { createHash, type Hash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import type {
@@ -11,8 +11,9 @@ import { MillraceError } from "../../../domain/errors.ts";
 import { type Attempt, callWithRetries, type GatewayAccess } from "../../connection/gateway-call.ts";
 
 /**
- * Answers undefined when the plane has none. After a break it goes on where it was; when another entry is found then, from the
- * start. Rejects as {@link callWithRetries}, with errors of the disk, and with `conflict` when the content is not what it was.
+ * Returns undefined when the control plane has no matching entry. After a broken call, the download continues where it
+ * stopped, or starts again when the control plane finds another entry. Rejects as {@link callWithRetries}, with errors of the
+ * disk, and with `conflict` when the content does not match its checksum.
  */
 export async function downloadCache(
   find: FindCache,
@@ -63,7 +64,7 @@ class Download {
       onProgress();
     }
     if (this.#hash.digest("hex") !== entry.sha256) {
-      throw new MillraceError("conflict", "what came does not have its checksum");
+      throw new MillraceError("conflict", "the downloaded content does not match its checksum");
     }
     return entry;
   }
@@ -89,5 +90,5 @@ class Download {
 }
 
 function unknownAnswer(): Error {
-  return new Error("the control plane answers what this agent does not know");
+  return new Error("the control plane sent an answer that this agent does not know");
 }

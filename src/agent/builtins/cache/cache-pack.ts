@@ -1,4 +1,4 @@
-/** Packs what a cache keeps of a workspace: files, folders and links with their modes, as a gzipped tar. */
+/** Packs the files, folders and links that a cache keeps of a workspace into a gzipped tar, with their modes. */
 import { createHash } from "node:crypto";
 import { constants, createWriteStream, type Stats } from "node:fs";
 import { lstat, open, readdir, readlink, realpath, stat } from "node:fs/promises";
@@ -13,24 +13,24 @@ import type { FoundFile } from "../artifact/artifact-files.ts";
 import { isInnerLink } from "./cache-paths.ts";
 import type { PathPatterns } from "../patterns.ts";
 
-/** No pipe is waited for, and no link followed. */
+/** Opening a pipe must not wait for a writer, and no link may be followed. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
-/** Of a file that is read as a whole: most are small. */
+/** Files up to this size are read as a whole, ahead of time. Most files are small. */
 const WHOLE_BYTES = 1 << 20;
-/** How many entries of a folder are looked at together. */
-const AHEAD = 16;
-/** A cache is to be quick. */
+/** How many entries of a folder are read at the same time. */
+const READ_AHEAD = 16;
+/** The fastest compression, since a cache must be quick. */
 const LEVEL = 1;
 
 export interface PackedCache {
   readonly archive: FoundFile;
-  /** Files and links. */
+  /** Number of files and links. */
   readonly count: number;
 }
 
 /**
- * Packs what matches into a new file. Rejects with `malformed_request` for what cannot be kept: a link that leads out of the
- * workspace, a name that would be no path elsewhere; with the reason of `signal`; with errors of the disk.
+ * Packs the matching files, folders and links into the new file `file`. Rejects with `malformed_request` for a link that leads
+ * out of the workspace or a name that is not a portable path, with the reason of `signal`, or with errors of the disk.
  */
 export async function packCache(
   workspace: string,
@@ -47,7 +47,7 @@ export async function packCache(
     }
   }
   const packing = new Packing(workspace, patterns, tar, signal);
-  // What goes wrong with it ends the stream that is read below, and the other way round.
+  // An error of the packing ends the stream that is read below, and an error of that stream ends the packing.
   const packed = packing.run().then(
     () => tar.finalize(),
     (error: Error) => tar.destroy(error),
@@ -66,12 +66,12 @@ export async function packCache(
   return { archive, count: packing.count };
 }
 
-interface Seen {
+interface Entry {
   readonly path: string;
   readonly at: string;
   readonly stats: Stats;
-  readonly isWanted: boolean;
-  /** Of a small file. */
+  readonly matches: boolean;
+  /** The content of a small file. */
   readonly content: Buffer | undefined;
 }
 
@@ -93,46 +93,46 @@ class Packing {
     for (const start of this.#patterns.starts) {
       const folder = dirname(join(this.#workspace, start));
       const isThere = start === "" || (await realpath(folder).catch(() => undefined)) === folder;
-      if (isThere) await this.#put(await this.#look(start));
+      if (isThere) await this.#add(await this.#read(start));
     }
   }
 
-  /** What is gone, and what stands behind a link, is passed over. */
-  async #look(path: string): Promise<Seen | undefined> {
+  /** Undefined when nothing exists at the path any more. */
+  async #read(path: string): Promise<Entry | undefined> {
     this.#signal.throwIfAborted();
     const at = join(this.#workspace, path);
     const stats = await lstat(at).catch(() => undefined);
     if (stats === undefined) return undefined;
-    const isWanted = path !== "" && this.#patterns.matches(path);
-    if (isWanted && !isArtifactPath(path)) throw malformed(`${JSON.stringify(path)} cannot be kept under its name`);
-    const isRead = isWanted && stats.isFile() && stats.size <= WHOLE_BYTES;
-    return { path, at, stats, isWanted, content: isRead ? await readWhole(at, stats.size) : undefined };
+    const matches = path !== "" && this.#patterns.matches(path);
+    if (matches && !isArtifactPath(path)) throw malformed(`${JSON.stringify(path)} cannot be kept under its name`);
+    const isRead = matches && stats.isFile() && stats.size <= WHOLE_BYTES;
+    return { path, at, stats, matches, content: isRead ? await readWhole(at, stats.size) : undefined };
   }
 
-  async #put(seen: Seen | undefined): Promise<void> {
-    if (seen === undefined) return;
-    const { path: name, at, stats, isWanted, content } = seen;
+  async #add(entry: Entry | undefined): Promise<void> {
+    if (entry === undefined) return;
+    const { path: name, at, stats, matches, content } = entry;
     const mode = stats.mode & 0o777;
     if (stats.isDirectory()) {
-      if (isWanted) await this.#add({ name, type: "directory", mode });
+      if (matches) await this.#write({ name, type: "directory", mode });
       const names = await readdir(at);
-      for (let from = 0; from < names.length; from += AHEAD) {
-        const paths = names.slice(from, from + AHEAD).map((each) => (name === "" ? each : `${name}/${each}`));
-        for (const each of await Promise.all(paths.map((path) => this.#look(path)))) await this.#put(each);
+      for (let from = 0; from < names.length; from += READ_AHEAD) {
+        const paths = names.slice(from, from + READ_AHEAD).map((each) => (name === "" ? each : `${name}/${each}`));
+        for (const each of await Promise.all(paths.map((path) => this.#read(path)))) await this.#add(each);
       }
-    } else if (stats.isSymbolicLink() && isWanted) {
+    } else if (stats.isSymbolicLink() && matches) {
       const linkname = await readlink(at);
       if (!isInnerLink(name, linkname)) throw malformed(`the link ${JSON.stringify(name)} leads out of the workspace`);
-      await this.#add({ name, type: "symlink", linkname });
+      await this.#write({ name, type: "symlink", linkname });
       this.count++;
-    } else if (stats.isFile() && isWanted) {
+    } else if (stats.isFile() && matches) {
       const header = { name, type: "file", mode, mtime: stats.mtime, size: stats.size } as const;
-      await this.#add(header, content ?? (await open(at, OPEN_FLAGS)).createReadStream({ end: stats.size - 1 }));
+      await this.#write(header, content ?? (await open(at, OPEN_FLAGS)).createReadStream({ end: stats.size - 1 }));
       this.count++;
     }
   }
 
-  #add(
+  #write(
     header: Partial<Header> & Pick<Header, "name">,
     content: Buffer | AsyncIterable<Buffer> = Buffer.alloc(0),
   ): Promise<void> {

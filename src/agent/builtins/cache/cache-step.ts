@@ -1,6 +1,6 @@
 /**
- * The builtin `cache`: brings back what a job has kept under its key, and has what this job makes of the same paths kept once
- * the job has succeeded, unless there was an entry of that very key.
+ * The builtin `cache`: it restores the entry that an earlier job kept under the key. If there was no entry of exactly that
+ * key, it keeps the same paths of this job after the job has succeeded.
  */
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
@@ -22,17 +22,20 @@ import { unpackCache } from "./cache-unpack.ts";
 import { sendContent } from "../../connection/content-upload.ts";
 import { callWithRetries } from "../../connection/gateway-call.ts";
 
-/** Rejects with what is wrong: for people. An entry that does not come is a miss; one that cannot be put is not. */
+/**
+ * Runs the step. An entry that cannot be downloaded counts as a miss; one that cannot be unpacked is an error. Rejects with an
+ * error whose message is for users.
+ */
 export async function useCache(call: BuiltinCall): Promise<void> {
   const args = readCacheArgs(call.args);
   const { stepRunId, token } = call.step;
   for (const text of [args.key, ...args.restoreKeys]) {
-    // The plane stores keys, and shows them.
+    // The control plane stores keys and shows them to users.
     if (call.mask(text) !== text) throw new MillraceError("malformed_request", "cache takes no secret in a key");
   }
   const key = await keyOf(args, call.workspace, call.signal);
-  const wanted = { stepRunId, token, key, restoreKeys: [...args.restoreKeys], paths: [...args.paths] };
-  const found = await restore(call, args, wanted);
+  const request = { stepRunId, token, key, restoreKeys: [...args.restoreKeys], paths: [...args.paths] };
+  const found = await restore(call, args, request);
   const isHit = found?.key === key;
   call.output("hit", String(isHit));
   call.output("key", key);
@@ -40,12 +43,12 @@ export async function useCache(call: BuiltinCall): Promise<void> {
   if (!isHit) call.whenJobSucceeded((signal) => keep(call, args, key, signal));
 }
 
-async function restore(call: BuiltinCall, args: CacheArgs, wanted: FindCache): Promise<CacheEntry | undefined> {
+async function restore(call: BuiltinCall, args: CacheArgs, request: FindCache): Promise<CacheEntry | undefined> {
   const { workspace, say, signal } = call;
   const file = scratchFile(call);
   const startedAt = performance.now();
   try {
-    const entry = await download(call, wanted, file);
+    const entry = await download(call, request, file);
     if (entry === undefined) return undefined;
     const { key, sizeBytes, ageMs } = entry;
     const count = await unpackCache(file, workspace, args.patterns, signal).catch((error: Error) => {
@@ -54,7 +57,7 @@ async function restore(call: BuiltinCall, args: CacheArgs, wanted: FindCache): P
       throw new MillraceError("conflict", text);
     });
     const tookMs = performance.now() - startedAt;
-    const what = key === wanted.key ? quoted(key) : `${quoted(key)} in place of ${quoted(wanted.key)}`;
+    const what = key === request.key ? quoted(key) : `${quoted(key)} in place of ${quoted(request.key)}`;
     const age = `made ${formatDuration(Number(ageMs))} ago`;
     say(`the cache ${what} is here: ${sizeOf(count, sizeBytes)}, ${age}, in ${formatDuration(tookMs)}`);
     return entry;
@@ -63,22 +66,22 @@ async function restore(call: BuiltinCall, args: CacheArgs, wanted: FindCache): P
   }
 }
 
-/** The job goes on without it. */
-async function download(call: BuiltinCall, wanted: FindCache, file: string): Promise<CacheEntry | undefined> {
+/** Returns undefined on any error of the download, so that the job continues without the cache. */
+async function download(call: BuiltinCall, request: FindCache, file: string): Promise<CacheEntry | undefined> {
   const { gateway, say, signal } = call;
   try {
-    const entry = await downloadCache(wanted, file, gateway, signal);
-    const others = wanted.restoreKeys.length === 0 ? "" : ", and none begins with one of its restoreKeys";
-    if (entry === undefined) say(`no cache is kept under ${quoted(wanted.key)}${others}`);
+    const entry = await downloadCache(request, file, gateway, signal);
+    const others = request.restoreKeys.length === 0 ? "" : ", and none begins with one of its restoreKeys";
+    if (entry === undefined) say(`no cache is kept under ${quoted(request.key)}${others}`);
     return entry;
   } catch (error) {
     signal.throwIfAborted();
-    say(`warning: no cache is brought back for ${quoted(wanted.key)}: ${(error as Error).message}`);
+    say(`warning: no cache is brought back for ${quoted(request.key)}: ${(error as Error).message}`);
     return undefined;
   }
 }
 
-/** Says in the log of the step how it went. */
+/** Packs and uploads the entry after the job has succeeded. Never rejects: the log of the step says how it went. */
 async function keep(call: BuiltinCall, args: CacheArgs, key: string, signal: AbortSignal): Promise<void> {
   const { workspace, gateway, sayAfterEnd } = call;
   const { stepRunId, token } = call.step;

@@ -1,6 +1,6 @@
 /**
- * Puts what a cache holds into a workspace, and nowhere else: whoever made the archive, what is in it is a path that the step
- * asked for, no link is written through, and none leads out.
+ * Unpacks a cache entry into a workspace, and nowhere else. The archive is not trusted: it may hold only paths that the step
+ * asked for, nothing is written through a link, and no link may lead out of the workspace.
  */
 import { createReadStream } from "node:fs";
 import { chmod, lstat, mkdir, open, rm, symlink } from "node:fs/promises";
@@ -13,14 +13,15 @@ import { MillraceError } from "../../../domain/errors.ts";
 import { isInnerLink } from "./cache-paths.ts";
 import type { PathPatterns } from "../patterns.ts";
 
-/** Of a file that is written as a whole: most are small. */
+/** Files up to this size are written as a whole, several at the same time. Most files are small. */
 const WHOLE_BYTES = 1 << 20;
-/** How many of them are written at a time. */
+/** How many small files are written at the same time. */
 const MAX_WRITES = 16;
 
 /**
- * Answers how many files and links it has put; they replace what stands there. Rejects with `malformed_request` for an archive
- * that is none or holds what it must not, `conflict` where something cannot be put; some of it may be there then.
+ * Unpacks the archive `file` and returns the number of files and links written. They replace existing files. Rejects with
+ * `malformed_request` if the file is not an archive or holds something that is not allowed, and with `conflict` if something
+ * cannot be written. After an error, a part of the entry may be in the workspace.
  */
 export async function unpackCache(
   file: string,
@@ -53,11 +54,11 @@ class Unpacking {
   count = 0;
   readonly #workspace: string;
   readonly #patterns: PathPatterns;
-  /** Folders that are known to be folders and no links. */
+  /** Paths that are known to be folders, not links. */
   readonly #folders = new Set<string>();
-  /** Small files that are being written. */
+  /** The small files that are being written. */
   readonly #writes: Promise<void>[] = [];
-  /** Given to folders last: one may not be writable. */
+  /** Modes of folders. They are set at the end, since a folder may become read-only. */
   readonly #modes = new Map<string, number>();
 
   constructor(workspace: string, patterns: PathPatterns) {
@@ -68,11 +69,11 @@ class Unpacking {
   async take({ name, type, size, mode, mtime, linkname }: Header, content: AsyncIterable<Uint8Array>): Promise<void> {
     const path = name.replace(/\/+$/, "");
     if (!isArtifactPath(path) || !this.#patterns.matches(path)) {
-      throw malformed(`${JSON.stringify(path)} is none of the paths that are wanted`);
+      throw malformed(`${JSON.stringify(path)} is not one of the paths that the step asked for`);
     }
     const at = join(this.#workspace, path);
     if (type === "directory") {
-      await this.#open(path.split("/"));
+      await this.#makeFolders(path.split("/"));
       this.#modes.set(at, mode & 0o777);
     } else if (type === "symlink") {
       if (!isInnerLink(path, linkname)) throw malformed(`the link ${JSON.stringify(path)} leads out of the workspace`);
@@ -83,12 +84,12 @@ class Unpacking {
       const isSmall = size <= WHOLE_BYTES;
       const bytes = isSmall ? [await readWhole(content)] : content;
       const written = this.#clear(path, at).then(() => write(at, bytes, mode & 0o777, mtime));
-      await (isSmall ? this.#startWrite(written) : written);
+      await (isSmall ? this.#addWrite(written) : written);
       this.count++;
     } else {
       throw malformed(`${JSON.stringify(path)} is a ${type}`);
     }
-    // What has no content has an end, too.
+    // The content of every entry must be read to its end, even when it is empty.
     if (type !== "file") for await (const _ of content);
   }
 
@@ -97,14 +98,14 @@ class Unpacking {
     for (const [folder, mode] of [...this.#modes].reverse()) await chmod(folder, mode);
   }
 
-  /** After it nothing is being written any more. */
+  /** Waits until no file is being written any more. */
   async settle(): Promise<void> {
     await Promise.allSettled(this.#writes);
   }
 
-  /** Waits only while there is much under way. */
-  async #startWrite(written: Promise<void>): Promise<void> {
-    // Whoever waits for it is told; until then nobody may.
+  /** Adds a write to those in progress, and waits for all of them when there are many. */
+  async #addWrite(written: Promise<void>): Promise<void> {
+    // The error is reported when the writes are awaited. Until then it must not count as unhandled.
     written.catch(() => {});
     this.#writes.push(written);
     if (this.#writes.length < MAX_WRITES) return;
@@ -112,15 +113,15 @@ class Unpacking {
     this.#writes.length = 0;
   }
 
-  /** A link goes itself, and never what it names. */
+  /** Makes room for a file or link. An existing link is removed itself, never its target. */
   async #clear(path: string, at: string): Promise<void> {
-    await this.#open(path.split("/").slice(0, -1));
+    await this.#makeFolders(path.split("/").slice(0, -1));
     const stats = await lstat(at).catch(ifMissing);
     if (stats?.isDirectory()) throw conflict(`${JSON.stringify(path)} is a folder of the workspace`);
     if (stats !== undefined) await rm(at);
   }
 
-  async #open(names: readonly string[]): Promise<void> {
+  async #makeFolders(names: readonly string[]): Promise<void> {
     let folder = this.#workspace;
     for (const name of names) {
       folder = join(folder, name);
