@@ -1,4 +1,7 @@
-/** Which node should own which shard: rendezvous hashing with a quota, so that the spread is even and few shards move. */
+/**
+ * Which node should own which shard, by rendezvous hashing with a bound for each node: every node gets its share, and
+ * few shards move when a node comes or goes.
+ */
 import { hash32 } from "./shard-map.ts";
 
 /**

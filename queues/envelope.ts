@@ -1,37 +1,46 @@
-/** Envelopes: what lies in a mailbox. One BullMQ job carries one envelope with one or more letters for roots of its shard. */
+/**
+ * Envelopes, the content of a mailbox: one BullMQ job carries one envelope, with one or more messages for roots of its
+ * shard.
+ */
 
-/** Of envelopes without letters, which every node reads. */
+/** Schema of an envelope without messages, which every node reads. */
 export const ENVELOPE_SCHEMA = 1;
 
-/** A message on its way to an actor. `to` null is a doorbell alone: look at what the store holds for this root. */
+/**
+ * A message with the actor to which it goes. `to` null is a doorbell: look into the store for the work of this root.
+ */
 export interface AddressedMessage {
   readonly rootId: string;
   readonly to: { readonly kind: string; readonly id: string } | null;
-  /** JSON; the queues do not look into it. */
+  /** JSON, which the queues do not read. */
   readonly message: unknown;
 }
 
 export interface Envelope {
-  /** The one that the letters were written with. */
+  /** The schema in which the messages were written. */
   readonly schema: number;
+  /** The messages. The name `letters` is part of the format between nodes, so it stays. */
   readonly letters: readonly AddressedMessage[];
 }
 
-/** How letters change shape from one release to the next; the queues know no letter, only its schema. */
+/**
+ * How the shape of messages changes from one release to the next. The queues know only the schema, not the messages.
+ */
 export interface MessageFormat {
-  /** The newest schema that is read. */
+  /** The newest schema that this node reads. */
   readonly schema: number;
-  /** The schema to write now: one that every node reads. */
+  /** The schema to write now, which every live node reads. */
   writes(): number;
-  /** A letter of an envelope of `schema`, as this program works with it; and the reverse. */
-  read(letter: AddressedMessage, schema: number): AddressedMessage;
-  write(letter: AddressedMessage, schema: number): AddressedMessage;
+  /** Turns a message of an envelope of `schema` into the shape that this program uses. */
+  read(message: AddressedMessage, schema: number): AddressedMessage;
+  /** Turns a message of this program into the shape of `schema`. */
+  write(message: AddressedMessage, schema: number): AddressedMessage;
 }
 
-/** Letters that have never changed shape. */
+/** Messages are sent and read as they are. */
 export const UNVERSIONED_FORMAT: MessageFormat = {
   schema: ENVELOPE_SCHEMA,
   writes: () => ENVELOPE_SCHEMA,
-  read: (letter) => letter,
-  write: (letter) => letter,
+  read: (message) => message,
+  write: (message) => message,
 };

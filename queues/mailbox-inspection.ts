@@ -1,6 +1,6 @@
 /**
- * Mailboxes seen from outside: what lies in them, who owns their shards, and the envelopes that could not be read. Owns
- * nothing and takes nothing.
+ * Reads the state of mailboxes for operators: how many envelopes wait, which node owns each shard, and which envelopes
+ * could not be read. It owns no shard and takes no envelope.
  */
 import { ErrorCode, Job, Queue, QueueKeys } from "bullmq";
 import type { RedisClient } from "../src/redis/connect.ts";
@@ -12,9 +12,9 @@ import { leaseKeys } from "./owned-shard.ts";
 /** Numbers of envelopes. */
 export interface MailboxDepth {
   readonly waiting: number;
-  /** In the hands of an owner, or of one that died and has no successor yet. */
+  /** Fetched by an owner and not settled, or fetched by an owner that died and has no successor yet. */
   readonly active: number;
-  /** For a later time. */
+  /** To be delivered at a later time. */
   readonly delayed: number;
   /** Kept because no owner could read them. */
   readonly failed: number;
@@ -22,10 +22,13 @@ export interface MailboxDepth {
 
 export interface MailboxState {
   readonly shard: number;
-  /** The node that the shard's lease names, whether it lives or not; null while nobody holds it. */
+  /** The node that the shard's lease names, alive or not; null while no node holds the lease. */
   readonly owner: string | null;
   readonly depth: MailboxDepth;
-  /** Since when the oldest waiting envelope could have been fetched, Unix milliseconds by its sender's clock. */
+  /**
+   * Since when an owner could have fetched the oldest waiting envelope, Unix milliseconds by its sender's clock; null
+   * for none.
+   */
   readonly waitingSince: number | null;
 }
 
@@ -36,18 +39,18 @@ export interface FailedEnvelope {
   readonly jobId: string;
   readonly envelope: Envelope;
   readonly reason: string;
-  /** Of the newest failure, Unix milliseconds. */
+  /** Time of the newest failure, Unix milliseconds. */
   readonly at: number;
 }
 
 /*
- * One mailbox at a glance.
+ * Reads the state of one mailbox.
  *
  * KEYS[1] lease   KEYS[2] wait   KEYS[3] active   KEYS[4] delayed   KEYS[5] failed
- * ARGV[1] what the key of a job begins with; it has the same hash tag
- * Answers { holder or nil, the four lengths, and of the oldest waiting job: time of sending, options }.
+ * ARGV[1] prefix of the keys of jobs; it has the same hash tag
+ * Answers { holder or nil, the four lengths, time of sending and options of the oldest waiting job }.
  */
-const GLANCE = `
+const READ_STATE = `
 local oldest = redis.call("LINDEX", KEYS[2], -1)
 local job = oldest and redis.call("HMGET", ARGV[1] .. oldest, "timestamp", "opts") or {}
 return {
@@ -55,7 +58,7 @@ return {
   redis.call("ZCARD", KEYS[4]), redis.call("ZCARD", KEYS[5]), job[1], job[2],
 }`;
 
-type Glance = [
+type StateReply = [
   holder: string | null,
   waiting: number,
   active: number,
@@ -73,13 +76,13 @@ export class MailboxInspection {
   constructor({ redis, shards }: { readonly redis: RedisClient; readonly shards: number }) {
     this.#redis = redis;
     this.#shards = Array.from({ length: shards }, (_, shard) => shard);
-    // Each mailbox listens to the one connection.
+    // Every mailbox adds a listener to this one connection.
     redis.setMaxListeners(0);
   }
 
   /** All mailboxes by shard, in one round trip. Rejects while Redis cannot be read. */
   states(): Promise<readonly MailboxState[]> {
-    return Promise.all(this.#shards.map((shard) => this.#glance(shard)));
+    return Promise.all(this.#shards.map((shard) => this.#readState(shard)));
   }
 
   /** The servers that hold the mailboxes. Rejects while one of them cannot be read. */
@@ -87,16 +90,16 @@ export class MailboxInspection {
     return readServers(this.#redis);
   }
 
-  /** Envelopes of all shards that could not be read, by the time of the failure; `offset` counts from 0. */
+  /** Envelopes of all shards that could not be read, sorted by the time of the failure; `offset` counts from 0. */
   async failed(offset: number, limit: number, descending: boolean): Promise<readonly FailedEnvelope[]> {
     const direction = descending ? -1 : 1;
     const found = await Promise.all(this.#shards.map((shard) => this.#failedOf(shard, offset + limit, descending)));
-    const wanted = found
+    const page = found
       .flat()
       .toSorted((a, b) => direction * (a.at - b.at || a.shard - b.shard))
       .slice(offset, offset + limit);
     const jobs = await Promise.all(
-      wanted.map(async ({ shard, jobId, at }): Promise<FailedEnvelope[]> => {
+      page.map(async ({ shard, jobId, at }): Promise<FailedEnvelope[]> => {
         const job = await Job.fromId<Envelope>(this.#queueOf(shard), jobId);
         return job === undefined ? [] : [{ shard, jobId, envelope: job.data, reason: job.failedReason, at }];
       }),
@@ -104,7 +107,7 @@ export class MailboxInspection {
     return jobs.flat();
   }
 
-  /** Puts such an envelope back among those that wait; false when there is none of this id. */
+  /** Lets a failed envelope wait again; false when the mailbox has no failed envelope with this id. */
   async retry(shard: number, jobId: string): Promise<boolean> {
     if (!this.#shards.includes(shard)) return false;
     const job = await Job.fromId<Envelope>(this.#queueOf(shard), jobId);
@@ -123,10 +126,10 @@ export class MailboxInspection {
     this.#queues.clear();
   }
 
-  async #glance(shard: number): Promise<MailboxState> {
+  async #readState(shard: number): Promise<MailboxState> {
     const keys = ["wait", "active", "delayed", "failed"].map((type) => keyOf(shard, type));
-    const answer = await this.#redis.eval(GLANCE, 5, leaseKeys(shard).lease, ...keys, keyOf(shard, ""));
-    const [owner, waiting, active, delayed, failed, sentAt, options] = answer as Glance;
+    const reply = await this.#redis.eval(READ_STATE, 5, leaseKeys(shard).lease, ...keys, keyOf(shard, ""));
+    const [owner, waiting, active, delayed, failed, sentAt, options] = reply as StateReply;
     return {
       shard,
       owner,
@@ -154,7 +157,7 @@ export class MailboxInspection {
     let queue = this.#queues.get(shard);
     if (queue === undefined) {
       queue = new Queue<Envelope>(mailboxName(shard), mailboxOptions(this.#redis, shard));
-      // Failed commands reject where they were called; the connection reports its own outages.
+      // A failed command rejects for its caller, and the connection reports its own outages: this event adds nothing.
       queue.on("error", () => undefined);
       this.#queues.set(shard, queue);
     }
@@ -162,12 +165,14 @@ export class MailboxInspection {
   }
 }
 
-/** A letter for a later time begins to wait when that time has come. */
+/** The delay of a job, milliseconds: a delayed message begins to wait when its time has come. */
 function delayIn(options: string): number {
   return (JSON.parse(options) as { delay?: number }).delay ?? 0;
 }
 
-/** A job's own key, when its id follows the empty type. */
+/**
+ * The key of one list of the mailbox. With the empty type it is the prefix of the keys of jobs, which their ids follow.
+ */
 function keyOf(shard: number, type: string): string {
   return new QueueKeys(shardTag(shard)).toKey(mailboxName(shard), type);
 }

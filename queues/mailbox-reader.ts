@@ -1,6 +1,6 @@
 /**
- * Takes the envelopes of one mailbox, as its only reader. BullMQ's own worker asks Redis again and again while it has jobs
- * in hand; here the marker of a mailbox, which is set whenever something may wait in it, says when to look.
+ * Reads the envelopes of one mailbox, as its only reader. BullMQ's own worker polls Redis while it has jobs in hand.
+ * This reader waits for the marker of the mailbox instead, which BullMQ sets whenever an envelope may wait.
  */
 import { createRedisBackend, Job, type Queue } from "bullmq";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,23 +14,31 @@ export interface MailboxReaderOptions {
   readonly shard: number;
   /** The same mailbox, for commands that do not block. */
   readonly queue: Queue<Envelope>;
-  /** Resolves when the envelope may be forgotten; rejects when it cannot be read, and then it is kept as failed. */
+  /**
+   * Resolves when the envelope is done with. Rejects when the envelope cannot be read: the reader then keeps it as
+   * failed.
+   */
   readonly receive: (job: Job<Envelope>) => Promise<void>;
   readonly log: Logger;
 }
 
-/** Envelopes in hand at a time. */
+/** Envelopes that are fetched and not settled, at most. */
 const CONCURRENCY = 64;
-/** BullMQ's word for "no lock": whose the mailbox is, is told by the lease of its shard. */
+/** BullMQ's word for "no lock". The lease of the shard says which node may read the mailbox. */
 const NO_LOCK = "0";
-/** Bounds what a lost marker costs. */
+/**
+ * Longest wait for a marker; after it the reader looks into the mailbox in any case, so that a lost marker costs no
+ * more.
+ */
 const LONGEST_WAIT_MS = 5_000;
 const SHORTEST_WAIT_MS = 2;
+/** Pause after a failed command of Redis. */
 const RETRY_MS = 500;
 
 export class MailboxReader {
   readonly #options: MailboxReaderOptions;
   readonly #backend: ReturnType<typeof createRedisBackend>;
+  /** Ids of the jobs that are fetched and not settled. */
   readonly #inHand = new Set<string>();
   readonly #reading: Promise<void>;
   #isClosing = false;
@@ -39,7 +47,7 @@ export class MailboxReader {
   #onClosing: (() => void) | undefined;
   /** Ends the wait of a close for the last fetch. */
   #onAbandoned: (() => void) | undefined;
-  /** Those who wait for an envelope to be settled. */
+  /** Called when the next envelope is settled. */
   #settledWaiters: (() => void)[] = [];
 
   /** Begins to read. */
@@ -52,12 +60,12 @@ export class MailboxReader {
     this.#reading = this.#read();
   }
 
-  /** True for a job that has been fetched and is not settled yet. */
+  /** True for a job that is fetched and not settled. */
   holds(jobId: string): boolean {
     return this.#inHand.has(jobId);
   }
 
-  /** Fetches nothing more, and resolves when everything in hand is settled, or at once when it is abandoned. */
+  /** Fetches nothing more. Resolves when everything in hand is settled, or at once when the reader is abandoned. */
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#onClosing?.();
@@ -67,7 +75,7 @@ export class MailboxReader {
     await this.#backend.close(true);
   }
 
-  /** Ends at once; what is in hand stays unsettled. */
+  /** Ends at once; envelopes in hand stay unsettled. */
   abandon(): void {
     this.#isClosing = this.#isAbandoned = true;
     this.#onClosing?.();
@@ -91,7 +99,10 @@ export class MailboxReader {
     }
   }
 
-  /** Takes one envelope, if any, and answers when the next delayed one is due, 0 for none that is known. */
+  /**
+   * Fetches one envelope, if any. Returns when the next delayed envelope is due, Unix milliseconds; 0 when none is
+   * known.
+   */
   async #fetch(): Promise<number> {
     const [data, id, , dueAt] = await this.#backend.moveToActive(NO_LOCK);
     if (!id) return dueAt ?? 0;
@@ -99,11 +110,11 @@ export class MailboxReader {
       this.#inHand.add(id);
       void this.#handle(Job.fromJSON<Envelope>(this.#options.queue, data, id));
     }
-    // Whoever takes an envelope leaves the marker set: the next look finds what else waits.
+    // BullMQ leaves the marker set after a fetch, so the reader looks into the mailbox again at once.
     return 0;
   }
 
-  /** Answers when to look into the mailbox, Unix milliseconds. */
+  /** Returns when to look into the mailbox next, Unix milliseconds; 0 for now. */
   async #waitForMarker(dueAt: number): Promise<number> {
     const leftMs = dueAt === 0 ? LONGEST_WAIT_MS : Math.min(LONGEST_WAIT_MS, dueAt - Date.now());
     if (leftMs <= 0 || this.#isClosing) return 0;
@@ -112,7 +123,7 @@ export class MailboxReader {
       this.#onClosing = () => resolve(null);
       waited.then(resolve, reject);
     });
-    // The marker of a delayed envelope says when it is due, and is gone now.
+    // The score of a delayed envelope's marker says when it is due. Taking the marker has removed it.
     return marker === null ? 0 : Math.min(marker.score, dueAt || Infinity);
   }
 
@@ -141,7 +152,8 @@ export class MailboxReader {
     } catch (error) {
       const { log, shard } = this.#options;
       log.debug({ shard, job: job.id, error: String(error) }, "an envelope cannot be settled; trying again");
-      // Redis has forgotten it, or somebody has given it back: then it is no longer this reader's.
+      // Redis was emptied, or another node has returned the envelope to the mailbox: it is no longer this reader's to
+      // settle.
       return /Missing key|not in the active state/.test(String(error));
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Sending to mailboxes. A letter goes at once when no send to its shard is in flight; those that come meanwhile share
- * the next envelope, so that batches grow with the load and an idle system does not wait.
+ * Sends messages to mailboxes. A message goes at once when no send to its shard is in flight. Messages that come during
+ * a send share the next envelope, so batches grow with the load, and an idle system does not wait.
  */
 import { Queue } from "bullmq";
 import type { RedisClient } from "../src/redis/connect.ts";
@@ -9,22 +9,23 @@ import { MESSAGES, mailboxName, mailboxOptions } from "./mailbox.ts";
 import type { MailboxSender as Port } from "./ports.ts";
 import { shardOf } from "./shard-map.ts";
 
-/** Letters in one envelope at most. */
+/** Messages in one envelope at most. */
 const BATCH_MAX = 64;
 
 export interface MailboxSenderOptions {
   readonly redis: RedisClient;
   readonly shards: number;
-  /** Without one, letters are sent as they are. */
+  /** Absent: messages are sent as they are. */
   readonly format?: MessageFormat;
 }
 
 interface Waiting {
-  readonly letter: AddressedMessage;
+  readonly message: AddressedMessage;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
+/** Everything that is sent to one shard. */
 interface Lane {
   readonly queue: Queue<Envelope>;
   waiting: Waiting[];
@@ -41,24 +42,24 @@ export class MailboxSender implements Port {
     this.#redis = redis;
     this.#shards = shards;
     this.#format = format;
-    // Each mailbox listens to the one connection.
+    // Every mailbox adds a listener to this one connection.
     redis.setMaxListeners(0);
   }
 
-  send(letter: AddressedMessage): Promise<void> {
-    const lane = this.#laneOf(letter.rootId);
+  send(message: AddressedMessage): Promise<void> {
+    const lane = this.#laneOf(message.rootId);
     return new Promise((resolve, reject) => {
-      lane.waiting.push({ letter, resolve, reject });
+      lane.waiting.push({ message, resolve, reject });
       if (!lane.sending) void this.#flush(lane);
     });
   }
 
-  async sendAt(letter: AddressedMessage, dueAt: number, key: string): Promise<void> {
+  async sendAt(message: AddressedMessage, dueAt: number, key: string): Promise<void> {
     const delay = Math.max(0, dueAt - Date.now());
     const jobId = key.replaceAll(":", "_");
-    const lane = this.#laneOf(letter.rootId);
+    const lane = this.#laneOf(message.rootId);
     try {
-      await lane.queue.add(MESSAGES, this.#envelopeOf([letter]), { delay, jobId });
+      await lane.queue.add(MESSAGES, this.#envelopeOf([message]), { delay, jobId });
     } catch (error) {
       this.#drop(lane);
       throw error;
@@ -75,7 +76,7 @@ export class MailboxSender implements Port {
     while (lane.waiting.length > 0) {
       const batch = lane.waiting.splice(0, BATCH_MAX);
       try {
-        await lane.queue.add(MESSAGES, this.#envelopeOf(batch.map(({ letter }) => letter)));
+        await lane.queue.add(MESSAGES, this.#envelopeOf(batch.map(({ message }) => message)));
         for (const { resolve } of batch) resolve();
       } catch (error) {
         this.#drop(lane);
@@ -85,15 +86,15 @@ export class MailboxSender implements Port {
     lane.sending = false;
   }
 
-  /** What has failed may be the state of the queue and not the command: the next letter gets a new one. */
+  /** Drops the queue after a failure, because the queue itself may be broken: the next message opens a new one. */
   #drop(lane: Lane): void {
     for (const [shard, kept] of this.#lanes) if (kept === lane) this.#lanes.delete(shard);
     void lane.queue.close().catch(() => undefined);
   }
 
-  #envelopeOf(letters: readonly AddressedMessage[]): Envelope {
+  #envelopeOf(messages: readonly AddressedMessage[]): Envelope {
     const schema = this.#format.writes();
-    return { schema, letters: letters.map((letter) => this.#format.write(letter, schema)) };
+    return { schema, letters: messages.map((message) => this.#format.write(message, schema)) };
   }
 
   #laneOf(rootId: string): Lane {
@@ -101,7 +102,7 @@ export class MailboxSender implements Port {
     let lane = this.#lanes.get(shard);
     if (lane === undefined) {
       const queue = new Queue<Envelope>(mailboxName(shard), mailboxOptions(this.#redis, shard));
-      // Failed commands reject where they were called; the connection reports its own outages.
+      // A failed command rejects for its caller, and the connection reports its own outages: this event adds nothing.
       queue.on("error", () => undefined);
       lane = { queue, waiting: [], sending: false };
       this.#lanes.set(shard, lane);

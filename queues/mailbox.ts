@@ -1,12 +1,13 @@
-/** Names and options that every side of a mailbox must agree on. */
+/** Names and options on which senders, readers and inspection of a mailbox must agree. */
 import type { QueueOptions } from "bullmq";
 import type { RedisClient } from "../src/redis/connect.ts";
 
-/** The mailbox's name; with the prefix every key of a shard carries one hash tag, so that it lives on one Redis node. */
+/** Name of the BullMQ queue of a shard. */
 export function mailboxName(shard: number): string {
   return `mb${shard}`;
 }
 
+/** The hash tag of all keys of a shard, which puts them on the same Redis node of a cluster. */
 export function shardTag(shard: number): string {
   return `{mb${shard}}`;
 }
@@ -18,11 +19,12 @@ export function mailboxOptions(connection: RedisClient, shard: number): QueueOpt
     skipVersionCheck: true,
     skipMetasUpdate: true,
     defaultJobOptions: { removeOnComplete: true, removeOnFail: false, attempts: 1 },
-    // The stream of events cannot be switched off; nobody reads it.
+    // BullMQ's stream of events cannot be switched off, and no part of the system reads it.
     streams: { events: { maxLen: 100 } },
   };
 }
 
-/** Names of the jobs in a mailbox. */
+/** Name of the BullMQ jobs that carry messages. The value is part of the format between nodes, so it stays. */
 export const MESSAGES = "letters";
+/** Name of the BullMQ jobs with which an owner checks that its mailbox works. */
 export const CANARY = "canary";

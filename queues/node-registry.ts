@@ -1,6 +1,6 @@
 /**
- * Which nodes of the control plane live, whatever their roles: each announces itself in Redis again and again. It is what
- * operators see and what a rolling upgrade goes by; who owns a shard is decided by leases alone.
+ * The registry of live nodes. Every node, whatever its roles, announces itself in Redis every second. Operators see the
+ * registry, and a rolling upgrade relies on it. Only leases decide which node owns a shard.
  */
 import type { Logger } from "../src/domain/logger.ts";
 import type { RedisClient } from "../src/redis/connect.ts";
@@ -8,10 +8,10 @@ import { BEAT } from "./scripts.ts";
 
 /** A node as it announces itself; the same for the whole life of its process. */
 export interface NodeRecord {
-  /** New with each start of the process; a worker's is the holder named in its leases. */
+  /** New with each start of the process. The leases of a worker name this id as their holder. */
   readonly nodeId: string;
   readonly roles: readonly string[];
-  /** Of the package. */
+  /** Version of the package. */
   readonly version: string;
   readonly host: string;
   readonly pid: number;
@@ -27,14 +27,14 @@ export interface NodeRegistryOptions {
   readonly log: Logger;
 }
 
-/** Records, as JSON, by the time of their last announcement. */
+/** Sorted set of records, as JSON, by the time of their last announcement. */
 const NODES = "{millrace}:nodes";
 const ANNOUNCE_MS = 1_000;
-/** A node that has not announced itself for so long counts as gone. */
+/** A node that has not announced itself for this long counts as gone. */
 const GONE_MS = 5_000;
 
 /*
- * Lists those who are alive by Redis' own clock.
+ * Lists the live members by Redis' own clock.
  *
  * KEYS[1] sorted set of members by the time of their last beat
  * ARGV[1] milliseconds after which a silent member counts as gone
@@ -59,13 +59,17 @@ export class NodeRegistry {
     this.#member = JSON.stringify(record);
   }
 
-  /** Resolves after the first announcement, and rejects when that fails; later ones outlast any outage of Redis. */
+  /**
+   * Resolves after the first announcement, and rejects when it fails. Later announcements that fail are tried again.
+   */
   async start(): Promise<void> {
     await this.#announce();
     this.#schedule();
   }
 
-  /** The live nodes, oldest first; at most 5 s behind a node that was killed. Rejects while Redis cannot be read. */
+  /**
+   * The live nodes, oldest first. A node that was killed is listed for 5 s more. Rejects while Redis cannot be read.
+   */
   async list(): Promise<readonly NodeRecord[]> {
     const members = (await this.#redis.eval(ALIVE, 1, NODES, GONE_MS)) as string[];
     return members
@@ -73,7 +77,7 @@ export class NodeRegistry {
       .toSorted((a, b) => a.startedAt - b.startedAt || (a.nodeId < b.nodeId ? -1 : 1));
   }
 
-  /** Withdraws the record, unless Redis is away: then it counts as gone after 5 s. Idempotent; never rejects. */
+  /** Removes the record; while Redis is away, the node counts as gone after 5 s instead. Idempotent; never rejects. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);

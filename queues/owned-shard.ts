@@ -1,6 +1,7 @@
 /**
- * One shard in this node's hands, from the won lease to its end. The lease comes first, then an epoch from the store,
- * then the mail that a dead owner had taken, and only then the first fetch.
+ * One shard that this node owns, from the moment it wins the lease to the end of the lease. The order matters: first
+ * the lease, then an epoch from the store, then the return of the envelopes that a dead owner had fetched, and only
+ * then the first fetch.
  */
 import { randomUUID } from "node:crypto";
 import { type Job, Queue } from "bullmq";
@@ -23,6 +24,7 @@ export interface OwnedShardOptions {
   readonly log: Logger;
 }
 
+/** Length of the lease of a shard, milliseconds. */
 export const LEASE_MS = 3_000;
 
 export class OwnedShard {
@@ -30,9 +32,10 @@ export class OwnedShard {
   readonly #options: OwnedShardOptions;
   readonly #queue: Queue<Envelope>;
   readonly #keys: { readonly lease: string; readonly generation: string };
+  /** Ids of jobs that the last `reclaim` found active without being in hand. */
   #suspects = new Set<string>();
   #reader: MailboxReader | undefined;
-  /** The Redis that has been told everything. */
+  /** The Redis that holds everything that it must hold for this shard. */
   #mark: RedisMark = { generation: "", redisRunId: "" };
   #recovering = false;
   #epoch = 0;
@@ -41,7 +44,7 @@ export class OwnedShard {
   #opened = false;
   #canaryAt: number;
 
-  /** For a lease that was won at `wonAt` (monotonic milliseconds, taken before it was asked for). */
+  /** For a lease that this node has won. `wonAt`: monotonic milliseconds, read before the lease was requested. */
   constructor(options: OwnedShardOptions, wonAt: number) {
     this.#options = options;
     this.shard = options.shard;
@@ -61,7 +64,7 @@ export class OwnedShard {
     return now - this.#canaryAt;
   }
 
-  /** Takes over; rejects when the store or Redis fails, and then nothing has been fetched. */
+  /** Takes over the shard. Rejects when the store or Redis fails; then nothing has been fetched. */
   async open(redisRunId: string): Promise<void> {
     const { redis, epochs, handler } = this.#options;
     const { epoch, previous } = await epochs.takeEpoch(this.shard);
@@ -69,8 +72,8 @@ export class OwnedShard {
     const redisLost = previous !== null && (previous.generation !== found || previous.redisRunId !== redisRunId);
     this.#epoch = epoch;
     this.#mark = { generation: found, redisRunId };
-    await this.#giveBack(await this.#activeIds());
-    // What an owner could not read, since a newer node had written it, this one may; else it fails again, once.
+    await this.#returnToMailbox(await this.#activeIds());
+    // This node may be able to read envelopes that an older owner could not read; otherwise they fail once more.
     await this.#queue.retryJobs({ state: "failed" });
     this.#throwIfEnded();
     await handler.open(this.shard, epoch);
@@ -82,7 +85,7 @@ export class OwnedShard {
     else if (redisLost) void this.#recover(redisRunId);
   }
 
-  /** Renews the lease; false when it is somebody else's, or nobody's, now. */
+  /** Renews the lease; false when another node holds it, or it has run out. */
   async renew(redisRunId: string, now: number): Promise<boolean> {
     const { redis, holder } = this.#options;
     const { held, generation } = await renewLease(redis, this.#keys, holder, LEASE_MS);
@@ -97,7 +100,7 @@ export class OwnedShard {
     return now - this.#renewedAt >= LEASE_MS;
   }
 
-  /** The lease is lost: ends at once and settles nothing. Idempotent. */
+  /** Ends at once and settles nothing, because the lease is lost. Idempotent. */
   abandon(): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -106,7 +109,7 @@ export class OwnedShard {
     void this.#queue.close().catch(() => undefined);
   }
 
-  /** Gives the shard up in good order; the lease must be renewed until this resolves. */
+  /** Drains the shard and gives the lease back. The caller must renew the lease until this resolves. */
   async release(): Promise<void> {
     const { redis, handler, holder } = this.#options;
     await this.#reader?.close();
@@ -118,23 +121,26 @@ export class OwnedShard {
     await this.#queue.close();
   }
 
+  /** Sends an empty envelope to this shard's own mailbox; {@link canaryAgeMs} says when the last one came back. */
   async sendCanary(): Promise<void> {
     await this.#queue.add(CANARY, { schema: ENVELOPE_SCHEMA, letters: [] });
   }
 
   /**
-   * Gives back what is `active` without being in hand: a zombie that woke up may have fetched it. A job counts only
-   * when two calls in a row find it, since one that was just fetched is not in hand yet.
+   * Returns jobs to the mailbox that are `active` and not in this reader's hand: a former owner that was stopped for a while may have
+   * fetched them. A job is returned only when two calls in a row find it, because a job that was just fetched is not in
+   * hand yet.
    */
   async reclaim(): Promise<void> {
-    const strangers = (await this.#activeIds()).filter((id) => this.#reader?.holds(id) !== true);
-    await this.#giveBack(strangers.filter((id) => this.#suspects.has(id)));
-    this.#suspects = new Set(strangers);
+    const foreign = (await this.#activeIds()).filter((id) => this.#reader?.holds(id) !== true);
+    await this.#returnToMailbox(foreign.filter((id) => this.#suspects.has(id)));
+    this.#suspects = new Set(foreign);
   }
 
   /**
-   * Has Redis told everything again. The new generation is in Redis from the beginning, so that another loss meanwhile
-   * shows at the end; the store learns of it only then, so that whoever follows a dead owner begins anew.
+   * Has the handler tell Redis everything again. The new generation is written to Redis first, so that the check at the
+   * end detects another loss during the recovery. The store gets the generation only at the end, so that a next owner
+   * starts the recovery again when this one dies before.
    */
   async #recover(redisRunId: string): Promise<void> {
     if (this.#recovering) return;
@@ -148,7 +154,7 @@ export class OwnedShard {
     } catch (error) {
       log.warn(
         { shard: this.shard, error: String(error) },
-        "recovery of a shard failed; the next round begins it anew",
+        "recovery of a shard failed; the next round starts it again",
       );
     } finally {
       this.#recovering = false;
@@ -170,27 +176,27 @@ export class OwnedShard {
     return this.#options.redis.lrange(this.#queue.toKey("active"), 0, -1);
   }
 
-  /** Newest first, so that the oldest is fetched first. */
-  async #giveBack(ids: readonly string[]): Promise<void> {
+  /** Returns the newest job first, so that the oldest one is fetched first. */
+  async #returnToMailbox(ids: readonly string[]): Promise<void> {
     const backend = this.#queue.getBackend();
     for (const id of ids) await backend.moveJobFromActiveToWait(id, "0");
   }
 
   async #receive(job: Job<Envelope>): Promise<void> {
-    // An owner that has lost its lease settles nothing: BullMQ is never answered.
+    // An owner that has lost its lease settles nothing: this promise never resolves.
     if (this.#ended) return new Promise(() => undefined);
     if (job.name === CANARY) {
       this.#canaryAt = performance.now();
       return;
     }
     const { handler, format } = this.#options;
-    const { schema, letters } = job.data;
+    const { schema, letters: messages } = job.data;
     if (schema > format.schema) {
       throw new Error(
         `the envelope has schema ${schema}, and this node reads up to ${format.schema}: upgrade this node`,
       );
     }
-    const read = letters.map((letter) => format.read(letter, schema));
+    const read = messages.map((message) => format.read(message, schema));
     await handler.receive(this.shard, read);
     if (this.#ended) return new Promise(() => undefined);
   }
@@ -200,6 +206,7 @@ export class OwnedShard {
   }
 }
 
+/** The Redis keys of a shard's lease and of the generation that its owner has written. */
 export function leaseKeys(shard: number): { readonly lease: string; readonly generation: string } {
   return { lease: `${shardTag(shard)}:owner`, generation: `${shardTag(shard)}:generation` };
 }

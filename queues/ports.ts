@@ -1,40 +1,54 @@
-/** The two sides of a mailbox as the rest of the system sees them: senders anywhere, one owner per shard. */
+/** The two sides of a mailbox: senders on any node, and one owner for each shard. */
 import type { AddressedMessage } from "./envelope.ts";
 
 export interface MailboxSender {
-  /** Resolves when Redis has the letter. Sends at once when no send to that shard is in flight, else with the next batch. */
-  send(letter: AddressedMessage): Promise<void>;
-  /** Like `send`, but the letter appears in its mailbox at `dueAt` (Unix milliseconds). `key` makes a repeat a no-op. */
-  sendAt(letter: AddressedMessage, dueAt: number, key: string): Promise<void>;
+  /**
+   * Resolves when Redis has the message. Sends at once when no send to that shard is in flight, else with the next
+   * batch.
+   */
+  send(message: AddressedMessage): Promise<void>;
+  /**
+   * Like `send`, but the message appears in its mailbox at `dueAt` (Unix milliseconds). A repeat with the same `key`
+   * does nothing.
+   */
+  sendAt(message: AddressedMessage, dueAt: number, key: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What an owner of shards does with them. No method may throw for a reason that concerns one letter only. */
+/** The work of an owner on its shards. No method may throw for a reason that concerns one message only. */
 export interface ShardHandler {
-  /** The shard is owned from now on; called before its first envelope is fetched. */
+  /** This node owns the shard from now on. Called before the first envelope is fetched. */
   open(shard: number, epoch: number): Promise<void>;
   /**
-   * The shard's Redis was emptied or restarted, while it is owned or since its previous owner looked: what only Redis
-   * knew is gone. Resolves when Redis has been told everything again. Until then the store remembers the old Redis, so
-   * that an owner which dies half-way leaves the rest to the next one.
+   * The shard's Redis was emptied or restarted, now or since the previous owner last checked: what only Redis knew is
+   * gone. Resolves when Redis has been told everything again. Until then the store remembers the old Redis, so that the
+   * next owner recovers the shard when this one dies halfway.
    */
   redisLost(shard: number): Promise<void>;
-  /** Resolves when the letters are decided, or parked in memory; then the BullMQ job is completed. */
-  receive(shard: number, letters: readonly AddressedMessage[]): Promise<void>;
-  /** The shard is given up on purpose: nothing more is fetched; resolves when everything is saved and performed. */
+  /** Resolves when the messages are decided, or parked in memory; then the BullMQ job is completed. */
+  receive(shard: number, messages: readonly AddressedMessage[]): Promise<void>;
+  /** The node gives the shard up: nothing more is fetched. Resolves when everything is saved and performed. */
   drain(shard: number): Promise<void>;
-  /** The lease is lost: forget the shard at once, save and settle nothing more. Also follows `drain`. */
+  /** The lease is lost, or the shard is drained: forget the shard at once, and save and settle nothing more. */
   close(shard: number): void;
 }
 
-/** Which Redis an owner worked on: a key that it wrote, and what its servers say of themselves (`run_id`s, the witness). */
+/**
+ * Identifies the Redis that an owner worked with: a key that the owner wrote, and the `run_id`s of its servers with the
+ * witness.
+ */
 export interface RedisMark {
   readonly generation: string;
   readonly redisRunId: string;
 }
 
-/** Where epochs come from: a store, since a counter in Redis would begin anew with an emptied Redis. */
+/** Issues epochs. The store does it, because a counter in Redis would start again at 1 after Redis was emptied. */
 export interface EpochSource {
+  /**
+   * A new epoch, greater than all before it, and the Redis that the previous owner recorded; null when no owner has
+   * recorded one.
+   */
   takeEpoch(shard: number): Promise<{ readonly epoch: number; readonly previous: RedisMark | null }>;
+  /** Stores that this Redis has been told everything; ignored for an epoch that is not the newest. */
   recordRedis(shard: number, epoch: number, mark: RedisMark): Promise<void>;
 }

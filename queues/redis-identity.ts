@@ -1,34 +1,41 @@
 /**
- * Which memories the work of owners rests on: the servers', which a restart empties, and that of a witness, a key beside
- * what owners tell others than their own shards; on a cluster it may lie on another master than a shard.
+ * The identity of the Redis that owners rely on. Owners compare it to detect that Redis was emptied or restarted. It
+ * consists of the run ids of the servers, which change with a restart, and the value of a witness: a key with the same
+ * hash tag as the board, which owners write too. On a cluster, the board may lie on another master than a shard.
  */
 import { randomUUID } from "node:crypto";
 import type { RedisClient } from "../src/redis/connect.ts";
 import { readRunId, serversOf } from "../src/redis/servers.ts";
 
-/** How long one master of a cluster is waited for; the others' shards must be kept meanwhile. */
+/**
+ * How long to wait for one master of a cluster, milliseconds. The leases of shards on other masters must be renewed in
+ * time.
+ */
 const ANSWER_MS = 1_000;
 
 export class RedisIdentity {
   readonly #redis: RedisClient;
   readonly #witness: string;
-  /** The last answers, by who gave them. */
+  /** The last answers, by server and for the witness. */
   #known = new Map<string, string>();
 
-  /** `witness` is made when it is missing. */
+  /** `witness`: a key, which is created when it is missing. */
   constructor(redis: RedisClient, witness: string) {
     this.#redis = redis;
     this.#witness = witness;
   }
 
-  /** A text that changes when any of the memories is lost. A master that does not answer counts as unchanged. */
+  /**
+   * A text that changes when a server or the witness loses its memory. A master of a cluster that does not answer
+   * counts as unchanged.
+   */
   async read(): Promise<string> {
-    const asked = new Map([["witness", this.#readWitness()]]);
+    const pending = new Map([["witness", this.#readWitness()]]);
     for (const server of serversOf(this.#redis)) {
-      asked.set(`${server.options.host}:${server.options.port}`, readRunId(server));
+      pending.set(`${server.options.host}:${server.options.port}`, readRunId(server));
     }
     const answers = await Promise.all(
-      [...asked].map(async ([who, answer]) => [who, await this.#inTime(who, answer)] as const),
+      [...pending].map(async ([name, answer]) => [name, await this.#answerInTime(name, answer)] as const),
     );
     this.#known = new Map(answers);
     return answers
@@ -38,15 +45,16 @@ export class RedisIdentity {
   }
 
   async #readWitness(): Promise<string> {
-    const made = randomUUID();
-    return (await this.#redis.set(this.#witness, made, "NX", "GET")) ?? made;
+    const created = randomUUID();
+    return (await this.#redis.set(this.#witness, created, "NX", "GET")) ?? created;
   }
 
-  async #inTime(who: string, answer: Promise<string>): Promise<string> {
-    const last = this.#known.get(who);
+  /** The answer; on a cluster, the last known answer when none comes in time. */
+  async #answerInTime(name: string, answer: Promise<string>): Promise<string> {
+    const last = this.#known.get(name);
     if (!this.#redis.isCluster || last === undefined) return answer;
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<string>((resolve) => (timer = setTimeout(resolve, ANSWER_MS, last)));
-    return Promise.race([answer.catch(() => last), late]).finally(() => clearTimeout(timer));
+    const timeout = new Promise<string>((resolve) => (timer = setTimeout(resolve, ANSWER_MS, last)));
+    return Promise.race([answer.catch(() => last), timeout]).finally(() => clearTimeout(timer));
   }
 }

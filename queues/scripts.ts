@@ -1,8 +1,8 @@
-/** The atomic steps of ownership, as Lua. */
+/** Membership of nodes and leases of shards, as Lua scripts that each run atomically on Redis. */
 import type { RedisClient } from "../src/redis/connect.ts";
 
 /*
- * Renews a node's membership and answers who is a member.
+ * Renews the membership of a node, and removes silent members.
  *
  * KEYS[1] sorted set of members by the time of their last beat
  * ARGV[1] member   ARGV[2] milliseconds after which a silent one is no member
@@ -16,7 +16,7 @@ redis.call("ZREMRANGEBYSCORE", KEYS[1], "-inf", now - ARGV[2])
 return redis.call("ZRANGE", KEYS[1], 0, -1)`;
 
 /*
- * Renews a lease that is still held; never creates one.
+ * Renews a lease that the holder still has; never creates one.
  *
  * KEYS[1] lease   KEYS[2] generation of this Redis for the shard
  * ARGV[1] holder   ARGV[2] lease in milliseconds
@@ -28,10 +28,10 @@ if redis.call("GET", KEYS[1]) == ARGV[1] then held = redis.call("PEXPIRE", KEYS[
 return { held, redis.call("GET", KEYS[2]) or "" }`;
 
 /*
- * Gives a lease back, when it is still the holder's.
+ * Deletes a lease that the holder still has.
  *
  * KEYS[1] lease   ARGV[1] holder
- * Answers 1 when it was given back, else 0.
+ * Answers 1 when the lease was deleted, else 0.
  */
 const RELEASE = `
 if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end
@@ -39,14 +39,20 @@ return 0`;
 
 const MEMBERS = "{millrace}:members";
 
+/** Renews the membership of a node, and returns the live members; a member that is silent for `ttlMs` is removed. */
 export async function beat(redis: RedisClient, nodeId: string, ttlMs: number): Promise<readonly string[]> {
   return (await redis.eval(BEAT, 1, MEMBERS, nodeId, ttlMs)) as string[];
 }
 
+/** Ends the membership of a node. */
 export async function leave(redis: RedisClient, nodeId: string): Promise<void> {
   await redis.zrem(MEMBERS, nodeId);
 }
 
+/**
+ * Renews a lease for `ttlMs`. `held`: the holder had it still. `generation`: the one in Redis; empty when Redis was
+ * emptied.
+ */
 export async function renewLease(
   redis: RedisClient,
   keys: { readonly lease: string; readonly generation: string },
@@ -60,6 +66,7 @@ export async function renewLease(
   return { held: held === 1, generation };
 }
 
+/** Gives a lease back; does nothing when another node holds it. */
 export async function releaseLease(redis: RedisClient, lease: string, holder: string): Promise<void> {
   await redis.eval(RELEASE, 1, lease, holder);
 }

@@ -1,4 +1,7 @@
-/** Which shard a root belongs to. The map is part of the stored data: changing it would strand every run. */
+/**
+ * The shard of each root. Stored data relies on this map: with another map, no node would find the runs that are
+ * stored.
+ */
 
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;

@@ -1,6 +1,6 @@
 /**
- * A node's part in owning shards: it says that it lives, works out which shards should be its own, takes those that are
- * free, renews its leases, and lets go of what has become another's.
+ * Owns shards on behalf of one node: it announces the node as a member, computes which shards the node should own,
+ * takes those that are free, renews their leases, and releases the shards that another node should own.
  */
 import type { Logger } from "../src/domain/logger.ts";
 import { connectRedis, type RedisClient, type RedisTarget } from "../src/redis/connect.ts";
@@ -17,29 +17,34 @@ export interface ShardOwnerOptions {
   readonly nodeId: string;
   readonly shards: number;
   readonly handler: ShardHandler;
-  /** A key with the hash tag of what the handler tells Redis beside its mailboxes; see {@link RedisIdentity}. */
+  /**
+   * The witness key of {@link RedisIdentity}. It has the hash tag of the board, which the handler writes beside the
+   * mailboxes.
+   */
   readonly witness: string;
   readonly epochs: EpochSource;
-  /** Without one, letters are taken as they are. */
+  /** Absent: messages are read as they are. */
   readonly format?: MessageFormat;
   readonly log: Logger;
 }
 
 export interface ShardHealth {
   readonly shard: number;
-  /** Since the last canary came back, milliseconds. */
+  /** Time since the last canary came back, milliseconds. */
   readonly lastCanaryMs: number;
   readonly ok: boolean;
 }
 
+/** Time between two rounds: each one takes free shards and releases those of other nodes. */
 const TICK_MS = 500;
-/** Leases are renewed in every so many rounds. */
+/** Every second round also renews the leases. */
 const RENEW_TICKS = 2;
 const EXPIRY_CHECK_MS = 100;
 const CANARY_MS = 10_000;
-/** Two looks in a row find what a zombie has fetched, so it is back after ten seconds at most. */
+/** A job that a former owner has fetched is returned after two checks: after ten seconds at most. */
 const RECLAIM_MS = 5_000;
-const CANARY_LATE_MS = 25_000;
+/** A shard whose canary has not come back for this long is not healthy. */
+const CANARY_OVERDUE_MS = 25_000;
 
 export class ShardOwner {
   readonly #options: ShardOwnerOptions;
@@ -62,7 +67,7 @@ export class ShardOwner {
     this.#identity = new RedisIdentity(this.#redis, options.witness);
   }
 
-  /** Resolves when the node has tried once to take its shards. */
+  /** Resolves when the node has tried to take its shards for the first time. */
   async start(): Promise<void> {
     this.#timers = [
       setInterval(() => this.#dropExpired(), EXPIRY_CHECK_MS),
@@ -73,7 +78,7 @@ export class ShardOwner {
     this.#schedule();
   }
 
-  /** Leaves in good order: every shard is drained while its lease is renewed, then given back. */
+  /** Leaves in good order: drains every shard while its lease is renewed, then gives the lease back. Idempotent. */
   async stop(): Promise<void> {
     if (this.#stopped) return;
     this.#leaving = true;
@@ -96,11 +101,12 @@ export class ShardOwner {
       .toSorted((a, b) => a - b);
   }
 
+  /** Health of the shards that this node holds. `ok`: the last canary came back within 25 s. */
   health(): readonly ShardHealth[] {
     const now = performance.now();
     return [...this.#owned.values()].map((owned) => {
       const lastCanaryMs = owned.canaryAgeMs(now);
-      return { shard: owned.shard, lastCanaryMs, ok: lastCanaryMs <= CANARY_LATE_MS };
+      return { shard: owned.shard, lastCanaryMs, ok: lastCanaryMs <= CANARY_OVERDUE_MS };
     });
   }
 
@@ -115,7 +121,7 @@ export class ShardOwner {
   async #tick(): Promise<void> {
     try {
       const { nodeId, shards } = this.#options;
-      // What is free is looked for more often than what is owned must be renewed.
+      // Free shards are looked for in every round; leases need renewing less often.
       if (this.#ticks++ % RENEW_TICKS === 0) {
         const redisRunId = await this.#identity.read();
         this.#redisRunId = redisRunId;
@@ -130,7 +136,7 @@ export class ShardOwner {
     }
   }
 
-  /** Brings one shard to where it should be. */
+  /** Takes a free shard that this node should own; releases a shard that another node should own. */
   async #settle(shard: number, isOurs: boolean, redisRunId: string): Promise<void> {
     const owned = this.#owned.get(shard);
     if (isOurs && owned === undefined) await this.#acquire(shard, redisRunId);
@@ -144,7 +150,7 @@ export class ShardOwner {
     if (won === null || this.#leaving) return;
     const owned = new OwnedShard({ redis: this.#redis, shard, holder: nodeId, handler, epochs, format, log }, askedAt);
     this.#owned.set(shard, owned);
-    // Opening may take longer than a round: the rounds go on and renew the lease meanwhile.
+    // Opening may take longer than a round. It is not awaited, so that the rounds continue and renew the lease.
     void owned.open(redisRunId).catch((error: unknown) => {
       log.warn({ shard, error: String(error) }, "a shard could not be opened; trying again");
       this.#drop(owned);
@@ -177,7 +183,7 @@ export class ShardOwner {
     owned.abandon();
   }
 
-  /** A command that hangs with Redis must not keep a lease alive that has run out. */
+  /** Drops shards whose lease has run out by this node's clock, also while the command that renews it hangs. */
   #dropExpired(): void {
     const now = performance.now();
     for (const owned of this.#owned.values()) {
@@ -187,7 +193,7 @@ export class ShardOwner {
     }
   }
 
-  /** What fails here is done again by the next round. */
+  /** Calls `act` for each open shard. A failure is ignored, because the next call does the same work. */
   async #forEachOpen(act: (owned: OwnedShard) => Promise<void>): Promise<void> {
     const open = [...this.#owned.values()].filter(({ isOpen }) => isOpen);
     await Promise.all(open.map((owned) => act(owned).catch(() => undefined)));

@@ -1,4 +1,4 @@
-/** Fails when `proto/generated` is not what `buf generate` makes of the contracts now. */
+/** Fails when `proto/generated` differs from what `buf generate` makes of the contracts. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
 /**
- * Checks that `npm ci` takes package-lock.json on every platform that the project is installed on, and that it installs
- * the native parts of that platform: `node scripts/check-lock.mjs`. Neither installs anything nor asks a registry.
+ * Checks package-lock.json for every platform that the project supports: `npm ci` accepts the file, and installs the native parts for that
+ * platform. Run `node scripts/check-lock.mjs`. It installs nothing and asks no registry.
  */
 import { execFile } from "node:child_process";
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -23,7 +23,7 @@ const PLATFORMS = [
 ];
 
 const { packages } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8"));
-// Without node_modules, which npm would look into as well.
+// A folder without node_modules, because npm would read those too.
 const folder = mkdtempSync(join(tmpdir(), "millrace-lock-"));
 try {
   for (const name of FILES) copyFileSync(join(ROOT, name), join(folder, name));
@@ -43,7 +43,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Each entry is of whatever registry is configured, and has a checksum unless it is a native part for one platform. */
+/** No entry may name a registry, so that the configured one is used. Each has a checksum, except native parts for one platform. */
 function entryProblems() {
   return Object.entries(packages).flatMap(([key, { resolved, integrity, optional, os }]) => [
     ...(resolved === undefined ? [] : [`${key} names the registry ${new URL(resolved).origin}`]),
@@ -71,8 +71,8 @@ async function platformProblems([os, cpu, libc]) {
     );
     for (const [, name] of stdout.matchAll(/^add (\S+) /gm)) installed.add(name);
   } catch ({ stderr, message }) {
-    const told = (stderr || message).split("\n").filter((line) => /EUSAGE|Missing|Invalid/.test(line));
-    return [{ platform, problem: `npm ci refuses it:\n  ${(told.length > 0 ? told : [message]).join("\n  ")}` }];
+    const reasons = (stderr || message).split("\n").filter((line) => /EUSAGE|Missing|Invalid/.test(line));
+    return [{ platform, problem: `npm ci refuses it:\n  ${(reasons.length > 0 ? reasons : [message]).join("\n  ")}` }];
   }
   return nativeFamilies()
     .filter(({ parts }) => !parts.some((name) => installed.has(name)))

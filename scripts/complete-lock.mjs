@@ -1,18 +1,17 @@
 /**
- * Completes package-lock.json: `node scripts/complete-lock.mjs`, after each `npm install` that changes it. npm writes no
- * entry for an optional package that its registry does not have, and then `npm ci` refuses the file on every platform.
+ * Completes package-lock.json. Run `node scripts/complete-lock.mjs` after each `npm install` that changes the file. npm writes no entry for an
+ * optional package that the registry does not have, and then `npm ci` refuses the file on every platform.
  *
- * Such a package is the native part of another package for one platform. The parent states its exact version, its name
- * states the platform, and the licence and engines are those of its siblings. Only the checksum stays unknown: npm then
- * installs what the registry has under that name and version. An `npm install` whose registry has the package, after its
- * entry was removed here, writes the entry with its checksum.
+ * Such a package is the native part of another package for one platform. The parent states its exact version, its name states the platform, and
+ * its licence and engines are those of its siblings. Only the checksum stays unknown: npm then installs what the registry has under that name
+ * and version. To get an entry with its checksum, remove the entry and run `npm install` with a registry that has the package.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const FILE = fileURLToPath(new URL("../package-lock.json", import.meta.url));
 const SYSTEMS = ["aix", "android", "darwin", "freebsd", "linux", "netbsd", "openbsd", "openharmony", "sunos", "win32"];
-/** What names of packages call a processor, and what Node calls it. */
+/** Maps the words for processors in names of packages to the words of Node. */
 const PROCESSORS = {
   aarch64: "arm64",
   arm: "arm",
@@ -45,7 +44,7 @@ lock.packages = { "": root, ...Object.fromEntries(rest.toSorted(([a], [b]) => a.
 writeFileSync(FILE, `${JSON.stringify(lock, undefined, 2)}\n`);
 for (const [key, { version }] of Object.entries(added)) console.log(`added ${key} ${version}`);
 
-/** Whether npm finds an entry for `name` from the folder of its dependent. */
+/** True when npm finds an entry for `name` from the folder of the package that depends on it. */
 function isThere(parent, name) {
   for (let folder = parent; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf("/node_modules/")))) {
     if (`${folder === "" ? "" : `${folder}/`}node_modules/${name}` in lock.packages) return true;

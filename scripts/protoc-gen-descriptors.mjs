@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * A plugin of `buf generate`: writes `descriptors.ts`, the table from which the gateway's reflection answers. Each proto
- * file with its symbols and its descriptor in base64, without comments.
+ * A plugin of `buf generate` that writes `descriptors.ts`, the table that the gateway's reflection service reads. It has a row for each proto
+ * file, with the file's symbols and its descriptor in base64, without comments.
  */
 import { readFileSync, writeSync } from "node:fs";
 import { create, createFileRegistry, fromBinary, toBinary } from "@bufbuild/protobuf";
@@ -55,7 +55,7 @@ function symbolsOf(file) {
   });
 }
 
-/** A pipe may take less than it is given. */
+/** Writes in a loop, because one write to a pipe may take only a part of the bytes. */
 function writeAll(bytes) {
   for (let written = 0; written < bytes.length;) written += writeSync(1, bytes, written);
 }

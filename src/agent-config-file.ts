@@ -1,13 +1,13 @@
 /**
- * An agent's config file: YAML, a map of the options of `millrace agent` to their values. Each stands for the variable of
- * the environment that sets the same, and is checked as that is.
+ * An agent's config file: a YAML map from options of `millrace agent` to their values. Each option stands for the
+ * environment variable of the same setting, and its value is checked as a value of that variable.
  */
 import { isMap, isScalar, LineCounter, type Node, parseDocument } from "yaml";
 import { type AgentVariable, agentVariableProblem } from "./config.ts";
 import { MillraceError, type Problem } from "./domain/errors.ts";
 import { toPointer } from "./domain/json-pointer.ts";
 
-/** By key: the variable that it stands for. */
+/** The environment variable of each option. */
 export const AGENT_SETTINGS = {
   gateway: "MILLRACE_GATEWAY",
   security: "MILLRACE_GATEWAY_SECURITY",
@@ -31,8 +31,9 @@ export const AGENT_SETTINGS = {
 export type AgentVariables = Partial<Record<AgentVariable, string>>;
 
 /**
- * The variables that a file sets. Throws `malformed_request` with every problem at once, each with its line and column and
- * none with a value; `file` is the file's name in them.
+ * Reads a config file and returns the environment variables that it stands for. Throws `malformed_request` with all
+ * problems at once. Each problem has its line and column, and none shows a value. `file` is the name of the file in the
+ * problems.
  */
 export function readAgentConfigFile(text: string, file: string): AgentVariables {
   const lines = new LineCounter();
@@ -79,7 +80,7 @@ function readScalar(node: Node | null): Read {
   if (node === null || (isScalar(node) && (node.value === null || node.value === "")))
     return { problem: "has no value" };
   if (!isScalar(node)) return { problem: "must be one value" };
-  // `0x10` and `1e3` are numbers to YAML; what stands in the file is what the variable would be set to.
+  // The text of the file counts, as in a variable: YAML would read `0x10` and `1e3` as numbers.
   return { text: node.source ?? String(node.value) };
 }
 
@@ -89,7 +90,7 @@ function readLabels(items: readonly { readonly key: Node; readonly value: Node |
     const name = isScalar(key) ? String(key.value) : "";
     const isEmpty = value === null || (isScalar(value) && (value.value === null || value.value === ""));
     const read = isEmpty ? { text: "" } : readScalar(value);
-    if ("problem" in read) return { problem: `must be a map of texts, and "${name}" is none` };
+    if ("problem" in read) return { problem: `must be a map of texts, and "${name}" is not a text` };
     if (/[=,]/.test(name) || read.text.includes(","))
       return { problem: `cannot hold "${name}": a label has no comma in it, and its key no "="` };
     pairs.push(`${name}=${read.text}`);

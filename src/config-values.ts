@@ -1,4 +1,4 @@
-/** What the texts of variables stand for: sizes, durations, addresses and the like. Each says what it must be where it is not. */
+/** Parsers for the values of variables: sizes, durations, addresses and others. Each error says what the value must be. */
 import { z } from "zod";
 import type { DiskFloor } from "./domain/disk-floor.ts";
 import { parseDuration } from "./domain/durations.ts";
@@ -7,7 +7,7 @@ import type { LabelQuota, Quotas } from "./domain/quotas.ts";
 import type { Bound } from "./domain/retention.ts";
 import { parseBound } from "./domain/retention-text.ts";
 
-/** Where to listen or connect; an empty host listens on every interface, port 0 on a free one. */
+/** An address to listen on or to connect to. For a listener, an empty host means all interfaces, and port 0 a free port. */
 export interface Address {
   readonly host: string;
   readonly port: number;
@@ -23,7 +23,7 @@ export const address = z.string().transform((text, check): Address => {
   return { host: parsed["v6"] ?? parsed["bare"] ?? "", port };
 });
 
-/** `host:port` or `:port`; undefined for what is neither. */
+/** Parses `host:port` or `:port`; undefined for any other text. */
 export function parseAddress(text: string): Address | undefined {
   return address.safeParse(text).data;
 }
@@ -60,7 +60,7 @@ export const quotas = z.string().transform((text, check): Pick<Quotas, "projects
   const projects = new Map<string, number>();
   const labelQuotas: LabelQuota[] = [];
   const seen = new Set<string>();
-  for (const part of text.split(",").map((each) => each.trim())) {
+  for (const part of text.split(",").map((entry) => entry.trim())) {
     const parsed = /^(?:project:(?<id>[^\s=:]+)|label:(?<key>[^\s=]+)=(?<value>.+))=(?<limit>\d{1,9})$/.exec(
       part,
     )?.groups;
@@ -88,11 +88,12 @@ export const bound = z.string().transform((text, check): Bound => {
   const parsed = parseBound(text);
   if (parsed !== undefined) return parsed;
   check.addIssue(
-    "must be forever, or out of an age such as 90d, <number>/pipeline and <number>/project, each once, separated by commas",
+    "must be forever, or an age such as 90d, <number>/pipeline and <number>/project, each at most once, separated by commas",
   );
   return z.NEVER;
 });
-/** From 1 s on. */
+
+/** A duration of at least 1 s and at most `mostDays` days, as milliseconds. */
 export const age = (mostDays: number, example: string) =>
   z.string().transform((text, check): number => {
     const ms = parseDuration(text);
@@ -108,6 +109,7 @@ export const duration = (leastMs: number, mostMs: number, range: string) =>
     check.addIssue(`must be a duration such as 90s or 15m, ${range}`);
     return z.NEVER;
   });
+
 const MASTER_KEY_BYTES = 32;
 export const masterKeys = z.string().transform((text, check): readonly Uint8Array[] => {
   const keys = text

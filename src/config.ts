@@ -1,6 +1,6 @@
 /**
- * The environment: every variable that millrace reads, checked once at the start. Flags of the command line overlay
- * the environment before it is read, so that a value is checked in one place wherever it comes from.
+ * Reads and checks the environment: all variables of millrace, once, at the start. Flags of the command line replace variables before they are
+ * read, so that a value is checked in one place, wherever it comes from.
  */
 import { hostname } from "node:os";
 import { z } from "zod";
@@ -38,13 +38,13 @@ export type NodeRole = (typeof NODE_ROLES)[number];
 export const LOG_LEVELS = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** PEM files of one listener, which may change while it listens. */
+/** The PEM files of one listener. Their content may change while it listens. */
 export interface TlsFileNames {
-  /** Of the variables that name them, such as `MILLRACE_GRPC_TLS`. */
+  /** The common beginning of the variables that name the files, for example `MILLRACE_GRPC_TLS`. */
   readonly prefix: string;
   readonly certificateFile: string;
   readonly keyFile: string;
-  /** Callers must show a certificate that one of these authorities has signed; null asks none of them. */
+  /** Callers must present a certificate that one of these authorities signed. Null: callers need no certificate. */
   readonly clientCaFile: string | null;
 }
 
@@ -53,66 +53,66 @@ type TlsListener = Lowercase<(typeof TLS_LISTENERS)[number]>;
 
 export interface NodeConfig {
   readonly roles: readonly NodeRole[];
-  /** Null starts the embedded server. */
+  /** Null: the node starts an embedded server. */
   readonly redis: { readonly url: string } | { readonly cluster: readonly Address[] } | null;
-  /** Null opens SQLite in the data directory. */
+  /** Null: the node opens SQLite in the data directory. */
   readonly mongodb: { readonly url: string; readonly database: string } | null;
   readonly http: Address;
   readonly grpc: Address;
   readonly metrics: Address;
-  /** Null speaks plaintext. */
+  /** Null: the listener speaks plaintext. */
   readonly tls: Readonly<Record<TlsListener, TlsFileNames | null>>;
-  /** Whether the gateway tells tools what it offers. */
+  /** Whether the gateway describes its contract to tools (gRPC reflection). */
   readonly grpcReflection: boolean;
-  /** Null leaves the choice to the command. */
+  /** Null: the command chooses. */
   readonly dataDir: string | null;
-  /** The most that the file of SQLite may take, bytes; null for no bound. */
+  /** The maximum size of the SQLite file, bytes; null for no bound. */
   readonly storeLimit: number | null;
   readonly artifacts: ArtifactRules;
-  /** The same on all gateways and workers. */
+  /** Must be the same on all gateways and workers. */
   readonly caches: CacheRules;
   readonly shards: number;
   readonly eventNamespace: string;
-  /** How many jobs may run at once; the same on all nodes. */
+  /** How many jobs may run at once. Must be the same on all nodes. */
   readonly quotas: Quotas;
-  /** Of projects without rules of their own; the same on all workers. */
+  /** The retention of projects without rules of their own. Must be the same on all workers. */
   readonly retention: Retention;
-  /** HMAC key, at least 32 bytes; null lets the embedded engine make its own. */
+  /** The HMAC key of access tokens, at least 32 bytes. Null: an installation on SQLite makes and stores its own. */
   readonly signingKey: Uint8Array | null;
-  /** What seals secrets, 32 bytes each, the one that seals first; empty lets SQLite's installation keep its own. */
+  /** The keys of secrets, 32 bytes each; the first one seals. Empty: an installation on SQLite makes and stores its own. */
   readonly masterKeys: readonly Uint8Array[];
-  /** The operator's own first administrator token, or null to have one made. */
+  /** The first administrator token, as the operator chose it. Null: the first start makes one. */
   readonly bootstrapToken: string | null;
-  /** A registration token that agents may use from the first start on, or null. */
+  /** A registration token that agents may use from the first start, or null. */
   readonly registrationToken: string | null;
-  /** Null leaves the choice to the command. */
+  /** Null: the command chooses. */
   readonly logLevel: LogLevel | null;
 }
 
 export interface AgentConfig {
   readonly gateway: Address;
-  /** Null: plaintext, which only a gateway on this machine may be reached by. */
+  /** Null: plaintext, which is allowed only to a gateway on this machine. */
   readonly security: "tls" | "plaintext" | null;
-  /** PEM file that replaces the system's authorities, or null. */
+  /** PEM file of the authorities to trust in place of the system's, or null. */
   readonly caFile: string | null;
-  /** PEM files with which the agent proves who it is to a gateway that asks for it, or null. */
+  /** PEM files with the certificate and key that the agent presents to a gateway that asks for them, or null. */
   readonly clientCertificate: { readonly certificateFile: string; readonly keyFile: string } | null;
   readonly registrationToken: string | null;
   readonly name: string;
-  /** Jobs at a time. */
+  /** How many jobs the agent runs at the same time. */
   readonly slots: number;
   readonly labels: Labels;
-  /** Whether the agent says what it knows of its machine, as labels. */
+  /** Whether the agent adds labels that describe its machine (`os`, `arch`, `hostname`, `cores`). */
   readonly facts: boolean;
-  /** Folders with plugins of the operator. */
+  /** Folders with plugins that the operator installed. */
   readonly pluginDirs: readonly string[];
-  /** What plugins that were fetched may take, bytes. */
+  /** The disk space for fetched plugins, bytes. */
   readonly pluginCache: number;
   readonly dataDir: string | null;
-  /** Milliseconds. */
+  /** How long jobs may continue after SIGTERM. */
   readonly drainTimeoutMs: number;
   readonly minFreeDisk: DiskFloor;
-  /** Bytes. */
+  /** The disk space for log lines that cannot be sent. */
   readonly logBufferBytes: number;
   readonly logLevel: LogLevel | null;
 }
@@ -125,11 +125,11 @@ const roles = z
   .pipe(z.array(z.enum(NODE_ROLES, { error: `must name roles out of ${NODE_ROLES.join(", ")}, separated by commas` })));
 
 const url = (pattern: RegExp, schemes: string) => z.string().regex(pattern, `must begin with ${schemes}`);
-// Chosen by a person and stored under a fast hash, so short ones would be guessable.
+// A person may choose these tokens, and they are stored under a fast hash: a short one could be guessed.
 const chosenToken = z.string().regex(/^[\x21-\x7e]{32,512}$/, "must have 32 to 512 characters without spaces");
 const logLevel = z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(", ")}` });
 
-/** What is read has a row in the table of settings; else this does not compile. */
+/** Makes the compiler refuse a variable that has no row in the table of settings (settings.ts). */
 type Described = Partial<Record<SettingName, z.ZodType>>;
 
 const file = z.string().optional();
@@ -212,7 +212,7 @@ const nodeVariables = z
         refuse(`${prefix}_CERT_FILE`, `is required with ${prefix}_CLIENT_CA_FILE: callers show theirs over TLS alone`);
       }
     }
-    // Each node would make keys of its own, and refuse the access tokens and not read the secrets of the others.
+    // Without shared keys each node would make its own: it would refuse the access tokens of the others and could not read their secrets.
     if (value.MONGODB_URL === undefined || isWorkerOnly(value.MILLRACE_ROLES)) return;
     if (value.MILLRACE_SIGNING_KEY === undefined) {
       refuse(
@@ -263,14 +263,16 @@ const agentVariables = z
     issues.push({ code: "custom", input: undefined, path: [`MILLRACE_GATEWAY_${missing}_FILE`], message });
   });
 
-/** Why `text` cannot be the value of that variable of an agent, as a predicate: `must be ...`; undefined when it can. */
+/**
+ * The problem with `text` as the value of a variable of an agent, in the form `must be ...`; undefined when the value is valid.
+ */
 export function agentVariableProblem(variable: AgentVariable, text: string): string | undefined {
   return agentVariables.shape[variable].safeParse(text).error?.issues[0]?.message;
 }
 
 export type AgentVariable = keyof typeof agentVariables.shape;
 
-/** Reads the control plane's settings; throws `malformed_request` with every problem at once, never with a value. */
+/** Reads the settings of a node. Throws `malformed_request`, which lists all problems and never quotes a value. */
 export function readNodeConfig(environment: Environment): NodeConfig {
   const read = check(nodeVariables, environment);
   const embedded =
@@ -333,7 +335,7 @@ function tlsOf(
   return { prefix, certificateFile, keyFile, clientCaFile: read[`${prefix}_CLIENT_CA_FILE`] ?? null };
 }
 
-/** Reads an agent's settings; throws as {@link readNodeConfig} does. */
+/** Reads the settings of an agent. Throws as {@link readNodeConfig} does. */
 export function readAgentConfig(environment: Environment): AgentConfig {
   const read = check(agentVariables, environment);
   const ca = read.MILLRACE_GATEWAY_CA_FILE;
@@ -358,13 +360,13 @@ export function readAgentConfig(environment: Environment): AgentConfig {
   };
 }
 
-/** The names of all variables that are read, for tests of files that set them. */
+/** The names of all variables that the program reads, for tests of files that set them. */
 export const KNOWN_VARIABLES: readonly string[] = [
   ...new Set([...Object.keys(nodeVariables.shape), ...Object.keys(agentVariables.shape), "MILLRACE_AGENT_CONFIG"]),
 ];
 
 function check<T extends z.ZodType>(variables: T, environment: Environment): z.output<T> {
-  // Compose files and shells pass unset variables as empty text.
+  // Compose files and shells pass an unset variable as an empty text.
   const set = Object.fromEntries(
     Object.entries(environment).filter(([, value]) => value !== undefined && value !== ""),
   );

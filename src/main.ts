@@ -2,5 +2,5 @@
 /** The program `millrace`. */
 import { runProgram } from "./cli/commands/program.ts";
 
-// Explicit, since a handle that something has left open must not keep a finished command alive.
+// The exit is explicit, because an open handle must not keep a finished command alive.
 process.exit(await runProgram(process.argv.slice(2)));

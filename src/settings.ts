@@ -1,19 +1,19 @@
 /**
- * Every setting that the program reads from its environment: its default and what it means. docs/configuration.md is made of
- * this table by `npm run generate`; `config.ts` checks the values and may read nothing that has no row here.
+ * The table of all settings that the program reads from its environment, with their defaults and meanings. `npm run generate` writes
+ * docs/configuration.md from this table. `config.ts` checks the values, and reads only variables that have a row here.
  */
 
 export interface Setting {
   readonly group: SettingGroup;
-  /** What stands for a missing value, as a person would set it; null where no text does. */
+  /** The default, as an operator would write it; null when no text can say it. */
   readonly standard: string | null;
-  /** Where `standard` is null: what a missing value means, in Markdown. */
+  /** What a missing value means, in Markdown; present when `standard` is null. */
   readonly without?: string;
-  /** In Markdown; links are relative to docs/. */
+  /** What the setting means, in Markdown. Links are relative to docs/. */
   readonly meaning: string;
 }
 
-/** In the order of the page. */
+/** The groups of settings, in the order of the page. */
 export const SETTING_GROUPS = [
   "Roles and addresses",
   "Redis and the store",
@@ -80,7 +80,7 @@ export const SETTINGS = {
     standard: null,
     without: "none",
     meaning:
-      "SQLite: the largest size of its file, such as `20GB`. [When it is full](operations.md#the-embedded-store-is-full), writes answer 503. Artifacts lie beside the file and do not count.",
+      "SQLite: the largest size of its file, such as `20GB`. [When it is full](operations.md#the-embedded-store-is-full), writes answer 503. Artifacts are stored beside the file and do not count.",
   },
   MAILBOX_SHARDS: {
     group: "The installation as a whole",
@@ -92,15 +92,15 @@ export const SETTINGS = {
   MILLRACE_SIGNING_KEY: {
     group: "Keys and tokens",
     standard: null,
-    without: "with SQLite made and kept in the data directory; with MongoDB required",
+    without: "SQLite: made and stored in the data directory; MongoDB: required",
     meaning: "The key of access tokens, at least 32 bytes, the same on every edge and gateway.",
   },
   MILLRACE_MASTER_KEY: {
     group: "Keys and tokens",
     standard: null,
-    without: "with SQLite made and kept in the data directory; with MongoDB required",
+    without: "SQLite: made and stored in the data directory; MongoDB: required",
     meaning:
-      "The key that seals [secrets](operations.md#secrets): 64 hexadecimal digits or base64 of 32 bytes. Several, separated by commas: the first one seals.",
+      "The key that seals [secrets](operations.md#secrets): 32 bytes as 64 hexadecimal digits or as base64. With several keys, separated by commas, the first one seals.",
   },
   MILLRACE_BOOTSTRAP_TOKEN: {
     group: "Keys and tokens",
@@ -124,7 +124,7 @@ export const SETTINGS = {
     group: "TLS of the listeners",
     standard: null,
     without: "none",
-    meaning: "PEM file of authorities. Callers must show a certificate that one of them has signed.",
+    meaning: "PEM file of authorities. Callers must present a certificate that one of them signed.",
   },
   MILLRACE_GRPC_TLS_CERT_FILE: {
     group: "TLS of the listeners",
@@ -183,13 +183,13 @@ export const SETTINGS = {
   MILLRACE_KEEP_LOGS: {
     group: "Retention",
     standard: "30d",
-    meaning: "The same for their logs, which may go before the run.",
+    meaning: "The same for their logs, which may be removed before the run.",
   },
   MILLRACE_KEEP_ARTIFACTS: { group: "Retention", standard: "forever", meaning: "The same for their artifacts." },
   MILLRACE_KEEP_EVENTS: {
     group: "Retention",
     standard: "forever",
-    meaning: "The same for their events, and with them the timeline.",
+    meaning: "The same for their events, and with them the timeline of the run.",
   },
   MILLRACE_KEEP_RECORDS: {
     group: "Retention",
@@ -199,7 +199,7 @@ export const SETTINGS = {
   MILLRACE_ARTIFACT_FILE_LIMIT: {
     group: "Artifacts and caches",
     standard: "2GB",
-    meaning: "The largest file that a step may keep.",
+    meaning: "The largest file that a step may keep as an artifact or part of one.",
   },
   MILLRACE_ARTIFACT_LIMIT: {
     group: "Artifacts and caches",
@@ -214,7 +214,7 @@ export const SETTINGS = {
   MILLRACE_ARTIFACT_RETENTION: {
     group: "Artifacts and caches",
     standard: "30d",
-    meaning: "How long an artifact is kept that names no `retention`.",
+    meaning: "How long an artifact is kept whose step names no `retention`.",
   },
   MILLRACE_CACHE_ENTRY_LIMIT: {
     group: "Artifacts and caches",
@@ -229,7 +229,7 @@ export const SETTINGS = {
   MILLRACE_CACHE_RETENTION: {
     group: "Artifacts and caches",
     standard: "7d",
-    meaning: "How long a cache entry stays that nobody uses.",
+    meaning: "How long a cache entry stays that no step uses.",
   },
   MILLRACE_DATA_DIR: {
     group: "Nodes and agents",
@@ -241,7 +241,7 @@ export const SETTINGS = {
     group: "Nodes and agents",
     standard: null,
     without: "none",
-    meaning: "Lets agents register, 32 characters or more. A node accepts it, an agent shows it.",
+    meaning: "Lets agents register, 32 characters or more. A node accepts this token, an agent presents it.",
   },
   LOG_LEVEL: {
     group: "Nodes and agents",
@@ -266,7 +266,7 @@ export const SETTINGS = {
     group: "Agents",
     standard: null,
     without: "none",
-    meaning: "PEM file of the certificate that the agent shows to a gateway which asks for one.",
+    meaning: "PEM file of the certificate that the agent presents to a gateway that asks for one.",
   },
   MILLRACE_GATEWAY_KEY_FILE: { group: "Agents", standard: null, without: "none", meaning: "PEM file with its key." },
   MILLRACE_AGENT_NAME: {
@@ -296,7 +296,7 @@ export const SETTINGS = {
   MILLRACE_AGENT_PLUGIN_CACHE: {
     group: "Agents",
     standard: "1GB",
-    meaning: "Disk for plugins that were fetched, besides those in use.",
+    meaning: "Disk space for fetched plugins, not counting those in use.",
   },
   MILLRACE_AGENT_DRAIN_TIMEOUT: {
     group: "Agents",
@@ -307,12 +307,12 @@ export const SETTINGS = {
     group: "Agents",
     standard: null,
     without: "the lesser of `1GiB` and `5%`",
-    meaning: "No job begins while less is free: `2GB`, `5%` or `0`.",
+    meaning: "No job begins while less disk space is free: `2GB`, `5%` or `0`.",
   },
   MILLRACE_AGENT_LOG_BUFFER: {
     group: "Agents",
     standard: "256MiB",
-    meaning: "Disk for log lines that cannot be sent.",
+    meaning: "Disk space for log lines that cannot be sent.",
   },
   MILLRACE_AGENT_CONFIG: {
     group: "Agents",

@@ -17,7 +17,7 @@ function problemsOf(text: string): readonly string[] {
 }
 
 describe("the config file of an agent", () => {
-  it("sets what the variables of the environment set", () => {
+  it("sets what the environment variables set", () => {
     const text = `
       gateway: gateway.example:9090
       security: tls
@@ -44,12 +44,12 @@ describe("the config file of an agent", () => {
     });
   });
 
-  it("takes labels as the variable has them, too, and may be empty", () => {
+  it("also takes labels in the form of the variable, and may be empty", () => {
     expect(read("labels: os=linux,gpu=yes")).to.deep.equal({ MILLRACE_AGENT_LABELS: "os=linux,gpu=yes" });
     for (const empty of ["", "# nothing but this\n", "{}"]) expect(read(empty), empty).to.deep.equal({});
   });
 
-  it("names every problem with its place and what to do, and no value", () => {
+  it("has every problem reported with its place and advice, and without its value", () => {
     const text = [
       "gateway: nowhere",
       "slot: 3",
@@ -66,14 +66,14 @@ describe("the config file of an agent", () => {
       `agent.yaml:2:1: unknown key "slot": use one of ${Object.keys(AGENT_SETTINGS).join(", ")}`,
       "agent.yaml:3:8: slots must be from 1 to 1000",
       "agent.yaml:4:20: registration-token has no value",
-      'agent.yaml:6:3: labels must be a map of texts, and "a" is none',
+      'agent.yaml:6:3: labels must be a map of texts, and "a" is not a text',
       "agent.yaml:7:16: drain-timeout must be a duration such as 90s or 15m, up to 24h",
       "agent.yaml:8:16: min-free-disk must be a size such as 2GB, a percentage of the disk such as 5%, or 0",
     ]);
     expect(() => read(text)).to.throw(MillraceError, /has problems:\n {2}agent\.yaml:1:10: .*\n.*unknown key/);
   });
 
-  it("refuses what is no YAML, no map, or says a thing twice", () => {
+  it("is refused when it is not YAML, not a map, or has a key twice", () => {
     expect(problemsOf("slots: 'one")[0]).to.match(/^agent\.yaml:1:\d+: Missing closing 'quote/);
     expect(problemsOf("- slots")).to.deep.equal(["agent.yaml:1:1: the file must be a map of options to their values"]);
     expect(problemsOf("slots: 1\nslots: 2")[0]).to.match(/^agent\.yaml:2:1: Map keys must be unique/);
@@ -86,7 +86,7 @@ describe("the config file of an agent", () => {
     expect([...Object.values(AGENT_SETTINGS), ...others]).to.include.members(ofAgents);
   });
 
-  it("stands as an example that is right", () => {
+  it("is valid in the example", () => {
     const example = readFileSync(new URL("../examples/agent/agent.yaml", import.meta.url), "utf8");
     expect(readAgentConfig(read(example))).to.include({ security: "tls", slots: 4 });
     const commented = example.replaceAll(/^# ([a-z-]+:.*)$/gm, "$1");

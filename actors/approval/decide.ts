@@ -1,4 +1,7 @@
-/** The approval's decisions: names the situation, looks it up in the transition table, and returns the next state and effects. Pure. */
+/**
+ * The approval's decisions: names the situation, looks it up in the transition table, and returns the next state and
+ * effects. Pure.
+ */
 import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
 import type { Lifecycle } from "../../src/domain/events.ts";
 import { jobRunId } from "../../src/domain/ids.ts";
@@ -24,7 +27,10 @@ import { APPROVAL_TRANSITIONS, type ApprovalInput } from "./transitions.ts";
 type ResultMessage = LocalEffect<RunMessage | JobMessage, never>;
 type ApprovalDecision = Decision<ApprovalState, OwedEffect | ResultMessage>;
 
-/** Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` where the table says `never`. */
+/**
+ * Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` where the table says
+ * `never`.
+ */
 export function decideApproval(
   approval: ApprovalState,
   message: ApprovalMessage,
@@ -125,7 +131,9 @@ function end(
   ]);
 }
 
-/** Tells the run, or the jobs that wait at the gate. A job that comes to the gate later reads the state of the approval. */
+/**
+ * Tells the run, or the jobs that wait at the gate. A job that comes to the gate later reads the state of the approval.
+ */
 function tellResult(
   approval: ApprovalState,
   result: ApprovalResult,

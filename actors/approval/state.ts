@@ -1,4 +1,7 @@
-/** The state of an approval actor: one gate of one run. The actor is made when the run or a job begins to wait at the gate. */
+/**
+ * The state of an approval actor: one gate of one run. The actor is made when the run or a job begins to wait at the
+ * gate.
+ */
 import { type ApprovalId, approvalId, type PipelineId, type ProjectId, type RunId } from "../../src/domain/ids.ts";
 import type { PlannedApproval, RunPlan } from "../../src/domain/plan.ts";
 import type { ApprovalStatus } from "../../src/domain/status.ts";
@@ -74,7 +77,9 @@ export function newApproval(
   };
 }
 
-/** What is missing for the approval: the users who still have to approve, and the number of approvals, theirs included. */
+/**
+ * What is missing for the approval: the users who still have to approve, and the number of approvals, theirs included.
+ */
 export function missingApprovals(
   { approvals }: Pick<ApprovalState, "approvals">,
   { required, count }: Pick<PlannedApproval, "required" | "count">,

@@ -8,8 +8,8 @@ import type { TransitionTable } from "../../src/domain/transition-table.ts";
 import type { ApprovalStatus } from "../../src/domain/status.ts";
 
 /**
- * Each input, and the situation in which `inputOf` (decide.ts) looks it up. A vote on an approval that has ended is `late`: the
- * approval answers that it is refused, with the approval's status.
+ * Each input, and the situation in which `inputOf` (decide.ts) looks it up. A vote on an approval that has ended is
+ * `late`: the approval answers that it is refused, with the approval's status.
  */
 // prettier-ignore
 export const APPROVAL_INPUTS = [

@@ -1,4 +1,7 @@
-/** The group's decisions: which member gets a place, which member must end for another one, and which one is refused. Pure. */
+/**
+ * The group's decisions: which member gets a place, which member must end for another one, and which one is refused.
+ * Pure.
+ */
 import type { EnterCommand, PlaceCommand } from "../../src/domain/commands.ts";
 import type { Decision, OwedEffect } from "../../src/domain/effects.ts";
 import { memberKey, memberOf } from "../../src/domain/groups.ts";
@@ -10,7 +13,10 @@ import { GROUP_TRANSITIONS, type GroupInput } from "./transitions.ts";
 
 type GroupDecision = Decision<GroupState, OwedEffect>;
 
-/** Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` where the table says `never`. */
+/**
+ * Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` where the table says
+ * `never`.
+ */
 export function decideGroup(group: GroupState, message: GroupMessage, now: number): GroupDecision {
   const input = inputOf(group, message);
   const entry = lookUp("group", GROUP_TRANSITIONS, input, group.state);
@@ -61,8 +67,8 @@ function leave(group: GroupState, leaver: string): GroupState {
 }
 
 /**
- * First, for members with `cancelRunning`, marks older members that have to end; then gives the free places to the members that wait,
- * in the order of creation.
+ * First, for members with `cancelRunning`, marks older members that have to end; then gives the free places to the
+ * members that wait, in the order of creation.
  */
 function assignPlaces(group: GroupState): GroupState {
   const { limit } = group;

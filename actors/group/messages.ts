@@ -3,7 +3,7 @@ import type { EnterCommand, LeaveCommand } from "../../src/domain/commands.ts";
 import type { CommandId } from "../../src/domain/ids.ts";
 
 /**
- * From stored commands: of runs and jobs, of the trigger that reserves a place, and of the group reconciler on behalf of members that
- * no longer exist.
+ * From stored commands: of runs and jobs, of the trigger that reserves a place, and of the group reconciler on behalf
+ * of members that no longer exist.
  */
 export type GroupMessage = (EnterCommand | LeaveCommand) & { readonly commandId: CommandId };

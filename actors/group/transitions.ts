@@ -6,7 +6,10 @@
 import type { TransitionTable } from "../../src/domain/transition-table.ts";
 import type { GroupPhase } from "./state.ts";
 
-/** Each input, and the situation in which `inputOf` (decide.ts) looks it up. A member is a run or a job that has a place or waits for one. */
+/**
+ * Each input, and the situation in which `inputOf` (decide.ts) looks it up. A member is a run or a job that has a place
+ * or waits for one.
+ */
 // prettier-ignore
 export const GROUP_INPUTS = [
   "enters",          // A run or a job asks for a place, and the group takes it as a member.

@@ -19,7 +19,8 @@ export const jobActor: ActorKind<JobState, JobMessage> = {
     ["retry", job.retryTimer],
   ],
   outstanding: outstandingJob,
-  waitsForAgent: (job) => (job.state === "queued" && !job.paused ? { since: job.queuedAt!, reported: job.waits } : null),
+  waitsForAgent: (job) =>
+    job.state === "queued" && !job.paused ? { since: job.queuedAt!, reported: job.waits } : null,
   heldBy: (job) =>
     isBound(job)
       ? { agentId: job.grant!.agentId, bootId: job.grant!.bootId, leaseMs: job.leaseMs, quotas: job.quotas }

@@ -1,4 +1,7 @@
-/** The job's decisions: names the situation, looks it up in the transition table, and returns the next state and effects. Pure. */
+/**
+ * The job's decisions: names the situation, looks it up in the transition table, and returns the next state and
+ * effects. Pure.
+ */
 import type { OwedEffect } from "../../src/domain/effects.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
@@ -30,7 +33,10 @@ import { hasNext, walk, walkAfterStep } from "./walk.ts";
 import { isBound, type JobState, jobStatus } from "./state.ts";
 import { JOB_TRANSITIONS, type JobInput } from "./transitions.ts";
 
-/** Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` where the table says `never`. */
+/**
+ * Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` where the table says
+ * `never`.
+ */
 export function decideJob(job: JobState, message: JobMessage, now: number, plan: RunPlan, peers: Peers): JobDecision {
   const isUserCancel = message.type === "cancelJob" || message.type === "cancelStep";
   if (!isUserCancel) return decideInput(job, message, inputOf(job, message, plan, peers), now, plan, peers);
@@ -147,7 +153,10 @@ function decideInput(
   }
 }
 
-/** The verdict, with the status of the job or step that the user asked to end. After "accepted" it may still run for a while. */
+/**
+ * The verdict, with the status of the job or step that the user asked to end. After "accepted" it may still run for a
+ * while.
+ */
 function answer({ entry, next }: JobDecision, message: UserCancel, peers: Peers): OwedEffect {
   const step = message.type === "cancelStep" ? (peers.state(message.stepRunId) as StepState | undefined) : undefined;
   const status = step === undefined ? jobStatus(next.state) : stepStatus(step.state);
@@ -165,7 +174,10 @@ function repeatDispatch(job: JobState): readonly JobEffect[] {
   return job.stepActive ? [dispatchStep(job)] : [];
 }
 
-/** Refuses a claim. The gateway has found an offer that was put on the board after the job had left it: the offer is withdrawn. */
+/**
+ * Refuses a claim. The gateway has found an offer that was put on the board after the job had left it: the offer is
+ * withdrawn.
+ */
 function refuseClaim(job: JobState, message: JobMessage, plan: RunPlan): readonly JobEffect[] {
   if (message.type !== "claimRequested") return [];
   return [withdraw(job, plan), { type: "refuseClaim", agentId: message.agentId, requestId: message.requestId }];

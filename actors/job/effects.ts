@@ -101,7 +101,10 @@ export function tellRun(job: JobState, message: RunMessage): JobEffect {
   return { type: "send", to: { kind: "run", id: job.runId }, message };
 }
 
-/** Dispatches the step at `stepIndex`. Only the first dispatch of a job answers a claim, so only it carries the claim's request id. */
+/**
+ * Dispatches the step at `stepIndex`. Only the first dispatch of a job answers a claim, so only it carries the claim's
+ * request id.
+ */
 export function dispatchStep(job: JobState): JobEffect {
   const granted = job.grant!;
   const isFirst = job.stepIndex === job.firstStep && job.stepAttempt === 1;

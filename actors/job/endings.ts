@@ -1,4 +1,7 @@
-/** How an attempt of a job ends: the messages to its steps, its run and the jobs that need it, and whether another attempt follows. Pure. */
+/**
+ * How an attempt of a job ends: the messages to its steps, its run and the jobs that need it, and whether another
+ * attempt follows. Pure.
+ */
 import type { Lifecycle } from "../../src/domain/events.ts";
 import { jobRunId } from "../../src/domain/ids.ts";
 import type { Peers } from "../../src/domain/peers.ts";
@@ -59,8 +62,9 @@ export function endJob(
 }
 
 /**
- * Ends an attempt whose agent is lost, or could not start a step. The workspace is gone with the agent, so the next attempt has a
- * new id and begins with the first step. There is none when the job has used up its attempts, or is not retried for this cause.
+ * Ends an attempt whose agent is lost, or could not start a step. The workspace is gone with the agent, so the next
+ * attempt has a new id and begins with the first step. There is none when the job has used up its attempts, or is not
+ * retried for this cause.
  */
 export function retryJob(
   job: JobState,
@@ -107,7 +111,10 @@ function lifecycleOf({ state, reason }: JobState): Lifecycle {
   return reason === "condition" ? "skipped" : LIFECYCLE_OF_END[state as EndState];
 }
 
-/** Gives back what the attempt holds: its offer on the board, its places in quotas and its agent; skips the steps that have not begun. */
+/**
+ * Gives back what the attempt holds: its offer on the board, its places in quotas and its agent; skips the steps that
+ * have not begun.
+ */
 function release(job: JobState, next: JobState, plan: RunPlan): readonly JobEffect[] {
   const effects: JobEffect[] = [publishJob(next, lifecycleOf(next))];
   if (job.state === "queued") effects.push(withdraw(job, plan));

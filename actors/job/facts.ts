@@ -1,6 +1,6 @@
 /**
- * The results and outputs of ended jobs and steps, as expressions read them. Final states never change, so the time of reading does
- * not matter. Pure.
+ * The results and outputs of ended jobs and steps, as expressions read them. Final states never change, so the time of
+ * reading does not matter. Pure.
  */
 import { type JobRunId, jobRunId, type RunId, stepRunId } from "../../src/domain/ids.ts";
 import { MissingOutputs, type OutputsKey } from "../../src/domain/outputs.ts";
@@ -20,8 +20,8 @@ export type JobOutputs = Readonly<Record<string, Json>>;
 type Result = "success" | "failed" | "cancelled" | "";
 
 /**
- * `jobs.<name>`. For a matrix, each output is a list with one value for each cell, and the result is the worst result of the cells,
- * empty while a cell has not ended.
+ * `jobs.<name>`. For a matrix, each output is a list with one value for each cell, and the result is the worst result
+ * of the cells, empty while a cell has not ended.
  */
 export function jobFacts(runId: RunId, plan: RunPlan, peers: Peers): Facts {
   return (context, name, part) => {
@@ -34,14 +34,17 @@ export function jobFacts(runId: RunId, plan: RunPlan, peers: Peers): Facts {
     const outputs = outputsOfJobs(runs, plan, peers);
     const names = planned[0]?.outputs.map(([output]) => output) ?? [];
     const valueOf = (output: string): Json => {
-      const values = outputs.map((each) => each[output] ?? null);
+      const values = outputs.map((ofCell) => ofCell[output] ?? null);
       return isMatrix ? values : (values[0] ?? null);
     };
     return { result, outputs: Object.fromEntries(names.map((output) => [output, valueOf(output)])) };
   };
 }
 
-/** What {@link jobFacts} reads, and in addition `steps.<id>` of the job's steps and the `matrix` of a cell that was made when the job began. */
+/**
+ * What {@link jobFacts} reads, and in addition `steps.<id>` of the job's steps and the `matrix` of a cell that was made
+ * when the job began.
+ */
 export function stepFacts(
   job: Pick<JobState, "runId" | "jobId" | "index" | "matrix">,
   plan: RunPlan,
@@ -72,7 +75,10 @@ export function wasCancelled(runId: RunId, index: number, peers: Peers): boolean
   return job?.state === "cancelled" && job.reason === "cancelled";
 }
 
-/** The id of the newest attempt of a job, or (`cell` not null) of a cell that the job was spread into; undefined when there is none. */
+/**
+ * The id of the newest attempt of a job, or (`cell` not null) of a cell that the job was spread into; undefined when
+ * there is none.
+ */
 export function newestAttempt(runId: RunId, index: number, cell: number | null, peers: Peers): JobRunId | undefined {
   const job = newestJob(runId, index, peers);
   if (job === undefined || cell === null) return job?.jobId;
@@ -108,7 +114,10 @@ export function newestCells(runId: RunId, index: number, peers: Pick<Peers, "sta
   });
 }
 
-/** The outputs of each of these jobs, in their order. Throws `MissingOutputs`, which names all outputs that were not fetched yet. */
+/**
+ * The outputs of each of these jobs, in their order. Throws `MissingOutputs`, which names all outputs that were not
+ * fetched yet.
+ */
 export function outputsOfJobs(jobs: readonly JobState[], plan: RunPlan, peers: Peers): readonly JobOutputs[] {
   return allOf(jobs, (job) => outputsOf(job, plan, peers));
 }

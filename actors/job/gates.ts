@@ -12,7 +12,10 @@ import { type JobDecision, type JobEffect, moved, publishJob } from "./effects.t
 import type { ClosedGate, JobMessage } from "./messages.ts";
 import type { JobState } from "./state.ts";
 
-/** The state of the approval of the job. The cells of a job that was spread need no approval: the job itself was approved. */
+/**
+ * The state of the approval of the job. The cells of a job that was spread need no approval: the job itself was
+ * approved.
+ */
 export function approvalOf(
   job: JobState,
   plan: RunPlan,
@@ -34,8 +37,8 @@ export function approvalOf(
 }
 
 /**
- * The group in which the job needs a place, with its name evaluated; `invalid` when the name cannot be evaluated or is not valid;
- * null for a job without a group.
+ * The group in which the job needs a place, with its name evaluated; `invalid` when the name cannot be evaluated or is
+ * not valid; null for a job without a group.
  */
 export function groupOf(job: JobState, plan: RunPlan, facts: Facts): PlannedGroup | "invalid" | null {
   const { group } = plan.jobs[job.index]!;
@@ -44,7 +47,10 @@ export function groupOf(job: JobState, plan: RunPlan, facts: Facts): PlannedGrou
   return name === undefined ? "invalid" : { ...group, name };
 }
 
-/** Lets the job wait for its approval first, then for its place. The first cell of a matrix that needs the approval requests it. */
+/**
+ * Lets the job wait for its approval first, then for its place. The first cell of a matrix that needs the approval
+ * requests it.
+ */
 export function waitAtGate(job: JobState, now: number, plan: RunPlan, peers: Peers, facts: Facts): JobDecision {
   const waiting: JobState = { ...job, state: "waiting" };
   if (approvalOf(job, plan, peers) === "pending") {

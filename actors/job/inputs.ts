@@ -60,7 +60,10 @@ export function inputOf(job: JobState, message: JobMessage, plan: RunPlan, peers
   }
 }
 
-/** A job of a stage that has not opened cannot be cancelled: its end would count as a failure before the stages in between. */
+/**
+ * A job of a stage that has not opened cannot be cancelled: its end would count as a failure before the stages in
+ * between.
+ */
 function userCancelInput(job: JobState, message: UserCancel, plan: RunPlan, peers: Peers): JobInput {
   const canEnd =
     message.type === "cancelJob"

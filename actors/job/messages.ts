@@ -5,25 +5,36 @@ import type { ApprovalResult } from "../approval/messages.ts";
 import type { JobResult } from "../run/messages.ts";
 import type { Gate } from "../../src/planner/gate.ts";
 
-/** How a step ended for its job. `lost`: the agent is lost or has lost the step, so the end is not known. `notStarted`: the agent could not start it. */
+/**
+ * How a step ended for its job. `lost`: the agent is lost or has lost the step, so the end is not known. `notStarted`:
+ * the agent could not start it.
+ */
 export type StepOutcome = "success" | "failed" | "timeout" | "cancelled" | "lost" | "notStarted";
 
 /** Why a stage, a job or a step does not run. */
 export type ClosedGate = Exclude<Gate, "open"> | "approval_rejected" | "approval_expired";
 
 export type JobMessage =
-  /** From the run: the job's stage opens. `failed`: a job of an earlier stage has failed, and the stage has no condition that accepts it. */
+  /**
+   * From the run: the job's stage opens. `failed`: a job of an earlier stage has failed, and the stage has no condition
+   * that accepts it.
+   */
   | { readonly type: "stageOpened"; readonly failed: boolean }
   /** From the run: the job's stage does not run. */
   | { readonly type: "stageClosed"; readonly gate: ClosedGate }
   /** From a job that this one needs; `passed`: it succeeded, or its failure is tolerated. */
   | { readonly type: "needEnded"; readonly index: number; readonly passed: boolean }
-  /** From a cell of this job, which was spread: the cell's last attempt has ended, or the cell makes another attempt. */
+  /**
+   * From a cell of this job, which was spread: the cell's last attempt has ended, or the cell makes another attempt.
+   */
   | { readonly type: "cellDone"; readonly cell: number; readonly result: JobResult }
   | { readonly type: "cellRetried"; readonly cell: number; readonly attempt: number }
   /** From the approval that the job waits for. */
   | { readonly type: "approvalEnded"; readonly result: ApprovalResult }
-  /** From the job's group, through the run: the job has a place; it must end for the run `by`; it gets no place, because `by` has it. */
+  /**
+   * From the job's group, through the run: the job has a place; it must end for the run `by`; it gets no place, because
+   * `by` has it.
+   */
   | { readonly type: "placed" }
   | { readonly type: "superseded"; readonly by: RunId | null }
   | { readonly type: "placeRefused"; readonly by: RunId | null }

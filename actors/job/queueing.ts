@@ -1,4 +1,7 @@
-/** How a job waits for an agent: with an offer on the board and a running timeout, or without both while the run is paused. Pure. */
+/**
+ * How a job waits for an agent: with an offer on the board and a running timeout, or without both while the run is
+ * paused. Pure.
+ */
 import type { RunPlan } from "../../src/domain/plan.ts";
 import { dispatchStep, type JobDecision, moved, offer, publishJob, schedule, withdraw } from "./effects.ts";
 import type { Facts } from "../../src/planner/gate.ts";
@@ -22,7 +25,9 @@ function enqueue(job: JobState, now: number, plan: RunPlan): JobDecision {
   return moved(waiting.next, [published, ...waiting.effects]);
 }
 
-/** While the run is paused, the job dispatches no step, has no offer on the board, and its queue timeout stands still. */
+/**
+ * While the run is paused, the job dispatches no step, has no offer on the board, and its queue timeout stands still.
+ */
 export function pause(job: JobState, now: number, plan: RunPlan): JobDecision {
   const next: JobState = {
     ...job,

@@ -1,4 +1,7 @@
-/** The next attempt of a step, by the same agent in the same workspace; and the wait before the next attempt of a step or job. Pure. */
+/**
+ * The next attempt of a step, by the same agent in the same workspace; and the wait before the next attempt of a step
+ * or job. Pure.
+ */
 import { stepRunId } from "../../src/domain/ids.ts";
 import type { Peers } from "../../src/domain/peers.ts";
 import type { PlannedRetry, RunPlan } from "../../src/domain/plan.ts";

@@ -1,4 +1,7 @@
-/** Jobs and steps that do not run again: a rerun, or the next attempt of a job, takes them over as they ended, under new ids. Pure. */
+/**
+ * Jobs and steps that do not run again: a rerun, or the next attempt of a job, takes them over as they ended, under new
+ * ids. Pure.
+ */
 import { shownAttempt } from "../../src/domain/attempts.ts";
 import { jobRunId, type RunId, stepRunId } from "../../src/domain/ids.ts";
 import type { Peers } from "../../src/domain/peers.ts";
@@ -20,7 +23,10 @@ export function reuseJob(job: JobState, runId: RunId): JobState {
   };
 }
 
-/** The step as it ended, as the first attempt within `job`. It keeps its grant, because the store finds its outputs by the grant's token. */
+/**
+ * The step as it ended, as the first attempt within `job`. It keeps its grant, because the store finds its outputs by
+ * the grant's token.
+ */
 export function reuseStep(step: StepState, job: JobState): StepState {
   return {
     ...step,
@@ -35,8 +41,8 @@ export function reuseStep(step: StepState, job: JobState): StepState {
 }
 
 /**
- * The job as it is after its first steps, which are reused: the first step that is not reused comes next, and a failure among the
- * reused steps counts.
+ * The job as it is after its first steps, which are reused: the first step that is not reused comes next, and a failure
+ * among the reused steps counts.
  */
 export function startAfterReused(job: JobState, reused: readonly StepState[], plan: RunPlan): JobState {
   const { steps } = plan.jobs[job.index]!;

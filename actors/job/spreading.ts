@@ -1,6 +1,6 @@
 /**
- * A job whose matrix is known only during the run. When it begins it is spread: it makes its cells and begins them, passes the run's
- * messages on to them, and ends when the last cell has ended. Pure.
+ * A job whose matrix is known only during the run. When it begins it is spread: it makes its cells and begins them,
+ * passes the run's messages on to them, and ends when the last cell has ended. Pure.
  */
 import { jobRunId } from "../../src/domain/ids.ts";
 import type { Pairs, RunPlan, Scalar } from "../../src/domain/plan.ts";
@@ -52,7 +52,7 @@ export function spread(job: JobState, matrices: readonly Pairs<Scalar>[], now: n
 export function recordCell(job: JobState, message: JobMessage, plan: RunPlan): JobDecision {
   if (message.type !== "cellDone" && message.type !== "cellRetried") return moved(job, []);
   const change = message.type === "cellDone" ? { result: message.result } : { attempt: message.attempt };
-  const cells = job.cells.map((each, cell) => (cell === message.cell ? { ...each, ...change } : each));
+  const cells = job.cells.map((known, cell) => (cell === message.cell ? { ...known, ...change } : known));
   const next: JobState = { ...job, cells };
   if (message.type === "cellRetried") return moved(next, []);
   const isFailure = plan.jobs[job.index]!.failFast && message.result === "failed";
@@ -61,18 +61,18 @@ export function recordCell(job: JobState, message: JobMessage, plan: RunPlan): J
 
 /** Sends the message to all cells that have not ended. */
 export function tellCells(job: JobState, message: JobMessage): readonly JobEffect[] {
-  return job.cells.flatMap((each, cell) => (each.result === null ? [tellCell(job, cell, message)] : []));
+  return job.cells.flatMap(({ result }, cell) => (result === null ? [tellCell(job, cell, message)] : []));
 }
 
 function beginCells(job: JobState, plan: RunPlan): JobDecision {
   const { maxParallel } = plan.jobs[job.index]!;
   let room = (maxParallel ?? Infinity) - job.cells.filter(({ begun, result }) => begun && result === null).length;
   const effects: JobEffect[] = [];
-  const cells = job.cells.map((each, cell): SpreadCell => {
-    if (each.begun || each.result !== null || room <= 0) return each;
+  const cells = job.cells.map((known, cell): SpreadCell => {
+    if (known.begun || known.result !== null || room <= 0) return known;
     room--;
     effects.push(tellCell(job, cell, { type: "stageOpened", failed: job.upstreamFailed }));
-    return { ...each, begun: true };
+    return { ...known, begun: true };
   });
   return moved({ ...job, cells }, effects);
 }

@@ -9,8 +9,8 @@ import type { JobResult } from "../run/messages.ts";
 import type { Grant } from "../step/messages.ts";
 
 /**
- * `waiting`: the job lacks only an approval, or a place in its group that it has asked for. `spread`: the job's cells run in its
- * place. `cancelling`: the job has asked the running step to end.
+ * `waiting`: the job lacks only an approval, or a place in its group that it has asked for. `spread`: the job's cells
+ * run in its place. `cancelling`: the job has asked the running step to end.
  */
 export const JOB_STATES = [
   "pending",
@@ -40,7 +40,10 @@ export interface JobState {
   readonly jobId: JobRunId;
   /** Position in the plan. */
   readonly index: number;
-  /** Position of this cell among the cells of the job at `index`, which was spread when it began; null for every other job. */
+  /**
+   * Position of this cell among the cells of the job at `index`, which was spread when it began; null for every other
+   * job.
+   */
   readonly cell: number | null;
   /** The values of such a cell; empty for every other job. */
   readonly matrix: Pairs<Scalar>;
@@ -53,9 +56,9 @@ export interface JobState {
   readonly leaseMs: number;
   readonly state: JobPhase;
   /**
-   * Why the job ended as it did: `matrix`, `matrix_limit`, `cell_failed`, `condition`, `condition_failed`, `upstream_failed`,
-   * `approval_rejected`, `approval_expired`, `group_invalid`, `group_full`, `superseded`, `step_failed`, `agent_lost`,
-   * `dispatch_failed`, `queue_timeout`, `timeout`, `cancelled`, `fail_fast`; else empty.
+   * Why the job ended as it did: `matrix`, `matrix_limit`, `cell_failed`, `condition`, `condition_failed`,
+   * `upstream_failed`, `approval_rejected`, `approval_expired`, `group_invalid`, `group_full`, `superseded`,
+   * `step_failed`, `agent_lost`, `dispatch_failed`, `queue_timeout`, `timeout`, `cancelled`, `fail_fast`; else empty.
    */
   readonly reason: string;
   /** The job's place in its group; null before the job has asked for one, and after it has left. */
@@ -181,7 +184,10 @@ export function nextAttempt(job: JobState): JobState {
   };
 }
 
-/** True for a job that has not ended, and that is queued or bound, waits at its last gate, or waits for its next attempt. */
+/**
+ * True for a job that has not ended, and that is queued or bound, waits at its last gate, or waits for its next
+ * attempt.
+ */
 export function isAtWork(job: JobState): boolean {
   return (
     job.state === "waiting" ||

@@ -1,5 +1,6 @@
 /**
- * The job's whole state machine: one attempt of one job. A retry is another job run, so the machine enters no state twice.
+ * The job's whole state machine: one attempt of one job. A retry is another job run, so the machine enters no state
+ * twice.
  *
  *   pending ──▶ waiting ──▶ queued ──▶ running ──▶ success │ failed │ cancelled
  *      │           │          │           └──▶ cancelling ──▶ cancelled │ failed (by its timeout)
@@ -12,8 +13,8 @@ import type { TransitionTable } from "../../src/domain/transition-table.ts";
 import type { JobPhase } from "./state.ts";
 
 /**
- * Each input, and the situation in which `inputOf` (inputs.ts) looks it up. "Between two steps" is a job that an agent holds and
- * that runs no step: the run is paused, or the next attempt of a step waits for its time.
+ * Each input, and the situation in which `inputOf` (inputs.ts) looks it up. "Between two steps" is a job that an agent
+ * holds and that runs no step: the run is paused, or the next attempt of a step waits for its time.
  */
 // prettier-ignore
 export const JOB_INPUTS = [

@@ -30,7 +30,10 @@ export function walk(job: JobState, plan: RunPlan, facts: Facts): Walk {
   return { job: { ...job, stepIndex, stepAttempt, failing }, skips };
 }
 
-/** The status that conditions of steps see: a job that has timed out has failed; a cancelled job has neither failed nor succeeded. */
+/**
+ * The status that conditions of steps see: a job that has timed out has failed; a cancelled job has neither failed nor
+ * succeeded.
+ */
 function statusOf({
   state,
   reason,

@@ -1,6 +1,6 @@
 /**
- * One stored aggregate in memory, and its turns: the only place that saves a snapshot again. The creator of a run stores its
- * first snapshot, after the run's first turn (`first-turn.ts`).
+ * One stored aggregate in memory, and its turns: the only place that saves a snapshot again. The creator of a run
+ * stores its first snapshot, after the run's first turn (`first-turn.ts`).
  *
  * A turn takes all that waits, loads the snapshot unless it is in memory, decides, saves once under the version that it
  * decided on, and performs the effects. The order is what keeps the promises: nothing is performed that is not saved,
@@ -12,7 +12,7 @@ import type { RunEvent } from "../../src/domain/events.ts";
 import type { RootId, RunId } from "../../src/domain/ids.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Aggregate, AggregateHead, OwedRecord } from "../../src/stores/ports/aggregates.ts";
-import { readingOutputs } from "../../src/stores/ports/reading-outputs.ts";
+import { withStepOutputs } from "../../src/stores/ports/reading-outputs.ts";
 import { type AggregateType, kindOf } from "./actor-kind.ts";
 import { type CreatorGrace, graceOf, isGraceOver, NO_GRACE } from "./creator-grace.ts";
 import { type LiveIndex, afterTurn, dueTimers, headAfter, updateIndex, EMPTY_INDEX, toStored } from "./head.ts";
@@ -28,7 +28,10 @@ interface Loaded {
   readonly index: LiveIndex;
 }
 
-/** `conflict`: another node has saved the aggregate since it was loaded. `missing`: the store has no such aggregate in this shard. */
+/**
+ * `conflict`: another node has saved the aggregate since it was loaded. `missing`: the store has no such aggregate in
+ * this shard.
+ */
 type TurnOutcome = "done" | "conflict" | "missing";
 
 /** Messages that one turn decides at most. */
@@ -83,14 +86,18 @@ export class Activation {
     );
   }
 
-  /** Takes turns until no message waits. Rejects on a fault; the messages are kept then, and a later call decides them. */
+  /**
+   * Takes turns until no message waits. Rejects on a fault; the messages are kept then, and a later call decides them.
+   */
   async work(): Promise<void> {
     while (this.hasWork && this.#isOpen()) {
       if ((await this.#turn()) === "missing") this.#waiting.length = 0;
     }
   }
 
-  /** Saves that the performed effects are no longer owed, so that the aggregate can be dropped from memory. Idempotent. */
+  /**
+   * Saves that the performed effects are no longer owed, so that the aggregate can be dropped from memory. Idempotent.
+   */
   async settle(): Promise<void> {
     const loaded = this.#loaded;
     const { owed } = this.#grace;
@@ -179,7 +186,7 @@ export class Activation {
     const { clock, counters } = this.#context;
     const type = this.#type;
     const now = clock.now();
-    const result = await readingOutputs(this.#context.stores.outputs, (outputs) =>
+    const result = await withStepOutputs(this.#context.stores.outputs, (outputs) =>
       decideTurn(loaded.actors, messages, now, loaded.plan, type, outputs),
     );
     counters.turns++;
@@ -187,7 +194,8 @@ export class Activation {
     counters.late += result.late;
     await this.#storeDeadLetters(result.undecided, now);
     if (result.changed.size === 0) {
-      // No state changed, so nothing is saved and nothing can be owed. The sender repeats its message if this answer is lost.
+      // No state changed, so nothing is saved and nothing can be owed. The sender repeats its message if this answer is
+      // lost.
       await performOwed(this.#context, loaded.head, toRecords(result.effects, now));
       return "done";
     }

@@ -1,6 +1,6 @@
 /**
- * What the kernel needs to know about a kind of actor, and about the aggregate that actors form. The kernel does not read states and
- * messages itself: it asks these functions.
+ * What the kernel needs to know about a kind of actor, and about the aggregate that actors form. The kernel does not
+ * read states and messages itself: it asks these functions.
  */
 import type { AgentWait } from "../../src/domain/agent-wait.ts";
 import type { ActorRef, Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
@@ -17,16 +17,22 @@ export type Effect = OwedEffect | LocalEffect<unknown, unknown>;
 
 export interface ActorKind<State, Message, Next = State> {
   /**
-   * Pure. Throws for a message that is not valid in this state, which then becomes a dead letter; and `MissingOutputs` when it needs
-   * outputs that were not fetched.
+   * Pure. Throws for a message that is not valid in this state, which then becomes a dead letter; and `MissingOutputs`
+   * when it needs outputs that were not fetched.
    */
   decide(state: State, message: Message, now: number, plan: RunPlan, peers: Peers): Decision<Next, Effect>;
   index(state: State): ActorIndex;
-  /** The actor's timers by name, null for one that is not set. A timer that fires comes as `{ type: "timer", timer, generation }`. */
+  /**
+   * The actor's timers by name, null for one that is not set. A timer that fires comes as `{ type: "timer", timer,
+   * generation }`.
+   */
   timers(state: State): readonly (readonly [name: string, timer: Timer | null])[];
   /** The effects to perform again after Redis was emptied. Performing them again does no harm. */
   outstanding(state: State, plan: RunPlan): readonly OwedEffect[];
-  /** Since when the actor waits for an agent (Unix milliseconds), and the reason that it was told last; null when it does not wait. */
+  /**
+   * Since when the actor waits for an agent (Unix milliseconds), and the reason that it was told last; null when it
+   * does not wait.
+   */
   waitsForAgent(
     state: State,
   ): { readonly since: number; readonly reported: Pick<AgentWait, "reason" | "clause"> | null } | null;
@@ -64,7 +70,10 @@ export interface AggregateType {
   toMessage(command: Command): { readonly to: ActorRef; readonly message: unknown };
   /** The cause that events name when they follow from this message, which came from outside the aggregate. */
   causeOf(message: never): Cause;
-  /** The summary for lists. `rootState`: state of the root actor. `bound`: an agent holds one of the actors. `actors`: all actors. */
+  /**
+   * The summary for lists. `rootState`: state of the root actor. `bound`: an agent holds one of the actors. `actors`:
+   * all actors.
+   */
   summarise(rootState: never, bound: boolean, actors: Iterable<ActorView>, plan: RunPlan): RunSummary;
   isFinal(rootState: never): boolean;
   /** The message that tells an actor why no agent takes its work. */

@@ -1,7 +1,7 @@
 /**
- * The first turn of an aggregate. The edge that creates the aggregate takes this turn before it stores the aggregate, and performs
- * its effects at once, so that a new run needs neither a mailbox nor its owner to begin. creator-grace.ts says when the owner performs
- * effects that the creator has not. Pure.
+ * The first turn of an aggregate. The edge that creates the aggregate takes this turn before it stores the aggregate,
+ * and performs its effects at once, so that a new run needs neither a mailbox nor its owner to begin. creator-grace.ts
+ * says when the owner performs effects that the creator has not. Pure.
  */
 import type { OutputsReader } from "../../src/domain/outputs.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
@@ -11,9 +11,9 @@ import { dueTimers, headAfter, updateIndex, EMPTY_INDEX, toStored } from "./head
 import { decideTurn, type LiveActor } from "./turn.ts";
 
 /**
- * The aggregate after the timers that are due at its creation were decided. It keeps its version, because it is stored once. Throws
- * an error with the reason when a message could not be decided, and `MissingOutputs` when a decision needs outputs that were not
- * fetched.
+ * The aggregate after the timers that are due at its creation were decided. It keeps its version, because it is stored
+ * once. Throws an error with the reason when a message could not be decided, and `MissingOutputs` when a decision needs
+ * outputs that were not fetched.
  */
 export function takeFirstTurn(
   { head, actors }: Aggregate,

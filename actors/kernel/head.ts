@@ -62,8 +62,8 @@ export function toStored(actors: Iterable<LiveActor>, type: AggregateType): read
 }
 
 /**
- * The head after a turn at `now`; the caller that saves it sets its version. `root`: the state of the root actor after the turn.
- * `carried`: effects of an earlier turn that are still owed.
+ * The head after a turn at `now`; the caller that saves it sets its version. `root`: the state of the root actor after
+ * the turn. `carried`: effects of an earlier turn that are still owed.
  */
 export function headAfter<Root extends RootId>(
   head: AggregateHead<Root>,

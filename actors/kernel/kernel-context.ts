@@ -19,7 +19,10 @@ export interface KernelContext extends PerformerPorts {
   readonly onTurnSaved?: TurnSaved;
 }
 
-/** Called after each save that the store has confirmed, with the actors that it changed, and all actors as they were before. */
+/**
+ * Called after each save that the store has confirmed, with the actors that it changed, and all actors as they were
+ * before.
+ */
 export type TurnSaved = (changed: readonly LiveActor[], before: ReadonlyMap<string, LiveActor>) => void;
 
 /** Totals since the start of the process, and gauges, for metrics and tests. */
@@ -32,7 +35,7 @@ export interface KernelCounters {
   faults: number;
   activations: number;
   parked: number;
-  /** Aggregates of owned shards that only a newer release can read. */
+  /** Aggregates of owned shards that only a newer version can read. */
   unreadable: number;
 }
 

@@ -1,6 +1,7 @@
 /**
- * The kernel: what a worker does with the shards that it owns. Only the kernel loads a stored aggregate and saves it again.
- * The first turn of a run is not taken here: the creator of the run takes it, before the run is stored (`first-turn.ts`).
+ * The kernel: what a worker does with the shards that it owns. Only the kernel loads a stored aggregate and saves it
+ * again. The first turn of a run is not taken here: the creator of the run takes it, before the run is stored
+ * (`first-turn.ts`).
  */
 import type { AddressedMessage } from "../../queues/envelope.ts";
 import type { ShardHandler } from "../../queues/ports.ts";

@@ -71,7 +71,9 @@ export class LeaseWatcher {
     this.#timer = undefined;
   }
 
-  /** Watches the agent that holds an actor's work until `unwatch`. Each check calls `onLost` while the agent is lost. */
+  /**
+   * Watches the agent that holds an actor's work until `unwatch`. Each check calls `onLost` while the agent is lost.
+   */
   watch(actorId: string, watched: Watched): void {
     this.#watched.set(actorId, watched);
   }

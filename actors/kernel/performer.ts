@@ -1,6 +1,6 @@
 /**
- * Performs owed effects at their targets. Each effect is idempotent at its target, so after a crash or an outage all of them are
- * performed again.
+ * Performs owed effects at their targets. Each effect is idempotent at its target, so after a crash or an outage all of
+ * them are performed again.
  */
 import type { MailboxSender } from "../../queues/ports.ts";
 import { shardOf } from "../../queues/shard-map.ts";
@@ -14,7 +14,10 @@ import { agentChannel, commandChannel, type Feed, runChannel } from "../../src/f
 import type { AggregateHead, OwedRecord } from "../../src/stores/ports/aggregates.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 
-/** Effects performed at once. A run of thousands of jobs owes many at its start; between two parts other work gets its turn. */
+/**
+ * Effects performed at once. A run of thousands of jobs owes many at its start; between two parts other work gets its
+ * turn.
+ */
 const EFFECTS_AT_ONCE = 500;
 
 export interface PerformerPorts {
@@ -28,8 +31,8 @@ export interface PerformerPorts {
 }
 
 /**
- * Performs the owed effects of a snapshot, whose events are in the store already. Rejects when a target could not be reached; some of
- * the effects may have been performed then.
+ * Performs the owed effects of a snapshot, whose events are in the store already. Rejects when a target could not be
+ * reached; some of the effects may have been performed then.
  */
 export async function performOwed(
   ports: PerformerPorts,
@@ -103,7 +106,10 @@ async function performOne(ports: PerformerPorts, head: AggregateHead<RootId>, ef
   }
 }
 
-/** Sends a notice to the gateway of the agent. When no gateway listens, the agent's next hello or heartbeat is answered from the store. */
+/**
+ * Sends a notice to the gateway of the agent. When no gateway listens, the agent's next hello or heartbeat is answered
+ * from the store.
+ */
 function notify(ports: PerformerPorts, agentId: AgentId, notice: AgentNotice): Promise<void> {
   return ports.feed.publish(agentChannel(agentId), notice);
 }

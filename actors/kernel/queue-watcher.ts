@@ -1,10 +1,10 @@
 /**
- * Watches the queued jobs of owned shards. It tells a job that has waited long why no agent takes it, because actors know neither
- * presence nor quotas.
+ * Watches the queued jobs of owned shards. It tells a job that has waited long why no agent takes it, because actors
+ * know neither presence nor quotas.
  *
- * The reason is a hint, so its cost is bounded: each check reads one page of the queued jobs, and tells a bounded number of runs. A
- * reason is told only when two checks have found it. After presence could not be read, or Redis was emptied, no reason is told until
- * every agent has had time to show that it lives.
+ * The reason is a hint, so its cost is bounded: each check reads one page of the queued jobs, and tells a bounded
+ * number of runs. A reason is told only when two checks have found it. After presence could not be read, or Redis was
+ * emptied, no reason is told until every agent has had time to show that it lives.
  */
 import { type AgentWait, agentWait } from "../../src/domain/agent-wait.ts";
 import type { Clock } from "../../src/domain/clock.ts";
@@ -149,7 +149,10 @@ export class QueueWatcher {
     await Promise.all(deliveries);
   }
 
-  /** The reason when it is worth telling: an earlier check has found the same, and it says more than "waits for an agent". */
+  /**
+   * The reason when it is worth telling: an earlier check has found the same, and it says more than "waits for an
+   * agent".
+   */
   #confirmed(key: string, wait: AgentWait): AgentWait | undefined {
     const found = `${wait.reason} ${wait.clause}`;
     const isConfirmed = this.#found.get(key) === found;

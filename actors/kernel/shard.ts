@@ -1,5 +1,6 @@
 /**
- * One owned shard: its aggregates in memory, and the sweeps. A sweep finds in the store the work for which no envelope has come.
+ * One owned shard: its aggregates in memory, and the sweeps. A sweep finds in the store the work for which no envelope
+ * has come.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RootId, RunId } from "../../src/domain/ids.ts";
@@ -15,7 +16,9 @@ import { isInGrace } from "./creator-grace.ts";
 /** An aggregate in memory. */
 interface Entry {
   readonly activation: Activation;
-  /** The loop that takes turns now, or the passivation, so that the two never run at the same time; null for neither. */
+  /**
+   * The loop that takes turns now, or the passivation, so that the two never run at the same time; null for neither.
+   */
   running: Promise<void> | null;
   /** Callers of `deliver` that wait until their message is decided, or the aggregate is parked. */
   waiters: (() => void)[];
@@ -32,7 +35,10 @@ export class Shard {
   readonly #watcher: LeaseWatcher;
   readonly #index: number;
   readonly #entries = new Map<RootId, Entry>();
-  /** Aggregates that a newer release has stored. This node leaves them alone; a newer node finds them when it owns the shard. */
+  /**
+   * Aggregates that a newer version has stored. This node leaves them alone; a newer node finds them when it owns the
+   * shard.
+   */
   readonly #unreadable = new Set<RootId>();
   #open = true;
   #draining = false;
@@ -47,7 +53,9 @@ export class Shard {
     this.#index = index;
   }
 
-  /** Watches the agents of the jobs that are bound already, and begins to sweep. Rejects when the store cannot be read. */
+  /**
+   * Watches the agents of the jobs that are bound already, and begins to sweep. Rejects when the store cannot be read.
+   */
   async start(): Promise<void> {
     const { aggregates } = this.#context.stores;
     for (let after = ""; ;) {
@@ -63,8 +71,9 @@ export class Shard {
   }
 
   /**
-   * Hands a message to an aggregate; `null` is a doorbell without a message. Resolves when the message is decided, when the aggregate
-   * is parked with the message in memory, or when the message is dropped because this node cannot read the aggregate.
+   * Hands a message to an aggregate; `null` is a doorbell without a message. Resolves when the message is decided, when
+   * the aggregate is parked with the message in memory, or when the message is dropped because this node cannot read
+   * the aggregate.
    */
   async deliver(rootId: RootId, message: ActorMessage | null): Promise<void> {
     if (!this.#open || this.#unreadable.has(rootId)) return;
@@ -73,13 +82,19 @@ export class Shard {
     return this.#untilDecided(entry);
   }
 
-  /** Resolves at once while few aggregates are parked, else when some of them work again: more messages would only fill the memory. */
+  /**
+   * Resolves at once while few aggregates are parked, else when some of them work again: more messages would only fill
+   * the memory.
+   */
   async waitForRoom(): Promise<void> {
     if (this.#parked < this.#context.timing.parkedMax || !this.#open) return;
     await new Promise<void>((resolve) => this.#roomWaiters.push(resolve));
   }
 
-  /** After Redis was emptied: tells it again all that it must hold for each aggregate that is not settled, runs with bound jobs first. */
+  /**
+   * After Redis was emptied: tells it again all that it must hold for each aggregate that is not settled, runs with
+   * bound jobs first.
+   */
   async recover(): Promise<void> {
     const { aggregates } = this.#context.stores;
     for (const bound of [true, false]) {
@@ -159,7 +174,8 @@ export class Shard {
       else if (this.#open) {
         counters.faults++;
         entry.faults++;
-        // A warning for the first fault in a row only: in an outage of the store thousands of aggregates are parked every few seconds.
+        // A warning for the first fault in a row only: in an outage of the store thousands of aggregates are parked
+        // every few seconds.
         log[entry.faults === 1 ? "warn" : "debug"](
           { runId: entry.activation.rootId, error: String(error), faults: entry.faults },
           "an aggregate is parked",
@@ -177,7 +193,10 @@ export class Shard {
     for (const resolve of waiters) resolve();
   }
 
-  /** Drops the aggregate and its messages. It is not parked, because only a newer release can read it, however long it waits. */
+  /**
+   * Drops the aggregate and its messages. It is not parked, because only a newer version can read it, however long it
+   * waits.
+   */
   #setAside(entry: Entry, error: NewerSchemaError): void {
     const { counters, log } = this.#context;
     this.#unreadable.add(entry.activation.rootId);
@@ -185,7 +204,7 @@ export class Shard {
     this.#forget(entry);
     log.error(
       { runId: entry.activation.rootId, shard: this.#index, error: error.message },
-      "an aggregate was stored by a newer release: it waits until a newer node owns its shard",
+      "an aggregate was stored by a newer version: it waits until a newer node owns its shard",
     );
   }
 
@@ -297,7 +316,10 @@ export class Shard {
     return isInGrace(rootId as RunId, clock.now(), timing.creatorMs);
   }
 
-  /** Drops an idle aggregate from memory. Its performed effects are cleared in the store first, so that no sweep performs them again. */
+  /**
+   * Drops an idle aggregate from memory. Its performed effects are cleared in the store first, so that no sweep
+   * performs them again.
+   */
   async #passivate(entry: Entry): Promise<void> {
     if (entry.running !== null || entry.parkTimer !== undefined || entry.activation.hasWork) return;
     entry.running = entry.activation.settle();

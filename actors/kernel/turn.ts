@@ -41,9 +41,9 @@ export interface TurnResult {
 const MAX_CHAIN = 200_000;
 
 /**
- * Decides messages one after the other. A message that an actor sends to its own aggregate is decided before the next message, so
- * that the next message meets actors that agree with each other. Throws `MissingOutputs` when a decision needs outputs that were not
- * fetched.
+ * Decides messages one after the other. A message that an actor sends to its own aggregate is decided before the next
+ * message, so that the next message meets actors that agree with each other. Throws `MissingOutputs` when a decision
+ * needs outputs that were not fetched.
  */
 export function decideTurn(
   actors: ReadonlyMap<string, LiveActor>,

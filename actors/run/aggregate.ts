@@ -99,8 +99,8 @@ function causeOf(message: Message): Cause {
 }
 
 /**
- * What a run waits for when no job of it is bound to an agent: a place in its group, an approval, a job's gate, an agent or a retry.
- * Null when the run's status already says why.
+ * What a run waits for when no job of it is bound to an agent: a place in its group, an approval, a job's gate, an
+ * agent or a retry. Null when the run's status already says why.
  */
 export function waitsOf(run: RunState, actors: Iterable<ActorView>, plan: RunPlan): RunWaits | null {
   if (run.place !== null && !run.place.held) return { reason: "concurrency", group: run.place.name };

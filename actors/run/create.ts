@@ -23,8 +23,8 @@ export interface RunCreation {
 }
 
 /**
- * Makes the snapshot of a new run; the run exists once the snapshot is stored. Its start timer is due at once by any clock, so the
- * first turn begins the run, whether the creator takes that turn or the owner of the shard.
+ * Makes the snapshot of a new run; the run exists once the snapshot is stored. Its start timer is due at once by any
+ * clock, so the first turn begins the run, whether the creator takes that turn or the owner of the shard.
  */
 export function createRunAggregate({ runId, shard, plan, origin, now, beginning }: RunCreation): Aggregate {
   const { jobs, steps } = beginning ?? beginFresh(runId, plan);

@@ -1,4 +1,7 @@
-/** The run's decisions: names the situation, looks it up in the transition table, and returns the next state and effects. Pure. */
+/**
+ * The run's decisions: names the situation, looks it up in the transition table, and returns the next state and
+ * effects. Pure.
+ */
 import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
 import type { Lifecycle } from "../../src/domain/events.ts";
 import type { GroupMember } from "../../src/domain/groups.ts";
@@ -23,7 +26,10 @@ type JobEnded = RunMessage & { readonly type: "jobEnded" };
 type PlaceMessage = RunMessage & { readonly type: "placed" | "superseded" | "placeRefused" };
 type RunDecision = Decision<RunState, RunEffect>;
 
-/** Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` where the table says `never`. */
+/**
+ * Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` where the table says
+ * `never`.
+ */
 export function decideRun(run: RunState, message: RunMessage, now: number, plan: RunPlan, peers: Peers): RunDecision {
   const counted = message.type === "jobEnded" ? countJob(run, message.index, message.result, plan) : run;
   const input = inputOf(counted, message, plan);
@@ -175,7 +181,10 @@ function openNextStage(run: RunState, now: number, plan: RunPlan, peers: Peers):
   return isDone ? openStage(run, run.stage + 1, now, plan, peers) : moved(run, []);
 }
 
-/** Tells the other cells of a matrix that one has ended: after a failure with `failFast` they are cancelled, else one may begin. */
+/**
+ * Tells the other cells of a matrix that one has ended: after a failure with `failFast` they are cancelled, else one
+ * may begin.
+ */
 function tellCells(run: RunState, { index, result }: JobEnded, plan: RunPlan, peers: Peers): readonly RunEffect[] {
   const { failFast, maxParallel } = plan.jobs[index]!;
   if (run.state === "stopping") return [];
@@ -190,8 +199,8 @@ function tellCells(run: RunState, { index, result }: JobEnded, plan: RunPlan, pe
 }
 
 /**
- * Opens the stage, or requests the approval that it needs first. When all jobs of the stage have ended already, because they are
- * reused or were cancelled, the stage after it is opened instead.
+ * Opens the stage, or requests the approval that it needs first. When all jobs of the stage have ended already, because
+ * they are reused or were cancelled, the stage after it is opened instead.
  */
 function openStage(run: RunState, stage: number, now: number, plan: RunPlan, peers: Peers): RunDecision {
   const { name, when, approval } = plan.stages[stage]!;
@@ -210,8 +219,9 @@ function openStage(run: RunState, stage: number, now: number, plan: RunPlan, pee
 }
 
 /**
- * Tells the jobs of the stage that it opens, or why it does not run. After a failure in an earlier stage each job decides by its own
- * condition, unless the stage has a condition: when that is met, the jobs begin as if nothing had failed.
+ * Tells the jobs of the stage that it opens, or why it does not run. After a failure in an earlier stage each job
+ * decides by its own condition, unless the stage has a condition: when that is met, the jobs begin as if nothing had
+ * failed.
  */
 function enterStage(run: RunState, stage: number, gate: "open" | ClosedGate, plan: RunPlan, peers: Peers): RunDecision {
   const { waiting, failed } = surveyStage(run, stage, plan, peers);
@@ -337,7 +347,9 @@ function publish(run: RunState, lifecycle: Lifecycle): OwedEffect {
   };
 }
 
-/** The event that says what the run waits for: the approval of the stage, or a place in the group, that `text` names. */
+/**
+ * The event that says what the run waits for: the approval of the stage, or a place in the group, that `text` names.
+ */
 function publishWaiting(run: RunState, waitingFor: "approval" | "concurrency", text: string): OwedEffect {
   const published = publish(run, "waiting") as OwedEffect & { type: "publish" };
   return { ...published, event: { ...published.event, data: { ...published.event.data, waitingFor, text } } };

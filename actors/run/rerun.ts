@@ -13,8 +13,8 @@ export interface EndedRun extends Pick<Peers, "state"> {
 }
 
 /**
- * `failed`: the jobs that did not succeed, and all jobs that depend on them. `step`: the job of this step from the step on, whichever
- * attempt the id names, and all jobs that depend on that job.
+ * `failed`: the jobs that did not succeed, and all jobs that depend on them. `step`: the job of this step from the step
+ * on, whichever attempt the id names, and all jobs that depend on that job.
  */
 export type RerunScope = { readonly kind: "all" | "failed" } | { readonly kind: "step"; readonly stepRunId: StepRunId };
 
@@ -26,12 +26,15 @@ export interface Rerun {
 }
 
 /**
- * `plan_differs`: the new plan has other jobs or steps than the run had. `nothing_failed`: every job succeeded. `late_cell`: the step
- * belongs to a cell that is made only when its job begins. `never_ran`: the step was skipped.
+ * `plan_differs`: the new plan has other jobs or steps than the run had. `nothing_failed`: every job succeeded.
+ * `late_cell`: the step belongs to a cell that is made only when its job begins. `never_ran`: the step was skipped.
  */
 export type RerunRefusal = "plan_differs" | "nothing_failed" | "late_cell" | "never_ran";
 
-/** Chooses the jobs that run again; `plan` is the plan of the new run. Throws for a step that the ended run does not have. */
+/**
+ * Chooses the jobs that run again; `plan` is the plan of the new run. Throws for a step that the ended run does not
+ * have.
+ */
 export function chooseRerun(ended: EndedRun, plan: RunPlan, scope: RerunScope): Rerun | RerunRefusal {
   if (scope.kind === "all") return { again: new Set(plan.jobs.map(({ index }) => index)), from: null };
   if (!isSamePlan(ended.plan, plan)) return "plan_differs";
@@ -62,8 +65,8 @@ function keyOf({ name, stage }: PlannedJob, { stages }: RunPlan): string {
 }
 
 /**
- * Whether both jobs have the same steps, by name and order. A plan that an earlier release stored calls a step without a
- * name `step` and its number, from 1: such a name equals every name.
+ * Whether both jobs have the same steps, by name and order. A plan that an earlier release stored calls a step without
+ * a name `step` and its number, from 1: such a name equals every name.
  */
 function hasSameSteps(before: PlannedJob, job: PlannedJob): boolean {
   const isSameStep = (name: string, at: number): boolean =>
@@ -73,11 +76,11 @@ function hasSameSteps(before: PlannedJob, job: PlannedJob): boolean {
 
 function chooseFrom(ended: EndedRun, plan: RunPlan, stepRunId: StepRunId): Rerun | RerunRefusal {
   const { runId } = ended;
-  const asked = ended.state(stepRunId) as StepState | undefined;
-  if (asked === undefined) throw new Error(`run ${runId} has no step run ${stepRunId}`);
-  if ((ended.state(asked.jobId) as JobState).cell !== null) return "late_cell";
-  const job = newestJob(runId, asked.jobIndex, ended)!;
-  const from = newestStep(runId, job.jobId, asked.index, ended)!;
+  const step = ended.state(stepRunId) as StepState | undefined;
+  if (step === undefined) throw new Error(`run ${runId} has no step run ${stepRunId}`);
+  if ((ended.state(step.jobId) as JobState).cell !== null) return "late_cell";
+  const job = newestJob(runId, step.jobIndex, ended)!;
+  const from = newestStep(runId, job.jobId, step.index, ended)!;
   // Only a granted step is known to run: for a skipped one, the steps before it may not let it run.
   if (from.grant === null) return "never_ran";
   return { again: withDependents([plan.jobs[job.index]!], plan), from };

@@ -1,4 +1,7 @@
-/** The jobs and steps with which a run begins. Those of a rerun have earlier attempts, or are reused as they ended. Pure. */
+/**
+ * The jobs and steps with which a run begins. Those of a rerun have earlier attempts, or are reused as they ended.
+ * Pure.
+ */
 import { shownAttempt } from "../../src/domain/attempts.ts";
 import type { RunId } from "../../src/domain/ids.ts";
 import type { PlannedJob, RunPlan } from "../../src/domain/plan.ts";
@@ -20,8 +23,8 @@ export function beginFresh(runId: RunId, plan: RunPlan): Beginning {
 }
 
 /**
- * The jobs and steps of a rerun. A job that runs again is pending and knows how the reused jobs that it needs have ended; every other
- * job is reused as it ended, with its steps.
+ * The jobs and steps of a rerun. A job that runs again is pending and knows how the reused jobs that it needs have
+ * ended; every other job is reused as it ended, with its steps.
  */
 export function beginAgain(runId: RunId, plan: RunPlan, ended: EndedRun, rerun: Rerun): Beginning {
   const positions = counterparts(ended, plan);
@@ -45,10 +48,10 @@ function reuseWhole(before: JobState, runId: RunId, ended: EndedRun): Beginning 
   const cells = before.cells.length === 0 ? [] : newestCells(ended.runId, before.index, ended);
   const jobs: JobState[] = [];
   const steps: StepState[] = [];
-  for (const each of [before, ...cells]) {
-    const job = reuseJob(each, runId);
+  for (const old of [before, ...cells]) {
+    const job = reuseJob(old, runId);
     jobs.push(job);
-    steps.push(...newestSteps(each, ended).flatMap((step) => (step === undefined ? [] : [reuseStep(step, job)])));
+    steps.push(...newestSteps(old, ended).flatMap((step) => (step === undefined ? [] : [reuseStep(step, job)])));
   }
   return { jobs, steps };
 }

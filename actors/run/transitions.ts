@@ -10,8 +10,8 @@ import type { TransitionTable } from "../../src/domain/transition-table.ts";
 import type { RunPhase } from "./state.ts";
 
 /**
- * Each input, and the situation in which `inputOf` (decide.ts) looks it up. A command in a state that does not allow it is
- * `late`: the run answers that it is refused, with the run's status.
+ * Each input, and the situation in which `inputOf` (decide.ts) looks it up. A command in a state that does not allow it
+ * is `late`: the run answers that it is refused, with the run's status.
  */
 // prettier-ignore
 export const RUN_INPUTS = [

@@ -1,4 +1,7 @@
-/** The step's decisions: names the situation, looks it up in the transition table, and returns the next state and effects. Pure. */
+/**
+ * The step's decisions: names the situation, looks it up in the transition table, and returns the next state and
+ * effects. Pure.
+ */
 import { shownAttempt } from "../../src/domain/attempts.ts";
 import type { Decision, LocalEffect, OwedEffect } from "../../src/domain/effects.ts";
 import type { Lifecycle } from "../../src/domain/events.ts";
@@ -11,7 +14,10 @@ import { STEP_TRANSITIONS, type StepInput } from "./transitions.ts";
 export type StepEffect = OwedEffect | LocalEffect<JobMessage, never>;
 type StepDecision = Decision<StepState, StepEffect>;
 
-/** Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` where the table says `never`. */
+/**
+ * Decides one message. `now` is the owner's clock in Unix milliseconds. Throws `IllegalTransition` where the table says
+ * `never`.
+ */
 export function decideStep(step: StepState, message: StepMessage, now: number): StepDecision {
   const input = inputOf(step, message);
   const entry = lookUp("step", STEP_TRANSITIONS, input, step.state);
@@ -38,8 +44,8 @@ export function decideStep(step: StepState, message: StepMessage, now: number): 
 }
 
 /**
- * The effects to perform again after Redis was emptied: the dispatch of the step, or the request to end it. `graceMs`: the time
- * between the polite and the forced end of the step, milliseconds.
+ * The effects to perform again after Redis was emptied: the dispatch of the step, or the request to end it. `graceMs`:
+ * the time between the polite and the forced end of the step, milliseconds.
  */
 export function outstandingStep(step: StepState, graceMs: number): readonly OwedEffect[] {
   if (step.grant === null) return [];
@@ -78,8 +84,8 @@ function isOfGrant(grant: Grant | null, report: StepReported): boolean {
 }
 
 /**
- * The answer to a report that changes nothing. The agent kills the step of a refused report, because its grant is not the step's. A
- * final report that was processed before is acknowledged, so that the agent may forget it.
+ * The answer to a report that changes nothing. The agent kills the step of a refused report, because its grant is not
+ * the step's. A final report that was processed before is acknowledged, so that the agent may forget it.
  */
 function answerStaleReport(step: StepState, message: StepMessage, input: StepInput): readonly StepEffect[] {
   if (message.type !== "reported") return [];
@@ -91,7 +97,10 @@ function answerReport(type: "refuse" | "acknowledge", step: StepState, report: S
   return { type, agentId: report.agentId, stepRunId: step.stepRunId, token: report.token };
 }
 
-/** Dispatches a queued step again: the first dispatch may have been lost. By the token the agent knows whether it has the step. */
+/**
+ * Dispatches a queued step again: the first dispatch may have been lost. By the token the agent knows whether it has
+ * the step.
+ */
 function repeatDispatch(step: StepState, message: StepMessage): readonly StepEffect[] {
   return message.type === "dispatch" && step.state === "queued" ? outstandingStep(step, 0) : [];
 }

@@ -11,7 +11,10 @@ export interface Grant {
   readonly token: number;
 }
 
-/** `lost`: the agent cannot tell what became of the step. `notStarted`: the agent could not start the step; another agent may. */
+/**
+ * `lost`: the agent cannot tell what became of the step. `notStarted`: the agent could not start the step; another
+ * agent may.
+ */
 export type ReportPhase = "started" | "succeeded" | "failed" | "cancelled" | "timedOut" | "lost" | "notStarted";
 
 /** From the agent that holds the step, through a gateway. Reports are cumulative: a final one implies the start. */

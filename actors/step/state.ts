@@ -41,7 +41,9 @@ export interface StepState {
   readonly exitCode: number | null;
   /** Attempts of this step in the earlier runs that this run repeats; users see `attemptsBefore + attempt`. */
   readonly attemptsBefore: number;
-  /** For a reused step: the step run of an earlier run whose log, result and outputs it has; null for a step that runs. */
+  /**
+   * For a reused step: the step run of an earlier run whose log, result and outputs it has; null for a step that runs.
+   */
   readonly reusedFrom: StepRunId | null;
   /** True when the step has written outputs, which are stored under the token of its grant. */
   readonly hasOutputs: boolean;
@@ -51,7 +53,9 @@ export interface StepState {
   readonly usage: ResourceUsage | null;
 }
 
-/** The status word that users see. A step that is being cancelled shows as running, even when no start was reported yet. */
+/**
+ * The status word that users see. A step that is being cancelled shows as running, even when no start was reported yet.
+ */
 export function stepStatus(state: StepPhase): StepStatus {
   return state === "cancelling" ? "running" : state;
 }

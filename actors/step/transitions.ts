@@ -10,7 +10,10 @@
 import type { TransitionTable } from "../../src/domain/transition-table.ts";
 import type { StepPhase } from "./state.ts";
 
-/** Each input, and the situation in which `inputOf` (decide.ts) looks it up. A "report" comes from the agent that holds the step. */
+/**
+ * Each input, and the situation in which `inputOf` (decide.ts) looks it up. A "report" comes from the agent that holds
+ * the step.
+ */
 // prettier-ignore
 export const STEP_INPUTS = [
   "dispatched",    // The job hands the step to the agent that holds the job.

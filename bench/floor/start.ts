@@ -4,7 +4,7 @@
  */
 import { Queue } from "bullmq";
 import { join } from "node:path";
-import { endWithUs } from "../../src/node/lifeline.ts";
+import { endWithThisProcess } from "../../src/node/lifeline.ts";
 import { Teardown } from "../../src/node/teardown.ts";
 import { startEmbeddedRedis } from "../../src/redis/embedded.ts";
 import { type RunOrder, systemOf } from "../measure/engine.ts";
@@ -20,7 +20,7 @@ export const startFloor: StartSystem = async (folder, marks) => {
   try {
     const server = await startEmbeddedRedis({ dataDir: folder, log: LOG });
     started.add("Redis", () => server.stop());
-    started.add("its life line", endWithUs(server.pid));
+    started.add("its life line", endWithThisProcess(server.pid));
 
     const env = addressToEnv(server.connection);
     const start = async (name: string): Promise<SystemProcess> => {

@@ -1,21 +1,22 @@
 """A small agent for millrace in Python: the protocol of docs/agent-protocol.md over grpcio, with steps that use `shell`.
 
 Settings come from the environment: MILLRACE_GATEWAY, MILLRACE_REGISTRATION_TOKEN (for the first start),
-MILLRACE_AGENT_NAME, MILLRACE_DATA_DIR, and PULL=1 to work by calls in the place of a Connect stream. README.md says how
-to make the stubs.
+MILLRACE_AGENT_NAME, MILLRACE_DATA_DIR, and PULL=1 for separate calls instead of a Connect stream. README.md shows how to
+generate the stubs.
 """
 import json, os, queue, random, shutil, signal, subprocess, sys, tempfile, threading, time, uuid
 from collections import deque
 from pathlib import Path
 
 BATCH_LINES, BATCH_BYTES, BUFFER_BYTES, LINE_BYTES = 1_000, 256 * 1024, 8 << 20, 16 * 1024
-REPORT_AGAIN_S, DRAIN_S, FAREWELL_S = 5, 25, 2
+REPORT_AGAIN_S, DRAIN_S, LAST_REPORTS_S = 5, 25, 2
 PULL = os.environ.get("PULL") == "1"
 
 
 def supervise(argv):
-    """Runs one command in a process group of its own. Our standard input is a pipe from the agent: T and K on it are
-    signals to the group, and its end, which also a kill -9 of the agent brings about, kills the group."""
+    """Runs one command in a process group of its own. The supervisor's standard input is a pipe from the agent. The byte T
+    sends SIGTERM to the group, and K sends SIGKILL. When the pipe closes, the group is killed; the pipe also closes when the
+    agent is killed with kill -9."""
     try:
         child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, start_new_session=True)
     except OSError as error:
@@ -29,13 +30,13 @@ def supervise(argv):
             pass
 
     def listen():
-        while order := os.read(0, 1):
-            kill(signal.SIGTERM if order == b"T" else signal.SIGKILL)
+        while request := os.read(0, 1):
+            kill(signal.SIGTERM if request == b"T" else signal.SIGKILL)
         kill(signal.SIGKILL)
 
     threading.Thread(target=listen, daemon=True).start()
     code = child.wait()
-    kill(signal.SIGKILL)  # What it has left in the background.
+    kill(signal.SIGKILL)  # Kills the processes that the command has left in the background.
     return code if code >= 0 else 128 - code
 
 
@@ -52,7 +53,8 @@ from gateway.v1 import gateway_pb2 as gw, gateway_pb2_grpc
 
 
 class Journal:
-    """What was begun, how it ended, and whether the plane knows: in a file, since a token must never start twice."""
+    """A file with the step runs that were started, how each ended, and whether the control plane has acknowledged the end.
+    It is kept over restarts, since a step run must never start twice with the same token."""
 
     def __init__(self, file):
         self.entries = {}  # (step run id, token) -> {held, report, settled}
@@ -60,7 +62,7 @@ class Journal:
             try:
                 self.apply(json.loads(line))
             except ValueError:
-                pass  # The last line of an agent that was killed while it wrote.
+                pass  # The line is incomplete: an earlier agent was killed while it wrote.
         self.file = open(file, "a", buffering=1)
         for entry in list(self.entries.values()):
             if entry["report"] is None:
@@ -101,7 +103,8 @@ def lost(held, reason, phase=pb.STEP_PHASE_LOST):
 
 
 class Shipper:
-    """Log lines, numbered once, kept until they are stored; when too many wait, the oldest go and leave a gap record."""
+    """Sends log lines. Each line gets its number once and is kept until it is stored. When too many lines wait, the oldest
+    are dropped and a gap record replaces them."""
 
     def __init__(self, agent):
         self.agent, self.logs, self.changed, self.broken = agent, {}, threading.Condition(), False
@@ -180,7 +183,7 @@ class Shipper:
                 self.changed.wait_for(lambda: any(x["waiting"] for x in self.logs.values()))
                 self.broken = False
                 for log in self.logs.values():
-                    log["sent"] = 0  # Sent again: the plane drops what it has.
+                    log["sent"] = 0  # All lines are sent again. The control plane drops those that it has stored.
             try:
                 for answer in self.agent.gateway.PushLogs(self.batches(), metadata=self.agent.metadata()):
                     self.answered(answer)
@@ -193,7 +196,7 @@ class Shipper:
 
 
 class Step:
-    """One step run: its process under a supervisor, its bounds in time, and the report of its end."""
+    """One step run: its process under a supervisor, its timeout, and the report of its end."""
 
     def __init__(self, agent, dispatch):
         self.agent, self.dispatch, self.process, self.cause, self.silent = agent, dispatch, None, None, False
@@ -202,21 +205,22 @@ class Step:
         threading.Thread(target=self.run, daemon=True).start()
 
     def end(self, phase, reason, grace_s):
-        """Asks it to end, and makes it after the grace; the first cause counts."""
+        """Asks the step to end, and kills it after the grace. The first cause counts."""
         with self.agent.lock:
             self.cause = self.cause or (phase, reason)
-            self.order(b"T" if grace_s > 0 else b"K")
+            self.request(b"T" if grace_s > 0 else b"K")
         if grace_s > 0:
-            timer = threading.Timer(grace_s, self.order, [b"K"])
+            timer = threading.Timer(grace_s, self.request, [b"K"])
             timer.daemon = True
             timer.start()
 
-    def order(self, order):
+    def request(self, request):
+        """Writes T or K to the supervisor."""
         try:
             if self.process is not None:
-                os.write(self.process.stdin.fileno(), order)
+                os.write(self.process.stdin.fileno(), request)
         except (OSError, ValueError):
-            pass  # It has ended.
+            pass  # The supervisor has ended.
 
     def run(self):
         started = 0
@@ -299,7 +303,7 @@ class Agent:
     def __init__(self):
         self.folder = Path(os.environ.get("MILLRACE_DATA_DIR", "millrace-agent-data")).resolve()
         self.folder.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(self.folder / "work", ignore_errors=True)  # Of an earlier start.
+        shutil.rmtree(self.folder / "work", ignore_errors=True)  # Workspaces of an earlier start.
         channel = grpc.insecure_channel(os.environ.get("MILLRACE_GATEWAY", "127.0.0.1:9090"), options=[
             ("grpc.keepalive_time_ms", 20_000), ("grpc.keepalive_timeout_ms", 5_000),
             ("grpc.min_reconnect_backoff_ms", 200), ("grpc.max_reconnect_backoff_ms", 2_000),
@@ -349,7 +353,7 @@ class Agent:
             time.sleep(wait_s * random.uniform(0.5, 1))
 
     def connect(self):
-        """One Connect stream, from hello to its end."""
+        """Serves one Connect stream, from the hello to the end of the stream."""
         outbox, sent, hello_at = queue.Queue(), {}, time.monotonic()
         hello = pb.Hello(boot_id=self.boot_id, slots=1, version="python", **self.holdings())
         outbox.put(pb.ConnectRequest(hello=hello))
@@ -368,18 +372,19 @@ class Agent:
                 elif kind == "heartbeat_ack":
                     self.contact = max(self.contact, sent.pop(response.heartbeat_ack.sequence, float("-inf")))
                 elif kind is not None:
-                    self.obey(kind, response)
+                    self.handle(kind, response)
         finally:
             with self.lock:
                 self.outbox = None
             outbox.put(None)
 
-    def obey(self, kind, response):
+    def handle(self, kind, response):
+        """Carries out one instruction of the gateway by the method `on_<kind>`."""
         with self.lock:
             getattr(self, "on_" + kind)(getattr(response, kind))
 
     def pull(self):
-        """Heartbeats by calls, with the orders that come in their answers."""
+        """Sends heartbeats by calls, and carries out the instructions in their answers."""
         if self.outbox is None:
             self.outbox = queue.Queue()
             for target in (self.fetch, self.report_by_calls):
@@ -390,7 +395,7 @@ class Agent:
             answer = self.stub.Heartbeat(beat, metadata=self.metadata(), timeout=10)
             self.contact = max(self.contact, sent)
             for response in answer.missed:
-                self.obey(response.WhichOneof("message"), response)
+                self.handle(response.WhichOneof("message"), response)
             self.early.wait(answer.heartbeat_interval_ms / 1000)
             self.early.clear()
 
@@ -404,7 +409,7 @@ class Agent:
                 answer = self.stub.FetchStepRun(request, metadata=self.metadata(), timeout=10)
             except (grpc.RpcError, OSError):
                 time.sleep(0.5)
-                continue  # The same request: it may have been granted.
+                continue  # The same request id is sent again, since the gateway may have granted the request.
             request_id = None
             with self.lock:
                 for dispatch in answer.dispatches:
@@ -427,7 +432,7 @@ class Agent:
                     self.on_refuse(report)
                 elif report.phase != pb.STEP_PHASE_STARTED:
                     self.on_acknowledge(report)
-            self.early.set()  # For what comes of it: the release of the job, above all.
+            self.early.set()  # The next heartbeat is sent at once, since its answer may release the job.
 
     def beat(self, outbox, sent, interval_s):
         while self.outbox is outbox:
@@ -444,7 +449,7 @@ class Agent:
             return {"held": held, "held_job_ids": list(self.jobs)}
 
     def send(self, **message):
-        """What is lost is asked for again, or sent again."""
+        """Sends a message if the agent is connected. A report that is lost is sent again later."""
         with self.lock:
             if self.outbox is not None:
                 self.outbox.put(pb.ConnectRequest(**message))
@@ -452,12 +457,12 @@ class Agent:
     def on_dispatch(self, dispatch):
         key = (dispatch.step_run_id, dispatch.token)
         entry = self.journal.entries.get(key)
-        if entry is not None:  # It came again: never started twice.
+        if entry is not None:  # The dispatch was repeated. A step run never starts twice.
             if entry["report"] is not None:
                 self.send(report=entry["report"])
             return
         if time.monotonic() > self.contact + dispatch.lease_ms / 1000:
-            return  # It may be somebody else's by now.
+            return  # The control plane may have given the step to another agent.
         self.journal.begin(dispatch)
         if key in self.revoked_early:
             return self.finish(lost(dispatch, self.revoked_early.pop(key), pb.STEP_PHASE_CANCELLED))
@@ -533,7 +538,7 @@ class Agent:
             self.report_ends()
 
     def watch_leases(self):
-        """A step dies with its lease, counted from the sending of the last heartbeat that was acknowledged."""
+        """Kills steps whose lease has run out. A lease counts from the sending of the last acknowledged heartbeat."""
         while True:
             time.sleep(0.1)
             with self.lock:
@@ -542,7 +547,7 @@ class Agent:
                         step.end(pb.STEP_PHASE_LOST, "the lease has run out", 0)
 
     def stop(self):
-        """Takes no more jobs, waits for those that it has, and ends."""
+        """Takes no more jobs, waits for the running ones, and ends the agent."""
         with self.lock:
             self.draining = True
             self.send(drain=pb.Drain())
@@ -550,7 +555,7 @@ class Agent:
         for step in list(self.steps.values()):
             step.end(pb.STEP_PHASE_LOST, "the agent was stopped", 0)
             step.ended.wait()
-        wait_until(lambda: not self.journal.unsettled() and not self.shipper.logs, FAREWELL_S)
+        wait_until(lambda: not self.journal.unsettled() and not self.shipper.logs, LAST_REPORTS_S)
         self.ending = True
         os._exit(0)
 

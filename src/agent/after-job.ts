@@ -1,6 +1,6 @@
 /**
- * Work that steps register for the end of their job, such as keeping a cache. The agent does it in the background, after
- * the job has succeeded and before the job's workspace is removed.
+ * Work that steps register for the end of their job, such as keeping a cache. The agent does it in the background,
+ * after the job has succeeded and before the job's workspace is removed.
  */
 
 /** Never rejects. `signal` is aborted when the agent stops, or when the work of the job takes too long. */
@@ -25,8 +25,8 @@ export class AfterJobs {
   }
 
   /**
-   * Ends a job. The work of a job that has succeeded is done, one piece after the other; that of any other job is dropped.
-   * When the promise resolves, the workspace may be removed.
+   * Ends a job. The work of a job that has succeeded is done, one piece after the other; that of any other job is
+   * dropped. When the promise resolves, the workspace may be removed.
    */
   end(jobId: string, hasSucceeded: boolean): Promise<void> {
     const works = hasSucceeded ? [...(this.#registered.get(jobId)?.values() ?? [])] : [];

@@ -1,7 +1,7 @@
 /**
- * The clock by which an agent counts its leases. Like the clock of the control plane, it keeps counting while the agent's
- * machine is suspended. Node's monotonic clock stops then on Linux, so this clock reads the kernel's uptime there
- * (CLOCK_BOOTTIME, in steps of 10 ms). On other systems Node's own clock keeps counting.
+ * The clock by which an agent counts its leases. Like the clock of the control plane, it keeps counting while the
+ * agent's machine is suspended. Node's monotonic clock stops then on Linux, so this clock reads the kernel's uptime
+ * there (CLOCK_BOOTTIME, in steps of 10 ms). On other systems Node's own clock keeps counting.
  */
 import { openSync, readSync } from "node:fs";
 import { type Clock, systemClock } from "../domain/clock.ts";

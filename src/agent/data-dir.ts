@@ -24,10 +24,10 @@ const LOCK_FILE = "agent-lock.db";
 const OWNER_FILE = "agent.pid";
 
 /**
- * Locks the directory, and moves what an earlier agent left in `workDir` and `scratchDir` to `trashDir`: the jobs of that
- * agent count as lost, because its boot id has ended. Rejects with `conflict` when a running agent holds the lock, and with
- * `unavailable` when the directory cannot be used. The lock is a lock of SQLite, which the operating system releases when the
- * process ends, even when the process is killed.
+ * Locks the directory, and moves what an earlier agent left in `workDir` and `scratchDir` to `trashDir`: the jobs of
+ * that agent count as lost, because its boot id has ended. Rejects with `conflict` when a running agent holds the lock,
+ * and with `unavailable` when the directory cannot be used. The lock is a lock of SQLite, which the operating system
+ * releases when the process ends, even when the process is killed.
  */
 export async function claimDataDir(path: string): Promise<AgentDataDir> {
   const root = resolve(path);

@@ -1,6 +1,6 @@
 /**
- * Watches the free space of the disk that holds the data directory. While it is below a floor, the agent starts no new job.
- * Running steps continue; they get an error from the system when the disk is full.
+ * Watches the free space of the disk that holds the data directory. While it is below a floor, the agent starts no new
+ * job. Running steps continue; they get an error from the system when the disk is full.
  */
 import { statfsSync } from "node:fs";
 import type { Clock } from "../domain/clock.ts";

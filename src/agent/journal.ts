@@ -1,7 +1,8 @@
 /**
- * The agent's journal: a file that records which step runs were started, how each ended, and whether the control plane has
- * acknowledged the end. The agent never starts a step run that is in the journal. The file is not synced to the disk: after
- * a power loss the agent has a new boot id, and the control plane counts every step run of the old boot id as lost.
+ * The agent's journal: a file that records which step runs were started, how each ended, and whether the control plane
+ * has acknowledged the end. The agent never starts a step run that is in the journal. The file is not synced to the
+ * disk: after a power loss the agent has a new boot id, and the control plane counts every step run of the old boot id
+ * as lost.
  */
 import { closeSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from "node:fs";
 import { type HeldStepRun, StepPhase, StepReport } from "../../proto/generated/agent/v1/agent.ts";
@@ -11,8 +12,8 @@ export interface JournalEntry extends Readonly<HeldStepRun> {
   /** Undefined until the step run has ended. */
   readonly report: StepReport | undefined;
   /**
-   * Unix milliseconds of the time when the control plane acknowledged or refused the end; undefined while the agent must
-   * still report it.
+   * Unix milliseconds of the time when the control plane acknowledged or refused the end; undefined while the agent
+   * must still report it.
    */
   readonly settledAt: number | undefined;
   /** Unix milliseconds. */
@@ -33,7 +34,13 @@ type StoredKey = [step: string, token: string];
 
 /** One line of the file. */
 type JournalRecord =
-  | { readonly t: "begun"; readonly at: number; readonly runId: string; readonly jobId: string; readonly key: StoredKey }
+  | {
+      readonly t: "begun";
+      readonly at: number;
+      readonly runId: string;
+      readonly jobId: string;
+      readonly key: StoredKey;
+    }
   | { readonly t: "ended"; readonly key: StoredKey; readonly report: unknown }
   | { readonly t: "settled"; readonly at: number; readonly key: StoredKey };
 
@@ -47,7 +54,9 @@ export class Journal {
   #bytes = 0;
   #neededBytes = 0;
 
-  /** Reads the file. A step run that began and did not end there is recorded as lost, since no step outlives its agent. */
+  /**
+   * Reads the file. A step run that began and did not end there is recorded as lost, since no step outlives its agent.
+   */
   constructor(file: string, log: Logger) {
     this.#file = file;
     this.#log = log;
@@ -67,7 +76,9 @@ export class Journal {
     return [...this.#entries.values()].filter((entry) => entry.settledAt === undefined);
   }
 
-  /** Records a step run before it is started. Throws when the record cannot be written; the step must not start then. */
+  /**
+   * Records a step run before it is started. Throws when the record cannot be written; the step must not start then.
+   */
   begin({ runId, jobId, stepRunId, token }: HeldStepRun): void {
     this.#write({ t: "begun", at: Date.now(), runId, jobId, key: [stepRunId, String(token)] });
   }

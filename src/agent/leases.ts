@@ -1,13 +1,15 @@
 /**
- * The step leases of an agent. Every lease counts from the time when the agent sent the last acknowledged hello or heartbeat.
- * Steps whose leases have the same length share one lease. When a lease runs out, the agent kills its steps. The guard
- * kills them if the agent itself is stopped or hangs.
+ * The step leases of an agent. Every lease counts from the time when the agent sent the last acknowledged hello or
+ * heartbeat. Steps whose leases have the same length share one lease. When a lease runs out, the agent kills its steps.
+ * The guard kills them if the agent itself is stopped or hangs.
  */
 import type { Clock } from "../domain/clock.ts";
 import type { Logger } from "../domain/logger.ts";
 import { Guard } from "./process/guard.ts";
 
-/** Time between the end of a lease and the kill by the guard. The control plane waits for 5 s before it declares loss. */
+/**
+ * Time between the end of a lease and the kill by the guard. The control plane waits for 5 s before it declares loss.
+ */
 const GUARD_DELAY_MS = 500;
 /** Longest time between two checks of a lease. Timers stop while the machine is suspended; the clock does not. */
 const CHECK_MS = 1_000;
@@ -61,8 +63,8 @@ export class Leases {
   }
 
   /**
-   * The control plane has acknowledged a hello or heartbeat that was sent at `sentAt` (monotonic clock). A lease that had
-   * already run out is not renewed: the control plane may have given its steps to another agent.
+   * The control plane has acknowledged a hello or heartbeat that was sent at `sentAt` (monotonic clock). A lease that
+   * had already run out is not renewed: the control plane may have given its steps to another agent.
    */
   renew(sentAt: number): void {
     for (const lease of this.#leases.values()) this.#check(lease);
@@ -75,8 +77,8 @@ export class Leases {
   }
 
   /**
-   * Takes a lease of this length. Undefined when such a lease has run out: no step may start until the control plane answers
-   * a heartbeat. Throws when the disk is full.
+   * Takes a lease of this length. Undefined when such a lease has run out: no step may start until the control plane
+   * answers a heartbeat. Throws when the disk is full.
    */
   take(leaseMs: number): HeldLease | undefined {
     const known = this.#leases.get(leaseMs);

@@ -31,7 +31,7 @@ export interface AgentOptions {
   readonly version?: string;
   /** The operator's folders with plugins that the registry does not have. Default: none. */
   readonly pluginDirs?: readonly string[];
-  /** Bytes of disk for plugins of the registry. Plugins in use do not count. Default 1 GB. */
+  /** Bytes of disk for plugins of the registry. Plugins in use stay even beyond this bound. Default 1 GB. */
   readonly pluginCacheBytes?: number;
   readonly log: Logger;
   /** Free disk space below which the agent starts no new job. */
@@ -39,8 +39,8 @@ export interface AgentOptions {
   /** Bytes of disk for log lines that cannot be sent yet. With 0, the agent buffers them in memory alone. */
   readonly logBufferBytes: number;
   /**
-   * How long jobs may keep running after the agent is asked to end, milliseconds. In the last fifth of this time the agent
-   * asks running steps to end, and then it kills them.
+   * How long jobs may keep running after the agent is asked to end, milliseconds. In the last fifth of this time the
+   * agent asks running steps to end, and then it kills them.
    */
   readonly drainTimeoutMs: number;
   /** When aborted, ends the drain at once: running steps are killed and reported as lost. */

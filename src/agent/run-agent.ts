@@ -39,10 +39,10 @@ const PLUGIN_CACHE_BYTES = 1e9;
 const STEADY_MS = 5_000;
 
 /**
- * Runs the agent until `signal` is aborted and its jobs have ended. After the abort, the agent takes no more jobs and waits
- * for those that it has. Steps that have not ended within `drainTimeoutMs` are killed and reported as lost. Rejects with
- * `conflict` when another agent uses the data directory, `unauthenticated` when neither the agent's own token nor a
- * registration token is accepted, and `malformed_request` for options that cannot work.
+ * Runs the agent until `signal` is aborted and its jobs have ended. After the abort, the agent takes no more jobs and
+ * waits for those that it has. Steps that have not ended within `drainTimeoutMs` are killed and reported as lost.
+ * Rejects with `conflict` when another agent uses the data directory, `unauthenticated` when neither the agent's own
+ * token nor a registration token is accepted, and `malformed_request` for options that cannot work.
  */
 export async function runAgent(options: AgentOptions, signal: AbortSignal): Promise<void> {
   checkOptions(options);
@@ -136,7 +136,8 @@ class Agent {
       await this.#keepConnected();
     } finally {
       signal.removeEventListener("abort", stop);
-      // Also after an error: without a connection no process of the agent reports its steps, so no step may keep running.
+      // Also after an error: without a connection no process of the agent reports its steps, so no step may keep
+      // running.
       this.#workload.killAll("the agent has stopped");
       await Promise.all([this.#workload.whenWithoutSteps(), this.#afterJobs.close()]);
       this.#workload.close();
@@ -247,8 +248,9 @@ class Agent {
   }
 
   /**
-   * Tells the control plane that this agent ends, so that the jobs that it still holds start again on other agents at once.
-   * The agent says no goodbye while an end is not acknowledged: the job of that step may yet turn out to have succeeded.
+   * Tells the control plane that this agent ends, so that the jobs that it still holds start again on other agents at
+   * once. The agent says no goodbye while an end is not acknowledged: the job of that step may yet turn out to have
+   * succeeded.
    */
   async #sayGoodbye(): Promise<void> {
     const stream = this.#openStream;

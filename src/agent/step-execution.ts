@@ -72,8 +72,8 @@ export class StepExecution {
   }
 
   /**
-   * Asks the step to end, and kills it after `graceMs` or its own grace, whichever is shorter. It is reported as lost, so
-   * that its job starts again on another agent.
+   * Asks the step to end, and kills it after `graceMs` or its own grace, whichever is shorter. It is reported as lost,
+   * so that its job starts again on another agent.
    */
   handBack(reason: string, graceMs: number): void {
     this.#end({ phase: StepPhase.STEP_PHASE_LOST, reason }, Math.min(graceMs, Number(this.#dispatch.cancelGraceMs)));
@@ -170,8 +170,8 @@ export class StepExecution {
     const exit = await launched.exited;
     stopTimer();
     clearTimeout(this.#graceTimer);
-    // The guard may have killed the process, or the process may have missed its permit file. Such a step has not failed:
-    // it is lost, because its lease has run out. This call sets that cause.
+    // The guard may have killed the process, or the process may have missed its permit file. Such a step has not
+    // failed: it is lost, because its lease has run out. This call sets that cause.
     if (exit?.code !== 0) lease.hasRunOut();
     if (exit === undefined) this.kill("the process that starts the agent's steps has ended, and its steps with it");
     // Causes count up to the end of the process. The assignment keeps a later cause from changing the result.
@@ -232,8 +232,8 @@ export class StepExecution {
   }
 
   /**
-   * Uploads the artifacts of a step that succeeded or failed. A step that succeeded fails when one of its artifacts cannot
-   * be kept.
+   * Uploads the artifacts of a step that succeeded or failed. A step that succeeded fails when one of its artifacts
+   * cannot be kept.
    */
   async #keepArtifacts(end: StepEnd, workspace: string, { gateway, output }: StepSurroundings): Promise<StepEnd> {
     const hasSucceeded = end.phase === StepPhase.STEP_PHASE_SUCCEEDED;
@@ -250,8 +250,8 @@ export class StepExecution {
   }
 
   /**
-   * The phase of a step that this error kept from running. An error of the step's definition is `failed`, because it would
-   * occur on every agent. An error of this agent is `not started`, so that another agent may try.
+   * The phase of a step that this error kept from running. An error of the step's definition is `failed`, because it
+   * would occur on every agent. An error of this agent is `not started`, so that another agent may try.
    */
   #phaseOf(error: Error): StepPhase {
     const isOfStep = error instanceof MillraceError && error.reason !== "unavailable";

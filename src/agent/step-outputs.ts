@@ -1,6 +1,6 @@
 /**
- * The outputs of a step: the agent creates the file that `MILLRACE_OUTPUT` names, and reads it after the step. The step may
- * have replaced the file by anything: another file, a pipe, a link.
+ * The outputs of a step: the agent creates the file that `MILLRACE_OUTPUT` names, and reads it after the step. The step
+ * may have replaced the file by anything: another file, a pipe, a link.
  */
 import { isUtf8 } from "node:buffer";
 import { randomUUID } from "node:crypto";
@@ -18,8 +18,8 @@ const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOL
 export interface StepOutputs {
   readonly outputs: Readonly<Record<string, string>>;
   /**
-   * Masked names of the outputs that were left out because their lines hold a secret or a part of one: a secret may span
-   * the lines of several outputs.
+   * Masked names of the outputs that were left out because their lines hold a secret or a part of one: a secret may
+   * span the lines of several outputs.
    */
   readonly withheld: readonly string[];
   /** The first problem of the file, with its line number and without text of the step; undefined when there is none. */
@@ -78,7 +78,9 @@ function nothing(problem?: string): StepOutputs {
   return { outputs: {}, withheld: [], problem };
 }
 
-/** The first `length` bytes, or fewer if the file is shorter. Each byte becomes one character, so lengths count bytes. */
+/**
+ * The first `length` bytes, or fewer if the file is shorter. Each byte becomes one character, so lengths count bytes.
+ */
 function readStart(file: number, length: number): string {
   const bytes = Buffer.alloc(length);
   let filled = 0;

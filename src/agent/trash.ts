@@ -1,7 +1,7 @@
 /**
- * Removes workspaces of ended jobs and folders that an earlier agent left. A folder is first moved aside, which takes no
- * time, and is then removed by a process of its own. A workspace may hold a million files, and removing them in the agent's
- * process would delay its other work.
+ * Removes workspaces of ended jobs and folders that an earlier agent left. A folder is first moved aside, which takes
+ * no time, and is then removed by a process of its own. A workspace may hold a million files, and removing them in the
+ * agent's process would delay its other work.
  */
 import { type ChildProcess, execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -19,8 +19,9 @@ const MAX_PER_PROCESS = 1_000;
 const MAX_TRIES = 3;
 
 /**
- * $@: the paths to remove. A symbolic link is removed itself, never its target. Package caches often make folders read-only,
- * so a second try makes all folders writable first: `find` changes each folder before it enters it, and follows no link.
+ * $@: the paths to remove. A symbolic link is removed itself, never its target. Package caches often make folders
+ * read-only, so a second try makes all folders writable first: `find` changes each folder before it enters it, and
+ * follows no link.
  */
 const REMOVE = `
 rm -rf -- "$@" && exit
@@ -44,7 +45,9 @@ export class Trash {
     this.#removeSoon();
   }
 
-  /** Moves the folder (or the file or link at this path) aside for removal. No effect without one. Throws if that fails. */
+  /**
+   * Moves the folder (or the file or link at this path) aside for removal. No effect without one. Throws if that fails.
+   */
   take(path: string): void {
     if (removeIfEmpty(path)) return;
     moveAside(path, this.#folder);
@@ -114,8 +117,8 @@ function namesIn(folder: string): string[] {
 }
 
 /**
- * Moves a folder into another folder of the same disk, under a new unique name. It also moves a folder that a step has made
- * read-only, or a file or link that a step has put in its place. No effect when nothing exists at `path`.
+ * Moves a folder into another folder of the same disk, under a new unique name. It also moves a folder that a step has
+ * made read-only, or a file or link that a step has put in its place. No effect when nothing exists at `path`.
  */
 export function moveAside(path: string, folder: string): void {
   const target = join(folder, randomUUID());
@@ -131,7 +134,9 @@ export function moveAside(path: string, folder: string): void {
   }
 }
 
-/** Removes an empty folder directly: most jobs leave an empty one, or none. True when nothing exists at `path` any more. */
+/**
+ * Removes an empty folder directly: most jobs leave an empty one, or none. True when nothing exists at `path` any more.
+ */
 function removeIfEmpty(path: string): boolean {
   try {
     rmdirSync(path);

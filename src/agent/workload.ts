@@ -1,7 +1,7 @@
 /**
- * The work of this agent: the jobs that hold a slot and a workspace here, the running step runs, and the ended ones that
- * the control plane has not acknowledged yet. Instructions of the gateway may arrive in any order and more than once. Each
- * names its grant by step run and token.
+ * The work of this agent: the jobs that hold a slot and a workspace here, the running step runs, and the ended ones
+ * that the control plane has not acknowledged yet. Instructions of the gateway may arrive in any order and more than
+ * once. Each names its grant by step run and token.
  */
 import {
   type Dispatch,
@@ -99,7 +99,9 @@ export class Workload {
     this.#reportEnds();
   }
 
-  /** Carries out one instruction of the gateway. A repeated instruction has no effect, or makes the agent report again. */
+  /**
+   * Carries out one instruction of the gateway. A repeated instruction has no effect, or makes the agent report again.
+   */
   handleInstruction(instruction: Instruction): void {
     const { journal } = this.#options;
     switch (instruction.$case) {
@@ -117,14 +119,18 @@ export class Workload {
     }
   }
 
-  /** Starts no more jobs. The agent reports the first step of a new job as lost, so that the job starts on another agent. */
+  /**
+   * Starts no more jobs. The agent reports the first step of a new job as lost, so that the job starts on another
+   * agent.
+   */
   drain(): void {
     this.#draining = true;
   }
 
   /**
-   * Starts no more steps, and asks all running steps to end. Each step is killed after `graceMs` or its own grace, whichever
-   * is shorter. However its process ends, the step is reported as lost, so that its job starts again on another agent.
+   * Starts no more steps, and asks all running steps to end. Each step is killed after `graceMs` or its own grace,
+   * whichever is shorter. However its process ends, the step is reported as lost, so that its job starts again on
+   * another agent.
    */
   handBack(reason: string, graceMs: number): void {
     this.#draining = true;
@@ -173,8 +179,8 @@ export class Workload {
     let lease: HeldLease | undefined;
     try {
       lease = leases.take(Number(leaseMs));
-      // The control plane may have given the step to another agent. If it has not, it learns from the next heartbeat that
-      // this agent does not hold the step, and dispatches the step again.
+      // The control plane may have given the step to another agent. If it has not, it learns from the next heartbeat
+      // that this agent does not hold the step, and dispatches the step again.
       if (lease === undefined)
         return log.warn({ stepRunId }, "a step came when its lease had run out; it is not started");
       journal.begin(dispatch);
@@ -194,7 +200,9 @@ export class Workload {
     this.#ended({ ...lostReport(dispatch, obstacle.reason), phase: obstacle.phase });
   }
 
-  /** Why the agent does not start a new step run, and the phase to report; undefined when nothing prevents the start. */
+  /**
+   * Why the agent does not start a new step run, and the phase to report; undefined when nothing prevents the start.
+   */
   #obstacleTo({ jobId }: Dispatch, revoked: string | undefined): Pick<StepReport, "phase" | "reason"> | undefined {
     const { STEP_PHASE_CANCELLED, STEP_PHASE_LOST, STEP_PHASE_NOT_STARTED } = StepPhase;
     if (revoked !== undefined) return { phase: STEP_PHASE_CANCELLED, reason: revoked };
@@ -262,8 +270,8 @@ export class Workload {
   }
 
   /**
-   * Kills the job's steps, waits for their end, and frees the slot. The workspace is removed after the work that the job
-   * left for its end, such as keeping a cache.
+   * Kills the job's steps, waits for their end, and frees the slot. The workspace is removed after the work that the
+   * job left for its end, such as keeping a cache.
    */
   async #release(jobId: string, hasSucceeded: boolean): Promise<void> {
     const { journal, afterJobs } = this.#options;

@@ -10,7 +10,9 @@ export function openWorkspace(workDir: string, jobId: string): string {
   return realpathSync.native(folder);
 }
 
-/** The real path of `workingDirectory` in the workspace. Throws `malformed_request` if it is missing or lies outside. */
+/**
+ * The real path of `workingDirectory` in the workspace. Throws `malformed_request` if it is missing or lies outside.
+ */
 export function resolveWorkingDirectory(workspace: string, workingDirectory: string): string {
   if (workingDirectory === "") return workspace;
   const wanted = resolve(workspace, workingDirectory);
@@ -32,8 +34,8 @@ export function resolveWorkingDirectory(workspace: string, workingDirectory: str
 }
 
 /**
- * The path of a job's workspace. Throws `malformed_request` for an id that is not a plain folder name, since a slash or two
- * dots would lead to another folder.
+ * The path of a job's workspace. Throws `malformed_request` for an id that is not a plain folder name, since a slash or
+ * two dots would lead to another folder.
  */
 export function workspacePath(workDir: string, jobId: string): string {
   if (!/^[A-Za-z0-9_-]{1,128}$/.test(jobId)) {

@@ -1,4 +1,7 @@
-/** What every use case works with; wired once for each node, in `src/node/node.ts`. */
+/**
+ * The context that use cases work with, wired once for each node, in `src/node/node.ts`. Each folder of use cases narrows
+ * the context to what the folder touches, in a `context.ts` of its own.
+ */
 import type { MailboxSender } from "../../queues/ports.ts";
 import type { Board, Presence } from "../board/board.ts";
 import type { ArtifactRules } from "../domain/artifacts.ts";
@@ -11,24 +14,33 @@ import type { StoredActor } from "../stores/ports/aggregates.ts";
 import type { Stores } from "../stores/ports/stores.ts";
 
 export interface AppContext {
+  /** The truth: everything that has to survive a restart. */
   readonly stores: Stores;
+  /** Live events, log lines and notices between nodes; hints that may be lost. */
   readonly feed: Feed;
+  /** Sends messages to actors. */
   readonly mailboxes: MailboxSender;
+  /** Jobs that wait for an agent. */
   readonly board: Board;
+  /** Which agents are connected, and what each can take. */
   readonly presence: Presence;
+  /** Wall-clock and monotonic time; tests set their own. */
   readonly clock: Clock;
+  /** Log of this process, for operators. */
   readonly log: Logger;
-  /** For metrics, told of the actors of a run that was created here; it must neither throw nor take long. */
+  /** Called for metrics with the actors of each run that is created here. It must not throw and must return fast. */
   readonly onRunBegun?: (actors: readonly StoredActor[]) => void;
   /** Number of mailbox shards; fixed for a deployment. */
   readonly shards: number;
   /** First word of event types. */
   readonly eventNamespace: string;
-  /** What seals and reads secrets. */
+  /** Encrypts the values of secrets, and decrypts them for dispatches. */
   readonly secrets: SecretVault;
+  /** Bounds on the size and the age of artifacts. */
   readonly artifactRules: ArtifactRules;
+  /** Bounds on the size and the age of cache entries. */
   readonly cacheRules: CacheRules;
-  /** HMAC key of access tokens, at least 32 bytes. */
+  /** HMAC key that signs and verifies access tokens, at least 32 bytes. */
   readonly signingKey: Uint8Array;
 }
 

@@ -20,7 +20,7 @@ export interface ErrorEnvelope {
   readonly errors: readonly Problem[];
 }
 
-/** Without `detail` for an answer that has no body. */
+/** The answer of a call that succeeded. It has no `detail` when `detail` is undefined. */
 export function successEnvelope(detail: unknown, nowMs: number): SuccessEnvelope {
   const timestamp = Math.floor(nowMs / 1_000);
   return detail === undefined ? { code: 0, msg: "success", timestamp } : { code: 0, msg: "success", detail, timestamp };
@@ -37,19 +37,22 @@ export function errorEnvelope(error: MillraceError, path: string, nowMs: number)
   };
 }
 
-/** What a user may learn of any error; `onInternal` hears of those that are no {@link MillraceError}. */
+/**
+ * The error that a user may see in place of any error. An error that is no {@link MillraceError}, or is `internal`, goes to
+ * `onInternal`, and the user sees `hint` instead, which must say where the details are.
+ */
 export function publicError(error: unknown, hint: string, onInternal: (error: unknown) => void): MillraceError {
   if (error instanceof MillraceError && error.reason !== "internal") return error;
-  if (isRedisAway(error)) {
+  if (isRedisUnreachable(error)) {
     return new MillraceError("unavailable", "Redis cannot be reached: nothing is lost; try again in a moment");
   }
   onInternal(error);
   return new MillraceError("internal", `an internal error: ${hint}`);
 }
 
-/** How ioredis says that a command was given up because of the connection; its errors have no codes of their own. */
-const REDIS_AWAY = /^(?:Command timed out|Connection is closed|Reached the max retries per request limit)/;
+/** Messages of ioredis for a command that failed because of the connection: the errors of ioredis have no codes. */
+const REDIS_UNREACHABLE = /^(?:Command timed out|Connection is closed|Reached the max retries per request limit)/;
 
-function isRedisAway(error: unknown): boolean {
-  return error instanceof Error && REDIS_AWAY.test(error.message);
+function isRedisUnreachable(error: unknown): boolean {
+  return error instanceof Error && REDIS_UNREACHABLE.test(error.message);
 }

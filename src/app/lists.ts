@@ -1,16 +1,16 @@
-/** How every list is asked for and answered. */
+/** Paging and sorting: the fields of every list request, and the shape of every list answer. */
 import { z } from "zod";
 import type { Page, PageRequest } from "../stores/ports/aggregates.ts";
 
 const MAX_PAGE_SIZE = 100;
 
-const count = (most: number) => {
-  const rule = `must be a whole number from 1 to ${most}`;
+const count = (max: number) => {
+  const rule = `must be a whole number from 1 to ${max}`;
   return z
     .string()
     .regex(/^[1-9]\d{0,8}$/, rule)
     .transform(Number)
-    .refine((value) => value <= most, rule);
+    .refine((value) => value <= max, rule);
 };
 
 /** Fields of a list request: `page` from 1 and `pageSize` up to 100, default 20. */
@@ -19,9 +19,9 @@ export const listFields = {
   pageSize: count(MAX_PAGE_SIZE).default(20),
 };
 
-/** A `sort` field over `names`, each ascending or, with a leading minus, descending. */
-export function sortField<const N extends string>(names: readonly N[], standard: N | `-${N}`) {
-  return z.enum(names.flatMap((name) => [name, `-${name}` as const])).default(standard as never);
+/** A `sort` field: one of `names`, ascending, or descending with a leading minus; absent, it is `byDefault`. */
+export function sortField<const N extends string>(names: readonly N[], byDefault: N | `-${N}`) {
+  return z.enum(names.flatMap((name) => [name, `-${name}` as const])).default(byDefault as never);
 }
 
 export interface ListRequest {

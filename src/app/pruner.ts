@@ -1,27 +1,27 @@
-/** Looks again and again for what has to be deleted, on every worker; several may look at once. */
+/** A loop that deletes what is due, on every worker. Several workers may prune at once. */
 import type { Logger } from "../domain/logger.ts";
 
-/** What went out of date while no worker ran goes soon after the start. */
-const FIRST_LOOK_MS = 1_000;
+/** Short: what expired while no worker ran is deleted soon after the start. */
+const FIRST_DELAY_MS = 1_000;
 const INTERVAL_MS = 5_000;
 
 export class Pruner {
   readonly #log: Logger;
   readonly #what: string;
-  readonly #look: () => Promise<boolean>;
+  readonly #prune: () => Promise<boolean>;
   #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> = Promise.resolve();
+  #pruning: Promise<void> = Promise.resolve();
 
-  /** `look` answers whether there is more: then the next look follows at once. `what` it looks for, for operators. */
-  constructor(log: Logger, what: string, look: () => Promise<boolean>) {
+  /** `prune` deletes what is due; when it answers true there is more, and it is called again at once. `what` names for operators what it deletes. */
+  constructor(log: Logger, what: string, prune: () => Promise<boolean>) {
     this.#log = log;
     this.#what = what;
-    this.#look = look;
+    this.#prune = prune;
   }
 
-  start(delayMs = FIRST_LOOK_MS): void {
+  start(delayMs = FIRST_DELAY_MS): void {
     this.#timer = setTimeout(() => {
-      this.#looking = this.#lookOnce().then((isMore) => {
+      this.#pruning = this.#pruneOnce().then((isMore) => {
         if (this.#timer !== undefined) this.start(isMore ? 0 : INTERVAL_MS);
       });
     }, delayMs);
@@ -30,14 +30,14 @@ export class Pruner {
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    await this.#looking;
+    await this.#pruning;
   }
 
-  async #lookOnce(): Promise<boolean> {
+  async #pruneOnce(): Promise<boolean> {
     try {
-      return await this.#look();
+      return await this.#prune();
     } catch (error) {
-      this.#log.warn({ error: String(error) }, `${this.#what} could not be deleted; the next look follows`);
+      this.#log.warn({ error: String(error) }, `${this.#what} could not be deleted; trying again`);
       return false;
     }
   }

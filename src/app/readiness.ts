@@ -1,8 +1,8 @@
-/** Whether a node is of use now: asked by load balancers over HTTP and gRPC, who have no token. */
+/** Readiness of a node, which load balancers ask for over HTTP and gRPC without a token. */
 import { within } from "../domain/within.ts";
 import type { AppContext, WithStores } from "./context.ts";
 
-/** What must answer for the node to be of use, by name; each resolves when all is well. */
+/** Checks that the node needs to pass, by name. Each resolves when it passes and rejects when it fails. */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<void>>>;
 
 type ReadinessContext = Pick<AppContext, "log"> & WithStores<"ping">;
@@ -15,13 +15,16 @@ export interface Readiness {
   readonly failed: readonly string[];
 }
 
-/** Asks the store and `checks`; whoever asks meanwhile gets the same answer, so that strangers cost little. Never rejects. */
+/**
+ * Runs `checks` and a check of the store. Calls that come while the checks run get the same answer: callers need no token, so
+ * many calls must cost little. The reader never rejects; a check that takes longer than 2 s fails.
+ */
 export function readinessReader(context: ReadinessContext, checks: ReadinessChecks): () => Promise<Readiness> {
-  let asking: Promise<Readiness> | undefined;
-  return () => (asking ??= ask(context, checks).finally(() => (asking = undefined)));
+  let running: Promise<Readiness> | undefined;
+  return () => (running ??= check(context, checks).finally(() => (running = undefined)));
 }
 
-async function ask(context: ReadinessContext, checks: ReadinessChecks): Promise<Readiness> {
+async function check(context: ReadinessContext, checks: ReadinessChecks): Promise<Readiness> {
   const all: ReadinessChecks = { store: () => context.stores.ping(), ...checks };
   const checked = Object.keys(all).sort();
   const passed = await Promise.all(checked.map((name) => passes(context, name, all[name]!)));

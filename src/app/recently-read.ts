@@ -1,8 +1,8 @@
-/** A bounded memory of immutable documents, the least recently read of which is forgotten first. */
+/** A bounded memory (LRU) of immutable documents: the document whose last read is the oldest is forgotten first. */
 export class RecentlyRead<T> {
   readonly #capacity: number;
   readonly #load: (key: string) => Promise<T>;
-  /** In the order of the last read. */
+  /** By key, in the order of the last read, oldest first. */
   readonly #documents = new Map<string, Promise<T>>();
 
   constructor(capacity: number, load: (key: string) => Promise<T>) {
@@ -10,12 +10,12 @@ export class RecentlyRead<T> {
     this.#load = load;
   }
 
-  /** Reads that come together load once; a load that fails is not remembered. */
+  /** Several reads of one key at the same time load the document once. A load that fails is not remembered. */
   read(key: string): Promise<T> {
     return this.#keep(key, this.#documents.get(key) ?? this.#start(key));
   }
 
-  /** As if it had been read. */
+  /** Adds a document that the caller has already. */
   remember(key: string, document: T): void {
     void this.#keep(key, Promise.resolve(document));
   }

@@ -1,4 +1,4 @@
-/** Idempotency of calls that carry a `requestId`. */
+/** Calls with a `requestId` are idempotent: a repeat finds what the first call created. */
 import { createHash } from "node:crypto";
 import { MillraceError } from "../domain/errors.ts";
 import type { UserCaller } from "./identity/access.ts";
@@ -8,7 +8,7 @@ export interface IdentifiedRequest<Id extends string> {
   readonly caller: UserCaller;
   /** The operation and the object it is called on, for example `trigger/pl_01...`. */
   readonly scope: string;
-  /** Absent or empty: the call stands for itself. */
+  /** Absent or empty: the call is no repeat of another call. */
   readonly requestId: string | undefined;
   /** JSON; the order of keys does not matter. */
   readonly body: unknown;
@@ -16,9 +16,9 @@ export interface IdentifiedRequest<Id extends string> {
 }
 
 /**
- * The id of what the call creates: a fresh one, or the one that an earlier call of the same caller with the same
- * `requestId` and body chose (`repeated`; its creation may be unfinished). Throws `request_id_reused` when that call
- * had another body.
+ * The id of what the call creates. `repeated` is true when an earlier call of the same caller had the same `requestId` and
+ * body: then the id is that of the earlier call, whose creation may be unfinished; else the id is fresh. Throws
+ * `request_id_reused` when the earlier call had another body.
  */
 export async function claimRequest<Id extends string>(
   context: Pick<AppContext, "clock"> & WithStores<"idempotency">,

@@ -1,4 +1,4 @@
-/** Step runs as they are named on the wire: by pipeline, job and step together. */
+/** Looks up a step run by the three ids that name it in the API: pipeline, job and step run. */
 import type { StepState } from "../../actors/step/state.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { JobRunId, PipelineId, RunId, StepRunId } from "../domain/ids.ts";
@@ -13,13 +13,13 @@ export interface StepRunName {
 
 export interface LocatedStepRun {
   readonly runId: RunId;
-  /** What runs the step: `shell`, or a plugin reference. */
+  /** The builtin that runs the step, such as `shell`, or a plugin reference. Empty when the plan has no such step. */
   readonly uses: string;
-  /** The step run whose log it has: of a reused one, the one that has run. */
+  /** The step run that wrote the log: for a reused step, the step run of the earlier run; else the step run itself. */
   readonly logOf: StepRunId;
 }
 
-/** Throws `not_found` when there is no such step run or the three ids do not belong together. */
+/** Throws `forbidden`, and `not_found` when there is no such step run or the three ids do not belong together. */
 export async function locateStepRun(
   context: WithStores<"aggregates" | "plans">,
   caller: Caller,

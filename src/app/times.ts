@@ -1,4 +1,4 @@
-/** Times as the edges answer them: RFC 3339 texts and integer milliseconds. */
+/** Times as the APIs answer them: RFC 3339 texts and integer milliseconds. */
 
 export function rfc3339(timeMs: number): string;
 export function rfc3339(timeMs: number | null): string | null;
@@ -6,12 +6,12 @@ export function rfc3339(timeMs: number | null): string | null {
   return timeMs === null ? null : new Date(timeMs).toISOString();
 }
 
-/** Whole milliseconds between two moments. Clocks of two machines differ: what ends before it begins took no time. */
+/** Whole milliseconds between two times. Clocks of two machines differ: the answer is 0 when `to` is before `from`. */
 export function elapsed(from: number, to: number): number {
   return Math.max(0, Math.round(to - from));
 }
 
-/** The three fields of anything that begins and ends; `duration` is 0 before the start and goes on until the end. */
+/** The three fields of what starts and ends. `duration` is 0 before the start, and grows until the end. */
 export function timing(startedAt: number | null, endedAt: number | null, now: number) {
   return {
     startTime: rfc3339(startedAt),

@@ -1,6 +1,6 @@
 /**
- * Notices: what actors and gateways tell the gateway that serves an agent, over the agent's channel of the feed. A notice may be
- * lost; the gateway then learns the same from the store at the agent's next heartbeat.
+ * Notices from actors and gateways to the gateway that serves an agent. They travel over the agent's channel of the
+ * feed. A notice may be lost; the gateway then reads the same from the store at the agent's next heartbeat.
  */
 import type { GrantedStep } from "../domain/effects.ts";
 import type { AgentId, JobRunId, StepRunId } from "../domain/ids.ts";
@@ -24,13 +24,16 @@ export type AgentNotice =
   | { readonly type: "release"; readonly jobId: JobRunId; readonly succeeded?: boolean }
   | { readonly type: "acknowledge"; readonly stepRunId: StepRunId; readonly token: number }
   | { readonly type: "refuse"; readonly stepRunId: StepRunId; readonly token: number }
-  /** The agent has changed them. */
+  /** The agent has changed its labels. */
   | { readonly type: "labels"; readonly labels: Labels }
   | { readonly type: "refuseClaim"; readonly requestId: string }
-  /** Older streams of the agent are over: it has opened the stream `by`, or (empty) was registered anew or removed. */
+  /**
+   * Older streams of the agent end: the agent has opened the stream `by`; empty: it was registered again or removed, or
+   * lost its token.
+   */
   | { readonly type: "superseded"; readonly by: string };
 
-/** Resolves once the subscription stands: what is saved from then on is heard, so read the store after it. */
+/** Resolves once the subscription is active. Read the store after that: every later save is announced to `listener`. */
 export function listenToAgent(
   context: FeedPort,
   agentId: AgentId,
@@ -39,19 +42,19 @@ export function listenToAgent(
   return context.feed.subscribe(agentChannel(agentId), (payload) => listener(payload as AgentNotice));
 }
 
-/** Ends the agent's other streams, at whatever gateway; `by` is the one that stays, or empty. */
+/** Ends the agent's other streams, on all gateways; `by` is the stream that stays, or empty for none. */
 export function supersedeStreams(context: FeedPort, agentId: AgentId, by: string): Promise<void> {
   return tellAgent(context, agentId, { type: "superseded", by });
 }
 
-/** Calls `listener` when the agent's token was taken back, or the agent was registered anew or removed. */
+/** Calls `listener` when the agent's token was revoked, or the agent was registered again or removed. */
 export function listenToRevocation(context: FeedPort, agentId: AgentId, listener: () => void): Promise<Unsubscribe> {
   return listenToAgent(context, agentId, (notice) => {
     if (notice.type === "superseded" && notice.by === "") listener();
   });
 }
 
-/** Tells whatever gateways serve the agent now; a notice that nobody hears is lost. */
+/** Sends a notice to the gateways that serve the agent now. When none listens, the notice is lost. */
 export function tellAgent(context: FeedPort, agentId: AgentId, notice: AgentNotice): Promise<void> {
   return context.feed.publish(agentChannel(agentId), notice);
 }

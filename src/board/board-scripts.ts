@@ -1,29 +1,29 @@
 /**
- * The board's atomic steps. Offers wait in lanes: one lane for each (project, priority, selector), so that what nobody
- * can run costs nothing to those who look for something else.
+ * The Lua scripts of the board. Offers wait in lanes, one lane for each (project, priority, selector), so that offers
+ * that no agent can run cost nothing to a search for other offers.
  *
  * Keys, all with the hash tag `{board}`, in this order in every script:
  *
  *   KEYS[1] offers   hash  job id -> lane id (22 characters) and the offer's JSON
  *   KEYS[2] lanes    hash  lane id -> the lane's JSON
  *   KEYS[3] version  number that grows whenever a lane is made or removed; never the same after Redis was emptied
- *   KEYS[4] taken    zset  job id by the time at which it returns
- *   KEYS[5] idle     zset  lane id by the time at which it is removed if it is empty then
+ *   KEYS[4] taken    zset  job id by the time at which its offer returns
+ *   KEYS[5] idle     zset  lane id by the time at which the lane is removed if it is empty then
  *   KEYS[6] served   zset  project id by a number that grows each time a project is served
  *   KEYS[7] prefix   of the lanes' own keys: zset of job ids by `queuedAt`
- *   KEYS[8] places   prefix of the quotas' own keys: zset of job ids by the time at which they no longer count
+ *   KEYS[8] places   prefix of the quotas' own keys: zset of job ids by the time at which their places expire
  *
- * Times are Redis' own, in milliseconds. A lane outlives its last offer for a while: jobs that come one by one would
- * otherwise make and remove it each time, and every gateway would read the lanes anew.
+ * Times are Redis' own, in milliseconds. An empty lane is kept for a while: otherwise jobs that come one by one would
+ * make and remove it each time, and every gateway would read the lanes again.
  */
 import { type RedisScript, redisScript } from "./redis-script.ts";
 
 export const LANE_ID_LENGTH = 22;
 
-/** Projects whose turn is remembered; one that is forgotten counts as never served. */
+/** Projects whose last turn is remembered, at most. A project that was forgotten counts as never served. */
 const REMEMBERED_PROJECTS = 10_000;
 
-/** A quota's places that nobody has kept for so long are gone with their key. */
+/** The key of a quota expires when none of its places was renewed for this long. */
 const KEPT_PLACES_MS = 10 * 60_000;
 
 const PRELUDE = `
@@ -44,9 +44,12 @@ local function putInLane(jobId, lane, queuedAt)
 end
 `;
 
-/** A lane is looked at only after all that was taken from it is back, so none with a taken offer counts as empty. */
-const SWEEP = `
-local function sweep()
+/**
+ * Puts taken offers back whose hold has expired, then removes lanes that have been empty for long enough. In this order
+ * no lane counts as empty while one of its offers is taken.
+ */
+const DROP_EXPIRED = `
+local function dropExpired()
   for _, jobId in ipairs(redis.call("ZRANGEBYSCORE", taken, "-inf", now)) do
     redis.call("ZREM", taken, jobId)
     local stored = redis.call("HGET", offers, jobId)
@@ -62,7 +65,7 @@ end
 `;
 
 /**
- * Puts an offer on the board, or makes one that is there available again.
+ * Puts an offer on the board, or makes a taken offer available again.
  *
  *   ARGV[1] job id      ARGV[2] queuedAt, Unix milliseconds
  *   ARGV[3] lane id     ARGV[4] lane JSON
@@ -71,9 +74,9 @@ end
  *
  * Returns 1 when the offer has become available, 0 when it already was.
  */
-export const OFFER: RedisScript = redisScript(`${PRELUDE}${SWEEP}
+export const OFFER: RedisScript = redisScript(`${PRELUDE}${DROP_EXPIRED}
 local jobId, queuedAt, lane, description, offer, channel, message = unpack(ARGV)
-sweep()
+dropExpired()
 local stored = redis.call("HGET", offers, jobId)
 if stored then
   if redis.call("ZREM", taken, jobId) == 0 then return 0 end
@@ -93,7 +96,7 @@ return 1
  *   ARGV[1] job id
  *   ARGV[2] how long an empty lane is kept, milliseconds
  *
- * Returns 1, or 0 when it was not there.
+ * Returns 1, or 0 when the board has no such offer.
  */
 export const WITHDRAW: RedisScript = redisScript(`${PRELUDE}
 local jobId, keepMs = unpack(ARGV)
@@ -107,7 +110,7 @@ if redis.call("EXISTS", prefix .. lane) == 0 then redis.call("ZADD", idle, "GT",
 return 1
 `);
 
-/** How much room there is in the quotas that concern the agent and the projects. */
+/** Reads how much room the quotas of the agent and of the projects have, and takes places in them. */
 const QUOTAS = `local quotas = cjson.decode(ARGV[5])
 local rooms = {}
 local function roomIn(quota)
@@ -144,24 +147,25 @@ end
 `;
 
 /**
- * Takes the best offers of the lanes that the caller's agent matches, one after the other: the highest priority, within it
- * the project that was served least recently, within it the oldest.
+ * Takes the best offers of the lanes that the caller's agent matches, one after the other: the highest priority first,
+ * of those the project that was served least recently, of those the oldest offer.
  *
- *   ARGV[1] version of the lanes that the caller has read, or "*" to go without the newest
+ *   ARGV[1] version of the lanes that the caller has read, or "*" to accept that newer lanes are not searched
  *   ARGV[2] how long the offers are held, milliseconds
  *   ARGV[3] how long an empty lane is kept, milliseconds
- *   ARGV[4] how many are wanted
- *   ARGV[5] quotas as JSON: those that the agent is under, a list of {name, limit}; by project id, that of the project
+ *   ARGV[4] how many offers to take
+ *   ARGV[5] quotas as JSON: `agent`, a list of {name, limit}; `projects`, {name, limit} by project id
  *   ARGV[6...] triples: lane id, priority, project id; priorities descending
  *
- * What is taken has a place in its quotas for as long as it is held; whoever grants it keeps the place.
+ * A taken offer has a place in each of its quotas while it is held. The owner of the job renews the places once the
+ * claim is granted.
  *
  * Returns {"stale", version, lanes as a flat list} when the lanes have changed, or {"taken", offer JSON...}.
  */
 const takeScript = (quotas: string): RedisScript =>
-  redisScript(`${PRELUDE}${SWEEP}
+  redisScript(`${PRELUDE}${DROP_EXPIRED}
 local known, holdMs, keepMs, count = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
-sweep()
+dropExpired()
 local current = redis.call("GET", version) or "0"
 if known ~= "*" and known ~= current then
   return { "stale", current, redis.call("HGETALL", lanes) }
@@ -201,13 +205,13 @@ return reply
 `);
 
 export const TAKE: RedisScript = takeScript("");
-/** With quotas; a script of its own, since most installations have none. */
+/** The same with quotas; a script of its own, because most installations have no quotas. */
 export const TAKE_WITHIN_QUOTAS: RedisScript = takeScript(QUOTAS);
 
 /**
- * Keeps the places of jobs in their quotas.
+ * Renews the places of jobs in their quotas.
  *
- *   ARGV[1] for how long, milliseconds
+ *   ARGV[1] how long the places are kept, milliseconds
  *   ARGV[2...] pairs: name of the quota, job id
  */
 export const OCCUPY: RedisScript = redisScript(`${PRELUDE}
@@ -227,11 +231,11 @@ for i = 2, #ARGV do redis.call("ZREM", places .. ARGV[i], ARGV[1]) end
 `);
 
 /**
- * Counts the places that are taken.
+ * Counts the places that are taken in each quota.
  *
  *   ARGV[1...] names of quotas
  *
- * Returns as many numbers.
+ * Returns one number for each name.
  */
 export const COUNT_PLACES: RedisScript = redisScript(`${PRELUDE}
 local counts = {}

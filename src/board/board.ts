@@ -1,16 +1,18 @@
 /**
- * The board of offers: which jobs wait for an agent. It holds hints only; a job that is taken comes back by itself
- * unless it is withdrawn, and the grant is decided by the job actor.
+ * The board of offers: the jobs that wait for an agent. It holds hints only: an offer that is taken comes back by
+ * itself unless it is withdrawn, and the job actor decides whether the claim is granted.
  */
 import type { Offer } from "../domain/effects.ts";
 import type { AgentId, JobRunId, ProjectId } from "../domain/ids.ts";
 import type { AgentSelector, Labels } from "../domain/labels.ts";
 import type { QuotaUse } from "../domain/quotas.ts";
 
-/** For how long a place in a quota is kept; longer than another owner takes to go on with a dead one's jobs. */
+/**
+ * How long a place in a quota is kept, milliseconds; longer than a new owner needs to take over the jobs of a dead one.
+ */
 export const PLACE_MS = 30_000;
 
-/** What offers have in common that wait in one line. */
+/** A lane: the offers in it have the same project, priority and selector. */
 export interface Lane {
   readonly projectId: ProjectId;
   readonly priority: number;
@@ -19,40 +21,49 @@ export interface Lane {
 
 /** A job that has been taken from the board. */
 export interface TakenOffer extends Offer {
-  /** Names of the quotas in which it has a place while it is held; its job keeps the place when it is granted. */
+  /**
+   * Names of the quotas in which the offer has a place while it is taken. The job keeps the places when the claim is
+   * granted.
+   */
   readonly quotas: readonly string[];
 }
 
-/** What a job has a place in. */
+/** The quotas in which a job has a place. */
 export interface Places {
   readonly jobId: JobRunId;
   readonly quotas: readonly string[];
 }
 
 export interface Board {
-  /** Puts an offer on the board; a repeat changes nothing but makes a taken one available again. */
+  /** Puts an offer on the board. A repeat makes a taken offer available again, and changes nothing else. */
   offer(offer: Offer): Promise<void>;
-  /** Removes an offer, taken or not; nothing happens when it is not there. */
+  /** Removes an offer, taken or not. Idempotent. */
   withdraw(jobId: JobRunId): Promise<void>;
   /**
-   * Takes up to `count` offers that match `labels`, the best ones first (priority, then round-robin by project, then age),
-   * out of sight for `holdMs`; fewer when no more match, or a quota is reached.
+   * Takes up to `count` offers that match `labels`, the best ones first (priority, then round-robin by project, then
+   * age); fewer when no more offers match, or a quota is reached. For `holdMs` no other call gets these offers.
    */
   take(labels: Labels, holdMs: number, count: number): Promise<readonly TakenOffer[]>;
   /**
-   * Keeps the places of granted jobs for {@link PLACE_MS}; whoever answers for a job repeats it in time. A place that nobody
-   * keeps falls vacant by itself.
+   * Keeps the places of granted jobs for {@link PLACE_MS}. The owner of a job's shard repeats the call in time; a place
+   * for which no call comes is free after that time.
    */
   occupy(places: readonly Places[]): Promise<void>;
   /** Gives up the places of a job that has ended. */
   vacate(places: Places): Promise<void>;
-  /** The quotas that jobs of these projects may be under, and those of agents; without a call when there are none. */
+  /**
+   * The quotas of these projects and of agents, with the places taken in each. Does not call Redis when no quota is
+   * set.
+   */
   quotaUse(projectIds: readonly ProjectId[]): Promise<readonly QuotaUse[]>;
-  /** Calls `listener` when an offer may have become available in `lane`; offers that come back by themselves are not told. */
+  /**
+   * Calls `listener` when an offer may have become available in `lane`; not for taken offers that come back by
+   * themselves.
+   */
   onOffered(listener: (lane: Lane) => void): Promise<() => Promise<void>>;
-  /** Those of these jobs' offers that are there, taken ones included. */
+  /** The offers of these jobs that are on the board, taken ones included. */
   find(jobIds: readonly JobRunId[]): Promise<readonly Offer[]>;
-  /** How many offers there are, taken ones included. */
+  /** The number of offers, taken ones included. */
   size(): Promise<number>;
 }
 
@@ -65,23 +76,29 @@ export interface PresenceRecord {
   readonly labels: Labels;
   readonly slots: number;
   readonly busy: number;
-  /** It takes no more jobs; absent in a record that an older version has written. */
+  /** True when the agent takes no more jobs; absent in a record of a gateway of an older version. */
   readonly draining?: boolean;
-  /** Why it takes no more jobs at present, for people; empty, or absent from an older gateway, when it does. */
+  /**
+   * Why the agent takes no jobs at present, for people; empty when it does, and absent in a record of a gateway of an
+   * older version.
+   */
   readonly takesNoJobs?: string;
 }
 
 export interface Presence {
   /** Renews the sign of life; each call changes the record's `beat`. */
   beat(record: PresenceRecord): Promise<void>;
-  /** Removes the record when it is still that boot's. */
+  /** Removes the record, unless another boot of the agent has written it. */
   leave(agentId: AgentId, bootId: string): Promise<void>;
-  /** Newest records; an agent without one is absent from the map. */
+  /** The newest record of each agent; an agent without a record is absent from the map. */
   read(agentIds: readonly AgentId[]): Promise<ReadonlyMap<AgentId, { readonly bootId: string; readonly beat: string }>>;
   /** Agents whose last beat is younger than `maxAgeMs` by the broker's clock. */
   online(maxAgeMs: number): Promise<readonly PresenceRecord[]>;
-  /** Notes that the work of that boot counts as lost, unless another boot was heard since; the next beat ends it. */
+  /**
+   * Notes that this boot of the agent is lost, unless another boot has sent a beat since. The agent's next beat removes
+   * the note.
+   */
   declareLost(agentId: AgentId, bootId: string): Promise<void>;
-  /** Agents that were declared lost and not heard since, for a day at most. */
+  /** Agents that were declared lost within the last day and have sent no beat since. */
   lost(): Promise<readonly AgentId[]>;
 }

@@ -1,6 +1,6 @@
 /**
- * The board on Redis. Its atomic steps are Lua scripts; which lanes an agent matches is worked out here, from a copy
- * of the lanes that every `take` checks for age in the same round trip.
+ * The board on Redis. Lua scripts change it atomically. The lanes that an agent matches are found here, in a copy of
+ * the lanes; the script of every `take` says in the same round trip whether the copy is out of date.
  */
 import { createHash } from "node:crypto";
 import type { Clock } from "../domain/clock.ts";
@@ -27,9 +27,9 @@ import {
   VACATE,
   WITHDRAW,
 } from "./board-scripts.ts";
-import { type DispatchRedis, type RedisScript, runScript } from "./redis-script.ts";
+import { type BoardRedis, type RedisScript, runScript } from "./redis-script.ts";
 
-/** Lies where the board lies, so that its loss tells of the board's. */
+/** The witness key that owners watch. It has the hash tag of the board, so the board is lost when this key is lost. */
 export const BOARD_WITNESS = "{board}:generation";
 
 const KEYS = ["offers", "lanes", "version", "taken", "idle", "served", "lane:", "quota:"].map(
@@ -37,22 +37,25 @@ const KEYS = ["offers", "lanes", "version", "taken", "idle", "served", "lane:", 
 );
 const CHANNEL = "board";
 const DEFAULT_EMPTY_LANE_MS = 60_000;
-/** For how long a copy of the lanes that holds no match is believed without asking Redis. */
+/** How long a copy of the lanes without a match counts as up to date, without a call to Redis. */
 const TRUST_MS = 500;
-/** Names and job ids of one call; an even number. */
+/** Values (a quota's name and a job id for each place) of one call; an even number. */
 const PLACES_AT_ONCE = 1_000;
-/** Lanes may change faster than they can be read; then the newest are left to the next take. */
+/**
+ * How often one take reads the lanes. They may change faster than they are read; the next take searches the newest
+ * ones.
+ */
 const READS_PER_TAKE = 3;
 
-/** How offers are announced: any broadcast to all gateways. */
+/** Announces offers to all gateways. */
 export interface OfferBroadcast {
-  /** What a script publishes, so that `subscribe` hears the payload: Redis' channel and message. */
+  /** The Redis channel and message that a script publishes, so that subscribers get the payload. */
   messageOf(channel: string, payload: unknown): readonly [channel: string, message: string];
   subscribe(channel: string, listener: (payload: unknown) => void): Promise<() => Promise<void>>;
 }
 
 export interface RedisBoardOptions {
-  readonly redis: DispatchRedis;
+  readonly redis: BoardRedis;
   readonly feed: OfferBroadcast;
   readonly clock: Pick<Clock, "monotonic">;
   /** The same on all nodes; default none. */
@@ -69,15 +72,16 @@ interface LaneCopy {
   readonly version: string;
   /** Larger priorities first. */
   readonly lanes: readonly KnownLane[];
-  /** By the labels object, which lives as long as the agent's session. */
+  /** Lanes that match, by the labels object, which lives as long as the agent's session. */
   readonly matches: WeakMap<Labels, readonly KnownLane[]>;
+  /** When Redis last confirmed this copy, monotonic milliseconds. */
   checkedAt: number;
 }
 
 type TakeReply = ["stale", version: string, lanes: string[]] | ["taken", ...offers: string[]];
 
 export class RedisBoard implements Board {
-  readonly #redis: DispatchRedis;
+  readonly #redis: BoardRedis;
   readonly #feed: OfferBroadcast;
   readonly #clock: Pick<Clock, "monotonic">;
   readonly #quotas: Quotas;
@@ -107,7 +111,7 @@ export class RedisBoard implements Board {
   }
 
   async take(labels: Labels, holdMs: number, count: number): Promise<readonly TakenOffer[]> {
-    if (this.#isSureOfNothing(labels)) return [];
+    if (this.#knowsNoMatch(labels)) return [];
     const ofAgent = agentQuotas(this.#quotas, labels);
     for (let read = 0; ; read++) {
       const version = read < READS_PER_TAKE ? this.#copy.version : "*";
@@ -174,8 +178,11 @@ export class RedisBoard implements Board {
     return this.#redis.hlen(KEYS[0]!);
   }
 
-  /** A thousand idle agents ask every second; unless an offer was announced, one answer does for all of them. */
-  #isSureOfNothing(labels: Labels): boolean {
+  /**
+   * True when a recent copy of the lanes shows that none matches. A thousand idle agents ask every second, and share
+   * this copy.
+   */
+  #knowsNoMatch(labels: Labels): boolean {
     const isFresh = this.#listeners > 0 && this.#clock.monotonic() - this.#copy.checkedAt < TRUST_MS;
     return isFresh && this.#matching(labels).length === 0;
   }

@@ -1,11 +1,12 @@
 /** Presence on Redis: the newest sign of life of each agent, timed by Redis' own clock. */
 import type { AgentId } from "../domain/ids.ts";
 import type { Presence, PresenceRecord } from "./board.ts";
-import { type DispatchRedis, redisScript, runScript } from "./redis-script.ts";
+import { type BoardRedis, redisScript, runScript } from "./redis-script.ts";
 
-/** Records that nobody has renewed for this long are removed. */
+/** A record that was not renewed for this long is removed. */
 const FORGOTTEN_AFTER_MS = 10 * 60_000;
 
+/** How long an agent is listed as lost. */
 const LOST_FOR_MS = 24 * 3_600_000;
 
 const KEYS = ["records", "times", "beats", "lost"].map((name) => `{presence}:${name}`);
@@ -28,7 +29,8 @@ end
 `;
 
 /**
- * Renews a record. The beat holds the time too: an emptied Redis counts beats from 1 again.
+ * Writes a record with a new beat. The beat contains the time, because Redis counts beats from 1 again after it was
+ * emptied.
  *
  *   ARGV[1] agent id   ARGV[2] record JSON
  */
@@ -40,7 +42,7 @@ redis.call("ZREM", lost, ARGV[1])
 `);
 
 /**
- * Removes a record unless it is another boot's.
+ * Removes a record, unless another boot of the agent has written it.
  *
  *   ARGV[1] agent id   ARGV[2] boot id
  */
@@ -53,9 +55,9 @@ redis.call("ZREM", times, ARGV[1])
 `);
 
 /**
- * Lists the records that are young enough, and removes those that are long forgotten.
+ * Lists the records that are young enough, and removes the old ones.
  *
- *   ARGV[1] greatest age, milliseconds   ARGV[2] age of the forgotten, milliseconds
+ *   ARGV[1] greatest age of a listed record, milliseconds   ARGV[2] age from which a record is removed, milliseconds
  *
  * Returns the stored values.
  */
@@ -72,7 +74,7 @@ return found
 `);
 
 /**
- * Notes that an agent is lost unless its newest record is another boot's.
+ * Notes that an agent is lost, unless another boot of it has written the newest record.
  *
  *   ARGV[1] agent id   ARGV[2] boot id
  */
@@ -83,9 +85,9 @@ redis.call("ZADD", lost, now, ARGV[1])
 `);
 
 /**
- * Forgets notes that are old, and lists the others.
+ * Lists the agents that were declared lost, and removes old notes.
  *
- *   ARGV[1] age of the old, milliseconds
+ *   ARGV[1] age from which a note is removed, milliseconds
  *
  * Returns agent ids.
  */
@@ -95,9 +97,9 @@ return redis.call("ZRANGE", lost, 0, -1)
 `);
 
 export class RedisPresence implements Presence {
-  readonly #redis: DispatchRedis;
+  readonly #redis: BoardRedis;
 
-  constructor(redis: DispatchRedis) {
+  constructor(redis: BoardRedis) {
     this.#redis = redis;
   }
 
@@ -116,7 +118,7 @@ export class RedisPresence implements Presence {
       agentIds.flatMap((agentId, at) => {
         const value = stored[at];
         if (!value) return [];
-        const { beat, record } = takeApart(value);
+        const { beat, record } = parseStored(value);
         return [[agentId, { bootId: record.bootId, beat }] as const];
       }),
     );
@@ -124,7 +126,7 @@ export class RedisPresence implements Presence {
 
   async online(maxAgeMs: number): Promise<readonly PresenceRecord[]> {
     const stored = (await runScript(this.#redis, ONLINE, KEYS, [maxAgeMs, FORGOTTEN_AFTER_MS])) as string[];
-    return stored.map((value) => takeApart(value).record);
+    return stored.map((value) => parseStored(value).record);
   }
 
   async declareLost(agentId: AgentId, bootId: string): Promise<void> {
@@ -136,7 +138,7 @@ export class RedisPresence implements Presence {
   }
 }
 
-function takeApart(stored: string): { readonly beat: string; readonly record: PresenceRecord } {
+function parseStored(stored: string): { readonly beat: string; readonly record: PresenceRecord } {
   const end = stored.indexOf("\n");
   return { beat: stored.slice(0, end), record: JSON.parse(stored.slice(end + 1)) as PresenceRecord };
 }

@@ -1,8 +1,8 @@
-/** Lua on Redis: an atomic step over keys of one hash tag, sent by its digest. */
+/** Lua scripts on Redis: each runs atomically over keys of one hash tag. */
 import { createHash } from "node:crypto";
 
-/** The part of an ioredis client, single or cluster, that dispatch works with. */
-export interface DispatchRedis {
+/** The part of an ioredis client, single or cluster, that the board and presence use. */
+export interface BoardRedis {
   evalsha(sha1: string, keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
   eval(script: string, keyCount: number, ...keysAndArguments: (string | number)[]): Promise<unknown>;
   hlen(key: string): Promise<number>;
@@ -18,9 +18,12 @@ export function redisScript(text: string): RedisScript {
   return { text, sha1: createHash("sha1").update(text).digest("hex") };
 }
 
-/** Runs a script; its text travels only when the server does not know it, as after a restart. */
+/**
+ * Runs a script by its digest. The text is sent only when the server does not know the script, for instance after a
+ * restart.
+ */
 export async function runScript(
-  redis: DispatchRedis,
+  redis: BoardRedis,
   script: RedisScript,
   keys: readonly string[],
   values: readonly (string | number)[],

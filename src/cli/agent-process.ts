@@ -1,4 +1,4 @@
-/** The one agent of a local installation: a child process in a session of its own, which Ctrl-C cannot reach. */
+/** The agent of a local installation: a child process in a session of its own, so that Ctrl-C does not reach it. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,25 +7,25 @@ import { killAtExit, killGroup } from "../node/kill-at-exit.ts";
 import { MAIN_FILE } from "../node/package-root.ts";
 
 const RESTART_MS = 500;
-/** Steps get this long to end by themselves before the agent is killed, and they with it. */
+/** Within this time the agent must end. Then it is killed, and its steps with it. */
 const STOP_MS = 12_000;
 
 export interface AgentProcessOptions {
-  /** Replaces this process's own. */
+  /** The whole environment of the agent; nothing is inherited from this process. */
   readonly environment: NodeJS.ProcessEnv;
-  /** Where its log goes, appended; null for our stderr. */
+  /** The agent appends its log to this file; null for stderr of this process. */
   readonly logFile: string | null;
   readonly log: Logger;
 }
 
 export interface AgentProcess {
-  /** Asks the agent to end and resolves when it has; kills it when it takes longer than 12 s. Idempotent. */
+  /** Asks the agent to end and resolves when it has ended. Kills it after 12 s. Idempotent. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the agent, and starts it again whenever it ends. It holds a pipe from us as its stdin and ends when that
- * closes, which also a SIGKILL of this process does.
+ * Starts the agent, and starts it again whenever it ends. The agent's stdin is a pipe from this process. The agent ends when
+ * the pipe closes, which happens also when this process is killed by SIGKILL.
  */
 export function startAgentProcess(options: AgentProcessOptions): AgentProcess {
   const stopping = new AbortController();

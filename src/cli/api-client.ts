@@ -1,4 +1,4 @@
-/** A client of the HTTP API and the WebSocket, as any user may write one. */
+/** A client of the HTTP API and the WebSocket endpoint. It uses only what is public. */
 import { WebSocket } from "ws";
 import type { AgentView } from "../app/agents/inventory.ts";
 import type { PlanView } from "../app/triggering/plan-view.ts";
@@ -7,17 +7,17 @@ import type { RunDetail } from "../app/runs/run-view.ts";
 import { ERROR_TABLE, type ErrorReason, MillraceError, type Problem } from "../domain/errors.ts";
 
 const REQUEST_TIMEOUT_MS = 15_000;
-/** As long as a server takes a body for. */
+/** The time in which a server accepts a body. */
 const UPLOAD_TIMEOUT_MS = 60_000;
 
 export interface ApiClientOptions {
   /** Without a trailing slash, for example `http://127.0.0.1:8080`. */
   readonly baseUrl: string;
-  /** Asked for before each call, so that short-lived tokens do. */
+  /** Called before each call, so that short-lived tokens can be used. */
   readonly token: () => Promise<string>;
 }
 
-interface Sent {
+interface RequestParts {
   readonly type: string;
   readonly body: string | Blob | null;
   readonly timeoutMs: number;
@@ -67,9 +67,9 @@ export class ApiClient {
     await this.#call("POST", `/pipelines/${pipelineId}/spec/save`, { spec, format: "yaml" });
   }
 
-  /** `question`: the body of the call, without `spec` for the head's definition. */
-  plan(pipelineId: string, question: object): Promise<PlanView> {
-    return this.#call("POST", `/pipelines/${encodeURIComponent(pipelineId)}/plan`, question);
+  /** `request` is the body of the call; without `spec`, the definition of the pipeline's head is planned. */
+  plan(pipelineId: string, request: object): Promise<PlanView> {
+    return this.#call("POST", `/pipelines/${encodeURIComponent(pipelineId)}/plan`, request);
   }
 
   trigger(pipelineId: string, variables: Readonly<Record<string, string>>): Promise<{ readonly runId: string }> {
@@ -93,7 +93,7 @@ export class ApiClient {
     return list.filter(({ online }) => online === true);
   }
 
-  /** `sha256` of the package, hexadecimal. */
+  /** Pushes a package to the registry. `sha256` is that of the package, in hexadecimal digits. */
   pushPlugin(packed: Uint8Array, sha256: string): Promise<PluginReleaseView> {
     const body = new Blob([new Uint8Array(packed)]);
     return this.#send("POST", `/plugins?sha256=${sha256}`, {
@@ -123,7 +123,7 @@ export class ApiClient {
     return this.#send(method, path, { type: "application/json", body: sent, timeoutMs: REQUEST_TIMEOUT_MS });
   }
 
-  async #send<T>(method: string, path: string, { type, body, timeoutMs }: Sent): Promise<T> {
+  async #send<T>(method: string, path: string, { type, body, timeoutMs }: RequestParts): Promise<T> {
     const url = `${this.#options.baseUrl}/api/v1${path}`;
     const headers = { authorization: `Bearer ${await this.#options.token()}`, "content-type": type };
     let response: Response;

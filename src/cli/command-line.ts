@@ -1,62 +1,65 @@
-/** What every command works with, so that one can be run whole in a test or as the program. */
+/** The frame of every command: signals, errors and exit statuses. Tests run a command in the same frame as the program. */
 import { MillraceError } from "../domain/errors.ts";
 import { EXIT } from "./exit-codes.ts";
 import { aborted, Interrupted, type Interruption, listenForInterruption } from "./interruption.ts";
 
-const ENDING_MS = 30_000;
+const SHUTDOWN_MS = 30_000;
 
-/** Raised by a command whose value on the command line or in the environment is wrong. */
+/** A wrong value on the command line or in the environment; the exit status is 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** How a command is ended. */
-interface CommandEnding {
-  /** Being ended by SIGTERM is what the command is for, no failure. */
-  readonly asked: boolean;
-  /** The command bounds its ending itself, and a second signal does not end the process but aborts `urgent`. */
-  readonly endsInTime?: true;
+/** How a command reacts to signals. */
+interface CommandOptions {
+  /** True for a command that runs until SIGTERM: its exit status is then 0. */
+  readonly runsUntilSigterm: boolean;
+  /** The command bounds its own shutdown. A second signal aborts `urgent` and does not end the process. */
+  readonly boundsShutdown?: true;
 }
 
 /**
- * Runs a command until it answers its exit status; an error is printed to stderr. Signals abort the command, which
- * then has 30 s to end what it started.
+ * Runs a command and resolves with its exit status. An error is printed to stderr. The first signal aborts the command,
+ * which then has 30 s to shut down.
  */
 export async function runCommand(
   command: (signal: AbortSignal, urgent: AbortSignal) => Promise<number>,
-  options: CommandEnding = { asked: false },
+  options: CommandOptions = { runsUntilSigterm: false },
 ): Promise<number> {
-  const interruption = listenForInterruption({ patient: options.endsInTime === true });
-  if (options.endsInTime !== true) boundEnding(interruption);
+  const interruption = listenForInterruption({ twoStage: options.boundsShutdown === true });
+  if (options.boundsShutdown !== true) boundShutdown(interruption);
   try {
     return await command(interruption.signal, interruption.urgent);
   } catch (error) {
     if (error instanceof Interrupted) {
-      return options.asked && error.signal === "SIGTERM" ? EXIT.ok : error.exitCode;
+      return options.runsUntilSigterm && error.signal === "SIGTERM" ? EXIT.ok : error.exitCode;
     }
     process.stderr.write(`${describeError(error)}\n`);
     return error instanceof UsageError ? EXIT.usage : EXIT.failure;
   } finally {
-    await outputTaken(interruption.signal);
+    await waitForOutput(interruption.signal);
     interruption.dispose();
   }
 }
 
-/** The program ends by force, which would cut off what a pipe has not taken yet; nobody waits for it after a signal. */
-async function outputTaken(signal: AbortSignal): Promise<void> {
+/**
+ * Waits until the output is written. The program ends with `process.exit`, which would cut off output that a pipe has not
+ * taken yet. After a signal there is no waiting.
+ */
+async function waitForOutput(signal: AbortSignal): Promise<void> {
   const taken = [process.stdout, process.stderr].map(
     (stream) => new Promise<void>((resolve) => stream.write("", () => resolve())),
   );
   await Promise.race([Promise.all(taken), aborted(signal)]);
 }
 
-/** A command that hangs in its ending is ended by force, and with it whatever is killed at exit. */
-function boundEnding({ signal }: Interruption): void {
+/** Ends the process by force when the shutdown takes too long. The processes that are killed at exit end with it. */
+function boundShutdown({ signal }: Interruption): void {
   signal.addEventListener("abort", () => {
     setTimeout(() => {
-      process.stderr.write(`not everything ended within ${ENDING_MS / 1_000} s: giving up\n`);
+      process.stderr.write(`the shutdown took longer than ${SHUTDOWN_MS / 1_000} s: ending by force\n`);
       process.exit(EXIT.failure);
-    }, ENDING_MS).unref();
+    }, SHUTDOWN_MS).unref();
   });
 }
 
@@ -68,7 +71,7 @@ function describeError(error: unknown): string {
   return [`error: ${error.message}`, ...known.map(({ pointer, message }) => `  ${pointer} ${message}`)].join("\n");
 }
 
-/** Reads settings; a problem of theirs is one of usage. */
+/** Reads settings. A problem of a setting becomes a {@link UsageError}. */
 export function readSettings<T>(read: () => T): T {
   try {
     return read();

@@ -1,14 +1,14 @@
-/** Diagnostics of a definition as compilers print them: place, message, the line itself and a caret. Pure. */
+/** Diagnostics of a definition in the form that compilers use: place, message, the line of the text and carets. Pure. */
 import type { Diagnostic } from "../definition/text/diagnostics.ts";
 import type { Problem } from "../domain/errors.ts";
 import { type Paint, printable } from "./screen.ts";
 
 const TAB = "  ";
-/** Of a longer line the part around the place is shown. */
+/** Of a longer line, only the part around the place is shown. */
 const MAX_LINE = 160;
 const BEFORE_PLACE = 60;
 
-/** Lines for people; `file` as the user named it, `text` what was parsed. */
+/** The diagnostics as lines for people. `file` is the path as the user gave it, `text` the text that was parsed. */
 export function renderDiagnostics(
   file: string,
   text: string,
@@ -19,7 +19,7 @@ export function renderDiagnostics(
   return diagnostics.flatMap((each) => renderDiagnostic(printable(file), lines[each.line - 1] ?? "", each, paint));
 }
 
-/** A problem that has no range points at one character. */
+/** A problem as a diagnostic. It has no range, so it points at one character. */
 export function asDiagnostic({ line = 1, column = 1, ...problem }: Problem): Diagnostic {
   const range = { line, column, endLine: line, endColumn: column + 1 };
   return { ...problem, ...range, code: problem.code as Diagnostic["code"], severity: "error" };
@@ -45,7 +45,7 @@ function renderDiagnostic(file: string, source: string, diagnostic: Diagnostic, 
   return rendered;
 }
 
-/** The line, and carets below what is meant. */
+/** The line of the text, and carets below the range of the diagnostic. */
 function renderPlace(source: string, { line, column, endLine, endColumn }: Diagnostic, paint: Paint): string[] {
   const from = source.length <= MAX_LINE ? 0 : Math.max(column - 1 - BEFORE_PLACE, 0);
   const until = Math.min(source.length, from + MAX_LINE);
@@ -60,7 +60,7 @@ function renderPlace(source: string, { line, column, endLine, endColumn }: Diagn
   ];
 }
 
-/** Tabs are as wide as the terminal likes, so both lines spell them out; what would move its cursor is shown as a dot. */
+/** Tabs become spaces, because terminals show them with different widths. Other control characters become dots. */
 function spell(part: string): string {
   // eslint-disable-next-line no-control-regex
   return part.replaceAll("\t", TAB).replace(/[\u0000-\u001f\u007f-\u009f]/g, "·");

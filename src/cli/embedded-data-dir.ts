@@ -1,13 +1,13 @@
-/** The data directory that commands on a stopped or running embedded installation mean. */
+/** The data directory of an embedded installation, for commands that work on its files. */
 import { resolve } from "node:path";
 import { readNodeConfig } from "../config.ts";
 import { defaultDataDir } from "../node/data-dir.ts";
 import { readSettings, UsageError } from "./command-line.ts";
 
-/** Where the command line or the environment puts an embedded store. Throws a usage error when there is none. */
+/** The data directory by the option, the environment or the default. Throws a UsageError when the store is MongoDB. */
 export function embeddedDataDir(option: string | undefined): string {
   const { dataDir, mongodb } = readSettings(() => readNodeConfig(process.env));
   if (mongodb !== null)
-    throw new UsageError("MONGODB_URL is set: that store is backed up and restored with its own tools");
+    throw new UsageError("MONGODB_URL is set: back up and restore MongoDB with the tools of MongoDB");
   return resolve(option ?? dataDir ?? defaultDataDir());
 }

@@ -1,4 +1,4 @@
-/** Follows a run to its end: its state by reading it again and again, its logs as they come. */
+/** Follows a run until it is final: polls its state, and receives its logs live. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunDetail } from "../app/runs/run-view.ts";
 import { MillraceError } from "../domain/errors.ts";
@@ -9,20 +9,20 @@ import type { Job, Step } from "./run-tree.ts";
 import type { LogEntry } from "./run-view.ts";
 
 const READ_EVERY_MS = 200;
-/** How long lines may take that were on their way when the run ended. */
-const LATE_LINES_MS = 3_000;
-/** How long the control plane may be away before the follower gives up. */
-const AWAY_MS = 30_000;
+/** The last lines of a run must arrive within this time after its end. */
+const LAST_LINES_WITHIN_MS = 3_000;
+/** Following fails once the control plane has not answered for this long. */
+const UNREACHABLE_MS = 30_000;
 
 export interface RunFollower {
   update(run: RunDetail): void;
-  /** Absent when logs are not wanted. */
+  /** Receives each log line; when absent, logs are not read. */
   readonly log?: (job: Job, step: Step, entry: LogEntry) => void;
 }
 
 /**
- * Resolves with the run's final state, when its logs have been told too. Rejects with the signal's reason, with the
- * server's error, or with `unavailable` when the server is away for half a minute.
+ * Resolves with the run's final state once its logs have been passed on too. Rejects with the signal's reason, with the
+ * server's error, or with `unavailable` when the server has not answered for 30 s.
  */
 export async function followRun(
   api: ApiClient,
@@ -36,16 +36,17 @@ export async function followRun(
     let finalAt: number | undefined;
     for (;;) {
       const run = await api.run(runId).catch((error: unknown) => {
-        const away = error instanceof MillraceError && error.reason === "unavailable";
-        if (!away || performance.now() - seenAt > AWAY_MS) throw error;
+        const isUnreachable = error instanceof MillraceError && error.reason === "unavailable";
+        if (!isUnreachable || performance.now() - seenAt > UNREACHABLE_MS) throw error;
       });
       if (run !== undefined) {
         seenAt = performance.now();
         follower.update(run);
-        if (follower.log !== undefined) tellLogs(tail, run, follower.log);
+        if (follower.log !== undefined) followLogs(tail, run, follower.log);
         if (isFinalRunStatus(run.status)) {
           finalAt ??= seenAt;
-          if (follower.log === undefined || hasAllLogs(tail, run) || seenAt - finalAt > LATE_LINES_MS) return run;
+          if (follower.log === undefined || hasAllLogs(tail, run) || seenAt - finalAt > LAST_LINES_WITHIN_MS)
+            return run;
         }
       }
       await sleep(READ_EVERY_MS, undefined, { signal }).catch(() => signal.throwIfAborted());
@@ -68,7 +69,7 @@ export async function readLog(
     const entries: LogEntry[] = [];
     const { stepRunId, lastLine } = step;
     tail.follow({ pipelineId, jobId: job.jobId, stepRunId }, (entry) => entries.push(entry));
-    const deadline = performance.now() + LATE_LINES_MS;
+    const deadline = performance.now() + LAST_LINES_WITHIN_MS;
     while (!tail.isComplete(stepRunId, lastLine) && performance.now() < deadline) {
       await sleep(20, undefined, { signal }).catch(() => signal.throwIfAborted());
     }
@@ -78,12 +79,12 @@ export async function readLog(
   }
 }
 
-function tellLogs(tail: LogTail, run: RunDetail, log: NonNullable<RunFollower["log"]>): void {
+function followLogs(tail: LogTail, run: RunDetail, log: NonNullable<RunFollower["log"]>): void {
   for (const { job, step } of begunSteps(run)) {
     const { pipelineId } = run;
     tail.follow({ pipelineId, jobId: job.jobId, stepRunId: step.stepRunId }, (entry) => log(job, step, entry));
-    // A connection has room for a limited number of logs at a time.
-    if (isEnded(step) && tail.isComplete(step.stepRunId, step.lastLine)) tail.leave(step.stepRunId);
+    // A connection may have a limited number of subscriptions, so complete logs give theirs up.
+    if (isEnded(step) && tail.isComplete(step.stepRunId, step.lastLine)) tail.unfollow(step.stepRunId);
   }
 }
 

@@ -1,14 +1,15 @@
-/** Signals that ask a command to end: the first one politely, the last one at once. */
+/** The signals that end a command: the first lets it shut down, the last ends the process at once. */
 
 const ENDING_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 /** Exit statuses as shells number them. */
 const STATUSES = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129, SIGPIPE: 141 } as const;
 type EndingSignal = keyof typeof STATUSES;
 
-// npm forwards a Ctrl-C that the terminal has delivered to the whole process group already.
+// A second signal within this time is a repeat of the first: npm forwards a Ctrl-C that the terminal has already delivered to
+// the whole process group.
 const REPEAT_MS = 500;
 
-/** Why an {@link Interruption}'s signal is aborted. */
+/** The reason of the aborted signal of an {@link Interruption}. */
 export class Interrupted extends Error {
   override readonly name = "Interrupted";
   readonly signal: EndingSignal;
@@ -22,19 +23,21 @@ export class Interrupted extends Error {
 }
 
 export interface Interruption {
-  /** Aborted, with an {@link Interrupted}, by the first ending signal. */
+  /** Aborted, with an {@link Interrupted}, by the first signal. */
   readonly signal: AbortSignal;
-  /** Of a patient one: aborted by the second signal. */
+  /** Aborted by the second signal; with `twoStage` only. */
   readonly urgent: AbortSignal;
   /** Stops listening: signals then end the process as they do by default. */
   dispose(): void;
 }
 
 /**
- * Listens from now on, also for a reader of stdout that has gone. A second signal, of a patient one the third, exits the
- * process at once; what must die with it is killed by `exit` listeners.
+ * Listens to signals from now on, and to the end of the reader of stdout, which counts as SIGPIPE. The second signal, with
+ * `twoStage` the third, exits the process at once; `exit` listeners then kill the child processes.
  */
-export function listenForInterruption({ patient }: { readonly patient: boolean } = { patient: false }): Interruption {
+export function listenForInterruption(
+  { twoStage }: { readonly twoStage: boolean } = { twoStage: false },
+): Interruption {
   const controller = new AbortController();
   const urgent = new AbortController();
   let lastAt = 0;
@@ -44,7 +47,7 @@ export function listenForInterruption({ patient }: { readonly patient: boolean }
         lastAt = performance.now();
         controller.abort(new Interrupted(name));
       } else if (performance.now() - lastAt > REPEAT_MS) {
-        if (!patient || urgent.signal.aborted) process.exit(STATUSES[name]);
+        if (!twoStage || urgent.signal.aborted) process.exit(STATUSES[name]);
         lastAt = performance.now();
         urgent.abort();
       }
@@ -52,17 +55,17 @@ export function listenForInterruption({ patient }: { readonly patient: boolean }
     process.on(name, listener);
     return [name, listener] as const;
   });
-  const lostOutput = (error: NodeJS.ErrnoException) => {
+  const onOutputError = (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
     if (!controller.signal.aborted) controller.abort(new Interrupted("SIGPIPE"));
   };
-  process.stdout.on("error", lostOutput);
+  process.stdout.on("error", onOutputError);
   return {
     signal: controller.signal,
     urgent: urgent.signal,
     dispose() {
       for (const [name, listener] of listeners) process.off(name, listener);
-      process.stdout.off("error", lostOutput);
+      process.stdout.off("error", onOutputError);
     },
   };
 }

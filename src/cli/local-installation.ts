@@ -1,4 +1,4 @@
-/** Everything in one place: a control plane in this process with its own agent beside it, for `start` and `run`. */
+/** A whole installation on this machine, for `start` and `run`: a node of the control plane in this process, and an agent. */
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -20,45 +20,45 @@ const REGISTRATION_MS = 3_600_000;
 
 export interface LocalInstallationOptions {
   readonly config: NodeConfig;
-  /** Claimed by the caller. */
+  /** The caller has claimed this directory. */
   readonly dataDir: string;
   readonly log: Logger;
-  /** True when `log` writes to stderr; the agent then does so too, else to a file in the data directory. */
+  /** True when `log` writes to stderr. Then the agent logs to stderr too, otherwise to a file in the data directory. */
   readonly verboseLogs: boolean;
-  /** Told of each part that is ready, in order. */
+  /** Called for each part once it is ready, in order. */
   readonly onReady: (part: string, how: string) => void;
   readonly signal: AbortSignal;
 }
 
 export interface LocalInstallation {
-  readonly plane: StartedNode;
+  readonly node: StartedNode;
   readonly api: ApiClient;
   readonly url: string;
-  /** A further token of the administrator: the way back in for whoever holds the installation itself. */
+  /** Issues another token of the administrator, for a user who has lost theirs but can reach the data directory. */
   newAdminToken(): Promise<string>;
-  /** Ends the agent, then the control plane. Idempotent. */
+  /** Ends the agent, then the node. Idempotent. */
   stop(): Promise<void>;
 }
 
 /**
- * Rejects, with everything already started ended, when a part fails or `signal` is aborted; `malformed_request` where TLS is
- * configured for the API or the gateway.
+ * Starts the node and the agent. When a part fails or `signal` is aborted, ends what has started and rejects. Rejects with
+ * `malformed_request` when TLS is configured for the API or the gateway.
  */
 export async function startLocalInstallation(options: LocalInstallationOptions): Promise<LocalInstallation> {
   const { config, dataDir, log, onReady, signal } = options;
   const secured = config.tls.http ?? config.tls.grpc;
   if (secured !== null) {
-    const text = `${secured.prefix}_CERT_FILE is for \`millrace serve\`: this command's parts speak with one another unencrypted, over loopback`;
+    const text = `${secured.prefix}_CERT_FILE is for \`millrace serve\`: the parts of this command use plaintext over loopback; unset it`;
     throw new MillraceError("malformed_request", text);
   }
   const teardown = new Teardown(log);
   try {
-    const plane = await startNode(config, { dataDir, log, onReady, signal });
-    teardown.add("the control plane", () => plane.stop());
-    const { context } = plane;
+    const node = await startNode(config, { dataDir, log, onReady, signal });
+    teardown.add("the control plane", () => node.stop());
+    const { context } = node;
     const administrator = await context.stores.identity.findUserByName(ADMINISTRATOR);
     if (administrator === undefined) throw new MillraceError("internal", "the administrator is missing");
-    const url = `http://${plane.http}`;
+    const url = `http://${node.http}`;
     const api = new ApiClient({ baseUrl: url, token: () => signAccessToken(context, administrator.userId) });
 
     const registrationToken = await issueToken(context, {
@@ -67,9 +67,9 @@ export async function startLocalInstallation(options: LocalInstallationOptions):
       name: "local agent",
       expiresInMs: REGISTRATION_MS,
     });
-    teardown.add("the registration token", () => dropToken(context, registrationToken));
+    teardown.add("the registration token", () => removeToken(context, registrationToken));
     const agent = startAgentProcess({
-      environment: agentEnvironment(plane, dataDir, registrationToken),
+      environment: agentEnvironment(node, dataDir, registrationToken),
       logFile: options.verboseLogs ? null : join(dataDir, "agent.log"),
       log,
     });
@@ -77,7 +77,7 @@ export async function startLocalInstallation(options: LocalInstallationOptions):
     const slots = await waitForAgent(api, dataDir, signal);
     onReady("agent", `ready (${slots} jobs at a time)`);
     return {
-      plane,
+      node,
       api,
       url,
       newAdminToken: () =>
@@ -90,13 +90,13 @@ export async function startLocalInstallation(options: LocalInstallationOptions):
   }
 }
 
-function agentEnvironment(plane: StartedNode, dataDir: string, registrationToken: string): NodeJS.ProcessEnv {
+function agentEnvironment(node: StartedNode, dataDir: string, registrationToken: string): NodeJS.ProcessEnv {
   return {
     MILLRACE_AGENT_SLOTS: String(availableParallelism()),
     MILLRACE_AGENT_NAME: "local",
     LOG_LEVEL: "warn",
     ...process.env,
-    MILLRACE_GATEWAY: plane.grpc ?? "",
+    MILLRACE_GATEWAY: node.grpc ?? "",
     MILLRACE_REGISTRATION_TOKEN: registrationToken,
     MILLRACE_DATA_DIR: join(dataDir, "agent"),
   };
@@ -114,6 +114,6 @@ async function waitForAgent(api: ApiClient, dataDir: string, signal: AbortSignal
   );
 }
 
-async function dropToken({ stores }: AppContext, token: string): Promise<void> {
+async function removeToken({ stores }: AppContext, token: string): Promise<void> {
   await stores.identity.deleteToken(tokenIdOf(token));
 }

@@ -1,4 +1,4 @@
-/** The logs of many steps over one WebSocket, each line once; a lost connection is opened again where it stood. */
+/** The logs of many steps over one WebSocket, each line once. A lost connection is reopened and resumes at the next line. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { WebSocket } from "ws";
 import type { ApiClient } from "./api-client.ts";
@@ -6,7 +6,7 @@ import type { LogEntry } from "./run-view.ts";
 
 const RECONNECT_MS = 300;
 
-/** The ids that name a step run on the wire. */
+/** The ids by which the WebSocket names a step run. */
 export interface StepName {
   readonly pipelineId: string;
   readonly jobId: string;
@@ -16,11 +16,11 @@ export interface StepName {
 interface Tail {
   readonly step: StepName;
   readonly listener: (entry: LogEntry) => void;
-  /** Number of the next line to come. */
+  /** The number of the next line. */
   next: number;
   historyDone: boolean;
-  /** `refused`: the server had no room for it, or could not read. */
-  state: "wanted" | "refused" | "left";
+  /** `refused`: the server answered with an error: the connection has too many subscriptions, or the log cannot be read now. */
+  state: "followed" | "refused" | "unfollowed";
 }
 
 interface ServerMessage {
@@ -40,29 +40,29 @@ export class LogTail {
     this.#api = api;
   }
 
-  /** Calls `listener` with each line from the first on; a repeat for the same step asks again if it was refused. */
+  /** Calls `listener` with each line from the first on. A repeated call for a step subscribes again if the server had refused. */
   follow(step: StepName, listener: (entry: LogEntry) => void): void {
     const known = this.#tails.get(step.stepRunId);
     if (known !== undefined && known.state !== "refused") return;
-    const tail: Tail = known ?? { step, listener, next: 1, historyDone: false, state: "wanted" };
-    tail.state = "wanted";
+    const tail: Tail = known ?? { step, listener, next: 1, historyDone: false, state: "followed" };
+    tail.state = "followed";
     this.#tails.set(step.stepRunId, tail);
     if (this.#socket === undefined) void this.#connect();
-    else this.#tell("subscribe", tail);
+    else this.#send("subscribe", tail);
   }
 
-  /** True when the lines up to `lastLine` have come; null: as many as the server had when it was asked. */
+  /** True when all lines up to `lastLine` have arrived; with null, all lines that the server had at the subscription. */
   isComplete(stepRunId: string, lastLine: number | null): boolean {
     const tail = this.#tails.get(stepRunId);
     return tail !== undefined && tail.historyDone && tail.next > (lastLine ?? 0);
   }
 
-  /** Nothing more is wanted of the step. */
-  leave(stepRunId: string): void {
+  /** Ends the subscription of the step. */
+  unfollow(stepRunId: string): void {
     const tail = this.#tails.get(stepRunId);
-    if (tail === undefined || tail.state === "left") return;
-    tail.state = "left";
-    this.#tell("unsubscribe", tail);
+    if (tail === undefined || tail.state === "unfollowed") return;
+    tail.state = "unfollowed";
+    this.#send("unsubscribe", tail);
   }
 
   close(): void {
@@ -76,7 +76,7 @@ export class LogTail {
     while (!this.#closed.signal.aborted) {
       const socket = await this.#api.connect().catch(() => undefined);
       if (socket !== undefined) {
-        this.#adopt(socket);
+        this.#use(socket);
         break;
       }
       await sleep(RECONNECT_MS, undefined, { signal: this.#closed.signal }).catch(() => {});
@@ -84,28 +84,28 @@ export class LogTail {
     this.#connecting = false;
   }
 
-  #adopt(socket: WebSocket): void {
+  #use(socket: WebSocket): void {
     if (this.#closed.signal.aborted) {
       socket.terminate();
       return;
     }
     this.#socket = socket;
-    socket.on("message", (data: Buffer) => this.#hear(JSON.parse(data.toString("utf8")) as ServerMessage));
-    // `close` follows, and says all that is needed.
+    socket.on("message", (data: Buffer) => this.#receive(JSON.parse(data.toString("utf8")) as ServerMessage));
+    // `close` follows each error, and reconnects.
     socket.on("error", () => {});
     socket.on("close", () => {
       this.#socket = undefined;
       void this.#connect();
     });
-    for (const tail of this.#tails.values()) if (tail.state === "wanted") this.#tell("subscribe", tail);
+    for (const tail of this.#tails.values()) if (tail.state === "followed") this.#send("subscribe", tail);
   }
 
-  #tell(action: "subscribe" | "unsubscribe", { step, next }: Tail): void {
+  #send(action: "subscribe" | "unsubscribe", { step, next }: Tail): void {
     const params = action === "subscribe" ? { ...step, fromLine: next } : step;
     this.#socket?.send(JSON.stringify({ channel: "channel_log", action, params }));
   }
 
-  #hear({ type, params, data }: ServerMessage): void {
+  #receive({ type, params, data }: ServerMessage): void {
     const tail = this.#tails.get(params?.stepRunId ?? "");
     if (tail === undefined) return;
     if (type === "history_done") tail.historyDone = true;

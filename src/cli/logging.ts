@@ -1,4 +1,4 @@
-/** Logging of the whole program: JSON lines by pino, without secrets. */
+/** The log of the program: JSON lines by pino, in which tokens are redacted. */
 import { pino } from "pino";
 import type { LogLevel } from "../config.ts";
 import type { Logger } from "../domain/logger.ts";
@@ -13,7 +13,7 @@ const REDACTED = [
   "*.token",
 ];
 
-/** Writes at once, so that nothing is lost when the process ends. `file` is appended to; absent for stderr. */
+/** A logger that writes each line synchronously, so that no line is lost when the process ends. Appends to `file`, default stderr. */
 export function createLogger(level: LogLevel, file?: string): Logger {
   return pino(
     { level, redact: { paths: REDACTED, censor: "[redacted]" }, base: { pid: process.pid } },

@@ -1,4 +1,4 @@
-/** A dry run as a tree of text: what would run, what is skipped and what decided, which agents could take it. Pure. */
+/** A dry run as a tree of text: what would run, what is skipped and why, and which agents could run each job. Pure. */
 import { describeFailing } from "../domain/agent-match.ts";
 import type { JobView, PlanView, StageView } from "../app/triggering/plan-view.ts";
 import { plural } from "./diagnostics.ts";
@@ -7,22 +7,22 @@ import { type Colour, cut, type Paint, printable } from "./screen.ts";
 type Verdict = StageView["verdict"];
 
 export interface PlanTreeOptions {
-  /** What was planned. */
+  /** The name of the pipeline or file. */
   readonly name: string;
   readonly paint: Paint;
-  /** Width to keep to; undefined where lines may be as long as they are. */
+  /** The width of the terminal; undefined for output that is no terminal, whose lines may be of any length. */
   readonly columns: number | undefined;
 }
 
 interface Row {
   readonly branch: string;
   readonly label: string;
-  /** Null for a stage that just runs. */
+  /** Null for a stage that runs without a condition of its own. */
   readonly outcome: Verdict["outcome"] | null;
   readonly notes: readonly string[];
 }
 
-/** A part of the plan with what is in it. */
+/** A stage, job or step with the parts inside it. */
 interface Part extends Omit<Row, "branch"> {
   readonly parts: readonly Part[];
 }
@@ -34,10 +34,10 @@ const OUTCOME_COLOURS: Readonly<Record<Verdict["outcome"], Colour>> = {
 };
 const OUTCOME_WIDTH = "unknown".length;
 const GAP = "  ";
-/** Where lines may be long: longer names do not push what stands beside the others to the right. */
+/** Without a terminal, a longer name does not move the outcomes of the other lines to the right. */
 const MAX_LABEL = 60;
 const MIN_LABEL = 16;
-/** Agents beside a job. */
+/** Names of agents that are shown beside a job. */
 const MAX_NAMED = 5;
 
 /** One heading, then a line for each stage, job and step. */
@@ -54,7 +54,7 @@ export function renderPlan(plan: PlanView, { name, paint, columns }: PlanTreeOpt
   ];
 }
 
-/** Of branch and label; on a narrow screen names and notes share what there is. */
+/** The width of branch and label. On a narrow terminal, labels and notes share the width. */
 function labelWidth(rows: readonly Row[], columns: number | undefined): number {
   const widest = (lengths: readonly number[]) => lengths.reduce((most, length) => Math.max(most, length), 0);
   const labels = widest(rows.map(({ branch, label }) => lengthOf(branch + printable(label))));
@@ -74,7 +74,7 @@ function stagePart({ name, when, verdict, approval, jobs }: StageView): Part {
   };
 }
 
-/** The condition of what has none of its own. */
+/** The condition of a part that states none. */
 const IMPLIED = "success()";
 
 function jobPart(job: JobView, stage: Verdict): Part {
@@ -97,7 +97,7 @@ function jobPart(job: JobView, stage: Verdict): Part {
   };
 }
 
-/** Nothing for what runs, nor where it is that of the whole. */
+/** Why a part is skipped or undecided; empty for a part that runs, and where the reason is that of the whole. */
 function reasons({ outcome, decidedBy, certain }: Verdict, whole?: Verdict): readonly string[] {
   if (outcome === "runs" || (whole?.outcome === outcome && whole.decidedBy === decidedBy)) return [];
   return [outcome === "skipped" && !certain ? `${decidedBy}, while nothing fails` : decidedBy];
@@ -145,7 +145,7 @@ function noteOf({ notes }: Row): string {
   return printable(notes.join("; "));
 }
 
-/** Keeps both ends: cells of a matrix differ in what stands last. */
+/** Cuts a text in its middle, since the names of matrix cells differ at their ends. */
 function cutMiddle(text: string, room: number): string {
   const characters = Array.from(text);
   if (characters.length <= room) return text;

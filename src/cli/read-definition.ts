@@ -1,4 +1,4 @@
-/** The text of a definition as a command is given it: a file, or standard input. */
+/** Reads the text of a definition from a file or from standard input. */
 import { createReadStream } from "node:fs";
 import { extname } from "node:path";
 import type { Readable } from "node:stream";
@@ -10,16 +10,16 @@ import { UsageError } from "./command-line.ts";
 const STDIN = "-";
 
 export interface DefinitionText {
-  /** As the user knows it. */
+  /** The name for messages: the path as the user gave it, or `<stdin>`. */
   readonly file: string;
   readonly text: string;
   readonly format: Format;
 }
 
 /**
- * Reads `file`, or standard input for `-`, which has `stdinFormat`; the format of a file is that of its name, YAML unless
- * it ends in `.json`. Of a text beyond the bound only so much is read that it is found too large. Rejects with a
- * UsageError for what cannot be read, a folder included.
+ * Reads `file`, or standard input for `-`. A file whose name ends in `.json` is JSON, every other file YAML; standard input
+ * has `stdinFormat`. Reading stops soon after the bound of a definition, so that the validator can refuse a text that is too
+ * large. Rejects with a UsageError for a file that cannot be read, and for a folder.
  */
 export async function readDefinitionText(file: string, stdinFormat: Format = "yaml"): Promise<DefinitionText> {
   if (file === STDIN) return { file: "<stdin>", text: await read(process.stdin, "stdin"), format: stdinFormat };

@@ -1,4 +1,7 @@
-/** The approvals that a run at the command line asks for: given by whoever has said so beforehand, else told, since nobody else could. */
+/**
+ * The approvals that a run of `millrace run` waits for. With `--approve` they are given at once; otherwise they are printed,
+ * because no other user can reach this installation.
+ */
 import type { RunDetail } from "../app/runs/run-view.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { ApiClient } from "./api-client.ts";
@@ -7,38 +10,39 @@ import { printable, type Screen } from "./screen.ts";
 export class RunApprovals {
   readonly #api: Pick<ApiClient, "approve">;
   readonly #screen: Screen;
-  readonly #gives: boolean;
+  readonly #approves: boolean;
   readonly #seen = new Set<string>();
 
-  constructor(api: Pick<ApiClient, "approve">, screen: Screen, gives: boolean) {
+  /** `approves`: whether each approval is given. */
+  constructor(api: Pick<ApiClient, "approve">, screen: Screen, approves: boolean) {
     this.#api = api;
     this.#screen = screen;
-    this.#gives = gives;
+    this.#approves = approves;
   }
 
-  /** Returns at once; each approval is looked at once. */
+  /** Handles each pending approval of the run once. Returns without waiting for the answers. */
   update({ pipelineId, runId, approvals }: RunDetail): void {
     for (const { approvalId, gate, message, status } of approvals) {
       if (status !== "pending" || this.#seen.has(approvalId)) continue;
       this.#seen.add(approvalId);
       const what = "stage" in gate ? `stage ${gate.stage}` : `job ${gate.job}`;
-      const asked = message === "" ? what : `${what}: ${message}`;
-      if (!this.#gives) this.#say(`waits for the approval of ${asked} (--approve gives it)`);
-      else void this.#give(pipelineId, runId, approvalId, asked);
+      const title = message === "" ? what : `${what}: ${message}`;
+      if (!this.#approves) this.#print(`waits for the approval of ${title} (run with --approve to give it)`);
+      else void this.#approve(pipelineId, runId, approvalId, title);
     }
   }
 
-  async #give(pipelineId: string, runId: string, approvalId: string, asked: string): Promise<void> {
+  async #approve(pipelineId: string, runId: string, approvalId: string, title: string): Promise<void> {
     try {
       await this.#api.approve(pipelineId, runId, approvalId);
-      this.#say(`approved ${asked}`);
+      this.#print(`approved ${title}`);
     } catch (error) {
       if (!(error instanceof MillraceError)) throw error;
-      this.#say(`cannot approve ${asked}: ${error.message}`);
+      this.#print(`cannot approve ${title}: ${error.message}`);
     }
   }
 
-  #say(text: string): void {
+  #print(text: string): void {
     this.#screen.print(printable(text));
   }
 }

@@ -1,4 +1,4 @@
-/** The progress of a run as lines of text: stages, jobs and steps, each with its status and time. Pure. */
+/** The progress of a run as lines of text: its stages, jobs and steps with status and time. Pure. */
 import type { RunDetail } from "../app/runs/run-view.ts";
 import { formatDuration } from "../domain/durations.ts";
 
@@ -21,7 +21,7 @@ export interface TreeOptions {
 
 /** Lines of the whole run. Stages follow each other in plan order. */
 export function renderTree(run: RunDetail, { name, steps }: TreeOptions): readonly TreeLine[] {
-  // What jobs wait for stands at the jobs.
+  // A running run shows the waits at its jobs, not at the top.
   const whole = run.status === "running" ? { ...run, waitingFor: null } : run;
   const lines: TreeLine[] = [{ indent: 0, status: run.status, text: `${name}  ${describe(whole)}` }];
   let stage: string | undefined;
@@ -38,7 +38,7 @@ export function renderTree(run: RunDetail, { name, steps }: TreeOptions): readon
   return lines;
 }
 
-/** The tree in at most `rows` lines: steps of jobs that do not run are left out first, then whatever comes last. */
+/** The tree in at most `rows` lines. First the steps of jobs that are not running are left out, then the last lines. */
 export function fitTree(run: RunDetail, name: string, rows: number): readonly TreeLine[] {
   const whole = renderTree(run, { name, steps: "all" });
   if (whole.length <= rows) return whole;

@@ -1,9 +1,9 @@
-/** A run as it goes on, shown to a person: a tree that is drawn anew on a terminal, lines of what changes elsewhere. */
+/** Shows the progress of a run: on a terminal a tree that is redrawn, otherwise a line for each change. */
 import type { RunDetail } from "../app/runs/run-view.ts";
 import { describe, fitTree, type Job, type Status, type Step, SYMBOLS } from "./run-tree.ts";
 import { type Paint, printable, type Screen } from "./screen.ts";
 
-/** A line of a step's log, as the WebSocket brings it. */
+/** A line of a step's log, as the WebSocket sends it. */
 export interface LogEntry {
   readonly line_number: number;
   readonly content: string;
@@ -18,8 +18,8 @@ export interface RunViewOptions {
 export class RunView {
   readonly #screen: Screen;
   readonly #name: string;
-  /** Status of each part as last told, by id. */
-  readonly #told = new Map<string, Status>();
+  /** The status of each part that was printed last, by id. */
+  readonly #printed = new Map<string, Status>();
 
   constructor(screen: Screen, { name }: RunViewOptions) {
     this.#screen = screen;
@@ -32,27 +32,27 @@ export class RunView {
       return;
     }
     for (const job of run.jobs) {
-      for (const step of job.steps) this.#tellChange(step.stepRunId, stepTitle(job, step), step);
-      this.#tellChange(job.jobId, jobTitle(job), job);
+      for (const step of job.steps) this.#printChange(step.stepRunId, stepTitle(job, step), step);
+      this.#printChange(job.jobId, jobTitle(job), job);
     }
-    this.#tellChange(run.runId, this.#name, run);
+    this.#printChange(run.runId, this.#name, run);
   }
 
   log(job: Job, step: Step, entry: LogEntry): void {
     this.#screen.print(logLine(this.#screen.paint, job, step, entry));
   }
 
-  /** The last state stays on the screen. */
+  /** Shows the final state, which stays on the screen. */
   end(run: RunDetail): void {
     this.update(run);
     this.#screen.settle();
   }
 
-  #tellChange(id: string, title: string, part: RunDetail | Job | Step): void {
-    const before = this.#told.get(id);
+  #printChange(id: string, title: string, part: RunDetail | Job | Step): void {
+    const before = this.#printed.get(id);
     if (before === part.status) return;
-    this.#told.set(id, part.status);
-    // Waiting is the rule at first: only what has begun, or will never begin, is news.
+    this.#printed.set(id, part.status);
+    // At first every part waits, so waiting is not printed.
     const waits = part.status === "pending" || part.status === "queued";
     if (!waits) this.#screen.print(`${SYMBOLS[part.status]} ${printable(`${title}  ${describe(part)}`)}`);
   }

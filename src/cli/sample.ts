@@ -1,4 +1,4 @@
-/** The sample pipeline of a new installation: it builds and tests a small program that comes with the package. */
+/** The sample pipeline of a new installation. It builds and tests a small program that is part of the package. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { RunDetail } from "../app/runs/run-view.ts";
@@ -14,8 +14,9 @@ const NAME = "hello";
 const SOURCE = join(PACKAGE_ROOT, "examples", "hello");
 
 /**
- * Shows a run of the sample from wherever it is to its end: a new one when `always` or when there was none yet, else
- * the newest when it still goes on, else none (undefined). Makes the pipeline when `always` or in an empty installation.
+ * Follows a run of the sample pipeline until it is final, and resolves with it. With `always`, or when the pipeline has no
+ * run, a new run is started; otherwise the newest run is followed if it is not final, else the result is undefined. The
+ * pipeline is created with `always` or in an installation without pipelines; otherwise, without it, the result is undefined.
  */
 export async function showSample(
   api: ApiClient,

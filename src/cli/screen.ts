@@ -1,8 +1,8 @@
-/** What a command shows: lines that stay, and on a terminal a block below them that is drawn anew as things change. */
+/** The output of a command: lines that stay, and on a terminal a block below them that is redrawn when something changes. */
 import { stripVTControlCharacters, styleText } from "node:util";
 import { SYMBOLS, type Status, type TreeLine } from "./run-tree.ts";
 
-/** A stream to show things on; `columns` and `rows` are there on terminals alone. */
+/** A stream for output; only terminals have `columns` and `rows`. */
 export interface Output {
   write(text: string): unknown;
   readonly isTTY?: boolean;
@@ -34,7 +34,7 @@ export function paintFor(output: Output, environment: NodeJS.ProcessEnv = proces
 
 export class Screen {
   readonly paint: Paint;
-  /** True when a block can be drawn. */
+  /** True on a terminal, where a block can be redrawn. */
   readonly live: boolean;
   readonly #output: Output;
   #block: readonly string[] = [];
@@ -45,7 +45,7 @@ export class Screen {
     this.live = output.isTTY === true && environment["TERM"] !== "dumb";
   }
 
-  /** Lines that a block may have and still be drawn over: one is left for the cursor. */
+  /** The most lines that a block may have so that it can be redrawn. One line of the terminal is left for the cursor. */
   get rows(): number {
     return Math.max((this.#output.rows ?? 24) - 1, 1);
   }
@@ -55,7 +55,7 @@ export class Screen {
     this.#output.write(`${this.#eraseBlock()}${toText(lines)}${toText(this.#block)}`);
   }
 
-  /** Draws the block anew. Without a terminal nothing happens. */
+  /** Redraws the block. Does nothing without a terminal. */
   draw(lines: readonly TreeLine[]): void {
     if (!this.live) return;
     const erase = this.#eraseBlock();
@@ -63,14 +63,14 @@ export class Screen {
     this.#output.write(`${erase}${toText(this.#block)}`);
   }
 
-  /** Leaves the block as it stands; what is printed next comes below it. */
+  /** Leaves the block as it is. Later lines are printed below it. */
   settle(): void {
     this.#block = [];
   }
 
   #renderLine({ indent, status, text }: TreeLine): string {
     const margin = "  ".repeat(indent);
-    // A line that wraps would be counted as one and drawn over by halves.
+    // Lines are cut, because the terminal would wrap a long line into two, of which only one would be erased.
     const room = Math.max((this.#output.columns ?? 80) - 1 - margin.length - (status === null ? 0 : 2), 1);
     const shown = cut(printable(text), room);
     if (status === null) return `${margin}${this.paint("bold", shown)}`;
@@ -78,18 +78,18 @@ export class Screen {
   }
 
   #eraseBlock(): string {
-    // To the first column, up to the block's first line, and clear from there to the end of the screen.
+    // Moves to the first column and up to the block's first line, and clears from there to the end of the screen.
     return this.#block.length === 0 ? "" : `\r\u001b[${this.#block.length}A\u001b[J`;
   }
 }
 
-/** Text that others wrote, without what would move the cursor or change the terminal. */
+/** A text without the control characters that could move the cursor or change the terminal. Tabs stay. */
 export function printable(text: string): string {
   // eslint-disable-next-line no-control-regex
   return stripVTControlCharacters(text).replace(/[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/g, "");
 }
 
-/** The beginning of a text that is longer than `room` characters, with a mark. */
+/** The text, cut to `room` characters with `…` at its end when it is longer. */
 export function cut(text: string, room: number): string {
   const characters = Array.from(text);
   return characters.length <= room ? text : `${characters.slice(0, room - 1).join("")}…`;

@@ -1,7 +1,7 @@
-/** Variables of a run on the command line. */
+/** Reads the variables of a run from the command line. */
 import { UsageError } from "./command-line.ts";
 
-/** From `name=value` texts. Throws a UsageError for one without a name. */
+/** The variables of `name=value` texts. Throws a UsageError for a text without a name. */
 export function parseVariables(texts: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     texts.map((text) => {

@@ -1,4 +1,7 @@
-/** How large a run of a definition is, with every cell of every matrix; one whose cells only the run knows counts once. */
+/**
+ * The size of a run of a definition, with every cell of every matrix. A matrix whose cells are known only during the run counts
+ * as one cell.
+ */
 import type { Definition, DefinedJob } from "./definition.ts";
 import { countCells, knownCells } from "./matrix.ts";
 

@@ -1,4 +1,7 @@
-/** A definition after validation: both shapes made one, durations in milliseconds, defaults put in. */
+/**
+ * A definition after validation. Both shapes (`stages`, and `jobs` alone) have become stages, durations are in milliseconds, and
+ * absent keys have their defaults.
+ */
 import { parseDuration } from "../domain/durations.ts";
 import type { AgentSelector } from "../domain/labels.ts";
 import type { Pairs, PlannedRetry, Scalar } from "../domain/plan.ts";
@@ -21,12 +24,13 @@ import type {
 } from "./schema/pipeline.ts";
 import type { Path, Source } from "./text/source.ts";
 
+/** Keys that have no default are empty, null or an empty list when they are absent. */
 export interface Definition {
   readonly namespace: string;
   readonly version: string;
   readonly description: string;
   readonly variables: Pairs<Scalar>;
-  /** What a trigger by hand may and must give. */
+  /** The inputs that a manual trigger may give, and those that it must give. */
   readonly inputs: Pairs<RawInput>;
   readonly env: Pairs<Scalar>;
   readonly timeoutMs: number | null;
@@ -37,17 +41,17 @@ export interface Definition {
     readonly event: NonNullable<RawTriggers["event"]>;
   };
   readonly stages: readonly DefinedStage[];
-  /** Gives its place in the text to what is found later, and the expressions of its texts. */
+  /** The text of the definition: gives the places of problems that are found later, and the parsed expressions. */
   readonly source: Pick<Source, "find" | "locate" | "parsed">;
 }
 
 export interface DefinedStage {
-  /** Where it stands in the definition as written; that of the pipeline for the `jobs` shorthand. */
+  /** Its place in the definition as written; for the `jobs` shorthand, the place of the pipeline. */
   readonly path: Path;
   readonly name: string;
-  /** As written; empty for none. */
+  /** The condition as written; empty for none. */
   readonly when: string;
-  /** The pipeline's own gates the first stage. */
+  /** The stage's own; for a first stage that has none, the approval of the pipeline. */
   readonly approval: RawApproval | null;
   readonly jobs: readonly DefinedJob[];
 }
@@ -69,7 +73,7 @@ export interface DefinedJob {
   readonly selector: AgentSelector;
   readonly concurrency: RawConcurrency | null;
   readonly approval: RawApproval | null;
-  /** The job's own, else the pipeline's. */
+  /** The `source` of the job, else that of the pipeline. */
   readonly code: RawSource | null;
   readonly target: RawTarget | null;
   readonly notify: readonly RawNotification[];
@@ -96,15 +100,15 @@ export interface DefinedStep {
   readonly outputs: readonly string[] | null;
 }
 
-/** Name of the stage in which the `jobs` shorthand is wrapped. */
+/** The name of the only stage of a definition that has the `jobs` shorthand. */
 export const DEFAULT_STAGE = "default";
 const DEFAULT_CANCEL_GRACE_MS = 10_000;
 const DEFAULT_LEASE_MS = 30_000;
 const DEFAULT_MAX_DELAY_MS = 3_600_000;
-/** Attempts of a job whose agent is lost, in all. */
+/** How often a job whose agent is lost is attempted in all. */
 const DEFAULT_JOB_ATTEMPTS = 2;
 
-/** The definition that a text without errors holds. */
+/** Makes the definition of a text without errors. */
 export function toDefinition(raw: RawPipeline, source: Source): Definition {
   const isFull = raw.stages !== undefined;
   const stages: readonly RawStage[] = raw.stages ?? [{ name: DEFAULT_STAGE, jobs: raw.jobs ?? [] }];
@@ -135,7 +139,7 @@ export function toDefinition(raw: RawPipeline, source: Source): Definition {
   };
 }
 
-/** A matrix of the right shape, its maps as pairs. */
+/** A valid matrix with its maps as pairs. */
 export function toMatrix({ axes, include, exclude, failFast, maxParallel }: RawMatrix): Matrix {
   const all = pairs(axes);
   return {
@@ -162,7 +166,7 @@ function toJob(raw: RawJob, path: Path, pipeline: RawPipeline): DefinedJob {
     cancelGraceMs: toMs(raw.cancelGrace) ?? DEFAULT_CANCEL_GRACE_MS,
     leaseMs: toMs(raw.agentLeaseTimeout) ?? DEFAULT_LEASE_MS,
     priority: raw.priority ?? 0,
-    // What was deployed may be half done: to begin it anew is for people to decide.
+    // A deployment may be half done when its agent is lost, so a person decides whether it begins again.
     retry: toRetry(raw.retry, target === null ? DEFAULT_JOB_ATTEMPTS : 1, ["agent_lost", "dispatch_failed"]),
     continueOnError: raw.continueOnError ?? false,
     selector: {

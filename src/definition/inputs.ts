@@ -1,4 +1,4 @@
-/** Typed inputs of a trigger by hand: texts as they come, and the values that expressions read. */
+/** Typed inputs of a manual trigger: from the texts that the trigger gives to the values that expressions read. */
 import type { Pairs, Scalar } from "../domain/plan.ts";
 import { clip } from "./text/read-text.ts";
 import type { RawInput } from "./schema/pipeline.ts";
@@ -14,7 +14,10 @@ export interface AppliedInputs {
   readonly problems: readonly InputProblem[];
 }
 
-/** Why `value` cannot be one of this input, or undefined. A text that a trigger gives counts as what it says. */
+/**
+ * Why an input cannot take `value`, as the end of a sentence about the input; undefined when it can. A trigger gives texts: the
+ * texts `3` and `true` are a number and a boolean for an input of such a type.
+ */
 export function findInputProblem(input: RawInput, value: Scalar): string | undefined {
   const written = clip(String(value));
   switch (input.type ?? "string") {
@@ -31,7 +34,7 @@ export function findInputProblem(input: RawInput, value: Scalar): string | undef
   }
 }
 
-/** The values of all inputs, `given` ones before defaults; an absent one is its type's empty value. */
+/** The values of all inputs: the given one, else the default, else the empty value of the type (`""`, 0 or false). */
 export function applyInputs(inputs: Pairs<RawInput>, given: ReadonlyMap<string, Scalar>): AppliedInputs {
   const problems: InputProblem[] = [];
   const values = inputs.map(([name, input]): readonly [string, Scalar] => {

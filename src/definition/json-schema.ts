@@ -1,7 +1,7 @@
 /**
- * The language as a JSON Schema, for editors and other programs that check a definition without this validator: made of
- * the schemas that the validator itself uses, with what those cannot say of several keys at once. It never refuses a
- * definition that the validator accepts; names, expressions, sums and bounds of durations are the validator's alone.
+ * The language as a JSON Schema, for editors and other programs that check a definition without this validator. It is made of the
+ * schemas that the validator itself uses, and of rules about several keys at once, which those schemas do not have. It never
+ * refuses a definition that the validator accepts. Only the validator checks names, expressions, sums and bounds of durations.
  */
 import { z } from "zod";
 import { notifySchema, sourceSchema } from "./schema/blocks.ts";
@@ -21,8 +21,8 @@ type JsonSchema = z.core.JSONSchema.BaseSchema;
 type Definitions = Record<string, JsonSchema> | undefined;
 
 /**
- * The schema, in draft 7: the one that the language servers of YAML and of VS Code know in full. Of later drafts they
- * pass over keywords without a word.
+ * The schema in draft 7, which the language servers of YAML and of VS Code support in full. They silently ignore some keywords of
+ * later drafts.
  */
 export function definitionJsonSchema(): JsonSchema {
   const pipeline = render(pipelineSchema);
@@ -58,7 +58,7 @@ const LABEL_VALUES = [
   }),
 ];
 
-/** What concerns several keys of one map, as the checks of the validator say it. */
+/** Rules about several keys of one map, the same as the checks of the validator. */
 const RULES: ReadonlyMap<z.core.$ZodType, JsonSchema> = new Map<z.core.$ZodType, JsonSchema>([
   [
     pipelineSchema,
@@ -81,7 +81,7 @@ const RULES: ReadonlyMap<z.core.$ZodType, JsonSchema> = new Map<z.core.$ZodType,
   [eventSchema, ifIs("provider", KNOWN_PROVIDERS, { properties: { event: { enum: [...EVENTS] } } })],
 ]);
 
-/** Where the arguments of a builtin are defined. */
+/** The name under which the schema defines the arguments of a builtin. */
 function argsOf(builtin: string): string {
   return `${builtin}Args`;
 }

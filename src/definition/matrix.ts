@@ -1,23 +1,24 @@
 /** Expanding a matrix into its cells: the product of the axes, less `exclude`, and what `include` adds. */
 import type { Pairs, Scalar } from "../domain/plan.ts";
 
-/** Axes with their values, and the cells that are added to or left out of their product. */
+/** Axes with their values, the cells that `include` adds to their product, and those that `exclude` removes from it. */
 export interface Cells {
   readonly axes: Pairs<readonly Scalar[]>;
   readonly include: readonly Pairs<Scalar>[];
   readonly exclude: readonly Pairs<Scalar>[];
 }
 
-/** A matrix as written: an axis may be an expression whose value is known later. */
+/** A matrix as written. */
 export interface Matrix extends Omit<Cells, "axes"> {
+  /** The values of each axis, or the text of an expression that gives them when a run is planned or during the run. */
   readonly axes: Pairs<readonly Scalar[] | string>;
   readonly failFast: boolean;
-  /** Or null for no bound. */
+  /** How many cells may run at once; null for no bound. */
   readonly maxParallel: number | null;
 }
 
-/** Above this many the product is not built, only counted. */
-const BUILD_MAX = 20_000;
+/** A product of more cells than this is only counted, not built. */
+const MAX_BUILT_CELLS = 20_000;
 
 /**
  * The cells in the order of the axes, the last one fastest, then those that `include` adds.
@@ -46,19 +47,19 @@ export function expandMatrix({ axes, include, exclude }: Cells): readonly Pairs<
   return [...cells.map(({ all }) => all), ...added].map((cell) => [...cell]);
 }
 
-/** How many cells there are; where the product is too large to be built, its size without `exclude`. */
+/** How many cells a matrix has. For a product of more than 20,000 cells the answer ignores `exclude` and `include`. */
 export function countCells(matrix: Cells): number {
   const product = matrix.axes.reduce((size, [, values]) => size * values.length, 1);
-  return product > BUILD_MAX ? product : expandMatrix(matrix).length;
+  return product > MAX_BUILT_CELLS ? product : expandMatrix(matrix).length;
 }
 
-/** The matrix when all its axes are lists, else undefined. */
+/** The matrix if all of its axes are lists; undefined if an axis is an expression. */
 export function knownCells({ axes, include, exclude }: Matrix): Cells | undefined {
   const lists = axes.flatMap(([name, values]) => (typeof values === "string" ? [] : [[name, values] as const]));
   return lists.length === axes.length ? { axes: lists, include, exclude } : undefined;
 }
 
-/** Names that `matrix` has in some cell. */
+/** The fields of the `matrix` context: the names that at least one cell has. */
 export function matrixFields({ axes, include }: Pick<Matrix, "axes" | "include">): readonly string[] {
   return [...new Set([...axes, ...include.flat()].map(([name]) => name))];
 }

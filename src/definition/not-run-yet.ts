@@ -1,15 +1,18 @@
-/** What the language has and this version does not run: told when a definition is validated, refused when a run of it is asked for. */
+/**
+ * Parts of the language that this version does not run yet. The validator warns of them. A run of a definition is refused when it
+ * would do something else than what is written.
+ */
 import type { DefinedJob, Definition } from "./definition.ts";
 import type { Path } from "./text/source.ts";
 
 export interface NotRunYet {
   readonly path: Path;
   readonly message: string;
-  /** A run would do something else than what is written; else it only lacks something. */
+  /** True when a run would do something else than what is written; false when the run only lacks this part. */
   readonly refused: boolean;
 }
 
-/** The first place of each. */
+/** Each part that the definition uses, with the first place of its use. */
 export function findNotRunYet(definition: Definition): readonly NotRunYet[] {
   const found = new Map<string, NotRunYet>();
   const note: Note = (isThere, what, paths, refused = true) => {
@@ -31,15 +34,15 @@ export function findNotRunYet(definition: Definition): readonly NotRunYet[] {
 }
 
 type Paths = readonly Path[];
-/** Notes what stands at the first of `paths` that is there. */
+/** Notes a part that the definition uses, at the first of `paths` that leads to a value. */
 type Note = (isThere: boolean, what: string, paths: Paths, refused?: boolean) => void;
 
-/** Where a block may stand, under either of its names. */
+/** The places that a block may have: under either of its two names. */
 function spellings(owner: Path, key: string): Paths {
   return [key, key[0]!.toUpperCase() + key.slice(1)].map((name) => [...owner, name]);
 }
 
-/** As {@link spellings}, of a block that is the pipeline's where the owner has none. */
+/** As {@link spellings}, for a block that the owner takes from the pipeline when it has none of its own. */
 function inherited(owner: Path, key: string): Paths {
   return [...spellings(owner, key), ...spellings([], key)];
 }

@@ -1,4 +1,4 @@
-/** From text to definition: the one validator for the command line, HTTP, gRPC, saves and runs. */
+/** From text to definition: the one validator, which the command line, HTTP, gRPC, saves and runs share. */
 import { checkDefinition } from "./checks/checks.ts";
 import { type Definition, toDefinition } from "./definition.ts";
 import type { PluginLookup } from "../domain/plugins.ts";
@@ -15,13 +15,13 @@ export interface ParsedDefinition {
   readonly definition: Definition | undefined;
   /** By position in the text. */
   readonly diagnostics: readonly Diagnostic[];
-  /** What of `uses` may be plugins, each once. */
+  /** The references to plugins in `uses`, each once. */
   readonly plugins: readonly string[];
 }
 
 /**
- * Reads and validates a definition. Never throws; finds all problems at once. What hangs on plugins is only looked at where
- * somebody knows them.
+ * Reads and validates a definition. Never throws; reports all problems at once. Steps that use plugins are checked against
+ * `lookup`; without it, they are not checked.
  */
 export function parseDefinition(text: string, format: Format, lookup?: PluginLookup): ParsedDefinition {
   const source = new Source(text, format);
@@ -42,9 +42,9 @@ function checkShape(source: Source): RawPipeline | undefined {
     if (error !== undefined && isMap(source.value)) reportIssues(source, error.issues);
     return data;
   } catch (error) {
-    // The library hands issues on as arguments of a call, of which there may be some 100,000.
+    // The library passes its issues as arguments of one call; more than about 100,000 of them overflow the stack.
     if (!(error instanceof RangeError)) throw error;
-    source.report("diagnostic-limit", [], "this has too many problems to tell them: is it a definition?");
+    source.report("diagnostic-limit", [], "this has too many problems to list them: is it a definition?");
     return undefined;
   }
 }

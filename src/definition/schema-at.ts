@@ -1,11 +1,11 @@
-/** Which kind of map stands at a path: read from the schema itself, so that no second list of keys can differ from it. */
+/** Finds the kind of map at a path. It reads the schema itself, so that there is no second list of keys that could differ. */
 import { z } from "zod";
 import { pipelineSchema } from "./schema/pipeline.ts";
 import type { Path } from "./text/source.ts";
 
 /** A kind of map of the language. */
 export interface Place {
-  /** For people: `a job`. */
+  /** What messages call it, such as `a job`. */
   readonly words: string;
   readonly keys: readonly string[];
 }
@@ -19,7 +19,7 @@ export function placeAt(path: Path): Place | undefined {
   return schemas.flatMap(placeOf)[0];
 }
 
-/** Kinds of map, among those on the way to any part of a definition, that have this key. */
+/** All kinds of map of the language that have this key. */
 export function placesWithKey(key: string): readonly Place[] {
   return ALL_PLACES.filter(({ keys }) => keys.includes(key));
 }
@@ -39,7 +39,7 @@ function childOf(schema: Schema, key: string): readonly Schema[] {
   return schema instanceof z.ZodArray ? [schema.element] : [];
 }
 
-/** What a value of the schema can be, without what only surrounds it. */
+/** The schemas that a value can have: the members of unions, without wrappers such as `optional`. */
 function unwrap(schema: Schema): readonly Schema[] {
   if (schema instanceof z.ZodOptional) return unwrap(schema.unwrap());
   if (schema instanceof z.ZodUnion) return schema.options.flatMap(unwrap);

@@ -1,16 +1,16 @@
-/** Which of some agents a job's selector matches, and what of it the others fail. Pure. */
+/** Which agents a job's selector matches, and which clauses the other agents fail. Pure. */
 import { type AgentSelector, failingClause, type Labels } from "./labels.ts";
 
 export interface FailingClause {
   /** As text for people: `os=linux`. */
   readonly clause: string;
-  /** How many agents fail it before any other. */
+  /** Number of agents for which this is the first clause that fails. */
   readonly agents: number;
 }
 
 export interface AgentMatch<Agent> {
   readonly matching: readonly Agent[];
-  /** In the order in which they were first met. */
+  /** In the order in which the agents fail them first. */
   readonly failing: readonly FailingClause[];
 }
 
@@ -28,7 +28,10 @@ export function matchAgents<Agent extends { readonly labels: Labels }>(
   return { matching, failing: Array.from(failing, ([clause, count]) => ({ clause, agents: count })) };
 }
 
-/** The clauses with how many of `online` agents fail each: `os=linux (2 of 3 agents fail it), gpu Exists (1 of 3 agents fails it)`. */
+/**
+ * The clauses with how many of `online` agents fail each: `os=linux (2 of 3 agents fail it), gpu Exists (1 of 3 agents
+ * fails it)`.
+ */
 export function describeFailing(failing: readonly FailingClause[], online: number): string {
   return failing
     .map(({ clause, agents }) => {

@@ -1,4 +1,4 @@
-/** Why a queued job waits, as far as agents and quotas tell. Pure. */
+/** Why a queued job waits, by the agents that are online and by the quotas. Pure. */
 import { describeFailing, matchAgents } from "./agent-match.ts";
 import type { ProjectId } from "./ids.ts";
 import type { AgentSelector, Labels } from "./labels.ts";
@@ -8,34 +8,37 @@ interface OnlineAgent {
   readonly labels: Labels;
   readonly slots: number;
   readonly busy: number;
-  /** Why it takes no jobs whatever its slots, for people. */
+  /** Why the agent takes no jobs even with free slots, for people; empty or absent when it does. */
   readonly takesNoJobs?: string;
 }
 
-/** What is known of those that may take jobs. */
+/** What is known about the agents and quotas. */
 export interface Agents {
   /** Null when presence could not be read. */
   readonly online: readonly OnlineAgent[] | null;
   readonly quotas: readonly QuotaUse[];
 }
 
-/** `agent`: one could take it, or nobody knows. */
+/** `agent`: an agent could take the job, or presence could not be read. */
 export interface AgentWait {
   readonly reason: "no_agent_online" | "no_agent_matches" | "all_busy" | "quota" | "agent";
-  /** The clauses that fail, or the name of the quota: what, with the reason, makes two waits the same. */
+  /**
+   * The clauses that fail, or the name of the quota; else empty. Two waits with the same reason and clause are the
+   * same.
+   */
   readonly clause: string;
   /** For people. */
   readonly text: string;
 }
 
-/** Of a job of that project that waits for an agent that `selector` matches. */
+/** Why a job of this project waits for an agent that `selector` matches. */
 export function agentWait(selector: AgentSelector, projectId: ProjectId, { online, quotas }: Agents): AgentWait {
   if (online === null) return { reason: "agent", clause: "", text: "waits for an agent" };
   if (online.length === 0) return { reason: "no_agent_online", clause: "", text: "no agent is online" };
   const { matching, failing } = matchAgents(selector, online);
   if (matching.length === 0) {
     const clause = failing
-      .map((each) => each.clause)
+      .map((failed) => failed.clause)
       .toSorted()
       .join(", ");
     const text = `no online agent matches: ${describeFailing(failing, online.length)}`;
@@ -50,7 +53,10 @@ export function agentWait(selector: AgentSelector, projectId: ProjectId, { onlin
   return { reason: "agent", clause: "", text: "waits for an agent to take it" };
 }
 
-/** That of the project, or one of agents when it alone keeps those back that have a free slot. */
+/**
+ * The quota of the project, when it is reached; else a quota of agents, when every matching agent with a free slot is
+ * under a reached one.
+ */
 function reachedQuota(
   projectId: ProjectId,
   matching: readonly OnlineAgent[],
@@ -76,7 +82,7 @@ function isBusy({ busy, slots, takesNoJobs = "" }: OnlineAgent): boolean {
   return busy >= slots || takesNoJobs !== "";
 }
 
-/** The first of those that take no jobs speaks for the others. */
+/** Names the reason of the first agent that takes no jobs, as an example for the others. */
 function describeBusy(matching: readonly OnlineAgent[]): string {
   const reasons = matching.flatMap(({ takesNoJobs = "" }) => (takesNoJobs === "" ? [] : [takesNoJobs]));
   if (reasons.length === 0) return "busy";

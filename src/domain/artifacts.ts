@@ -1,26 +1,26 @@
-/** What an artifact consists of: files of a workspace, whose content is kept one after the other. */
+/** Artifacts: files of a workspace, whose contents are stored one after the other. */
 
 export const IF_MISSING = ["error", "warn", "ignore"] as const;
 export type IfMissing = (typeof IF_MISSING)[number];
 
-/** What a step is to keep, as its definition says it. */
+/** One artifact that a step declares in its definition. */
 export interface ArtifactRule {
   readonly name: string;
   /** Glob patterns within the workspace. */
   readonly paths: readonly string[];
   readonly ifMissing: IfMissing;
-  /** How long it is kept; null for as long as the installation says. */
+  /** How long the artifact is kept, milliseconds; null for the installation's default. */
   readonly retentionMs: number | null;
 }
 
-/** What an installation lets steps keep. */
+/** An installation's bounds on artifacts. */
 export interface ArtifactRules {
   readonly maxFileBytes: number;
-  /** Of one artifact with all its files. */
+  /** All files of one artifact together. */
   readonly maxArtifactBytes: number;
-  /** Of all artifacts of a run. */
+  /** All artifacts of one run together. */
   readonly maxRunBytes: number;
-  /** How long what says nothing else is kept, milliseconds. */
+  /** How long an artifact is kept whose definition does not say it, milliseconds. */
   readonly retentionMs: number;
 }
 
@@ -28,19 +28,19 @@ export interface ArtifactFile {
   /** Relative to the workspace, as {@link isArtifactPath} says. */
   readonly path: string;
   readonly sizeBytes: number;
-  /** Of the content, hexadecimal. */
+  /** Digest of the content, hexadecimal. */
   readonly sha256: string;
   readonly executable: boolean;
 }
 
-/** How content travels and is stored: in whole pieces, of which only the last may be shorter. */
+/** Content is sent and stored in pieces of this size; only the last piece may be shorter. */
 export const PIECE_BYTES = 256 * 1024;
 
-/** Of one artifact. */
+/** Bounds on the files of one artifact and on their paths. */
 export const MANIFEST_BOUNDS = { files: 10_000, pathBytes: 1_024, allPathBytes: 1 << 20 } as const;
 
 /**
- * True for a relative path of ordinary names, separated by `/`: nothing empty, no `.` or `..`, no backslash (which
+ * True for a relative path of ordinary names, separated by `/`: no empty name, no `.` or `..`, no backslash (which
  * separates names on other systems), no control characters, at most 1,024 bytes of UTF-8.
  */
 export function isArtifactPath(path: string): boolean {
@@ -49,12 +49,12 @@ export function isArtifactPath(path: string): boolean {
   return path.split("/").every((name) => name !== "" && name !== "." && name !== "..");
 }
 
-/** Bytes of all files together, which is what is stored. */
+/** Bytes of all files together: the stored size of the artifact. */
 export function bytesOfFiles(files: readonly Pick<ArtifactFile, "sizeBytes">[]): number {
   return files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
 }
 
-/** Where the content of the file at `index` begins. */
+/** The offset in the artifact, in bytes, at which the content of the file at `index` begins. */
 export function offsetOfFile(files: readonly Pick<ArtifactFile, "sizeBytes">[], index: number): number {
   return bytesOfFiles(files.slice(0, index));
 }
@@ -66,22 +66,26 @@ export interface FilePart {
   readonly isLast: boolean;
 }
 
-/** Cuts the content of files, one after the other, into that of each. Give it pieces of any length in their order. */
+/** Cuts the content of an artifact into parts of single files. It takes pieces of any length, in their order. */
 export class FileCutter {
   readonly #files: readonly Pick<ArtifactFile, "sizeBytes">[];
   #index = 0;
+  /** Bytes of the file at `#index` that have come. */
   #done = 0;
 
   constructor(files: readonly Pick<ArtifactFile, "sizeBytes">[]) {
     this.#files = files;
   }
 
-  /** The file that is not whole yet, and how much of it has come. */
+  /** The position of the file whose content is not complete, and the number of its bytes that have come. */
   get position(): { readonly index: number; readonly offset: number } {
     return { index: this.#index, offset: this.#done };
   }
 
-  /** Files without content come as empty parts as soon as they are reached; give an empty piece first to reach the first ones. */
+  /**
+   * An empty file gives one empty part, once the file before it is complete. An empty first piece gives the parts of
+   * empty files at the start.
+   */
   *cut(piece: Uint8Array): Generator<FilePart, void, void> {
     let at = 0;
     while (this.#index < this.#files.length) {

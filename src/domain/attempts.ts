@@ -1,13 +1,13 @@
-/** Attempts as users count them. */
+/** Attempts of jobs and steps, as users count them. */
 
 export interface Attempt {
-  /** From 1, within its run. */
+  /** From 1, within the run. */
   readonly attempt: number;
-  /** In earlier runs of which this one is a rerun. */
+  /** Number of attempts in the earlier runs that this run repeats. */
   readonly attemptsBefore: number;
 }
 
-/** Over its run and those before it. */
+/** The number that users see: it counts the attempts in earlier runs too. */
 export function shownAttempt({ attempt, attemptsBefore }: Attempt): number {
   return attemptsBefore + attempt;
 }

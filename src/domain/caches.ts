@@ -1,24 +1,25 @@
-/** What a cache entry is known by: its project, its key, and what paths it holds. */
+/** Cache entries: an entry is identified by its project, its key and the paths that it holds. */
 import { createHash } from "node:crypto";
 
-/** What an installation lets projects keep in caches. */
+/** An installation's bounds on caches. */
 export interface CacheRules {
-  /** Of one entry, as it is stored. */
+  /** One entry, as it is stored. */
   readonly maxEntryBytes: number;
-  /** Of all entries of a project; the least recently used go when there are more. */
+  /** All entries of a project together; when they are more, the least recently used ones are removed. */
   readonly maxProjectBytes: number;
-  /** How long an entry stays that nobody uses, milliseconds. */
+  /** An entry is removed when no step has used it for this long, milliseconds. */
   readonly retentionMs: number;
 }
 
+/** Greatest length of a key, in characters. */
 export const CACHE_KEY_LENGTH = 512;
 
-/** How long after the end of its job an entry may still come, milliseconds. */
+/** How long after the end of its job an agent may still send a cache entry, milliseconds. */
 export const KEEP_CACHE_MS = 900_000;
 
 /**
- * Stands for the patterns that an entry was made of, and for how it is packed: an entry under another one would put other files
- * into a workspace, or could not be unpacked.
+ * A digest of the patterns of a cache entry and of the way it is packed. Entries of another version hold other files,
+ * or cannot be unpacked, so a step never gets them.
  */
 export function cacheVersion(paths: readonly string[]): string {
   return createHash("sha256")
@@ -26,7 +27,7 @@ export function cacheVersion(paths: readonly string[]): string {
     .digest("hex");
 }
 
-/** True for a pattern whose paths are within the workspace, whatever they are. */
+/** True for a pattern that can match paths inside the workspace only. */
 export function isInnerPattern(pattern: string): boolean {
   const path = pattern.replace(/^!/, "");
   return !/^[/~]|\\/.test(path) && !path.split("/").includes("..");

@@ -2,7 +2,7 @@
 export interface Clock {
   /** Milliseconds since the Unix epoch; may jump. */
   now(): number;
-  /** Milliseconds of a clock that never jumps; only differences mean anything. */
+  /** Milliseconds of a clock that never jumps; only differences have a meaning. */
   monotonic(): number;
 }
 

@@ -1,20 +1,21 @@
-/** What is stored in the inbox of an aggregate: asked by users through an edge, or by actors of other aggregates. */
+/** Commands in the inbox of an aggregate, from users through an edge or from actors of other aggregates. */
 import type { GroupMember } from "./groups.ts";
 import type { ApprovalId, JobRunId, ProjectId, RunId, StepRunId, UserId } from "./ids.ts";
 import type { PlannedGroup } from "./plan.ts";
 
 export type CommandBody = UserCommand | CancelCommand | VoteCommand | EnterCommand | LeaveCommand | PlaceCommand;
 
-/** From the edges, to a run. */
+/** From a user to a run. */
 export interface UserCommand {
   readonly kind: "stop" | "pause" | "resume";
   readonly reason: string;
-  /** Who asked, as the user named themselves, and the authenticated caller. */
+  /** The user, by the name that the request gives. */
   readonly operator: string;
+  /** The authenticated caller. */
   readonly actor: string;
 }
 
-/** From the edges, to one job of a run, or to what that job runs now. */
+/** From a user to one job of a run, or to the step that the job runs. */
 export type CancelCommand = {
   readonly jobId: JobRunId;
   readonly reason: string;
@@ -22,33 +23,39 @@ export type CancelCommand = {
   readonly actor: string;
 } & ({ readonly kind: "cancelJob" } | { readonly kind: "cancelStep"; readonly stepRunId: StepRunId });
 
-/** From the edges, to a run of which an approval is pending. */
+/** From a user to a run with a pending approval. */
 export interface VoteCommand {
   readonly kind: "approve" | "reject";
   readonly approvalId: ApprovalId;
-  /** The authenticated caller, who may. */
+  /** The authenticated caller; the edge has checked that this user may vote. */
   readonly voter: { readonly userId: UserId; readonly name: string };
   readonly comment: string;
 }
 
-/** To a group, from a run or a job that needs a place; a repeat asks for the same answer. */
+/** From a run or a job that needs a place, to its group. A repeat gets the same answer. */
 export interface EnterCommand {
   readonly kind: "enter";
   readonly member: GroupMember;
   readonly projectId: ProjectId;
-  /** With its final name. */
+  /** The group, with its name evaluated. */
   readonly group: PlannedGroup;
-  /** By the trigger of a run that is not stored yet: it is answered, and told nothing else. */
+  /**
+   * True when a trigger reserves a place for a run that is not stored yet: the group answers the command, and sends the
+   * run no message.
+   */
   readonly isReservation: boolean;
 }
 
-/** To a group, from a member that has ended. */
+/** From a member that has ended, to its group. */
 export interface LeaveCommand {
   readonly kind: "leave";
   readonly member: GroupMember;
 }
 
-/** From a group to the run of a member; `by` is the run for which it has to end, or that has what it asked for. */
+/**
+ * From a group to the run of a member. `by`: the run for which the member must end, or that has the place which it
+ * asked for.
+ */
 export interface PlaceCommand {
   readonly kind: "placed" | "superseded" | "placeRefused";
   readonly member: GroupMember;

@@ -1,6 +1,6 @@
-/** What of a disk is to stay free: the lesser of the two. */
+/** How much of a disk must stay free: the lesser of the two amounts. */
 export interface DiskFloor {
   readonly bytes: number;
-  /** Of all of it, 0 to 100. */
+  /** Percent of the size of the disk, 0 to 100. */
   readonly percent: number;
 }

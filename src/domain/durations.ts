@@ -1,11 +1,13 @@
 /** Durations as users write them: `90s`, `15m`, `2h`, `1h30m`, `500ms`. */
 
 const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
-/** What every duration matches; whether it is one that can be counted, {@link parseDuration} says. */
+/** The form of a duration. {@link parseDuration} also refuses one that is too large to count in milliseconds. */
 export const DURATION_PATTERN = /^(?:\d+(?:ms|s|m|h|d))+$/;
 const PART = /(\d+)(ms|s|m|h|d)/g;
 
-/** Milliseconds of a duration text, or undefined when it is none. Whole numbers only; units may be chained. */
+/**
+ * The milliseconds of a duration, or undefined for a text that is not one. Whole numbers only; units may be chained.
+ */
 export function parseDuration(text: string): number | undefined {
   if (!DURATION_PATTERN.test(text)) return undefined;
   let total = 0;

@@ -1,7 +1,7 @@
 /**
- * Effects: what `decide` returns besides the next state, as data. `send` and `spawn` are done within the turn, in
- * memory; every other effect is saved as owed with the snapshot and performed after the save. Each may be performed
- * again after a crash, so each is idempotent at its target.
+ * Effects: data that `decide` returns beside the next state. `send` and `spawn` are done in memory, within the turn.
+ * Every other effect is saved with the snapshot as owed, and performed after the save. After a crash it may be
+ * performed again, so each effect is idempotent at its target.
  */
 import type { CommandBody } from "./commands.ts";
 import type { EventDraft } from "./events.ts";
@@ -9,13 +9,13 @@ import type { AgentId, CommandId, JobRunId, ProjectId, RootId, RunId, StepRunId 
 import type { AgentSelector } from "./labels.ts";
 import type { ApprovalStatus, JobStatus, RunStatus, StepStatus } from "./status.ts";
 
-/** Where a message goes within one aggregate. */
+/** The address of an actor within its aggregate. */
 export interface ActorRef {
   readonly kind: string;
   readonly id: string;
 }
 
-/** A queued job on the board: a hint that it waits; the grant is decided by the job actor. */
+/** A queued job on the board. An offer is a hint: the job actor decides whether a claim is granted. */
 export interface Offer {
   readonly runId: RunId;
   readonly jobId: JobRunId;
@@ -24,11 +24,11 @@ export interface Offer {
   readonly selector: AgentSelector;
   /** Larger goes first. */
   readonly priority: number;
-  /** Unix milliseconds of the time at which the job began to wait. */
+  /** When the job began to wait for an agent, Unix milliseconds. */
   readonly queuedAt: number;
 }
 
-/** A granted step on its way to the agent. The agent's boot id and the token are what the actor has saved. */
+/** A granted step on its way to the agent. Boot id and token are those of the grant that the job actor has saved. */
 export interface GrantedStep {
   readonly agentId: AgentId;
   readonly bootId: string;
@@ -43,12 +43,12 @@ export interface GrantedStep {
   readonly requestId: string;
 }
 
-/** What became of a stored command. */
+/** The answer of an actor to a stored command. */
 export interface Verdict {
   readonly outcome: "accepted" | "refused";
-  /** After it was decided, of what it spoke of: the run, a job or a step of it, or an approval. */
+  /** Status after the decision, of the object of the command: the run, one of its jobs or steps, or an approval. */
   readonly status: RunStatus | JobStatus | StepStatus | ApprovalStatus;
-  /** Of a place in a group that was refused: the run that has it. */
+  /** The run that has the place, when a place in a group was refused. */
   readonly by?: RunId | null;
 }
 
@@ -62,12 +62,13 @@ export type OwedEffect =
       readonly dueAt: number;
     }
   | { readonly type: "offer"; readonly offer: Offer }
+  /** The job's offer leaves the board. `projectId` is part of the stored format, and no board needs it. */
   | { readonly type: "withdraw"; readonly jobId: JobRunId; readonly projectId: ProjectId }
-  /** A granted job has places in quotas, by their names; and gives them up when it ends. */
+  /** A granted job has a place in each of these quotas, and gives the places up when it ends (`vacate`). */
   | { readonly type: "occupy"; readonly jobId: JobRunId; readonly quotas: readonly string[] }
   | { readonly type: "vacate"; readonly jobId: JobRunId; readonly quotas: readonly string[] }
   | { readonly type: "dispatch"; readonly order: GrantedStep }
-  /** Ask the agent to end a step: politely, then by force after the grace. */
+  /** The agent ends a step: politely, and by force after `graceMs`. */
   | {
       readonly type: "revoke";
       readonly agentId: AgentId;
@@ -77,24 +78,30 @@ export type OwedEffect =
       readonly graceMs: number;
       readonly reason: string;
     }
-  /** The job is over at its agent: the slot is free, the workspace can go; `succeeded` is missing in what older nodes owe. */
+  /**
+   * The job has ended at its agent: the slot is free, and the workspace can be removed. Effects of older nodes have no
+   * `succeeded`.
+   */
   | { readonly type: "release"; readonly agentId: AgentId; readonly jobId: JobRunId; readonly succeeded?: boolean }
-  /** A final report is processed: the agent may forget it. */
+  /** A final report was processed: the agent may forget the step. */
   | { readonly type: "acknowledge"; readonly agentId: AgentId; readonly stepRunId: StepRunId; readonly token: number }
-  /** The report is of a grant that is over: the agent kills that step and forgets it. */
+  /** A report names a grant that is over: the agent kills that step and forgets it. */
   | { readonly type: "refuse"; readonly agentId: AgentId; readonly stepRunId: StepRunId; readonly token: number }
-  /** The claimed job is not to be had (any more). */
+  /** The agent does not get the job that was claimed for it. */
   | { readonly type: "refuseClaim"; readonly agentId: AgentId; readonly requestId: string }
-  /** Something said to another aggregate: it is stored in that one's inbox, under an id that is the same for the same thing. */
+  /**
+   * A command to another aggregate, stored in its inbox. The same command always has the same id, so that a repeat
+   * changes nothing.
+   */
   | { readonly type: "command"; readonly to: RootId; readonly commandId: CommandId; readonly body: CommandBody }
   | { readonly type: "answer"; readonly commandId: CommandId; readonly verdict: Verdict };
 
-/** An effect within the aggregate: decided in the same turn. */
+/** An effect within the aggregate, done in the same turn. */
 export type LocalEffect<Message, State> =
   | { readonly type: "send"; readonly to: ActorRef; readonly message: Message }
   | { readonly type: "spawn"; readonly actor: ActorRef; readonly state: State };
 
-/** What `decide` returns; `next` is the same object when nothing changed. */
+/** The result of `decide`; `next` is the same object when nothing changed. */
 export interface Decision<State, Effect> {
   /** What the transition table says: a target state (also the state that the actor was in), `same` or `late`. */
   readonly entry: "moved" | "same" | "late";

@@ -1,7 +1,7 @@
 /**
- * The one error table: reason word -> HTTP status, gRPC status and whether the same call may succeed later.
- * Every error that a user can meet is a {@link MillraceError} with one of these reasons; the edges translate it
- * in one function each.
+ * The one error table: reason word -> HTTP status, gRPC status, and whether the same call may succeed later. Every
+ * error that users get is a {@link MillraceError} with one of these reasons. Each edge translates errors in one
+ * function.
  */
 
 /** gRPC status numbers. Source: https://grpc.io/docs/guides/status-codes/ */
@@ -52,7 +52,10 @@ export const ERROR_TABLE = {
 
 export type ErrorReason = keyof typeof ERROR_TABLE;
 
-/** One problem of a request or a definition. `line` and `column` count from 1 and are absent where there is no text. */
+/**
+ * One problem of a request or a definition. `line` and `column` count from 1; they are absent for a request without a
+ * text.
+ */
 export interface Problem {
   readonly code: string;
   /** JSON pointer (RFC 6901) into the body or the definition. */
@@ -62,7 +65,7 @@ export interface Problem {
   readonly column?: number;
 }
 
-/** An error that a user can meet: what is wrong, where, and what to do. */
+/** An error for users: its message says what is wrong, where, and what to do. */
 export class MillraceError extends Error {
   override readonly name = "MillraceError";
   readonly reason: ErrorReason;

@@ -1,4 +1,4 @@
-/** Events of the published vocabulary: what happened to a run, job, step or agent, numbered per run. */
+/** Events: what happened to a run, its jobs, steps and approvals, numbered within the run. */
 import type { JobRunId, PipelineId, RunId, StepRunId } from "./ids.ts";
 
 export const LIFECYCLES = [
@@ -20,21 +20,21 @@ export const LIFECYCLES = [
   "rejected",
   "expired",
 ] as const;
-/** `waiting` and `stopping` say something of an object whose status stays as it is. */
+/** `waiting` and `stopping` do not change the status of the object. */
 export type Lifecycle = (typeof LIFECYCLES)[number];
 
 export const EVENT_OBJECTS = ["pipeline", "job", "step", "approval"] as const;
 export type EventObject = (typeof EVENT_OBJECTS)[number];
 
-/** What made a transition come about: the message with which its chain began, and who sent it. */
+/** The cause of a transition: the message from outside the aggregate from which it follows, and the sender. */
 export interface Cause {
-  /** `trigger`, `stop`, `claimRequested`, `reported` ..., or `timer:` and its name. */
+  /** `trigger`, `stop`, `claimRequested`, `reported` ..., or `timer:` and the timer's name. */
   readonly cause: string;
-  /** A user's name or an agent's id; empty where nobody did. */
+  /** A user's name or an agent's id; empty when neither has sent the message. */
   readonly by: string;
 }
 
-/** What an actor says; number, time and the enclosing run are added when it is saved. */
+/** An event as an actor publishes it. The kernel adds number, time and run when it saves the event. */
 export interface EventDraft {
   readonly object: EventObject;
   readonly lifecycle: Lifecycle;
@@ -44,7 +44,10 @@ export interface EventDraft {
   readonly stepRunId: StepRunId | null;
   /** Status word of the object after the event. */
   readonly status: string;
-  /** Ours alone: reason, exit code, agent, attempt, and once it is decided its {@link Cause}; never text with secrets. */
+  /**
+   * Fields beyond the published vocabulary: reason, exit code, agent, attempt, and the {@link Cause} once decided.
+   * Never secrets.
+   */
   readonly data: Readonly<Record<string, string | number | boolean | null>>;
 }
 

@@ -1,23 +1,25 @@
-/** Concurrency groups, as those see them who ask for a place. */
+/** Concurrency groups, from the side of their members. */
 import { asId, type GroupId, type RunId } from "./ids.ts";
 
-/** What a run or a job knows of its group from when it has asked for a place until it leaves. */
+/** The place of a run or a job in its group, from the request for the place until the member leaves. */
 export interface Place {
   readonly groupId: GroupId;
   readonly name: string;
-  /** False while it waits. */
+  /** False while the member waits for the place. */
   readonly held: boolean;
 }
 
 const NAME_CHARS = 200;
 
-/** A group's name as an expression gave it, or undefined for what is none. */
+/**
+ * The group's name from the value of an expression; undefined when the value is not a valid name (1 to 200 characters).
+ */
 export function groupNameOf(value: unknown): string | undefined {
   const name = typeof value === "string" || typeof value === "number" ? String(value).trim() : "";
   return name === "" || name.length > NAME_CHARS ? undefined : name;
 }
 
-/** Who is in a group: a run, or a job of it, or a cell of a job that was spread. */
+/** A member of a group: a run, a job of a run, or a cell of a job that was spread. */
 export interface GroupMember {
   readonly runId: RunId;
   /** Position in the plan; null for the run as a whole. */
@@ -25,13 +27,13 @@ export interface GroupMember {
   readonly cell: number | null;
 }
 
-/** The same for the same member; sorts by the creation of runs, and within one by the plan. */
+/** The key of a member. Keys sort by the creation of the runs, and within a run by the plan. */
 export function memberKey({ runId, job, cell }: GroupMember): string {
   if (job === null) return runId;
   return `${runId}/${padded(job)}${cell === null ? "" : `.${padded(cell)}`}`;
 }
 
-/** The reverse of {@link memberKey}. */
+/** The member with this key: the reverse of {@link memberKey}. */
 export function memberOf(key: string): GroupMember {
   const [runId, job, cell] = key.split(/[/.]/);
   return { runId: asId<RunId>(runId!), job: toPosition(job), cell: toPosition(cell) };

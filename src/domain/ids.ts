@@ -24,7 +24,7 @@ export type GroupId = Branded<"group">;
 export type ArtifactId = Branded<"artifact">;
 export type PackageId = Branded<"package">;
 export type CacheId = Branded<"cache">;
-/** What an aggregate is known by. */
+/** The id of an aggregate: the id of its root actor. */
 export type RootId = RunId | GroupId;
 
 interface IdByPrefix {
@@ -49,19 +49,19 @@ const CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const TIME_CHARS = 10;
 const RANDOM_CHARS = 16;
 
-/** A fresh id, for example `run_01JD...`; sorts by the time of its making within one process. */
+/** A new random id, for example `run_01JD...`. Ids of one process sort by the time of their creation. */
 export function newId<P extends keyof IdByPrefix>(prefix: P): IdByPrefix[P] {
   return `${prefix}_${nextUlid()}` as IdByPrefix[P];
 }
 
-/** When the id of a run was made, Unix milliseconds: the moment of its trigger. */
+/** The time at which the id of a run was made, Unix milliseconds: the time of its trigger. */
 export function timeOf(runId: RunId): number {
   return decodeTime(runId.slice(runId.indexOf("_") + 1));
 }
 
 /**
- * The id of attempt `attempt` (from 1) of the job at `jobIndex` (from 0, in plan order) of a run, or of one of the cells
- * (from 0) that were made of it when it began.
+ * The id of attempt `attempt` (from 1) of the job at `jobIndex` (from 0, in plan order) of a run; with `cell` (from 0),
+ * of a cell that was made when the job began.
  */
 export function jobRunId(runId: RunId, jobIndex: number, attempt: number, cell: number | null = null): JobRunId {
   return derive("job", runId, cell === null ? `${jobIndex}/${attempt}` : `${jobIndex}.${cell}/${attempt}`);
@@ -72,47 +72,52 @@ export function stepRunId(runId: RunId, jobId: JobRunId, stepIndex: number, atte
   return derive("step", runId, `${jobId}/${stepIndex}/${attempt}`);
 }
 
-/** The id of the approval before a stage or before a job (positions from 0, in plan order; of a matrix that of its first cell). */
+/**
+ * The id of the approval before a stage or a job (positions from 0, in plan order; for a matrix, the position of its
+ * first cell).
+ */
 export function approvalId(runId: RunId, gate: { readonly stage: number } | { readonly job: number }): ApprovalId {
   return derive("apr", runId, "stage" in gate ? `stage ${gate.stage}` : `approval of job ${gate.job}`);
 }
 
-/** The id of the definition of a run that has one of its own, which no head of its pipeline ever was. */
+/**
+ * The id of the definition of an ad hoc run: the definition belongs to the run, and was never the head of a pipeline.
+ */
 export function adHocRevisionId(runId: RunId): RevisionId {
   return asId<RevisionId>(`adh_${runId.slice(runId.indexOf("_") + 1)}`);
 }
 
-/** True for an id that {@link adHocRevisionId} has made. */
+/** True for an id from {@link adHocRevisionId}. */
 export function isAdHocRevision(revisionId: string): boolean {
   return revisionId.startsWith("adh_");
 }
 
-/** The id of what a step keeps under a name, under one grant. */
+/** The id of the artifact with this name that a step sends under one grant. */
 export function artifactIdOf(runId: RunId, stepRun: StepRunId, token: number, name: string): ArtifactId {
   return derive("art", runId, `${stepRun}/${token}/${name}`);
 }
 
-/** The id of the cache entry of a project that has this key, made of paths which this version stands for. */
+/** The id of the cache entry of a project with this key; `version` is the digest from `cacheVersion`. */
 export function cacheIdOf(projectId: ProjectId, version: string, key: string): CacheId {
   return asId<CacheId>(`cch_${digestOf(projectId, version, key)}`);
 }
 
-/** The id of the content that a step's agent sends as a cache entry: of other content it is another one. */
+/** The id of the content that a step's agent sends for a cache entry. Other content has another id. */
 export function cacheBlobIdOf(cacheId: CacheId, stepRun: StepRunId, token: number, sha256: string): string {
   return `cchb_${digestOf(cacheId, stepRun, `${token}`, sha256)}`;
 }
 
-/** The id of the group of that name in a project. */
+/** The id of the group with this name in a project. */
 export function groupIdOf(projectId: ProjectId, name: string): GroupId {
   return asId<GroupId>(`grp_${digestOf(projectId, name)}`);
 }
 
-/** The id of what one actor tells another aggregate: the same for the same thing told again. */
+/** The id of a command from an actor to another aggregate. The same command, sent again, has the same id. */
 export function commandIdOf(...path: readonly string[]): CommandId {
   return asId<CommandId>(`cmd_${digestOf(...path)}`);
 }
 
-/** A user-supplied string taken as an id of one kind, without a check that it exists. */
+/** Takes a text as an id of one kind. It does not check the form of the id, nor that such an object exists. */
 export function asId<T extends Branded<string>>(text: string): T {
   return text as T;
 }

@@ -1,4 +1,4 @@
-/** Labels of agents and the selectors that jobs put on them; one matcher for the board, the dry run and the agents' own checks. */
+/** Labels of agents, and the selectors of jobs. The board, the gateways and the dry run use the same matcher. */
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -26,7 +26,10 @@ export function selectorMatches(selector: AgentSelector, labels: Labels): boolea
   return failingClause(selector, labels) === undefined;
 }
 
-/** The first clause of `selector` that `labels` fail, as text for people (`os In (linux)`), or undefined when all hold. */
+/**
+ * The first clause of `selector` that `labels` do not meet, as text for people (`os In (linux)`); undefined when they
+ * meet all.
+ */
 export function failingClause(selector: AgentSelector, labels: Labels): string | undefined {
   for (const label of selector.matchLabels) {
     const [key, value] = label;
@@ -38,7 +41,7 @@ export function failingClause(selector: AgentSelector, labels: Labels): string |
   return undefined;
 }
 
-/** Every clause of `selector` as text for people; none for one that matches every agent. */
+/** Every clause of `selector` as text for people; none for a selector that matches every agent. */
 export function describeSelector({ matchLabels, matchExpressions }: AgentSelector): readonly string[] {
   return [...matchLabels.map(describeLabel), ...matchExpressions.map(describeExpression)];
 }

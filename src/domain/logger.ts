@@ -1,4 +1,4 @@
-/** A structured logger; `fields` never hold secrets. */
+/** A structured logger. Callers never put secrets into `fields`. */
 export interface Logger {
   debug(fields: Readonly<Record<string, unknown>>, message: string): void;
   info(fields: Readonly<Record<string, unknown>>, message: string): void;

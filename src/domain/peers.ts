@@ -1,8 +1,8 @@
-/** What the decision of an actor may look at besides its own state. */
+/** What an actor may read for a decision besides its own state. */
 import type { OutputsReader } from "./outputs.ts";
 
 export interface Peers {
-  /** The state of another actor of the aggregate, as it stands in the turn; undefined for one that is not there. */
+  /** The state of another actor of the aggregate at this point of the turn; undefined when there is no such actor. */
   state(id: string): unknown;
   readonly outputs: OutputsReader;
 }

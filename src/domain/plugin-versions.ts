@@ -1,4 +1,7 @@
-/** Versions of plugins, and what a reference to one may leave open. Source: https://semver.org/spec/v2.0.0.html, without build metadata. */
+/**
+ * Versions of plugins, and references that match several of them. Source: https://semver.org/spec/v2.0.0.html, without
+ * build metadata.
+ */
 
 const NUMBER = "(?:0|[1-9]\\d{0,8})";
 const WORD = `(?:${NUMBER}|\\d*[A-Za-z-][\\dA-Za-z-]*)`;
@@ -10,7 +13,7 @@ export function isVersion(text: string): boolean {
   return text.length <= 64 && VERSION.test(text);
 }
 
-/** Negative when `a` comes before `b`; both are versions. */
+/** Negative when `a` is older than `b`, 0 when they are equal, else positive; both must be versions. */
 export function compareVersions(a: string, b: string): number {
   const [one, other] = [partsOf(a), partsOf(b)];
   for (const [index, number] of one.numbers.entries()) {
@@ -26,18 +29,18 @@ export function compareVersions(a: string, b: string): number {
 }
 
 /**
- * The newest of `versions` that `wanted` stands for: `1.2.3` for itself, `1` and `1.2` for what begins so and is no
- * pre-release. A `v` before it counts for nothing. Undefined for none.
+ * The newest of `versions` that `reference` matches; undefined when none does. `1.2.3` matches itself; `1` and `1.2`
+ * match versions that begin with them and are not pre-releases. A `v` before the number is ignored.
  */
-export function newestMatching(wanted: string, versions: readonly string[]): string | undefined {
-  const text = wanted.replace(/^v/, "");
+export function newestMatching(reference: string, versions: readonly string[]): string | undefined {
+  const text = reference.replace(/^v/, "");
   if (isVersion(text)) return versions.find((version) => version === text);
   if (!BEGINNING.test(text)) return undefined;
   const matching = versions.filter((version) => version.startsWith(`${text}.`) && !version.includes("-"));
   return newest(matching);
 }
 
-/** The newest of some versions. */
+/** The newest version; undefined for an empty list. */
 export function newest(versions: readonly string[]): string | undefined {
   return versions.toSorted(compareVersions).at(-1);
 }
@@ -48,7 +51,7 @@ function partsOf(version: string): { readonly numbers: readonly number[]; readon
   return { numbers, words: dash === -1 ? [] : version.slice(dash + 1).split(".") };
 }
 
-/** Numbers come before words; what is missing before both. */
+/** Numbers sort before words, and a missing part sorts before both. */
 function compareWords(word: string, other: string | undefined): number {
   if (other === undefined) return 1;
   const [isNumber, isOtherNumber] = [/^\d+$/.test(word), /^\d+$/.test(other)];

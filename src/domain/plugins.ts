@@ -1,16 +1,16 @@
-/** Plugins: what one says of itself, how definitions name it, and what is known of those that the registry has. */
+/** Plugins: their manifests, the references in definitions, and what the registry knows about them. */
 
 /** Bounds of a plugin and its package. */
 export const PLUGIN_BOUNDS = {
   manifestBytes: 65_536,
-  /** Of the package as it travels. */
+  /** The package as it is sent. */
   packedBytes: 32 * 1024 * 1024,
-  /** Of all of its files. */
+  /** All files of the package together. */
   unpackedBytes: 128 * 1024 * 1024,
   files: 2_000,
   /** Characters of a name. */
   nameChars: 200,
-  /** Of one plugin, in the registry. */
+  /** Versions of one plugin in the registry. */
   versions: 1_000,
 } as const;
 
@@ -19,11 +19,11 @@ export const MANIFEST_FILE = "plugin.yaml";
 
 export interface PluginAction {
   readonly description: string;
-  /** JSON Schema (2020-12) of the arguments; null takes any. */
+  /** JSON Schema (2020-12) of the arguments; null accepts all arguments. */
   readonly args: JsonSchema | null;
-  /** Names of the outputs that it writes, for people. */
+  /** Names of the outputs that the action writes, for people. */
   readonly outputs: readonly string[];
-  /** A program and its arguments; what begins with `./` is a file of the plugin. */
+  /** A program and its arguments; a word that begins with `./` is a file of the plugin. */
   readonly command: readonly string[];
 }
 
@@ -33,18 +33,18 @@ export interface PluginManifest {
   readonly name: string;
   readonly version: string;
   readonly description: string;
-  /** At least one. */
+  /** The actions by name; at least one. */
   readonly actions: Readonly<Record<string, PluginAction>>;
-  /** What a step does that names no action; null when it has to name one. */
+  /** The action of a step that names none; null when a step must name one. */
   readonly defaultAction: string | null;
-  /** `linux` or `linux/x64`, in the words of Node; empty for all. */
+  /** `linux` or `linux/x64`, as Node names platforms; empty for all platforms. */
   readonly platforms: readonly string[];
 }
 
-/** A version of a plugin that can be had, and what its bytes have to be. */
+/** A version of a plugin in the registry, with the digest and size of its package. */
 export interface PluginRelease {
   readonly manifest: PluginManifest;
-  /** Of the package, hexadecimal. */
+  /** Digest of the package, hexadecimal. */
   readonly sha256: string;
   readonly sizeBytes: number;
 }
@@ -55,45 +55,51 @@ export interface PluginPin {
   readonly sizeBytes: number;
 }
 
-/** What is known of a plugin that a definition names. */
+/** What the registry knows about a plugin that a definition names. */
 export type FoundPlugin =
   | {
       readonly found: "release";
       readonly release: PluginRelease;
-      /** What breaks the schema of an action; `isLate` tells of places whose values are not known yet. */
-      checkArgs(action: PluginAction, args: unknown, isLate: (path: ArgsPath) => boolean): readonly ArgsProblem[];
+      /**
+       * Problems of the arguments under the action's schema. `isDeferred`: true for a place whose value is known only
+       * during the run.
+       */
+      checkArgs(action: PluginAction, args: unknown, isDeferred: (path: ArgsPath) => boolean): readonly ArgsProblem[];
     }
-  /** The registry has others; newest first. */
+  /** The registry has other versions of the plugin; newest first. */
   | { readonly found: "otherVersions"; readonly versions: readonly string[] }
-  /** The registry has no plugin of that name; `names` are those that it has. */
+  /** The registry has no plugin of that name; `names` are the names of its plugins. */
   | { readonly found: "nothing"; readonly names: readonly string[] };
 
-/** Of a reference as it stands in `uses`. */
+/** Looks up a reference as it is written in `uses`. */
 export type PluginLookup = (uses: string) => FoundPlugin;
 
 export type ArgsPath = readonly (string | number)[];
 
 export interface ArgsProblem {
   readonly path: ArgsPath;
-  /** For people, and without a value: `must be string`. */
+  /** For people, without the value that was given: `must be string`. */
   readonly message: string;
 }
 
 const BUILTINS: readonly string[] = ["shell", "checkout", "artifact", "cache", "http"];
 
-/** True for `<plugin_path>@<version>`, unless it is a builtin with its version. */
+/** True for `<plugin_path>@<version>`; false for a builtin with its version, such as `checkout@v1`. */
 export function isPluginReference(uses: string): boolean {
   const { name, version } = splitReference(uses);
   return name !== "" && version !== "" && !(version === "v1" && BUILTINS.includes(name));
 }
 
-/** The two parts of `<plugin_path>@<version>`; one that is missing is empty. */
+/** The two parts of `<plugin_path>@<version>`; a missing part is empty. */
 export function splitReference(uses: string): { readonly name: string; readonly version: string } {
   const at = uses.lastIndexOf("@");
   return at === -1 ? { name: uses, version: "" } : { name: uses.slice(0, at), version: uses.slice(at + 1) };
 }
 
-/** What a step does: the action that it names, else the plugin's default. Undefined when there is none such. */
+/**
+ * The action of a step: the one with the given name, or the default action for an empty name; undefined when the plugin
+ * has none such.
+ */
 export function actionOf(manifest: PluginManifest, named: string): readonly [name: string, PluginAction] | undefined {
   const name = named === "" ? manifest.defaultAction : named;
   if (name === null || !Object.hasOwn(manifest.actions, name)) return undefined;

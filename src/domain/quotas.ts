@@ -1,12 +1,12 @@
 /**
- * Quotas: how many jobs may run at once of a project, and on the agents of a group. A group is what agents with a label have
- * in common. Pure.
+ * Quotas: how many jobs of a project may run at once, and how many jobs may run at once on the agents with a given
+ * label. Pure.
  */
 import type { ProjectId } from "./ids.ts";
 import type { Labels } from "./labels.ts";
 
 export interface Quotas {
-  /** Of each project that has none of its own; null for no bound. */
+  /** The limit of each project without one of its own; null for no limit. */
   readonly everyProject: number | null;
   readonly projects: ReadonlyMap<string, number>;
   readonly labels: readonly LabelQuota[];
@@ -18,7 +18,7 @@ export interface LabelQuota {
   readonly limit: number;
 }
 
-/** One quota; `name` is that under which its jobs are counted: `project:default`, `label:pool=gpu`. */
+/** One quota. The board counts its jobs under `name`: `project:default`, `label:pool=gpu`. */
 export interface Quota {
   readonly name: string;
   readonly limit: number;
@@ -34,17 +34,19 @@ export interface QuotaUse extends Quota {
 
 export const NO_QUOTAS: Quotas = { everyProject: null, projects: new Map(), labels: [] };
 
+/** The quota of a project; undefined when it has none. */
 export function projectQuota({ everyProject, projects }: Quotas, projectId: ProjectId): Quota | undefined {
   const limit = projects.get(projectId) ?? everyProject;
   if (limit === null) return undefined;
   return { name: `project:${projectId}`, limit, subject: { kind: "project", projectId } };
 }
 
-/** Of the groups that an agent with these labels is of. */
+/** The quotas that apply to an agent with these labels. */
 export function agentQuotas(quotas: Quotas, labels: Labels): readonly Quota[] {
   return quotas.labels.filter(({ key, value }) => labels[key] === value).map(toQuota);
 }
 
+/** The quotas of all labels. */
 export function labelQuotas({ labels }: Quotas): readonly Quota[] {
   return labels.map(toQuota);
 }

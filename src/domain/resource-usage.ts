@@ -1,7 +1,7 @@
-/** What a step has used up, as its agent has seen it. */
+/** Processor time and memory that a step has used, as its agent measured them. */
 export interface ResourceUsage {
-  /** Time on processors of all its processes together, user and system, milliseconds; about 10 ms exact. */
+  /** Processor time of all its processes together, user and system, milliseconds; exact to about 10 ms. */
   readonly cpuMs: number;
-  /** The most memory that was resident at a time, bytes; 0 when the step was over before anybody looked. */
+  /** Greatest resident memory at one time, bytes; 0 when the step ended before the first measurement. */
   readonly maxRssBytes: number;
 }

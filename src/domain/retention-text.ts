@@ -1,4 +1,6 @@
-/** Bounds of retention as operators write them: `90d`, `1000/pipeline`, `90d,1000/pipeline,20000/project`, `forever`. */
+/**
+ * Bounds of retention as operators write them: `90d`, `1000/pipeline`, `90d,1000/pipeline,20000/project`, `forever`.
+ */
 import { parseDuration } from "./durations.ts";
 import type { Bound } from "./retention.ts";
 
@@ -7,13 +9,13 @@ export const MAX_KEPT_RUNS = 100_000_000;
 const MIN_AGE_MS = 1_000;
 const MAX_AGE_MS = 36_500 * 86_400_000;
 
-/** An age, in milliseconds, or undefined when it is none from 1 s to 100 years. */
+/** An age in milliseconds; undefined when the text is not a duration from 1 s to 100 years. */
 export function parseAge(text: string): number | undefined {
   const ms = parseDuration(text);
   return ms !== undefined && ms >= MIN_AGE_MS && ms <= MAX_AGE_MS ? ms : undefined;
 }
 
-/** The shortest text that {@link parseAge} takes for it. */
+/** The shortest text for an age that {@link parseAge} reads. */
 export function formatAge(ms: number): string {
   for (const [unit, unitMs] of [
     ["d", 86_400_000],
@@ -26,11 +28,11 @@ export function formatAge(ms: number): string {
   return `${ms}ms`;
 }
 
-/** Undefined for what is no bound, or names one of its parts twice. */
+/** The bound that a text describes; undefined when the text is not a bound, or gives a part twice. */
 export function parseBound(text: string): Bound | undefined {
   if (text.trim() === "forever") return UNBOUNDED;
   const bound: { -readonly [K in keyof Bound]: Bound[K] } = { ...UNBOUNDED };
-  for (const part of text.split(",").map((each) => each.trim())) {
+  for (const part of text.split(",").map((written) => written.trim())) {
     const [, count, of] = /^(\d{1,9})\/(pipeline|project)$/.exec(part) ?? [];
     const field = of === "pipeline" ? "perPipeline" : of === "project" ? "perProject" : "ageMs";
     const value = count === undefined ? parseAge(part) : Number(count);

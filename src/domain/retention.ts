@@ -1,29 +1,35 @@
-/** What is kept of runs that are over, and for how long. Pure. */
+/** Retention: which parts of ended runs are kept, and for how long. Pure. */
 import type { RunId } from "./ids.ts";
 
-/** `runs`: a run with all that it has left; the others may go before it. */
+/** `runs`: a run with everything that belongs to it. The other parts may be removed before the run. */
 export const KEPT_PARTS = ["runs", "logs", "artifacts", "events"] as const;
 export type KeptPart = (typeof KEPT_PARTS)[number];
 
-/** What exceeds any of these goes; null bounds nothing. */
+/** How much of a part is kept. The part of a run that exceeds any of these is removed; null is no bound. */
 export interface Bound {
-  /** Since the end of the run, milliseconds. */
+  /** Greatest time since the end of the run, milliseconds. */
   readonly ageMs: number | null;
-  /** How many of the newest runs keep it, from 1. */
+  /** Number of the newest runs of a pipeline that keep the part, from 1. */
   readonly perPipeline: number | null;
+  /** Number of the newest runs of a project that keep the part, from 1. */
   readonly perProject: number | null;
 }
 
 export type RetentionRules = Readonly<Record<KeptPart, Bound>>;
 
-/** The rules of an installation; those of a project count in place of them, part by part. */
+/**
+ * The rules of an installation. A project may have its own rule for each part, which then replaces the installation's.
+ */
 export interface Retention {
   readonly rules: RetentionRules;
-  /** How long small records are kept that are of no run: request ids, dead letters, what agents say of themselves; milliseconds. */
+  /**
+   * How long small records without a run are kept: request ids, dead letters, reports of agents about themselves;
+   * milliseconds.
+   */
   readonly recordsMs: number;
 }
 
-/** Runs are ordered by the time of their creation, with the id as tie-break. */
+/** Orders runs by the time of their creation, with the id as tie-break. */
 export interface RunKey {
   readonly createdAt: number;
   readonly runId: RunId;
@@ -31,31 +37,32 @@ export interface RunKey {
 
 export interface AgedRun extends RunKey {
   readonly endedAt: number | null;
-  /** Final, and owes nothing. */
+  /** True when the run is final and owes no effect. */
   readonly settled: boolean;
 }
 
-/** Where a bound lies among the runs of one pipeline. */
+/** A bound, applied to the runs of one pipeline. */
 export interface Limits {
   readonly ageMs: number | null;
-  /** The oldest runs that are still within the counts; null where there are not as many runs. */
+  /** For each count of the bound, the oldest run that is still kept; null when there are fewer runs than the count. */
   readonly oldestKept: readonly (RunKey | null)[];
 }
 
-/** Whether a run is beyond the limits. One that is not settled never is. */
+/** True when a run is beyond the limits. A run that is not settled never is. */
 export function isBeyond(run: AgedRun, { ageMs, oldestKept }: Limits, now: number): boolean {
   if (!run.settled) return false;
   const isOld = ageMs !== null && (run.endedAt ?? run.createdAt) + ageMs <= now;
   return isOld || oldestKept.some((kept) => kept !== null && isBefore(run, kept));
 }
 
-/** No run that was created later can be beyond the limits; undefined when none can. */
+/** The time of creation after which no run can be beyond the limits, Unix milliseconds; undefined when no run can. */
 export function newestBeyond({ ageMs, oldestKept }: Limits, now: number): number | undefined {
   const times = oldestKept.flatMap((kept) => (kept === null ? [] : [kept.createdAt]));
   if (ageMs !== null) times.push(now - ageMs);
   return times.length === 0 ? undefined : Math.max(...times);
 }
 
+/** True when run `a` was created before run `b`. */
 export function isBefore(a: RunKey, b: RunKey): boolean {
   return a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.runId < b.runId);
 }

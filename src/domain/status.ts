@@ -33,7 +33,7 @@ export const STEP_STATUS_CODES = {
   skipped: 8,
 } as const;
 
-/** Words alone: approvals have no numeric codes. */
+/** Approvals have status words without numeric codes. */
 export const APPROVAL_STATUSES = ["pending", "approved", "rejected", "expired", "cancelled"] as const;
 
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];

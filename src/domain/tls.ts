@@ -1,26 +1,29 @@
-/** What a listener proves who it is with, and how it learns that this has been renewed. */
+/** Certificate and key that a listener presents to its callers, and their renewal. */
 
 export interface TlsMaterial {
   /** PEM: the listener's certificate, and the chain up to an authority that its callers know. */
   readonly certificate: Buffer;
   /** PEM. */
   readonly privateKey: Buffer;
-  /** PEM: who signs the certificates that callers must show; null asks none of them. */
+  /** PEM: the authorities that sign the certificates of callers; null when callers need no certificate. */
   readonly clientAuthorities: Buffer | null;
 }
 
 export interface TlsSource {
   readonly current: TlsMaterial;
-  /** Connections that exist keep what they began with. */
+  /** Calls `listener` with renewed material. Open connections keep the material with which they began. */
   onRenewal(listener: (material: TlsMaterial) => void): void;
 }
 
-/** As the listeners of `node:tls` take it. */
+/** The options with which listeners of `node:tls` take the material. */
 export function secureContextOf({ certificate, privateKey, clientAuthorities }: TlsMaterial) {
   return { cert: certificate, key: privateKey, ...(clientAuthorities === null ? {} : { ca: clientAuthorities }) };
 }
 
-/** Fixed when the listener is made: a renewal changes authorities, never whether callers are asked. */
+/**
+ * The options that are fixed when the listener is made: a renewal can change the authorities, not whether callers need
+ * a certificate.
+ */
 export function clientPolicyOf({ clientAuthorities }: TlsMaterial) {
   return { requestCert: clientAuthorities !== null, rejectUnauthorized: clientAuthorities !== null };
 }

@@ -1,9 +1,9 @@
 /**
  * The shape of a full transition table: rows are inputs, columns are states, and a missing entry does not compile.
  *
- * An entry is a target state or one of three words. `same`: the input repeats what the actor knows already. `late`: the input is
- * about something that is over; the kernel counts it. `never`: no order of valid messages can bring the input in this state; the
- * kernel stores the message as a dead letter and logs an error.
+ * An entry is a target state or one of three words. `same`: the input repeats what the actor knows already. `late`: the
+ * input is about something that is over; the kernel counts it. `never`: no order of valid messages can bring the input
+ * in this state; the kernel stores the message as a dead letter and logs an error.
  */
 
 export type Entry<State extends string> = State | "same" | "late" | "never";

@@ -1,4 +1,4 @@
-/** The types of fields, items and `.*`. */
+/** The types of accesses to fields (`a.b`), to items (`a[0]`) and to all items (`a.*`). */
 import type { Expr } from "@actions/expressions";
 import { IndexAccess, Literal, Star } from "@actions/expressions/ast";
 import { didYouMean } from "./nearest.ts";
@@ -6,26 +6,27 @@ import { ungroup } from "./print.ts";
 import { clipQuote, listWords, quote, type Report } from "./type-problem.ts";
 import { ANY, isComposite, membersOf, nameOf, type ObjectType, unionOf, type ValueType } from "./types.ts";
 
-/** The type of `node`, whose parts have the types `base` and `index`; `index` of `.*` is ignored. */
+/** The type of the access `node`, whose parts have the types `base` and `index`. For `.*`, `index` is ignored. */
 export function accessType(node: IndexAccess, base: ValueType, index: ValueType, report: Report): ValueType {
   if (node.index instanceof Star) return everyItem(node, base, report);
   if (membersOf(index).every((member) => !["any", "string", "number"].includes(member.kind))) {
-    report(node.index, "type-mismatch", `${quote(node.index)} is ${nameOf(index)}; an index is a text or a number`);
+    const message = `${quote(node.index)} is ${nameOf(index)}; an index must be a text or a number`;
+    report(node.index, "type-mismatch", message);
     return ANY;
   }
   return fieldOf(node, base, index, report);
 }
 
-/** Of a union, the members that have the field count; a problem is what all of them lack. */
+/** The type of a field; of a union, that of the members that have the field. A field that all members lack is a problem. */
 function fieldOf(node: IndexAccess, base: ValueType, index: ValueType, report: Report): ValueType {
   const refusals: Parameters<Report>[] = [];
   const types = membersOf(base).flatMap((member) => {
-    const told = refusals.length;
+    const count = refusals.length;
     const type = memberField(node, member, index, (...refusal) => refusals.push(refusal));
-    return refusals.length === told ? [type] : [];
+    return refusals.length === count ? [type] : [];
   });
   if (types.length > 0) return unionOf(...types);
-  // That of an object says what there is.
+  // The problem of an object lists its fields, so it helps most.
   const refusal = refusals.find(([, kind]) => kind === "unknown-property") ?? refusals[0];
   if (refusal !== undefined) report(...refusal);
   return ANY;
@@ -71,7 +72,7 @@ function listItem(node: IndexAccess, items: ValueType, index: ValueType, report:
     node.index,
     "type-mismatch",
     message,
-    "write `.*` before the field for that of every item, or `[0]` for an item",
+    "write `.*` before the field to read it of every item, or `[0]` to read it of one item",
   );
   return ANY;
 }
@@ -82,13 +83,13 @@ function everyItem(node: IndexAccess, base: ValueType, report: Report): ValueTyp
     return membersOf(member.items).flatMap(itemsOf);
   });
   if (items.length > 0) return { kind: "array", items: unionOf(...items), filtered: true };
-  const inner = base.kind === "array" ? "the items of " : "";
+  const subject = base.kind === "array" ? `each item of ${quote(node.expr)}` : quote(node.expr);
   const found = nameOf(base.kind === "array" ? base.items : base);
-  report(node, "type-mismatch", `\`.*\` gives the items of a list or an object; ${inner}${quote(node.expr)}: ${found}`);
+  report(node, "type-mismatch", `\`.*\` gives the items of a list or an object; ${subject} is ${found}`);
   return ANY;
 }
 
-/** Empty when there can be none. */
+/** The types of the items of a value; empty for a value without items. */
 function itemsOf(type: ValueType): readonly ValueType[] {
   if (type.kind === "any") return [ANY];
   if (!isComposite(type)) return [];
@@ -100,7 +101,7 @@ function anyFieldOf({ fields, others }: ObjectType): ValueType {
   return types.length === 0 ? ANY : unionOf(...types);
 }
 
-/** Behind `.*` a field is that of every item. */
+/** What messages call the value that is accessed: after `.*` it is every item. */
 function subjectOf({ expr }: IndexAccess): string {
   const list = ungroup(expr);
   return list instanceof IndexAccess && isFiltered(list) ? `every item of ${quote(list)}` : quote(list);

@@ -1,4 +1,4 @@
-/** The bounds on expressions: what a definition may hold, and what an evaluation may make and do. */
+/** The bounds on expressions: on their size in a definition, and on the work and the result of an evaluation. */
 
 /** Characters between `${{` and `}}`, or of a condition. */
 export const MAX_EXPRESSION_CHARS = 4_096;
@@ -12,6 +12,8 @@ export const MAX_TEXT_CHARS = 1_048_576;
 /** Levels of lists and maps in what `fromJSON` reads. */
 export const MAX_JSON_DEPTH = 100;
 
-/** What one evaluation may read and make, in characters; an item of a list or map counts `ITEM_WORK` of them. */
+/** What one evaluation may read and make, in characters. */
 export const MAX_EVALUATION_WORK = 16_777_216;
+
+/** How many characters an item of a list or map counts for. */
 export const ITEM_WORK = 16;

@@ -1,4 +1,4 @@
-/** What the functions take and give. */
+/** The types of function calls, and checks of their arguments. */
 import { data } from "@actions/expressions";
 import { type FunctionCall, Literal } from "@actions/expressions/ast";
 import { checkEquality, type Operand } from "./comparison-types.ts";
@@ -8,7 +8,7 @@ import { ungroup } from "./print.ts";
 import { quote, type Report } from "./type-problem.ts";
 import { ANY, BOOLEAN, isComposite, membersOf, nameOf, STRING, type ValueType } from "./types.ts";
 
-/** The type of what a call gives; `any` for a function that does not exist. */
+/** The type of the result of a call; `any` for a function that does not exist. */
 export function callType(node: FunctionCall, types: readonly ValueType[], report: Report): ValueType {
   const name = functionNamed(node.functionName.lexeme);
   const args = node.args.map((arg, index): Operand => ({ node: arg, type: types[index]! }));
@@ -63,7 +63,7 @@ function checkJoin(list: Operand, separator: readonly Operand[], report: Report)
       "`.*` gives the list of its values",
     );
   } else if (type.kind === "array" && membersOf(type.items).every(isComposite)) {
-    const message = `\`join\` puts texts together; the items of ${quote(node)}: ${nameOf(type.items)}`;
+    const message = `\`join\` joins texts; each item of ${quote(node)} is ${nameOf(type.items)}`;
     report(node, "type-mismatch", message, `write \`toJSON(...)\` instead of \`join(...)\``);
   }
 }
@@ -78,7 +78,7 @@ function checkJson({ node, type }: Operand, report: Report): void {
   try {
     JSON.parse(text);
   } catch {
-    report(node, "invalid-call", `${quote(node)} is no JSON`, "JSON has double quotes around texts and names");
+    report(node, "invalid-call", `${quote(node)} is not JSON`, "JSON needs double quotes around texts and names");
   }
 }
 
@@ -87,7 +87,7 @@ function checkPattern({ node }: Operand, values: readonly Operand[], report: Rep
   if (pattern === null) return;
   const parts = readPattern(pattern);
   if (parts === null) {
-    report(node, "invalid-call", "a brace stands alone in this pattern", "write `{{` or `}}` for a brace");
+    report(node, "invalid-call", "this pattern has a single brace", "write `{{` or `}}` for a brace");
     return;
   }
   const missing = parts.find((part) => typeof part === "number" && part >= values.length);
@@ -106,7 +106,7 @@ function requireText(name: string, { node, type }: Operand, report: Report): voi
     node,
     "type-mismatch",
     `\`${name}\` takes texts; ${quote(node)} is ${nameOf(type)}`,
-    "write `toJSON(...)` of it",
+    "make a text of it with `toJSON(...)`",
   );
 }
 

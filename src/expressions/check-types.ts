@@ -1,4 +1,4 @@
-/** Errors of types in expressions, found before anything is evaluated. */
+/** Finds type errors in expressions before anything is evaluated. */
 import { data, type Expr } from "@actions/expressions";
 import {
   Binary,
@@ -35,10 +35,9 @@ import {
 } from "./types.ts";
 
 /**
- * Problems of types in a template or a condition, in the order of the text. What becomes of its value: `text`, any
- * `value` (a text all the same when anything stands beside the expression), or the outcome of a `condition`. A context
- * without a type may be anything. A value of several types is a problem only when it is one for each of them. Never
- * throws.
+ * The type problems of a template or a condition, in the order of the text. `use` says what its value becomes: a `text`, any
+ * `value` (but a text when the template has more than the expression), or the outcome of a `condition`. A context without a type
+ * may have any value. A value that can have several types is a problem only when every one of them is a problem. Never throws.
  */
 export function checkTypes(
   template: Template,
@@ -91,14 +90,14 @@ function literalType(literal: data.ExpressionData): ValueType {
   }
 }
 
-/** `&&` gives its first falsy operand, `||` its first truthy one, and both the last when there is none. */
+/** `&&` gives its first falsy operand, `||` its first truthy one; both give the last operand when there is none. */
 function logicalType({ operator }: Logical, operands: readonly ValueType[]): ValueType {
   const passes = operator.type === TokenType.OR ? mayBeTruthy : mayBeFalsy;
   const given = operands.slice(0, -1).flatMap((operand) => membersOf(operand).flatMap(passes));
   return unionOf(...given, operands.at(-1)!);
 }
 
-/** What is left of a type once only its falsy values are. */
+/** The part of a type that has falsy values. */
 function mayBeFalsy(type: ValueType): readonly ValueType[] {
   if (isComposite(type)) return [];
   if (type.kind !== "string") return [type];
@@ -114,7 +113,7 @@ function mayBeTruthy(type: ValueType): readonly ValueType[] {
 
 function checkText(tree: Expr, type: ValueType, report: Report): void {
   if (!membersOf(type).every(isComposite)) return;
-  const message = `${quote(tree)} is ${nameOf(type)}, which cannot stand in a text`;
+  const message = `${quote(tree)} is ${nameOf(type)}, which cannot become a text`;
   report(tree, "type-mismatch", message, `write \`toJSON(${clipQuote(printExpression(tree))})\``);
 }
 
@@ -125,11 +124,11 @@ function checkOutcome({ tree }: Expression, { references, problems }: Template, 
     report(tree, "constant-condition", message, "compare one of its fields, or use `contains(...)`");
     return;
   }
-  // Whoever calls it wants what is always true.
+  // A condition with `always()` is meant to be always true.
   if (functionsIn(tree).includes("always")) return;
   const scope: PartialScope = new Map(references.map(({ context }) => [context, UNKNOWN]));
   const { outcome, decidedBy } = decideExpression(tree, scope, {});
   if (outcome === "unknown") return;
   const by = clipQuote(decidedBy);
-  report(tree, "constant-condition", `this condition is always ${outcome}: \`${by}\` is, whatever else is given`);
+  report(tree, "constant-condition", `this condition is always ${outcome}, because \`${by}\` is always ${outcome}`);
 }

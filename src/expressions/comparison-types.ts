@@ -1,4 +1,4 @@
-/** What can be compared, and what can never be equal. */
+/** Checks of comparisons: values that cannot be compared, and values that can never be equal. */
 import { data, type Expr } from "@actions/expressions";
 import { type Binary, Literal } from "@actions/expressions/ast";
 import { TokenType } from "@actions/expressions/lexer";
@@ -13,12 +13,13 @@ export interface Operand {
   readonly type: ValueType;
 }
 
+/** Reports a comparison of values that cannot be compared, or that are never equal. */
 export function checkComparison({ operator }: Binary, left: Operand, right: Operand, report: Report): void {
   if (operator.type === TokenType.EQUAL_EQUAL || operator.type === TokenType.BANG_EQUAL) {
     const composite = [left, right].find(({ type }) => membersOf(type).every(isComposite));
     if (composite === undefined) checkEquality(left, right, report);
     else {
-      const message = `${quote(composite.node)} is ${nameOf(composite.type)}, which equals nothing but itself`;
+      const message = `${quote(composite.node)} is ${nameOf(composite.type)}, which is equal only to itself`;
       report(composite.node, "type-mismatch", message, "compare one of its fields, or `toJSON(...)` of it");
     }
     return;
@@ -35,7 +36,7 @@ export function checkEquality(left: Operand, right: Operand, report: Report): vo
   const isPossible = membersOf(left.type).some((one) => membersOf(right.type).some((other) => canEqual(one, other)));
   if (isPossible) return;
   const [literal, other] = isLiteral(right) ? [right, left] : [left, right];
-  // Two literals are a matter of taste.
+  // A comparison of two literals is always meant as it is.
   if (isLiteral(literal) && isLiteral(other)) return;
   const word = wordsOf(literal.type)?.[0];
   const words = wordsOf(other.type);
@@ -54,14 +55,14 @@ function isLiteral({ node }: Operand): boolean {
   return ungroup(node) instanceof Literal;
 }
 
-/** The only texts that a value of the type can be; undefined when it can be any text, or none. */
+/** The only texts that a value of the type can be; undefined when it can be any text, or cannot be a text. */
 function wordsOf(type: ValueType): readonly string[] | undefined {
   const texts = membersOf(type).filter((member) => member.kind === "string");
   const words = texts.flatMap((member) => member.words ?? []);
   return words.length > 0 && texts.every((member) => member.words !== undefined) ? words : undefined;
 }
 
-/** As the evaluator compares: texts without case, and what differs in kind as numbers. */
+/** Whether values of these types can be equal. The evaluator compares texts without case, and values of different kinds as numbers. */
 function canEqual(left: ValueType, right: ValueType): boolean {
   if (left.kind === "any" || right.kind === "any") return true;
   if (isComposite(left) || isComposite(right)) return false;
@@ -70,7 +71,7 @@ function canEqual(left: ValueType, right: ValueType): boolean {
   if (right.kind === "string") {
     return left.words?.some((word) => right.words?.some((other) => isSameWord(word, other)) ?? true) ?? true;
   }
-  // '1' equals true, but no text of a run is meant that way.
+  // The text '1' is equal to true, but a text of a run is never meant as a boolean.
   if (left.words === undefined) return right.kind !== "boolean";
   const numbers = left.words.map(Number);
   if (right.kind === "number") return numbers.some((number) => !Number.isNaN(number));

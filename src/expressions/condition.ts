@@ -1,4 +1,4 @@
-/** Conditions: one expression that says whether a stage, a job or a step runs. */
+/** Conditions: expressions that decide whether a stage, a job or a step runs. */
 import type { Expr } from "@actions/expressions";
 import { FunctionCall, Logical } from "@actions/expressions/ast";
 import { truthy } from "@actions/expressions/result";
@@ -10,19 +10,19 @@ import { isStatusFunction, type Status } from "./functions.ts";
 import { printExpression } from "./print.ts";
 import { CLOSE, findUnquoted, OPEN, type Template, type TemplateProblem } from "./template.ts";
 
-/** Its only part is the expression as written; none for an empty text. */
+/** A parsed condition. Its only part is the expression as written; an empty text has no part. */
 export interface Condition extends Template {
-  /** A status function is called, so that `success()` is not implied. */
+  /** True when the condition calls a status function, so that `success()` is not implied. */
   readonly usesStatus: boolean;
-  /** The condition in full, printed, with what is implied; of one with problems, the text as given. */
+  /** The condition in full, as text, with the implied `success()`; for a condition with problems, the text as written. */
   readonly full: string;
-  /** What `full` prints; null when there are problems. */
+  /** The tree that `full` prints; null for a condition with problems. */
   readonly tree: Expr | null;
 }
 
 /**
- * Parses an expression, bare or within one `${{ }}`; spans are into `text` as given. Without a call of a status
- * function `success()` is implied, and an empty text is `success()` alone. Never throws.
+ * Parses an expression, bare or within one `${{ }}`; spans count within `text`. A condition that calls no status function implies
+ * `success()`; an empty text is `success()` alone. Never throws.
  */
 export function parseCondition(
   text: string,
@@ -34,7 +34,7 @@ export function parseCondition(
   if (trimmed === "") return { ...NOTHING, ...withImplied(null) };
   const [start, end] = boundsOf(text, offset, offset + trimmed.length);
   if (findUnquoted(text.slice(0, end), OPEN, start) >= 0) {
-    const message = "a condition is one expression: write all of it without `${{ }}`, or put all of it into one";
+    const message = "a condition is one expression: write it without `${{ }}`, or put all of it into one `${{ }}`";
     const problem: TemplateProblem = { kind: "syntax", name: "", message, offset, length: trimmed.length };
     return { ...NOTHING, problems: [problem], usesStatus: false, full: trimmed, tree: null };
   }
@@ -50,7 +50,7 @@ export function parseCondition(
 }
 
 /**
- * Whether the condition holds; empty texts, 0, NaN, null and false do not. Throws as `evaluateTemplate` does, and for a
+ * Whether the condition holds. An empty text, 0, NaN, null and false do not hold. Throws as `evaluateTemplate` does, and for a
  * condition with problems.
  */
 export function evaluateCondition({ tree, problems }: Condition, scope: Scope, status: Status): boolean {
@@ -60,7 +60,7 @@ export function evaluateCondition({ tree, problems }: Condition, scope: Scope, s
 
 const NOTHING: Template = { parts: [], references: [], problems: [] };
 
-/** Where the expression stands: between the braces when they are around all of the text. */
+/** The range of the expression: between the braces when they surround the whole text. */
 function boundsOf(text: string, start: number, end: number): readonly [start: number, end: number] {
   const inner = start + OPEN.length;
   const close = end - CLOSE.length;
@@ -74,7 +74,7 @@ function withImplied(tree: Expr | null): Pick<Condition, "usesStatus" | "full" |
   return { usesStatus, full: printExpression(full), tree: full };
 }
 
-/** A token that stands nowhere. */
+/** A token without a place in a text. */
 function tokenOf(type: TokenType, lexeme: string): Token {
   const nowhere = { line: 0, column: 0 };
   return { type, lexeme, range: { start: nowhere, end: nowhere } };

@@ -1,4 +1,4 @@
-/** The values that expressions read: plain JSON as the evaluator's data, and back. */
+/** The values that expressions read: from plain JSON to the data of the evaluator, and back. */
 import { data } from "@actions/expressions";
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
@@ -7,22 +7,21 @@ export type Json = string | number | boolean | null | readonly Json[] | { readon
 export const UNKNOWN: unique symbol = Symbol("a value that is not known yet");
 type Unknown = typeof UNKNOWN;
 
-/** JSON in which `UNKNOWN` may stand for any field of a map, however deep, but not for an item of a list. */
+/** JSON in which any field of a map, at any depth, may be `UNKNOWN`, but no item of a list. */
 export type PartialJson = Json | Unknown | { readonly [key: string]: PartialJson };
 
 /** The contexts of an evaluation by name. */
 export type Scope = ReadonlyMap<string, data.ExpressionData>;
 
-/** Contexts of which some, or some fields of some, are not known yet. A field that is not there is known: it is null. */
+/** Contexts that may be `UNKNOWN`, or have fields that are. An absent field is known: its value is null. */
 export type PartialScope = ReadonlyMap<string, data.ExpressionData | Unknown>;
 
-/** Thrown when an evaluation needs what is not known yet. One for all: it says nothing else, and its stack is costly. */
+/** Thrown when an evaluation needs a value that is not known yet. It is one shared object, because making a stack is costly. */
 export const UNKNOWN_VALUE = new Error("this value is not known yet");
 
 /**
- * A map whose fields are found by their exact name. The evaluator's own ignores case, so of two variables `a` and `A`
- * it would keep one, and it takes `constructor` for a field that is there. Reading a field that is not known yet
- * throws `UNKNOWN_VALUE`.
+ * A map whose fields are found by their exact names. The evaluator's own map ignores case, so it would keep one of two variables
+ * `a` and `A`; and it finds a field `constructor` in every map. Reading a field that is not known yet throws `UNKNOWN_VALUE`.
  */
 export class ExactDictionary extends data.Dictionary {
   readonly #fields: PartialScope;
@@ -51,12 +50,12 @@ export class ExactDictionary extends data.Dictionary {
   }
 }
 
-/** The contexts of `base` and those given, which win. */
+/** The contexts of `base` and of `contexts`, which override those of `base`. */
 export function toScope(contexts: Readonly<Record<string, Json>>, base: Scope = new Map()): Scope {
   return new Map([...base, ...Object.entries(contexts).map(([name, value]) => [name, toData(value)] as const)]);
 }
 
-/** As `toScope`, with `UNKNOWN` for what is not known yet. */
+/** As `toScope`, where values may be `UNKNOWN`. */
 export function toPartialScope(
   contexts: Readonly<Record<string, PartialJson>>,
   base: PartialScope = new Map(),
@@ -71,13 +70,13 @@ export function mayHaveField(scope: PartialScope, context: string, field: string
   return values instanceof ExactDictionary && values.has(field);
 }
 
-/** What JSON cannot say, such as NaN, becomes null. */
+/** The evaluator's data as JSON. A value that JSON does not have, such as NaN, becomes null. */
 export function fromData(value: data.ExpressionData): Json {
   switch (value.kind) {
     case data.Kind.Null:
       return null;
     case data.Kind.Number:
-      // JSON knows no negative zero.
+      // Adding 0 turns the negative zero, which JSON does not have, into 0.
       return Number.isFinite(value.value) ? value.value + 0 : null;
     case data.Kind.String:
     case data.Kind.Boolean:
@@ -89,6 +88,7 @@ export function fromData(value: data.ExpressionData): Json {
   }
 }
 
+/** JSON as the evaluator's data. */
 export function toData(value: Json): data.ExpressionData;
 export function toData(value: PartialJson): data.ExpressionData | Unknown;
 export function toData(value: PartialJson): data.ExpressionData | Unknown {
@@ -101,7 +101,7 @@ export function toData(value: PartialJson): data.ExpressionData | Unknown {
   return new ExactDictionary(toPartialScope(value as Readonly<Record<string, PartialJson>>));
 }
 
-/** The evaluator's own constructor takes the items as arguments, of which there may be too many for the stack. */
+/** A list of the evaluator. Its own constructor takes the items as arguments, and too many of them overflow the stack. */
 export function toList(items: readonly data.ExpressionData[]): data.Array {
   const list = new data.Array();
   for (const item of items) list.add(item);

@@ -1,4 +1,4 @@
-/** Conditions decided as far as is known: for a dry run, which knows no outputs and no results. */
+/** Decides conditions as far as their values are known: for a dry run, which has no outputs and no results. */
 import type { Expr } from "@actions/expressions";
 import { Logical, Unary } from "@actions/expressions/ast";
 import { TokenType } from "@actions/expressions/lexer";
@@ -11,16 +11,16 @@ import { printExpression, ungroup } from "./print.ts";
 
 export interface Verdict {
   readonly outcome: "true" | "false" | "unknown";
-  /** The smallest part of the condition that decided, or that is not known, printed. */
+  /** The smallest part of the condition, as text, that decided it or that is not known. */
   readonly decidedBy: string;
-  /** Why the evaluation fails at `decidedBy`, whatever becomes known; else null. */
+  /** Why the evaluation of `decidedBy` fails, whatever the unknown values are; null when it does not fail. */
   readonly failure: string | null;
 }
 
 /**
- * Decides a condition of which some contexts, fields or status may not be known: see `toPartialScope`. `true` and
- * `false` are what `evaluateCondition` gives whatever becomes known, unless it throws for what becomes known. Never
- * throws; a condition with problems is unknown.
+ * Decides a condition when some contexts, fields or status may not be known: see `toPartialScope`. The outcomes `true` and `false`
+ * are those of `evaluateCondition` for all unknown values, except for values for which that throws. Never throws; a condition with
+ * problems has the outcome `unknown`.
  */
 export function decideCondition(condition: Condition, scope: PartialScope, status: PartialStatus): Verdict {
   if (condition.tree === null) {
@@ -29,7 +29,7 @@ export function decideCondition(condition: Condition, scope: PartialScope, statu
   return decideExpression(condition.tree, scope, status);
 }
 
-/** As `decideCondition`, for a bare tree without problems. */
+/** As `decideCondition`, for a tree without problems. */
 export function decideExpression(tree: Expr, scope: PartialScope, status: PartialStatus): Verdict {
   const { outcome, by, failure } = decide(tree, new Evaluation(scope, status));
   return { outcome, decidedBy: printExpression(by), failure };
@@ -37,7 +37,7 @@ export function decideExpression(tree: Expr, scope: PartialScope, status: Partia
 
 interface Decision {
   readonly outcome: Verdict["outcome"];
-  /** Part of the tree, or made of such parts. */
+  /** A part of the tree, or a node that is made of parts of the tree. */
   readonly by: Expr;
   readonly failure: string | null;
 }

@@ -1,4 +1,4 @@
-/** One evaluation, with a bound on its work: an expression of a few hundred characters could read a payload for hours. */
+/** One evaluation with a bound on its work: without it, an expression of some hundred characters could read a payload for hours. */
 import { data, Evaluator, type Expr } from "@actions/expressions";
 import { Binary, type ContextAccess, type FunctionCall, IndexAccess, Literal, Star } from "@actions/expressions/ast";
 import { FilteredArray } from "@actions/expressions/filtered_array";
@@ -14,7 +14,7 @@ import {
   readingWork,
 } from "./functions.ts";
 
-/** The expressions of one text, or the parts of one condition: together they have `MAX_EVALUATION_WORK`. */
+/** The evaluation of all expressions of one text, or of all parts of one condition, which share `MAX_EVALUATION_WORK`. */
 export class Evaluation {
   readonly contexts: ExactDictionary;
   readonly status: PartialStatus;
@@ -26,23 +26,23 @@ export class Evaluation {
   }
 
   /**
-   * Throws what the functions throw, a RangeError beyond a bound, and `UNKNOWN_VALUE` when the value depends on what is
-   * not known yet.
+   * The value of a tree. Throws what the functions throw, a RangeError beyond a bound, and `UNKNOWN_VALUE` when the value depends
+   * on a value that is not known yet.
    */
   valueOf(tree: Expr): data.ExpressionData {
     return new BoundedEvaluator(tree, this).evaluate();
   }
 
-  /** Takes `work` characters of what is left. */
+  /** Subtracts `work` characters from the remaining work. Throws a RangeError when none is left. */
   charge(work: number): void {
     this.#work += work;
     if (this.#work > MAX_EVALUATION_WORK) {
-      throw new RangeError(`it reads or makes more than ${MAX_EVALUATION_WORK} characters`);
+      throw new RangeError(`its evaluation reads or makes more than ${MAX_EVALUATION_WORK} characters`);
     }
   }
 }
 
-/** The library's evaluator; it sees the parts of what it computes once their size has been charged. */
+/** The library's evaluator, which gets the values of operands only after their size has been charged. */
 class BoundedEvaluator extends Evaluator {
   readonly #evaluation: Evaluation;
 

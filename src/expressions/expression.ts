@@ -1,4 +1,4 @@
-/** One expression: its tree, what it reads, and what is wrong with it. */
+/** Parses one expression: its tree, the contexts that it reads, and its problems. */
 import { type Expr, ExpressionError, Lexer, Parser } from "@actions/expressions";
 import {
   Binary,
@@ -24,9 +24,10 @@ import {
 import { type NodeSpans, spanNodes, spanTokens, type TextSpan } from "./node-spans.ts";
 import { ungroup } from "./print.ts";
 
-/** What an expression reads: `trigger.ref` is `{ context: "trigger", field: "ref" }`; `field` is null when it is computed. */
+/** A reference to a context: `trigger.ref` is `{ context: "trigger", field: "ref" }`. */
 export interface Reference extends TextSpan {
   readonly context: string;
+  /** Null when the expression computes the name of the field, or reads the whole context. */
   readonly field: string | null;
 }
 
@@ -35,13 +36,13 @@ export interface TemplateProblem extends TextSpan {
     | "syntax"
     | "unknown-context"
     | "unknown-function"
-    /** A status function where there is no status. */
+    /** A status function outside of a condition. */
     | "misplaced-function"
     /** A wrong number of arguments. */
     | "invalid-call"
-    /** Too long, too many steps or too deep. */
+    /** Too long, too many nodes or nested too deeply. */
     | "limit";
-  /** The name of the context or function, or empty. */
+  /** The name of the context or function that the problem is about; empty for other problems. */
   readonly name: string;
   readonly message: string;
 }
@@ -52,22 +53,25 @@ export interface Expression {
 }
 
 export interface ParseOptions {
-  /** Whether `success()`, `failure()`, `always()` and `cancelled()` may be called; false unless told. */
+  /** Whether `success()`, `failure()`, `always()` and `cancelled()` may be called. Default: false. */
   readonly statusFunctions?: boolean;
-  /** Characters of one expression. */
+  /** Characters of one expression. Default: `MAX_EXPRESSION_CHARS`. */
   readonly maxChars?: number;
-  /** Nodes of the tree of one expression. */
+  /** Nodes of the tree of one expression. Default: `MAX_EXPRESSION_STEPS`. */
   readonly maxSteps?: number;
 }
 
 export interface ParsedExpression {
-  /** Undefined when there is no tree, and so a problem that says why. */
+  /** Undefined when there is no tree; `problems` then say why. */
   readonly expression: Expression | undefined;
   readonly references: readonly Reference[];
   readonly problems: readonly TemplateProblem[];
 }
 
-/** Parses what stands at `start` of the whole text; `contexts` are the names that it may read, case and all. Never throws. */
+/**
+ * Parses `source`, which begins at the offset `start` of the whole text; `contexts` are the exact names of the contexts that it
+ * may read. Never throws.
+ */
 export function parseExpression(
   source: string,
   start: number,
@@ -106,7 +110,7 @@ export function parseExpression(
       const isUnknown = problems.some(({ offset }) => offset === problem.offset);
       return fail(...problems, ...(isUnknown ? [] : [problem]));
     }
-    // What stands behind an error of syntax may be no name at all.
+    // A name after a syntax error may not be a name at all, so problems of such names are left out.
     return fail(...problems.filter(({ offset }) => offset < problem.offset), problem);
   }
 }
@@ -125,7 +129,7 @@ interface Name {
 function readTokens(source: string): Token[] {
   return new Lexer(source).lex().tokens.map((token) => {
     if (token.type !== TokenType.STRING) return token;
-    // The lexer undoes only the first doubled quote of a string.
+    // The lexer replaces only the first doubled quote of a string.
     return { ...token, value: token.lexeme.slice(1, -1).replaceAll("''", "'") };
   });
 }
@@ -144,18 +148,18 @@ function nameProblem(
   { statusFunctions = false }: ParseOptions,
 ): readonly TemplateProblem[] {
   if (!isCall) {
-    // The evaluator ignores the case of contexts; maps do not.
+    // The evaluator ignores the case of the names of contexts; the language does not.
     if (contexts.includes(name)) return [];
     return [{ kind: "unknown-context", name, message: `unknown context "${name}"`, ...span }];
   }
   const known = functionNamed(name);
   if (known === undefined) return [{ kind: "unknown-function", name, message: `unknown function "${name}"`, ...span }];
   if (!isStatusFunction(known) || statusFunctions) return [];
-  const message = `\`${known}()\` can be called in a condition only`;
+  const message = `\`${known}()\` can be called only in a condition`;
   return [{ kind: "misplaced-function", name: known, message, ...span }];
 }
 
-/** A parser to which every name is known: those that are not have been told already, all of them. */
+/** A parser that knows every name, because unknown names are reported already and the parser would stop at the first one. */
 function parserFor(tokens: Token[], names: readonly Name[]): Parser {
   const contexts = names.filter(({ isCall }) => !isCall).map(({ token }) => token.lexeme);
   const unknown = names.filter(({ token, isCall }) => isCall && functionNamed(token.lexeme) === undefined);
@@ -202,7 +206,7 @@ function toProblem(error: unknown, whole: TextSpan, spans: ReadonlyMap<Token, Te
     const span = spans.get(tok) ?? whole;
     switch (typ) {
       case ErrorType.ErrorExceededMaxDepth:
-        return problemAt(span, "limit", `this expression is nested too deep; ${MAX_PARSER_DEPTH} levels are allowed`);
+        return problemAt(span, "limit", `this expression is nested too deeply; ${MAX_PARSER_DEPTH} levels are allowed`);
       case ErrorType.ErrorTooFewParameters:
       case ErrorType.ErrorTooManyParameters:
       case ErrorType.ErrorEvenParameters:
@@ -223,11 +227,11 @@ function toProblem(error: unknown, whole: TextSpan, spans: ReadonlyMap<Token, Te
 
 const LEXER_ERROR = /^(.*?: '(.*?)')\. Located at position (\d+) within expression/s;
 
-/** What the first character of a symbol that the lexer does not know was meant to be. */
+/** What to write instead of a symbol that the lexer does not know, by its first character. */
 const SLIPS: ReadonlyMap<string, string> = new Map([
-  ['"', "texts stand in single quotes, not in double ones"],
+  ['"', "put a text in single quotes, not in double quotes"],
   ["'", "this text has no closing quote"],
-  ["=", "two values are compared by `==`"],
-  ["&", "two conditions are joined by `&&`"],
-  ["|", "two conditions are joined by `||`"],
+  ["=", "compare two values with `==`"],
+  ["&", "join two conditions with `&&`"],
+  ["|", "join two conditions with `||`"],
 ]);

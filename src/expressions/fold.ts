@@ -1,4 +1,4 @@
-/** Expressions with what is known put in: what is left reads only what is not known yet. */
+/** Puts the known values into expressions: what is left of an expression reads only values that are not known yet. */
 import { data, type Expr } from "@actions/expressions";
 import { Binary, FunctionCall, IndexAccess, Literal, Logical, Star, Unary } from "@actions/expressions/ast";
 import { type Token, TokenType } from "@actions/expressions/lexer";
@@ -11,8 +11,9 @@ import { printExpression, ungroup } from "./print.ts";
 import { CLOSE, OPEN, type Template } from "./template.ts";
 
 /**
- * A condition in full in which all that `scope` knows is a value; calls of status functions stay. Evaluated with the
- * rest, it gives what the whole gives. A part that cannot be evaluated stays as it is, to fail where it is asked for.
+ * A condition in full in which every part that `scope` knows is a literal; calls of status functions stay. Its outcome with the
+ * other values is the outcome of the whole condition. A part whose evaluation fails stays as it is, so that it fails only if the
+ * condition needs it.
  */
 export function foldCondition(condition: Condition, scope: PartialScope): string {
   if (condition.tree === null) return condition.full;
@@ -20,8 +21,8 @@ export function foldCondition(condition: Condition, scope: PartialScope): string
 }
 
 /**
- * A text in which its expressions hold what `scope` knows. What was known stands in quotes within an expression, so that
- * nothing of it can become one; evaluated with the rest, the text is what the whole is.
+ * A text in which every part of an expression that `scope` knows is a literal. A known text stays within its expression, in quotes,
+ * so that it cannot become an expression itself. The value of the folded text with the other values is the value of the whole text.
  */
 export function foldTemplate({ parts }: Template, scope: PartialScope): string {
   const evaluation = new Evaluation(scope);
@@ -35,7 +36,7 @@ export function foldTemplate({ parts }: Template, scope: PartialScope): string {
 function fold(grouped: Expr, evaluation: Evaluation): Expr {
   const node = ungroup(grouped);
   if (node instanceof Literal || node instanceof Star) return node;
-  // How it stands is asked when the condition is evaluated; `always()` too: it keeps `success()` from being implied.
+  // Status functions are called when the condition is evaluated. `always()` stays too: without it, `success()` would be implied.
   const known = functionsIn(node).some(isStatusFunction) ? undefined : tryLiteral(node, evaluation);
   if (known !== undefined) return known;
   const within = (child: Expr): Expr => fold(child, evaluation);
@@ -51,12 +52,12 @@ function tryLiteral(node: Expr, evaluation: Evaluation): Expr | undefined {
   try {
     return literalOf(evaluation.valueOf(node));
   } catch {
-    // Not known yet as a whole, or it fails: for this value, and maybe not for the whole, which may not ask for it.
+    // The value of the node is not known yet, or its evaluation fails. The whole expression may not need the node.
     return undefined;
   }
 }
 
-/** Lists and maps have no literal: they are read from their JSON. */
+/** The literal of a value. Lists and maps have no literals: they become calls of `fromJSON` with their JSON. */
 function literalOf(value: data.ExpressionData): Expr {
   if (value.kind !== data.Kind.Array && value.kind !== data.Kind.Dictionary) return new Literal(value, NO_TOKEN);
   const json = new data.StringData(JSON.stringify(fromData(value)));

@@ -1,7 +1,7 @@
 /**
- * The functions that expressions may call, each with a bound on the text that it makes: a `format` within a `format`
- * doubles its text at every level, so fifty levels would outgrow any machine. What they throw quotes no value, since a
- * value can be a secret.
+ * The functions that expressions may call, each with a bound on the text that it makes: a `format` within a `format` doubles its
+ * text at every level, so fifty levels would need more memory than any machine has. Their errors contain no value, since a value
+ * can be a secret.
  */
 import { data, wellKnownFunctions } from "@actions/expressions";
 import { ITEM_WORK, MAX_JSON_DEPTH, MAX_TEXT_CHARS } from "./bounds.ts";
@@ -10,27 +10,27 @@ import { readPattern } from "./format-pattern.ts";
 
 export const FUNCTIONS = ["contains", "startsWith", "endsWith", "format", "join", "toJSON", "fromJSON"] as const;
 
-/** Functions of what ran before; they can be called in conditions only. */
+/** Functions about the results of earlier jobs and steps. Only conditions can call them. */
 export const STATUS_FUNCTIONS = ["success", "failure", "always", "cancelled"] as const;
 
 export type FunctionName = (typeof FUNCTIONS)[number];
 export type StatusFunction = (typeof STATUS_FUNCTIONS)[number];
 
-/** How it stands where a condition is decided. Both `success` and `failure` can be false: when a run is cancelled. */
+/** What the status functions answer where a condition is decided. Both `success` and `failure` are false when a run is cancelled. */
 export interface Status {
   readonly success: boolean;
   readonly failure: boolean;
   readonly cancelled: boolean;
 }
 
-/** A status of which some is not known yet: undefined. */
+/** A status in which a value that is not known yet is undefined. */
 export type PartialStatus = { readonly [Name in keyof Status]?: boolean | undefined };
 
-/** Arguments that nobody writes. */
+/** A function of the library that takes more arguments than this takes any number of them. */
 const MANY = 100;
 
 interface LanguageFunction {
-  /** Of `MAX_EVALUATION_WORK`. Throws a RangeError when the text that the call makes would be too long. */
+  /** The work of a call, in characters. Throws a RangeError when the text that the call makes would be too long. */
   readonly work: (args: readonly data.ExpressionData[]) => number;
   readonly call: (...args: data.ExpressionData[]) => data.ExpressionData;
 }
@@ -47,7 +47,7 @@ const CALLS: Readonly<Record<FunctionName, LanguageFunction>> = {
 
 const BY_LOWER_CASE = new Map([...FUNCTIONS, ...STATUS_FUNCTIONS].map((name) => [name.toLowerCase(), name]));
 
-/** The name as the language spells it, whose case the evaluator ignores; undefined when there is no such function. */
+/** The name of a function as the language spells it, for a name in any case; undefined when there is no such function. */
 export function functionNamed(name: string): FunctionName | StatusFunction | undefined {
   return BY_LOWER_CASE.get(name.toLowerCase());
 }
@@ -56,7 +56,7 @@ export function isStatusFunction(name: string): name is StatusFunction {
   return (STATUS_FUNCTIONS as readonly string[]).includes(name);
 }
 
-/** "`join` takes 1 or 2 arguments", for a name in any case; empty for what is no function. */
+/** A text such as "`join` takes 1 or 2 arguments", for a name in any case; empty when there is no such function. */
 export function requiredArguments(name: string): string {
   const known = functionNamed(name);
   if (known === undefined) return "";
@@ -66,7 +66,7 @@ export function requiredArguments(name: string): string {
   return `\`${known}\` takes ${count} argument${count === "1" ? "" : "s"}`;
 }
 
-/** Calls a function once `charge` has taken its work, in characters. Throws what `charge` and the function throw. */
+/** Passes the work of a call, in characters, to `charge`, then calls the function. Throws what `charge` and the function throw. */
 export function callFunction(
   name: FunctionName,
   args: readonly data.ExpressionData[],
@@ -78,18 +78,18 @@ export function callFunction(
   return result;
 }
 
-/** What it takes to read or compare the texts among `values`. */
+/** The work of reading or comparing `values`, in characters. */
 export function readingWork(values: readonly data.ExpressionData[]): number {
   let work = 0;
   for (const value of values) {
     const chars = value.kind === data.Kind.String ? value.value.length : 1;
-    // The evaluator takes a text apart at every dotless i before it compares without case.
+    // The evaluator splits a text at every dotless i (ı) before it compares without case, so such a text costs more.
     work += value.kind === data.Kind.String && value.value.includes("ı") ? chars * ITEM_WORK : chars;
   }
   return work;
 }
 
-/** Gives the number back. Throws a RangeError when a text of this many characters is too long. */
+/** Answers `chars`. Throws a RangeError when a text of this many characters is too long. */
 export function requireTextLength(chars: number): number {
   if (chars > MAX_TEXT_CHARS) throw new RangeError(`the text would have more than ${MAX_TEXT_CHARS} characters`);
   return chars;
@@ -97,12 +97,12 @@ export function requireTextLength(chars: number): number {
 
 function format(...[pattern, ...values]: data.ExpressionData[]): data.ExpressionData {
   const parts = readPattern(pattern!.coerceString());
-  if (parts === null) throw new Error("the pattern of `format` has a brace alone; write `{{` or `}}` for a brace");
+  if (parts === null) throw new Error("the pattern of `format` has a single brace; write `{{` or `}}` for a brace");
   const texts = parts.map((part) => {
     if (typeof part === "string") return part;
     const value = values[part];
     if (value === undefined)
-      throw new Error(`the pattern of \`format\` asks for more values than the ${values.length} given`);
+      throw new Error(`the pattern of \`format\` needs more values than the ${values.length} given`);
     return value.coerceString();
   });
   return new data.StringData(texts.join(""));
@@ -118,10 +118,10 @@ function fromJson(value: data.ExpressionData): data.ExpressionData {
   try {
     parsed = JSON.parse(text) as Json;
   } catch {
-    throw new Error(text.trim() === "" ? "`fromJSON` was given an empty text" : "what `fromJSON` was given is no JSON");
+    throw new Error(`the argument of \`fromJSON\` is ${text.trim() === "" ? "an empty text" : "not JSON"}`);
   }
   if (isDeeper(parsed, MAX_JSON_DEPTH)) {
-    throw new RangeError(`what \`fromJSON\` was given is nested more than ${MAX_JSON_DEPTH} deep`);
+    throw new RangeError(`the argument of \`fromJSON\` is nested more than ${MAX_JSON_DEPTH} deep`);
   }
   return toData(parsed);
 }
@@ -131,7 +131,7 @@ function isDeeper(value: Json, levels: number): boolean {
   return levels === 0 || Object.values(value).some((item: Json) => isDeeper(item, levels - 1));
 }
 
-/** Every comparison with an item reads the text that is looked for once more. */
+/** The work of `contains`: each comparison with an item reads the searched text again. */
 function containsWork(args: readonly data.ExpressionData[]): number {
   const [list, sought] = args;
   if (!(list instanceof data.Array)) return readingWork(args);
@@ -155,7 +155,7 @@ function joinWork([list, separator]: readonly data.ExpressionData[]): number {
   return items.length * ITEM_WORK + requireTextLength(length);
 }
 
-/** At least what the indented JSON of a value has; indentation can make it much longer than the value. */
+/** At least the length of the indented JSON of a value: indentation can make it much longer than the value. */
 function jsonLength(value: data.ExpressionData, depth: number): number {
   if (value.kind === data.Kind.String) return value.value.length + 2;
   if (value.kind !== data.Kind.Array && value.kind !== data.Kind.Dictionary) return 1;

@@ -1,12 +1,12 @@
-/** The known word that a misspelt one most likely stands for. */
+/** Finds the known word that a misspelt word most probably means. */
 
-/** Bounds on the search: a distance costs the product of both lengths. */
-const WORD_CHARS = 64;
-const KNOWN_MAX = 1_000;
+/** Bounds on the search: the cost of a distance is the product of both lengths. */
+const MAX_WORD_CHARS = 64;
+const MAX_KNOWN = 1_000;
 
 /** The nearest of `known` by edit distance, or undefined when none is near. Source: Levenshtein 1966. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
-  if (word.length > WORD_CHARS || known.length > KNOWN_MAX) return undefined;
+  if (word.length > MAX_WORD_CHARS || known.length > MAX_KNOWN) return undefined;
   let best: string | undefined;
   // Two swapped letters are two edits.
   let bestDistance = Math.min(word.length - 1, Math.max(2, Math.floor(word.length / 3))) + 1;
@@ -17,7 +17,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return best;
 }
 
-/** ` (did you mean "steps"?)`, or nothing. */
+/** A text such as ` (did you mean "steps"?)` for the end of a message; empty when no known word is near. */
 export function didYouMean(word: string, known: readonly string[]): string {
   const candidate = nearest(word, known);
   return candidate === undefined ? "" : ` (did you mean "${candidate}"?)`;

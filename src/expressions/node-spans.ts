@@ -1,4 +1,4 @@
-/** Where the nodes of an expression's tree stand in the text; the library keeps the places of some tokens only. */
+/** Finds the places of the nodes of an expression's tree in the text. The library keeps the places of some tokens only. */
 import type { Expr } from "@actions/expressions";
 import {
   Binary,
@@ -13,7 +13,7 @@ import {
 } from "@actions/expressions/ast";
 import { type Token, TokenType } from "@actions/expressions/lexer";
 
-/** Where in the text, from 0, in UTF-16 units. */
+/** A range of a text; the offset counts from 0, both numbers in UTF-16 units. */
 export interface TextSpan {
   readonly offset: number;
   readonly length: number;
@@ -21,10 +21,13 @@ export interface TextSpan {
 
 export type NodeSpans = ReadonlyMap<Expr, TextSpan>;
 
-/** First and last token of a node. */
+/** The positions of the first and the last token of a node. */
 type TokenRange = readonly [first: number, last: number];
 
-/** `source` stands at `start` of the whole text. The lexer's own columns are wrong behind a string of several lines. */
+/**
+ * The places of the tokens of `source`, which begins at the offset `start` of the whole text. The columns that the lexer gives
+ * are wrong after a string of several lines.
+ */
 export function spanTokens(tokens: readonly Token[], source: string, start: number): ReadonlyMap<Token, TextSpan> {
   const spans = new Map<Token, TextSpan>();
   let from = 0;
@@ -36,7 +39,7 @@ export function spanTokens(tokens: readonly Token[], source: string, start: numb
   return spans;
 }
 
-/** Every node of the tree, with its parentheses and brackets; `tokenSpans` has the tokens in their order. */
+/** The place of every node of the tree, with its parentheses and brackets; `tokenSpans` has the tokens in the order of the text. */
 export function spanNodes(tree: Expr, tokenSpans: ReadonlyMap<Token, TextSpan>): NodeSpans {
   const tokens = [...tokenSpans.keys()];
   const spans = [...tokenSpans.values()];
@@ -65,7 +68,7 @@ export function spanNodes(tree: Expr, tokenSpans: ReadonlyMap<Token, TextSpan>):
     if (node instanceof FunctionCall) {
       const name = positions.get(node.functionName)!;
       const end = node.args.map(visit).at(-1)?.[1] ?? name + 1;
-      // A comma may stand behind the last argument.
+      // There may be a comma after the last argument.
       return [name, tokens.findIndex(({ type }, index) => index > end && type === TokenType.RIGHT_PAREN)];
     }
     const access = node as IndexAccess;

@@ -1,4 +1,4 @@
-/** Expressions as text: one way to write each, with no parentheses but those that it needs. */
+/** Prints expressions: one way to write each, with only the parentheses that it needs. */
 import { data, type Expr } from "@actions/expressions";
 import {
   Binary,
@@ -14,7 +14,7 @@ import {
 import { TokenType } from "@actions/expressions/lexer";
 import { functionNamed } from "./functions.ts";
 
-/** How tightly an operator binds; what binds less than its place asks for stands in parentheses. */
+/** How tightly operators bind; an operand that binds less tightly than its place requires is put in parentheses. */
 const OR = 1;
 const AND = 2;
 const EQUALITY = 3;
@@ -23,12 +23,12 @@ const UNARY = 5;
 const POSTFIX = 6;
 const VALUE = 7;
 
-/** Parsed again, the text gives the same tree, but for parentheses and `&&` within `&&`, which mean nothing. */
+/** The text of a tree. Parsed again, it gives the same tree, except for parentheses, and `&&` within `&&`, which mean nothing. */
 export function printExpression(tree: Expr): string {
   return print(tree, OR);
 }
 
-/** The node within its parentheses. */
+/** The node inside all of its parentheses. */
 export function ungroup(node: Expr): Expr {
   return node instanceof Grouping ? ungroup(node.group) : node;
 }
@@ -43,7 +43,7 @@ function bindingOf(node: Expr): number {
   if (node instanceof Logical) return node.operator.type === TokenType.OR ? OR : AND;
   if (node instanceof Binary) return isEquality(node) ? EQUALITY : COMPARISON;
   if (node instanceof Unary) return UNARY;
-  // Only names, calls and what stands in parentheses can be followed by a field.
+  // A field can follow only a name, a call or parentheses.
   return node instanceof Literal ? POSTFIX : VALUE;
 }
 

@@ -1,7 +1,6 @@
 /**
- * Templates: texts with `${{ ... }}` in them. The evaluator is `@actions/expressions`; the rest of the project sees
- * only what is in this folder. Values that are put into a text are never parsed again, so data cannot become an
- * expression.
+ * Templates: texts with `${{ ... }}` in them. The evaluator is the library `@actions/expressions`, which only this folder imports.
+ * Values that are put into a text are never parsed again, so data cannot become an expression.
  */
 import { fromData, type Json, type PartialScope } from "./context-data.ts";
 import { Evaluation } from "./evaluation.ts";
@@ -27,7 +26,7 @@ export interface Template {
   readonly problems: readonly TemplateProblem[];
 }
 
-/** Parses a text; `contexts` are the names, case and all, that its expressions may read. Never throws. */
+/** Parses a text; `contexts` are the exact names of the contexts that its expressions may read. Never throws. */
 export function parseTemplate(text: string, contexts: readonly string[], options: ParseOptions = {}): Template {
   const parts: (string | Expression)[] = [];
   const references: Reference[] = [];
@@ -53,9 +52,9 @@ export function parseTemplate(text: string, contexts: readonly string[], options
 }
 
 /**
- * The value of a text that is one expression and nothing else, else the text with the values put in; `status` for a
- * template that was parsed with `statusFunctions`. Throws what the functions throw (`fromJSON` of what is no JSON), and
- * `UnknownValue` for what is not known yet, a RangeError beyond the bounds of `bounds.ts`.
+ * The value of a text that is one expression and nothing else; for any other text, the text with the values put in. A template
+ * that was parsed with `statusFunctions` needs `status`. Throws what the functions throw (such as `fromJSON` for a text that is
+ * not JSON), `UNKNOWN_VALUE` for a value that is not known yet, and a RangeError beyond the bounds of `bounds.ts`.
  */
 export function evaluateTemplate(template: Template, scope: PartialScope, status?: Status): Json {
   const evaluation = new Evaluation(scope, status);
@@ -69,13 +68,13 @@ export function evaluateTemplate(template: Template, scope: PartialScope, status
   return text;
 }
 
-/** A value as it stands in an environment variable or a script. */
+/** A value as the text of an environment variable or a script. */
 export function asText(value: Json): string {
   if (value === null) return "";
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-/** Where `sought` stands at or behind `from`, outside of quoted strings; -1 when nowhere. */
+/** The first offset, from `from` on, at which `sought` is found outside of quoted strings; -1 when there is none. */
 export function findUnquoted(text: string, sought: string, from: number): number {
   let quoted = false;
   for (let at = from; at < text.length; at++) {

@@ -1,4 +1,4 @@
-/** What the checks of types find, and how they tell it. */
+/** The problems that the type checks find, and the words of their messages. */
 import type { Expr } from "@actions/expressions";
 import type { TextSpan } from "./node-spans.ts";
 import { printExpression } from "./print.ts";
@@ -21,18 +21,19 @@ export interface TypeProblem extends TextSpan {
 /** Reports a problem of one node of the tree. */
 export type Report = (node: Expr, kind: TypeProblem["kind"], message: string, hint?: string) => void;
 
-const QUOTE_CHARS = 60;
-const LISTED_MAX = 12;
+const MAX_QUOTED_CHARS = 60;
+const MAX_LISTED_WORDS = 12;
 
-/** The expression in backquotes, shortened when it is long. */
+/** The expression in backquotes, at most 60 characters of it. */
 export function quote(node: Expr): string {
   return `\`${clipQuote(printExpression(node))}\``;
 }
 
 export function clipQuote(text: string): string {
-  return text.length > QUOTE_CHARS ? `${text.slice(0, QUOTE_CHARS)}...` : text;
+  return text.length > MAX_QUOTED_CHARS ? `${text.slice(0, MAX_QUOTED_CHARS)}...` : text;
 }
 
 export function listWords(words: readonly string[]): string {
-  return words.slice(0, LISTED_MAX).map(clipQuote).join(", ") + (words.length > LISTED_MAX ? ", ..." : "");
+  const more = words.length > MAX_LISTED_WORDS ? ", ..." : "";
+  return words.slice(0, MAX_LISTED_WORDS).map(clipQuote).join(", ") + more;
 }

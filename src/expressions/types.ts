@@ -1,29 +1,29 @@
-/** The static types of what expressions read and give. */
+/** The static types of the values that expressions read and give. */
 
 export type ValueType =
   | { readonly kind: "any" }
-  /** `words` are the only values that it can have. */
+  /** `words` are the only values that the string can have; absent: it can have any. */
   | { readonly kind: "string"; readonly words?: readonly string[] }
   | { readonly kind: "number" }
   | { readonly kind: "boolean" }
   | { readonly kind: "null" }
   | { readonly kind: "union"; readonly of: readonly ValueType[] }
-  /** `filtered`: what `.*` gives; a field of it is the list of that field of its items. */
+  /** `filtered`: the result of `.*`, in which a field is the list of that field of all items. */
   | { readonly kind: "array"; readonly items: ValueType; readonly filtered?: true }
   | ObjectType;
 
 export interface ObjectType {
   readonly kind: "object";
-  /** What messages call it: `the job "build"`. */
+  /** What messages call the object, such as `jobs.build` in backquotes. */
   readonly noun: string;
   readonly fields: ReadonlyMap<string, ValueType>;
-  /** The type of a field that is not listed; null: there is no other. */
+  /** The type of the fields that are not listed; null when the object has no other fields. */
   readonly others: ValueType | null;
-  /** What to do when a field is not there. */
+  /** What to do when a field does not exist. */
   readonly hint?: string;
 }
 
-/** By the name of the context. */
+/** The types of contexts, by name. */
 export type ContextTypes = ReadonlyMap<string, ValueType>;
 
 export const ANY: ValueType = { kind: "any" };
@@ -32,8 +32,8 @@ export const NUMBER: ValueType = { kind: "number" };
 export const BOOLEAN: ValueType = { kind: "boolean" };
 export const NULL: ValueType = { kind: "null" };
 
-/** A union of more maps and lists than this says nothing that helps. */
-const UNION_MAX = 20;
+/** A union of more maps and lists than this finds no errors, so it becomes `any`. */
+const MAX_UNION = 20;
 
 export function arrayOf(items: ValueType): ValueType {
   return { kind: "array", items };
@@ -53,13 +53,13 @@ export function objectOf(
   return { kind: "object", noun, fields: known, others, ...(hint === undefined ? {} : { hint }) };
 }
 
-/** The type of what is one of these: `any` when one is, each scalar once, strings with the words of all. */
+/** The type of a value that has one of these types: `any` if one of them is; strings have the words of all of them. */
 export function unionOf(...types: readonly ValueType[]): ValueType {
   if (types.length === 1) return types[0]!;
   const members = new Set(types.flatMap(membersOf));
   if ([...members].some(({ kind }) => kind === "any")) return ANY;
   const composites = [...members].filter(isComposite);
-  if (composites.length > UNION_MAX) return ANY;
+  if (composites.length > MAX_UNION) return ANY;
   const scalars = [NUMBER, BOOLEAN, NULL].filter(({ kind }) => [...members].some((member) => member.kind === kind));
   const strings = [...members].filter((member) => member.kind === "string");
   const words = strings.flatMap((member) => member.words ?? []);
@@ -68,7 +68,7 @@ export function unionOf(...types: readonly ValueType[]): ValueType {
   return of.length === 1 ? of[0]! : { kind: "union", of };
 }
 
-/** What a value of this type may be, one by one; unions do not nest. */
+/** The members of a type: those of a union, else the type itself. No member is a union. */
 export function membersOf(type: ValueType): readonly ValueType[] {
   return type.kind === "union" ? type.of.flatMap(membersOf) : [type];
 }

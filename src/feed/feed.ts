@@ -1,6 +1,6 @@
 /**
- * The feed: a publish/subscribe of live events, log lines and notices. It is a hint, never the truth: a message may
- * be lost, and whoever reads the feed reads the store on a gap.
+ * The feed: publish and subscribe for live events, log lines and notices. Messages are hints and may be lost: a reader
+ * of the feed reads the store when it finds a gap.
  */
 import type { AgentId, CommandId, RunId, StepRunId } from "../domain/ids.ts";
 
@@ -8,18 +8,21 @@ import type { AgentId, CommandId, RunId, StepRunId } from "../domain/ids.ts";
 export type Unsubscribe = () => Promise<void>;
 
 export interface Feed {
-  /** Sends JSON to whoever listens now. Rejects when the broker cannot be reached. */
+  /** Sends the payload as JSON to all subscribers of the channel. Rejects when the broker cannot be reached. */
   publish(channel: string, payload: unknown): Promise<void>;
-  /** Resolves once the subscription stands; `listener` gets the parsed JSON, in the order of one publisher. */
+  /**
+   * Resolves once the subscription is active. `listener` gets the parsed JSON; messages of one publisher come in their
+   * order.
+   */
   subscribe(channel: string, listener: (payload: unknown) => void): Promise<Unsubscribe>;
   close(): Promise<void>;
 }
 
-/** Carries one `RunEvent` a message. */
+/** Each message is one `RunEvent`. */
 export const runChannel = (runId: RunId): string => `run:${runId}`;
-/** Carries arrays of `LogLine`. */
+/** Each message is an array of `LogLine`. */
 export const logChannel = (stepRunId: StepRunId): string => `log:${stepRunId}`;
-/** Carries `AgentNotice`. */
+/** Each message is one `AgentNotice`. */
 export const agentChannel = (agentId: AgentId): string => `agent:${agentId}`;
-/** Carries the `Verdict` of a command. */
+/** Each message is the `Verdict` of a command. */
 export const commandChannel = (id: CommandId): string => `command:${id}`;

@@ -1,6 +1,6 @@
 /**
- * The feed over Redis publish/subscribe. Nothing is stored: who is not connected misses the message. A message of Redis
- * carries one payload or more, each a line of JSON.
+ * The feed over Redis publish/subscribe. Redis stores nothing: a subscriber that is not connected misses the message.
+ * One Redis message carries one or more payloads, each a line of JSON.
  */
 import type { Cluster, Redis } from "ioredis";
 import type { Logger } from "../domain/logger.ts";
@@ -10,10 +10,11 @@ type Listener = (payload: unknown) => void;
 
 interface Channel {
   readonly listeners: Set<{ readonly call: Listener }>;
-  readonly standing: Promise<unknown>;
+  /** Resolves once Redis has the subscription. */
+  readonly subscribed: Promise<unknown>;
 }
 
-/** What is published to one channel at once. */
+/** The payloads that travel to one channel as one Redis message. */
 interface Message {
   readonly lines: string[];
   readonly sent: Promise<unknown>;
@@ -26,7 +27,7 @@ export class RedisFeed implements Feed {
   readonly #subscriber: Redis | Cluster;
   readonly #log: Logger;
   readonly #channels = new Map<string, Channel>();
-  /** By channel, until the code that publishes now gives way. */
+  /** Messages by channel that are sent when the code that publishes now awaits something. */
   readonly #messages = new Map<string, Message>();
 
   /** `publisher` may be shared and stays open; `subscriber` is for this feed alone, and is closed with it. */
@@ -37,7 +38,10 @@ export class RedisFeed implements Feed {
     this.#subscriber.on("message", (channel: string, text: string) => this.#deliver(channel, text));
   }
 
-  /** Redis and both its clients spend their time by the message: what is published together travels as one. */
+  /**
+   * Payloads that are published in one go travel as one Redis message, because Redis and its clients pay for each
+   * message.
+   */
   async publish(channel: string, payload: unknown): Promise<void> {
     const line = JSON.stringify(payload);
     let message = this.#messages.get(channel);
@@ -50,30 +54,25 @@ export class RedisFeed implements Feed {
     await message.sent;
   }
 
-  /** What a script publishes in the place of {@link publish}: Redis' channel and message. */
+  /** The Redis channel and message that a Lua script publishes in place of {@link publish}. */
   messageOf(channel: string, payload: unknown): readonly [channel: string, message: string] {
     return [PREFIX + channel, JSON.stringify(payload)];
   }
 
   async subscribe(channel: string, listener: Listener): Promise<Unsubscribe> {
     const key = PREFIX + channel;
-    // One function may listen twice, so each subscription has an entry of its own.
+    // The same function may listen twice, so each subscription has an entry of its own.
     const entry = { call: listener };
-    let held = this.#channels.get(key);
-    if (held === undefined) {
-      held = { listeners: new Set(), standing: this.#subscriber.subscribe(key) };
-      this.#channels.set(key, held);
-    }
-    const channelHeld = held;
-    channelHeld.listeners.add(entry);
+    const subscription = this.#channelOf(key);
+    subscription.listeners.add(entry);
     const leave = async (): Promise<void> => {
-      if (!channelHeld.listeners.delete(entry) || channelHeld.listeners.size > 0) return;
+      if (!subscription.listeners.delete(entry) || subscription.listeners.size > 0) return;
       this.#channels.delete(key);
-      // Commands of one connection keep their order: a subscription made from now on is not undone by this.
+      // Commands of one connection keep their order, so this does not undo a subscription that is made from now on.
       await this.#subscriber.unsubscribe(key);
     };
     try {
-      await channelHeld.standing;
+      await subscription.subscribed;
     } catch (error) {
       await leave().catch(() => {});
       throw error;
@@ -86,6 +85,15 @@ export class RedisFeed implements Feed {
     this.#subscriber.disconnect();
   }
 
+  #channelOf(key: string): Channel {
+    let channel = this.#channels.get(key);
+    if (channel === undefined) {
+      channel = { listeners: new Set(), subscribed: this.#subscriber.subscribe(key) };
+      this.#channels.set(key, channel);
+    }
+    return channel;
+  }
+
   #send(channel: string, lines: readonly string[]): Promise<unknown> {
     this.#messages.delete(channel);
     return this.#publisher.publish(PREFIX + channel, lines.join("\n"));
@@ -94,7 +102,7 @@ export class RedisFeed implements Feed {
   #deliver(key: string, text: string): void {
     const channel = this.#channels.get(key);
     if (channel === undefined) return;
-    // JSON has no line feed within a value.
+    // JSON text has no line feed inside, so each line is one payload.
     for (const line of text.split("\n")) this.#deliverOne(key, channel, line);
   }
 
@@ -103,14 +111,14 @@ export class RedisFeed implements Feed {
     try {
       payload = JSON.parse(line);
     } catch {
-      this.#log.warn({ channel: key }, "a message on the feed is no JSON; dropped");
+      this.#log.warn({ channel: key }, "a message on the feed is not JSON; it was dropped");
       return;
     }
     for (const { call } of Array.from(channel.listeners)) {
       try {
         call(payload);
       } catch (error) {
-        this.#log.error({ channel: key, error: (error as Error).message }, "a listener of the feed has thrown");
+        this.#log.error({ channel: key, error: (error as Error).message }, "a listener of the feed has failed");
       }
     }
   }

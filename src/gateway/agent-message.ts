@@ -23,7 +23,7 @@ export type AgentMessage =
  * What the agent is told of a notice. Undefined for a notice that concerns gateways alone, and for a dispatch that was
  * refused. Rejects when a dispatch cannot be completed now.
  */
-export async function messageOf(builder: DispatchBuilder, notice: AgentNotice): Promise<AgentMessage | undefined> {
+export async function agentMessageOf(builder: DispatchBuilder, notice: AgentNotice): Promise<AgentMessage | undefined> {
   switch (notice.type) {
     case "dispatch": {
       const dispatch = await builder.build(notice.order);

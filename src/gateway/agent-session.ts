@@ -12,13 +12,13 @@ import { type ErrorReason, MillraceError } from "../domain/errors.ts";
 import type { RunId, StepRunId } from "../domain/ids.ts";
 import type { Labels } from "../domain/labels.ts";
 import { reportStep, sendReport, type StepReport } from "./actor-messages.ts";
-import { type AgentMessage, messageOf } from "./agent-message.ts";
-import { AgentStanding } from "./agent-standing.ts";
+import { type AgentMessage, agentMessageOf } from "./agent-message.ts";
+import { RevocationCheck } from "./revocation-check.ts";
 import type { Claimant } from "./claim-queue.ts";
-import type { GatewayContext } from "./gateway-context.ts";
+import type { SessionContext } from "./gateway-context.ts";
 import { Outbox } from "./outbox.ts";
 import { PendingClaims } from "./pending-claims.ts";
-import { type AgentHoldings, handBackJobs, reconcile } from "./reconciliation.ts";
+import { type AgentHoldings, returnJobs, reconcile } from "./reconciliation.ts";
 import { type AgentFacts, refreshAgent } from "./registration.ts";
 import { Slots } from "./slots.ts";
 
@@ -60,8 +60,8 @@ export interface AgentSessionOptions {
 export class AgentSession implements Claimant {
   /** Replaced, never changed in place: the board remembers what it has found for one object of labels. */
   labels: Labels;
-  readonly #context: GatewayContext;
-  readonly #standing: AgentStanding;
+  readonly #context: SessionContext;
+  readonly #standing: RevocationCheck;
   readonly #boot: AgentBoot;
   readonly #hello: Hello;
   readonly #slots: Slots;
@@ -87,9 +87,9 @@ export class AgentSession implements Claimant {
   #heartbeat: Heartbeat | undefined;
   #beating = false;
 
-  constructor(context: GatewayContext, { caller, hello, write, end }: AgentSessionOptions) {
+  constructor(context: SessionContext, { caller, hello, write, end }: AgentSessionOptions) {
     this.#context = context;
-    this.#standing = new AgentStanding(context, caller);
+    this.#standing = new RevocationCheck(context, caller);
     this.#boot = { agentId: caller.agentId, bootId: hello.bootId };
     this.#hello = hello;
     this.labels = hello.facts.labels;
@@ -154,7 +154,7 @@ export class AgentSession implements Claimant {
   async goodbye(): Promise<void> {
     this.#draining = true;
     await this.#reports;
-    await handBackJobs(this.#context, this.#boot);
+    await returnJobs(this.#context, this.#boot);
   }
 
   freeSlots(): number {
@@ -234,7 +234,7 @@ export class AgentSession implements Claimant {
       this.#slots.release(notice.jobId);
       this.wake();
     }
-    this.#outbox.push(() => messageOf(this.#context.builder, notice));
+    this.#outbox.push(() => agentMessageOf(this.#context.builder, notice));
   }
 
   #relabel(labels: Labels): void {

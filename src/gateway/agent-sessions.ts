@@ -2,13 +2,13 @@
 import { MillraceError } from "../domain/errors.ts";
 import type { AgentId } from "../domain/ids.ts";
 import { AgentSession, type AgentSessionOptions, superseded } from "./agent-session.ts";
-import type { GatewayContext } from "./gateway-context.ts";
+import type { SessionContext } from "./gateway-context.ts";
 
 export class AgentSessions {
-  readonly #context: GatewayContext;
+  readonly #context: SessionContext;
   readonly #sessions = new Map<AgentId, AgentSession>();
 
-  constructor(context: GatewayContext) {
+  constructor(context: SessionContext) {
     this.#context = context;
   }
 

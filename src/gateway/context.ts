@@ -1,3 +1,9 @@
+/** What the gateway uses of the application context. */
 import type { AppContext, WithStores } from "../app/context.ts";
 
-export type GatewayPorts = Pick<AppContext, "feed" | "mailboxes" | "board" | "presence" | "clock" | "log"> & WithStores<"aggregates" | "outputs" | "identity">;
+/** What sessions and calls of agents work with; {@link GatewayContext} adds what one gateway shares. */
+export type GatewayPorts = Pick<
+  AppContext,
+  "feed" | "mailboxes" | "board" | "presence" | "clock" | "log" | "eventNamespace"
+> &
+  WithStores<"aggregates" | "outputs" | "identity">;

@@ -8,7 +8,7 @@ import type { JobSpec, Pairs, RunPlan, Scalar, StepSpec } from "../domain/plan.t
 import { DeferredTextError, resolveDeferred, type ResolvedStep, type SecretValues } from "../planner/deferred-texts.ts";
 import { UnreadableSecretError } from "../secrets/sealing.ts";
 import type { SecretVault } from "../secrets/vault.ts";
-import { readingOutputs } from "../stores/ports/reading-outputs.ts";
+import { withStepOutputs } from "../stores/ports/reading-outputs.ts";
 import type { RunOrigin } from "../stores/ports/aggregates.ts";
 import type { Stores } from "../stores/ports/stores.ts";
 import { RecentlyRead } from "../app/recently-read.ts";
@@ -164,7 +164,7 @@ export class DispatchBuilder {
     const states = new Map(aggregate?.actors.map(({ id, state }) => [id, state]));
     const job = states.get(granted.jobId) as JobState | undefined;
     if (job === undefined) throw gone(`run ${granted.runId}`);
-    const resolved = await readingOutputs(outputs, (reader) =>
+    const resolved = await withStepOutputs(outputs, (reader) =>
       resolveDeferred(spec, step, stepFacts(job, plan, { state: (id) => states.get(id), outputs: reader }), secrets),
     );
     return { step: resolved, matrix: job.matrix, secrets };

@@ -2,9 +2,9 @@
 import type { AgentNotice } from "../board/agent-notices.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { AgentId } from "../domain/ids.ts";
-import { noAgent } from "../app/agents/agent-removal.ts";
+import { agentNotRegistered } from "../app/agents/agent-removal.ts";
 import type { Heartbeat } from "./agent-session.ts";
-import type { GatewayContext } from "./gateway-context.ts";
+import type { SessionContext } from "./gateway-context.ts";
 import { reconcile } from "./reconciliation.ts";
 
 /**
@@ -12,7 +12,7 @@ import { reconcile } from "./reconciliation.ts";
  * `conflict` for a boot that a newer one has replaced. Rejects when presence or the store cannot be reached.
  */
 export async function recordHeartbeat(
-  context: GatewayContext,
+  context: SessionContext,
   agentId: AgentId,
   { bootId, sequence, holdings }: Heartbeat,
 ): Promise<readonly AgentNotice[]> {
@@ -21,7 +21,7 @@ export async function recordHeartbeat(
     context.stores.identity.findAgent(agentId),
     context.presence.read([agentId]),
   ]);
-  if (agent === undefined) throw noAgent(agentId);
+  if (agent === undefined) throw agentNotRegistered(agentId);
   const newest = present.get(agentId)?.bootId ?? bootId;
   // A late heartbeat of an earlier process must not take the work of the newer process away.
   if (newest !== bootId && sequence > 1n) {

@@ -10,7 +10,7 @@ export interface StepGrant {
 }
 
 /** The step that the agent works on under this token; throws `conflict` when it is another's or over. */
-export async function heldStep(
+export async function requireHeldStep(
   { stores }: WithStores<"aggregates">,
   agentId: AgentId,
   { stepRunId, token }: StepGrant,

@@ -62,7 +62,7 @@ export async function reconcile(
  * The agent has ended and runs nothing any more: what it still holds begins anew elsewhere. What it has reported must have
  * been processed.
  */
-export async function handBackJobs(context: GatewayPorts, boot: AgentBoot): Promise<void> {
+export async function returnJobs(context: GatewayPorts, boot: AgentBoot): Promise<void> {
   for (const job of await context.stores.aggregates.jobsHeldBy(boot.agentId)) {
     if ((job.actor.state as JobState).grant!.bootId === boot.bootId)
       await sendAgentLost(context, job, boot, "agent_stopped");
@@ -76,7 +76,7 @@ export function grantedStep(step: StepState): GrantedStep {
 }
 
 /** True when an agent's report has ended the step; false also when the plane ended it without one. */
-export function isEndedByReport(step: StepState): boolean {
+export function hasEndedByReport(step: StepState): boolean {
   return !isHeld(step) && step.lastLine !== null;
 }
 
@@ -120,7 +120,7 @@ async function verdictOn(
   // Granted since the first read.
   if (isHeld(step)) return [];
   // A step that the plane has ended by itself may still run at the agent: it has to be killed.
-  return [{ type: isEndedByReport(step) ? "acknowledge" : "refuse", stepRunId, token }];
+  return [{ type: hasEndedByReport(step) ? "acknowledge" : "refuse", stepRunId, token }];
 }
 
 async function releaseOf(

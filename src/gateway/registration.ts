@@ -8,7 +8,7 @@ import { tellAgent } from "../board/agent-notices.ts";
 import type { GatewayPorts } from "./context.ts";
 import { issueToken } from "../app/identity/tokens.ts";
 import { problemsOf } from "../app/problems.ts";
-import { endStreams, noAgent, removeAgent } from "../app/agents/agent-removal.ts";
+import { endStreams, agentNotRegistered, removeAgent } from "../app/agents/agent-removal.ts";
 
 const MAX_LABELS = 64;
 export const MAX_SLOTS = 1_000;
@@ -66,7 +66,7 @@ export async function registerAgent(
 export async function refreshAgent(context: GatewayPorts, agentId: AgentId, facts: AgentFacts): Promise<void> {
   const { identity } = context.stores;
   const agent = await identity.findAgent(agentId);
-  if (agent === undefined) throw noAgent(agentId);
+  if (agent === undefined) throw agentNotRegistered(agentId);
   const refreshed = { ...agent, ...facts };
   if (JSON.stringify(refreshed) !== JSON.stringify(agent)) await identity.putAgent(refreshed);
 }
@@ -98,7 +98,7 @@ export async function updateLabels(
   const agentId = callingAgent(caller);
   const { identity } = context.stores;
   const agent = await identity.findAgent(agentId);
-  if (agent === undefined) throw noAgent(agentId);
+  if (agent === undefined) throw agentNotRegistered(agentId);
   const changed = labelChange
     .pick({ labels: true })
     .safeParse({ labels: replace ? changes : { ...agent.labels, ...changes } });

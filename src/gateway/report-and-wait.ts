@@ -4,7 +4,7 @@ import { MillraceError } from "../domain/errors.ts";
 import type { AgentId } from "../domain/ids.ts";
 import { reportStep, type StepReport } from "./actor-messages.ts";
 import { listenToAgent } from "../board/agent-notices.ts";
-import { isEndedByReport } from "./reconciliation.ts";
+import { hasEndedByReport } from "./reconciliation.ts";
 import type { GatewayPorts } from "./context.ts";
 import { Signal } from "../app/signal.ts";
 
@@ -58,5 +58,5 @@ async function storedVerdict(
 ): Promise<ReportVerdict | undefined> {
   const step = (await context.stores.aggregates.findStep(stepRunId))?.actor.state as StepState | undefined;
   if (step === undefined || !isGrantOf(step, agentId, token)) return "refused";
-  return isEndedByReport(step) ? "processed" : undefined;
+  return hasEndedByReport(step) ? "processed" : undefined;
 }

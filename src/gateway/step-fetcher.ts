@@ -8,7 +8,7 @@ import { listenToAgent } from "../board/agent-notices.ts";
 import { grantedStep } from "./reconciliation.ts";
 import type { GatewayPorts } from "./context.ts";
 import { Signal } from "../app/signal.ts";
-import { type AgentBoot, noAgent } from "../app/agents/agent-removal.ts";
+import { type AgentBoot, agentNotRegistered } from "../app/agents/agent-removal.ts";
 
 export interface FetchRequest extends AgentBoot {
   readonly requestId: string;
@@ -65,7 +65,7 @@ export class StepFetcher {
   async #run(request: FetchRequest, abort: AbortSignal): Promise<readonly GrantedStep[]> {
     const { agentId, bootId, requestId } = request;
     const agent = await this.#context.stores.identity.findAgent(agentId);
-    if (agent === undefined) throw noAgent(agentId);
+    if (agent === undefined) throw agentNotRegistered(agentId);
     let { labels } = agent;
     const granted: GrantedStep[] = [];
     const signal = new Signal();

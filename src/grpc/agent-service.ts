@@ -25,7 +25,7 @@ import { duplex, unary } from "./calls.ts";
 import type { GatewayContext } from "../gateway/gateway-context.ts";
 import { parseMessage } from "./messages/parse-message.ts";
 import { recordHeartbeat } from "../gateway/heartbeat.ts";
-import { messageOf } from "../gateway/agent-message.ts";
+import { agentMessageOf } from "../gateway/agent-message.ts";
 
 const MAX_FETCH_WAIT_MS = 30_000;
 const MAX_REPORT_WAIT_MS = 10_000;
@@ -57,7 +57,7 @@ export function agentService(context: GatewayContext, channels: AgentChannels): 
       const notices = await recordHeartbeat(context, agentId, { ...readHeartbeat(request), bootId });
       const missed: ConnectResponse[] = [];
       for (const notice of notices) {
-        const message = await messageOf(context.builder, notice);
+        const message = await agentMessageOf(context.builder, notice);
         if (message !== undefined) missed.push(connectResponse(message));
       }
       const { eventNamespace } = context;

@@ -15,7 +15,7 @@ import type { AgentCaller } from "../app/identity/access.ts";
 import { type EventVerdict, type PushedEvent, takeAgentEvents } from "../gateway/ingest/event-ingest.ts";
 import { listenToRevocation } from "../board/agent-notices.ts";
 import { agentCaller } from "../gateway/registration.ts";
-import { AgentStanding, tokenRevoked } from "../gateway/agent-standing.ts";
+import { RevocationCheck, tokenRevoked } from "../gateway/revocation-check.ts";
 import type { AppContext } from "../app/context.ts";
 import { type LogBatch, LogIngest } from "../gateway/ingest/log-ingest.ts";
 import { MillraceError } from "../domain/errors.ts";
@@ -78,7 +78,7 @@ async function answerEach<Request, Response>(
   { requests, write, hungUp }: Duplex<Request, Response>,
   answerTo: (request: Request) => Promise<Response>,
 ): Promise<void> {
-  const standing = new AgentStanding(context, agent);
+  const standing = new RevocationCheck(context, agent);
   let revoke: (reason: MillraceError) => void = () => {};
   const revoked = new Promise<never>((_, reject) => (revoke = reject));
   // This promise is not awaited: log lines and events are accepted also while Redis cannot be reached.

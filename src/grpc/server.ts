@@ -14,7 +14,7 @@ import { StepRunService } from "../../proto/generated/steprun/v1/steprun.ts";
 import { StreamService } from "../../proto/generated/stream/v1/stream.ts";
 import { AgentPresenceFeed } from "../app/following/agent-presence-feed.ts";
 import type { AppContext } from "../app/context.ts";
-import { RunTails } from "../app/following/run-tails.ts";
+import { RunEventFeed } from "../app/following/run-event-feed.ts";
 import type { Readiness } from "../app/readiness.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { TlsSource } from "../domain/tls.ts";
@@ -63,7 +63,7 @@ export function createGrpcServer(context: AppContext, options: GrpcServerOptions
   const gateway = gatewayContext(context, options.heartbeatIntervalMs);
   const channels = new AgentChannels(gateway);
   const streams = new ServerStreams(gateway, options.stallMs);
-  const followers = { tails: new RunTails(gateway), presenceFeed: new AgentPresenceFeed(gateway) };
+  const followers = { runEvents: new RunEventFeed(gateway), presenceFeed: new AgentPresenceFeed(gateway) };
   const { log } = context;
   const server = new Server({
     "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,

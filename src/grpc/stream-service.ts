@@ -9,9 +9,9 @@ import type {
 } from "../../proto/generated/stream/v1/stream.ts";
 import type { AgentPresenceFeed } from "../app/following/agent-presence-feed.ts";
 import { cloudEvent } from "../app/following/cloud-event.ts";
-import { followAgents } from "../app/following/follow-agents.ts";
-import { followEvents } from "../app/following/follow-events.ts";
-import type { RunTails } from "../app/following/run-tails.ts";
+import { followAgents } from "../app/following/agent-updates.ts";
+import { followEvents } from "../app/following/run-events.ts";
+import type { RunEventFeed } from "../app/following/run-event-feed.ts";
 import {
   type ReportedObject,
   reportedJob,
@@ -24,7 +24,7 @@ import { EVENT_OBJECTS, type RunEvent } from "../domain/events.ts";
 import { type AgentId, asId, type JobRunId, type RunId, type StepRunId } from "../domain/ids.ts";
 import type { JobStatus, RunStatus, StepStatus } from "../domain/status.ts";
 import type { AgentChannels } from "./agent-channel.ts";
-import { agentNewsMessage } from "./messages/agent-status-messages.ts";
+import { agentUpdateMessage } from "./messages/agent-status-messages.ts";
 import { type Duplex, duplex } from "./calls.ts";
 import type { GatewayContext } from "../gateway/gateway-context.ts";
 import type { ServerStream, ServerStreams } from "./server-streams.ts";
@@ -58,13 +58,13 @@ const agentsRequest = z.object({
 export interface StreamServiceParts {
   readonly channels: AgentChannels;
   readonly streams: ServerStreams;
-  readonly tails: RunTails;
+  readonly runEvents: RunEventFeed;
   readonly presenceFeed: AgentPresenceFeed;
 }
 
 export function streamService(
   context: GatewayContext,
-  { channels, streams, tails, presenceFeed }: StreamServiceParts,
+  { channels, streams, runEvents, presenceFeed }: StreamServiceParts,
 ): StreamServer {
   return {
     streamStepRunStatus: streams.handler(async (stream) => {
@@ -95,7 +95,7 @@ export function streamService(
     streamEvents: streams.handler(async ({ request, caller, hungUp, write }) => {
       const { runId, ...rest } = parseMessage(eventsRequest, request);
       const following = { runId: asId<RunId>(runId), ...rest, abort: hungUp };
-      for await (const event of followEvents(context, tails, caller, following)) {
+      for await (const event of followEvents(context, runEvents, caller, following)) {
         await write(eventMessage(event, context.eventNamespace), `resume with after ${event.number}`);
       }
     }),
@@ -103,8 +103,8 @@ export function streamService(
     streamAgentStatus: streams.handler(async ({ request, caller, hungUp, write }) => {
       const { agentIds, revision } = parseMessage(agentsRequest, request);
       const following = { agentIds: agentIds.map((id) => asId<AgentId>(id)), revision, abort: hungUp };
-      for await (const news of followAgents(presenceFeed, caller, following)) {
-        await write(agentNewsMessage(news), `resume with revision ${news.revision}`);
+      for await (const update of followAgents(presenceFeed, caller, following)) {
+        await write(agentUpdateMessage(update), `resume with revision ${update.revision}`);
       }
     }),
 
@@ -119,7 +119,7 @@ export function streamService(
       report: Omit<StatusReport, "eventNumber" | "timeMs"> & { eventNumber: bigint; timeMs: bigint },
     ) => Response,
   ): Promise<void> {
-    for await (const report of reportStatus(context, tails, object, { after: afterEvent, abort: hungUp })) {
+    for await (const report of reportStatus(context, runEvents, object, { after: afterEvent, abort: hungUp })) {
       const { eventNumber, timeMs, ...rest } = report;
       const response = message({ ...rest, eventNumber: BigInt(eventNumber), timeMs: BigInt(Math.round(timeMs)) });
       await write(response, `resume with after_event ${eventNumber}`);

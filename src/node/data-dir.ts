@@ -1,4 +1,4 @@
-/** The data directory of an embedded control plane: where it lies, and the right to be the only one that works on it. */
+/** The data directory of an embedded control plane: its path, and the lock that lets only one process use it. */
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
@@ -8,10 +8,10 @@ import { MillraceError } from "../domain/errors.ts";
 const LOCK_FILE = "lock.db";
 const OWNER_FILE = "owner.pid";
 
-/** `$XDG_DATA_HOME/millrace`, or `~/.local/share/millrace`. */
+/** The default path: `$XDG_DATA_HOME/millrace`, or `~/.local/share/millrace`. */
 export function defaultDataDir(environment: NodeJS.ProcessEnv = process.env): string {
   const home = environment["XDG_DATA_HOME"] ?? "";
-  // The XDG specification lets relative paths be ignored.
+  // The XDG specification says to ignore a relative path.
   return join(isAbsolute(home) ? home : join(homedir(), ".local", "share"), "millrace");
 }
 
@@ -20,7 +20,7 @@ export function storeFile(dataDir: string): string {
   return join(dataDir, "millrace.db");
 }
 
-/** Makes the directory, for this user alone. Throws `unavailable` when that cannot be. */
+/** Creates the directory, readable by this user only. Rejects with `unavailable` when it cannot. Idempotent. */
 export async function makeDataDir(dataDir: string): Promise<void> {
   try {
     await mkdir(dataDir, { recursive: true, mode: 0o700 });
@@ -28,13 +28,13 @@ export async function makeDataDir(dataDir: string): Promise<void> {
     const { code } = error as NodeJS.ErrnoException;
     throw new MillraceError(
       "unavailable",
-      `cannot make the data directory ${dataDir} (${code}): choose another with --data-dir or MILLRACE_DATA_DIR`,
+      `cannot create the data directory ${dataDir} (${code}): choose another with --data-dir or MILLRACE_DATA_DIR`,
       { cause: error },
     );
   }
 }
 
-/** True when the directory holds nothing but the marks of {@link claimDataDir}, or is not there. */
+/** True when the directory is missing, or contains only the files of {@link claimDataDir}. */
 export async function isFreeDataDir(dataDir: string): Promise<boolean> {
   const names = await readdir(dataDir).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
@@ -44,15 +44,16 @@ export async function isFreeDataDir(dataDir: string): Promise<boolean> {
 }
 
 /**
- * Takes the directory for this process; throws `conflict`, naming the other's pid, when a living process has it. The
- * answer gives it back. The lock is SQLite's own: the system drops it with the process, so that no kill leaves it behind.
+ * Locks the directory for this process, and answers the function that unlocks it. Rejects with `conflict`, naming the pid of the owner,
+ * when another living process has the lock. The lock is that of an SQLite file: the operating system releases it when the process ends, so
+ * a killed process leaves no lock behind.
  */
 export async function claimDataDir(dataDir: string): Promise<() => void> {
   await makeDataDir(dataDir);
   let lock: Database.Database | undefined;
   try {
     lock = new Database(join(dataDir, LOCK_FILE));
-    // Nothing is ever written, so there is nothing that a journal file could roll back.
+    // No data is ever written to this file, so it needs no journal file on disk.
     lock.exec("PRAGMA journal_mode=MEMORY");
     lock.exec("BEGIN EXCLUSIVE");
   } catch (error) {
@@ -66,7 +67,7 @@ export async function claimDataDir(dataDir: string): Promise<() => void> {
 }
 
 function unusable(dataDir: string, cause: unknown): MillraceError {
-  // libsql has no code for a file that it could not open.
+  // libsql gives no code for a file that it could not open.
   const why = (cause as { code?: string }).code || `${LOCK_FILE} cannot be opened`;
   return new MillraceError(
     "unavailable",

@@ -1,8 +1,8 @@
-/** Process groups that must not outlive this process, however it exits (save by SIGKILL). */
+/** Process groups that are killed when this process exits, in every way except by SIGKILL. */
 
 const leaders = new Set<number>();
 
-/** Kills the group that `leader` leads when this process exits; the answer takes that back. */
+/** Kills the process group of `leader` when this process exits. Answers the function that cancels this. */
 export function killAtExit(leader: number): () => void {
   if (leaders.size === 0) process.on("exit", killAll);
   leaders.add(leader);
@@ -16,7 +16,7 @@ function killAll(): void {
   for (const leader of leaders) killGroup(leader, "SIGKILL");
 }
 
-/** Sends a signal to the group; a group that is gone is no error. */
+/** Sends a signal to a process group. A group that has ended is not an error. */
 export function killGroup(leader: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-leader, signal);

@@ -1,10 +1,13 @@
-/** Listeners: opened with an error that tells how to choose another address, closed with time for what is under way. */
+/** Opens and closes listeners. Errors say how to choose another address; a closing listener lets requests in flight finish. */
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Address } from "../config-values.ts";
 import { MillraceError } from "../domain/errors.ts";
 
-/** Resolves with `host:port`, the port as chosen when 0 was asked for. `variable` sets the address, for the error's text. */
+/**
+ * Starts to listen, and resolves with `host:port` to connect to; for port 0 it names the port that the system chose. Rejects as
+ * {@link cannotListen} says. `variable` is the setting of the address, which the error names.
+ */
 export function listen(server: Server, address: Address, variable: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const refuse = (error: NodeJS.ErrnoException) => reject(cannotListen(address, variable, error));
@@ -16,7 +19,7 @@ export function listen(server: Server, address: Address, variable: string): Prom
   });
 }
 
-/** `conflict` for a port in use, else `unavailable`; both say what to change. */
+/** The error for an address that cannot be used: `conflict` for a port in use, else `unavailable`. Both say what to change. */
 export function cannotListen({ host, port }: Address, variable: string, cause: NodeJS.ErrnoException): MillraceError {
   const where = host === "" ? "" : ` on ${host}`;
   const choose = `choose another address with ${variable}=${host}:PORT`;
@@ -33,19 +36,19 @@ export function cannotListen({ host, port }: Address, variable: string, cause: N
       );
 }
 
-/** `host:port`; every interface, for which there is no name in {@link Address}, is spelled out. */
+/** `host:port` to bind to. An empty host in {@link Address} means all interfaces, which is written `0.0.0.0`. */
 export function bindingAddress({ host, port }: Address): string {
   return join(host === "" ? "0.0.0.0" : host, port);
 }
 
-/** `host:port` to connect to; what listens on every interface is reached over loopback. */
+/** `host:port` to connect to. For a listener on all interfaces it names the loopback address. */
 export function reachableAddress({ host, port }: Address): string {
   return join(["", "0.0.0.0", "::"].includes(host) ? "127.0.0.1" : host, port);
 }
 
 const join = (host: string, port: number) => (host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`);
 
-/** Accepts nothing more; requests in flight get `graceMs` to end. */
+/** Stops to accept connections, and closes those that are still open after `graceMs`. */
 export async function closeServer(server: Server, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();

@@ -1,22 +1,22 @@
 /**
- * The master keys of an embedded control plane: a file each in its data directory, numbered, of which the last seals. None is
- * ever changed or removed: a secret may be under any of them, and a process that runs finds a new one by itself.
+ * The master keys of an embedded control plane: numbered files in its data directory. The newest key seals new values. No file is ever
+ * changed or removed, because secrets may be sealed under any of the keys. A running process finds a new key by itself.
  */
 import { randomBytes } from "node:crypto";
 import { open, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { MillraceError } from "../domain/errors.ts";
 import { type KeyRing, MASTER_KEY_BYTES, type MasterKey, masterKey } from "../secrets/master-keys.ts";
-import { makeOnce } from "./kept-file.ts";
+import { writeOnce } from "./write-once.ts";
 
 const FILE_NAME = /^master-(\d{1,6})\.key$/;
 
-/** The file of the key with that number, from 1; it holds hexadecimal digits. */
+/** The file of the key `number`, from 1. It contains hexadecimal digits. */
 export function masterKeyFile(dataDir: string, number: number): string {
   return join(dataDir, `master-${number}.key`);
 }
 
-/** The keys as their files hold them, the first made first; empty when there is none. */
+/** The texts of the key files, oldest first; empty when there are none. */
 export async function readMasterKeyFiles(dataDir: string): Promise<readonly string[]> {
   const numbers = (await readdir(dataDir)).flatMap((name) => FILE_NAME.exec(name)?.[1] ?? []).map(Number);
   return Promise.all(
@@ -25,18 +25,18 @@ export async function readMasterKeyFiles(dataDir: string): Promise<readonly stri
 }
 
 /**
- * Makes the key that follows `known` others, on disk when this resolves. When somebody else is faster theirs is the one:
- * nothing is made then.
+ * Makes the key with the number `count` + 1; it is on disk when this resolves. When another process has made the key of that number first,
+ * that key stays.
  */
-export async function makeMasterKey(dataDir: string, known: number): Promise<void> {
-  await makeOnce(masterKeyFile(dataDir, known + 1), randomBytes(MASTER_KEY_BYTES).toString("hex"));
+export async function makeMasterKey(dataDir: string, count: number): Promise<void> {
+  await writeOnce(masterKeyFile(dataDir, count + 1), randomBytes(MASTER_KEY_BYTES).toString("hex"));
   const folder = await open(dataDir, "r");
   await folder.sync();
   await folder.close();
 }
 
-/** The ring of the keys in `dataDir`; the first is made when there is none. */
-export async function keptMasterKeys(dataDir: string): Promise<KeyRing> {
+/** The keys in `dataDir`; makes the first one when there is none. Rejects with `unavailable` when a key is missing or damaged. */
+export async function readOrMakeMasterKeys(dataDir: string): Promise<KeyRing> {
   if ((await readMasterKeyFiles(dataDir)).length === 0) await makeMasterKey(dataDir, 0);
   let known = await parsedKeys(dataDir);
   return {

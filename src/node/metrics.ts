@@ -1,6 +1,6 @@
 /**
- * Figures for Prometheus, read when they are asked for: those of this node's kernel, and those of the whole cluster, which
- * every node shows alike, so that they are there while any node lives. What cannot be read is left out of a scrape.
+ * Metrics for Prometheus, read at each scrape: those of this node's kernel, and those of the whole cluster. Every node reports the same
+ * cluster metrics, so that they are available while any node lives. A scrape leaves out a metric that cannot be read.
  */
 import { Gauge, type Registry } from "prom-client";
 import type { KernelCounters } from "../../actors/kernel/kernel-context.ts";
@@ -9,10 +9,11 @@ import { within } from "../domain/within.ts";
 
 export interface WorkerFigures {
   readonly counters: KernelCounters;
-  /** Shards that are open here. */
+  /** The shards that this node owns and has opened. */
   readonly owned: () => readonly number[];
 }
 
+/** Registers the metrics of this node's kernel and of the shards that it owns. */
 export function registerWorkerMetrics(registry: Registry, { counters, owned }: WorkerFigures): void {
   registry.registerMetric(
     new Gauge({
@@ -47,16 +48,17 @@ interface ClusterMetric {
   readonly read: () => Promise<readonly Series[]>;
 }
 
-/** Less than a scraper waits. */
+/** Shorter than the usual timeout of a scrape (10 s). */
 const READ_WITHIN_MS = 2_000;
 
+/** Registers the metrics of the cluster. A metric that cannot be read within two seconds is left out of the scrape. */
 export function registerClusterMetrics(registry: Registry, context: ClusterContext): void {
   const { nodes, inspection, stores, clock } = context;
-  const mailboxes = shared(() => inspection.states());
+  const mailboxes = shareReads(() => inspection.states());
   const metrics: readonly ClusterMetric[] = [
     {
       name: "millrace_nodes",
-      help: "Nodes that live, of any role; the same on every node",
+      help: "Living nodes of any role; the same on every node",
       labels: [],
       read: async () => [[{}, (await nodes.list()).length]],
     },
@@ -71,7 +73,7 @@ export function registerClusterMetrics(registry: Registry, context: ClusterConte
     },
     {
       name: "millrace_mailbox_oldest_seconds",
-      help: "How long the oldest waiting envelope of a shard has waited, 0 when none does; the same on every node",
+      help: "How long the oldest waiting envelope of a shard has waited, 0 when none waits; the same on every node",
       labels: ["shard"],
       read: async () =>
         (await mailboxes()).map(({ shard, waitingSince }): Series => {
@@ -81,7 +83,7 @@ export function registerClusterMetrics(registry: Registry, context: ClusterConte
     },
     {
       name: "millrace_shard_epoch",
-      help: "Grows each time that a shard changes hands; the same on every node",
+      help: "Grows each time that a shard gets another owner; the same on every node",
       labels: ["shard"],
       read: async () =>
         [...(await stores.shards.epochs())].map(([shard, epoch]): Series => [{ shard: String(shard) }, epoch]),
@@ -107,7 +109,7 @@ function gaugeOf({ log }: ClusterContext, { name, help, labels, read }: ClusterM
         log.debug({ metric: name, error: String(error) }, "a metric could not be read");
         return [];
       });
-      // A reset would set one without labels to 0.
+      // `reset` would set a metric without labels to 0.
       if (labels.length === 0) this.remove();
       else this.reset();
       for (const [values, value] of series) this.set(values, value);
@@ -115,8 +117,8 @@ function gaugeOf({ log }: ClusterContext, { name, help, labels, read }: ClusterM
   });
 }
 
-/** The gauges of one scrape ask together, and share what is under way. */
-function shared<T>(read: () => Promise<T>): () => Promise<T> {
-  let underWay: Promise<T> | undefined;
-  return () => (underWay ??= read().finally(() => (underWay = undefined)));
+/** Lets concurrent calls share one read, because several gauges of a scrape need the same answer. */
+function shareReads<T>(read: () => Promise<T>): () => Promise<T> {
+  let reading: Promise<T> | undefined;
+  return () => (reading ??= read().finally(() => (reading = undefined)));
 }

@@ -1,4 +1,4 @@
-/** What a node says of itself to the others. */
+/** The record that a node announces to the other nodes. */
 import { hostname } from "node:os";
 import type { NodeRecord } from "../../queues/node-registry.ts";
 import type { NodeConfig } from "../config.ts";
@@ -6,7 +6,7 @@ import type { Clock } from "../domain/clock.ts";
 import type { StoredFormat } from "../stores/format/stored-format.ts";
 import { packageVersion } from "./package-root.ts";
 
-/** `format` is the newest form of stored things that the node reads. */
+/** The record of this process. `format` gives the newest stored schema that the node reads. */
 export function nodeRecord(nodeId: string, { roles }: NodeConfig, clock: Clock, { schema }: StoredFormat): NodeRecord {
   const version = packageVersion();
   return {

@@ -1,6 +1,4 @@
-/**
- * A node of the control plane: the one place where adapters are chosen and wired to the roles that need them.
- */
+/** Starts a node, one process of the control plane. This is the only place that chooses adapters and connects them to the roles. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { Registry } from "prom-client";
 import { MailboxInspection } from "../../queues/mailbox-inspection.ts";
@@ -22,45 +20,45 @@ import { SecretVault } from "../secrets/vault.ts";
 import { SchemaSwitch } from "../stores/format/schema-switch.ts";
 import { STORED_FORMAT, type StoredFormat } from "../stores/format/stored-format.ts";
 import { killAtExit } from "./kill-at-exit.ts";
-import { endWithUs } from "./lifeline.ts";
+import { endWithThisProcess } from "./lifeline.ts";
 import { closeServer, listen } from "./listen.ts";
 import { registerClusterMetrics } from "./metrics.ts";
 import { masterKeysOf } from "./master-keys.ts";
 import { nodeRecord } from "./node-record.ts";
 import { registerStartMetrics } from "./start-metrics.ts";
-import { healthy, startEdge, startGateway, startWorker } from "./roles.ts";
-import { keptSigningKey } from "./signing-key.ts";
+import { checkMailboxes, startEdge, startGateway, startWorker } from "./roles.ts";
+import { readOrMakeSigningKey } from "./signing-key.ts";
 import { fixShards, messageFormat, openStores, versionedStores } from "./stores.ts";
 import { Teardown } from "./teardown.ts";
 import { openTls } from "./tls-files.ts";
 
 export interface NodeOptions {
-  /** Exists, when SQLite or an embedded Redis is used; whoever starts an embedded Redis has claimed it. */
+  /** Must exist when SQLite or an embedded Redis is used. For an embedded Redis, the caller has locked it (data-dir.ts). */
   readonly dataDir: string;
   readonly log: Logger;
-  /** Told of each part as it becomes ready. */
+  /** Called for each part when it is ready. */
   readonly onReady: (part: string, how: string) => void;
   readonly signal: AbortSignal;
-  /** Stands for that of another release, in tests of upgrades. */
+  /** The stored format of another release, for tests of upgrades. */
   readonly format?: StoredFormat;
 }
 
 export interface StartedNode {
   readonly context: AppContext;
-  /** `host:port` to connect to, of each listener; null without the role. */
+  /** `host:port` to connect to, for each listener; null when the node does not have the role. */
   readonly http: string | null;
   readonly grpc: string | null;
   readonly metrics: string;
-  /** The administrator's token when this start made it: the only time that it is seen. */
+  /** The administrator's token, when this start made it. It is never shown again. */
   readonly adminToken: string | null;
-  /** Edges first, then gateway, owner of shards, feed, Redis, store. Idempotent; never rejects. */
+  /** Ends the parts: the edge first, then gateway, owner of shards, feed, Redis and store. Idempotent; never rejects. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the roles of `config`. When a part fails, or `signal` is aborted, it ends what it has started and rejects: with
- * the signal's reason, `conflict` for a port in use, another number of shards than the deployment's or a
- * deployment of versions that do not go with this one, `unavailable` for a store or a Redis that cannot be used.
+ * Starts the roles of `config`. When a part fails or `signal` is aborted, it ends the parts that have started, and rejects. It rejects with
+ * the signal's reason; with `conflict` for a port in use, for another number of shards than the deployment has, and for a deployment whose
+ * versions cannot work beside this one; with `unavailable` for a store or a Redis that cannot be used.
  */
 export async function startNode(config: NodeConfig, options: NodeOptions): Promise<StartedNode> {
   const teardown = new Teardown(options.log);
@@ -98,22 +96,22 @@ async function startParts(
   const clock = systemClock;
   const nodeId = randomUUID();
   const nodes = new NodeRegistry({ redis, record: nodeRecord(nodeId, config, clock, format), log });
-  // Withdrawn when all roles have ended: until then this node counts for the others.
-  teardown.add("the registry of nodes", () => nodes.stop());
+  // The teardown withdraws this node after all its roles have ended: until then the other nodes must count it.
+  teardown.add("the node registry", () => nodes.stop());
   await nodes.start();
   const readers = async () => (await nodes.list()).map(({ schema }) => schema);
   const { shards } = adapters;
   const schemaSwitch = await SchemaSwitch.join({ schema: format.schema, readers, shards, log });
-  teardown.add("the switch of schemas", () => schemaSwitch.stop());
+  teardown.add("the schema switch", () => schemaSwitch.stop());
   const { writes } = schemaSwitch;
   const stores = versionedStores(adapters, format, writes);
-  const letters = messageFormat(format, writes);
+  const messages = messageFormat(format, writes);
   const feed = new RedisFeed({ publisher: redis, subscriber: connectRedis(target, { role: "subscriber", log }), log });
   teardown.add("the feed", () => feed.close());
-  const mailboxes = new MailboxSender({ redis, shards: config.shards, format: letters });
+  const mailboxes = new MailboxSender({ redis, shards: config.shards, format: messages });
   teardown.add("the mailbox sender", () => mailboxes.close());
   const inspection = new MailboxInspection({ redis, shards: config.shards });
-  teardown.add("the inspection of mailboxes", () => inspection.close());
+  teardown.add("the mailbox inspection", () => inspection.close());
   const board = new RedisBoard({ redis, feed, clock, quotas: config.quotas });
   const presence = new RedisPresence(redis);
   const registry = new Registry();
@@ -152,10 +150,10 @@ async function startParts(
     const owner = await startWorker(
       config,
       context,
-      { nodeId, redis: target, registry, letters, onTurnSaved },
+      { nodeId, redis: target, registry, messages, onTurnSaved },
       teardown,
     );
-    readiness["mailboxes"] = () => healthy(owner);
+    readiness["mailboxes"] = () => checkMailboxes(owner);
     ready("worker", "ready");
   }
   const grpc = has("gateway") ? await startGateway(config, context, { readiness, tls: tls.grpc }, teardown) : null;
@@ -168,16 +166,16 @@ async function startParts(
 
 async function signingKeyOf({ signingKey, mongodb }: NodeConfig, dataDir: string): Promise<Uint8Array> {
   if (signingKey !== null) return signingKey;
-  // With MongoDB the key is required of every node but those that neither sign nor check a token.
-  return mongodb === null ? keptSigningKey(dataDir) : randomBytes(32);
+  // With MongoDB, only a node that neither signs nor checks tokens may have no key; a random one does no harm there.
+  return mongodb === null ? readOrMakeSigningKey(dataDir) : randomBytes(32);
 }
 
 async function startRedis(dataDir: string, log: Logger, teardown: Teardown): Promise<RedisTarget> {
   const server = await startEmbeddedRedis({ dataDir, log });
-  const forget = [killAtExit(server.pid), endWithUs(server.pid)];
+  const releases = [killAtExit(server.pid), endWithThisProcess(server.pid)];
   teardown.add("Redis", async () => {
     await server.stop();
-    for (const step of forget) step();
+    for (const release of releases) release();
   });
   return { url: server.url };
 }

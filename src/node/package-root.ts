@@ -1,4 +1,4 @@
-/** Files of the package itself, found from the sources as well as from the build. */
+/** Finds the files of the package, from the sources as well as from the build. */
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -8,9 +8,10 @@ const here = fileURLToPath(import.meta.url);
 /** The folder that holds package.json. */
 export const PACKAGE_ROOT = findRoot(dirname(here));
 
-/** The program's entry file: the source when this runs from the sources, else the built one. */
+/** The program's entry file: the source file when this runs from the sources, else the built file. */
 export const MAIN_FILE = join(dirname(dirname(here)), `main${extname(here)}`);
 
+/** The version in package.json. */
 export function packageVersion(): string {
   const { version } = JSON.parse(readFileSync(join(PACKAGE_ROOT, "package.json"), "utf8")) as { version: string };
   return version;

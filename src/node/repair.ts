@@ -1,4 +1,4 @@
-/** What an operator does to the store of an installation none of whose nodes lives. */
+/** The operator's repair of a restored store, while no node of the installation runs. */
 import { NodeRegistry } from "../../queues/node-registry.ts";
 import type { NodeConfig } from "../config.ts";
 import { systemClock } from "../domain/clock.ts";
@@ -10,8 +10,8 @@ import { STORED_FORMAT } from "../stores/format/stored-format.ts";
 import { nodeRecord } from "./node-record.ts";
 
 /**
- * Makes a MongoDB database whole that was restored from a dump; see {@link repairRestored}. Rejects with `conflict` while
- * a node lives, with `unavailable` when MongoDB or Redis cannot be reached. Safe to repeat.
+ * Repairs a MongoDB database that was restored from a dump; see {@link repairRestored}. Rejects with `conflict` while a node lives, and with
+ * `unavailable` when MongoDB or Redis cannot be reached. May be repeated.
  */
 export async function repairStore(
   config: NodeConfig & { readonly mongodb: NonNullable<NodeConfig["mongodb"]> },
@@ -24,7 +24,7 @@ export async function repairStore(
 async function refuseLivingNodes(config: NodeConfig, target: RedisTarget, log: Logger): Promise<void> {
   const redis = connectRedis(target, { role: "edge", log });
   try {
-    // Asks, and is never announced itself.
+    // This registry only reads; it never announces a node.
     const nodes = new NodeRegistry({ redis, record: nodeRecord("", config, systemClock, STORED_FORMAT), log });
     const [living] = await nodes.list();
     if (living === undefined) return;

@@ -1,4 +1,4 @@
-/** The roles of a node: each is started with what it needs, and told to the teardown. */
+/** Starts the roles of a node. Each role adds what it starts to the teardown. */
 import type { Registry } from "prom-client";
 import { Kernel } from "../../actors/kernel/kernel.ts";
 import type { TurnSaved } from "../../actors/kernel/kernel-context.ts";
@@ -32,13 +32,14 @@ interface WorkerParts {
   readonly nodeId: string;
   readonly redis: RedisTarget;
   readonly registry: Registry;
-  readonly letters: MessageFormat;
+  readonly messages: MessageFormat;
 }
 
+/** Starts the kernel, the owner of shards and the pruners. */
 export async function startWorker(
   config: NodeConfig,
   context: AppContext,
-  { nodeId, redis, registry, letters, onTurnSaved }: WorkerParts,
+  { nodeId, redis, registry, messages, onTurnSaved }: WorkerParts,
   teardown: Teardown,
 ): Promise<ShardOwner> {
   const { stores, log } = context;
@@ -51,28 +52,27 @@ export async function startWorker(
     handler: kernel,
     witness: BOARD_WITNESS,
     epochs: stores.shards,
-    format: letters,
+    format: messages,
     log,
   });
   await owner.start();
   teardown.add("the owner of shards", () => owner.stop());
-  const census = new GroupReconciler(context, () => owner.owned());
-  teardown.add("the census of groups", () => census.stop());
-  census.start();
-  const sweeper = new RetentionPruner(context, config.retention, () => owner.owned());
-  for (const [name, each] of [
-    ["the sweeper of artifacts", artifactPruner(context)],
-    ["the sweeper of caches", cachePruner(context)],
-    ["the sweeper of retention", sweeper],
+  const retention = new RetentionPruner(context, config.retention, () => owner.owned());
+  for (const [name, part] of [
+    ["the group reconciler", new GroupReconciler(context, () => owner.owned())],
+    ["the artifact pruner", artifactPruner(context)],
+    ["the cache pruner", cachePruner(context)],
+    ["the retention pruner", retention],
   ] as const) {
-    teardown.add(name, () => each.stop());
-    each.start();
+    teardown.add(name, () => part.stop());
+    part.start();
   }
   registerWorkerMetrics(registry, { counters: kernel.counters, owned: () => owner.owned() });
-  registerRetentionMetrics(registry, context.clock, sweeper.figures);
+  registerRetentionMetrics(registry, context.clock, retention.figures);
   return owner;
 }
 
+/** Starts the gRPC listener, and resolves with `host:port` to connect to. */
 export async function startGateway(
   config: NodeConfig,
   context: AppContext,
@@ -90,6 +90,7 @@ export async function startGateway(
   return reachableAddress({ host, port });
 }
 
+/** Starts the HTTP and WebSocket listener, and resolves with `host:port` to connect to. */
 export async function startEdge(
   config: NodeConfig,
   context: ClusterContext,
@@ -98,18 +99,21 @@ export async function startEdge(
 ): Promise<string> {
   const { server, app } = createHttpServer(context, options);
   const address = await listen(server, config.http, "MILLRACE_HTTP_ADDRESS");
-  // Only now: it would take a port in use for an error of its own. Nothing is accepted before this turn ends.
+  // Attached after `listen`, because the endpoint would treat a port in use as an error of its own. The server accepts no connection before
+  // this turn of the event loop ends.
   const viewers = attachWebSocketEndpoint(context, { server, app, registry: options.registry });
   teardown.add("the edge", async () => {
-    // Together: the server counts viewers among its connections.
+    // Both at the same time: the server waits for the connections of viewers too.
     await Promise.all([closeServer(server, HTTP_GRACE_MS), viewers.close()]);
   });
   return address;
 }
 
-/** Rejects when a mailbox of this node does not carry mail. */
-export function healthy(owner: ShardOwner): Promise<void> {
+/** Rejects, naming the shards, when envelopes do not get through the mailboxes of shards that this node owns. */
+export function checkMailboxes(owner: ShardOwner): Promise<void> {
   const stuck = owner.health().filter(({ ok }) => !ok);
   if (stuck.length === 0) return Promise.resolve();
-  return Promise.reject(new Error(`no mail gets through on shards ${stuck.map(({ shard }) => shard).join(", ")}`));
+  return Promise.reject(
+    new Error(`envelopes do not get through the mailboxes of shards ${stuck.map(({ shard }) => shard).join(", ")}`),
+  );
 }

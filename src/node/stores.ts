@@ -1,4 +1,4 @@
-/** The stores of a node: the adapter that the settings choose, and the stored form that the living nodes agree on. */
+/** The stores of a node: the adapter that the configuration chooses, and the stored schema that the living nodes agree on. */
 import type { MessageFormat } from "../../queues/envelope.ts";
 import type { NodeConfig } from "../config.ts";
 import { MillraceError } from "../domain/errors.ts";
@@ -6,8 +6,7 @@ import { openMongoStores } from "../stores/mongo/open.ts";
 import { openSqliteStores } from "../stores/sqlite/open.ts";
 import type { StoredFormat } from "../stores/format/stored-format.ts";
 import type { Stores } from "../stores/ports/stores.ts";
-import { versionedAggregates } from "../stores/format/versioned-aggregates.ts";
-import { versionedPlans } from "../stores/format/versioned-plans.ts";
+import { versionedAggregates, versionedPlans } from "../stores/format/versioned-stores.ts";
 import { storeFile } from "./data-dir.ts";
 
 /** Rejects with `unavailable` when the store cannot be used. */
@@ -18,8 +17,8 @@ export function openStores(config: NodeConfig, dataDir: string): Promise<Stores>
 }
 
 /**
- * Throws `conflict` for another number of shards than the deployment's: mailboxes are found by hash, and runs would wait in
- * mailboxes that nobody reads.
+ * Rejects with `conflict` when `shards` differs from the number that the deployment was made with. The shard of a run is a hash modulo this
+ * number: with another number, runs would wait in mailboxes that no worker reads.
  */
 export async function fixShards(stores: Stores, shards: number): Promise<void> {
   const stored = await stores.shards.fixSetting("MAILBOX_SHARDS", String(shards));
@@ -31,7 +30,7 @@ export async function fixShards(stores: Stores, shards: number): Promise<void> {
   }
 }
 
-/** The same stores, in whose hands everything has the newest form; what is stored has the one that `writes` names. */
+/** The same stores, which answer everything in the newest shape and store it with the schema that `writes` names. */
 export function versionedStores(adapters: Stores, format: StoredFormat, writes: () => number): Stores {
   return {
     ...adapters,
@@ -40,12 +39,12 @@ export function versionedStores(adapters: Stores, format: StoredFormat, writes: 
   };
 }
 
-/** The same for what lies in mailboxes. */
+/** The format of messages in mailboxes, with the same schemas. */
 export function messageFormat(format: StoredFormat, writes: () => number): MessageFormat {
   return {
     schema: format.schema,
     writes,
-    read: (letter, schema) => format.read("letter", letter, schema),
-    write: (letter, schema) => format.write("letter", letter, schema),
+    read: (message, schema) => format.read("message", message, schema),
+    write: (message, schema) => format.write("message", message, schema),
   };
 }

@@ -1,4 +1,4 @@
-/** What has been started, to be ended in the reverse order. */
+/** Ends the parts of a node in the reverse order of their start. */
 import type { Logger } from "../domain/logger.ts";
 
 export class Teardown {
@@ -10,11 +10,12 @@ export class Teardown {
     this.#log = log;
   }
 
+  /** Adds a part that has started. `what` names it in the log when it does not end cleanly. */
   add(what: string, end: () => Promise<void> | void): void {
     this.#steps.push({ what, end });
   }
 
-  /** Ends everything, newest first; a step that fails is logged and the next one is taken. Further calls join the first. */
+  /** Ends all parts, newest first. A failure is logged, and the next part is ended. Further calls wait for the first one. */
   end(): Promise<void> {
     this.#ended ??= this.#endAll();
     return this.#ended;

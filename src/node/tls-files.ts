@@ -1,4 +1,4 @@
-/** Certificates and keys in files, which others renew while a node runs. */
+/** The certificates and keys of listeners, read from files again when an operator or a tool renews them while the node runs. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
@@ -8,6 +8,7 @@ import type { Logger } from "../domain/logger.ts";
 import { secureContextOf, type TlsMaterial, type TlsSource } from "../domain/tls.ts";
 import type { Teardown } from "./teardown.ts";
 
+/** Time between two looks at the files. */
 const LOOK_EVERY_MS = 10_000;
 
 export interface TlsFilesOptions {
@@ -23,10 +24,13 @@ export class TlsFiles implements TlsSource {
   readonly #timer: NodeJS.Timeout;
   #current: TlsMaterial;
   #looking: Promise<void> | undefined;
-  /** What was last complained of, so that each fault is logged once. */
+  /** The last fault, so that each fault is logged once. */
   #fault = "";
 
-  /** `malformed_request`, which names variable and file, for what cannot be read, is no PEM or does not go together. */
+  /**
+   * Reads the files. Rejects with `malformed_request`, naming the variable and the file, when a file cannot be read or is not PEM, or when
+   * key and certificate do not match.
+   */
   static async open(names: TlsFileNames, options: TlsFilesOptions): Promise<TlsFiles> {
     return new TlsFiles(names, options, await readMaterial(names));
   }
@@ -55,7 +59,7 @@ export class TlsFiles implements TlsSource {
     await this.#looking;
   }
 
-  /** A certificate that was written before its key, or half of a file, goes together at one of the next looks. */
+  /** A look may find a new certificate with the old key, or half of a file. It logs that, and one of the next looks finds both complete. */
   async #look(): Promise<void> {
     try {
       const material = await readMaterial(this.#names);
@@ -74,7 +78,7 @@ export class TlsFiles implements TlsSource {
   }
 }
 
-/** The files of all listeners that have some. Throws as {@link TlsFiles.open} does. */
+/** Opens the files of all listeners that use TLS; null for the others. Rejects as {@link TlsFiles.open} does. */
 export async function openTls(
   { tls }: Pick<NodeConfig, "tls">,
   log: Logger,
@@ -101,17 +105,17 @@ async function readMaterial(names: TlsFileNames): Promise<TlsMaterial> {
     read(keyFile, variables.key),
     clientCaFile === null ? null : read(clientCaFile, variables.clientAuthorities),
   ]);
-  const leaf = understand(variables.certificate, "a certificate", () => new X509Certificate(certificate));
-  const key = understand(variables.key, "a private key without a passphrase", () => createPrivateKey(privateKey));
+  const leaf = parsePem(variables.certificate, "a certificate", () => new X509Certificate(certificate));
+  const key = parsePem(variables.key, "a private key without a passphrase", () => createPrivateKey(privateKey));
   if (clientAuthorities !== null) {
-    understand(variables.clientAuthorities, "certificates", () => new X509Certificate(clientAuthorities));
+    parsePem(variables.clientAuthorities, "certificates", () => new X509Certificate(clientAuthorities));
   }
   if (!leaf.checkPrivateKey(key)) {
     const text = `${variables.key}: this is not the key of the certificate in ${certificateFile}; the certificate must come first in its file`;
     throw new MillraceError("malformed_request", text);
   }
   const material = { certificate, privateKey, clientAuthorities };
-  understand(variables.certificate, "a usable chain", () => createSecureContext(secureContextOf(material)));
+  parsePem(variables.certificate, "a usable chain", () => createSecureContext(secureContextOf(material)));
   return material;
 }
 
@@ -124,7 +128,7 @@ async function read(file: string, variable: string): Promise<Buffer> {
   }
 }
 
-function understand<T>(variable: string, what: string, parse: () => T): T {
+function parsePem<T>(variable: string, what: string, parse: () => T): T {
   try {
     return parse();
   } catch (error) {

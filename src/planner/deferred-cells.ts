@@ -1,4 +1,4 @@
-/** The cells of a matrix whose axes only the run knows, once it does. Pure. */
+/** Makes the cells of a matrix with deferred axes, once the run knows their values. Pure. */
 import { CONTEXTS } from "../definition/text/expression-places.ts";
 import { countCells, expandMatrix } from "../definition/matrix.ts";
 import { LIMITS } from "../definition/schema/limits.ts";
@@ -10,9 +10,9 @@ import { toAxis } from "./axis.ts";
 import { type Facts, factsOf } from "./gate.ts";
 
 /**
- * `matrix`: an axis gives no list of values, or the same one twice, or nothing is left of the cells; `matrix_limit`: they
- * are more than a matrix may have, or have more steps than a run may have. `steps`: how many each cell has; `others`:
- * how many the other jobs of the run have.
+ * The cells, or the reason for which the job fails. `matrix`: an axis is not a list of values, has a value twice, or `exclude`
+ * leaves no cell. `matrix_limit`: a matrix may not have so many cells, or a run not so many steps. `steps` is the number of steps
+ * of each cell, `others` the number of steps of all other jobs of the run. Throws `MissingOutputs`.
  */
 export function makeCells(
   { axes, include, exclude }: DeferredCells,

@@ -1,4 +1,4 @@
-/** Texts that read what only the run knows, once it does. Pure. */
+/** Resolves deferred texts: those whose values are known only during the run. Pure. */
 import { CONTEXTS } from "../definition/text/expression-places.ts";
 import { toPointer } from "../domain/json-pointer.ts";
 import { builtinOf } from "../definition/checks/uses.ts";
@@ -8,44 +8,46 @@ import { type Json, toScope } from "../expressions/context-data.ts";
 import { asText, evaluateTemplate, parseTemplate } from "../expressions/template.ts";
 import { type Facts, factsOf } from "./gate.ts";
 
-/** What was folded into a text may be long; the plan is bounded as a whole. */
+/** Options for parsing a folded text: the values in it may make it long, and the plan as a whole has a bound. */
 export const UNBOUNDED = { maxChars: Infinity, maxSteps: Infinity };
 
-/** Why a step cannot be dispatched: for people, without a value in it. */
+/** A step cannot be dispatched, because one of its texts cannot be evaluated. The message contains no value. */
 export class DeferredTextError extends Error {}
 
-/** A step as its agent is told of it. */
+/** A step as its agent receives it. */
 export interface ResolvedStep extends StepSpec {
-  /** That of the pipeline and the job. */
+  /** The environment of the pipeline and the job. */
   readonly jobEnv: Pairs<string>;
 }
 
-/** Values of secrets by name: all that a step names. */
+/** Values of the secrets that a step reads, by name. */
 export type SecretValues = Readonly<Record<string, string>>;
 
-/** A step with nothing left to evaluate; `facts` are those of its job. Throws {@link DeferredTextError}, `MissingOutputs`. */
+/** A step with all texts evaluated; `facts` are those of its job. Throws {@link DeferredTextError}, `MissingOutputs`. */
 export function resolveDeferred(
-  { env, late }: JobSpec,
+  { env, late: deferred }: JobSpec,
   step: StepSpec,
   facts: Facts,
   secrets: SecretValues = {},
 ): ResolvedStep {
   const jobEnv = env.map(([name, text]): readonly [string, string] => [
     name,
-    late.includes(name) ? asText(resolve(text, facts, { env: {}, secrets }, `the env variable ${name}`)) : text,
+    deferred.includes(name) ? asText(resolve(text, facts, { env: {}, secrets }, `the env variable ${name}`)) : text,
   ]);
   if (step.late.length === 0) return { ...step, jobEnv };
-  const isLate = (path: readonly PropertyKey[]): boolean => step.late.includes(toPointer(path));
+  const isDeferred = (path: readonly PropertyKey[]): boolean => step.late.includes(toPointer(path));
   const outer = Object.fromEntries(jobEnv);
   const stepEnv = step.env.map(([name, text]): readonly [string, string] => [
     name,
-    isLate(["env", name]) ? asText(resolve(text, facts, { env: outer, secrets }, `the env variable ${name}`)) : text,
+    isDeferred(["env", name])
+      ? asText(resolve(text, facts, { env: outer, secrets }, `the env variable ${name}`))
+      : text,
   ]);
   const inner = { ...outer, ...Object.fromEntries(stepEnv) };
   const isShell = builtinOf(step.uses) === "shell";
   const walk = (value: Json, path: readonly PropertyKey[]): Json => {
     if (typeof value === "string") {
-      if (!isLate(path)) return value;
+      if (!isDeferred(path)) return value;
       const resolved = resolve(
         value,
         facts,
@@ -62,7 +64,7 @@ export function resolveDeferred(
   return { ...step, env: stepEnv, args, jobEnv };
 }
 
-/** An output of a job; null when it cannot be evaluated. */
+/** The value of an output of a job; null when it cannot be evaluated. Throws `MissingOutputs`. */
 export function resolveOutput(text: string, facts: Facts): Json {
   try {
     return resolve(text, facts, { env: {}, secrets: {} }, "");
@@ -72,20 +74,21 @@ export function resolveOutput(text: string, facts: Facts): Json {
   }
 }
 
-/** A text for people; empty where an expression in it cannot be evaluated. */
+/** The text of a message; empty when an expression in it cannot be evaluated. Throws `MissingOutputs`. */
 export function resolveMessage(text: string, facts: Facts): string {
   return asText(resolveOutput(text, facts));
 }
 
-/** What only a step reads. */
-interface OfStep {
+/** The contexts that only the texts of a step read. */
+interface StepContexts {
   readonly env: Readonly<Record<string, string>>;
   readonly secrets: SecretValues;
 }
 
-function resolve(text: string, facts: Facts, ofStep: OfStep, what: string): Json {
+/** `what` is the subject of the message when the text cannot be evaluated. */
+function resolve(text: string, facts: Facts, contexts: StepContexts, what: string): Json {
   const template = parseTemplate(text, CONTEXTS, UNBOUNDED);
-  const scope = toScope({ ...factsOf(text, template.references, facts), ...ofStep });
+  const scope = toScope({ ...factsOf(text, template.references, facts), ...contexts });
   let value: Json;
   try {
     value = evaluateTemplate(template, scope);
@@ -95,6 +98,6 @@ function resolve(text: string, facts: Facts, ofStep: OfStep, what: string): Json
       `${what} cannot be evaluated: ${error instanceof Error ? error.message : String(error)}`,
     );
   }
-  if (asText(value).includes("\0")) throw new DeferredTextError(`${what} would hold a NUL character`);
+  if (asText(value).includes("\0")) throw new DeferredTextError(`${what} would contain a NUL character`);
   return value;
 }

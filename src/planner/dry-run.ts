@@ -1,4 +1,4 @@
-/** The dry run: every job and step that a trigger would make, and what decided about each. Pure. */
+/** The dry run: every job and step that a trigger would make, whether each runs, and why. Pure. */
 import type { Diagnostic } from "../definition/text/diagnostics.ts";
 import type { AgentSelector } from "../domain/labels.ts";
 import { cellName, type JobSpec, type Pairs, type Scalar } from "../domain/plan.ts";
@@ -14,8 +14,9 @@ export interface DryStep {
   readonly name: string;
   /** Empty when the definition gives none. */
   readonly id: string;
+  /** As written, or with the exact version of a plugin that the registry knows. */
   readonly uses: string;
-  /** The condition in full, with what is implied. */
+  /** The condition in full, with the implied `success()`. */
   readonly when: string;
   readonly verdict: Verdict;
 }
@@ -25,9 +26,9 @@ export interface DryJob {
   readonly name: string;
   readonly baseName: string;
   readonly matrix: Pairs<Scalar>;
-  /** The expression whose value will make the cells of this job, once the jobs that it needs have ended; else null. */
+  /** The expression that gives a deferred axis once the jobs that it reads have ended; null when the cells are known. */
   readonly cellsFrom: string | null;
-  /** Names of jobs, as in the definition. */
+  /** Names of jobs as in the definition, without matrix values. */
   readonly needs: readonly string[];
   readonly when: string;
   readonly verdict: Verdict;
@@ -50,7 +51,7 @@ export interface DryRun {
   readonly stages: readonly DryStage[];
   readonly jobsCount: number;
   readonly stepsCount: number;
-  /** Names of all secrets that its steps would be given. */
+  /** Names of all secrets that the steps of the run would receive. */
   readonly secrets: readonly string[];
   readonly warnings: readonly Diagnostic[];
 }
@@ -58,15 +59,15 @@ export interface DryRun {
 export type DryRunResult = { readonly ok: true; readonly plan: DryRun } | PlanRefusal;
 
 /**
- * Plans without a run; the same input gives the same answer. What this version does not run yet is planned as it will
- * be; problems are those that a trigger would answer otherwise.
+ * Plans without a run; the same input gives the same answer. Parts of the language that this version does not run yet are planned
+ * as a later version will run them. All other problems are those with which a trigger would be refused.
  */
 export function dryRun(input: Subject): DryRunResult {
   const { contexts, problems: unfit } = planContexts(input);
   if (unfit.length > 0) return { ok: false, fault: "trigger", problems: unfit };
   const { definition, trigger } = input;
   const base = toScope({ ...contexts, run: { id: RUN_ID, attempt: 1 } });
-  const resolver = new TextResolver(definition.source, base, { late: "keep", repoUrl: input.repoUrl });
+  const resolver = new TextResolver(definition.source, base, { deferred: "keep", repoUrl: input.repoUrl });
   const cells = planCells(definition, base, (code, path, message) => resolver.refuse(code, path, message));
   const judge = new Judge(definition, { ...contexts, run: { id: UNKNOWN, attempt: 1 } });
   const stages: DryStage[] = [];
@@ -104,13 +105,13 @@ export function dryRun(input: Subject): DryRunResult {
   };
 }
 
-/** Stands in texts for the id that a run will get. */
+/** In texts, this id takes the place of the id that a run will get. */
 const RUN_ID = "run_0";
 
 function dryJob(cell: PlannedCell, spec: JobSpec, stage: Judgement, judge: Judge): DryJob {
   const { defined, matrix, cellsFrom } = cell;
   const { when, verdict } = judge.job(cell, stage.verdict);
-  const env = knownEnv(spec);
+  const env = knownEnv(spec.env, spec.late);
   const ended: string[] = [];
   const steps = defined.steps.map((step, index): DryStep => {
     const judged = judge.step(step, { cell, env, ended }, verdict);

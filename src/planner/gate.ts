@@ -1,4 +1,4 @@
-/** Whether a stage, a job or a step runs, once what is before it has ended. Pure. */
+/** Decides whether a stage, a job or a step runs, when everything before it has ended. Pure. */
 import { CONTEXTS } from "../definition/text/expression-places.ts";
 import type { PlannedCondition } from "../domain/plan.ts";
 import type { Reference } from "../expressions/template.ts";
@@ -8,18 +8,22 @@ import { MissingOutputs } from "../domain/outputs.ts";
 import type { Status } from "../expressions/functions.ts";
 
 /**
- * `open`: it runs. `condition`: its condition is false. `upstream_failed`: it does not run since something before it
- * failed. `condition_failed`: the condition cannot be evaluated.
+ * The decision about a stage, a job or a step. `open`: it runs. `condition`: its condition is false. `upstream_failed`: it does
+ * not run because something before it failed. `condition_failed`: its condition cannot be evaluated.
  */
 export type Gate = "open" | "condition" | "upstream_failed" | "condition_failed";
 
-/** What expressions read of jobs and steps that have ended, by context and name: all of it, or how it ended alone. */
+/**
+ * Answers what expressions read of a job or a step that has ended, by context and name: its result alone, or its outputs too. For
+ * the context `matrix`, which has no names, it answers the cell. Throws `MissingOutputs`.
+ */
 export type Facts = (context: string, name: string, part: "all" | "result") => Json;
 
-/** Conditions are the same for all cells of a matrix and for all runs of a revision. */
-const REMEMBERED = 1_000;
-const remembered = new Map<string, Condition>();
+/** Parsed conditions are kept, since all cells of a matrix and all runs of a revision have the same ones. */
+const MAX_KEPT_CONDITIONS = 1_000;
+const keptConditions = new Map<string, Condition>();
 
+/** `when` is null for no condition, which means `success()`. Throws `MissingOutputs`. */
 export function decideGate(when: PlannedCondition | null, facts: Facts, status: Status): Gate {
   if (when === null) return status.success ? "open" : "upstream_failed";
   const condition = parse(when.folded);
@@ -32,15 +36,15 @@ export function decideGate(when: PlannedCondition | null, facts: Facts, status: 
   return status.success ? "condition" : "upstream_failed";
 }
 
-/** The contexts that these references into `text` read. */
+/** The values of the contexts `jobs`, `steps` and `matrix` that these references in `text` read. Throws `MissingOutputs`. */
 export function factsOf(text: string, references: readonly Reference[], facts: Facts): Readonly<Record<string, Json>> {
   const contexts: Record<string, Record<string, Json>> = { jobs: {}, steps: {} };
   for (const { context, field, offset, length } of references) {
-    // Small, and read as a whole.
+    // The cell is small, so it is read as a whole.
     if (context === "matrix") contexts[context] ??= facts(context, "", "all") as Record<string, Json>;
     const found = context === "matrix" ? undefined : contexts[context];
     if (found === undefined || field === null) continue;
-    // Outputs are fetched only for those who read them.
+    // Outputs have to be fetched, so they are read only for a reference that needs more than the result.
     const readsResult = /^\s*(?:\.\s*result\b|\[\s*'result'\s*\])/.test(text.slice(offset + length));
     if (!readsResult || found[field] === undefined)
       found[field] = facts(context, field, readsResult ? "result" : "all");
@@ -49,12 +53,12 @@ export function factsOf(text: string, references: readonly Reference[], facts: F
 }
 
 function parse(folded: string): Condition {
-  let condition = remembered.get(folded);
+  let condition = keptConditions.get(folded);
   if (condition === undefined) {
-    // What was folded into it may be long; the plan is bounded as a whole.
+    // The values in a folded condition may make it long; the plan as a whole has a bound.
     condition = parseCondition(folded, CONTEXTS, { maxChars: Infinity, maxSteps: Infinity });
-    if (remembered.size >= REMEMBERED) remembered.clear();
-    remembered.set(folded, condition);
+    if (keptConditions.size >= MAX_KEPT_CONDITIONS) keptConditions.clear();
+    keptConditions.set(folded, condition);
   }
   return condition;
 }

@@ -1,4 +1,4 @@
-/** What becomes of stages, jobs and steps in a dry run: their conditions, decided as if all that runs before them succeeds. */
+/** Decides the conditions of stages, jobs and steps in a dry run, as if everything that runs before them succeeded. */
 import type { DefinedStep, Definition } from "../definition/definition.ts";
 import type { Pairs } from "../domain/plan.ts";
 import { type PartialJson, type PartialScope, toPartialScope, UNKNOWN } from "../expressions/context-data.ts";
@@ -7,23 +7,23 @@ import type { PartialStatus } from "../expressions/functions.ts";
 import { matrixOf, type PlannedCell } from "./plan-cells.ts";
 import type { KnownEnv } from "./text-resolver.ts";
 
-/** What becomes of a stage, a job or a step when all that runs before it succeeds. */
+/** Whether a stage, a job or a step runs when everything before it succeeds. */
 export interface Verdict {
-  /** `unknown`: it depends on what only the run will know, such as an output. */
+  /** `unknown`: it depends on a value that is known only during the run, such as an output. */
   readonly outcome: "runs" | "skipped" | "unknown";
-  /** The sub-expression that decided, printed; of a part of what is skipped as a whole, that of the whole. */
+  /** The part of the condition that decided, as text. In a stage or job that is skipped, the part that decided about the whole. */
   readonly decidedBy: string;
-  /** False when another outcome of what runs before would change it: `failure()` is false only while nothing fails. */
+  /** False when a failure before it would change the outcome: `failure()` is false only while nothing fails. */
   readonly certain: boolean;
 }
 
 export interface Judgement {
-  /** The condition in full, with what is implied. */
+  /** The condition in full, with the implied `success()`. */
   readonly when: string;
   readonly verdict: Verdict;
 }
 
-/** What is around a step. */
+/** What the condition of a step can read, besides the contexts of its run. */
 interface StepSurroundings {
   readonly cell: PlannedCell;
   readonly env: KnownEnv;
@@ -32,15 +32,16 @@ interface StepSurroundings {
 }
 
 const OUTCOMES = { true: "runs", false: "skipped", unknown: "unknown" } as const;
-const ALL_WELL: PartialStatus = { success: true, failure: false, cancelled: false };
-const ANYTHING: PartialStatus = {};
+const ALL_SUCCEEDED: PartialStatus = { success: true, failure: false, cancelled: false };
+const UNKNOWN_STATUS: PartialStatus = {};
 
-/** Results that are assumed, and those of which nothing is. */
+/** The contexts of a condition in two forms: where all earlier jobs and steps have succeeded, and where their results are unknown. */
 interface Scopes {
   readonly assumed: PartialScope;
   readonly open: PartialScope;
 }
 
+/** Judges the conditions of one dry run. */
 export class Judge {
   readonly #base: Scopes;
   readonly #parsed: Definition["source"]["parsed"];
@@ -60,7 +61,7 @@ export class Judge {
     return this.#judge(when, this.#base);
   }
 
-  /** Of one cell; of all of them when they are not known. */
+  /** The judgement of one cell of a job, or of the whole job when its cells are deferred; `stage` is the verdict of its stage. */
   job(cell: PlannedCell, stage: Verdict): Judgement {
     return this.#judge(cell.defined.when, this.#with({ matrix: matrixOf(cell) }, {}), stage);
   }
@@ -82,10 +83,10 @@ export class Judge {
   #judge(when: string, { assumed, open }: Scopes, whole?: Verdict): Judgement {
     const condition = this.#parsed.condition(when);
     const { full } = condition;
-    // Nothing of what is skipped as a whole is asked for.
+    // The conditions within a skipped stage or job are not evaluated.
     if (whole?.outcome === "skipped") return { when: full, verdict: whole };
-    const likely = decideCondition(condition, assumed, ALL_WELL);
-    const sure = decideCondition(condition, open, ANYTHING);
+    const likely = decideCondition(condition, assumed, ALL_SUCCEEDED);
+    const sure = decideCondition(condition, open, UNKNOWN_STATUS);
     const certain = likely.outcome === sure.outcome && likely.outcome !== "unknown";
     const outcome = OUTCOMES[likely.outcome];
     if (whole?.outcome === "unknown" && outcome === "runs") return { when: full, verdict: whole };

@@ -1,4 +1,4 @@
-/** From the jobs of a definition to those of a run: one for each cell of a matrix, as far as its axes are known. */
+/** From the jobs of a definition to the jobs of a run: one for each cell of a matrix, if its axes are known before the run. */
 import type { DefinedJob, Definition } from "../definition/definition.ts";
 import type { DiagnosticCode } from "../definition/text/diagnostics.ts";
 import { CONTEXTS } from "../definition/text/expression-places.ts";
@@ -15,18 +15,21 @@ export interface PlannedCell {
   /** Position in the definition. */
   readonly stage: number;
   readonly matrix: Pairs<Scalar>;
-  /** The expression that will give an axis of the matrix once the jobs that it reads have ended; this stands for all cells. */
+  /**
+   * The expression of a deferred axis, which is known once the jobs that it reads have ended: this entry then stands for all cells.
+   * Null when the cells are known.
+   */
   readonly cellsFrom: string | null;
 }
 
-/** The `matrix` context of a cell as far as it is known before the run. */
+/** The `matrix` context of a cell; unknown when the cells are deferred. */
 export function matrixOf({ matrix, cellsFrom }: PlannedCell): PartialJson {
   return cellsFrom === null ? Object.fromEntries(matrix) : UNKNOWN;
 }
 
 type Refuse = (code: DiagnosticCode, path: Path, message: string) => void;
 
-/** The jobs of a run in the order of the definition. What makes a matrix unfit is refused, and its job left out. */
+/** The jobs of a run in the order of the definition. A problem of a matrix goes to `refuse`, and its job is left out. */
 export function planCells(definition: Definition, scope: Scope, refuse: Refuse): readonly PlannedCell[] {
   const cells: PlannedCell[] = [];
   const names = new Set<string>();
@@ -36,12 +39,12 @@ export function planCells(definition: Definition, scope: Scope, refuse: Refuse):
       for (const cell of cellsOf(defined, scope, refuse)) {
         const name = cellName(defined.name, cell.matrix);
         if (names.has(name))
-          refuse("duplicate-name", [...defined.path, "matrix"], `two jobs would be called "${name}"`);
+          refuse("duplicate-name", [...defined.path, "matrix"], `two jobs would have the name "${name}"`);
         names.add(name);
         steps += defined.steps.length;
         cells.push({ defined, stage, ...cell });
       }
-      // The rest of what is too much is never made.
+      // The remaining jobs of a run that is too large are never made.
       if (steps <= LIMITS.steps) continue;
       refuse(
         "step-limit",
@@ -71,7 +74,7 @@ function cellsOf(
   return expandMatrix(known).map((cell) => ({ matrix: cell, cellsFrom: null }));
 }
 
-/** The matrix with its axes as lists; the expression of the first that only the run knows; undefined when one is unfit. */
+/** The matrix with its axes as lists; the expression of the first deferred axis; undefined when an axis has a problem. */
 function evaluateAxes(matrix: Matrix, path: Path, scope: Scope, refuse: Refuse): Cells | string | undefined {
   const axes: [string, readonly Scalar[]][] = [];
   for (const [name, written] of matrix.axes) {

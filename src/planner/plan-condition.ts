@@ -1,10 +1,10 @@
-/** Conditions as a plan holds them: with everything put in that is known when a run is planned. */
+/** Conditions as a plan holds them: with all values that are known when a run is planned. */
 import type { ParsedTexts } from "../definition/text/parsed-texts.ts";
 import type { PlannedCondition } from "../domain/plan.ts";
 import type { PartialScope } from "../expressions/context-data.ts";
 import { foldCondition } from "../expressions/fold.ts";
 
-/** Of a `when` as written, without problems; null for none. `scope` knows all contexts but `jobs` and `steps`. */
+/** The planned form of a valid `when`; null for the empty text. `scope` knows all contexts except `jobs` and `steps`. */
 export function planCondition(when: string, scope: PartialScope, parsed: ParsedTexts): PlannedCondition | null {
   if (when === "") return null;
   const condition = parsed.condition(when);

@@ -1,4 +1,4 @@
-/** What the expressions of a run read that is known when it is planned. */
+/** The contexts that expressions read and that are known when a run is planned. */
 import type { Definition } from "../definition/definition.ts";
 import { applyInputs } from "../definition/inputs.ts";
 import { toPointer } from "../domain/json-pointer.ts";
@@ -12,32 +12,33 @@ import type { Json } from "../expressions/context-data.ts";
 export interface TriggerContext {
   readonly kind: "manual" | "cron" | "event";
   readonly ref: string;
-  /** What came with it; its fields are those of `trigger`, besides `kind`, `ref` and `payload` itself. */
+  /** The data of the trigger. Expressions read its fields as fields of `trigger`, besides `kind`, `ref` and `payload`. */
   readonly payload: Readonly<Record<string, Json>>;
 }
 
+/** What a plan or a dry run is made of. */
 export interface Subject {
   readonly definition: Definition;
   readonly trigger: TriggerContext;
-  /** Override those of the definition. */
+  /** Override the variables of the definition. */
   readonly variables: Pairs<string>;
   readonly pipelineId: PipelineId;
   readonly pipelineName: string;
   readonly projectId: ProjectId;
-  /** Of the pipeline; empty for none, null where nobody knows. */
+  /** The repository of the pipeline; empty when it has none, null when it is not known. */
   readonly repoUrl: string | null;
-  /** Absent where nobody knows which plugins there are: nothing is told of them then, and none is pinned. */
+  /** Absent when the registry is not known: plugins are then neither checked nor pinned. */
   readonly plugins?: PluginLookup;
 }
 
 export interface PlanContexts {
-  /** All but `run` and `matrix`. */
+  /** All known contexts except `run` and `matrix`. */
   readonly contexts: Readonly<Record<string, Json>>;
-  /** Inputs that are missing or of the wrong type; pointers are into the body of a trigger. */
+  /** Inputs that are missing or have a wrong type; their pointers are into the body of a trigger. */
   readonly problems: readonly Problem[];
 }
 
-/** The values of contexts. Only a trigger by hand has to give what is required. */
+/** The values of the contexts. Only a manual trigger has to give the required inputs. */
 export function planContexts(subject: Subject): PlanContexts {
   const { definition, trigger, variables } = subject;
   const given = new Map<string, Scalar>(variables);

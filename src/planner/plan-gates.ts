@@ -1,4 +1,4 @@
-/** Approvals and groups as a plan holds them, with everything put in that is known when a run is planned. Pure. */
+/** Approvals and groups as a plan holds them: with all values that are known when a run is planned. Pure. */
 import type { ParsedTexts } from "../definition/text/parsed-texts.ts";
 import type { RawApproval, RawConcurrency } from "../definition/schema/pipeline.ts";
 import { parseDuration } from "../domain/durations.ts";
@@ -9,12 +9,12 @@ import type { PartialScope, Scope } from "../expressions/context-data.ts";
 import { foldTemplate } from "../expressions/fold.ts";
 import { evaluateTemplate } from "../expressions/template.ts";
 
-/** Those who may operate a project approve where nobody is named. */
+/** The roles that may approve when the definition names no users and no roles: those that may operate the project. */
 const OPERATORS: readonly Role[] = ["owner", "admin", "maintainer", "operator"];
 const DEFAULT_TIMEOUT = "7d";
 const DEFAULT_LIMIT = 1;
 
-/** Null for none. `scope` knows all contexts but `jobs`. */
+/** The planned form of an approval; null for none. `scope` knows all contexts except `jobs`. */
 export function planApproval(
   raw: RawApproval | null,
   scope: PartialScope,
@@ -33,7 +33,7 @@ export function planApproval(
   };
 }
 
-/** As {@link planGroup}, with its final name, or why that cannot be had. `scope` knows all contexts that it may read. */
+/** As {@link planGroup}, for the group of a run, whose name is final; a message when the name has a problem. */
 export function planRunGroup(
   raw: RawConcurrency | null,
   scope: Scope,
@@ -52,7 +52,10 @@ export function planRunGroup(
   return { ...settingsOf(raw, definedBy), name };
 }
 
-/** Null for none; `definedBy` is the revision. `scope` knows all contexts but `jobs`, and `matrix` while the cells are not made. */
+/**
+ * The planned form of a `concurrency` block; null for none. `definedBy` is the revision. `scope` knows all contexts except `jobs`,
+ * and except `matrix` for a job with deferred cells.
+ */
 export function planGroup(
   raw: RawConcurrency | null,
   scope: PartialScope,

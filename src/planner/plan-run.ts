@@ -1,4 +1,4 @@
-/** From a definition and a trigger to a plan: jobs with their matrix cells, who needs whom, and resolved arguments. Pure. */
+/** From a definition and a trigger to a plan: jobs with their matrix cells, their needs, and resolved arguments. Pure. */
 import type { DefinedJob } from "../definition/definition.ts";
 import type { Diagnostic } from "../definition/text/diagnostics.ts";
 import type { ParsedTexts } from "../definition/text/parsed-texts.ts";
@@ -22,7 +22,7 @@ import { knownEnv, TextResolver } from "./text-resolver.ts";
 export interface PlanInput extends Subject {
   readonly runId: RunId;
   readonly attempt: number;
-  /** Of the definition; empty when it is not saved. */
+  /** The revision of the definition; empty when the definition is not saved. */
   readonly revisionId: string;
 }
 
@@ -38,21 +38,21 @@ export type PlanResult =
 
 export interface PlanRefusal {
   readonly ok: false;
-  /** What has to be changed: the definition, or what the trigger gives. */
+  /** What has to be changed: the definition, or the body of the trigger. */
   readonly fault: "definition" | "trigger";
   readonly problems: readonly Problem[];
 }
 
 /**
- * Plans a run; the same input gives the same plan. A value that cannot be evaluated is a problem, an absent one is
- * empty and a warning; a plan that would be larger than the bounds of `limits.ts` is a problem too.
+ * Plans a run; the same input gives the same plan. A value that cannot be evaluated is a problem. An absent value becomes empty,
+ * with a warning. A plan that would be larger than the bounds of `limits.ts` is a problem.
  */
 export function planRun(input: PlanInput): PlanResult {
   const { definition, runId, attempt } = input;
   const { contexts, problems: unfit } = planContexts(input);
   if (unfit.length > 0) return { ok: false, fault: "trigger", problems: unfit };
   const base = toScope({ ...contexts, run: { id: runId, attempt } });
-  const resolver = new TextResolver(definition.source, base, { late: "fold", repoUrl: input.repoUrl });
+  const resolver = new TextResolver(definition.source, base, { deferred: "fold", repoUrl: input.repoUrl });
   const refused = (): PlanRefusal => ({ ok: false, fault: "definition", problems: resolver.problems });
   for (const { path, message, refused: isRefused } of findNotRunYet(definition)) {
     if (isRefused) resolver.refuse("not-run-yet", path, message);
@@ -67,9 +67,9 @@ export function planRun(input: PlanInput): PlanResult {
   for (const [index, cell] of cells.entries()) {
     const spec = pinPlugins(resolver.resolveJob(definition.env, cell), cell.defined, input.plugins, resolver);
     jobs.push(spec);
-    refuseLateEnv(cell.defined, spec, resolver, parsed);
+    refuseDeferredEnv(cell.defined, spec, resolver, parsed);
     planned.push({ ...planJob(cell, spec, input, known), index, ...links[index]! });
-    // Most of a plan that is too large is never made.
+    // The remaining jobs of a plan that is too large are never made.
     if (resolver.isFull) return refused();
   }
   const group = planRunGroup(definition.concurrency, base, parsed, input.revisionId);
@@ -88,13 +88,14 @@ export function planRun(input: PlanInput): PlanResult {
     jobs: planned,
   };
   if (JSON.stringify(plan).length > LIMITS.planGraphChars) {
-    resolver.refuse("plan-limit", [], "the names, matrix values and needs of this run's jobs are too much in all");
+    const message = `the names, matrix values and needs of a run's jobs may have ${LIMITS.planGraphChars} characters; these have more`;
+    resolver.refuse("plan-limit", [], message);
   }
   const { problems, warnings } = resolver;
   return problems.length > 0 ? refused() : { ok: true, plan, jobs, warnings };
 }
 
-/** Who needs whom, by position. */
+/** The needs and the dependents of each cell, as positions in `cells`. */
 function linkCells(cells: readonly PlannedCell[]): readonly Pick<PlannedJob, "needs" | "dependents">[] {
   const indices = new Map<string, number[]>();
   cells.forEach(({ defined }, index) => {
@@ -119,7 +120,7 @@ function planJob(
   const { defined, stage, matrix, cellsFrom } = cell;
   const { parsed } = definition.source;
   const ofJob = toPartialScope({ matrix: matrixOf(cell) }, known);
-  const ofSteps = toPartialScope({ env: knownEnv(spec) }, ofJob);
+  const ofSteps = toPartialScope({ env: knownEnv(spec.env, spec.late) }, ofJob);
   return {
     name: cellName(defined.name, matrix),
     baseName: defined.name,
@@ -151,16 +152,24 @@ function planJob(
   };
 }
 
-/** Conditions of steps and outputs of jobs are evaluated where nothing is known of a step's environment. */
-function refuseLateEnv(job: DefinedJob, { late }: JobSpec, resolver: TextResolver, parsed: ParsedTexts): void {
-  if (late.length === 0) return;
+/**
+ * Refuses conditions of steps and outputs of jobs that read a deferred variable of `env`: they are evaluated by the job actor,
+ * which does not know the environment of a step.
+ */
+function refuseDeferredEnv(
+  job: DefinedJob,
+  { late: deferred }: JobSpec,
+  resolver: TextResolver,
+  parsed: ParsedTexts,
+): void {
+  if (deferred.length === 0) return;
   const refuse = (references: readonly Reference[], path: Path): void => {
     const found = references.find(
-      ({ context, field }) => context === "env" && (field === null || late.includes(field)),
+      ({ context, field }) => context === "env" && (field === null || deferred.includes(field)),
     );
     if (found === undefined) return;
     const what = found.field === null ? "`env`" : `\`env.${found.field}\``;
-    const why = "its value is made for the step alone, out of `jobs` or `secrets`";
+    const why = "its value is made of `jobs` or `secrets`, and only the step receives it";
     resolver.refuse("evaluation-failed", path, `${what} cannot be read here: ${why}`);
   };
   for (const [name, text] of job.outputs) refuse(parsed.template(text).references, [...job.path, "outputs", name]);

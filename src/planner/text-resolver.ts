@@ -1,4 +1,4 @@
-/** Puts values into the texts of one run's jobs, and collects what went wrong and what was absent. */
+/** Puts values into the texts of one run's jobs, and collects problems, and warnings of absent values. */
 import type { DefinedJob, DefinedStep, Definition } from "../definition/definition.ts";
 import { CONTEXTS } from "../definition/text/expression-places.ts";
 import type { Diagnostic, DiagnosticCode } from "../definition/text/diagnostics.ts";
@@ -26,72 +26,73 @@ import { completeCheckout } from "./checkout-args.ts";
 import { UNBOUNDED } from "./deferred-texts.ts";
 import { matrixOf, type PlannedCell } from "./plan-cells.ts";
 
-/** What a value counts besides its characters. */
+/** How many characters a value counts for, besides its own characters. */
 const VALUE_CHARS = 8;
 
 interface ResolvedEnv {
   readonly env: Pairs<string>;
-  /** Names of those that hold expressions still. */
-  readonly late: ReadonlySet<string>;
-  /** For each of these, the names of the secrets that it reads. */
+  /** Names of the variables whose texts are deferred. */
+  readonly deferred: ReadonlySet<string>;
+  /** For each deferred variable, the names of the secrets that it reads. */
   readonly secrets: ReadonlyMap<string, readonly string[]>;
 }
 
-/** A text that is left for the run. */
-interface LateText {
+/** A text whose value is known only during the run. */
+interface DeferredText {
   readonly path: Path;
-  /** Names of those that it reads. */
+  /** Names of the secrets that it reads. */
   readonly secrets: readonly string[];
 }
 
 interface ResolverOptions {
-  /** What becomes of texts that read what only the run knows: what is known is put in, or they are kept as written. */
-  readonly late: "fold" | "keep";
-  /** Of the pipeline; empty for none, null where nobody knows. */
+  /** What becomes of deferred texts: `fold` puts the known values in, `keep` keeps them as written. */
+  readonly deferred: "fold" | "keep";
+  /** The repository of the pipeline; empty when it has none, null when it is not known. */
   readonly repoUrl: string | null;
 }
 
+/** Resolves the texts of all jobs of one run. */
 export class TextResolver {
   readonly problems: Problem[] = [];
   readonly warnings: Diagnostic[] = [];
   readonly #source: Definition["source"];
   readonly #base: Scope;
-  readonly #late: ResolverOptions["late"];
+  readonly #whenDeferred: ResolverOptions["deferred"];
   readonly #repoUrl: ResolverOptions["repoUrl"];
   readonly #warned = new Set<string>();
-  /** The texts that are left for the run, since somebody has emptied it. */
-  #lateHere: LateText[] = [];
+  /** The deferred texts that were found since this list was last emptied: before each `env`, and before the arguments of a step. */
+  #deferred: DeferredText[] = [];
   #chars = 0;
 
-  /** `base` holds all contexts but `matrix`. */
-  constructor(source: Definition["source"], base: Scope, { late, repoUrl }: ResolverOptions) {
+  /** `base` has all known contexts except `matrix`. */
+  constructor(source: Definition["source"], base: Scope, { deferred, repoUrl }: ResolverOptions) {
     this.#source = source;
     this.#base = base;
-    this.#late = late;
+    this.#whenDeferred = deferred;
     this.#repoUrl = repoUrl;
   }
 
-  /** True once the texts are more than a run may have, which is a problem then; nothing more is resolved. */
+  /** True when the texts have more characters than a run may have. That is a problem, and no more texts are resolved. */
   get isFull(): boolean {
     return this.#chars > LIMITS.planTextChars;
   }
 
-  /** What is told of one place is told once: the cells of a matrix share their texts and so their problems. */
+  /** Adds a problem, once for each place and code: the cells of a matrix share their texts and so their problems. */
   refuse(code: DiagnosticCode, path: Path, message: string): void {
     if (this.problems.length >= LIMITS.diagnostics) return;
     const { pointer, line, column } = this.#source.locate(code, "error", path, message);
-    if (this.problems.some((told) => told.pointer === pointer && told.code === code)) return;
+    if (this.problems.some((known) => known.pointer === pointer && known.code === code)) return;
     this.problems.push({ code, pointer, message, line, column });
   }
 
-  /** As {@link refuse}, of what hinders nothing. */
+  /** Adds a warning, once for each message. */
   warn(code: DiagnosticCode, path: Path, message: string): void {
     if (this.#warned.size >= LIMITS.diagnostics || this.#warned.has(`${code} ${message}`)) return;
     this.#warned.add(`${code} ${message}`);
     this.warnings.push(this.#source.locate(code, "warning", path, message));
   }
 
-  /** What an agent is told of one cell of a job, or of all while none is known; `env` is the pipeline's. */
+  /** What an agent needs to run one cell of a job, or any cell of a job with deferred cells; `env` is that of the pipeline. */
   resolveJob(env: Pairs<Scalar>, planned: PlannedCell): JobSpec {
     const job = planned.defined;
     const cell = toPartialScope(
@@ -102,11 +103,11 @@ export class TextResolver {
     const ofJob = this.#resolveEnv(job.env, [...job.path, "env"], withEnv(cell, ofPipeline));
     const merged = new Map([...ofPipeline.env, ...ofJob.env]);
     const holderOf = (name: string): ResolvedEnv => (ofJob.env.some(([own]) => own === name) ? ofJob : ofPipeline);
-    const late = new Set([...merged.keys()].filter((name) => holderOf(name).late.has(name)));
-    const secrets = new Map([...late].map((name) => [name, holderOf(name).secrets.get(name)!]));
-    const outer: ResolvedEnv = { env: [...merged], late, secrets };
+    const deferred = new Set([...merged.keys()].filter((name) => holderOf(name).deferred.has(name)));
+    const secrets = new Map([...deferred].map((name) => [name, holderOf(name).secrets.get(name)!]));
+    const outer: ResolvedEnv = { env: [...merged], deferred, secrets };
     const steps = job.steps.map((step, index) => this.#resolveStep(step, index, job, cell, outer));
-    return { env: outer.env, late: [...late], steps };
+    return { env: outer.env, late: [...deferred], steps };
   }
 
   #resolveStep(
@@ -120,13 +121,13 @@ export class TextResolver {
     const name = asText(this.#resolveText(step.name, [...path, "name"], cell)).slice(0, LIMITS.nameChars);
     const own = this.#resolveEnv(step.env, [...path, "env"], withEnv(cell, outer));
     const inner = withEnv(cell, outer, own);
-    this.#lateHere = [];
+    this.#deferred = [];
     const builtin = builtinOf(step.uses);
     const written = builtin === "checkout" ? completeCheckout(step.args, code) : step.args;
     const resolved = this.#resolve(written as Json, [...path, "args"], inner, builtin === "shell");
     const args = builtin === "checkout" ? this.#withRepository(resolved as StepSpec["args"], path) : resolved;
-    const late = this.#lateHere.map((text) => toPointer(text.path.slice(path.length)));
-    const secrets = [...outer.secrets.values(), ...own.secrets.values(), ...this.#lateHere.map((text) => text.secrets)];
+    const deferredArgs = this.#deferred.map((text) => toPointer(text.path.slice(path.length)));
+    const secrets = [...outer.secrets.values(), ...own.secrets.values(), ...this.#deferred.map((text) => text.secrets)];
     return {
       name: name.trim() === "" ? step.uses.slice(0, LIMITS.nameChars) : name,
       uses: step.uses,
@@ -136,7 +137,7 @@ export class TextResolver {
       env: own.env,
       workingDirectory: step.workingDirectory,
       artifacts: step.artifacts.map((artifact) => this.#ruleOf(artifact)),
-      late: [...[...own.late].map((each) => toPointer(["env", each])), ...late],
+      late: [...[...own.deferred].map((variable) => toPointer(["env", variable])), ...deferredArgs],
       secrets: [...new Set(secrets.flat())].toSorted(),
     };
   }
@@ -157,16 +158,16 @@ export class TextResolver {
   }
 
   #resolveEnv(env: Pairs<Scalar>, path: Path, scope: PartialScope): ResolvedEnv {
-    this.#lateHere = [];
+    this.#deferred = [];
     const resolved = env.map(([name, value]): readonly [string, string] => [
       name,
       asText(this.#resolve(value, [...path, name], scope, true)),
     ]);
-    const secrets = new Map(this.#lateHere.map((text) => [String(text.path.at(-1)), text.secrets]));
-    return { env: resolved, late: new Set(secrets.keys()), secrets };
+    const secrets = new Map(this.#deferred.map((text) => [String(text.path.at(-1)), text.secrets]));
+    return { env: resolved, deferred: new Set(secrets.keys()), secrets };
   }
 
-  /** With `asTexts`, what was a text stays one, whatever its expression gives. */
+  /** With `asTexts`, a text stays a text, whatever the type of the value of its expression is. */
   #resolve(value: Json, path: Path, scope: PartialScope, asTexts: boolean): Json {
     this.#charge(VALUE_CHARS);
     if (this.isFull) return "";
@@ -190,8 +191,7 @@ export class TextResolver {
     const value = text.includes(OPEN) ? this.#evaluate(text, path, scope) : text;
     const plain = asText(value);
     this.#charge(plain.length);
-    if (plain.includes("\0"))
-      this.refuse("invalid-value", path, "a text that a step is given may hold no NUL character");
+    if (plain.includes("\0")) this.refuse("invalid-value", path, "a text for a step cannot contain a NUL character");
     return value;
   }
 
@@ -202,15 +202,15 @@ export class TextResolver {
       if (field === null || mayHaveField(scope, context, field) || this.#warned.has(name)) continue;
       if (this.#warned.size >= LIMITS.diagnostics) break;
       this.#warned.add(name);
-      const message = `\`${name}\` has no value; it is empty`;
+      const message = `\`${name}\` has no value and becomes empty`;
       this.warnings.push(this.#source.locate("undefined-value", "warning", path, message, spotIn(text, span)));
     }
     try {
       return evaluateTemplate(template, scope);
     } catch (error) {
       if (error === UNKNOWN_VALUE) {
-        this.#lateHere.push({ path, secrets: this.#secretsOf(template, path, scope) });
-        return this.#late === "fold" ? foldTemplate(template, scope) : text;
+        this.#deferred.push({ path, secrets: this.#secretsOf(template, path, scope) });
+        return this.#whenDeferred === "fold" ? foldTemplate(template, scope) : text;
       }
       const message = error instanceof Error ? error.message : String(error);
       this.refuse("evaluation-failed", path, `this expression cannot be evaluated: ${message}`);
@@ -218,14 +218,15 @@ export class TextResolver {
     }
   }
 
-  /** A step is given what its texts name, and nothing else: that must be known by now. */
+  /** The names of the secrets that a template reads. A step receives no other secrets, so the names must be known before the run. */
   #secretsOf(template: Template, path: Path, scope: PartialScope): readonly string[] {
     if (!template.references.some(({ context }) => context === "secrets")) return [];
     const left = parseTemplate(foldTemplate(template, scope), CONTEXTS, UNBOUNDED).references;
     const names = left.flatMap(({ context, field }) => (context === "secrets" ? [field] : []));
     const known = names.filter((name) => name !== null);
     if (known.length < names.length) {
-      this.refuse("evaluation-failed", path, "secrets are read one by one, by names that are known before the run");
+      const message = "the name of a secret must be known before the run: read each secret by its name";
+      this.refuse("evaluation-failed", path, message);
     }
     return known;
   }
@@ -234,20 +235,21 @@ export class TextResolver {
     const wasFull = this.isFull;
     this.#chars += chars;
     if (!this.isFull || wasFull) return;
-    const message = `the texts of a run may have ${LIMITS.planTextChars} characters; with every matrix cell these have more`;
+    const message = `the texts of a run may have ${LIMITS.planTextChars} characters; with all matrix cells, these have more`;
     this.refuse("plan-limit", [], message);
   }
 }
 
-/** With `env` as far as it is known; later ones win. */
+/** The scope of a cell with the `env` context of these environments; a later one overrides an earlier one. */
 function withEnv(cell: PartialScope, ...envs: readonly ResolvedEnv[]): PartialScope {
-  return toPartialScope({ env: Object.fromEntries(envs.flatMap((each) => Object.entries(knownEnv(each)))) }, cell);
+  const variables = envs.flatMap(({ env, deferred }) => Object.entries(knownEnv(env, deferred)));
+  return toPartialScope({ env: Object.fromEntries(variables) }, cell);
 }
 
 export type KnownEnv = Readonly<Record<string, string | typeof UNKNOWN>>;
 
-/** The `env` context as far as it is known before the run; `late` names those that only the run knows. */
-export function knownEnv({ env, late }: { readonly env: Pairs<string>; readonly late: Iterable<string> }): KnownEnv {
-  const unknown = new Set(late);
+/** The `env` context before the run: the variables that `deferred` names are unknown. */
+export function knownEnv(env: Pairs<string>, deferred: Iterable<string>): KnownEnv {
+  const unknown = new Set(deferred);
   return Object.fromEntries(env.map(([name, value]) => [name, unknown.has(name) ? UNKNOWN : value]));
 }

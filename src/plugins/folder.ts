@@ -1,16 +1,16 @@
-/** The folder of a plugin, as its author has it, on its way into a package. */
+/** Reads the folder of a plugin, from which a package is made. */
 import { lstat, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { MillraceError } from "../domain/errors.ts";
 import { PLUGIN_BOUNDS } from "../domain/plugins.ts";
 import type { PluginFile } from "./package.ts";
 
-/** What tools leave in folders, and no plugin needs. */
+/** Folders that tools make and that no plugin needs. */
 const LEFT_OUT: readonly string[] = [".git", "__pycache__"];
 
 /**
- * All files of a folder but those under `.git` and `__pycache__`. Throws `malformed_request` for links and whatever else is no
- * file, `too_large`, `not_found` where there is no folder.
+ * All files of a folder except those in `.git` and `__pycache__`. Throws `malformed_request` for a link and for anything else that
+ * is neither a file nor a folder, `too_large`, and `not_found` for a folder that cannot be read.
  */
 export async function readPluginFolder(folder: string): Promise<readonly PluginFile[]> {
   const files: PluginFile[] = [];
@@ -25,11 +25,11 @@ export async function readPluginFolder(folder: string): Promise<readonly PluginF
         continue;
       }
       if (!stats.isFile())
-        throw new MillraceError("malformed_request", `${path} is a link or no file: a plugin has files alone`);
+        throw new MillraceError("malformed_request", `${path} is a link or a special file: a plugin has only files`);
       bytes += stats.size;
       if (files.length >= PLUGIN_BOUNDS.files || bytes > PLUGIN_BOUNDS.unpackedBytes) {
         const most = `${PLUGIN_BOUNDS.files} files with ${PLUGIN_BOUNDS.unpackedBytes} bytes in all`;
-        throw new MillraceError("too_large", `${folder} has more than a plugin may have: ${most}`);
+        throw new MillraceError("too_large", `${folder} is larger than a plugin may be: ${most}`);
       }
       files.push({ path, content: await readFile(join(folder, path)), executable: (stats.mode & 0o100) !== 0 });
     }

@@ -1,4 +1,4 @@
-/** `plugin.yaml`: from its text to a manifest, or to every problem with its line and column. */
+/** Reads `plugin.yaml`: from its text to a manifest, or to all of its problems with lines and columns. */
 import { isMap, isNode, isScalar, isSeq, LineCounter, type Node } from "yaml";
 import { z } from "zod";
 import { findDuplicateKeys } from "../definition/text/node-checks.ts";
@@ -14,7 +14,7 @@ const LIST_ITEMS = 256;
 
 const description = z.string().max(10_000).default("");
 const identifier = z.string().regex(/^[A-Za-z_][\w-]{0,63}$/, {
-  error: "must begin with a letter or `_` and go on with at most 63 letters, digits, `_` and `-`",
+  error: "must begin with a letter or `_`, followed by at most 63 letters, digits, `_` or `-`",
 });
 
 const action = z.strictObject({
@@ -37,9 +37,9 @@ const manifestSchema = z.strictObject({
   name: z
     .string()
     .max(PLUGIN_BOUNDS.nameChars)
-    // `versions` divides name and version in the address of a release.
+    // The URL of a release has `versions` between the name of the plugin and its version.
     .regex(/^(?!(?:.*\/)?versions(?:\/|$))[A-Za-z0-9_][\w.-]*(?:\/[A-Za-z0-9_][\w.-]*)*$/, {
-      error: "must be names of letters, digits, `_`, `-` and `.`, separated by `/`, none of which is `versions`",
+      error: "must be names of letters, digits, `_`, `-` and `.`, separated by `/`; no name can be `versions`",
     }),
   version: z.string({ error: "must be a string: put it in quotes" }).refine(isVersion, {
     error: "must be a version such as 1.2.3 or 1.2.3-rc.1",
@@ -50,17 +50,17 @@ const manifestSchema = z.strictObject({
     .refine((actions) => Object.keys(actions).length > 0, { error: "must have at least one action" }),
   defaultAction: z.string().optional(),
   platforms: z
-    .array(z.string().regex(/^[a-z0-9]+(?:\/[a-z0-9]+)?$/, { error: "must be such as linux or linux/x64" }))
+    .array(z.string().regex(/^[a-z0-9]+(?:\/[a-z0-9]+)?$/, { error: "must be a platform such as linux or linux/x64" }))
     .max(LIST_ITEMS)
     .default([]),
 });
 
 export type ManifestResult =
   | { readonly manifest: PluginManifest }
-  /** By position; `message` begins with the place in the file. */
+  /** In the order of the file; each message begins with its place in the file. */
   | { readonly problems: readonly Problem[] };
 
-/** Never throws; finds all problems at once. */
+/** Reads a manifest. Never throws; reports all problems at once. */
 export function readManifest(text: string): ManifestResult {
   const lines = new LineCounter();
   const problems: Problem[] = [];
@@ -94,18 +94,18 @@ export function parseManifest(text: string): PluginManifest {
   throw manifestRefused(read.problems);
 }
 
-/** The error of a manifest that cannot be used. */
+/** The error for a manifest with these problems. */
 export function manifestRefused(problems: readonly Problem[]): MillraceError {
   const all = problems.map(({ message }) => message).join("\n  ");
   return new MillraceError("malformed_request", `the plugin's manifest has problems:\n  ${all}`, { problems });
 }
 
-interface Told {
+interface LocatedMessage {
   readonly path: readonly PropertyKey[];
   readonly message: string;
 }
 
-function explain(issue: z.core.$ZodIssue): readonly Told[] {
+function explain(issue: z.core.$ZodIssue): readonly LocatedMessage[] {
   const { path } = issue;
   if (issue.code === "unrecognized_keys") {
     const known = path.length === 0 ? Object.keys(manifestSchema.shape) : Object.keys(action.shape);
@@ -128,15 +128,15 @@ function explain(issue: z.core.$ZodIssue): readonly Told[] {
 
 const WORDS: Readonly<Record<string, string>> = { object: "map", record: "map", array: "list", string: "text" };
 
-/** What concerns several values at once. */
-function wholeProblems({ actions, defaultAction }: z.output<typeof manifestSchema>): readonly Told[] {
+/** Problems that concern several values at once. */
+function wholeProblems({ actions, defaultAction }: z.output<typeof manifestSchema>): readonly LocatedMessage[] {
   const names = Object.keys(actions);
   if (defaultAction === undefined || names.includes(defaultAction)) return [];
   const message = `there is no action ${JSON.stringify(defaultAction)}${didYouMean(defaultAction, names)}`;
   return [{ path: ["defaultAction"], message }];
 }
 
-/** What is wrong with a schema of arguments itself. */
+/** What is wrong with the JSON Schema of an action's arguments; undefined when it is valid. */
 function problemOf(schema: Readonly<Record<string, unknown>>): string | undefined {
   try {
     compileSchema(schema);
@@ -164,7 +164,7 @@ function toManifest(data: z.output<typeof manifestSchema>): PluginManifest {
   };
 }
 
-/** Of the key or the item at the end of the path; of the nearest one above it that is there. */
+/** The offset of the key or the item at the end of a path; when there is none, that of the nearest one above it. */
 function offsetOf(root: Node | null, path: readonly PropertyKey[]): number {
   let node: unknown = root;
   let offset = root?.range?.[0] ?? 0;

@@ -1,6 +1,6 @@
 /**
- * Packages of plugins: a gzipped tar of the folder, with the manifest at its root. Reading one takes nothing for granted:
- * names are paths within the folder, there are no links and no devices, and every size is bounded before it is used.
+ * Packages of plugins: a gzipped tar of the folder, with the manifest at its root. The reader trusts nothing in a package: it
+ * refuses names that are not paths within the folder, links and devices, and it checks every size before it uses it.
  */
 import { pipeline } from "node:stream/promises";
 import { createGunzip, gzipSync } from "node:zlib";
@@ -12,17 +12,17 @@ import { MANIFEST_FILE, PLUGIN_BOUNDS, type PluginManifest } from "../domain/plu
 import { manifestRefused, parseManifest } from "./manifest.ts";
 
 export interface PluginFile {
-  /** Relative to the folder, as {@link isArtifactPath} says. */
+  /** Relative to the folder; a path that {@link isArtifactPath} accepts. */
   readonly path: string;
   readonly content: Uint8Array;
   readonly executable: boolean;
 }
 
-/** Room for headers and padding; what a tar has beyond it is no plugin. */
+/** The most bytes of an unpacked tar: those of its files, and room for headers and padding. */
 const TAR_BYTES = PLUGIN_BOUNDS.unpackedBytes + PLUGIN_BOUNDS.files * 4_096;
 
 /**
- * The package of some files. The same files in whatever order give the same bytes on the same version of Node. Throws as
+ * The package of some files. The same files give the same bytes, in any order, on the same version of Node. Throws as
  * {@link readPackage} does.
  */
 export async function writePackage(files: readonly PluginFile[]): Promise<Uint8Array> {
@@ -39,9 +39,9 @@ export async function writePackage(files: readonly PluginFile[]): Promise<Uint8A
 }
 
 /**
- * Reads a package and answers its manifest; `take` is given each file in order, one after the other. Throws
- * `malformed_request` with what is wrong with the package, and with every problem of its manifest, `too_large`; what `take`
- * rejects with.
+ * Reads a package and answers its manifest. `take` receives the files in their order, each one after it has taken the one before.
+ * Throws `malformed_request` with what is wrong with the package, or with all problems of its manifest; `too_large`; and the error
+ * with which `take` rejects.
  */
 export async function readPackage(
   packed: Uint8Array,
@@ -82,32 +82,32 @@ export async function readPackage(
     gunzip.destroy();
     throw error instanceof MillraceError || !isOfArchive(error)
       ? error
-      : malformed(`it is no gzipped tar: ${String((error as Error).message)}`);
+      : malformed(`it is not a gzipped tar: ${String((error as Error).message)}`);
   }
   if (manifestText === undefined) throw malformed(`it has no ${MANIFEST_FILE} at its root`);
   return manifestOf(manifestText, paths);
 }
 
-/** A manifest whose commands name files that are there. Throws as {@link readPackage} does. */
+/** The manifest; its commands may name only files of the package. Throws as {@link readPackage} does. */
 function manifestOf(text: Uint8Array, paths: ReadonlySet<string>): PluginManifest {
   const manifest = parseManifest(Buffer.from(text).toString());
   for (const [name, { command }] of Object.entries(manifest.actions)) {
     const missing = command.find((word) => word.startsWith("./") && !paths.has(word.slice(2)));
     if (missing === undefined) continue;
-    const message = `the command of the action ${quoted(name)} names ${quoted(missing)}, which is no file of the plugin`;
+    const message = `the command of the action ${quoted(name)} names ${quoted(missing)}, which is not a file of the plugin`;
     throw manifestRefused([{ code: "manifest", pointer: toPointer(["actions", name, "command"]), message }]);
   }
   return manifest;
 }
 
-/** Undefined for a folder. */
+/** The path of a file; undefined for a folder. */
 function pathOf({ name, type }: Header): string | undefined {
   const path = name.replace(/^(?:\.\/+)+/, "").replace(/\/+$/, "");
   if (type !== "file" && type !== "directory") {
-    throw malformed(`${quoted(name)} is a ${type}: a plugin has files and folders alone`);
+    throw malformed(`${quoted(name)} is a ${type}: a plugin has only files and folders`);
   }
   if (type === "directory" && (path === "" || path === ".")) return undefined;
-  if (!isArtifactPath(path)) throw malformed(`${quoted(name)} is no path within the plugin`);
+  if (!isArtifactPath(path)) throw malformed(`${quoted(name)} is not a path within the plugin`);
   return type === "file" ? path : undefined;
 }
 
@@ -131,7 +131,7 @@ async function* bounded(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   }
 }
 
-/** Of the libraries, and not of the file system or of whoever takes the files. */
+/** Whether an error comes from the libraries that read the archive, and not from the file system or from `take`. */
 function isOfArchive(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException).code ?? "";
   return (

@@ -1,4 +1,4 @@
-/** Where a Redis server binary is found on this machine. `scripts/redis-server.mjs` has the same order and fetches one. */
+/** Finds a Redis server binary on this machine. `scripts/redis-server.mjs` searches in the same order, and can fetch one. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { constants, existsSync } from "node:fs";
@@ -10,12 +10,13 @@ import { MillraceError } from "../domain/errors.ts";
 
 const SERVERS = ["valkey-server", "redis-server"];
 const FETCHED = join("millrace", "redis", "valkey-server");
-const FETCHED_BESIDE_US = join("node_modules", ".cache", FETCHED);
+const FETCHED_IN_PACKAGE = join("node_modules", ".cache", FETCHED);
+/** The script that fetches a server. */
 const FETCHER = join("scripts", "redis-server.mjs");
 
 /**
- * As {@link findRedisBinary}, but fetches a server when there is none: a package that npm has installed has had no set-up
- * step. The fetcher tells of a download on standard output. `unavailable` with what it tried.
+ * Like {@link findRedisBinary}, but fetches a server when there is none, because a package that npm installed has had no set-up step. The
+ * script announces a download on standard output. Rejects with `unavailable`, and lists what was tried.
  */
 export async function provideRedisBinary(): Promise<string> {
   try {
@@ -31,8 +32,8 @@ export async function provideRedisBinary(): Promise<string> {
 }
 
 /**
- * Absolute path of a server: REDIS_BINARY, `valkey-server` or `redis-server` on PATH, then the one that setup fetched.
- * Never fetches. `unavailable` when there is none, or when REDIS_BINARY names no executable file.
+ * The absolute path of a server. The order is: REDIS_BINARY, `valkey-server` or `redis-server` on PATH, the server that the set-up step
+ * fetched. Never fetches one. Rejects with `unavailable` when there is none, or when REDIS_BINARY is not an executable file.
  */
 export async function findRedisBinary(environment: NodeJS.ProcessEnv = process.env): Promise<string> {
   const named = environment["REDIS_BINARY"];
@@ -40,13 +41,13 @@ export async function findRedisBinary(environment: NodeJS.ProcessEnv = process.e
     if (await isExecutable(named)) return named;
     throw new MillraceError(
       "unavailable",
-      `REDIS_BINARY is ${named}, which is no executable file; correct or unset it`,
+      `REDIS_BINARY is ${named}, which is not an executable file; correct or unset it`,
     );
   }
   const folders = (environment["PATH"] ?? "").split(delimiter).filter((folder) => folder !== "");
   const candidates = [
     ...SERVERS.flatMap((server) => folders.map((folder) => join(folder, server))),
-    ...ancestors(dirname(fileURLToPath(import.meta.url))).map((folder) => join(folder, FETCHED_BESIDE_US)),
+    ...ancestors(dirname(fileURLToPath(import.meta.url))).map((folder) => join(folder, FETCHED_IN_PACKAGE)),
     join(userCache(environment), FETCHED),
   ];
   for (const candidate of candidates) if (await isExecutable(candidate)) return candidate;
@@ -63,7 +64,8 @@ async function runFetcher(fetcher: string): Promise<void> {
   let problem = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => (problem += text));
   const [code] = (await once(child, "close")) as [number | null];
-  if (code !== 0) throw new MillraceError("unavailable", problem.trim() || "the search for a Redis server was ended");
+  if (code !== 0)
+    throw new MillraceError("unavailable", problem.trim() || "the search for a Redis server was interrupted");
 }
 
 /** `$XDG_CACHE_HOME`, or `~/.cache`. */
@@ -72,7 +74,7 @@ function userCache(environment: NodeJS.ProcessEnv): string {
   return isAbsolute(folder) ? folder : join(homedir(), ".cache");
 }
 
-/** The package's root is not at a fixed depth: this file runs from the sources and from the build. */
+/** The folder and all folders above it: from the sources and from the build, the root of the package is at different depths. */
 function ancestors(folder: string): string[] {
   const parent = dirname(folder);
   return parent === folder ? [folder] : [folder, ...ancestors(parent)];

@@ -1,4 +1,4 @@
-/** Connections to Redis: one place that knows how each kind of use must behave while Redis is away. */
+/** Connections to Redis. This file decides how each kind of use behaves while Redis cannot be reached. */
 import { Cluster, Redis, type ClusterNode, type RedisOptions } from "ioredis";
 import { MillraceError } from "../domain/errors.ts";
 import type { Logger } from "../domain/logger.ts";
@@ -9,14 +9,15 @@ export type RedisTarget = { readonly url: string } | { readonly cluster: readonl
 
 export type RedisClient = Redis | Cluster;
 
-/** ioredis options that say where a server is and how to get in. */
+/** The ioredis options with the address and the credentials of a server. */
 export type RedisAddress = Pick<RedisOptions, "host" | "port" | "path" | "db" | "username" | "password" | "tls">;
 
 /**
- * - `consumer`: commands wait for Redis as long as it takes; for owners of shards.
+ * The use of a connection:
+ * - `consumer`: for owners of shards. Commands wait for Redis without a limit.
  * - `blocking`: like `consumer`, for one blocking command at a time.
- * - `subscriber`: keeps its subscriptions across an outage; a new one fails after about two seconds.
- * - `edge`: a command fails after about two seconds, so that a request does not hang with Redis.
+ * - `subscriber`: its subscriptions survive an outage. A new subscription fails after about two seconds.
+ * - `edge`: a command fails after about two seconds, so that a request does not wait for Redis longer.
  */
 export type RedisRole = "consumer" | "edge" | "subscriber" | "blocking";
 
@@ -31,7 +32,7 @@ const ROLE_OPTIONS = {
   edge: { maxRetriesPerRequest: 3, commandTimeout: EDGE_TIMEOUT_MS, socketTimeout: SILENT_SOCKET_MS },
 } satisfies Record<RedisRole, RedisOptions>;
 
-/** A client that connects at once and for ever; an outage is logged once at its begin and once at its end. */
+/** A client that connects at once, and again after each outage, without a limit. It logs the beginning and the end of an outage, once each. */
 export function connectRedis(target: RedisTarget, options: { role: RedisRole; log: Logger }): RedisClient {
   const shared = { ...ROLE_OPTIONS[options.role], connectTimeout: 5_000, keepAlive: 10_000 };
   const client =
@@ -42,7 +43,7 @@ export function connectRedis(target: RedisTarget, options: { role: RedisRole; lo
   return client;
 }
 
-/** The ioredis form of a Redis URL, for those who make clients of their own. `malformed_request` for any other text. */
+/** The ioredis options of a Redis URL, for callers that make clients themselves. Throws `malformed_request` for any other text. */
 export function parseRedisUrl(url: string): RedisAddress {
   if (url.startsWith("/")) return { path: url };
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
@@ -66,8 +67,8 @@ export function parseRedisUrl(url: string): RedisAddress {
 }
 
 /**
- * Refuses a Redis that may drop keys when its memory is full: waiting work would vanish. Warns when the server
- * forbids the question, as hosted ones do. `unavailable` with what to change.
+ * Rejects with `unavailable`, and says what to change, when Redis may drop keys because its memory is full: waiting work would be lost. Logs a
+ * warning when the server does not allow the question, as hosted servers do.
  */
 export async function checkRedis(client: RedisClient, log: Logger): Promise<void> {
   const servers = client instanceof Cluster ? client.nodes("master") : [client];
@@ -81,7 +82,7 @@ export async function checkRedis(client: RedisClient, log: Logger): Promise<void
     if (policy === undefined) {
       log.warn(
         {},
-        "Redis does not tell its maxmemory-policy; make sure that it is noeviction, or waiting work may vanish",
+        "the maxmemory-policy of Redis cannot be read; make sure that it is noeviction, or waiting work may be lost",
       );
     } else if (policy !== "noeviction") {
       throw new MillraceError(
@@ -105,7 +106,7 @@ function reconnectDelay(attempt: number): number {
   return delay * (0.75 + Math.random() / 4);
 }
 
-/** A replica that was a master answers READONLY: look the master up again and repeat the command there. */
+/** A replica that was a master answers READONLY. ioredis then connects to the new master and repeats the command there (2). */
 function reconnectOnError(error: Error): 2 | false {
   return error.message.startsWith("READONLY") ? 2 : false;
 }

@@ -1,4 +1,4 @@
-/** The embedded Redis: a private server on a data directory, for an installation that names no Redis of its own. */
+/** The embedded Redis: a private server on the data directory, for an installation whose configuration names no Redis. */
 import { mkdir, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -22,9 +22,9 @@ export interface EmbeddedRedis {
   readonly url: string;
   /** The same address as ioredis options. */
   readonly connection: RedisAddress;
-  /** Process id; another one after the server died and was started again. */
+  /** The process id of the server. It changes when the server dies and is started again. */
   readonly pid: number;
-  /** Saves the data, ends the server and resolves when it has ended; kills it after ten seconds. Idempotent. */
+  /** Saves the data, ends the server and resolves when it has ended; kills the server after ten seconds. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -37,9 +37,8 @@ const STOP_MS = 10_000;
 const POLL_MS = 20;
 
 /**
- * Starts the server of `dataDir`, or adopts the one that a killed millrace process left running there, and starts it
- * again whenever it dies. `conflict` when another millrace process uses the directory, `unavailable` when no server
- * can be had.
+ * Starts a server on `dataDir`, or adopts the server that a killed millrace process left running there. Starts it again whenever it dies.
+ * Rejects with `conflict` when another millrace process uses the directory, and with `unavailable` when no server can be found or started.
  */
 export async function startEmbeddedRedis(options: {
   readonly dataDir: string;
@@ -56,37 +55,40 @@ export async function startEmbeddedRedis(options: {
   log.info({ pid, folder }, "embedded Redis runs");
 
   let stopping: Promise<void> | undefined;
-  let reviving = false;
+  let restarting = false;
   const owner = new Redis({
     ...parseRedisUrl(serverUrl(address)),
     connectionName: OWNER_NAME,
     maxRetriesPerRequest: null,
     retryStrategy: () => 200,
   });
-  owner.on("error", () => {}); // What matters is "close", which follows each failed attempt too.
-  owner.on("close", () => void revive());
+  owner.on("error", () => {}); // A "close" event follows each error, and is handled below.
+  owner.on("close", () => void restartIfDead());
   await owner.ping();
 
-  async function revive(): Promise<void> {
-    if (stopping || reviving) return;
-    reviving = true;
+  async function restartIfDead(): Promise<void> {
+    if (stopping || restarting) return;
+    restarting = true;
     try {
       if (await runsIn(pid, folder)) return;
-      log.error({ pid }, "embedded Redis has died; starting it again");
+      log.error({ pid }, "the embedded Redis has died; the node starts it again");
       pid = await launchServer(binary, folder, address);
       await writeRecord(folder, { pid, address });
     } catch (error) {
-      log.error({ error: (error as Error).message }, "embedded Redis cannot be started again; trying once more");
+      log.error(
+        { error: (error as Error).message },
+        "the embedded Redis cannot be started again; the node keeps trying",
+      );
     } finally {
-      reviving = false;
+      restarting = false;
     }
   }
 
   async function stop(): Promise<void> {
-    while (reviving) await pause(POLL_MS);
+    while (restarting) await pause(POLL_MS);
     owner.shutdown().catch(() => {}); // The server ends the connection instead of answering.
     if (!(await hasEnded(pid, folder, STOP_MS))) {
-      log.error({ pid }, "embedded Redis does not end; killing it");
+      log.error({ pid }, "the embedded Redis does not end; the node kills it");
       process.kill(pid, "SIGKILL");
       await hasEnded(pid, folder, STOP_MS);
     }
@@ -104,7 +106,10 @@ export async function startEmbeddedRedis(options: {
   };
 }
 
-/** The server that was left behind, when it is there and answers; a hung one is killed, since its files are in use. */
+/**
+ * The server that a killed millrace process left running, when it answers; else undefined. A server that hangs is killed, because it still uses
+ * the files. Rejects with `conflict` when a millrace process is connected to the server.
+ */
 async function adopt(folder: string): Promise<ServerRecord | undefined> {
   const record = await readRecord(folder);
   if (record === undefined) return undefined;
@@ -160,7 +165,7 @@ async function readRecord(folder: string): Promise<ServerRecord | undefined> {
   }
 }
 
-/** Readable by the owner alone: the record holds the password. Renamed into place, so it is whole or not there. */
+/** Readable by the owner only, because the record contains the password. Renaming makes the file appear complete or not at all. */
 async function writeRecord(folder: string, record: ServerRecord): Promise<void> {
   const temporary = `${recordFile(folder)}.${process.pid}`;
   await writeFile(temporary, JSON.stringify(record), { mode: 0o600 });

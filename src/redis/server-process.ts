@@ -1,4 +1,4 @@
-/** One private Redis server as a child process: its address, its configuration, and the questions one can ask it. */
+/** A private Redis server as a child process: its address, its configuration, and what it answers about itself. */
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { readFile, readlink } from "node:fs/promises";
@@ -14,21 +14,22 @@ export type ServerAddress =
   | { readonly socket: string }
   | { readonly host: "127.0.0.1"; readonly port: number; readonly password: string };
 
-/** Name of the connection that the millrace process which started or adopted the server keeps open. */
+/** The name of the connection that a millrace process keeps open to the server that it started or adopted. */
 export const OWNER_NAME = "millrace-owner";
 
-/** `sun_path` holds 104 bytes on macOS and 108 on Linux, with the final zero. */
+/** The longest path of a socket: `sun_path` has 104 bytes on macOS and 108 on Linux, including the final zero. */
 const SOCKET_PATH_BYTES = 103;
 const POLL_MS = 20;
 const ANSWER_MS = 2_000;
 
-/** The address to try first, then the one that works where sockets do not. */
+/** The addresses to try, in order: a socket, if its path is short enough, then a loopback port. */
 export async function possibleAddresses(folder: string): Promise<ServerAddress[]> {
   const socket = join(folder, "redis.sock");
   const port: ServerAddress = { host: "127.0.0.1", port: await freePort(), password: randomBytes(24).toString("hex") };
   return Buffer.byteLength(socket) <= SOCKET_PATH_BYTES ? [{ socket }, port] : [port];
 }
 
+/** The URL of the address, in the form that `parseRedisUrl` takes. */
 export function serverUrl(address: ServerAddress): string {
   return "socket" in address
     ? `redis+unix://${address.socket.split("/").map(encodeURIComponent).join("/")}`
@@ -36,16 +37,16 @@ export function serverUrl(address: ServerAddress): string {
 }
 
 /**
- * Starts a server on the data in `folder` and answers its process id once it has loaded them. The server has a
- * session of its own, so that Ctrl-C in the terminal ends it only through us. `unavailable` with the end of its log.
+ * Starts a server on the data in `folder`, and answers its process id once it has loaded the data. The server has a session of its own, so that
+ * Ctrl-C in the terminal does not end it before this process does. Rejects with `unavailable`, and quotes the end of the server's log.
  */
 export async function launchServer(binary: string, folder: string, address: ServerAddress): Promise<number> {
   const child = spawn(binary, ["-"], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
   let failure: string | undefined;
   child.once("error", (error) => (failure = error.message));
   child.once("exit", (code, signal) => (failure ??= `it ended with ${signal ?? `code ${code}`}`));
-  child.stdin.on("error", () => {}); // A server that ends before it has read all is reported by its exit.
-  // Through standard input: a command line would show the password to every user of the machine.
+  child.stdin.on("error", () => {}); // The exit of the server reports a server that ends before it has read all.
+  // The configuration goes through standard input: a command line would show the password to every user of the machine.
   child.stdin.end(configuration(folder, address));
   child.unref();
   while (failure === undefined) {
@@ -62,15 +63,15 @@ export async function launchServer(binary: string, folder: string, address: Serv
 
 export interface ServerAnswer {
   readonly pid: number;
-  /** Its data folder. */
+  /** The data folder of the server. */
   readonly folder: string;
-  /** It still reads its data. */
+  /** True while the server loads its data. */
   readonly loading: boolean;
-  /** A millrace process that started or adopted it is connected. */
+  /** True while a millrace process that started or adopted the server is connected to it. */
   readonly owned: boolean;
 }
 
-/** Who listens at an address: nobody, somebody who does not answer (or not to us), or a server. */
+/** Asks the server at an address. `absent`: no program listens. `silent`: a program listens and does not answer, or refuses to. */
 export async function askServer(address: ServerAddress): Promise<"absent" | "silent" | ServerAnswer> {
   const client = new Redis({
     ...parseRedisUrl(serverUrl(address)),
@@ -106,8 +107,8 @@ export async function askServer(address: ServerAddress): Promise<"absent" | "sil
 }
 
 /**
- * True while the process lives and, where the system can tell, works in `folder` (the server changes into its data
- * folder). A zombie that nobody reaps does not count.
+ * True while the process lives and its working directory is `folder`, where the server changes to. The working directory is checked only on
+ * Linux; there a zombie does not count as living.
  */
 export async function runsIn(pid: number, folder: string): Promise<boolean> {
   try {
@@ -119,6 +120,7 @@ export async function runsIn(pid: number, folder: string): Promise<boolean> {
   }
 }
 
+/** The log file of the server. */
 export function logFile(folder: string): string {
   return join(folder, "redis.log");
 }
@@ -138,7 +140,7 @@ function configuration(folder: string, address: ServerAddress): string {
     "appendfsync everysec",
     'save ""',
     "maxmemory-policy noeviction",
-    // Delayed jobs fire on the server's own beat: 10 ms late at most instead of 100.
+    // The server's timer ends blocking commands: with 100 Hz, delayed jobs fire at most 10 ms late, not 100 ms.
     "hz 100",
     "",
   ].join("\n");

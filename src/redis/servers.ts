@@ -1,13 +1,13 @@
-/** The servers behind a connection: which they are, and how operators size them. */
+/** The servers behind a connection: their addresses, their identity and their memory. */
 import type { Redis } from "ioredis";
 import type { RedisClient } from "./connect.ts";
 
-/** Every server that holds keys: one, or the masters of a cluster. */
+/** All servers that hold keys: the single server, or the masters of a cluster. */
 export function serversOf(client: RedisClient): readonly Redis[] {
   return "nodes" in client ? client.nodes("master") : [client];
 }
 
-/** Changes with each start of the server. */
+/** The server's `run_id`, which changes with each start of the server. */
 export async function readRunId(server: Redis): Promise<string> {
   return /run_id:(\w+)/.exec(await server.info("server"))?.[1] ?? "";
 }
@@ -16,11 +16,11 @@ export interface RedisServer {
   /** `host:port`, or the path of a socket. */
   readonly address: string;
   readonly usedMemoryBytes: number;
-  /** Null where the server has no limit of its own. */
+  /** Null when the server has no memory limit. */
   readonly maxMemoryBytes: number | null;
 }
 
-/** Rejects when one of the servers cannot be asked. */
+/** The address and the memory of each server. Rejects when one of them does not answer. */
 export async function readServers(client: RedisClient): Promise<readonly RedisServer[]> {
   return Promise.all(
     serversOf(client).map(async (server) => {

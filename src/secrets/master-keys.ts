@@ -1,28 +1,28 @@
-/** Master keys: what seals secrets. A record says by its id under which of them it is. */
+/** Master keys, which seal secrets. The record of a secret has the id of the key that sealed it. */
 import { createHash } from "node:crypto";
 
 export const MASTER_KEY_BYTES = 32;
 
 export interface MasterKey {
-  /** Tells keys apart and says nothing of them. */
+  /** Distinguishes keys; nothing about the bytes of the key can be learned from it. */
   readonly id: string;
   readonly bytes: Uint8Array;
 }
 
-/** The keys of an installation. Rejects with `unavailable` when they cannot be read. */
+/** The master keys of an installation. Both methods reject with `unavailable` when the keys cannot be read. */
 export interface KeyRing {
-  /** The one that seals. */
+  /** The key that seals new values. */
   newest(): Promise<MasterKey>;
   find(keyId: string): Promise<MasterKey | undefined>;
 }
 
-/** Of `MASTER_KEY_BYTES` random bytes, so that the hash cannot be tried out. */
+/** A key of `MASTER_KEY_BYTES` random bytes. Its id is a hash of them; there are too many bytes to guess them from the id. */
 export function masterKey(bytes: Uint8Array): MasterKey {
   const id = createHash("sha256").update("millrace master key\0").update(bytes).digest("hex").slice(0, 16);
   return { id, bytes };
 }
 
-/** The ring of keys that never change while the program runs; the first one seals. */
+/** A ring of keys that never change while the program runs; the first key seals. */
 export function fixedKeys(keys: readonly [MasterKey, ...MasterKey[]]): KeyRing {
   return {
     newest: () => Promise.resolve(keys[0]),

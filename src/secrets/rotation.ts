@@ -1,4 +1,4 @@
-/** A new master key for all that is stored, while nodes go on reading and writing. */
+/** Rotation: seals all stored secrets with a new master key, while nodes go on reading and writing secrets. */
 import type { SealedSecret, SecretKey, SecretStore } from "../stores/ports/secrets.ts";
 import type { KeyRing } from "./master-keys.ts";
 import { seal, unseal, UnreadableSecretError } from "./sealing.ts";
@@ -6,17 +6,17 @@ import { seal, unseal, UnreadableSecretError } from "./sealing.ts";
 const PAGE = 100;
 
 export interface Rotation {
-  /** Of the key under which all readable secrets are now. */
+  /** The id of the key with which all readable secrets are sealed now. */
   readonly keyId: string;
-  /** How many were sealed anew. */
+  /** How many secrets were sealed again. */
   readonly resealed: number;
-  /** Those that stay as they were, each with why. */
+  /** The secrets that could not be read and stay as they were. */
   readonly unreadable: readonly { readonly secret: SecretKey; readonly reason: string }[];
 }
 
 /**
- * Seals with the newest key what is under others. It may be cut short at any moment and repeated: each secret is under the
- * one or the other key, and what is given a new value meanwhile keeps that.
+ * Seals every secret that has an older key with the newest one. It may be interrupted at any moment and repeated: each secret always
+ * has one key or the other. A secret that a user changes meanwhile keeps its new value.
  */
 export async function resealAll(store: SecretStore, keys: KeyRing): Promise<Rotation> {
   const newest = await keys.newest();
@@ -24,18 +24,18 @@ export async function resealAll(store: SecretStore, keys: KeyRing): Promise<Rota
   for (;;) {
     const unreadable: { secret: SecretKey; reason: string }[] = [];
     let hasChanged = false;
-    for await (const secret of notUnder(store, newest.id)) {
+    for await (const secret of secretsNotUnder(store, newest.id)) {
       const value = await valueOrReason(keys, secret);
       if (typeof value === "object") unreadable.push({ secret, reason: value.reason });
       else if (await store.reseal(secret, seal(newest, secret, value))) resealed++;
       else hasChanged = true;
     }
-    // What was changed meanwhile may be under an older key again: by a node that does not seal with the newest yet.
+    // A node that does not know the newest key yet may have sealed a changed secret with an older key, so they are read again.
     if (!hasChanged) return { keyId: newest.id, resealed, unreadable };
   }
 }
 
-async function* notUnder(store: SecretStore, keyId: string): AsyncGenerator<SealedSecret> {
+async function* secretsNotUnder(store: SecretStore, keyId: string): AsyncGenerator<SealedSecret> {
   for (let after: SecretKey | null = null; ;) {
     const page: readonly SealedSecret[] = await store.pageNotUnder(keyId, after, PAGE);
     yield* page;

@@ -1,6 +1,6 @@
 /**
- * Values under a master key: AES-256-GCM with a random 96-bit IV. What they are bound to is authenticated with them, so that
- * a record that is moved or changed does not open.
+ * Seals values with a master key: AES-256-GCM with a random 96-bit IV. The project, pipeline and name of the secret are
+ * authenticated with the value, so that a record that was moved or changed cannot be opened.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { type SecretKey, secretIdOf, type Seal, type SealedSecret } from "../stores/ports/secrets.ts";
@@ -10,10 +10,10 @@ const ALGORITHM = "aes-256-gcm";
 const IV_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Why a stored secret cannot be read; for people, and without anything of its value. */
+/** A stored secret cannot be read. The message says why, and contains nothing of the value. */
 export class UnreadableSecretError extends Error {}
 
-/** `sealed` is the IV, the tag and the ciphertext as base64. */
+/** Seals the value of the secret `of`. `sealed` is the IV, the tag and the ciphertext, in this order, as base64. */
 export function seal(key: MasterKey, of: SecretKey, value: string): Seal {
   const iv = randomBytes(IV_BYTES);
   const cipher = createCipheriv(ALGORITHM, key.bytes, iv, { authTagLength: TAG_BYTES });
@@ -22,12 +22,12 @@ export function seal(key: MasterKey, of: SecretKey, value: string): Seal {
   return { keyId: key.id, sealed: Buffer.concat([iv, cipher.getAuthTag(), ...ciphertext]).toString("base64") };
 }
 
-/** The value; rejects with an {@link UnreadableSecretError} when its key is not there or the record is not what was sealed. */
+/** The value of a sealed secret. Rejects with an {@link UnreadableSecretError} when its key is unknown or its record was changed. */
 export async function unseal(keys: Pick<KeyRing, "find">, secret: SealedSecret): Promise<string> {
   const key = await keys.find(secret.keyId);
   if (key === undefined) {
     throw new UnreadableSecretError(
-      `the secret ${secret.name} cannot be read: it is sealed with the master key ${secret.keyId}, which is not here`,
+      `the secret ${secret.name} cannot be read: it is sealed with the master key ${secret.keyId}, which was not found`,
     );
   }
   const bytes = Buffer.from(secret.sealed, "base64");
@@ -37,8 +37,8 @@ export async function unseal(keys: Pick<KeyRing, "find">, secret: SealedSecret):
     decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
     return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]).toString("utf8");
   } catch {
-    // Without the cause: what the library says of it helps nobody.
-    throw new UnreadableSecretError(`the secret ${secret.name} cannot be read: its record is damaged; set it anew`);
+    // Without the cause, since the message of the library helps no user.
+    throw new UnreadableSecretError(`the secret ${secret.name} cannot be read: its record is damaged; set it again`);
   }
 }
 

@@ -1,4 +1,4 @@
-/** The one place that turns values into stored secrets, and back for the step that needs them. */
+/** The vault: the only place that turns values into stored secrets, and stored secrets into values for the steps that read them. */
 import type { PipelineId } from "../domain/ids.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { SealedSecret, SecretKey, SecretScope, SecretStore } from "../stores/ports/secrets.ts";
@@ -18,7 +18,7 @@ export class SecretVault {
     this.#options = options;
   }
 
-  /** `by` is the name of the caller. */
+  /** Stores a new secret; "exists" when there is one of that key. `by` is the name of the caller. */
   async create(key: SecretKey, value: string, by: string): Promise<SealedSecret | "exists"> {
     const { store, keys, clock } = this.#options;
     const now = clock.now();
@@ -37,7 +37,7 @@ export class SecretVault {
     return (await store.create(secret)) === "created" ? secret : "exists";
   }
 
-  /** Undefined when there is none of that name. */
+  /** Stores a new value; undefined when there is no secret of that key. */
   async replace(key: SecretKey, value: string, by: string): Promise<SealedSecret | undefined> {
     const { store, keys, clock } = this.#options;
     const sealed = seal(await keys.newest(), key, value);
@@ -45,8 +45,8 @@ export class SecretVault {
   }
 
   /**
-   * The values of those of these names that are set, those of the pipeline before those of its project. Rejects with an
-   * `UnreadableSecretError` when one that is set cannot be read.
+   * The values of these secrets, without those that are not set. A secret of the pipeline takes precedence over one of its project.
+   * Rejects with an `UnreadableSecretError` when a secret that is set cannot be read.
    */
   async read(
     of: SecretScope & { readonly pipelineId: PipelineId },

@@ -6,7 +6,7 @@ import { Gauge, type Registry } from "prom-client";
 import type { WebSocket } from "ws";
 import type { Caller } from "../app/identity/access.ts";
 import type { AppContext } from "../app/context.ts";
-import { RunTails } from "../app/following/run-tails.ts";
+import { RunEventFeed } from "../app/following/run-event-feed.ts";
 import { admit, chooseProtocol, refusal } from "./handshake.ts";
 import { Viewer } from "./viewer.ts";
 
@@ -35,7 +35,7 @@ export interface WebSocketEndpoint {
 export function attachWebSocketEndpoint(context: AppContext, options: WebSocketEndpointOptions): WebSocketEndpoint {
   const { registry, pingMs = 30_000, stallMs = 30_000 } = options;
   const { ws } = koaWebsocket(options.app);
-  const tails = new RunTails(context);
+  const runEvents = new RunEventFeed(context);
   const callers = new WeakMap<IncomingMessage, Caller>();
   const viewers = new Map<WebSocket, Viewer>();
   const silent = new WeakSet<WebSocket>();
@@ -47,7 +47,7 @@ export function attachWebSocketEndpoint(context: AppContext, options: WebSocketE
       websocket.close(GOING_AWAY);
       return;
     }
-    viewers.set(websocket, new Viewer(context, tails, caller, { socket: websocket, connection: req.socket }, stallMs));
+    viewers.set(websocket, new Viewer(context, runEvents, caller, { socket: websocket, connection: req.socket }, stallMs));
     websocket.on("close", () => viewers.delete(websocket));
     websocket.on("pong", () => silent.delete(websocket));
   });

@@ -3,10 +3,10 @@ import type { RawData, WebSocket } from "ws";
 import type { Caller } from "../app/identity/access.ts";
 import type { AppContext } from "../app/context.ts";
 import { publicError } from "../app/envelope.ts";
-import { followLog } from "../app/following/follow-log.ts";
-import { followStatus, type StatusNews } from "../app/following/follow-status.ts";
+import { followLog } from "../app/following/log-updates.ts";
+import { followStepStatus, type StepStatusUpdate } from "../app/following/step-status-updates.ts";
 import { logEntry, type LogSource } from "../app/following/log-entry.ts";
-import type { RunTails } from "../app/following/run-tails.ts";
+import type { RunEventFeed } from "../app/following/run-event-feed.ts";
 import { locateStepRun, type LocatedStepRun } from "../app/step-runs.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { type ClientMessage, type Echo, messageWriter, readMessage, statusEvent } from "./messages.ts";
@@ -23,7 +23,7 @@ interface Subscription {
 
 export class Viewer {
   readonly #context: AppContext;
-  readonly #tails: RunTails;
+  readonly #runEvents: RunEventFeed;
   readonly #caller: Caller;
   readonly #socket: WebSocket;
   readonly #sender: ViewerSender;
@@ -31,10 +31,10 @@ export class Viewer {
   #handled: Promise<void> = Promise.resolve();
   #waitingRequests = 0;
 
-  constructor(context: AppContext, tails: RunTails, caller: Caller, viewerSocket: ViewerSocket, stallMs: number) {
+  constructor(context: AppContext, runEvents: RunEventFeed, caller: Caller, viewerSocket: ViewerSocket, stallMs: number) {
     const { socket } = viewerSocket;
     this.#context = context;
-    this.#tails = tails;
+    this.#runEvents = runEvents;
     this.#caller = caller;
     this.#socket = socket;
     this.#sender = new ViewerSender(viewerSocket, stallMs, context.log);
@@ -116,14 +116,14 @@ export class Viewer {
     const { stepRunId } = message.name;
     const writeLive = messageWriter({ ...echo, type: "log" });
     this.#sender.send({ ...echo, type: "subscribed", data: null });
-    for await (const news of followLog(this.#context, { stepRunId: logOf, fromLine: message.fromLine, abort })) {
+    for await (const update of followLog(this.#context, { stepRunId: logOf, fromLine: message.fromLine, abort })) {
       if (abort.aborted) return;
-      if (news.type === "historyDone") {
+      if (update.type === "historyDone") {
         this.#sender.send({ ...echo, type: "history_done", data: null });
       } else {
-        const source: LogSource = { stepRunId, agentId: news.agentId, uses };
-        const entries = news.lines.map((line) => logEntry(line, source));
-        if (news.type === "history") this.#sender.send({ ...echo, type: "log_chunk", data: entries });
+        const source: LogSource = { stepRunId, agentId: update.agentId, uses };
+        const entries = update.lines.map((line) => logEntry(line, source));
+        if (update.type === "history") this.#sender.send({ ...echo, type: "log_chunk", data: entries });
         else this.#sender.sendTexts(entries.map(writeLive));
       }
       if (!(await this.#sender.waitForRoom(abort))) return;
@@ -132,16 +132,16 @@ export class Viewer {
 
   async #flowStatus(message: ClientMessage, echo: Echo, { runId }: LocatedStepRun, abort: AbortSignal): Promise<void> {
     const { stepRunId } = message.name;
-    for await (const news of followStatus(this.#context, this.#tails, { runId, stepRunId, abort })) {
+    for await (const update of followStepStatus(this.#context, this.#runEvents, { runId, stepRunId, abort })) {
       if (abort.aborted) return;
-      this.#sendStatus(news, echo);
+      this.#sendStatus(update, echo);
       if (!(await this.#sender.waitForRoom(abort))) return;
     }
   }
 
-  #sendStatus(news: StatusNews, echo: Echo): void {
-    if (news.type === "snapshot") this.#sender.send({ ...echo, type: "status_snapshot", data: news.snapshot });
-    else this.#sender.send({ ...echo, type: "status", data: statusEvent(news.event, this.#context.eventNamespace) });
+  #sendStatus(update: StepStatusUpdate, echo: Echo): void {
+    if (update.type === "snapshot") this.#sender.send({ ...echo, type: "status_snapshot", data: update.snapshot });
+    else this.#sender.send({ ...echo, type: "status", data: statusEvent(update.event, this.#context.eventNamespace) });
   }
 
   #sendError(echo: Echo, thrown: unknown): void {

@@ -1,4 +1,4 @@
-/** Any plan, and any order of messages to a run of it. */
+/** Arbitrary plans, and arbitrary orders of messages to a run. */
 import fc from "fast-check";
 import type { JobTimer } from "../../actors/job/messages.ts";
 import type { ApprovalState } from "../../actors/approval/state.ts";
@@ -12,7 +12,9 @@ import type { PlannedApproval, PlannedCondition, PlannedGroup, PlannedStep, RunP
 import { type JobSketch, planOf, retryOf } from "../support/plans.ts";
 import { AGENT, OTHER_AGENT, type SimulatedRun } from "../support/simulated-run.ts";
 
-/** One message as some order of deliveries, repeats and stale senders may bring it; indices are taken modulo what there is. */
+/**
+ * One message to a run; repeats and stale messages are among them. An index is taken modulo the number of such actors.
+ */
 export type Action =
   | { readonly do: "start" | "stop" | "pause" | "resume" }
   | {
@@ -129,7 +131,7 @@ const group: fc.Arbitrary<PlannedGroup | null> = fc.oneof(
   })),
 );
 
-/** As plans hold them: for a stage, a job or a step. */
+/** A condition of a stage, a job or a step. */
 const when: fc.Arbitrary<PlannedCondition | null> = fc.oneof(
   { weight: 4, arbitrary: fc.constant(null) },
   fc
@@ -162,7 +164,10 @@ const sketch: fc.Arbitrary<JobSketch> = fc.record({
     .array(fc.record({ when, retry, continueOnError: fc.boolean() }), { minLength: 1, maxLength: 3 })
     .map((steps) => steps.map((step, index) => ({ ...step, id: `s${index}` }))),
   when,
-  /** Made of lists already, it is spread when it begins all the same; the last one cannot be. */
+  /**
+   * A job with such cells is spread when it begins, also when all axes are lists; the cells of the last one cannot be
+   * made.
+   */
   cells: fc.oneof(
     { weight: 4, arbitrary: fc.constant(null) },
     fc.constantFrom([1], [1, 2, 3], "${{ fromJSON('[]') }}").map((values) => ({
@@ -183,7 +188,7 @@ const sketch: fc.Arbitrary<JobSketch> = fc.record({
     .map(([attempts, ms]) => retryOf(attempts, ms)),
 });
 
-/** Needs point backwards within the stage, so there is no cycle. */
+/** A plan without a cycle: jobs need only earlier jobs of their stage. */
 export const plan: fc.Arbitrary<RunPlan> = fc
   .array(
     fc.record({
@@ -239,7 +244,7 @@ export function perform(run: SimulatedRun, step: Action): void {
       return;
     }
     case "report": {
-      // Mostly of steps that an agent has, where a report can do most.
+      // Mostly for steps that an agent holds, where a report has most effects.
       const held = run.steps().filter(isHeld);
       const states = step.step % 4 > 0 && held.length > 0 ? held : run.steps();
       const target = states[step.step % states.length];
@@ -303,7 +308,7 @@ export function perform(run: SimulatedRun, step: Action): void {
     }
     case "place": {
       const job = step.job < 0 ? undefined : jobs[step.job % jobs.length];
-      // A group speaks to those that have asked it for a place; some have left meanwhile.
+      // A group answers members that have asked it for a place; some of them have left since.
       const member = { runId: run.run.runId, job: job?.index ?? null, cell: job?.cell ?? null };
       if (run.asked.has(memberKey(member))) tellPlace(run, job ?? null, step.kind);
       return;
@@ -325,7 +330,7 @@ export function vote(run: SimulatedRun, { approvalId }: ApprovalState, voter: nu
   });
 }
 
-/** What a group says to the run (null) or to one of its jobs. */
+/** Sends an answer of a group to the run (`job` null) or to one of its jobs. */
 export function tellPlace(
   run: SimulatedRun,
   job: JobState | null,

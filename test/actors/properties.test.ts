@@ -17,18 +17,18 @@ function checkGuarantees(run: SimulatedRun): void {
     const cells = run.jobs().filter((job) => run.plan.jobs[job.index]!.baseName === baseName);
     expect(cells.filter(isAtWork).length, "cells of one matrix at work").to.be.at.most(maxParallel);
   }
-  expect(run.undecided, "no valid message is undecidable").to.deep.equal([]);
+  expect(run.undecided, "every valid message can be decided").to.deep.equal([]);
   const newest = new Map(run.jobs().flatMap((job) => (job.cell === null ? [[job.index, job] as const] : [])));
   const open = [...newest.values()].filter(({ endedAt }) => endedAt === null).length;
   expect(run.run.remaining, "jobs that have not ended").to.equal(open);
   expect(isFinalRunStatus(run.run.state as never), "final exactly when no job is open").to.equal(open === 0);
   for (const asked of run.approvals()) {
     const isOver = isFinalRunStatus(run.run.state as never);
-    if (isOver) expect(asked.state, "nobody is asked about a run that is over").to.not.equal("pending");
+    if (isOver) expect(asked.state, "a final run has no pending approval").to.not.equal("pending");
   }
   for (const job of run.jobs()) {
     const { approval: gate, group: ofJob, stage } = run.plan.jobs[job.index]!;
-    // What is reused has been let through before.
+    // A reused job has passed its gates in the earlier run.
     if (job.grant !== null && job.reusedFrom === null) {
       if (gate !== null) expect(run.approvalOf(gateOfJob(job.index, run.plan))?.state).to.equal("approved");
       if (run.plan.stages[stage]!.approval !== null) expect(run.approvalOf({ stage })?.state).to.equal("approved");
@@ -41,7 +41,7 @@ function checkGuarantees(run: SimulatedRun): void {
   }
 }
 
-/** The published events as the store would number them, and the states as it would hold them. */
+/** The events, numbered as the store numbers them, and the states of the actors. */
 function evidenceOf(run: SimulatedRun): RunEvidence {
   const published = run.effects.flatMap((effect) => (effect.type === "publish" ? [effect.event] : []));
   return {
@@ -55,8 +55,8 @@ function evidenceOf(run: SimulatedRun): RunEvidence {
   };
 }
 
-/** Whatever is waiting gets an agent that succeeds. */
-function letItEnd(run: SimulatedRun): void {
+/** Brings the run to its end: gives every waiting job what it lacks, and an agent whose steps succeed. */
+function finish(run: SimulatedRun): void {
   if (run.run.startTimer !== null) run.start();
   run.command("resume");
   if (run.run.state === "pending") tellPlace(run, null, "placed");
@@ -92,7 +92,10 @@ function letItEnd(run: SimulatedRun): void {
   }
 }
 
-/** From a step when a number is chosen. */
+/**
+ * A rerun of the run: of all jobs, of the failed ones, or from the step with this number; the reason when it is
+ * refused.
+ */
 function rerunOf(run: SimulatedRun, chosen: "all" | "failed" | number): SimulatedRun | string {
   const steps = run.steps();
   if (typeof chosen === "number" && steps.length === 0) return rerunOf(run, "all");
@@ -109,8 +112,8 @@ function isReused(state: unknown): boolean {
   return ((state as { reusedFrom?: unknown }).reusedFrom ?? null) !== null;
 }
 
-describe("any order of messages, with repeats and stale senders", () => {
-  it("never leaves the tables' guarantees, and the run always ends", () => {
+describe("in any order of messages, with repeats and stale senders,", () => {
+  it("a run keeps the guarantees of the transition tables, and always ends", () => {
     fc.assert(
       fc.property(plan, fc.boolean(), fc.array(action, { maxLength: 60, size: "max" }), (planned, isLate, actions) => {
         const run = new SimulatedRun(planned);
@@ -125,16 +128,16 @@ describe("any order of messages, with repeats and stale senders", () => {
             expect(actor.state, "a final state stays").to.equal(ended.get(actor.id));
           }
         }
-        letItEnd(run);
+        finish(run);
         checkGuarantees(run);
         expect(run.run.endedAt).to.not.equal(null);
-        expect(checkTransitions(evidenceOf(run)), "the ledger tells the life of every actor").to.deep.equal([]);
+        expect(checkTransitions(evidenceOf(run)), "the events show every transition").to.deep.equal([]);
       }),
       { numRuns: 500 },
     );
   });
 
-  it("a rerun ends as any run does, and never touches what it reuses", () => {
+  it("a rerun ends like any run, and never changes the actors that it reuses", () => {
     const scope = fc.oneof(fc.constantFrom("all" as const, "failed" as const), fc.nat({ max: 40 }));
     const moves = fc.array(action, { maxLength: 30, size: "max" });
     const reruns = fc.array(fc.tuple(scope, moves), { minLength: 1, maxLength: 3 });
@@ -143,7 +146,7 @@ describe("any order of messages, with repeats and stale senders", () => {
       fc.property(plan, moves, reruns, (planned, actions, again) => {
         let run = new SimulatedRun(planned).start();
         for (const step of actions) perform(run, step);
-        letItEnd(run);
+        finish(run);
         for (const [chosen, later] of again) {
           const next = rerunOf(run, chosen);
           if (typeof next === "string") {
@@ -156,7 +159,7 @@ describe("any order of messages, with repeats and stale senders", () => {
             perform(run, step);
             checkGuarantees(run);
           }
-          letItEnd(run);
+          finish(run);
           checkGuarantees(run);
           expect(run.run.endedAt).to.not.equal(null);
           expect(checkTransitions(evidenceOf(run))).to.deep.equal([]);
@@ -173,7 +176,7 @@ describe("any order of messages, with repeats and stale senders", () => {
     expect(new Set(refusals)).to.deep.equal(new Set(["nothing_failed", "late_cell", "never_ran"]));
   });
 
-  it("decides the same messages to the same states and effects", () => {
+  it("the same messages give the same states and effects", () => {
     fc.assert(
       fc.property(plan, fc.array(action, { maxLength: 40, size: "max" }), (planned, actions) => {
         const [one, two] = [new SimulatedRun(planned), new SimulatedRun(planned)];

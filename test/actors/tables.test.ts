@@ -29,7 +29,7 @@ for (const { name, table, final } of MACHINES) {
       }
     });
 
-    it("reaches every state from pending, and a final one from every state", () => {
+    it("reaches every state from pending, and a final state from every state", () => {
       const reachable = (from: string): Set<string> => {
         const seen = new Set([from]);
         for (const state of seen) {

@@ -1,4 +1,4 @@
-/** The agent as a process of its own: `agent-main.ts ADDRESS DATA_DIR`, ended by SIGTERM. */
+/** The agent as a separate process: `agent-main.ts ADDRESS DATA_DIR`. SIGTERM ends it. */
 import { runAgent } from "../../src/agent/run-agent.ts";
 import { SILENT } from "./test-agent.ts";
 import { REGISTRATION_TOKEN } from "./test-gateway.ts";

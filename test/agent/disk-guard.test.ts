@@ -19,14 +19,14 @@ describe("the disk guard of an agent", () => {
       floor,
       clock: { monotonic: () => (nowMs += passesMs) },
       log: { debug: note, info: note, warn: note, error: note },
-      look: () => {
+      measure: () => {
         if (space instanceof Error) throw space;
         return space;
       },
     });
   }
 
-  it("lets jobs begin while as much is free as shall be, by the lesser of its two bounds", () => {
+  it("lets jobs start while the free space reaches the lesser of its two bounds", () => {
     const cases: [floor: { bytes: number; percent: number }, free: number, mayBegin: boolean][] = [
       [{ bytes: 2 * GIB, percent: 5 }, 2 * GIB, true],
       [{ bytes: 2 * GIB, percent: 5 }, 2 * GIB - 1, false],
@@ -40,7 +40,7 @@ describe("the disk guard of an agent", () => {
     }
   });
 
-  it("says how much is free and how much shall be, once when it begins and once when it is over", () => {
+  it("logs a shortage once when it begins and once when it ends", () => {
     const looked = guard({ bytes: GIB, percent: 100 });
     looked.obstacle();
     space = { free: 700 * 2 ** 20, total: 100 * GIB };
@@ -55,20 +55,20 @@ describe("the disk guard of an agent", () => {
     ]);
   });
 
-  it("knows when nothing is left, which a step may have failed of", () => {
+  it("reports a full disk as a possible cause of a failure", () => {
     const looked = guard({ bytes: 0, percent: 0 }, 1);
-    expect([looked.obstacle(), looked.fullness()]).to.deep.equal(["", ""]);
+    expect([looked.obstacle(), looked.fullDiskHint()]).to.deep.equal(["", ""]);
     space = { free: 4_096, total: GIB };
-    expect(looked.fullness()).to.equal("the agent's disk is full");
+    expect(looked.fullDiskHint()).to.equal("the agent's disk is full");
   });
 
-  it("holds nothing up where the system does not tell", () => {
+  it("lets jobs start when the system does not report the free space", () => {
     space = new Error("ENOSYS");
     const looked = guard({ bytes: GIB, percent: 100 });
-    expect([looked.obstacle(), looked.fullness()]).to.deep.equal(["", ""]);
+    expect([looked.obstacle(), looked.fullDiskHint()]).to.deep.equal(["", ""]);
   });
 
-  it("looks at a real disk", () => {
+  it("measures a real disk", () => {
     const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
     const clock = { monotonic: () => 0 };
     const real = (percent: number) =>

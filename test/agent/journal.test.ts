@@ -27,7 +27,7 @@ describe("the agent's journal", () => {
   const success = (n: number) =>
     ({ ...lostReport(held(n), ""), phase: "STEP_PHASE_SUCCEEDED", lastLine: 2n ** 60n }) as const;
 
-  it("remembers over a restart what began, how it ended, and what the plane knows", () => {
+  it("remembers over a restart what began, how it ended, and which ends are settled", () => {
     const before = reopen();
     for (const n of [1, 2, 3]) before.begin(held(n));
     before.end(success(1));
@@ -40,20 +40,20 @@ describe("the agent's journal", () => {
     expect(after.unsettled().map(({ stepRunId }) => stepRunId)).to.deep.equal(["step_1", "step_3"]);
   });
 
-  it("knows a step run by its token too", () => {
+  it("distinguishes step runs by their tokens", () => {
     const journal = reopen();
     journal.begin(held(1));
     expect(journal.find("step_1", 2n)).to.equal(undefined);
   });
 
-  it("does not settle what still runs", () => {
+  it("does not settle a step run that is running", () => {
     const journal = reopen();
     journal.begin(held(1));
     journal.settle("step_1", 1n);
     expect(journal.unsettled()).to.have.length(1);
   });
 
-  it("survives a line that was not written to its end", async () => {
+  it("survives an incomplete line", async () => {
     const before = reopen();
     before.begin(held(1));
     await appendFile(file, '{"t":"ended","key":["step_1"');
@@ -63,7 +63,7 @@ describe("the agent's journal", () => {
     expect(reopen().unsettled()).to.have.length(2);
   });
 
-  it("goes on with the file that it has when the disk has no room for a shorter one", async () => {
+  it("keeps its file when the disk has no room for a shorter one", async () => {
     const journal = reopen();
     await mkdir(`${file}.new`);
     for (let n = 1; n <= 200; n++) {
@@ -93,7 +93,7 @@ describe("the agent's journal", () => {
     expect((await stat(file)).mode & 0o777).to.equal(0o600);
   });
 
-  it("keeps the outputs of a step run until the plane knows its end", () => {
+  it("keeps the outputs of a step run until its end is settled", () => {
     const before = reopen();
     for (const n of [1, 2]) {
       before.begin(held(n));
@@ -116,7 +116,7 @@ describe("the agent's journal", () => {
     expect((await stat(file)).size).to.be.below(2_000_000);
   });
 
-  it("reads one that was written before there were outputs", async () => {
+  it("reads a file of an agent without outputs", async () => {
     const key = ["step_1", "1"];
     const { outputs: _, ...report } = { ...success(1), token: "1", lastLine: "2", startedAtMs: "5", endedAtMs: "6" };
     const records = [

@@ -1,4 +1,4 @@
-/** The leases of an agent whose machine was suspended: its clock has gone on, its timers have not. */
+/** The leases of an agent, also on a machine that was suspended: its clock has moved on, its timers have not. */
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ describe("the leases of an agent", () => {
     return { reasons, release: () => lease.release() };
   }
 
-  it("cannot be taken before the plane has answered, nor after it has been silent for too long", () => {
+  it("cannot be taken before the gateway has answered, nor after it was silent for too long", () => {
     expect(leases.take(30_000)).to.equal(undefined);
     leases.renew(nowMs);
     expect(leases.take(30_000)).to.not.equal(undefined);
@@ -39,7 +39,7 @@ describe("the leases of an agent", () => {
     expect(leases.take(60_000)).to.not.equal(undefined);
   });
 
-  it("run out soon after the machine wakes up, without a word of the plane", async () => {
+  it("run out soon after the machine resumes, without an answer of the gateway", async () => {
     leases.renew(nowMs);
     const { reasons } = hold(30_000);
     const { reasons: others } = hold(900_000);
@@ -50,7 +50,7 @@ describe("the leases of an agent", () => {
     expect(others).to.deep.equal([]);
   });
 
-  it("are not brought back by an acknowledgement that comes after their end", () => {
+  it("are not renewed by an acknowledgement after their end", () => {
     leases.renew(nowMs);
     const { reasons } = hold(30_000);
     nowMs += 30_000;
@@ -59,7 +59,7 @@ describe("the leases of an agent", () => {
     expect(hold(30_000).reasons).to.deep.equal([]);
   });
 
-  it("count from the sending of the newest sign of life, in whatever order they are acknowledged", () => {
+  it("count from the newest acknowledged heartbeat, in any order of acknowledgements", () => {
     leases.renew(nowMs);
     leases.renew(nowMs - 29_999);
     const { reasons } = hold(30_000);
@@ -70,7 +70,7 @@ describe("the leases of an agent", () => {
     expect(reasons).to.deep.equal([]);
   });
 
-  it("do not call for whoever has released theirs", () => {
+  it("do not notify a holder that has released its hold", () => {
     leases.renew(nowMs);
     const { reasons, release } = hold(30_000);
     release();
@@ -79,7 +79,7 @@ describe("the leases of an agent", () => {
     expect(reasons).to.deep.equal([]);
   });
 
-  it("are the same for steps that follow one another, and are given back when nobody holds them for long", () => {
+  it("are reused by later steps, and released after a long time without holders", () => {
     const markOf = () => {
       const lease = leases.take(30_000)!;
       lease.release();
@@ -99,7 +99,7 @@ describe("the leases of an agent", () => {
     expect(markOf()).to.not.equal(mark);
   });
 
-  it("count by a clock that goes on while the machine is suspended", async function () {
+  it("count by a clock that keeps counting while the machine is suspended", async function () {
     const clock = openAgentClock();
     const uptime = await readFile("/proc/uptime", "utf8").catch(() => undefined);
     const expected = uptime === undefined ? performance.now() : Number(uptime.split(" ")[0]) * 1_000;

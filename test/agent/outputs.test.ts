@@ -1,4 +1,4 @@
-/** What steps write to the file in MILLRACE_OUTPUT, by a real agent and real processes. */
+/** Outputs that steps write to the file MILLRACE_OUTPUT, on a real agent with real processes. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -22,16 +22,16 @@ describe("the outputs of a step on an agent", () => {
     bench.gateway.dispatch({ script, stepRunId });
     return bench.gateway.endOf(stepRunId);
   };
-  /** `content` is the file to its last byte: a format of printf. */
+  /** Runs a step that writes `content` (a format of printf) to the file, exactly to the last byte. */
   const endWith = (content: string) => endOf(`printf '${content}' > "$MILLRACE_OUTPUT"`);
   const leftFiles = async () =>
     (await readdir(join(bench.dataDir, "scratch"))).filter((name) => /^(outputs|script)/.test(name));
 
-  it("are none when it writes none", async () => {
+  it("are empty when the step writes none", async () => {
     expect(await endOf("true")).to.deep.include({ phase: "STEP_PHASE_SUCCEEDED", outputs: {} });
   });
 
-  it("are lines of names and values, of which the last counts", async () => {
+  it("are lines of names and values, and the last value of a name counts", async () => {
     const { phase, outputs } = await endOf(`
       echo "number=1.4.2" >> "$MILLRACE_OUTPUT"
       echo "equation=a=b << c" >> "$MILLRACE_OUTPUT"
@@ -53,7 +53,7 @@ describe("the outputs of a step on an agent", () => {
     });
   });
 
-  it("may have several lines, up to the one that is the delimiter alone", async () => {
+  it("may have several lines, up to a line with the delimiter alone", async () => {
     const { phase, outputs } = await endOf(`cat >> "$MILLRACE_OUTPUT" <<'END'
 notes<<EOF
 first
@@ -70,12 +70,12 @@ END`);
     expect(outputs).to.deep.equal({ notes: "first\n EOF\nEOF=2\n\nlast", after: "1", none: "" });
   });
 
-  it("may end their lines as Windows does", async () => {
+  it("may have line ends of Windows", async () => {
     const { outputs } = await endWith("a=1\\r\\n\\r\\nb<<EOF\\r\\nx\\r\\ny\\r\\nEOF\\r\\n");
     expect(outputs).to.deep.equal({ a: "1", b: "x\ny" });
   });
 
-  it("fail a step that had succeeded when they cannot be read, with the line and none of its text", async () => {
+  it("fail a successful step when they are malformed, with the line but none of its text", async () => {
     const name = "no name of 1 to 64 letters, digits, _ and - that begins with a letter or _";
     const cases: [content: string, problem: string][] = [
       ["a=1\\n\\nhunter2\\nb=2\\n", 'line 3 has no "="'],
@@ -97,7 +97,7 @@ END`);
     }
   });
 
-  it("have 65536 bytes of names and values at most", async () => {
+  it("have at most 65536 bytes of names and values", async () => {
     const exact = await endOf(`{ echo a=é; printf 'big=%065530d\\n' 0; } > "$MILLRACE_OUTPUT"`);
     expect(exact).to.include({ phase: "STEP_PHASE_SUCCEEDED", reason: "" });
     expect(exact.outputs).to.deep.equal({ a: "é", big: "0".repeat(65_530) });
@@ -110,7 +110,7 @@ END`);
     });
   });
 
-  it("count as they are at the end: what was replaced takes no room", async () => {
+  it("count at the end of the step: replaced values take no room", async () => {
     const { phase, outputs } = await endOf(
       `{ printf 'a=%065000d\\n' 0; printf 'b=%060000d\\n' 0; echo a=1; } > "$MILLRACE_OUTPUT"`,
     );
@@ -118,7 +118,7 @@ END`);
     expect(outputs).to.deep.equal({ a: "1", b: "0".repeat(60_000) });
   });
 
-  it("have 256 names at most", async () => {
+  it("have at most 256 names", async () => {
     const exact = await endOf(`for n in $(seq 256) 1; do echo "n$n=$n"; done > "$MILLRACE_OUTPUT"`);
     expect(exact.phase).to.equal("STEP_PHASE_SUCCEEDED");
     expect(Object.keys(exact.outputs)).to.have.length(256);
@@ -130,7 +130,7 @@ END`);
     expect(over.outputs).to.deep.equal(exact.outputs);
   });
 
-  it("are read no further than the file may be long", async () => {
+  it("are read only up to the bound of the file", async () => {
     const end = await endOf(`echo a=1 > "$MILLRACE_OUTPUT"; truncate -s 8G "$MILLRACE_OUTPUT"`);
     expect(end).to.deep.include({
       phase: "STEP_PHASE_FAILED",
@@ -139,7 +139,7 @@ END`);
     });
   });
 
-  it("are read from nothing else that stands in the place of the file, and nothing of it is left", async () => {
+  it("are read from a regular file only, and anything in its place is removed", async () => {
     const notRegular = `${UNREADABLE}it is no longer a regular file`;
     const cases: [script: string, reason: string][] = [
       ["echo secret=1 > secret; ln -s $PWD/secret $f", notRegular],
@@ -164,12 +164,12 @@ END`);
     expect(await readFile(join(bench.dataDir, "work", "job_1", "secret"), "utf8")).to.equal("secret=1\n");
   });
 
-  it("may come from a file that was put in its place", async () => {
+  it("may come from another regular file in its place", async () => {
     const { outputs } = await endOf(`echo a=1 > draft; mv draft "$MILLRACE_OUTPUT"`);
     expect(outputs).to.deep.equal({ a: "1" });
   });
 
-  it("are taken of a step that failed, as far as they can be read, and it has failed as it did", async () => {
+  it("are kept of a failed step up to the first problem, and its reason stays the same", async () => {
     const end = await endOf(`echo a=1 >> "$MILLRACE_OUTPUT"; echo broken >> "$MILLRACE_OUTPUT"; exit 3`);
     expect(end).to.deep.include({
       phase: "STEP_PHASE_FAILED",
@@ -179,7 +179,7 @@ END`);
     });
   });
 
-  it("are taken of steps that took too long or were cancelled, and not of those that are lost", async () => {
+  it("are kept of timed-out and cancelled steps, and not of lost steps", async () => {
     const script = `echo a=1 >> "$MILLRACE_OUTPUT"; echo up; ${sleepOf(73)}`;
     bench.gateway.dispatch({ script, stepRunId: "step_slow", timeoutMs: 300n });
     const slow = await bench.gateway.endOf("step_slow");
@@ -188,7 +188,7 @@ END`);
     bench.gateway.dispatch({ script, stepRunId: "step_cancelled" });
     await bench.gateway.logOf(1n, "step_cancelled");
     const value = { jobId: "job_1", stepRunId: "step_cancelled", token: 1n, graceMs: 0n, reason: "stopped" };
-    bench.gateway.order({ $case: "revoke", value });
+    bench.gateway.send({ $case: "revoke", value });
     const cancelled = await bench.gateway.endOf("step_cancelled");
     expect(cancelled).to.deep.include({ phase: "STEP_PHASE_CANCELLED", reason: "stopped", outputs: { a: "1" } });
 
@@ -198,7 +198,7 @@ END`);
     expect(lost).to.deep.include({ phase: "STEP_PHASE_LOST", lastLine: 1n, outputs: {} });
   });
 
-  it("go to a file of the step alone, outside of the workspace, for this user alone, that goes with it", async () => {
+  it("go to a private file outside of the workspace, which is removed after the step", async () => {
     const script = `echo "mode=$(stat -c %a "$MILLRACE_OUTPUT")" >> "$MILLRACE_OUTPUT"
       echo "file=$MILLRACE_OUTPUT" >> "$MILLRACE_OUTPUT"`;
     const first = await endOf(script);
@@ -209,13 +209,13 @@ END`);
     expect(await leftFiles()).to.deep.equal([]);
   });
 
-  it("cannot be led elsewhere by a variable of the definition", async () => {
+  it("cannot be redirected by a variable of the definition", async () => {
     const env = [{ name: "MILLRACE_OUTPUT", value: "/dev/null" }];
     bench.gateway.dispatch({ script: 'echo a=1 >> "$MILLRACE_OUTPUT"', env });
     expect((await bench.gateway.endOf()).outputs).to.deep.equal({ a: "1" });
   });
 
-  it("come with the end as often as it is reported, over a disconnection, until the plane has it", async () => {
+  it("come with every report of the end until the gateway acknowledges it", async () => {
     bench.gateway.acknowledgesReports = false;
     const script = `printf 'notes<<E\\nx\\ny\\nE\\n' >> "$MILLRACE_OUTPUT"`;
     bench.gateway.dispatch({ script });
@@ -225,7 +225,7 @@ END`);
     bench.gateway.disconnect();
     expect(await bench.gateway.endOf()).to.deep.equal(first);
 
-    bench.gateway.order({ $case: "acknowledge", value: { stepRunId: "step_1", token: 1n } });
+    bench.gateway.send({ $case: "acknowledge", value: { stepRunId: "step_1", token: 1n } });
     await until("a heartbeat without it", () => bench.gateway.heartbeats.at(-1)?.held.length === 0);
     bench.gateway.reports.length = 0;
     bench.gateway.dispatch({ script });
@@ -240,7 +240,7 @@ describe("the outputs of a step whose agent is killed", () => {
   });
   afterEach(() => bench.end());
 
-  it("come with its end from the next agent on the same directory", async () => {
+  it("come with its end from the next agent in the same directory", async () => {
     bench.gateway.acknowledgesReports = false;
     const agent = await bench.spawn();
     bench.gateway.dispatch({ script: 'echo "a=✓" >> "$MILLRACE_OUTPUT"; exit 4' });

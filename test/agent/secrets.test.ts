@@ -1,4 +1,6 @@
-/** What a real agent lets out of a step that was given secrets. */
+/**
+ * A real agent never reveals the secrets of a step: not in its log, its outputs, its reports or the agent's own files.
+ */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -30,7 +32,7 @@ describe("a step with secrets", () => {
     return { end, log: (await bench.gateway.logOf(end.lastLine)).map(({ content }) => content) };
   }
 
-  it("shows none of them in its log: as they are, encoded, line by line, or written in pieces", async () => {
+  it("shows no secret in its log: plain, encoded, line by line, or written in pieces", async () => {
     dispatch(`
       echo "plain $SECRET."
       printf '%s' "$SECRET" | base64
@@ -49,7 +51,7 @@ describe("a step with secrets", () => {
     expect(log).to.include.members(["plain ***.", "> ***", "***"]);
   });
 
-  it("leaves no output that holds one, says so in its log, and keeps the others", async () => {
+  it("loses only the outputs that hold a secret, and its log names them", async () => {
     dispatch(`
       echo "token=$SECRET" >> "$MILLRACE_OUTPUT"
       echo "encoded=$(printf %s "$SECRET" | base64)" >> "$MILLRACE_OUTPUT"
@@ -64,7 +66,7 @@ describe("a step with secrets", () => {
     ]);
   });
 
-  it("leaves no part of one in outputs that a folded encoding was written to without a delimiter", async () => {
+  it("loses every output that holds a part of a folded secret", async () => {
     const long = "x".repeat(20) + SECRET.repeat(4);
     bench.gateway.dispatch({
       script: `
@@ -83,14 +85,14 @@ describe("a step with secrets", () => {
     ]);
   });
 
-  it("tells none in why it could not be started", async () => {
+  it("shows no secret in the reason why it could not start", async () => {
     bench.gateway.dispatch({ uses: `plugin/${SECRET}@v1`, secrets: [SECRET] });
     const { phase, reason } = await bench.gateway.endOf();
     expect(phase).to.equal("STEP_PHASE_FAILED");
     expect(reason).to.include("***").and.not.include("hunter");
   });
 
-  it("leaves none with the agent: in no file, and in no line of its log", async () => {
+  it("leaves no secret in the files and the log of the agent", async () => {
     dispatch(`echo "$SECRET"; echo "token=$SECRET" >> "$MILLRACE_OUTPUT"; exit 3`);
     const { end } = await logOfEnd();
     expect(end).to.include({ exitCode: 3 });

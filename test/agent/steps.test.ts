@@ -1,4 +1,4 @@
-/** Steps from dispatch to report, by a real agent and real processes. */
+/** Steps from their dispatch to their last report, on a real agent with real processes. */
 import { mkdir, readFile, readdir, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -28,18 +28,18 @@ describe("a step on an agent", () => {
     expect(await textOf(2n)).to.deep.equal(["one", "two"]);
   });
 
-  it("says with its start for how long it has run, and that it has not ended", async () => {
+  it("has the time since its start, and no end, in the report of its start", async () => {
     bench.gateway.dispatch({ script: sleepOf(68) });
     const { startedAtMs, endedAtMs } = await bench.gateway.reportOf("STEP_PHASE_STARTED");
     expect(Number(endedAtMs - startedAtMs)).to.be.within(15, 5_000);
   });
 
-  it("is reported once when it is over at once", async () => {
+  it("is reported once when it ends at once", async () => {
     for (let count = 0; count < 10; count++) {
       bench.gateway.dispatch({ argsJson: '{"command":"true"}', stepRunId: `step_${count}` });
       expect(await bench.gateway.endOf(`step_${count}`)).to.include({ phase: "STEP_PHASE_SUCCEEDED" });
     }
-    // A machine that is busy may make a step take longer; not each of them.
+    // On a busy machine some steps may take longer, but not all of them.
     const starts = bench.gateway.reports.filter(({ phase }) => phase === "STEP_PHASE_STARTED");
     expect(starts).to.have.length.below(10);
     const reported = bench.gateway.reports.length;
@@ -64,7 +64,7 @@ describe("a step on an agent", () => {
     }
   });
 
-  it("stops at the first failing command of a script, and runs under the shell that it names", async () => {
+  it("stops at the first failing command, and runs under the shell that it names", async () => {
     bench.gateway.dispatch({ script: "false\necho not reached" });
     expect(await bench.gateway.endOf()).to.include({ exitCode: 1, lastLine: 0n });
     const args = { script: 'false | true\necho "$BASH_VERSION"', shell: "bash  -e -o pipefail" };
@@ -79,14 +79,14 @@ describe("a step on an agent", () => {
     expect(await textOf(1n)).to.deep.equal(["a b|$HOME|*|-n|3|"]);
   });
 
-  it("keeps a script's text out of every command line and environment", async () => {
+  it("keeps the text of its script out of every command line and environment", async () => {
     bench.gateway.dispatch({ script: `echo 'it'"'"'s $(exact) \`text\`'; sleep 60 # "needle-in-script"` });
     await bench.gateway.reportOf("STEP_PHASE_STARTED");
     expect(await textOf(1n)).to.deep.equal(["it's $(exact) `text`"]);
     expect(await processesWith("needle-in-script")).to.deep.equal([]);
   });
 
-  it("sees the dispatch's environment and its ids, and nothing of the agent's own", async () => {
+  it("gets the variables of the dispatch and its ids, and few of the agent's own", async () => {
     process.env["MILLRACE_TEST_SECRET"] = "of the agent";
     try {
       const env = [
@@ -117,7 +117,7 @@ describe("a step on an agent", () => {
     }
   });
 
-  it("cannot be started with what the agent does not understand, and says why", async () => {
+  it("is refused with a reason when the agent does not understand its arguments", async () => {
     const cases: [fields: Parameters<typeof bench.gateway.dispatch>[0], reason: RegExp][] = [
       [{ uses: "acme" }, /cannot run steps that use "acme"/],
       [{ argsJson: "{" }, /not JSON/],
@@ -142,7 +142,7 @@ describe("a step on an agent", () => {
     expect(await bench.gateway.endOf("step_x")).to.include({ phase: "STEP_PHASE_FAILED", exitCode: 127 });
   });
 
-  it("shares its job's workspace with the steps before it, and runs in the folder that it names", async () => {
+  it("shares the workspace of its job, and runs in the folder that it names", async () => {
     bench.gateway.dispatch({ script: "mkdir -p deep/down && echo kept > deep/file" });
     await bench.gateway.endOf();
     bench.gateway.dispatch({ script: "cat ../file; pwd", workingDirectory: "deep/down", stepRunId: "step_2" });
@@ -165,18 +165,18 @@ describe("a step on an agent", () => {
     expect((await textOf(end.lastLine)).sort()).to.deep.equal(["both", "both", "err", "out"]);
   });
 
-  it("finds no child that it did not make, and no end of its lifeline", async () => {
+  it("has no children that it did not start, and no descriptor of its lifeline", async () => {
     const command = "bash";
     const args = ["-c", 'readlink /proc/$$/fd/* | tr "\\n" " "; echo; cat /proc/$$/task/$$/children; echo'];
     bench.gateway.dispatch({ argsJson: JSON.stringify({ command, args }) });
     const end = await bench.gateway.endOf();
     const [descriptors, children] = await textOf(end.lastLine);
     expect(descriptors).to.include("/dev/null").and.not.include("socket:");
-    // That is `cat` itself.
+    // The one process is `cat` itself.
     expect(children!.trim().split(" ")).to.have.length(1);
   });
 
-  it("is killed when it takes longer than its timeout, also when it ignores the request", async () => {
+  it("is killed after its timeout, even when it ignores the request to end", async () => {
     bench.gateway.dispatch({ script: `trap '' TERM; echo deaf; ${sleepOf(61)}`, timeoutMs: 150n, cancelGraceMs: 100n });
     const end = await bench.gateway.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_TIMED_OUT", exitCode: -1, lastLine: 1n });
@@ -184,28 +184,28 @@ describe("a step on an agent", () => {
     expect(await processesWith(sleepOf(61))).to.deep.equal([]);
   });
 
-  it("may end by itself when it is asked to, and counts as cancelled", async () => {
+  it("may end by itself when it is cancelled, and is reported as cancelled", async () => {
     bench.gateway.dispatch({ script: "trap 'echo bye; exit 3' TERM; echo up; while :; do sleep 0.05; done" });
     await bench.gateway.logOf(1n);
     const value = { jobId: "job_1", stepRunId: "step_1", token: 1n, graceMs: 10_000n, reason: "stopped by ada" };
-    bench.gateway.order({ $case: "revoke", value });
+    bench.gateway.send({ $case: "revoke", value });
     const end = await bench.gateway.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_CANCELLED", exitCode: 3, reason: "stopped by ada" });
     expect((await textOf(2n)).at(-1)).to.equal("bye");
   });
 
-  it("is killed when it ignores its cancellation beyond the grace", async () => {
+  it("is killed when it ignores its cancellation for longer than the grace", async () => {
     bench.gateway.dispatch({ script: `trap '' TERM; (trap '' TERM; ${sleepOf(62)}) & echo up; ${sleepOf(62)}` });
     await bench.gateway.logOf(1n);
     const value = { jobId: "job_1", stepRunId: "step_1", token: 1n, graceMs: 100n, reason: "" };
-    bench.gateway.order({ $case: "revoke", value });
+    bench.gateway.send({ $case: "revoke", value });
     expect(await bench.gateway.endOf()).to.include({ phase: "STEP_PHASE_CANCELLED", exitCode: -1 });
     expect(await processesWith(sleepOf(62))).to.deep.equal([]);
   });
 
-  it("is cancelled without being started when the revocation came first", async () => {
+  it("is cancelled without a start when the revocation arrives first", async () => {
     const value = { jobId: "job_1", stepRunId: "step_1", token: 1n, graceMs: 0n, reason: "too late" };
-    bench.gateway.order({ $case: "revoke", value });
+    bench.gateway.send({ $case: "revoke", value });
     bench.gateway.dispatch({ script: "echo started" });
     expect(await bench.gateway.endOf()).to.include({
       phase: "STEP_PHASE_CANCELLED",
@@ -214,7 +214,7 @@ describe("a step on an agent", () => {
     });
   });
 
-  it("takes its children along when it ends, those that left its group too", async () => {
+  it("ends with all its children, even those that have left its process group", async () => {
     bench.gateway.dispatch({ script: `${sleepOf(63)} & setsid ${sleepOf(63)} & echo $MILLRACE_STEP_MARK` });
     const end = await bench.gateway.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_SUCCEEDED", exitCode: 0 });
@@ -223,14 +223,14 @@ describe("a step on an agent", () => {
     await until("the end of its supervisor", async () => (await processesWith(mark!)).length === 0);
   });
 
-  it("is over when its process has ended, although something still holds its output", async () => {
-    // Without the environment nobody can know whose it is.
+  it("ends with its process, although another process still holds its output", async () => {
+    // Without the environment, the agent cannot find out that the process belongs to the step.
     bench.gateway.dispatch({ script: "env -i setsid sleep 3.14 & echo done" });
     const end = await bench.gateway.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_SUCCEEDED", lastLine: 1n });
   });
 
-  it("goes on after it has closed its output", async () => {
+  it("keeps running after it has closed its output", async () => {
     bench.gateway.dispatch({ script: "exec >&- 2>&-; sleep 0.2; exit 5" });
     expect(await bench.gateway.endOf()).to.include({ phase: "STEP_PHASE_FAILED", exitCode: 5 });
   });
@@ -241,7 +241,7 @@ describe("a step on an agent", () => {
     expect(await processesWith(sleepOf(64))).to.deep.equal([]);
   });
 
-  it("is not started twice, however often it is dispatched", async () => {
+  it("starts once, however often it is dispatched", async () => {
     const fields = { script: "echo begun >> count; sleep 0.3" };
     bench.gateway.dispatch(fields);
     await bench.gateway.reportOf("STEP_PHASE_STARTED");
@@ -256,10 +256,10 @@ describe("a step on an agent", () => {
     expect(await readFile(join(bench.dataDir, "work", "job_1", "count"), "utf8")).to.equal("begun\n");
   });
 
-  it("is killed without a report when the plane refuses its grant", async () => {
+  it("is killed without a report when the gateway refuses its grant", async () => {
     bench.gateway.dispatch({ script: `echo up; ${sleepOf(65)}` });
     await bench.gateway.reportOf("STEP_PHASE_STARTED");
-    bench.gateway.order({ $case: "refuse", value: { stepRunId: "step_1", token: 1n } });
+    bench.gateway.send({ $case: "refuse", value: { stepRunId: "step_1", token: 1n } });
     await until("a heartbeat without it", () => bench.gateway.heartbeats.at(-1)?.held.length === 0);
     expect(bench.gateway.reports.map((report) => report.phase)).to.deep.equal(["STEP_PHASE_STARTED"]);
     expect(await processesWith(sleepOf(65))).to.deep.equal([]);
@@ -276,35 +276,35 @@ describe("a step on an agent", () => {
     await until("a heartbeat with the job", () => bench.gateway.heartbeats.at(-1)?.heldJobIds.includes("job_1"));
     const workspace = join(bench.dataDir, "work", "job_1");
     await symlink(outside, join(workspace, "second-link"));
-    bench.gateway.order({ $case: "release", value: { jobId: "job_1", succeeded: false } });
+    bench.gateway.send({ $case: "release", value: { jobId: "job_1", succeeded: false } });
     await until("a heartbeat without the job", () => bench.gateway.heartbeats.at(-1)?.heldJobIds.length === 0);
     expect(await stat(workspace).catch((error: NodeJS.ErrnoException) => error.code)).to.equal("ENOENT");
     expect(await readFile(join(outside, "precious"), "utf8")).to.equal("kept");
   });
 
-  it("frees its slot at the release, however much it has left, and all of that goes", async () => {
+  it("frees its slot at the release, and its workspace is removed, however large it is", async () => {
     bench.gateway.dispatch({
       script: `for i in $(seq 50); do mkdir $i; touch $(seq -f "$i/%.0f" 200); done; echo done`,
     });
     await bench.gateway.endOf();
     const [work, trash] = [join(bench.dataDir, "work"), join(bench.dataDir, "trash")];
-    bench.gateway.order({ $case: "release", value: { jobId: "job_1", succeeded: false } });
+    bench.gateway.send({ $case: "release", value: { jobId: "job_1", succeeded: false } });
     await until("a workspace that is moved away", async () => (await readdir(work)).length === 0);
     await until("a heartbeat without the job", () => bench.gateway.heartbeats.at(-1)?.heldJobIds.length === 0);
     await until("an empty trash", async () => (await readdir(trash)).length === 0);
   });
 
-  it("dies with its job's release, and none begins after it", async () => {
+  it("is killed at the release of its job, and no later step starts", async () => {
     bench.gateway.dispatch({ script: `echo up; ${sleepOf(66)}` });
     await bench.gateway.logOf(1n);
-    bench.gateway.order({ $case: "release", value: { jobId: "job_1", succeeded: false } });
+    bench.gateway.send({ $case: "release", value: { jobId: "job_1", succeeded: false } });
     await until("a heartbeat without the job", () => bench.gateway.heartbeats.at(-1)?.heldJobIds.length === 0);
     expect(await processesWith(sleepOf(66))).to.deep.equal([]);
     bench.gateway.dispatch({ script: "echo again", stepRunId: "step_2" });
     expect(await bench.gateway.endOf("step_2")).to.include({ phase: "STEP_PHASE_LOST", startedAtMs: 0n });
   });
 
-  it("that has no room for its workspace is not started, and the agent says so", async () => {
+  it("without room for its workspace is not started, and the report says so", async () => {
     const work = join(bench.dataDir, "work");
     await rm(work, { recursive: true });
     await writeFile(work, "in the way");
@@ -314,7 +314,7 @@ describe("a step on an agent", () => {
     expect(end.reason).to.include(work);
   });
 
-  it("that could not be noted is never started, also when there is room again", async () => {
+  it("that could not be recorded is never started, even when the disk has room again", async () => {
     const scratch = join(bench.dataDir, "scratch");
     await rename(scratch, `${scratch}-away`);
     const marks = join(bench.dataDir, "marks");

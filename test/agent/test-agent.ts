@@ -1,4 +1,4 @@
-/** Starts agents for tests: in this process, or as a process of its own that a test can kill. */
+/** Starts agents for tests: in this process, or as separate processes that a test can kill. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ import { REGISTRATION_TOKEN, TestGateway } from "./test-gateway.ts";
 const silent = () => {};
 export const SILENT: Logger = { debug: silent, info: silent, warn: silent, error: silent };
 
-/** A plane, a data directory, and whatever agents a test starts; `end` leaves nothing of them. */
+/** A gateway, a data directory, and the agents that a test starts. `end` removes all of them. */
 export class AgentBench {
   readonly gateway = new TestGateway();
   dataDir = "";
@@ -33,13 +33,13 @@ export class AgentBench {
     return agent;
   }
 
-  /** Ends the agents of this process and starts one with other options. */
+  /** Ends the agents that were started here, and starts one with other options. */
   async restart(options: Partial<AgentOptions>): Promise<TestAgent> {
     for (const end of this.#ends.splice(0)) await end();
     return this.start(options);
   }
 
-  /** Starts an agent as a process of its own, in a group of its own. */
+  /** Starts an agent as a separate process, in a process group of its own. */
   async spawn(): Promise<ChildProcess> {
     const hellos = this.gateway.hellos.length;
     const main = fileURLToPath(new URL("agent-main.ts", import.meta.url));
@@ -91,7 +91,7 @@ export class TestAgent {
     this.ended.catch(() => {});
   }
 
-  /** Asks it to end; resolves when it has. */
+  /** Asks the agent to end. Resolves when it has ended. */
   stop(): Promise<void> {
     this.#stop.abort();
     return this.ended;
@@ -104,14 +104,14 @@ export class TestAgent {
 }
 
 /**
- * A shell command that waits so long. Its digits end in the number of this process, so that {@link processesWith} finds
- * none of a test that another process runs.
+ * A shell command that waits for this time. Its last digits are the id of this process, so that {@link processesWith}
+ * finds no command of a test in another process.
  */
 export function sleepOf(seconds: number): string {
   return `sleep ${seconds.toFixed(1)}${String(process.pid).padStart(8, "0")}`;
 }
 
-/** Process ids whose command line holds `text`; of children of `parent` alone when it is given. */
+/** The ids of processes whose command line contains `text`; only children of `parent` if it is given. */
 export async function processesWith(text: string, parent?: number): Promise<number[]> {
   const ps = spawn("ps", ["-eo", "pid=,ppid=,stat=,args="], { stdio: ["ignore", "pipe", "inherit"] });
   let output = "";

@@ -1,4 +1,4 @@
-/** The control plane's side of the agent contract over a real gRPC server, played by a test. */
+/** A gateway for tests: it plays the control plane's side of the agent contract over a real gRPC server. */
 import { Server, ServerCredentials, type ServerDuplexStream, status } from "@grpc/grpc-js";
 import {
   type AgentServer,
@@ -23,7 +23,7 @@ import {
 import { until } from "../support/until.ts";
 
 type Control = ServerDuplexStream<ConnectRequest, ConnectResponse>;
-type Order = NonNullable<ConnectResponse["message"]>;
+type GatewayMessage = NonNullable<ConnectResponse["message"]>;
 
 export const REGISTRATION_TOKEN = "registration-token";
 
@@ -32,18 +32,18 @@ export class TestGateway {
   readonly hellos: Hello[] = [];
   readonly heartbeats: HeartbeatRequest[] = [];
   readonly reports: StepReport[] = [];
-  /** Messages of the agent in their order. */
+  /** The kinds of the agent's messages, in their order. */
   readonly received: string[] = [];
-  /** Lines as a store would keep them: contiguous, the first of each number. */
+  /** Lines as a store keeps them: contiguous, and the first line of each number. */
   readonly lines = new Map<string, LogLine[]>();
   readonly pushes: PushLogsRequest[] = [];
   heartbeatMs = 50;
   acknowledgesHeartbeats = true;
   acknowledgesReports = true;
   storesLogs = true;
-  /** Plays the plane's side of an upload; there is none at first. */
+  /** Handles an upload. By default the gateway does not implement it. */
   onPushArtifact: GatewayServer["pushArtifact"] = (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED });
-  /** Play the plane's side of a cache; there is none at first. */
+  /** Handle a cache. By default the gateway does not implement it. */
   onPullCache: GatewayServer["pullCache"] = (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED });
   onPushCache: GatewayServer["pushCache"] = (stream) => void stream.emit("error", { code: status.UNIMPLEMENTED });
   port = 0;
@@ -104,31 +104,32 @@ export class TestGateway {
     return `127.0.0.1:${this.port}`;
   }
 
-  /** Ends the server with all its streams, as a crash does; `start` brings it back on the same port. */
+  /** Ends the server and all its streams, as a crash does. `start` opens it again on the same port. */
   stop(): void {
     this.#streams.clear();
     this.#server.forceShutdown();
   }
 
-  /** Takes back every agent token. */
+  /** Makes every agent token invalid. */
   revokeTokens(): void {
     this.#tokens.clear();
   }
 
-  /** Ends the Connect streams alone. */
+  /** Ends only the Connect streams. */
   disconnect(code = status.UNAVAILABLE): void {
     for (const stream of this.#streams) stream.emit("error", { code, details: "the test ends this stream" });
     this.#streams.clear();
   }
 
-  /** Stores what has waited while `storesLogs` was false. */
+  /** Stores the lines that have waited while `storesLogs` was false. */
   storeLogsAgain(): void {
     this.storesLogs = true;
     for (const answer of this.#waitingLogs.splice(0)) answer();
   }
 
-  order(order: Order): void {
-    for (const stream of this.#streams) stream.write({ message: order });
+  /** Sends a message to every connected agent. */
+  send(message: GatewayMessage): void {
+    for (const stream of this.#streams) stream.write({ message });
   }
 
   dispatch(fields: Partial<Dispatch> & { script?: string }): Dispatch {
@@ -148,7 +149,7 @@ export class TestGateway {
       jobAttempt: 1,
       ...others,
     });
-    this.order({ $case: "dispatch", value: dispatch });
+    this.send({ $case: "dispatch", value: dispatch });
     return dispatch;
   }
 
@@ -159,7 +160,7 @@ export class TestGateway {
     );
   }
 
-  /** The first report of a step run that is not of its start. */
+  /** The first report of a step run's end. */
   endOf(stepRunId = "step_1"): Promise<StepReport> {
     return until(`the end of ${stepRunId}`, () =>
       this.reports.find((report) => report.stepRunId === stepRunId && report.phase !== "STEP_PHASE_STARTED"),
@@ -186,7 +187,7 @@ export class TestGateway {
   }
 
   #receive(stream: Control, message: NonNullable<ConnectRequest["message"]>): void {
-    const answer = (order: Order) => void stream.write({ message: order });
+    const answer = (response: GatewayMessage) => void stream.write({ message: response });
     this.received.push(message.$case === "drain" && message.value.goodbye ? "goodbye" : message.$case);
     switch (message.$case) {
       case "hello":

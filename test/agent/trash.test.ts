@@ -29,7 +29,7 @@ describe("the trash of an agent", () => {
     return join(root, name);
   }
 
-  it("takes a folder away at once, and removes it by and by", async () => {
+  it("moves a folder aside at once, and removes it later", async () => {
     trash.take(await made("first"));
     expect([readdirSync(root), readdirSync(folder).length]).to.deep.equal([["trash"], 1]);
     await until("an empty trash", isEmpty);
@@ -37,13 +37,13 @@ describe("the trash of an agent", () => {
     await until("an empty trash", isEmpty);
   });
 
-  it("removes an empty folder, and minds none that is not there", async () => {
+  it("removes an empty folder, and accepts one that does not exist", async () => {
     await mkdir(join(root, "empty"));
     for (const name of ["empty", "missing"]) trash.take(join(root, name));
     expect([await readdir(root), await readdir(folder)]).to.deep.equal([["trash"], []]);
   });
 
-  it("removes folders that may not be read, written to or moved", async () => {
+  it("removes folders without permissions to read, write or move", async () => {
     const path = await made("locked");
     await mkdir(join(path, "empty"));
     for (const each of [join(path, "empty"), join(path, "in")]) await chmod(each, 0o000);
@@ -52,7 +52,7 @@ describe("the trash of an agent", () => {
     await until("an empty trash", isEmpty);
   });
 
-  it("follows no link, wherever it stands", async () => {
+  it("follows no link in any place", async () => {
     const precious = await made("precious");
     const path = await made("linked");
     await symlink(precious, join(path, "link"));
@@ -66,7 +66,7 @@ describe("the trash of an agent", () => {
     await chmod(join(precious, "in"), 0o755);
   });
 
-  it("takes names with spaces, dashes and line ends, and what is no folder", async () => {
+  it("takes names with spaces, dashes and line ends, and files", async () => {
     await made("odd");
     for (const name of ["-rf", "a b", "line\nend", "*", "$(touch x)"]) await made(join("odd", name));
     trash.take(join(root, "odd"));
@@ -75,7 +75,7 @@ describe("the trash of an agent", () => {
     await until("an empty trash", isEmpty);
   });
 
-  it("removes what an earlier agent has left, and what is left when it is closed", async () => {
+  it("removes what an earlier agent left, and the rest when it is closed", async () => {
     await made(join("trash", "earlier"));
     const next = new Trash(folder, SILENT);
     await until("an empty trash", isEmpty);

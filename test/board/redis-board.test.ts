@@ -45,12 +45,12 @@ describe("the board on Redis", () => {
     return taken;
   }
 
-  it("answers nothing while it is empty", async () => {
+  it("gives no offer while it is empty", async () => {
     expect(await takeOne(board, LINUX, HOLD_MS)).to.equal(undefined);
     expect(await board.size()).to.equal(0);
   });
 
-  it("gives back an offer as it was put", async () => {
+  it("gives an offer as it was put", async () => {
     const offer = offerOf("a", { selector: needs("os", "linux"), priority: -3 });
     await board.offer(offer);
     expect(await takeOne(board, LINUX, HOLD_MS)).to.deep.equal({ ...offer, quotas: [] });
@@ -64,7 +64,7 @@ describe("the board on Redis", () => {
     expect(await takeAll()).to.deep.equal(["high", "old", "young", "low"]);
   });
 
-  it("serves projects in turn within a priority, whatever the length of their queues", async () => {
+  it("serves projects in turn within a priority, however many offers each has", async () => {
     for (let n = 0; n < 5; n++) await board.offer(offerOf(`big${n}`, { projectId: project("big"), queuedAt: n }));
     for (let n = 0; n < 2; n++) {
       await board.offer(offerOf(`small${n}`, { projectId: project("small"), queuedAt: 100 + n }));
@@ -72,7 +72,7 @@ describe("the board on Redis", () => {
     expect(await takeAll()).to.deep.equal(["big0", "small0", "big1", "small1", "big2", "big3", "big4"]);
   });
 
-  it("lets a new project go before one that has just been served", async () => {
+  it("serves a new project before one that has just been served", async () => {
     await board.offer(offerOf("a1", { projectId: project("a"), queuedAt: 1 }));
     await takeOne(board, LINUX, HOLD_MS);
     await board.offer(offerOf("a2", { projectId: project("a"), queuedAt: 2 }));
@@ -80,13 +80,13 @@ describe("the board on Redis", () => {
     expect(await takeAll()).to.deep.equal(["b1", "a2"]);
   });
 
-  it("gives an agent nothing whose selector its labels fail", async () => {
+  it("gives an agent no offer whose selector does not match its labels", async () => {
     await board.offer(offerOf("gpu", { selector: needs("gpu", "yes") }));
     expect(await takeAll()).to.deep.equal([]);
     expect(await takeAll({ os: "linux", gpu: "yes" } as typeof LINUX)).to.deep.equal(["gpu"]);
   });
 
-  it("hides a taken offer from everybody until its time is up", async () => {
+  it("gives a taken offer to no other agent until its hold has expired", async () => {
     await board.offer(offerOf("a"));
     await takeOne(board, LINUX, 50);
     expect(await takeOne(newBoard(), LINUX, HOLD_MS)).to.equal(undefined);
@@ -108,7 +108,7 @@ describe("the board on Redis", () => {
     expect(await takeAll()).to.deep.equal(["a"]);
   });
 
-  it("forgets a withdrawn offer, waiting or taken, and takes a repeat calmly", async () => {
+  it("removes a withdrawn offer, waiting or taken, and ignores a repeat", async () => {
     await board.offer(offerOf("waiting"));
     await board.offer(offerOf("taken", { priority: 5 }));
     await takeOne(board, LINUX, 1);
@@ -121,7 +121,7 @@ describe("the board on Redis", () => {
     expect(await board.size()).to.equal(0);
   });
 
-  it("takes as many as are wanted at once, in the same order as one by one", async () => {
+  it("gives several offers at once in the same order as one by one", async () => {
     for (let n = 0; n < 5; n++) await board.offer(offerOf(`job${n}`, { queuedAt: n, priority: n === 4 ? 1 : 0 }));
     const idsOf = async (count: number) => (await board.take(LINUX, HOLD_MS, count)).map(({ jobId }) => `${jobId}`);
     expect(await idsOf(3)).to.deep.equal(["job4", "job0", "job1"]);
@@ -138,14 +138,14 @@ describe("the board on Redis", () => {
     expect(new Set(ids)).to.have.length(50);
   });
 
-  it("looks at as many keys with 20,000 offers that nobody can run as without them", async () => {
+  it("runs as many commands with 20,000 offers that no agent can run as without them", async () => {
     await board.offer(offerOf("first"));
     await takeOne(board, LINUX, HOLD_MS);
     const commandsWithout = await commandsOf(async () => {
       await board.offer(offerOf("second"));
       await takeOne(board, LINUX, HOLD_MS);
     });
-    const selector = needs("label", "nobody has this");
+    const selector = needs("label", "no agent has this");
     for (let n = 0; n < 20_000; n += 1_000) {
       await Promise.all(Array.from({ length: 1_000 }, (_, at) => board.offer(offerOf(`stuck${n + at}`, { selector }))));
     }
@@ -158,7 +158,7 @@ describe("the board on Redis", () => {
     expect(await board.size()).to.equal(20_003);
   });
 
-  it("answers idle agents that match nothing without asking Redis each time, and hears of a new lane at once", async () => {
+  it("answers agents without a match from memory, and finds a new lane at once", async () => {
     const wakes: Lane[] = [];
     const stop = await board.onOffered((lane) => wakes.push(lane));
     const calls = await commandsOf(async () => {
@@ -172,7 +172,7 @@ describe("the board on Redis", () => {
     await stop();
   });
 
-  it("announces what has become available and stays silent about what already was", async () => {
+  it("announces an offer when it becomes available, and not again while it is", async () => {
     const wakes: Lane[] = [];
     const stop = await board.onOffered((lane) => wakes.push(lane));
     await board.offer(offerOf("a"));
@@ -183,7 +183,7 @@ describe("the board on Redis", () => {
     await stop();
   });
 
-  it("removes a lane that has stayed empty, but none from which an offer is taken", async () => {
+  it("removes a lane that has stayed empty, but no lane with a taken offer", async () => {
     board = newBoard({ emptyLaneMs: 1 });
     await board.offer(offerOf("a"));
     await takeOne(board, LINUX, 200);
@@ -201,7 +201,7 @@ describe("the board on Redis", () => {
     expect(await takeAll()).to.deep.equal(["b"]);
   });
 
-  it("finds offers by their jobs, taken ones too", async () => {
+  it("finds offers by their jobs, also taken ones", async () => {
     const [one, two] = [offerOf("one"), offerOf("two", { selector: needs("os", "linux") })];
     for (const offer of [one, two]) await board.offer(offer);
     await takeOne(board, LINUX, HOLD_MS);
@@ -209,7 +209,7 @@ describe("the board on Redis", () => {
     expect(await board.find([])).to.deep.equal([]);
   });
 
-  it("goes on after Redis was emptied under it", async () => {
+  it("works again after Redis was emptied", async () => {
     await board.offer(offerOf("before"));
     await takeOne(board, LINUX, HOLD_MS);
     await redis.flushall();
@@ -228,7 +228,7 @@ describe("the board on Redis", () => {
     const used = async (...ids: string[]) =>
       (await board.quotaUse(ids.map(project))).map(({ name, taken, limit }) => `${name} ${taken}/${limit}`);
 
-    it("takes no more of a project than may run, what is taken and not granted counted too", async () => {
+    it("gives no more offers of a project than its quota, taken ones counted", async () => {
       board = within({ everyProject: 2 });
       await offerAll("a", "b", "c");
       await board.offer(offerOf("other", { projectId: project("small"), queuedAt: 9 }));
@@ -238,15 +238,15 @@ describe("the board on Redis", () => {
       expect(await takeAll()).to.deep.equal(["c"]);
     });
 
-    it("never takes more, whoever takes at once", async () => {
+    it("keeps a quota when several gateways take offers at once", async () => {
       board = within({ everyProject: 7 });
       await offerAll(...Array.from({ length: 40 }, (_, at) => `j${at}`));
       const boards = Array.from({ length: 6 }, () => within({ everyProject: 7 }));
-      const taken = await Promise.all(boards.map((each) => each.take(LINUX, HOLD_MS, 8)));
+      const taken = await Promise.all(boards.map((other) => other.take(LINUX, HOLD_MS, 8)));
       expect(taken.flat()).to.have.length(7);
     });
 
-    it("has a quota of its own for a project, higher or lower than that of every one", async () => {
+    it("prefers a project's own quota, higher or lower, to the one for every project", async () => {
       board = within({
         everyProject: 2,
         projects: new Map([
@@ -259,7 +259,7 @@ describe("the board on Redis", () => {
       expect(await takeAll()).to.have.members(["a", "l1", "l2", "l3"]);
     });
 
-    it("takes no more for agents with a label than may run there, and others take on", async () => {
+    it("gives agents with a label no more offers than their quota, and others the rest", async () => {
       board = within({ labels: [{ key: "pool", value: "gpu", limit: 1 }] });
       await offerAll("a", "b");
       expect((await board.take(GPU, HOLD_MS, 8)).map(({ jobId, quotas }) => [jobId, quotas])).to.deep.equal([
@@ -270,14 +270,14 @@ describe("the board on Redis", () => {
       expect(await takeAll(LINUX)).to.deep.equal(["b"]);
     });
 
-    it("lets what has room go before what has none, whatever its priority", async () => {
+    it("gives an offer with room in its quota before one of higher priority without room", async () => {
       board = within({ projects: new Map([["urgent", 1]]) });
       for (const id of ["u1", "u2"]) await board.offer(offerOf(id, { projectId: project("urgent"), priority: 9 }));
       await offerAll("a");
       expect(await takeAll()).to.deep.equal(["u1", "a"]);
     });
 
-    it("gives a place back with the offer that nobody was granted, and keeps that of a job that was", async () => {
+    it("frees the place of an offer that was not granted, and keeps the place of a granted job", async () => {
       board = within({ everyProject: 1 });
       await offerAll("a", "b");
       expect(await takeOne(board, LINUX, 30)).to.include({ jobId: "a" });
@@ -289,7 +289,7 @@ describe("the board on Redis", () => {
       expect(await takeAll()).to.deep.equal([]);
     });
 
-    it("lets a place go that nobody keeps, also one of a job that it has never offered", async () => {
+    it("frees a place that is not renewed, also of a job that it has never offered", async () => {
       board = within({ everyProject: 1 });
       await offerAll("a");
       const key = `{board}:quota:${ofDefault}`;
@@ -301,7 +301,7 @@ describe("the board on Redis", () => {
       expect(await takeAll()).to.deep.equal(["a"]);
     });
 
-    it("tells Redis nothing that no quota concerns", async () => {
+    it("writes no places to Redis without a quota", async () => {
       board = newBoard();
       await offerAll("a");
       expect(await used("default")).to.deep.equal([]);
@@ -310,7 +310,7 @@ describe("the board on Redis", () => {
     });
   });
 
-  /** How many commands Redis has run in between, those within scripts included. */
+  /** The number of commands that Redis runs during `act`, those within scripts included. */
   async function commandsOf(act: () => Promise<void>): Promise<number> {
     await redis.config("RESETSTAT");
     await act();

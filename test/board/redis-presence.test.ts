@@ -25,7 +25,7 @@ describe("presence on Redis", () => {
   });
   beforeEach(() => redis.flushall());
 
-  it("knows nobody who has given no sign of life", async () => {
+  it("knows no agent without a beat", async () => {
     expect(await presence.read([A])).to.deep.equal(new Map());
     expect(await presence.read([])).to.deep.equal(new Map());
     expect(await presence.online(60_000)).to.deep.equal([]);
@@ -38,7 +38,7 @@ describe("presence on Redis", () => {
     expect(await presence.online(60_000)).to.deep.equal([record]);
   });
 
-  it("changes the beat with each call, also across an emptied Redis", async () => {
+  it("changes the beat with each call, also after Redis was emptied", async () => {
     const beats = new Set<string>();
     for (let n = 0; n < 20; n++) {
       if (n === 10) await redis.flushall();
@@ -48,7 +48,7 @@ describe("presence on Redis", () => {
     expect(beats).to.have.length(20);
   });
 
-  it("reads the agents that are asked for and no others", async () => {
+  it("reads the given agents and no others", async () => {
     await presence.beat(recordOf(A, { bootId: "boot-a" }));
     await presence.beat(recordOf(B));
     const read = await presence.read([A, asId<AgentId>("agt_unknown")]);
@@ -56,7 +56,7 @@ describe("presence on Redis", () => {
     expect(read.get(A)!.bootId).to.equal("boot-a");
   });
 
-  it("lets a boot leave, but not a boot that has been followed by another", async () => {
+  it("removes the record of a boot that leaves, but not the record of a newer boot", async () => {
     await presence.beat(recordOf(A, { bootId: "old" }));
     await presence.beat(recordOf(A, { bootId: "new" }));
     await presence.leave(A, "old");
@@ -73,7 +73,7 @@ describe("presence on Redis", () => {
     expect(await presence.online(60_000)).to.have.length(1);
   });
 
-  it("keeps in mind who was declared lost, until they are heard again or a day has passed", async () => {
+  it("lists agents that were declared lost, until their next beat or for a day", async () => {
     expect(await presence.lost()).to.deep.equal([]);
     await presence.beat(recordOf(A));
     await presence.declareLost(A, "boot-1");
@@ -86,13 +86,13 @@ describe("presence on Redis", () => {
     expect(await presence.lost()).to.deep.equal([]);
   });
 
-  it("takes an agent that was started anew for no lost one", async () => {
+  it("does not declare an agent lost that has started again", async () => {
     await presence.beat(recordOf(A, { bootId: "new" }));
     await presence.declareLost(A, "old");
     expect(await presence.lost()).to.deep.equal([]);
   });
 
-  it("sweeps what has been silent for a long time", async () => {
+  it("removes records of agents that have been silent for a long time", async () => {
     await presence.beat(recordOf(A));
     await presence.beat(recordOf(B));
     await redis.zadd("{presence}:times", 1, A);

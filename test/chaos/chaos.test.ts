@@ -1,4 +1,4 @@
-/** The short form of the kill tests, with fixed seeds; `npm run chaos` is the long one. */
+/** The short form of the kill tests, with a fixed seed; `npm run chaos` runs the long form. */
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -8,20 +8,20 @@ import { SHORT_SCENARIOS } from "./scenarios.ts";
 const SEED = 20_261_121;
 const RUNS = 60;
 
-describe("the kill tests in short", function () {
+describe("a short kill test", function () {
   this.timeout(170_000);
 
   for (const scenario of SHORT_SCENARIOS) {
-    it(`keeps every promise although ${scenario.about}`, async () => {
-      const told: string[] = [];
+    it(`finds no broken promise: ${scenario.about}`, async () => {
+      const output: string[] = [];
       const logFolder = join(tmpdir(), `millrace-chaos-${SEED}`);
       let outcome: Outcome;
       try {
-        outcome = await playScenario(scenario, { seed: SEED, runs: RUNS, logFolder, say: (text) => told.push(text) });
+        outcome = await playScenario(scenario, { seed: SEED, runs: RUNS, logFolder, say: (text) => output.push(text) });
       } catch (error) {
-        throw new Error(`it could not be played to its end:\n${told.join("\n")}`, { cause: error });
+        throw new Error(`the scenario did not finish:\n${output.join("\n")}`, { cause: error });
       }
-      expect(outcome.violations, told.join("\n")).to.deep.equal([]);
+      expect(outcome.violations, output.join("\n")).to.deep.equal([]);
       expect(outcome.runs).to.be.at.least(RUNS);
       expect(outcome.kills).to.be.above(1);
     });

@@ -1,15 +1,15 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { checkAlone } from "./check/alone.ts";
+import { checkExclusion } from "./check/exclusion.ts";
 import { check } from "./check/checker.ts";
 import type { Evidence, Mark, RunEvidence, StepEvidence, Transition, ViolationKind } from "./check/evidence.ts";
 
 const T0 = 1_700_000_000_000;
 
-/** A run of two jobs: the first loses its agent once and begins anew, the second fails and skips its last step. */
-function honest(): Evidence {
+/** Evidence without a violation: a run of two jobs. The first job loses its agent and is retried; the second fails and skips its last step. */
+function validEvidence(): Evidence {
   const events: Transition[] = [];
-  const tell = (subject: Partial<Transition>, lifecycle: Transition["lifecycle"], status: string): void => {
+  const publish = (subject: Partial<Transition>, lifecycle: Transition["lifecycle"], status: string): void => {
     const number = events.length + 1;
     const blank = { object: "pipeline", jobId: null, stepRunId: null } as const;
     events.push({ ...blank, ...subject, lifecycle, status, number, timeMs: T0 + number * 1_000 });
@@ -17,38 +17,38 @@ function honest(): Evidence {
   const run = {} as const;
   const job = (jobId: string) => ({ object: "job", jobId }) as const;
   const step = (jobId: string, stepRunId: string) => ({ object: "step", jobId, stepRunId }) as const;
-  tell(run, "created", "pending");
-  tell(run, "started", "running");
-  tell(job("a1"), "queued", "queued");
-  tell(job("a1"), "started", "running");
-  tell(step("a1", "a1-0"), "queued", "queued");
-  tell(step("a1", "a1-0"), "started", "running");
-  tell(run, "paused", "paused");
-  tell(run, "resumed", "running");
-  tell(step("a1", "a1-0"), "failed", "failed");
-  tell(job("a1"), "failed", "failed");
-  tell(job("a2"), "retried", "pending");
-  tell(job("a2"), "queued", "queued");
-  tell(job("a2"), "started", "running");
-  tell(step("a2", "a2-0"), "queued", "queued");
-  tell(step("a2", "a2-0"), "started", "running");
-  tell(step("a2", "a2-0"), "completed", "success");
-  tell(job("a2"), "completed", "success");
-  tell(job("b1"), "queued", "queued");
-  tell(job("b1"), "started", "running");
-  tell(step("b1", "b1-0"), "queued", "queued");
-  tell(step("b1", "b1-0"), "started", "running");
-  tell(step("b1", "b1-0"), "failed", "failed");
-  tell(job("b1"), "failed", "failed");
-  tell(step("b1", "b1-1"), "skipped", "skipped");
-  tell(run, "failed", "failed");
+  publish(run, "created", "pending");
+  publish(run, "started", "running");
+  publish(job("a1"), "queued", "queued");
+  publish(job("a1"), "started", "running");
+  publish(step("a1", "a1-0"), "queued", "queued");
+  publish(step("a1", "a1-0"), "started", "running");
+  publish(run, "paused", "paused");
+  publish(run, "resumed", "running");
+  publish(step("a1", "a1-0"), "failed", "failed");
+  publish(job("a1"), "failed", "failed");
+  publish(job("a2"), "retried", "pending");
+  publish(job("a2"), "queued", "queued");
+  publish(job("a2"), "started", "running");
+  publish(step("a2", "a2-0"), "queued", "queued");
+  publish(step("a2", "a2-0"), "started", "running");
+  publish(step("a2", "a2-0"), "completed", "success");
+  publish(job("a2"), "completed", "success");
+  publish(job("b1"), "queued", "queued");
+  publish(job("b1"), "started", "running");
+  publish(step("b1", "b1-0"), "queued", "queued");
+  publish(step("b1", "b1-0"), "started", "running");
+  publish(step("b1", "b1-0"), "failed", "failed");
+  publish(job("b1"), "failed", "failed");
+  publish(step("b1", "b1-1"), "skipped", "skipped");
+  publish(run, "failed", "failed");
 
   const mark = (word: Mark["word"], jobId: string, stepRunId: string, second: number): Mark => {
     return { word, jobId, stepRunId, at: T0 + second * 1_000 - 500 };
   };
   const failed: StepEvidence = { stepRunId: "b1-0", index: 0, status: "failed", reason: "exit", reused: false };
   return {
-    acknowledged: [{ requestId: "r-1", runId: "run-1", ends: ["failed"], alone: null }],
+    acknowledged: [{ requestId: "r-1", runId: "run-1", ends: ["failed"], exclusion: null }],
     runs: [
       {
         runId: "run-1",
@@ -114,53 +114,53 @@ function attempt(
 }
 
 function withRun(change: Partial<RunEvidence>): Evidence {
-  const evidence = honest();
+  const evidence = validEvidence();
   return { ...evidence, runs: [{ ...evidence.runs[0]!, ...change }] };
 }
 
 function withEvents(change: (events: Transition[]) => Transition[]): Evidence {
-  return withRun({ events: change([...honest().runs[0]!.events]) });
+  return withRun({ events: change([...validEvidence().runs[0]!.events]) });
 }
 
-/** As if the store had numbered them so itself. */
+/** Gives the events new numbers and times, as if the store had numbered them. */
 function renumbered(events: readonly Transition[]): Evidence {
   const numbered = events.map((event, at) => ({ ...event, number: at + 1, timeMs: T0 + (at + 1) * 1_000 }));
   return withRun({ events: numbered, eventNumber: numbered.length });
 }
 
 const kinds = (evidence: Evidence): readonly ViolationKind[] => check(evidence).map(({ kind }) => kind);
-const anyEvent = fc.nat(honest().runs[0]!.events.length - 1);
+const anyEvent = fc.nat(validEvidence().runs[0]!.events.length - 1);
 
 describe("the checker of the kill tests", () => {
-  it("finds nothing in an honest ledger", () => {
-    expect(check(honest())).to.deep.equal([]);
+  it("finds nothing in valid evidence", () => {
+    expect(check(validEvidence())).to.deep.equal([]);
   });
 
-  it("finds a reused step that ran all the same, and one that has transitions", () => {
+  it("finds a reused step that ran again or that has transitions", () => {
     const step = { stepRunId: "old-0", index: 0, status: "success", reason: "", reused: true } as const;
     const job = { ...attempt("old", 2, 1, "success", "", [step]), reused: true };
-    const jobs = [...honest().runs[0]!.jobs, job];
+    const jobs = [...validEvidence().runs[0]!.jobs, job];
     expect(kinds(withRun({ jobs }))).to.deep.equal([]);
     const mark: Mark = { word: "start", stepRunId: "old-0", jobId: "old", at: T0 };
-    expect(kinds({ ...withRun({ jobs }), marks: [...honest().marks, mark] })).to.deep.equal(["doubled"]);
+    expect(kinds({ ...withRun({ jobs }), marks: [...validEvidence().marks, mark] })).to.deep.equal(["doubled"]);
     const { jobId, steps } = jobs[1]!;
     const claimed = jobs.with(1, {
       ...jobs[1]!,
       reused: true,
-      steps: steps.map((each) => ({ ...each, reused: true })),
+      steps: steps.map((reused) => ({ ...reused, reused: true })),
     });
     expect(check(withRun({ jobs: claimed })).map(({ text }) => text)).to.include(
-      `${jobId} of run run-1 was reused, and has transitions`,
+      `${jobId} of run run-1 was reused, but has transitions`,
     );
   });
 
-  it("finds any transition that the ledger has lost", () => {
+  it("finds any transition that is missing", () => {
     fc.assert(fc.property(anyEvent, (at) => kinds(withEvents((events) => events.toSpliced(at, 1))).includes("lost")));
   });
 
-  it("finds a lost transition when the ones behind it have been numbered as if it had never been", () => {
-    const events = honest().runs[0]!.events;
-    // A pause that was never written, or the retry's own word, leaves nothing that contradicts it but its partner.
+  it("finds a missing transition even when the later ones are renumbered", () => {
+    const events = validEvidence().runs[0]!.events;
+    // Without `resumed` or `retried`, the other transitions of the object are still in order.
     const silent = ["resumed", "retried"];
     const telling = events.flatMap(({ lifecycle }, at) => (silent.includes(lifecycle) ? [] : [at]));
     for (const at of telling) {
@@ -168,18 +168,18 @@ describe("the checker of the kill tests", () => {
     }
   });
 
-  it("finds any transition that stands twice, under its own number or under a new one", () => {
+  it("finds any transition that is stored twice, under its own number or under a new one", () => {
     fc.assert(
       fc.property(anyEvent, (at) => {
-        const events = honest().runs[0]!.events;
+        const events = validEvidence().runs[0]!.events;
         const twice = events.toSpliced(at, 0, events[at]!);
         return kinds(withEvents(() => twice)).includes("doubled") && kinds(renumbered(twice)).includes("doubled");
       }),
     );
   });
 
-  it("finds any two transitions of one object that have changed places", () => {
-    const events = honest().runs[0]!.events;
+  it("finds any two swapped transitions of an object", () => {
+    const events = validEvidence().runs[0]!.events;
     const idOf = ({ jobId, stepRunId }: Transition) => stepRunId ?? jobId ?? "run";
     for (const [at, event] of events.entries()) {
       const next = events.findIndex((other, index) => index > at && idOf(other) === idOf(event));
@@ -190,20 +190,20 @@ describe("the checker of the kill tests", () => {
     }
   });
 
-  it("finds a snapshot that is behind its ledger, or ahead of it", () => {
-    const events = honest().runs[0]!.events;
+  it("finds a snapshot that is behind its events or ahead of them", () => {
+    const events = validEvidence().runs[0]!.events;
     expect(kinds(withRun({ eventNumber: events.length - 1 }))).to.include("lost");
     expect(kinds(withRun({ eventNumber: events.length + 1 }))).to.include("lost");
     expect(kinds(withRun({ status: "cancelled" }))).to.include("lost");
   });
 
-  it("finds a run that did not end, and one that still owes something", () => {
+  it("finds a run that did not end or that still owes effects", () => {
     expect(kinds(withRun({ status: "running" }))).to.include("stuck");
     expect(kinds(withRun({ settled: false }))).to.deep.equal(["stuck"]);
   });
 
-  it("finds an acknowledged trigger without a run, two that share one, and a run that nobody asked for", () => {
-    const { acknowledged, ...rest } = honest();
+  it("finds a trigger without a run, two triggers that share a run, and a run without a trigger", () => {
+    const { acknowledged, ...rest } = validEvidence();
     const [one] = acknowledged;
     expect(kinds({ ...rest, acknowledged: [one!, { ...one!, requestId: "r-2", runId: "run-2" }] })).to.deep.equal([
       "lost",
@@ -212,32 +212,32 @@ describe("the checker of the kill tests", () => {
     expect(kinds({ ...rest, acknowledged: [] })).to.deep.equal(["doubled"]);
   });
 
-  it("finds a run that ended otherwise than it should", () => {
-    const { acknowledged, ...rest } = honest();
+  it("finds a run that ended with a wrong status", () => {
+    const { acknowledged, ...rest } = validEvidence();
     expect(kinds({ ...rest, acknowledged: [{ ...acknowledged[0]!, ends: ["success"] }] })).to.deep.equal(["wrong"]);
   });
 
-  it("finds a step that was started twice, and one that left no mark", () => {
-    const { marks, ...rest } = honest();
+  it("finds a step that was started twice and a step that left no mark", () => {
+    const { marks, ...rest } = validEvidence();
     expect(kinds({ ...rest, marks: marks.toSpliced(2, 0, marks[2]!) })).to.deep.equal(["doubled"]);
     expect(kinds({ ...rest, marks: marks.filter(({ stepRunId }) => stepRunId !== "a2-0") })).to.deep.equal(["lost"]);
   });
 
-  it("finds two attempts that run at once, and a step that outlives its end", () => {
-    const { marks, ...rest } = honest();
+  it("finds two attempts that run at the same time, and a step that runs after its end", () => {
+    const { marks, ...rest } = validEvidence();
     const late: Mark = { ...marks[1]!, at: T0 + 14_900 };
     expect(kinds({ ...rest, marks: marks.with(1, late) })).to.deep.equal(["doubled", "doubled"]);
   });
 
-  it("finds a step that ran without the store's knowledge, and one that ran although it was skipped", () => {
-    const { marks, ...rest } = honest();
+  it("finds a step that ran but is not in the store, and a skipped step that ran", () => {
+    const { marks, ...rest } = validEvidence();
     const stray = (stepRunId: string): Mark => ({ ...marks[4]!, stepRunId });
     expect(kinds({ ...rest, marks: [...marks, stray("x-0")] })).to.deep.equal(["lost"]);
     expect(kinds({ ...rest, marks: [...marks, stray("b1-1")] })).to.deep.equal(["wrong"]);
   });
 
-  it("finds lines that a viewer missed, saw twice, or saw out of order", () => {
-    const { logs, ...rest } = honest();
+  it("finds lines that a viewer missed, saw twice or saw out of order", () => {
+    const { logs, ...rest } = validEvidence();
     const seen = (...numbers: readonly number[]) => ({
       ...rest,
       logs: [{ ...logs[0]!, seen: numbers.map(lineOf) }],
@@ -249,8 +249,8 @@ describe("the checker of the kill tests", () => {
     expect(kinds({ ...rest, logs: [{ ...logs[0]!, seen: [{ ...lineOf(1), text: "line 2" }] }] })).to.include("wrong");
   });
 
-  it("finds lines that are said to be lost, unless they died with their agent", () => {
-    const { logs, ...rest } = honest();
+  it("finds a gap record, unless the step's agent was killed", () => {
+    const { logs, ...rest } = validEvidence();
     const seen = [lineOf(1), { number: 2, text: "lines 2-3 lost", lostThrough: 3 }];
     const lacking = { ...rest, logs: [{ ...logs[0]!, seen }] };
     expect(kinds(lacking)).to.deep.equal(["lost"]);
@@ -261,22 +261,22 @@ describe("the checker of the kill tests", () => {
     expect(killed("agent of b1", ended + 2_000)).to.deep.equal(["lost"]);
   });
 
-  it("allows a run to fail whose job lost two agents, and nothing else", () => {
+  it("allows a run to fail when a job lost two agents", () => {
     const evidence = withRun({});
     const [run] = evidence.runs;
     const [a1, a2, b1] = run!.jobs;
     const lost = { ...a2!, status: "failed" as const, reason: "agent_lost" };
-    const wanted = { ...evidence, acknowledged: [{ ...evidence.acknowledged[0]!, ends: ["success"] as const }] };
-    expect(kinds(wanted)).to.include("wrong");
-    expect(kinds({ ...wanted, runs: [{ ...run!, jobs: [a1!, lost, b1!] }] })).not.to.include("wrong");
+    const expected = { ...evidence, acknowledged: [{ ...evidence.acknowledged[0]!, ends: ["success"] as const }] };
+    expect(kinds(expected)).to.include("wrong");
+    expect(kinds({ ...expected, runs: [{ ...run!, jobs: [a1!, lost, b1!] }] })).not.to.include("wrong");
   });
 
   it("reports every dead letter", () => {
-    expect(kinds({ ...honest(), deadLetters: ["a message of no state"] })).to.deep.equal(["wrong"]);
+    expect(kinds({ ...validEvidence(), deadLetters: ["a message of no state"] })).to.deep.equal(["wrong"]);
   });
 
-  it("finds a step that was given what its secret never was, or was no more, or not yet", () => {
-    const evidence = honest();
+  it("finds a step with a secret value that was never set, set too late or replaced too early", () => {
+    const evidence = validEvidence();
     const [given] = evidence.secretsGiven;
     const [first, second] = evidence.secretVersions;
     const withSum = (sum: string) => ({ ...evidence, secretsGiven: [{ ...given!, sum }] });
@@ -288,56 +288,56 @@ describe("the checker of the kill tests", () => {
     expect(kinds(withFirst({ fromMs: T0 + 15_000 }))).to.deep.equal(["wrong"]);
   });
 
-  it("finds a step that does not tell of a secret that it reads, unless it did not come to its end", () => {
-    const { secretsGiven: _, ...rest } = honest();
+  it("finds a step that ended without reporting a secret that it reads", () => {
+    const { secretsGiven: _, ...rest } = validEvidence();
     const silent = { ...rest, secretsGiven: [] };
     expect(kinds(silent)).to.deep.equal(["lost"]);
     const killed = rest.marks.filter(({ stepRunId, word }) => stepRunId !== "a2-0" || word !== "end");
     expect(check({ ...silent, marks: killed }).map(({ text }) => text)).to.deep.equal(
-      check({ ...honest(), marks: killed }).map(({ text }) => text),
+      check({ ...validEvidence(), marks: killed }).map(({ text }) => text),
     );
   });
 
-  it("reports every value that was found, and where", () => {
+  it("reports every leak and its place", () => {
     const leak = { secret: "version 1 of project/TOKEN", form: "in base64", place: "table events", detail: "" };
-    const found = check({ ...honest(), leaks: [leak, { ...leak, detail: "run-1" }] });
+    const found = check({ ...validEvidence(), leaks: [leak, { ...leak, detail: "run-1" }] });
     expect(found.map(({ kind, text }) => `${kind}: ${text}`)).to.deep.equal([
       "leaked: version 1 of project/TOKEN stands in base64 in table events",
       "leaked: version 1 of project/TOKEN stands in base64 in table events (run-1)",
     ]);
   });
 
-  it("finds runs that worked at the same time and may not, and jobs", () => {
-    const evidence = honest();
-    const [asked] = evidence.acknowledged;
+  it("finds runs and jobs that worked at the same time although their group forbids it", () => {
+    const evidence = validEvidence();
+    const [trigger] = evidence.acknowledged;
     const [run] = evidence.runs;
-    // As the other run did, 500 ms later.
+    // The same work, 500 ms later.
     const other: RunEvidence = {
       ...run!,
       runId: "run-2",
       jobs: run!.jobs.map((job) => ({
         ...job,
-        steps: job.steps.map((each) => ({ ...each, stepRunId: `x-${each.stepRunId}` })),
+        steps: job.steps.map((step) => ({ ...step, stepRunId: `x-${step.stepRunId}` })),
       })),
     };
-    const later = evidence.marks.map((each) => ({ ...each, stepRunId: `x-${each.stepRunId}`, at: each.at + 500 }));
+    const later = evidence.marks.map((mark) => ({ ...mark, stepRunId: `x-${mark.stepRunId}`, at: mark.at + 500 }));
     const two = (unit: "run" | "job", kind = "deploy"): Evidence => ({
       ...evidence,
       acknowledged: [
-        { ...asked!, alone: { unit, kind: "deploy" } },
-        { ...asked!, requestId: "r-2", runId: "run-2", alone: { unit, kind } },
+        { ...trigger!, exclusion: { unit, kind: "deploy" } },
+        { ...trigger!, requestId: "r-2", runId: "run-2", exclusion: { unit, kind } },
       ],
       runs: [run!, other],
       marks: [...evidence.marks, ...later],
     });
-    const textsOf = (given: Evidence) => checkAlone(given).map(({ text }) => text);
+    const textsOf = (given: Evidence) => checkExclusion(given).map(({ text }) => text);
     expect(textsOf(two("run")))
       .to.have.length(1)
       .and.to.match(/^run run-1 and run run-2 worked at the same time/);
     expect(textsOf(two("job"))).to.have.length(2);
     expect(textsOf(two("run", "another"))).to.deep.equal([]);
-    const apart = two("run").marks.map((each) =>
-      each.stepRunId.startsWith("x-") ? { ...each, at: each.at + 60_000 } : each,
+    const apart = two("run").marks.map((mark) =>
+      mark.stepRunId.startsWith("x-") ? { ...mark, at: mark.at + 60_000 } : mark,
     );
     expect(textsOf({ ...two("run"), marks: apart })).to.deep.equal([]);
   });

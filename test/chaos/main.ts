@@ -1,6 +1,6 @@
 /**
- * `npm run chaos`: kills the parts of real installations and checks that nothing was lost. Exit status 0 when every
- * promise was kept, 1 when one was broken, 2 for a wrong command line.
+ * `npm run chaos`: kills parts of real installations and checks that nothing was lost. Exit status 0: every promise was kept;
+ * 1: a promise was broken; 2: the command line is wrong.
  */
 import { spawn } from "node:child_process";
 import { openSync } from "node:fs";
@@ -16,11 +16,11 @@ import { type Scenario, SCENARIOS, SHORT_SCENARIOS } from "./scenarios.ts";
 const USAGE = `npm run chaos -- [options]
 
   --scenario all|NAME,...  which scenarios; default all
-  --runs N                 runs a scenario begins at least; default 120
-  --seed N                 repeats an order of faults; default by chance, and shown
-  --json FILE              writes the results there after every scenario
-  --from NAME              goes on with this scenario; with --json and the same --seed, the results before it are kept
-  --background FILE        goes on in the background and writes everything to FILE
+  --runs N                 least number of runs that a scenario starts; default 120
+  --seed N                 repeats an earlier order of faults; default: a random seed, which is shown
+  --json FILE              writes the results to FILE after every scenario
+  --from NAME              starts with this scenario; with --json and the same --seed, earlier results in FILE are kept
+  --background FILE        continues in the background and writes all output to FILE
 
 Scenarios:
 ${SCENARIOS.map(({ name, about }) => `  ${name.padEnd(24)} ${about}`).join("\n")}
@@ -89,7 +89,7 @@ async function playAll({ scenarios, seed, runs, json, from }: Settings): Promise
   return broken.length === 0 ? 0 : 1;
 }
 
-/** The same command, detached from this terminal, with a seed that is known from now on. */
+/** Starts the same command detached from this terminal, with the seed that is shown. */
 function goToBackground(argv: readonly string[], seed: number, file: string): number {
   const at = argv.findIndex((word) => word === "--background" || word.startsWith("--background="));
   const rest = argv.toSpliced(at, argv[at] === "--background" ? 2 : 1);
@@ -100,7 +100,7 @@ function goToBackground(argv: readonly string[], seed: number, file: string): nu
     stdio: ["ignore", log, log],
   });
   child.unref();
-  process.stdout.write(`process ${child.pid} goes on with seed ${seed}; its log is ${resolve(file)}\n`);
+  process.stdout.write(`process ${child.pid} continues with seed ${seed}; its log is ${resolve(file)}\n`);
   return 0;
 }
 
@@ -119,7 +119,7 @@ function readSettings(values: {
     return found;
   });
   const from = values.from ?? null;
-  if (from !== null && !names.includes(from)) throw new Error(`--from ${from} is none of the chosen scenarios`);
+  if (from !== null && !names.includes(from)) throw new Error(`--from ${from} is not one of the chosen scenarios`);
   return {
     scenarios,
     from,

@@ -20,7 +20,7 @@ const outcome: Outcome = {
     { what: "spread", tookMs: 200 },
   ],
   figures: ["100 runs/s"],
-  looked: { transitions: 100, steps: 30, lines: 20, secrets: 8 },
+  examined: { transitions: 100, steps: 30, lines: 20, secrets: 8 },
 };
 
 describe("the report of the kill tests", () => {
@@ -28,7 +28,7 @@ describe("the report of the kill tests", () => {
   before(async () => void (folder = await mkdtemp(join(tmpdir(), "millrace-report-"))));
   after(() => rm(folder, { recursive: true, force: true }));
 
-  it("holds what was lost, doubled, stuck and leaked, and how long recovery took", () => {
+  it("counts what was lost, doubled, stuck and leaked, and says how long recovery took", () => {
     expect(reportOf(outcome)).to.deep.include({
       name: "kill-worker",
       runs: 40,
@@ -42,7 +42,7 @@ describe("the report of the kill tests", () => {
     });
   });
 
-  it("shows one line for each scenario, each kind of recovery and each figure", () => {
+  it("has one line for each scenario, each kind of recovery and each figure", () => {
     const lines = tableOf({ seed: 7, scenarios: [reportOf(outcome)] }).split("\n");
     expect(lines[0]).to.equal("seed 7");
     expect(lines[2]!.trim().split(/\s+/)).to.deep.equal("kill-worker 40 100 30 20 8 3 1 2 0 1 1 1000 3000".split(" "));
@@ -50,7 +50,7 @@ describe("the report of the kill tests", () => {
     expect(lines.slice(5)).to.deep.equal(["kill-worker: 100 runs/s"]);
   });
 
-  it("is read again by the command that goes on, unless it was of another seed", async () => {
+  it("is read by a later command with the same seed, and ignored by one with another seed", async () => {
     const file = join(folder, "results.json");
     const scenarios = [reportOf(outcome)];
     await writeReport(file, { seed: 7, scenarios });
@@ -69,10 +69,10 @@ describe("the command of the kill tests", function () {
       encoding: "utf8",
     });
 
-  it("refuses what it does not understand, and says what it knows", () => {
+  it("refuses a wrong command line and prints its usage", () => {
     for (const [args, words] of [
       [["--scenario", "earthquake"], "there is no scenario earthquake"],
-      [["--scenario", "redis", "--from", "store"], "--from store is none of the chosen scenarios"],
+      [["--scenario", "redis", "--from", "store"], "--from store is not one of the chosen scenarios"],
       [["--runs", "many"], "--runs must be a whole number from 1"],
       [["--sead", "1"], "--sead"],
     ] as const) {

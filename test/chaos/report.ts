@@ -1,4 +1,4 @@
-/** What the kill tests say of themselves: a table for people, JSON for programs. */
+/** The report of the kill tests: a table for readers, JSON for programs. */
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { z } from "zod";
 import type { Outcome } from "./run-scenario.ts";
@@ -7,7 +7,7 @@ const scenarioReport = z.object({
   name: z.string(),
   runs: z.number(),
   kills: z.number(),
-  /** Transitions, steps, log lines and given secrets that were looked at. */
+  /** This and the next three: how many transitions, steps, log lines and reported secret values the checker examined. */
   transitions: z.number(),
   steps: z.number(),
   lines: z.number(),
@@ -15,14 +15,14 @@ const scenarioReport = z.object({
   lost: z.number(),
   doubled: z.number(),
   stuck: z.number(),
-  /** Values of secrets that were found where they may not be. */
+  /** Number of secret values that were found where they may not be. */
   leaked: z.number(),
   recoveryMs: z.object({ p50: z.number().nullable(), max: z.number().nullable() }),
-  /** Everything that was not as promised, in words; it also holds what is neither lost, doubled, stuck nor leaked. */
+  /** Every broken promise, as a sentence; also those that are neither lost, doubled, stuck nor leaked. */
   violations: z.array(z.string()),
-  /** What else was measured, in words. */
+  /** Other measurements, as sentences. */
   figures: z.array(z.string()),
-  /** Of each kind of recovery by itself, milliseconds. */
+  /** Times of each kind of recovery, in milliseconds. */
   recoveries: z.record(z.string(), z.object({ p50: z.number(), max: z.number() })),
 });
 const report = z.object({ seed: z.number(), scenarios: z.array(scenarioReport) });
@@ -38,7 +38,7 @@ export function reportOf({
   violations,
   recoveries,
   figures,
-  looked,
+  examined,
 }: Outcome): ScenarioReport {
   const times = (what?: string) =>
     recoveries.filter((recovery) => what === undefined || recovery.what === what).map(({ tookMs }) => tookMs);
@@ -47,7 +47,7 @@ export function reportOf({
     name,
     runs,
     kills,
-    ...looked,
+    ...examined,
     lost: counts.lost,
     doubled: counts.doubled,
     stuck: counts.stuck,
@@ -59,7 +59,7 @@ export function reportOf({
   };
 }
 
-/** One line for each scenario, and below it one for each kind of recovery. */
+/** One line for each scenario, and below it one line for each kind of recovery. */
 export function tableOf({ seed, scenarios }: Report): string {
   const evidence = ["runs", "transitions", "steps", "lines", "secrets", "kills"] as const;
   const judgement = ["lost", "doubled", "stuck", "leaked"] as const;
@@ -85,7 +85,7 @@ export function tableOf({ seed, scenarios }: Report): string {
   return [`seed ${seed}`, ...lines, ...figures].join("\n");
 }
 
-/** The scenarios of an earlier part of the same long run, for `--from`; none when there is no such file, or of another seed. */
+/** Scenarios of an earlier part of the same long run, for `--from`. Empty when the file is missing or has another seed. */
 export async function readReport(file: string, seed: number): Promise<readonly ScenarioReport[]> {
   const text = await readFile(file, "utf8").catch(() => null);
   if (text === null) return [];
@@ -93,7 +93,7 @@ export async function readReport(file: string, seed: number): Promise<readonly S
   return read.success && read.data.seed === seed ? read.data.scenarios : [];
 }
 
-/** Replaces the file whole, so that a reader never sees half of it. */
+/** Replaces the file in one step, so that a reader never sees half of it. */
 export async function writeReport(file: string, content: Report): Promise<void> {
   await writeFile(`${file}.new`, `${JSON.stringify(content, null, 2)}\n`);
   await rename(`${file}.new`, file);

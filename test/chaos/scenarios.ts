@@ -1,5 +1,5 @@
-/** The scenarios by name: on which installation, and which faults in which order. */
-import { killAmongMany, manyWait, sameWorkOnMore } from "./faults/amounts.ts";
+/** The scenarios: each has a name, the shape of its installation, and its faults in order. */
+import { killAmongWaitingRuns, addWaitingRuns, compareWorkerCounts } from "./faults/amounts.ts";
 import type { Fault } from "./faults/fault.ts";
 import { fullStore } from "./faults/full-store.ts";
 import { longPartition, shortPartition } from "./faults/partitions.ts";
@@ -10,17 +10,17 @@ import {
   killAgent,
   killEdge,
   killGateway,
-  killPlane,
+  killEmbeddedNode,
   killWorker,
 } from "./faults/processes.ts";
 import {
   cutStore,
   emptyMaster,
   flushRedis,
-  meddleWithMail,
+  disturbMailboxes,
   redisOutage,
   restartRedis,
-  slotsAreKept,
+  checkSlots,
   slowStore,
   storeOutage,
 } from "./faults/servers.ts";
@@ -31,7 +31,7 @@ export interface Scenario {
   readonly name: string;
   readonly about: string;
   readonly shape: Shape;
-  /** Only what the faults themselves trigger runs, since something is measured that other work would blur. */
+  /** True for a scenario without load, because other work would distort what its faults measure. */
   readonly isQuiet?: boolean;
   readonly faults: (random: Random) => readonly Fault[];
 }
@@ -54,7 +54,7 @@ const EACH_ONCE: readonly Fault[] = [
   cutStore,
   shortPartition,
   longPartition,
-  meddleWithMail,
+  disturbMailboxes,
 ];
 
 const times = (count: number, ...faults: readonly Fault[]) => Array.from({ length: count }, () => faults).flat();
@@ -87,7 +87,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "freeze",
-    about: "a worker and an agent stand still for 10 s and go on as zombies",
+    about: "a worker and an agent are frozen for 10 s and continue as zombies",
     shape: SCALED,
     faults: always(times(2, freezeWorker, freezeAgent)),
   },
@@ -117,57 +117,57 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "mail",
-    about: "envelopes come twice, late and out of order",
+    about: "envelopes arrive twice, late and out of order",
     shape: TWO_WORKERS,
-    faults: always(times(2, meddleWithMail)),
+    faults: always(times(2, disturbMailboxes)),
   },
   {
     name: "embedded",
-    about: "the embedded default in one process dies by SIGKILL, and its store is full",
+    about: "an embedded node dies by SIGKILL, and its store is full",
     shape: EMBEDDED,
-    faults: always([...times(KILLS, killPlane), fullStore, killPlane]),
+    faults: always([...times(KILLS, killEmbeddedNode), fullStore, killEmbeddedNode]),
   },
   {
     name: "redis-cluster",
-    about: "on a Redis Cluster of three masters a worker dies, and masters lose their memory",
+    about: "a worker dies, and masters of a Redis Cluster lose their data",
     shape: { engine: "clustered", workers: 2, gateways: 1, edges: 1, agents: 2 },
-    faults: always([killWorker, slotsAreKept, emptyMaster, killWorker, slotsAreKept]),
+    faults: always([killWorker, checkSlots, emptyMaster, killWorker, checkSlots]),
   },
   {
     name: "waiting",
-    about: "20,000 runs wait, and a worker dies among them",
+    about: "20,000 runs wait while a worker dies",
     shape: { engine: "shared", workers: 2, gateways: 1, edges: 2, agents: 1 },
     isQuiet: true,
-    faults: always([manyWait, killAmongMany, killAmongMany]),
+    faults: always([addWaitingRuns, killAmongWaitingRuns, killAmongWaitingRuns]),
   },
   {
     name: "scale-out",
     about: "the same work on 1, 2 and 3 workers",
     shape: { engine: "shared", workers: 3, gateways: 1, edges: 1, agents: 2 },
     isQuiet: true,
-    faults: always([sameWorkOnMore]),
+    faults: always([compareWorkerCounts]),
   },
   {
     name: "mix",
-    about: "all of these in an order of chance",
+    about: "all of these faults in random order",
     shape: { ...SCALED, workers: 4, storeDelayMs: STORE_DELAY_MS },
     faults: (random) => random.shuffled([...times(3, killWorker, killGateway, killEdge, killAgent), ...EACH_ONCE]),
   },
 ];
 
-/** Part of `npm test`: one of each kind that does not take long by itself. */
+/** The scenarios of `npm test`: one of each kind of fault that does not take long. */
 export const SHORT_SCENARIOS: readonly Scenario[] = [
   {
     name: "short",
-    about: "kills of every kind of process, and an emptied and a restarted Redis",
+    about: "every kind of process is killed, and Redis is emptied and restarted",
     shape: { ...TWO_WORKERS, agents: 2, storeDelayMs: STORE_DELAY_MS },
     faults: (random) =>
       random.shuffled([killWorker, killGateway, killEdge, killAgent, flushRedis, restartRedis, cutStore]),
   },
   {
     name: "short-embedded",
-    about: "the embedded default dies by SIGKILL",
+    about: "an embedded node dies by SIGKILL",
     shape: EMBEDDED,
-    faults: always(times(2, killPlane)),
+    faults: always(times(2, killEmbeddedNode)),
   },
 ];

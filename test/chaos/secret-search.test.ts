@@ -10,13 +10,13 @@ import Libsql from "libsql";
 import { MongoClient } from "mongodb";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";
 import { startTestRedis, type TestRedis } from "../support/redis.ts";
-import { lookAtMetrics, lookIntoFolder, lookIntoMongo, lookIntoRedis, lookIntoSqlite } from "./check/secret-places.ts";
+import { scanMetrics, scanFolder, scanMongo, scanRedis, scanSqlite } from "./check/secret-places.ts";
 import { SecretSearch } from "./check/secret-search.ts";
 
 const VALUE = "Tr0ub4dor&3 <of \"the> first line\nc0rrect h0rse b4ttery\\staple's";
-const OTHER = "another value that nobody has written";
+const OTHER = "another value that no test has written";
 
-describe("the search for secrets", () => {
+describe("the secret search", () => {
   let search: SecretSearch;
   beforeEach(() => {
     search = new SecretSearch();
@@ -25,7 +25,7 @@ describe("the search for secrets", () => {
   });
   const placesOfLeaks = () => search.leaks.map(({ secret, place }) => `${secret} in ${place}`);
   const isFoundIn = (text: string | Buffer) => {
-    search.look("a place", text);
+    search.scan("a place", text);
     return placesOfLeaks().includes("version 2 of TOKEN in a place");
   };
   const base64 = (text: string) => Buffer.from(text).toString("base64");
@@ -48,48 +48,48 @@ describe("the search for secrets", () => {
       ["in a trace of a shell", `+ true '${VALUE.replaceAll("'", `'\\''`)}'`],
     ] as const) {
       it(form, () => {
-        // Wherever it begins: only every few bytes are looked at first.
+        // At every offset, because the search samples only every ninth byte.
         for (let before = 0; before < 16; before++) {
-          search.look(`behind ${before}`, "-".repeat(before) + text);
+          search.scan(`behind ${before}`, "-".repeat(before) + text);
           expect(placesOfLeaks()).to.include(`version 2 of TOKEN in behind ${before}`);
         }
       });
     }
   });
 
-  it("finds none where there is none, and not what is too short to say anything", () => {
+  it("finds nothing in clean text, nor parts of a value that are too short", () => {
     expect(isFoundIn("Tr0ub4dor&3, and c0rrect or h0rse")).to.equal(false);
     expect(isFoundIn(Buffer.from(VALUE).reverse())).to.equal(false);
     expect(search.leaks).to.deep.equal([]);
     expect(search.amount).to.deep.equal({ values: 2, places: 1, bytes: 33 + Buffer.byteLength(VALUE) });
   });
 
-  it("tells which value it is, how it is written and where, and nothing of it", () => {
-    search.look("table events", `{"reason":"${base64(VALUE)}"}`, "run-1");
-    search.look("table events", VALUE, "run-2");
+  it("names the value, its form and its place, without quoting the value", () => {
+    search.scan("table events", `{"reason":"${base64(VALUE)}"}`, "run-1");
+    search.scan("table events", VALUE, "run-2");
     expect(search.leaks).to.deep.equal([
       { secret: "version 2 of TOKEN", form: "in base64", place: "table events", detail: "run-1" },
     ]);
   });
 
-  describe("looks", () => {
+  describe("scans", () => {
     let folder: string;
     before(async () => void (folder = await mkdtemp(join(tmpdir(), "millrace-search-"))));
     after(() => rm(folder, { recursive: true, force: true }));
 
-    it("into every table of SQLite, and the bytes of its file, where what was deleted still lies", async () => {
+    it("every table of SQLite, and the bytes of its file, which still hold deleted rows", async () => {
       const file = join(folder, "store", "millrace.db");
       await mkdir(join(folder, "store"));
       const store = new Libsql(file);
       store.exec("PRAGMA journal_mode = WAL; PRAGMA secure_delete = OFF");
       store.exec("CREATE TABLE events (id TEXT PRIMARY KEY, body TEXT) WITHOUT ROWID; CREATE TABLE inbox (body BLOB)");
-      // Longer than a page: in the file its pieces lie apart.
+      // The row is longer than a page, so the file holds it in separate pieces.
       store.prepare("INSERT INTO events VALUES ('run-1', ?)").run("x".repeat(10_000) + VALUE);
       store.prepare("INSERT INTO inbox VALUES (CAST(? AS BLOB))").run(VALUE);
       store.prepare("INSERT INTO inbox VALUES (?)").run(OTHER);
       store.prepare("DELETE FROM inbox WHERE body = ?").run(OTHER);
-      lookIntoSqlite(file, search.look);
-      await lookIntoFolder("", join(folder, "store"), search.look);
+      scanSqlite(file, search.scan);
+      await scanFolder("", join(folder, "store"), search.scan);
       store.close();
       expect(placesOfLeaks()).to.have.members([
         "version 2 of TOKEN in table events",
@@ -102,7 +102,7 @@ describe("the search for secrets", () => {
       expect(search.leaks[0]!.detail).to.equal("run-1");
     });
 
-    it("into every collection of MongoDB, however the value lies in its documents", async function () {
+    it("every collection of MongoDB, at any depth of its documents", async function () {
       this.timeout(60_000);
       const { url } = await startTestMongo();
       const name = freshDatabase();
@@ -112,7 +112,7 @@ describe("the search for secrets", () => {
       await database.collection("blobs.chunks").insertOne({ data: Buffer.from(VALUE) });
       await database.collection("settings").insertOne({ [OTHER]: 1 });
       await database.collection("clean").insertMany(Array.from({ length: 500 }, (_, number) => ({ number })));
-      await lookIntoMongo({ url, name }, search.look);
+      await scanMongo({ url, name }, search.scan);
       await database.dropDatabase();
       await client.close();
       expect(placesOfLeaks()).to.have.members([
@@ -123,7 +123,7 @@ describe("the search for secrets", () => {
       expect(search.amount.places).to.equal(4);
     });
 
-    it("into keys of every type of Redis, their names, and what it has written to its disk", async function () {
+    it("Redis keys of every type, their names, and the files of the server", async function () {
       this.timeout(60_000);
       const server: TestRedis = await startTestRedis({ appendonly: true });
       const redis = new Redis(server.url);
@@ -138,7 +138,7 @@ describe("the search for secrets", () => {
         await redis.set(`a name: ${VALUE}`, 1);
         await redis.set("gone", OTHER);
         await redis.del("gone");
-        await lookIntoRedis(redis, search.look);
+        await scanRedis(redis, search.scan);
       } finally {
         redis.disconnect();
         await server.stop();
@@ -146,21 +146,21 @@ describe("the search for secrets", () => {
       const keys = ["string", "hash", "hash's field", "list", "set", "sorted set", "stream"];
       expect(placesOfLeaks())
         .to.include.members(keys.map((key) => `version 2 of TOKEN in Redis key a ${key}`))
-        .and.to.include("version 2 of TOKEN in what has a value in its name");
+        .and.to.include("version 2 of TOKEN in a name that holds a secret value");
       const onDisk = placesOfLeaks().filter((text) => /^version 1 of OTHER in Redis' file .*\.aof$/.test(text));
       expect(onDisk).to.have.length(1);
     });
 
-    it("into all files of a folder, also of hidden ones", async () => {
+    it("all files of a folder, also those in hidden subfolders", async () => {
       await mkdir(join(folder, "agent-1", ".git"), { recursive: true });
       await writeFile(join(folder, "agent-1", ".git", "config"), `token = ${VALUE}`);
       await writeFile(join(folder, "agent-1", "journal.jsonl"), "{}\n");
-      await lookIntoFolder("", join(folder, "agent-1"), search.look);
+      await scanFolder("", join(folder, "agent-1"), search.scan);
       expect(placesOfLeaks()).to.deep.equal(["version 2 of TOKEN in file .git/config"]);
       expect(search.amount.places).to.equal(2);
     });
 
-    it("at the metrics of a node, which must answer", async () => {
+    it("the metrics of a node, and fails when the node does not answer them", async () => {
       let status = 200;
       const server = createServer((_, response) => {
         response.writeHead(status).end(`requests{path=${JSON.stringify(VALUE)}} 1\n`);
@@ -168,10 +168,10 @@ describe("the search for secrets", () => {
       server.listen(0, "127.0.0.1");
       await once(server, "listening");
       const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-      await lookAtMetrics("edge-1", address, search.look);
+      await scanMetrics("edge-1", address, search.scan);
       expect(placesOfLeaks()).to.deep.equal(["version 2 of TOKEN in the metrics of edge-1"]);
       status = 500;
-      const refused = await lookAtMetrics("edge-1", address, search.look).catch(String);
+      const refused = await scanMetrics("edge-1", address, search.scan).catch(String);
       expect(refused).to.equal("Error: the metrics of edge-1 were answered with 500");
       server.close();
       server.closeAllConnections();

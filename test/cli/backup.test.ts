@@ -3,8 +3,8 @@ import { chmod, copyFile, readdir, readFile, stat, writeFile } from "node:fs/pro
 import { join } from "node:path";
 import Libsql from "libsql";
 import { claimDataDir } from "../../src/node/data-dir.ts";
-import { keptMasterKeys, makeMasterKey, readMasterKeyFiles } from "../../src/node/master-key-files.ts";
-import { keptSigningKey } from "../../src/node/signing-key.ts";
+import { readOrMakeMasterKeys, makeMasterKey, readMasterKeyFiles } from "../../src/node/master-key-files.ts";
+import { readOrMakeSigningKey } from "../../src/node/signing-key.ts";
 import { openSqliteStores } from "../../src/stores/sqlite/open.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { sampleAggregate } from "../contracts/samples.ts";
@@ -22,8 +22,8 @@ describe("backup and restore", function () {
     dataDir = join(world.folder, "it's a data dir?#%41");
     stores = await openSqliteStores({ path: join(dataDir, "millrace.db") });
     await stores.aggregates.create(aggregate);
-    key = await keptSigningKey(dataDir);
-    await keptMasterKeys(dataDir);
+    key = await readOrMakeSigningKey(dataDir);
+    await readOrMakeMasterKeys(dataDir);
     await makeMasterKey(dataDir, 1);
   });
   afterEach(async () => {
@@ -75,9 +75,9 @@ describe("backup and restore", function () {
     for (const name of ["millrace.db", "signing.key", "master-1.key", "master-2.key"]) {
       expect((await stat(join(restored, name))).mode & 0o777, name).to.equal(0o600);
     }
-    expect(await keptSigningKey(restored)).to.deep.equal(key);
-    expect(await (await keptMasterKeys(restored)).newest()).to.deep.equal(
-      await (await keptMasterKeys(dataDir)).newest(),
+    expect(await readOrMakeSigningKey(restored)).to.deep.equal(key);
+    expect(await (await readOrMakeMasterKeys(restored)).newest()).to.deep.equal(
+      await (await readOrMakeMasterKeys(dataDir)).newest(),
     );
     const bytes = await readFile(join(restored, "millrace.db"), "latin1");
     for (const text of await readMasterKeyFiles(dataDir)) expect(bytes).not.to.include(text);
@@ -102,16 +102,14 @@ describe("backup and restore", function () {
   it("overwrite nothing, and leave nothing behind where they fail", async () => {
     const backup = await backUp();
     const before = await readFile(backup);
-    expect(await refusal("backup", backup, "--data-dir", dataDir)).to.match(
-      /^error: .*backup is there already: choose/,
-    );
+    expect(await refusal("backup", backup, "--data-dir", dataDir)).to.match(/^error: .*backup exists already: choose/);
     expect((await readFile(backup)).equals(before)).to.equal(true);
-    expect(await refusal("backup", file("none/b"), "--data-dir", dataDir)).to.include("no file can be made in");
+    expect(await refusal("backup", file("none/b"), "--data-dir", dataDir)).to.include("cannot create a file in");
     expect(await refusal("backup", file("b"), "--data-dir", file("nowhere"))).to.include("there is no store in");
 
     const names = (await readdir(dataDir)).toSorted();
     expect(await refusal("restore", backup, "--data-dir", dataDir)).to.match(
-      /^error: .* is not empty: stop what works there/,
+      /^error: .* is not empty: stop the installation there/,
     );
     expect((await readdir(dataDir)).toSorted()).to.deep.equal(names);
     expect(await refusal("restore", file("none"), "--data-dir", file("x"))).to.include("there is no file");

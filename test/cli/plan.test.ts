@@ -159,8 +159,8 @@ describe("plan", function () {
     ],
     ["an unknown trigger", ["build.yml", "--trigger", "push"], "Allowed choices are manual, cron, event"],
     ["a variable without a name", ["build.yml", "--var", "=1"], "must be name=value"],
-    ["a server without a pipeline", ["build.yml", "--server", "http://127.0.0.1:1"], "go together"],
-    ["a pipeline without a server", ["build.yml", "--pipeline-id", "pip_1"], "go together"],
+    ["a server without a pipeline", ["build.yml", "--server", "http://127.0.0.1:1"], "must be given together"],
+    ["a pipeline without a server", ["build.yml", "--pipeline-id", "pip_1"], "must be given together"],
     [
       "a server without a token",
       ["build.yml", "--server", "http://127.0.0.1:1", "--pipeline-id", "p"],

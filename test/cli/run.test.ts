@@ -51,7 +51,7 @@ describe("run", function () {
     expect((await given.exited).code, given.stdout + given.stderr).to.equal(0);
     expect(given.stdout).to.contain("approved job deploy: Deploy v1?");
     const waiting = await run(definition, "--var", "ref=v1");
-    await waiting.prints("waits for the approval of job deploy: Deploy v1? (--approve gives it)");
+    await waiting.prints("waits for the approval of job deploy: Deploy v1? (run with --approve to give it)");
     waiting.pressCtrlC();
     expect((await waiting.exited).code).to.equal(130);
     expect(await leftOvers()).to.deep.equal([]);

@@ -38,11 +38,11 @@ export function agentEventStoreContract(open: () => Stores): void {
       const ids = ["1", "a/b", "$where", "größe 🚂", "x".repeat(128)];
       const one = sample();
       await agentEvents.append(ids.map((eventId) => ({ ...one, eventId })));
-      expect(await agentEvents.known(one.agentId, [...ids, "unknown"])).to.deep.equal(new Set(ids));
-      expect(await agentEvents.known(newId("agt"), ids)).to.deep.equal(new Set());
+      expect(await agentEvents.storedIds(one.agentId, [...ids, "unknown"])).to.deep.equal(new Set(ids));
+      expect(await agentEvents.storedIds(newId("agt"), ids)).to.deep.equal(new Set());
       const many = Array.from({ length: 1_000 }, (_, at) => `m${at}`);
       await agentEvents.append(many.map((eventId) => ({ ...one, eventId })));
-      expect((await agentEvents.known(one.agentId, many)).size).to.equal(1_000);
+      expect((await agentEvents.storedIds(one.agentId, many)).size).to.equal(1_000);
     });
 
     it("are counted and listed by run, and by agent when they are of no run", async () => {

@@ -87,7 +87,7 @@ export function artifactStoreContract(stores: () => Stores): void {
         expiresAt: 9_000,
       });
       expect(await stores().artifacts.store(record.artifactId, 3_000, FAR), "again").to.equal(false);
-      await stores().artifacts.condemn(record.artifactId, FAR);
+      await stores().artifacts.markDeleting(record.artifactId, FAR);
       expect(await stores().artifacts.store(record.artifactId, 3_000, FAR), "one that is deleted").to.equal(false);
       expect(await stores().artifacts.store("art_NONE" as ArtifactId, 1, 1), "none").to.equal(false);
       await stores().artifacts.remove(record.artifactId);
@@ -100,7 +100,7 @@ export function artifactStoreContract(stores: () => Stores): void {
       await stores().artifacts.store(artifactId, 6, 9_000);
       await stores().artifacts.extend(artifactId, FAR);
       expect((await stores().artifacts.find(artifactId))!.expiresAt, "what is stored").to.equal(9_000);
-      await stores().artifacts.condemn(artifactId, FAR);
+      await stores().artifacts.markDeleting(artifactId, FAR);
       await stores().artifacts.remove(artifactId);
     });
 
@@ -125,7 +125,7 @@ export function artifactStoreContract(stores: () => Stores): void {
       expect(await due(12, 10)).to.deep.equal([early.artifactId, late.artifactId]);
       expect(await due(13, 1)).to.deep.equal([early.artifactId]);
       for (const { artifactId } of [late, early, next]) {
-        await stores().artifacts.condemn(artifactId, 13);
+        await stores().artifacts.markDeleting(artifactId, 13);
         await stores().artifacts.remove(artifactId);
       }
       expect(await due(13, 10)).to.deep.equal([]);
@@ -134,10 +134,10 @@ export function artifactStoreContract(stores: () => Stores): void {
     it("are condemned by who looked at them when they were due, and not when they were stored since", async () => {
       const record = await begin({ expiresAt: 10 });
       await stores().artifacts.store(record.artifactId, 9, FAR);
-      expect(await stores().artifacts.condemn(record.artifactId, 10)).to.equal(false);
+      expect(await stores().artifacts.markDeleting(record.artifactId, 10)).to.equal(false);
       expect((await stores().artifacts.find(record.artifactId))!.state).to.equal("stored");
-      expect(await stores().artifacts.condemn(record.artifactId, FAR)).to.equal(true);
-      expect(await stores().artifacts.condemn(record.artifactId, 10), "again, after a crash").to.equal(true);
+      expect(await stores().artifacts.markDeleting(record.artifactId, FAR)).to.equal(true);
+      expect(await stores().artifacts.markDeleting(record.artifactId, 10), "again, after a crash").to.equal(true);
       const [due] = await stores().artifacts.expired(1, 1);
       expect(due, "what is being deleted is found at once").to.include({
         artifactId: record.artifactId,
@@ -145,7 +145,7 @@ export function artifactStoreContract(stores: () => Stores): void {
       });
       await stores().artifacts.remove(record.artifactId);
       expect(await stores().artifacts.find(record.artifactId)).to.equal(undefined);
-      expect(await stores().artifacts.condemn(record.artifactId, FAR), "what is gone").to.equal(false);
+      expect(await stores().artifacts.markDeleting(record.artifactId, FAR), "what is gone").to.equal(false);
     });
 
     it("are not forgotten while nobody has condemned them", async () => {

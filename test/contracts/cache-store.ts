@@ -44,7 +44,7 @@ export function cacheStoreContract(stores: () => Stores): void {
     const keysOf = (records: readonly CacheRecord[], projectId: ProjectId) =>
       records.filter((each) => each.projectId === projectId).map(({ key }) => key);
     const drop = async (entry: CacheRecord): Promise<void> => {
-      await stores().caches.condemn(entry, NEVER);
+      await stores().caches.markDeleting(entry, NEVER);
       await stores().caches.remove(entry);
     };
 
@@ -96,7 +96,7 @@ export function cacheStoreContract(stores: () => Stores): void {
       const entry = await stored(10);
       await stores().caches.touch(entry, 500, 9_000);
       expect(await stores().caches.find(entry.cacheId)).to.include({ createdAt: 10, usedAt: 500, expiresAt: 9_000 });
-      await stores().caches.condemn(entry, NEVER);
+      await stores().caches.markDeleting(entry, NEVER);
       await stores().caches.touch(entry, 600, FAR);
       expect(await stores().caches.find(entry.cacheId)).to.include({ state: "deleting", usedAt: 500 });
       await stores().caches.remove(entry);
@@ -127,7 +127,7 @@ export function cacheStoreContract(stores: () => Stores): void {
       expect(await due(99)).to.deep.equal([]);
       expect(await due(300)).to.deep.equal(["first", "late"]);
       expect(await stores().caches.expired(300, 1)).to.have.length(1);
-      await stores().caches.condemn(given, NEVER);
+      await stores().caches.markDeleting(given, NEVER);
       expect(await due(99)).to.deep.equal(["given up"]);
       await drop(first);
       expect(await due(300)).to.deep.equal(["given up", "late"]);
@@ -138,12 +138,12 @@ export function cacheStoreContract(stores: () => Stores): void {
     it("are given up on unless they were used since, and are forgotten then alone", async () => {
       const entry = await stored(10);
       await stores().caches.touch(entry, 500, FAR);
-      expect(await stores().caches.condemn(entry, 499)).to.equal(false);
+      expect(await stores().caches.markDeleting(entry, 499)).to.equal(false);
       await stores().caches.remove(entry);
       expect(await stores().caches.find(entry.cacheId)).to.include({ state: "stored" });
-      expect(await stores().caches.condemn({ ...entry, blobId: "another" }, NEVER)).to.equal(false);
-      expect(await stores().caches.condemn(entry, 500)).to.equal(true);
-      expect(await stores().caches.condemn(entry, 500), "again").to.equal(true);
+      expect(await stores().caches.markDeleting({ ...entry, blobId: "another" }, NEVER)).to.equal(false);
+      expect(await stores().caches.markDeleting(entry, 500)).to.equal(true);
+      expect(await stores().caches.markDeleting(entry, 500), "again").to.equal(true);
       await stores().caches.remove(entry);
       expect(await stores().caches.find(entry.cacheId)).to.equal(undefined);
     });
@@ -156,7 +156,7 @@ export function cacheStoreContract(stores: () => Stores): void {
       }
       await begin({ projectId: full, key: "on its way", sizeBytes: 900_000 });
       const beyond = async (bytes: number, project = full) =>
-        keysOf(await stores().caches.beyond(bytes, 1_000), project);
+        keysOf(await stores().caches.aboveProjectBytes(bytes, 1_000), project);
       expect(await beyond(160_000)).to.deep.equal([]);
       expect(await beyond(159_999)).to.deep.equal(["a"]);
       expect(await beyond(100_000)).to.deep.equal(["a", "b"]);
@@ -164,7 +164,7 @@ export function cacheStoreContract(stores: () => Stores): void {
       const first = (await stores().caches.find(cacheIdOf(full, "v1", "a")))!;
       await stores().caches.touch(first, 9, FAR);
       expect(await beyond(100_000)).to.deep.equal(["b", "c"]);
-      expect(await stores().caches.beyond(100_000, 1)).to.have.length(1);
+      expect(await stores().caches.aboveProjectBytes(100_000, 1)).to.have.length(1);
     });
   });
 }

@@ -68,7 +68,7 @@ export function pluginStoreContract(open: () => Stores): void {
       const { plugins } = open();
       await plugins.remove(record.packageId);
       expect(await plugins.find(record.name, record.version)).to.deep.equal(record);
-      await plugins.condemn(record.packageId);
+      await plugins.markDeleting(record.packageId);
       expect(await plugins.store(record.packageId)).to.equal(false);
       expect(await plugins.versionsOf(record.name)).to.deep.equal([]);
       expect((await plugins.find(record.name, record.version))!.state).to.equal("deleting");
@@ -77,7 +77,7 @@ export function pluginStoreContract(open: () => Stores): void {
       expect(await plugins.find(record.name, record.version)).to.equal(undefined);
       expect(await plugins.store(record.packageId)).to.equal(false);
       const next = await stored({ name: record.name });
-      await plugins.condemn(record.packageId);
+      await plugins.markDeleting(record.packageId);
       expect(await plugins.find(next.name, next.version), "another push of the version").to.deep.equal(next);
     });
   });

@@ -49,12 +49,12 @@ export function retentionStoreContract(open: () => Stores): void {
       const { pipelineId, ids, runs } = await storeRuns([10, 20, 20, 30]);
       const { projectId } = runs[0]!.head.summary;
       const of = { pipelineId };
-      expect(await open().retention.newestBut(0, of)).to.deep.equal({ createdAt: 30, runId: ids[3], projectId });
-      expect((await open().retention.newestBut(1, of))!.runId, "the id breaks a tie").to.equal(ids[2]);
-      expect((await open().retention.newestBut(3, of))!.runId).to.equal(ids[0]);
-      expect(await open().retention.newestBut(4, of)).to.equal(undefined);
-      expect((await open().retention.newestBut(0, { projectId }))!.createdAt).to.be.at.least(30);
-      expect(await open().retention.newestBut(0, { projectId: newId("prj") })).to.equal(undefined);
+      expect(await open().retention.nthNewest(0, of)).to.deep.equal({ createdAt: 30, runId: ids[3], projectId });
+      expect((await open().retention.nthNewest(1, of))!.runId, "the id breaks a tie").to.equal(ids[2]);
+      expect((await open().retention.nthNewest(3, of))!.runId).to.equal(ids[0]);
+      expect(await open().retention.nthNewest(4, of)).to.equal(undefined);
+      expect((await open().retention.nthNewest(0, { projectId }))!.createdAt).to.be.at.least(30);
+      expect(await open().retention.nthNewest(0, { projectId: newId("prj") })).to.equal(undefined);
     });
 
     it("pages the runs of a pipeline, oldest first, up to a time", async () => {

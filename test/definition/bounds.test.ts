@@ -85,7 +85,7 @@ describe("a definition that costs too much", () => {
 });
 
 describe("a long chain of needs", () => {
-  it("is followed to its end", () => {
+  it("is followed to its end, where it closes a cycle", () => {
     const jobs = list(3_000, (i) => `{name: j${i}, needs: [j${(i + 1) % 3_000}], steps: [${STEP}]}`);
     expect(codes(`jobs: [${jobs}]`)).to.deep.equal(["cyclic-needs"]);
   });

@@ -32,7 +32,7 @@ describe("a text that is not YAML", () => {
     [
       "keys indented below a value",
       "a: b\n  c: d\n",
-      "1:4 YAML expects no `key: value` indented below a key that has its value on its line",
+      "1:4 this value is on the line of its key, and indented keys follow below it; YAML expects only one of the two",
     ],
     ["a tab", "a:\n\tb: c\n", "2:1 a tab indents this line; YAML expects spaces as indentation"],
     [
@@ -131,7 +131,7 @@ describe("a text that is not YAML", () => {
       "put the value in quotes if it is a text, or write it on the next line, indented, if it is a map",
     );
     expect(hintOf("a: b\n  c: d\n")).to.equal(
-      "indent the next line as this one, or remove this value if the lines below are the value",
+      "indent the next line as this one, or remove this value if the keys below are the value",
     );
     expect(hintOf("a: [*.txt]\n")).to.equal(
       "define the anchor on a value above, or put this in quotes if it is a text that begins with `*`",

@@ -9,8 +9,8 @@ const agent = (labels: Record<string, string>, busy: number) => ({ labels, slots
 type Agent = ReturnType<typeof agent>;
 const agents = (online: readonly Agent[] | null, quotas: readonly QuotaUse[] = []) => ({ online, quotas });
 
-describe("why a queued job waits", () => {
-  it("names every clause that fails, with how many agents fail it", () => {
+describe("the reason why a queued job waits", () => {
+  it("names every clause that fails, with the number of agents that fail it", () => {
     const matchExpressions = [{ key: "gpu", operator: "Exists", values: [] }] as const;
     const selector = { matchLabels: [["os", "linux"]] as const, matchExpressions };
     const text = (...online: Agent[]) => agentWait(selector, PROJECT, agents(online)).text;
@@ -44,7 +44,7 @@ describe("why a queued job waits", () => {
   });
 });
 
-describe("why a job waits that agents could take", () => {
+describe("the reason why a job waits that agents could take", () => {
   const use = (subject: QuotaUse["subject"], taken: number, limit: number): QuotaUse => ({
     name: "quota",
     subject,
@@ -65,10 +65,10 @@ describe("why a job waits that agents could take", () => {
     expect(reason([agent({}, 0)], project(3))).to.equal("agent");
     const other = use({ kind: "project", projectId: asId<ProjectId>("prj_OTHER") }, 1, 1);
     expect(reason([agent({}, 0)], other)).to.equal("agent");
-    expect(reason([], project(4)), "what is missing first").to.equal("no_agent_online");
+    expect(reason([], project(4)), "agents come before quotas").to.equal("no_agent_online");
   });
 
-  it("is the quota of agents when all that are idle are under one that is reached", () => {
+  it("is the quota of agents when every idle agent is under a reached quota", () => {
     const [inPool, outside] = [agent({ pool: "gpu" }, 0), agent({}, 0)];
     expect(agentWait(ANY_AGENT, PROJECT, agents([inPool], [gpu(2)]))).to.deep.equal({
       reason: "quota",

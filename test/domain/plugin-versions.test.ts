@@ -28,7 +28,7 @@ describe("versions of plugins", () => {
     expect(newest([])).to.equal(undefined);
   });
 
-  it("are whole", () => {
+  it("have three numbers, and a pre-release after them or none", () => {
     for (const version of RISING) expect(isVersion(version), version).to.equal(true);
     for (const text of [
       "1",
@@ -45,7 +45,7 @@ describe("versions of plugins", () => {
     }
   });
 
-  for (const [wanted, found] of [
+  for (const [reference, found] of [
     ["1", "1.10.0"],
     ["v1", "1.10.0"],
     ["1.0", "1.0.1"],
@@ -59,8 +59,8 @@ describe("versions of plugins", () => {
     ["latest", undefined],
     ["", undefined],
   ] as const) {
-    it(`are found as ${JSON.stringify(wanted)}: ${found ?? "none"}`, () => {
-      expect(newestMatching(wanted, RISING)).to.equal(found);
+    it(`match the reference ${JSON.stringify(reference)}: ${found ?? "none"}`, () => {
+      expect(newestMatching(reference, RISING)).to.equal(found);
     });
   }
 });

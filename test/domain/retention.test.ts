@@ -18,24 +18,24 @@ const ended = (createdAt: number, endedAt: number | null, settled = true): AgedR
   settled,
 });
 
-describe("what retention takes of runs", () => {
+describe("a run under retention", () => {
   const NOW = 1_000;
   for (const [name, run, limits, expected] of [
     ["stays without a bound", ended(0, 1), { ageMs: null, oldestKept: [null, null] }, false],
-    ["goes at its age, which begins with its end", ended(0, 900), { ageMs: 100, oldestKept: [] }, true],
-    ["stays until then, whenever it was created", ended(0, 901), { ageMs: 100, oldestKept: [] }, false],
+    ["is removed at its age, which begins with its end", ended(0, 900), { ageMs: 100, oldestKept: [] }, true],
+    ["stays until that age, whenever it was created", ended(0, 901), { ageMs: 100, oldestKept: [] }, false],
     ["stays while it is not settled", ended(0, 1, false), { ageMs: 100, oldestKept: [key(500)] }, false],
-    ["stays as the last one within the number", ended(500, 501), { ageMs: null, oldestKept: [key(500)] }, false],
-    ["goes beyond the number", ended(499, 999), { ageMs: null, oldestKept: [null, key(500)] }, true],
-    ["goes beyond the number by its id", ended(500, 501), { ageMs: null, oldestKept: [key(500, "run_6")] }, true],
-    ["goes by its age within the number", ended(500, 501), { ageMs: 100, oldestKept: [key(500)] }, true],
+    ["stays as the oldest one within the number", ended(500, 501), { ageMs: null, oldestKept: [key(500)] }, false],
+    ["is removed beyond the number", ended(499, 999), { ageMs: null, oldestKept: [null, key(500)] }, true],
+    ["is removed beyond the number by its id", ended(500, 501), { ageMs: null, oldestKept: [key(500, "run_6")] }, true],
+    ["is removed at its age also within the number", ended(500, 501), { ageMs: 100, oldestKept: [key(500)] }, true],
   ] as const satisfies readonly (readonly [string, AgedRun, Limits, boolean])[]) {
     it(name, () => {
       expect(isBeyond(run, limits, NOW)).to.equal(expected);
     });
   }
 
-  it("keeps as many as the number says, the newest, and is found below the bound of time", () => {
+  it("stays exactly when it is among the newest within the number and young enough, or not settled", () => {
     const times = fc.nat(20);
     const runs = fc.uniqueArray(fc.record({ createdAt: times, took: times, id: fc.nat(99), settled: fc.boolean() }), {
       selector: ({ id }) => id,
@@ -53,13 +53,13 @@ describe("what retention takes of runs", () => {
           }))
           .toSorted((a, b) => (isBefore(a, b) ? -1 : 1));
         const limits = { ageMs, oldestKept: [all.at(-keep) ?? null] };
-        const gone = all.filter((run) => isBeyond(run, limits, now));
+        const removed = all.filter((run) => isBeyond(run, limits, now));
         const upTo = newestBeyond(limits, now);
-        for (const run of gone) expect(run.createdAt).to.be.at.most(upTo!);
+        for (const run of removed) expect(run.createdAt).to.be.at.most(upTo!);
         for (const [at, run] of all.entries()) {
           const isOld = ageMs !== null && run.endedAt !== null && now - run.endedAt >= ageMs;
           const isSurplus = all.length - at > keep;
-          expect(gone.includes(run)).to.equal(run.settled && (isOld || isSurplus));
+          expect(removed.includes(run)).to.equal(run.settled && (isOld || isSurplus));
         }
       }),
     );
@@ -67,13 +67,13 @@ describe("what retention takes of runs", () => {
 });
 
 describe("bounds of retention as text", () => {
-  it("are an age, a number of each pipeline, one of each project, or nothing", () => {
+  it("are an age, a number for each pipeline, a number for each project, or forever", () => {
     expect(parseBound("forever")).to.deep.equal(UNBOUNDED);
     expect(parseBound("36h")).to.deep.equal({ ...UNBOUNDED, ageMs: 129_600_000 });
     expect(parseBound("5/project, 1d,7/pipeline")).to.deep.equal({ ageMs: 86_400_000, perPipeline: 7, perProject: 5 });
   });
 
-  it("are refused when they say something twice, nothing, or what is too small or large", () => {
+  it("are refused when a part is given twice, none is given, or a value is too small or large", () => {
     for (const text of [
       "",
       "1d,1d",
@@ -90,7 +90,7 @@ describe("bounds of retention as text", () => {
     expect(parseAge("36501d")).to.equal(undefined);
   });
 
-  it("are shown as they can be written", () => {
+  it("have ages that can be read back from their text", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1_000, max: 1e12 }), (ms) => {
         expect(parseAge(formatAge(ms))).to.equal(ms);

@@ -238,7 +238,7 @@ describe("a run with conditions and retries", function () {
       "  use success",
       "build failed step_failed",
       "  skip skipped condition",
-      "  broken failed the env variable X cannot be evaluated: what `fromJSON` was given is no JSON",
+      "  broken failed the env variable X cannot be evaluated: the argument of `fromJSON` is not JSON",
       "each (v=1) success",
       "  is success",
       "each (v=2) success",

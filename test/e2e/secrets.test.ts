@@ -162,7 +162,7 @@ describe("secrets of an installation", function () {
     const before = await readStore("SELECT DISTINCT key_id FROM secrets");
     const rotate = world.start(["secrets", "rotate-key", "--data-dir", dataDir]);
     expect((await rotate.exited).code, rotate.stderr).to.equal(0);
-    expect(rotate.stdout).to.match(/^3 secrets were sealed anew, with the master key [0-9a-f]{16}\n$/);
+    expect(rotate.stdout).to.match(/^3 secrets were encrypted again, with the master key [0-9a-f]{16}\n$/);
     const after = await readStore("SELECT DISTINCT key_id FROM secrets");
     expect([before.length, after.length]).to.deep.equal([1, 1]);
     expect(after).not.to.deep.equal(before);

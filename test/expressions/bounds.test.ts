@@ -61,7 +61,7 @@ describe("the bounds on expressions", () => {
     ]);
     expect(kinds(chain(1_366)), "as deep as a tree can be").to.have.length(1);
     expect(kinds(`${"(".repeat(60)}1${")".repeat(60)}`)).to.deep.equal([
-      "limit: this expression is nested too deep; 50 levels are allowed at (",
+      "limit: this expression is nested too deeply; 50 levels are allowed at (",
     ]);
     expect(kinds(`${"!".repeat(60)}true`)[0]).to.match(/^limit: .* nested/);
   });

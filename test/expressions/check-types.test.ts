@@ -86,14 +86,14 @@ describe("the types of expressions", () => {
       "none.x": ['type-mismatch at x: `none` is null; it has no field "x"'],
       "trigger.ref[0]": ['type-mismatch at 0: `trigger.ref` is a text; it has no field "0"'],
       "variables.list.first": [
-        'type-mismatch at first: `variables.list` is a list; it has no field "first" (write `.*` before the field for that of every item, or `[0]` for an item)',
+        'type-mismatch at first: `variables.list` is a list; it has no field "first" (write `.*` before the field to read it of every item, or `[0]` to read it of one item)',
       ],
       "variables.list.*.x": ['type-mismatch at x: every item of `variables.list.*` is a text; it has no field "x"'],
       "trigger.ref.*": [
-        "type-mismatch at trigger.ref.*: `.*` gives the items of a list or an object; `trigger.ref`: a text",
+        "type-mismatch at trigger.ref.*: `.*` gives the items of a list or an object; `trigger.ref` is a text",
       ],
       "variables.list.*.*": [
-        "type-mismatch at variables.list.*.*: `.*` gives the items of a list or an object; the items of `variables.list.*`: a text",
+        "type-mismatch at variables.list.*.*: `.*` gives the items of a list or an object; each item of `variables.list.*` is a text",
       ],
     });
     takes("variables.list[0]", "variables.list['0']", "variables.jobs.*.result", "variables.jobs[0].result");
@@ -102,19 +102,19 @@ describe("the types of expressions", () => {
 
   it("know what an index can be", () => {
     refuses({
-      "variables.list[jobs]": ["type-mismatch at jobs: `jobs` is an object; an index is a text or a number"],
+      "variables.list[jobs]": ["type-mismatch at jobs: `jobs` is an object; an index must be a text or a number"],
       "jobs[trigger.again]": [
-        "type-mismatch at trigger.again: `trigger.again` is true or false; an index is a text or a number",
+        "type-mismatch at trigger.again: `trigger.again` is true or false; an index must be a text or a number",
       ],
-      "jobs[null]": ["type-mismatch at null: `null` is null; an index is a text or a number"],
+      "jobs[null]": ["type-mismatch at null: `null` is null; an index must be a text or a number"],
     });
     takes("variables.list[trigger.at]", "variables.list[trigger.ref]", "jobs[maybe]", "jobs[open]");
   });
 
   it("put no object and no list into a text", () => {
     expect(problems("a ${{ jobs.build }} b ${{ variables.list }}")).to.deep.equal([
-      "type-mismatch at jobs.build: `jobs.build` is an object, which cannot stand in a text (write `toJSON(jobs.build)`)",
-      "type-mismatch at variables.list: `variables.list` is a list, which cannot stand in a text (write `toJSON(variables.list)`)",
+      "type-mismatch at jobs.build: `jobs.build` is an object, which cannot become a text (write `toJSON(jobs.build)`)",
+      "type-mismatch at variables.list: `variables.list` is a list, which cannot become a text (write `toJSON(variables.list)`)",
     ]);
     expect(problems("${{ jobs }}", "text")).to.have.length(1);
     expect(problems("${{ jobs }}", "value")).to.deep.equal([]);
@@ -136,10 +136,10 @@ describe("the types of expressions", () => {
         "type-mismatch at jobs.build.result: `trigger.kind` is a text and `jobs.build.result` is a text: they are never equal",
       ],
       "jobs.build == 'success'": [
-        "type-mismatch at jobs.build: `jobs.build` is an object, which equals nothing but itself (compare one of its fields, or `toJSON(...)` of it)",
+        "type-mismatch at jobs.build: `jobs.build` is an object, which is equal only to itself (compare one of its fields, or `toJSON(...)` of it)",
       ],
       "null != variables.list": [
-        "type-mismatch at variables.list: `variables.list` is a list, which equals nothing but itself (compare one of its fields, or `toJSON(...)` of it)",
+        "type-mismatch at variables.list: `variables.list` is a list, which is equal only to itself (compare one of its fields, or `toJSON(...)` of it)",
       ],
       "trigger.at == 'soon'": [
         "type-mismatch at 'soon': `trigger.at` is a number and `'soon'` is a text: they are never equal",
@@ -180,32 +180,32 @@ describe("the types of expressions", () => {
         "type-mismatch at jobs: `contains` looks into a text or a list; `jobs` is an object (`.*` gives the list of its values)",
       ],
       "contains(variables.list, jobs)": [
-        "type-mismatch at jobs: `contains` takes texts; `jobs` is an object (write `toJSON(...)` of it)",
+        "type-mismatch at jobs: `contains` takes texts; `jobs` is an object (make a text of it with `toJSON(...)`)",
       ],
       "contains(jobs.*.result, 'failed')": [
         "unknown-word at 'failed': `jobs.*.result` is never \"failed\" (it is one of: success, failure, cancelled)",
       ],
       "startsWith(jobs, 'a')": [
-        "type-mismatch at jobs: `startsWith` takes texts; `jobs` is an object (write `toJSON(...)` of it)",
+        "type-mismatch at jobs: `startsWith` takes texts; `jobs` is an object (make a text of it with `toJSON(...)`)",
       ],
       "endsWith(trigger.ref, variables.list)": [
-        "type-mismatch at variables.list: `endsWith` takes texts; `variables.list` is a list (write `toJSON(...)` of it)",
+        "type-mismatch at variables.list: `endsWith` takes texts; `variables.list` is a list (make a text of it with `toJSON(...)`)",
       ],
       "join(jobs, ',')": [
         "type-mismatch at jobs: `join` takes a list; `jobs` is an object (`.*` gives the list of its values)",
       ],
       "join(jobs.*)": [
-        "type-mismatch at jobs.*: `join` puts texts together; the items of `jobs.*`: an object (write `toJSON(...)` instead of `join(...)`)",
+        "type-mismatch at jobs.*: `join` joins texts; each item of `jobs.*` is an object (write `toJSON(...)` instead of `join(...)`)",
       ],
       "join(variables.list, jobs)": [
-        "type-mismatch at jobs: `join` takes texts; `jobs` is an object (write `toJSON(...)` of it)",
+        "type-mismatch at jobs: `join` takes texts; `jobs` is an object (make a text of it with `toJSON(...)`)",
       ],
       "fromJSON(trigger.at)": ["type-mismatch at trigger.at: `fromJSON` reads a text; `trigger.at` is a number"],
       "fromJSON('{a: 1}')": [
-        "invalid-call at '{a: 1}': `'{a: 1}'` is no JSON (JSON has double quotes around texts and names)",
+        "invalid-call at '{a: 1}': `'{a: 1}'` is not JSON (JSON needs double quotes around texts and names)",
       ],
       "format('{0} {1', 1)": [
-        "invalid-call at '{0} {1': a brace stands alone in this pattern (write `{{` or `}}` for a brace)",
+        "invalid-call at '{0} {1': this pattern has a single brace (write `{{` or `}}` for a brace)",
       ],
       "format('{0} {2}', 1, 2)": [
         "invalid-call at '{0} {2}': {2} in this pattern has no value: 2 values are given (the first value is {0})",
@@ -213,10 +213,10 @@ describe("the types of expressions", () => {
       ],
       "format('{{0}}', 1)": ["invalid-call at 1: the pattern has no {0} for this value"],
       "format('{0}', jobs)": [
-        "type-mismatch at jobs: `format` takes texts; `jobs` is an object (write `toJSON(...)` of it)",
+        "type-mismatch at jobs: `format` takes texts; `jobs` is an object (make a text of it with `toJSON(...)`)",
       ],
       "jobs[contains(jobs, 1)]": [
-        "type-mismatch at contains(jobs, 1): `contains(jobs, 1)` is true or false; an index is a text or a number",
+        "type-mismatch at contains(jobs, 1): `contains(jobs, 1)` is true or false; an index must be a text or a number",
         "type-mismatch at jobs: `contains` looks into a text or a list; `jobs` is an object (`.*` gives the list of its values)",
       ],
     });
@@ -263,7 +263,7 @@ describe("the types of expressions", () => {
   it("of a condition find what nothing can change", () => {
     const constant = (text: string, outcome: boolean, by: string): void => {
       expect(problems(text, "condition"), text).to.deep.equal([
-        `constant-condition at ${text}: this condition is always ${outcome}: \`${by}\` is, whatever else is given`,
+        `constant-condition at ${text}: this condition is always ${outcome}, because \`${by}\` is always ${outcome}`,
       ]);
     };
     constant("true", true, "true");

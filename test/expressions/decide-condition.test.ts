@@ -78,7 +78,7 @@ describe("a condition decided before all is known", () => {
 
   it("says what cannot be evaluated, where it is reached for certain", () => {
     const failing = { outcome: "unknown", decidedBy: "fromJSON(variables.json)" };
-    const failure = "what `fromJSON` was given is no JSON";
+    const failure = "the argument of `fromJSON` is not JSON";
     expect(decide("always() && fromJSON(variables.json) && variables.empty")).to.deep.equal({ ...failing, failure });
     expect(decide("always() && !fromJSON(variables.json)")).to.deep.equal({
       ...failing,

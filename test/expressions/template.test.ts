@@ -175,10 +175,10 @@ describe("a template", () => {
 
   it("fails without a word of the values, which can be secrets", () => {
     const calls: readonly (readonly [string, string, string])[] = [
-      ["fromJSON(variables.key)", "s3cret", "what `fromJSON` was given is no JSON"],
-      ["fromJSON(variables.key)", " ", "`fromJSON` was given an empty text"],
-      ["format(variables.key)", "s3cret{", "the pattern of `format` has a brace alone; write `{{` or `}}` for a brace"],
-      ["format(variables.key, 1)", "s3cret{1}", "the pattern of `format` asks for more values than the 1 given"],
+      ["fromJSON(variables.key)", "s3cret", "the argument of `fromJSON` is not JSON"],
+      ["fromJSON(variables.key)", " ", "the argument of `fromJSON` is an empty text"],
+      ["format(variables.key)", "s3cret{", "the pattern of `format` has a single brace; write `{{` or `}}` for a brace"],
+      ["format(variables.key, 1)", "s3cret{1}", "the pattern of `format` needs more values than the 1 given"],
     ];
     for (const [source, key, message] of calls) {
       const failure = (): Json => evaluate(`\${{ ${source} }}`, { key });

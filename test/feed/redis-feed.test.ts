@@ -30,7 +30,8 @@ describe("the feed over Redis", () => {
   const subscriptions = async (channel: string): Promise<unknown> =>
     ((await publisher.pubsub("NUMSUB", `feed:${channel}`)) as unknown[])[1];
 
-  it("carries JSON to every listener of a channel, in the order of one publisher, and to no other channel", async () => {
+  it("carries JSON to every listener of a channel, in the order of its publisher", async () => {
+    // Two listeners of the channel, and one of another channel.
     const heard: unknown[][] = [[], [], []];
     await feed.subscribe("a", (payload) => heard[0]!.push(payload));
     await feed.subscribe("a", (payload) => heard[1]!.push(payload));
@@ -41,7 +42,7 @@ describe("the feed over Redis", () => {
     expect(heard).to.deep.equal([all, all, []]);
   });
 
-  it("carries what is published at once to one channel as one message", async () => {
+  it("carries payloads that are published at once to one channel as one message", async () => {
     const messages: string[] = [];
     const raw = connectRedis({ url: server.url }, { role: "subscriber", log });
     raw.on("message", (channel: string) => messages.push(channel));
@@ -68,10 +69,10 @@ describe("the feed over Redis", () => {
     expect(heard).to.deep.equal(["second"]);
     expect(await subscriptions("a")).to.equal(1);
     await second();
-    await until("nobody is subscribed", async () => (await subscriptions("a")) === 0);
+    await until("no subscription is left", async () => (await subscriptions("a")) === 0);
   });
 
-  it("keeps a subscription that is made while the last one ends", async () => {
+  it("keeps a subscription that is made while the last other one ends", async () => {
     const leave = await feed.subscribe("a", () => {});
     const heard: unknown[] = [];
     await Promise.all([leave(), feed.subscribe("a", (payload) => heard.push(payload))]);
@@ -79,7 +80,7 @@ describe("the feed over Redis", () => {
     await until("it hears", () => heard.length === 1);
   });
 
-  it("goes on when a listener throws", async () => {
+  it("serves the other listeners when one throws", async () => {
     const heard: unknown[] = [];
     await feed.subscribe("a", () => {
       throw new Error("broken listener");
@@ -90,20 +91,20 @@ describe("the feed over Redis", () => {
     await until("the sound listener hears both", () => heard.length === 2);
   });
 
-  it("hears again by itself after Redis was restarted; meanwhile publishing and subscribing fail", async () => {
+  it("fails calls while Redis is away, and receives messages again after a restart", async () => {
     const heard: unknown[] = [];
     await feed.subscribe("a", (payload) => heard.push(payload));
     await server.kill();
     const refusals = await Promise.allSettled([feed.publish("a", "lost"), feed.subscribe("b", () => {})]);
-    expect(refusals.map((each) => each.status)).to.deep.equal(["rejected", "rejected"]);
+    expect(refusals.map(({ status }) => status)).to.deep.equal(["rejected", "rejected"]);
     await server.restart();
     await until("a message is heard", async () => {
       await feed.publish("a", "after").catch(() => {});
       return heard.includes("after");
     });
-    const late: unknown[] = [];
-    await feed.subscribe("b", (payload) => late.push(payload));
-    await feed.publish("b", "late");
-    await until("the repeated subscription hears", () => late.length === 1);
+    const repeated: unknown[] = [];
+    await feed.subscribe("b", (payload) => repeated.push(payload));
+    await feed.publish("b", "later");
+    await until("the repeated subscription hears", () => repeated.length === 1);
   });
 });

@@ -1,4 +1,4 @@
-/** A minute of load by ghz, and the memory of the node under it. Needs Go to build ghz: no part of `npm test`. */
+/** A minute of load by ghz, and the memory of the node under it. Needs Go to build ghz, so it is not part of `npm test`. */
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
@@ -9,10 +9,10 @@ import { Installation } from "./installation.ts";
 const run = promisify(execFile);
 const LOAD_S = 60;
 const SAMPLE_MS = 1_000;
-/** The heap is grown to its working size by then. */
+/** After this time the heap has grown to its working size. */
 const WARM_S = 15;
 const WINDOW_S = 10;
-/** How much more may be in use in the last seconds than in those after the warm-up. */
+/** The highest ratio of the memory in the last seconds to that after the warm-up. */
 const GROWTH = 1.2;
 
 interface Report {
@@ -48,7 +48,7 @@ describe("a minute of load", function () {
     return JSON.parse(stdout) as Report;
   }
 
-  /** Of the node, MiB. */
+  /** The resident memory of the node, MiB. */
   async function residentMiB(): Promise<number> {
     const text = await readFile(`/proc/${installation.node.pid}/status`, "utf8");
     return Number(/^VmRSS:\s+(\d+) kB$/m.exec(text)![1]) / 1_024;
@@ -80,8 +80,8 @@ describe("a minute of load", function () {
 
     const warm = median(sizes.slice(WARM_S, WARM_S + WINDOW_S));
     const last = median(sizes.slice(-WINDOW_S));
-    for (const [name, told] of Object.entries({ Heartbeat: beats, PushLogs: pushes }))
-      console.log(`      ${textOf(name, told)}`);
+    for (const [name, report] of Object.entries({ Heartbeat: beats, PushLogs: pushes }))
+      console.log(`      ${textOf(name, report)}`);
     console.log(`      memory of the node: ${warm.toFixed(0)} MiB when warm, ${last.toFixed(0)} MiB at the end`);
     expect(beats.statusCodeDistribution).to.deep.equal({ OK: beats.count });
     expect(pushes.statusCodeDistribution).to.deep.equal({ OK: pushes.count });

@@ -1,4 +1,4 @@
-/** Programs in Go that tests of this folder run: built once from the module proxy, and kept. */
+/** The Go programs that tests of this folder run. They are built once from the module proxy and kept. */
 import { execFile } from "node:child_process";
 import { access } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,13 +8,13 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 const KEPT = fileURLToPath(new URL("../../node_modules/.cache/millrace/go-tools", import.meta.url));
 
-/** Pinned, with its package and version. */
+/** The package of each program with its pinned version. */
 const GO_TOOLS = {
   grpcurl: "github.com/fullstorydev/grpcurl/cmd/grpcurl@v1.9.3",
   ghz: "github.com/bojand/ghz/cmd/ghz@v0.121.0",
 } as const;
 
-/** The path of the program. Rejects where Go, or the proxy, is not to be had. */
+/** The path of the program, which is built if it is missing. Rejects when Go or the proxy is not available. */
 export async function goTool(name: keyof typeof GO_TOOLS): Promise<string> {
   const folder = join(KEPT, GO_TOOLS[name].replaceAll("/", "_"));
   const path = join(folder, name);

@@ -1,4 +1,4 @@
-/** The contract as grpcurl sees it, which knows of it only what reflection tells. Needs Go to build it: no part of `npm test`. */
+/** The contract as grpcurl sees it by reflection alone. Needs Go to build grpcurl, so it is not part of `npm test`. */
 import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
 import { Installation } from "./installation.ts";
@@ -14,7 +14,7 @@ const MODULES = [
 ];
 const PUBLIC = ["grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection"];
 const UNREGISTER = "agent.v1.Agent.Unregister";
-/** What a server answers that does not know what has happened to it. */
+/** Statuses by which a server says that it has failed for an unknown reason. */
 const FAULTS = [status.UNKNOWN, status.INTERNAL, status.DATA_LOSS];
 
 describe("grpcurl", function () {
@@ -39,10 +39,10 @@ describe("grpcurl", function () {
     });
   });
 
-  it("calls each operation, and has an answer or a refusal that says why", async () => {
+  it("calls each operation, and gets a response or a refusal with its reason", async () => {
     const listed = await Promise.all(MODULES.map((service) => installation.ask("list", service)));
     const operations = listed.flatMap((text) => text.trim().split("\n"));
-    // The others need the agent.
+    // Unregister comes last, since other operations need the agent.
     operations.sort((one, other) => Number(one === UNREGISTER) - Number(other === UNREGISTER));
     const outcomes: string[] = [];
     for (const operation of operations) {
@@ -53,7 +53,7 @@ describe("grpcurl", function () {
       outcomes.push(`${operation}: ${status[code]} ${code === status.OK ? "" : body.message}`);
       if (example !== undefined) expect(status[code], operation).to.equal("OK");
       expect(FAULTS, outcomes.at(-1)).not.to.include(code);
-      // Streams that have nothing to say go on until grpcurl gives up.
+      // A stream without messages stays open until the deadline of grpcurl.
       if (code !== status.OK && code !== status.DEADLINE_EXCEEDED) expectDetails(body, operation);
     }
     console.log(outcomes.map((line) => `      ${line}`).join("\n"));
@@ -72,7 +72,7 @@ describe("grpcurl", function () {
   });
 });
 
-/** What succeeds; undefined for what is called with an empty request. */
+/** A request that must succeed; undefined for an operation that is called with an empty request. */
 function exampleOf(operation: string, { pipelineId, dispatch }: Held): object | undefined {
   const { runId, jobId, stepRunId, token } = dispatch;
   const held = [{ run_id: runId, job_id: jobId, step_run_id: stepRunId, token }];

@@ -1,4 +1,4 @@
-/** A control plane in a process of its own, with a step that an agent without a program holds: what foreign clients speak to. */
+/** A node in a process of its own, for foreign clients. It can hold a step for an agent that exists only as a token. */
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { ApiClient } from "../../src/cli/api-client.ts";
@@ -10,9 +10,9 @@ const REGISTRATION_TOKEN = `mrr_${randomUUID()}${randomUUID()}`;
 const SPEC = { jobs: [{ name: "build", steps: [{ name: "compile", uses: "shell", args: { script: "true" } }] }] };
 
 export interface Outcome {
-  /** gRPC's status; 0 for an answer. */
+  /** The gRPC status; 0 for a response. */
   readonly code: number;
-  /** What was answered, or the status with its details. */
+  /** The response, or the status with its details. */
   // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever is answered
   readonly body: any;
 }
@@ -45,7 +45,7 @@ export class Installation {
     return this.#world.end();
   }
 
-  /** grpcurl's own words, for what is no call. */
+  /** Runs grpcurl for something else than a call, such as `list`, and resolves with its output. */
   ask(...args: readonly string[]): Promise<string> {
     return new Promise((resolve, reject) => {
       execFile(this.#grpcurl, ["-plaintext", this.address, ...args], (error, stdout) => {
@@ -55,7 +55,7 @@ export class Installation {
     });
   }
 
-  /** One call by grpcurl, which learns the contract by reflection; several messages for a stream. */
+  /** Makes one call by grpcurl, which learns the contract by reflection. Several messages make a stream. */
   call(operation: string, messages: object | readonly object[], token: string | null = this.admin): Promise<Outcome> {
     const bearer = token === null ? [] : ["-H", `authorization: Bearer ${token}`];
     const sent = [messages].flat().map((message) => JSON.stringify(message));
@@ -63,7 +63,7 @@ export class Installation {
     return new Promise((resolve, reject) => {
       const child = execFile(this.#grpcurl, args, (error, stdout, stderr) => {
         if (error === null) return resolve({ code: 0, body: readAll(stdout) });
-        // grpcurl exits with 64 more than the status.
+        // The exit status of grpcurl is 64 plus the gRPC status.
         const code = Number(error.code) - 64;
         if (!(code > 0)) return reject(new Error(`${operation}: ${stderr}`));
         resolve({ code, body: JSON.parse(stderr.slice(stderr.indexOf("{"))) });
@@ -72,7 +72,7 @@ export class Installation {
     });
   }
 
-  /** Triggers a run, and has an agent of that name hold its step. */
+  /** Triggers a run, registers an agent of that name, and fetches the step for it. */
   async holdStep(name: string) {
     const registered = await this.call(
       "agent.v1.Agent/Register",
@@ -91,7 +91,7 @@ export class Installation {
   }
 }
 
-/** One JSON value, or a list of those that follow one another. */
+/** The one JSON value of a text, or a list when several values follow each other. */
 function readAll(text: string): unknown {
   const values = text
     .split(/\n(?=\{)/)

@@ -1,6 +1,6 @@
 /**
- * The agent in Python against the conformance suite, and the suite against agents that each do one thing wrong. Needs python3 with
- * venv and a package index: no part of `npm test`.
+ * Tests the agent in Python with the conformance suite, and the suite with agents that each do one thing wrong. Needs python3
+ * with venv and a package index, so it is not part of `npm test`.
  */
 import { execFile } from "node:child_process";
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
@@ -13,7 +13,7 @@ import { ProcessWorld } from "../support/processes.ts";
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const EXAMPLE = join(ROOT, "examples/python-agent");
-/** Kept between runs. */
+/** The virtual environment, which is kept between runs. */
 const VENV = join(ROOT, "node_modules/.cache/millrace/python-agent");
 const PYTHON = join(VENV, "bin/python");
 
@@ -24,24 +24,24 @@ interface Report {
   readonly cases: readonly { readonly name: string; readonly outcome: string; readonly detail: string }[];
 }
 
-/** What is taken out of the agent, and the case that finds it missing. */
+/** A fault that is put into the agent by replacing `old`, and a part of the name of the case that must find it. */
 const FAULTS: readonly (readonly [fault: string, old: string, instead: string, only: string])[] = [
   ["forgets what it has started", "if entry is not None:", "if False:", "starts a step once"],
   [
     "ignores refusals",
     'self.steps[key].end(pb.STEP_PHASE_LOST, "the control plane has given the step up", 0)',
     "pass",
-    "whose grant is over",
+    "whose token is refused",
   ],
   ["does not watch its leases", 'step.end(pb.STEP_PHASE_LOST, "the lease has run out", 0)', "pass", "lease runs out"],
-  ["does not send lines again", 'log["sent"] = 0  # Sent again', "pass  #", "lost connection"],
+  ["does not send lines again", 'log["sent"] = 0  # Sent again', "pass  #", "connection is lost"],
   ["keeps workspaces", "shutil.rmtree(self.workspace(job_id)", "id(self.workspace(job_id)", "removes it when"],
   ["kills at once", 'self.order(b"T" if grace_s > 0 else b"K")', 'self.order(b"K")', "asks a cancelled step"],
   [
     "spares what a step has started",
     "os.killpg(child.pid, number)",
     "os.kill(child.pid, number)",
-    "all that it has started",
+    "all processes that it started",
   ],
   [
     "leaves its steps behind",
@@ -65,7 +65,7 @@ describe("an agent in Python", function () {
   beforeEach(async () => void (world = await ProcessWorld.create()));
   afterEach(() => world.end());
 
-  /** The agent with its stubs, as README.md there says; `alter` makes another one of it. */
+  /** Installs the agent with its stubs, as the README of the example says. `alter` changes its source. */
   async function install(alter: (source: string) => string = (source) => source): Promise<string> {
     const folder = join(world.folder, "python-agent");
     await cp(EXAMPLE, folder, { recursive: true });
@@ -94,7 +94,8 @@ describe("an agent in Python", function () {
     options: readonly string[] = [],
     pull = false,
   ): Promise<{ code: number | null; report: Report }> {
-    // A step that is left behind can then be found, and ended: of its agent's environment it has this alone.
+    // HOME is the one variable that a step has from its agent's environment. By it, a step that is left behind can be found
+    // and ended.
     const env = { HOME: world.folder, PULL: pull ? "1" : "" };
     const suite = world.start(["agent-conformance", "--json", ...options, "--", PYTHON, file], { env });
     const { code } = await suite.exited;
@@ -109,7 +110,7 @@ describe("an agent in Python", function () {
     expect(report.passed).to.be.at.least(19);
   });
 
-  it("passes every case by calls alone that is not of the Connect stream", async () => {
+  it("passes every case for agents that pull, when it uses calls alone", async () => {
     const { code, report } = await conform(await install(), ["--mode", "pull"], true);
     expect(report.cases.filter(({ outcome }) => outcome === "failed")).to.deep.equal([]);
     expect(code).to.equal(0);
@@ -118,7 +119,7 @@ describe("an agent in Python", function () {
   });
 
   for (const [fault, old, instead, only] of FAULTS) {
-    it(`is found out when it ${fault}`, async () => {
+    it(`fails its case when it ${fault}`, async () => {
       const file = await install((source) => {
         expect(source).to.include(old);
         return source.replaceAll(old, instead);

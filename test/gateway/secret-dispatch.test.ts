@@ -84,7 +84,7 @@ describe("the dispatch of a step with secrets", () => {
     const lost = masterKey(randomBytes(32));
     for (const name of ["ONE", "TWO"]) await vaultWith(lost).create({ ...OF_PROJECT, name }, "a value", "ann");
     expect(await build()).to.equal(undefined);
-    expect(refused[0]).to.include(`sealed with the master key ${lost.id}, which is not here`);
+    expect(refused[0]).to.include(`sealed with the master key ${lost.id}, which was not found`);
   });
 
   it("is none when it would be more than an agent takes", async () => {

@@ -1,6 +1,6 @@
 import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
-import { AgentStanding } from "../../src/gateway/agent-standing.ts";
+import { RevocationCheck } from "../../src/gateway/revocation-check.ts";
 import type { Caller } from "../../src/app/identity/access.ts";
 import { issueToken, tokenIdOf } from "../../src/app/identity/tokens.ts";
 import { asId, type UserId } from "../../src/domain/ids.ts";
@@ -192,7 +192,7 @@ describe("tokens of agents", () => {
     const [token] = await gateway.stores.identity.listTokens("agent", agentId);
     let now = 0;
     const context = { ...gateway.context, clock: { ...gateway.context.clock, monotonic: () => now } };
-    const standing = new AgentStanding(context, { kind: "agent", agentId, tokenId: token!.tokenId });
+    const standing = new RevocationCheck(context, { kind: "agent", agentId, tokenId: token!.tokenId });
     now = 31_000;
     expect(await standing.check()).to.include({ name: "unheard" });
     await gateway.stores.identity.deleteToken(token!.tokenId);

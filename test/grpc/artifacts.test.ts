@@ -357,7 +357,7 @@ describe("artifacts over gRPC", () => {
   it("finishes the deletion that a sweeper died amid, and gives up on uploads that nobody goes on with", async () => {
     const run = await running(rule("half"), rule("left"));
     const half = asId<ArtifactId>(await keep(run, "half", { a: randomBytes(5) }));
-    await gateway.stores.artifacts.condemn(half, Number.MAX_SAFE_INTEGER);
+    await gateway.stores.artifacts.markDeleting(half, Number.MAX_SAFE_INTEGER);
     const push = new ArtifactPush(gateway, agent);
     push.begin(run.stepRunId(), "left", { a: randomBytes(PIECE_BYTES + 1) });
     push.piece(0, randomBytes(PIECE_BYTES));

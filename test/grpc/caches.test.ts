@@ -60,7 +60,7 @@ describe("caches over gRPC", () => {
   after(() => gateway.stop());
   afterEach(async () => {
     const { list } = await gateway.stores.caches.list(DEFAULT, "", { page: 1, pageSize: 100 });
-    for (const entry of list) await gateway.stores.caches.condemn(entry, Number.MAX_SAFE_INTEGER);
+    for (const entry of list) await gateway.stores.caches.markDeleting(entry, Number.MAX_SAFE_INTEGER);
     await sweep();
   });
 
@@ -142,7 +142,7 @@ describe("caches over gRPC", () => {
     const run = await running();
     expect((await pull(run, "npm-2")).found).to.equal(undefined);
     expect((await pull(run, "npm-2", ["npm-"])).found?.key).to.equal("npm-1");
-    await gateway.stores.caches.condemn(theirs, Number.MAX_SAFE_INTEGER);
+    await gateway.stores.caches.markDeleting(theirs, Number.MAX_SAFE_INTEGER);
   });
 
   it("never changes what a key stands for", async () => {
@@ -252,7 +252,7 @@ describe("caches over gRPC", () => {
   it("finishes a deletion that was cut off between its steps", async () => {
     await kept("npm-1");
     const entry = (await find("npm-1"))!;
-    await gateway.stores.caches.condemn(entry, Number.MAX_SAFE_INTEGER);
+    await gateway.stores.caches.markDeleting(entry, Number.MAX_SAFE_INTEGER);
     expect((await pull(await running(), "npm-1")).found, "it is given up on").to.equal(undefined);
     await gateway.stores.blobs.delete(entry.blobId);
     await sweep();
@@ -261,7 +261,7 @@ describe("caches over gRPC", () => {
 
   it("lets another be kept in place of one that is being deleted, has expired, or has lost its content", async () => {
     await kept("npm-1", Buffer.from("first"));
-    await gateway.stores.caches.condemn((await find("npm-1"))!, Number.MAX_SAFE_INTEGER);
+    await gateway.stores.caches.markDeleting((await find("npm-1"))!, Number.MAX_SAFE_INTEGER);
     await kept("npm-1", Buffer.from("second"));
     await gateway.stores.caches.touch((await find("npm-1"))!, Date.now(), Date.now() - 1);
     expect((await pull(await running(), "npm-1")).found).to.equal(undefined);

@@ -229,8 +229,8 @@ describe("approvals over HTTP", () => {
       const answer = await vote(run, "approve");
       expect(answer.body).to.include({ code: 403, reason: "forbidden" });
       expect(answer.body.errMsg).to.equal(
-        "admin has triggered this run, so somebody else of users with the role owner, admin, maintainer or operator " +
-          "has to approve stage stage-1",
+        "admin triggered this run, so another user has to approve stage stage-1: " +
+          "users with the role owner, admin, maintainer or operator may",
       );
       const { token } = await edge.userWithRole("operator");
       for (const [word, bearer] of [["approve", token] as const, ["reject", edge.adminToken] as const]) {

@@ -11,7 +11,7 @@ import { asId, newId, type RunId } from "../../src/domain/ids.ts";
 import { connectRedis, type RedisClient } from "../../src/redis/connect.ts";
 import type { Role } from "../../src/domain/roles.ts";
 import { silentLog } from "../support/kernel-ports.ts";
-import { openTestPlanes, type TestPlanes } from "../support/plane.ts";
+import { openTestNodes, type TestNodes } from "../support/nodes.ts";
 import { until } from "../support/until.ts";
 
 const SHARDS = 4;
@@ -24,21 +24,21 @@ interface Answer {
 
 describe("the cluster, for its operators", function () {
   this.timeout(60_000);
-  let planes: TestPlanes;
+  let nodes: TestNodes;
   let edge: StartedNode;
   let redis: RedisClient;
   let sender: MailboxSender;
 
   beforeEach(async () => {
-    planes = await openTestPlanes({ shards: SHARDS });
-    edge = await planes.start("edge");
-    redis = connectRedis({ url: planes.redis.url }, { role: "edge", log: silentLog });
+    nodes = await openTestNodes({ shards: SHARDS });
+    edge = await nodes.start("edge");
+    redis = connectRedis({ url: nodes.redis.url }, { role: "edge", log: silentLog });
     sender = new MailboxSender({ redis, shards: SHARDS });
   });
   afterEach(async () => {
     await sender.close();
     redis.disconnect();
-    await planes.close();
+    await nodes.close();
   });
 
   async function api(method: string, path: string, body?: unknown, token = edge.adminToken): Promise<Answer> {
@@ -122,7 +122,7 @@ describe("the cluster, for its operators", function () {
       Array.from({ length: SHARDS }, (_, shard) => ({ shard, owner: null, epoch: 0 })),
     );
 
-    const workers = [await planes.start("worker"), await planes.start("worker")];
+    const workers = [await nodes.start("worker"), await nodes.start("worker")];
     const shared = await until("an even spread", async () => {
       const { nodes, shards } = await readCluster();
       const owned = nodes.filter(({ roles }) => roles.includes("worker")).map((node) => node.shards.length);
@@ -184,12 +184,12 @@ describe("the cluster, for its operators", function () {
   it("tells how much memory Redis uses", async () => {
     await redis.config("SET", "maxmemory", "1gb");
     const [server] = (await readCluster()).redis;
-    expect(server).to.include({ address: `127.0.0.1:${planes.redis.port}`, maxMemoryBytes: 1024 ** 3 });
+    expect(server).to.include({ address: `127.0.0.1:${nodes.redis.port}`, maxMemoryBytes: 1024 ** 3 });
     expect(server!.usedMemoryBytes).to.be.above(100_000);
   });
 
   it("says that it cannot tell while Redis is away", async () => {
-    await planes.redis.kill();
+    await nodes.redis.kill();
     for (const path of ["", "/dead-letters"]) {
       const { status, body } = await call("GET", path);
       expect(status).to.equal(503);
@@ -201,7 +201,7 @@ describe("the cluster, for its operators", function () {
   describe("dead letters", () => {
     it("are redriven: the message reaches its actor, and one that fails again is listed again", async () => {
       const { context } = edge;
-      await planes.start("worker");
+      await nodes.start("worker");
       const runId = await startRun();
       const letter = { to: { kind: "job", id: "job_UNKNOWN" }, message: { type: "unknown" } };
       await sender.send({ rootId: runId, ...letter });
@@ -233,7 +233,7 @@ describe("the cluster, for its operators", function () {
       });
       expect(again).to.deep.equal({ ...dead, at: again.at });
 
-      const told = planes.logged.filter(({ message }) => message === "a dead letter was redriven");
+      const told = nodes.logged.filter(({ message }) => message === "a dead letter was redriven");
       expect(told.map(({ level, fields }) => [level, fields["id"], fields["by"]])).to.deep.equal([
         ["info", "stop", "admin"],
         ["info", id, "admin"],
@@ -244,7 +244,7 @@ describe("the cluster, for its operators", function () {
       const { deadLetters } = edge.context.stores;
       const letter = { to: { kind: "run", id: "run_1" }, message: {} };
       await deadLetters.insert({ id: "kept", shard: 1, rootId: "run_1", letter, reason: "r", at: 1 });
-      await planes.redis.kill();
+      await nodes.redis.kill();
       for (const { status, body } of await Promise.all(["kept", "mb1-1"].map(redrive))) {
         expect(status).to.equal(503);
         expect(body.errMsg).to.equal(
@@ -265,7 +265,7 @@ describe("the cluster, for its operators", function () {
     });
 
     it("are envelopes too that no owner could read, and go back to their mailbox", async () => {
-      await planes.start("worker");
+      await nodes.start("worker");
       const mailbox = new Queue(mailboxName(1), mailboxOptions(redis, 1));
       try {
         await mailbox.add("letters", { schema: 1, letters: "none" });
@@ -330,7 +330,7 @@ describe("the cluster, for its operators", function () {
     const scrape = async (node: StartedNode): Promise<string> => (await fetch(`http://${node.metrics}/metrics`)).text();
 
     it("show the same on every node, and what each owns", async () => {
-      const worker = await planes.start("worker");
+      const worker = await nodes.start("worker");
       const owned = await until("all are owned", async () => {
         const text = await scrape(worker);
         return text.includes(`millrace_shards_owned ${SHARDS}\n`) ? text : undefined;
@@ -362,11 +362,11 @@ describe("the cluster, for its operators", function () {
 
     it("leave out what Redis would have to tell while it is away, and show the rest", async () => {
       await scrape(edge);
-      await planes.redis.kill();
+      await nodes.redis.kill();
       const text = await scrape(edge);
       expect(text).not.to.match(/^millrace_(nodes|mailbox_\w+)[ {]/m);
       expect(text).to.match(/^millrace_dead_letters 0$/m);
-      await planes.redis.restart();
+      await nodes.redis.restart();
       await until("all is shown again", async () => /^millrace_nodes 1$/m.test(await scrape(edge)));
     });
   });

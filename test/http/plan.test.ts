@@ -89,7 +89,7 @@ describe("plans over HTTP", () => {
     expect((await plan(pipelineId, { spec: SPEC, variables: { ref: "v2" } })).body.detail.trigger.ref).to.equal("v2");
     expect((await edge.call("GET", at(pipelineId, ""))).body.detail.headCommitSha).to.equal("");
     expect((await edge.call("GET", at(pipelineId, "/runs"))).body.detail.total).to.equal(0);
-    expect(edge.letters).to.deep.equal([]);
+    expect(edge.sentMessages).to.deep.equal([]);
   });
 
   it("tell for each job which agents online match, and which clause the others fail", async () => {

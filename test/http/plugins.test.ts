@@ -83,7 +83,7 @@ describe("the plugin registry", () => {
     expect((await push(packed, { query: "?sha256=short" })).status).to.equal(400);
     expect((await push(packed, { type: "application/json" })).status).to.equal(415);
     expect((await push(new Uint8Array(33 * 1024 * 1024))).status).to.equal(413);
-    expect((await push(Buffer.from("no package"))).body.errMsg).to.include("it is no gzipped tar");
+    expect((await push(Buffer.from("no package"))).body.errMsg).to.include("it is not a gzipped tar");
     const manifest =
       "name: team/bad\nversion: 1.0.0\nactions:\n  a: { command: [sh], args: { type: strin } }\n  b: {}\n";
     const broken = await push(await rawPackage([{ name: "plugin.yaml", text: manifest }]));
@@ -135,7 +135,7 @@ describe("the plugin registry", () => {
     expect((await push(await packageOf("1.0.0", { name: "team/left" }))).status).to.equal(200);
     const half = { ...record, name: "team/half", packageId: newId("pkg") };
     await plugins.begin(half);
-    await plugins.condemn(half.packageId);
+    await plugins.markDeleting(half.packageId);
     expect((await push(await packageOf("1.0.0", { name: "team/half" }))).status).to.equal(200);
   });
 

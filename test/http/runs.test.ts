@@ -240,7 +240,7 @@ describe("runs over HTTP", () => {
       const [command] = await edge.context.stores.inbox.pending(run.runId);
       const shard = shardOf(run.runId, edge.context.shards);
       expect(command).to.include({ kind: "stop", reason: "enough", operator: "ann", actor: "admin", shard });
-      expect(edge.letters).to.deep.include({ rootId: run.runId, to: null, message: null });
+      expect(edge.sentMessages).to.deep.include({ rootId: run.runId, to: null, message: null });
     });
 
     it("does not need a body", async () => {

@@ -10,7 +10,7 @@ import { Redis } from "ioredis";
 import { issueToken } from "../../src/app/identity/tokens.ts";
 import type { StartedNode } from "../../src/node/node.ts";
 import { TestAgent } from "../agent/test-agent.ts";
-import { openTestPlanes, type TestPlanes } from "../support/plane.ts";
+import { openTestNodes, type TestNodes } from "../support/nodes.ts";
 import { until } from "../support/until.ts";
 
 const RUNS = 10;
@@ -37,33 +37,33 @@ type Costs = Record<keyof typeof LIMITS, number>;
 
 describe("a run of one step", function () {
   this.timeout(60_000);
-  let planes: TestPlanes;
-  let plane: StartedNode;
+  let nodes: TestNodes;
+  let node: StartedNode;
   let agent: TestAgent;
   let agentDir: string;
   let monitor: Redis;
 
   before(async () => {
-    planes = await openTestPlanes({ shards: 2 });
+    nodes = await openTestNodes({ shards: 2 });
     // While nobody else calls: the client breaks when a call that it is told of comes with the answer to its own.
-    const redis = new Redis(planes.redis.url);
+    const redis = new Redis(nodes.redis.url);
     monitor = await redis.monitor();
     redis.disconnect();
-    plane = await planes.start("edge,gateway,worker");
+    node = await nodes.start("edge,gateway,worker");
     agentDir = await mkdtemp(join(tmpdir(), "millrace-agent-"));
-    const registrationToken = await issueToken(plane.context, {
+    const registrationToken = await issueToken(node.context, {
       kind: "registration",
       subject: "usr_1",
       name: "agents",
     });
     agent = new TestAgent({
-      address: plane.grpc!,
+      address: node.grpc!,
       dataDir: agentDir,
       name: "only",
       labels: {},
       slots: 1,
       registrationToken,
-      log: plane.context.log,
+      log: node.context.log,
       facts: true,
       minFreeDisk: { bytes: 0, percent: 0 },
       logBufferBytes: 0,
@@ -74,14 +74,14 @@ describe("a run of one step", function () {
   after(async () => {
     monitor.disconnect();
     await agent.kill();
-    await planes.close();
+    await nodes.close();
     await rm(agentDir, { recursive: true, force: true });
   });
 
   async function call<T>(path: string, body?: object): Promise<T> {
-    const response = await fetch(`http://${plane.http}/api/v1/pipelines${path}`, {
+    const response = await fetch(`http://${node.http}/api/v1/pipelines${path}`, {
       method: body === undefined ? "GET" : "POST",
-      headers: { authorization: `Bearer ${plane.adminToken}`, "content-type": "application/json" },
+      headers: { authorization: `Bearer ${node.adminToken}`, "content-type": "application/json" },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     return ((await response.json()) as { detail: T }).detail;
@@ -89,12 +89,12 @@ describe("a run of one step", function () {
 
   async function run(pipelineId: string): Promise<void> {
     const { runId } = await call<{ runId: string }>(`/${pipelineId}/trigger`, {});
-    const { aggregates } = plane.context.stores;
+    const { aggregates } = node.context.stores;
     await until("the run is settled", async () => (await aggregates.loadHead(runId as never))?.settled);
   }
 
   async function kernelTotals(): Promise<{ readonly turns: number; readonly decided: number }> {
-    const text = await (await fetch(`http://${plane.metrics}/metrics`)).text();
+    const text = await (await fetch(`http://${node.metrics}/metrics`)).text();
     const read = (kind: string) => Number(new RegExp(`millrace_kernel{kind="${kind}"} (\\d+)`).exec(text)![1]);
     return { turns: read("turns"), decided: read("decided") };
   }
@@ -113,7 +113,7 @@ describe("a run of one step", function () {
       "board calls": 0,
       publications: 0,
     };
-    const restore = countWrites(plane.context.stores, () => total["store writes"]++);
+    const restore = countWrites(node.context.stores, () => total["store writes"]++);
     monitor.on("monitor", (_, [name = "", , , key = ""]: string[], source: string) => {
       // What a script does by itself is no call; owners renew their leases whatever runs.
       if (source === "lua") return;

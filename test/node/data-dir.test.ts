@@ -5,7 +5,7 @@ import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { claimDataDir, defaultDataDir } from "../../src/node/data-dir.ts";
-import { keptSigningKey } from "../../src/node/signing-key.ts";
+import { readOrMakeSigningKey } from "../../src/node/signing-key.ts";
 import { MillraceError } from "../../src/domain/errors.ts";
 import { TSX } from "../support/processes.ts";
 
@@ -79,15 +79,15 @@ describe("the data directory", () => {
   });
 
   it("keeps one signing key, for its owner alone", async () => {
-    const keys = await Promise.all([keptSigningKey(folder), keptSigningKey(folder)]);
+    const keys = await Promise.all([readOrMakeSigningKey(folder), readOrMakeSigningKey(folder)]);
     expect(keys[0]).to.have.length(32);
     expect(keys[0]).to.deep.equal(keys[1]);
-    expect(await keptSigningKey(folder)).to.deep.equal(keys[0]);
+    expect(await readOrMakeSigningKey(folder)).to.deep.equal(keys[0]);
     expect((await stat(join(folder, "signing.key"))).mode & 0o777).to.equal(0o600);
   });
 
   it("says so when the signing key is damaged", async () => {
     await writeFile(join(folder, "signing.key"), "abc");
-    expect((await refusal(keptSigningKey(folder))).message).to.contain("signing.key is damaged");
+    expect((await refusal(readOrMakeSigningKey(folder))).message).to.contain("signing.key is damaged");
   });
 });

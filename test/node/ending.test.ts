@@ -44,9 +44,9 @@ describe("ending", () => {
   it("ends a process that hangs on ours by a lifeline when ours is killed", async () => {
     const ours = runScript(`
       import { spawn } from "node:child_process";
-      import { endWithUs } from ${source("node/lifeline.ts")};
+      import { endWithThisProcess } from ${source("node/lifeline.ts")};
       const child = spawn("sleep", ["60"], { detached: true, stdio: "ignore" });
-      endWithUs(child.pid);
+      endWithThisProcess(child.pid);
       process.stdout.write(String(child.pid));
       setInterval(() => {}, 1000);
     `);
@@ -59,9 +59,9 @@ describe("ending", () => {
   it("leaves it alone when the lifeline was taken back", async () => {
     const ours = runScript(`
       import { spawn } from "node:child_process";
-      import { endWithUs } from ${source("node/lifeline.ts")};
+      import { endWithThisProcess } from ${source("node/lifeline.ts")};
       const child = spawn("sleep", ["60"], { detached: true, stdio: "ignore" });
-      const watcher = endWithUs(child.pid);
+      const watcher = endWithThisProcess(child.pid);
       watcher();
       process.stdout.write(String(child.pid), () => process.exit());
     `);

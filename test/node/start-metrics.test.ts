@@ -8,28 +8,28 @@ import type { StartTiming } from "../../src/app/runs/start-timing.ts";
 import { issueToken } from "../../src/app/identity/tokens.ts";
 import type { StartedNode } from "../../src/node/node.ts";
 import { SILENT, TestAgent } from "../agent/test-agent.ts";
-import { openTestPlanes, type TestPlanes } from "../support/plane.ts";
+import { openTestNodes, type TestNodes } from "../support/nodes.ts";
 import { until } from "../support/until.ts";
 
 const WAIT_MS = 400;
 
 describe("an installation whose starts wait", function () {
   this.timeout(60_000);
-  let planes: TestPlanes;
+  let nodes: TestNodes;
   let edge: StartedNode;
   let worker: StartedNode;
   let agent: TestAgent | undefined;
   let agentDir: string;
 
   before(async () => {
-    planes = await openTestPlanes({ shards: 4 });
-    edge = await planes.start("edge,gateway");
-    worker = await planes.start("worker");
+    nodes = await openTestNodes({ shards: 4 });
+    edge = await nodes.start("edge,gateway");
+    worker = await nodes.start("worker");
     agentDir = await mkdtemp(join(tmpdir(), "millrace-agent-"));
   });
   after(async () => {
     await agent?.kill();
-    await planes.close();
+    await nodes.close();
     await rm(agentDir, { recursive: true, force: true });
   });
 

@@ -18,7 +18,7 @@ import { TlsFiles } from "../../src/node/tls-files.ts";
 import { bearer, Channel, Gateway, invoke, refusal } from "../grpc/gateway.ts";
 import { type Certificate, makeCertificate } from "../support/certificates.ts";
 import { silentLog } from "../support/kernel-ports.ts";
-import { openTestPlanes } from "../support/plane.ts";
+import { openTestNodes } from "../support/nodes.ts";
 import { until } from "../support/until.ts";
 
 const authority = makeCertificate({ name: "authority" });
@@ -187,9 +187,9 @@ describe("TLS of a listener", () => {
         [`MILLRACE_${listener}_TLS_KEY_FILE`, keyFile],
       ]),
     );
-    const planes = await openTestPlanes({ shards: 1 });
-    closings.push(() => planes.close());
-    const { http, grpc, metrics } = await planes.start("edge,gateway,worker", variables);
+    const nodes = await openTestNodes({ shards: 1 });
+    closings.push(() => nodes.close());
+    const { http, grpc, metrics } = await nodes.start("edge,gateway,worker", variables);
     const fetchSecurely = (url: string) =>
       new Promise<number | undefined>((resolve, reject) => {
         const request = get(url, { ca: authority.certificate, agent: false }, (response) => {

@@ -20,12 +20,12 @@ const SCHEMA: JsonSchema = {
 };
 /** What `${{ ... }}` in a text would be. */
 const told = (args: unknown, schema: JsonSchema | null = SCHEMA): readonly string[] => {
-  const isLate = (path: ArgsPath): boolean => {
+  const isDeferred = (path: ArgsPath): boolean => {
     let value = args;
     for (const part of path) value = (value as Record<string | number, unknown>)[part];
     return typeof value === "string" && value.includes("${{");
   };
-  return checkArgs(schema, args, isLate).map(({ path, message }) => `${path.join(".")}: ${message}`);
+  return checkArgs(schema, args, isDeferred).map(({ path, message }) => `${path.join(".")}: ${message}`);
 };
 
 describe("arguments of a plugin", () => {

@@ -62,14 +62,14 @@ describe("a plugin's manifest", () => {
       "platforms: [Linux]",
     );
     expect(problemsIn(text)).to.deep.equal([
-      "plugin.yaml:1:1: `name` must be names of letters, digits, `_`, `-` and `.`, separated by `/`, none of which is `versions`",
+      "plugin.yaml:1:1: `name` must be names of letters, digits, `_`, `-` and `.`, separated by `/`; no name can be `versions`",
       "plugin.yaml:2:1: `version` must be a string: put it in quotes",
       'plugin.yaml:3:1: unknown key "actons" (did you mean "actions"?)',
       "plugin.yaml:5:3: `actions.apply.command` is required",
       'plugin.yaml:6:5: unknown key "comand" (did you mean "command"?)',
-      "plugin.yaml:7:3: `actions.9` must begin with a letter or `_` and go on with at most 63 letters, digits, `_` and `-`",
+      "plugin.yaml:7:3: `actions.9` must begin with a letter or `_`, followed by at most 63 letters, digits, `_` or `-`",
       "plugin.yaml:8:11: `actions.test.command` must name a program",
-      "plugin.yaml:9:13: `platforms.0` must be such as linux or linux/x64",
+      "plugin.yaml:9:13: `platforms.0` must be a platform such as linux or linux/x64",
     ]);
   });
 
@@ -79,8 +79,8 @@ describe("a plugin's manifest", () => {
       `${GOOD}defaultAction: aply\n`,
       'plugin.yaml:7:1: there is no action "aply" (did you mean "apply"?)',
     ],
-    ["a key twice", `${GOOD}name: b\n`, 'plugin.yaml:7:1: the key "name" stands in this map already'],
-    ["no YAML", "name: [", "plugin.yaml:1:8: a list before this has no `]`"],
+    ["a key twice", `${GOOD}name: b\n`, 'plugin.yaml:7:1: this map already has the key "name"'],
+    ["no YAML", "name: [", "plugin.yaml:1:8: YAML expects a `]` before this: a list in brackets is not closed"],
     ["something else", "- a", "plugin.yaml:1:1: the manifest must be a map"],
     ["nothing", "", "plugin.yaml:1:1: the manifest must be a map"],
     ["too much", `# ${"x".repeat(70_000)}`, "plugin.yaml:1:1: a manifest may have 65536 bytes; this one is larger"],
@@ -92,7 +92,7 @@ describe("a plugin's manifest", () => {
   }
 
   for (const [what, schema, told] of [
-    ["of another type", "{ type: strin }", "is no JSON Schema: /type must be equal to one of the allowed values"],
+    ["of another type", "{ type: strin }", "is not a JSON Schema: /type must be equal to one of the allowed values"],
     ["with a keyword that is none", "{ requird: [a] }", 'cannot be used: strict mode: unknown keyword: "requird"'],
     ["with a reference into nothing", "{ $ref: '#/nowhere' }", "cannot be used: can't resolve reference #/nowhere"],
     ["of another dialect", "{ $schema: 'http://json-schema.org/draft-07/schema#' }", "must be of JSON Schema 2020-12"],

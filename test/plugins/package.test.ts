@@ -53,10 +53,10 @@ describe("a plugin's package", () => {
   });
 
   for (const [what, entries, told] of [
-    ["a path out of it", [{ name: "../x", text: "x" }], '"../x" is no path within the plugin'],
-    ["an absolute path", [{ name: "/etc/x", text: "x" }], '"/etc/x" is no path within the plugin'],
-    ["a path through above", [{ name: "a/../../x", text: "x" }], "is no path within the plugin"],
-    ["a folder out of it", [{ name: "../x/", type: "directory" }], "is no path within the plugin"],
+    ["a path out of it", [{ name: "../x", text: "x" }], '"../x" is not a path within the plugin'],
+    ["an absolute path", [{ name: "/etc/x", text: "x" }], '"/etc/x" is not a path within the plugin'],
+    ["a path through above", [{ name: "a/../../x", text: "x" }], "is not a path within the plugin"],
+    ["a folder out of it", [{ name: "../x/", type: "directory" }], "is not a path within the plugin"],
     ["a symbolic link", [{ name: "x", type: "symlink", linkname: "/etc/passwd" }], '"x" is a symlink'],
     ["a link", [{ name: "x", type: "link", linkname: "plugin.yaml" }], '"x" is a link'],
     ["a pipe", [{ name: "x", type: "fifo" }], '"x" is a fifo'],
@@ -128,7 +128,7 @@ describe("a plugin's package", () => {
     ]);
     const text = "{ name: a, version: 1.0.0, actions: { b: { command: [sh, ./gone.sh] } } }";
     expect((await refusal(await rawPackage([{ name: "plugin.yaml", text }]))).message).to.include(
-      '"./gone.sh", which is no file',
+      '"./gone.sh", which is not a file',
     );
   });
 });

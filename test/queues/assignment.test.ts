@@ -13,7 +13,7 @@ function loads(owners: readonly string[]): readonly number[] {
 }
 
 describe("the assignment of shards", () => {
-  it("gives every shard to a member, evenly, whatever the order of the members", () => {
+  it("gives every shard to a member, evenly, in any order of the members", () => {
     fc.assert(
       fc.property(nodes, shards, (members, count) => {
         const owners = assignShards(members, count);
@@ -33,19 +33,20 @@ describe("the assignment of shards", () => {
         const before = assignShards(members, 64);
         const after = assignShards([...members, joining], 64);
         const moved = after.filter((owner, shard) => owner !== before[shard]).length;
-        // A quota moves some shards between the old nodes too; half of all is far from reshuffling everything.
+        // The bound for each node moves some shards between the old nodes too; moving half of all is far from moving
+        // everything.
         expect(moved).to.be.at.most(Math.ceil(64 / (members.length + 1)) + 32);
       }),
     );
   });
 
-  it("of nobody is empty", () => {
+  it("is empty without members", () => {
     expect(assignShards([], 16)).to.deep.equal([]);
   });
 });
 
 describe("the shard of a root", () => {
-  it("is stable: stored runs are found by it", () => {
+  it("is stable, so that stored runs are found", () => {
     expect(["run_01JD0000000000000000000000", "", "x"].map((id) => shardOf(id, 16))).to.deep.equal(
       ["run_01JD0000000000000000000000", "", "x"].map((id) => shardOf(id, 16)),
     );

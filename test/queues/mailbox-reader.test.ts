@@ -12,7 +12,7 @@ const ROUNDS = 60;
 const ENVELOPES = 6;
 
 describe("the reader of a mailbox", () => {
-  it("leaves nothing active when it is closed amid its work", async function () {
+  it("leaves no envelope active when it is closed during its work", async function () {
     this.timeout(40_000);
     const redis = await startTestRedis();
     const client = connectRedis({ url: redis.url }, { role: "consumer", log: silentLog });
@@ -26,7 +26,7 @@ describe("the reader of a mailbox", () => {
         const enough = 1 + (round % ENVELOPES);
         const closed = new Promise<void>((resolve, reject) => {
           const receive = async (): Promise<void> => {
-            // While it is settled, the reader fetches the next one.
+            // The reader fetches the next envelope while it settles this one.
             if (++received === enough) setImmediate(() => void reader.close().then(resolve, reject));
           };
           const reader = new MailboxReader({ redis: client, shard: SHARD, queue, receive, log: silentLog });

@@ -5,7 +5,7 @@ import { silentLog } from "../support/kernel-ports.ts";
 import { startTestRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
-describe("a sender of letters", () => {
+describe("a mailbox sender", () => {
   it("that is first used while Redis is away sends once Redis is back", async function () {
     this.timeout(40_000);
     const redis = await startTestRedis();
@@ -14,10 +14,10 @@ describe("a sender of letters", () => {
     try {
       await client.ping();
       await redis.kill();
-      const letter = { rootId: "run_1", to: null, message: null };
-      const trial = () => sender.sendAt(letter, Date.now() + 60_000, "timer").then(() => "sent", String);
+      const message = { rootId: "run_1", to: null, message: null };
+      const trial = () => sender.sendAt(message, Date.now() + 60_000, "timer").then(() => "sent", String);
       const first = trial();
-      await until("Redis is missed", () =>
+      await until("Redis does not answer", () =>
         client.ping().then(
           () => false,
           () => true,
@@ -25,7 +25,7 @@ describe("a sender of letters", () => {
       );
       await redis.restart();
       await first;
-      expect(await until("a letter is sent", async () => ((await trial()) === "sent" ? "sent" : undefined))).to.equal(
+      expect(await until("a message is sent", async () => ((await trial()) === "sent" ? "sent" : undefined))).to.equal(
         "sent",
       );
     } finally {

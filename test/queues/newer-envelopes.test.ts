@@ -12,13 +12,12 @@ import { startTestRedis, type TestRedis } from "../support/redis.ts";
 import { openTestSqlite } from "../support/stores.ts";
 import { until } from "../support/until.ts";
 
-/** Of a release that wraps messages. */
+/** The format of a release that wraps messages. */
 const nextFormat = (writes: number): MessageFormat => ({
   schema: 2,
   writes: () => writes,
-  read: (letter, schema) =>
-    schema === 1 ? letter : { ...letter, message: (letter.message as { wrapped: unknown }).wrapped },
-  write: (letter, schema) => (schema === 1 ? letter : { ...letter, message: { wrapped: letter.message } }),
+  read: (sent, schema) => (schema === 1 ? sent : { ...sent, message: (sent.message as { wrapped: unknown }).wrapped }),
+  write: (sent, schema) => (schema === 1 ? sent : { ...sent, message: { wrapped: sent.message } }),
 });
 
 describe("mailboxes between two releases", () => {
@@ -71,7 +70,7 @@ describe("mailboxes between two releases", () => {
       handler: {
         open: () => Promise.resolve(),
         redisLost: () => Promise.resolve(),
-        receive: async (_shard, letters) => void received.push(...letters),
+        receive: async (_shard, messages) => void received.push(...messages),
         drain: () => Promise.resolve(),
         close: () => {},
       },
@@ -85,20 +84,20 @@ describe("mailboxes between two releases", () => {
     return { owner, received };
   }
 
-  const letter = (message: unknown): AddressedMessage => ({
+  const addressed = (message: unknown): AddressedMessage => ({
     rootId: "run_1",
     to: { kind: "run", id: "run_1" },
     message,
   });
 
-  it("carry letters of both, either way, while the newer one writes the old schema", async () => {
+  it("carry messages both ways while the newer release writes the old schema", async () => {
     const { owner, received } = await own(UNVERSIONED_FORMAT);
-    await senderOf(nextFormat(1)).send(letter("to the old"));
+    await senderOf(nextFormat(1)).send(addressed("to the old"));
     await until("it is there", () => received.length === 1);
     await owner.stop();
     const next = await own(nextFormat(1));
-    await senderOf(UNVERSIONED_FORMAT).send(letter("from the old"));
-    await senderOf(nextFormat(2)).send(letter("from the new"));
+    await senderOf(UNVERSIONED_FORMAT).send(addressed("from the old"));
+    await senderOf(nextFormat(2)).send(addressed("from the new"));
     await until("both are there", () => next.received.length === 2);
     expect([...received, ...next.received].map(({ message }) => message)).to.deep.equal([
       "to the old",
@@ -107,12 +106,12 @@ describe("mailboxes between two releases", () => {
     ]);
   });
 
-  it("keep what an old owner cannot read, with an alarm, and hand it to the newer one that follows", async () => {
+  it("keep envelopes that an old owner cannot read, with an alarm, for a newer owner", async () => {
     const old = await own(UNVERSIONED_FORMAT);
     const sender = senderOf(nextFormat(2));
-    for (let at = 0; at < 30; at++) await sender.send(letter(at));
-    await senderOf(UNVERSIONED_FORMAT).send(letter("readable"));
-    await until("the rest is taken", () => old.received.length === 1);
+    for (let at = 0; at < 30; at++) await sender.send(addressed(at));
+    await senderOf(UNVERSIONED_FORMAT).send(addressed("readable"));
+    await until("the readable one is received", () => old.received.length === 1);
     await until("an alarm for each", () => alarms.length === 30);
     expect(alarms[0]).to.equal("the envelope has schema 2, and this node reads up to 1: upgrade this node");
     const queue = new Queue(mailboxName(0), mailboxOptions(connect(), 0));
@@ -121,12 +120,12 @@ describe("mailboxes between two releases", () => {
       await old.owner.stop();
 
       const another = await own(UNVERSIONED_FORMAT);
-      await until("another old one fails on each once more", () => alarms.length === 60);
+      await until("another old owner fails on each once more", () => alarms.length === 60);
       expect(await queue.getJobCountByTypes("failed", "wait", "active")).to.equal(30);
       await another.owner.stop();
 
       const next = await own(nextFormat(2));
-      await until("the newer one has all", () => next.received.length === 30);
+      await until("the newer owner has received all", () => next.received.length === 30);
       expect(next.received.map(({ message }) => message)).to.have.members(Array.from({ length: 30 }, (_, at) => at));
       await until(
         "the mailbox is empty",

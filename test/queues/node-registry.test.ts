@@ -41,7 +41,7 @@ describe("the registry of nodes", function () {
   const idsOf = async (registry: NodeRegistry): Promise<readonly string[]> =>
     (await registry.list()).map(({ nodeId }) => nodeId);
 
-  it("lists who has announced itself, oldest first, until it leaves", async () => {
+  it("lists the nodes that have announced themselves, oldest first, until they leave", async () => {
     const [young, old] = [registryOf(record("young", 2)), registryOf(record("old", 1))];
     await young.start();
     await old.start();
@@ -50,30 +50,30 @@ describe("the registry of nodes", function () {
     expect(await idsOf(young)).to.deep.equal(["young"]);
   });
 
-  it("counts a node that falls silent as gone after 5 s, and forgets it", async () => {
+  it("drops a node that has been silent for 5 s", async () => {
     const connection = connectRedis({ url: redis.url }, { role: "edge", log: silentLog });
     await registryOf(record("dead", 1), connection).start();
     const reader = registryOf(record("reader", 2));
     const silentSince = performance.now();
     connection.disconnect();
     expect(await idsOf(reader)).to.deep.equal(["dead"]);
-    await until("the dead one is gone", async () => (await reader.list()).length === 0);
+    await until("the dead node is gone", async () => (await reader.list()).length === 0);
     expect(performance.now() - silentSince).to.be.within(4_500, 6_500);
     await reader.start();
     expect(await client.zcard("{millrace}:nodes")).to.equal(1);
   });
 
-  it("announces itself again after Redis was lost with all that it held, and says meanwhile that it cannot tell", async () => {
+  it("announces its node again after a loss of Redis, and rejects a list before that", async () => {
     const registry = registryOf(record("survivor", 1));
     await registry.start();
     await redis.kill();
     const failure = await registry.list().catch((error: unknown) => error);
     expect(failure).to.be.instanceOf(Error);
     await redis.restart();
-    await until("it is there again", async () => (await idsOf(registry)).includes("survivor"));
+    await until("the node is listed again", async () => (await idsOf(registry)).includes("survivor"));
   });
 
-  it("rejects a start without Redis, and leaves nothing running", async () => {
+  it("rejects a start without Redis, and leaves no timer running", async () => {
     await redis.kill();
     const failure = await registryOf(record("early", 1))
       .start()

@@ -1,4 +1,6 @@
-/** An owner of shards as a process of its own, to be killed or stopped: takes mail and never finishes with it. */
+/**
+ * An owner of shards in a process of its own, which tests kill or stop: it receives envelopes and never settles them.
+ */
 import { randomUUID } from "node:crypto";
 import { ShardOwner } from "../../queues/shard-owner.ts";
 import { openSqliteStores } from "../../src/stores/sqlite/open.ts";
@@ -15,8 +17,8 @@ const owner = new ShardOwner({
   handler: {
     open: (shard) => Promise.resolve(say(`opened ${shard}`)),
     redisLost: () => Promise.resolve(),
-    receive: (_, letters) => {
-      for (const { rootId } of letters) say(`received ${rootId}`);
+    receive: (_, messages) => {
+      for (const { rootId } of messages) say(`received ${rootId}`);
       return new Promise(() => undefined);
     },
     drain: () => Promise.resolve(),

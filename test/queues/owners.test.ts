@@ -17,7 +17,7 @@ import { until } from "../support/until.ts";
 const SHARDS = 4;
 const WITNESS = "{elsewhere}:generation";
 
-/** Who holds which shard, over all owners of a test: two at a time would be the end of every promise. */
+/** The owner of each shard, over all owners of a test. Two owners of one shard at a time are a violation. */
 class Holdings {
   readonly holders = new Map<number, string>();
   readonly violations: string[] = [];
@@ -28,9 +28,9 @@ class RecordingHandler implements ShardHandler {
   readonly received: AddressedMessage[] = [];
   readonly lost: number[] = [];
   readonly #holdings: Holdings;
-  /** Letters wait here while it is set. */
+  /** While it is set, received messages wait for it. */
   gate: Promise<void> | undefined;
-  /** A recovery ends with it while it is set. */
+  /** While it is set, a recovery waits for it. */
   recovery: Promise<void> | undefined;
 
   constructor(holdings: Holdings) {
@@ -48,10 +48,10 @@ class RecordingHandler implements ShardHandler {
     await this.recovery;
   }
 
-  async receive(shard: number, letters: readonly AddressedMessage[]): Promise<void> {
+  async receive(shard: number, messages: readonly AddressedMessage[]): Promise<void> {
     if (this.#holdings.holders.get(shard) !== this.name)
-      this.#holdings.violations.push(`mail of shard ${shard} went astray`);
-    this.received.push(...letters);
+      this.#holdings.violations.push(`a node that does not own shard ${shard} received its messages`);
+    this.received.push(...messages);
     await this.gate;
   }
 
@@ -128,51 +128,51 @@ describe("owners of shards", function () {
     return { child, said };
   }
 
-  const letterTo = (rootId: string): AddressedMessage => ({ rootId, to: null, message: null });
+  const messageTo = (rootId: string): AddressedMessage => ({ rootId, to: null, message: null });
   const rootsOf = (count: number): readonly string[] => Array.from({ length: count }, () => `run_${randomUUID()}`);
   const receivedBy = (...handlers: readonly RecordingHandler[]): Set<string> =>
     new Set(handlers.flatMap(({ received }) => received.map(({ rootId }) => rootId)));
 
-  it("take all shards when alone, and get every letter, whoever sends together", async () => {
+  it("take all shards when alone, and receive every message once", async () => {
     const { owner, handler } = await own();
     await until("all are owned", () => owner.owned().length === SHARDS);
     const roots = rootsOf(500);
-    await Promise.all(roots.map((rootId) => sender.send(letterTo(rootId))));
-    await until("all letters are there", () => receivedBy(handler).size === roots.length);
+    await Promise.all(roots.map((rootId) => sender.send(messageTo(rootId))));
+    await until("all messages are received", () => receivedBy(handler).size === roots.length);
     expect(handler.received).to.have.length(roots.length);
   });
 
-  it("get a letter for later when it is due, and a repeat of it not at all", async () => {
+  it("receive a delayed message when it is due, and a repeat of it not at all", async () => {
     const { handler } = await own();
     const dueAt = Date.now() + 400;
-    const letter = letterTo("run_timer");
-    await sender.sendAt(letter, dueAt, "job_1.timeout:1");
-    await sender.sendAt(letter, dueAt, "job_1.timeout:1");
+    const message = messageTo("run_timer");
+    await sender.sendAt(message, dueAt, "job_1.timeout:1");
+    await sender.sendAt(message, dueAt, "job_1.timeout:1");
     await until("it fires", () => handler.received.length > 0);
     expect(Date.now()).to.be.within(dueAt - 20, dueAt + 1_500);
-    await sender.send(letterTo("run_other"));
-    await until("the next letter is there", () => receivedBy(handler).has("run_other"));
+    await sender.send(messageTo("run_other"));
+    await until("the next message is received", () => receivedBy(handler).has("run_other"));
     expect(handler.received).to.have.length(2);
   });
 
-  it("share when a second one comes, and hand over in good order when one leaves", async () => {
+  it("share the shards when a second one starts, and hand them over when one leaves", async () => {
     const first = await own();
     await until("all are owned", () => first.owner.owned().length === SHARDS);
     const second = await own();
     await until("they share", () => first.owner.owned().length === 2 && second.owner.owned().length === 2);
     const roots = rootsOf(200);
-    const sending = Promise.all(roots.map((rootId) => sender.send(letterTo(rootId))));
+    const sending = Promise.all(roots.map((rootId) => sender.send(messageTo(rootId))));
     await first.owner.stop();
     await sending;
-    await until("all letters are there", () => receivedBy(first.handler, second.handler).size === roots.length);
+    await until("all messages are received", () => receivedBy(first.handler, second.handler).size === roots.length);
     await until("the second owns all", () => second.owner.owned().length === SHARDS, 2_000);
   });
 
-  it("take over from a dead one within 5 s, with the mail that it had in hand", async () => {
+  it("take over from a dead one within 5 s, with the envelopes that it had fetched", async () => {
     const dead = await ownInProcess();
     const roots = rootsOf(100);
-    for (const rootId of roots) await sender.send(letterTo(rootId));
-    await until("it has mail in hand", () => dead.said("received").length >= 50);
+    for (const rootId of roots) await sender.send(messageTo(rootId));
+    await until("it has fetched envelopes", () => dead.said("received").length >= 50);
     const living = await own();
     dead.child.kill("SIGKILL");
     const since = performance.now();
@@ -181,43 +181,43 @@ describe("owners of shards", function () {
     expect(living.owner.owned()).to.have.length(SHARDS);
   });
 
-  it("give way when they come back from a long sleep, and their mail is not lost", async () => {
+  it("close their shards after a long sleep, and lose no envelope that they had fetched", async () => {
     const zombie = await ownInProcess();
     const roots = rootsOf(60);
-    for (const rootId of roots) await sender.send(letterTo(rootId));
-    await until("it has mail in hand", () => zombie.said("received").length >= 40);
+    for (const rootId of roots) await sender.send(messageTo(rootId));
+    await until("it has fetched envelopes", () => zombie.said("received").length >= 40);
     zombie.child.kill("SIGSTOP");
     const living = await own();
     await until("all is taken over", () => living.owner.owned().length === SHARDS, 10_000);
     const before = zombie.said("received").length;
     zombie.child.kill("SIGCONT");
-    await until("the zombie closes what it had", () => zombie.said("closed").length >= SHARDS, 5_000);
-    // It is a member again then, and shards come back to it with their mail.
+    await until("the zombie closes its shards", () => zombie.said("closed").length >= SHARDS, 5_000);
+    // The zombie is a member again then, and shards come back to it with their envelopes.
     const again = (): readonly string[] =>
       zombie
         .said("received")
         .slice(before)
         .map((line) => line.split(" ")[1]!);
     await until(
-      "all mail is delivered again",
+      "all messages are received again",
       () => new Set([...receivedBy(living.handler), ...again()]).size === roots.length,
       15_000,
     );
   });
 
-  it("are told when Redis was emptied, and mail goes on", async () => {
+  it("recover each shard when Redis was emptied, and receive messages again", async () => {
     const { owner, handler } = await own();
     await until("all are owned", () => owner.owned().length === SHARDS);
     await client.flushall();
     await until("each shard knows", () => new Set(handler.lost).size === SHARDS);
-    await sender.send(letterTo("run_after"));
-    await until("mail flows", () => receivedBy(handler).has("run_after"));
+    await sender.send(messageTo("run_after"));
+    await until("messages arrive", () => receivedBy(handler).has("run_after"));
   });
 
-  it("are told when what lies beside the mailboxes is lost, as on another master of a cluster", async () => {
+  it("recover each shard when the witness is lost, as on another master of a cluster", async () => {
     const { owner, handler } = await own();
     await until("all are owned", () => owner.owned().length === SHARDS);
-    await until("the witness is there", async () => (await client.exists(WITNESS)) === 1);
+    await until("the witness exists", async () => (await client.exists(WITNESS)) === 1);
     expect(handler.lost).to.deep.equal([]);
     await client.del(WITNESS);
     await until("each shard knows", () => new Set(handler.lost).size === SHARDS);
@@ -229,17 +229,17 @@ describe("owners of shards", function () {
     await until("all are owned", () => first.owner.owned().length === SHARDS);
     first.handler.recovery = new Promise(() => undefined);
     await client.flushall();
-    await until("it has begun", () => new Set(first.handler.lost).size === SHARDS);
+    await until("the recovery has begun", () => new Set(first.handler.lost).size === SHARDS);
     await first.owner.stop();
     const second = await own();
-    await until("the next one begins anew", () => new Set(second.handler.lost).size === SHARDS);
+    await until("the next owner starts it again", () => new Set(second.handler.lost).size === SHARDS);
     await second.owner.stop();
     const third = await own();
     await until("all are owned", () => third.owner.owned().length === SHARDS);
-    expect(third.handler.lost, "what was finished is not done again").to.deep.equal([]);
+    expect(third.handler.lost, "a finished recovery is not repeated").to.deep.equal([]);
   });
 
-  it("go on by themselves after Redis was gone for 15 s", async () => {
+  it("take their shards again by themselves after Redis was gone for 15 s", async () => {
     const { owner, handler } = await own();
     await until("all are owned", () => owner.owned().length === SHARDS);
     await redis.kill();
@@ -250,15 +250,15 @@ describe("owners of shards", function () {
     await until("all are owned again", () => owner.owned().length === SHARDS, 10_000);
     await until("each shard knows", () => new Set(handler.lost).size === SHARDS);
     await until("the edge can send again", () =>
-      sender.send(letterTo("run_after")).then(
+      sender.send(messageTo("run_after")).then(
         () => true,
         () => false,
       ),
     );
-    await until("mail flows", () => receivedBy(handler).has("run_after"));
+    await until("messages arrive", () => receivedBy(handler).has("run_after"));
   });
 
-  it("say by a canary that mail gets through", async () => {
+  it("report by a canary that envelopes get through", async () => {
     const { owner } = await own();
     await until("all are owned", () => owner.owned().length === SHARDS);
     expect(owner.health().every(({ ok }) => ok)).to.equal(true);

@@ -29,7 +29,7 @@ import { asId, newId, type PipelineId, type RunId, type UserId } from "../../src
 import { selectorMatches } from "../../src/domain/labels.ts";
 import type { Role } from "../../src/domain/roles.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
-import { STEPPED_AGENT, SteppedPlane } from "../support/stepped-plane.ts";
+import { STEPPED_NODE_AGENT, SteppedNode } from "../support/stepped-node.ts";
 import { sendAgentLost } from "../../src/app/agents/agent-removal.ts";
 
 /** What one run must come to. */
@@ -112,19 +112,19 @@ const ROUNDS = 1_000;
 const LABELS = { os: "linux" };
 
 export async function play(stores: Stores, text: string, scenario: Scenario): Promise<void> {
-  const plane = await SteppedPlane.open(stores);
+  const node = await SteppedNode.open(stores);
   try {
-    const player = new Player(plane, scenario);
+    const player = new Player(node, scenario);
     await player.begin(text);
     await player.goOn();
     await player.check();
   } finally {
-    await plane.stop();
+    await node.stop();
   }
 }
 
 class Player {
-  readonly #plane: SteppedPlane;
+  readonly #node: SteppedNode;
   readonly #scenario: Scenario;
   readonly #runs: RunId[] = [];
   readonly #acts: Act[];
@@ -136,14 +136,14 @@ class Player {
   readonly #unlisted: string[] = [];
   #pipelineId = asId<PipelineId>("");
 
-  constructor(plane: SteppedPlane, scenario: Scenario) {
-    this.#plane = plane;
+  constructor(node: SteppedNode, scenario: Scenario) {
+    this.#node = node;
     this.#scenario = scenario;
     this.#acts = [...(scenario.acts ?? [])];
   }
 
   async begin(text: string): Promise<void> {
-    const { context } = this.#plane;
+    const { context } = this.#node;
     const name = "scenario";
     const pipeline = await createPipeline(context, userOf(undefined), { name, defaultBranch: "main" });
     this.#pipelineId = pipeline.pipelineId;
@@ -155,7 +155,7 @@ class Player {
       message: "",
       editor: "ann",
       actor: "ann",
-      createdAt: this.#plane.now,
+      createdAt: this.#node.now,
     };
     await context.stores.pipelines.saveRevision(revision, null);
     await this.#trigger(this.#scenario.variables ?? {}, undefined);
@@ -163,13 +163,13 @@ class Player {
 
   async goOn(): Promise<void> {
     for (let round = 0; round < ROUNDS; round++) {
-      await this.#plane.settled();
+      await this.#node.settled();
       if ((await this.#actOnCondition()) || (await this.#work())) continue;
       const runs = await this.#details();
       const isOver = runs.every(({ endTime }) => endTime !== null);
       if (await this.#actUnconditionally()) continue;
       if (isOver) break;
-      if (!(await this.#plane.passToNextTimer())) break;
+      if (!(await this.#node.passToNextTimer())) break;
     }
     expect(this.#acts, "acts that never came to pass").to.deep.equal([]);
   }
@@ -182,7 +182,7 @@ class Player {
     [this.#scenario, ...others].forEach((expected, at) => this.#checkRun(runs[at]!, expected));
     if (says !== undefined) expect(this.#said).to.deep.equal(says);
     if (order !== undefined) expect(this.#order).to.deep.equal(order);
-    const letters = await this.#plane.context.stores.deadLetters.list({ offset: 0, limit: 10, descending: false });
+    const letters = await this.#node.context.stores.deadLetters.list({ offset: 0, limit: 10, descending: false });
     expect(letters, "messages that nobody could decide").to.deep.equal([]);
   }
 
@@ -218,7 +218,7 @@ class Player {
 
   #details(): Promise<RunDetail[]> {
     return Promise.all(
-      this.#runs.map((runId) => getRun(this.#plane.context, userOf(undefined), { runId, allAttempts: true })),
+      this.#runs.map((runId) => getRun(this.#node.context, userOf(undefined), { runId, allAttempts: true })),
     );
   }
 
@@ -251,7 +251,7 @@ class Player {
   /** What the list says of a run is what the run itself says, in short. */
   async #compareWithList({ runId, waitingFor, status }: RunDetail): Promise<void> {
     const query = { pipelineId: this.#pipelineId, page: 1, pageSize: 100, sort: "-createdAt" as const };
-    const { list } = await listRuns(this.#plane.context, userOf(undefined), query);
+    const { list } = await listRuns(this.#node.context, userOf(undefined), query);
     const row = list.find((each) => each.runId === runId);
     if (row?.status === status && row.waitingFor?.reason === waitingFor?.reason) return;
     this.#unlisted.push(`${runId}: ${waitingFor?.reason} is listed as ${row?.waitingFor?.reason}`);
@@ -269,7 +269,7 @@ class Player {
   }
 
   async #act(act: Act, user: UserCaller): Promise<void> {
-    const { context } = this.#plane;
+    const { context } = this.#node;
     const runId = this.#runs[act.run ?? 0]!;
     const input = { runId, pipelineId: this.#pipelineId };
     switch (act.do) {
@@ -305,10 +305,10 @@ class Player {
       }
       case "lose": {
         const { jobId } = (await this.#details())[act.run ?? 0]!.jobs.findLast(({ name }) => name === act.job)!;
-        return sendAgentLost(context, { runId, jobId }, { agentId: STEPPED_AGENT, bootId: "boot-1" }, "");
+        return sendAgentLost(context, { runId, jobId }, { agentId: STEPPED_NODE_AGENT, bootId: "boot-1" }, "");
       }
       case "pass":
-        return void (await this.#plane.passToNextTimer());
+        return void (await this.#node.passToNextTimer());
     }
   }
 
@@ -320,7 +320,7 @@ class Player {
   }
 
   async #vote(word: "approve" | "reject", runId: RunId, user: UserCaller): Promise<void> {
-    const { context } = this.#plane;
+    const { context } = this.#node;
     const { actors } = (await context.stores.aggregates.load(runId))!;
     const newest = actors.findLast(({ kind, index }) => kind === "approval" && index.status === "pending");
     const any = newest ?? actors.findLast(({ kind }) => kind === "approval");
@@ -329,21 +329,21 @@ class Player {
   }
 
   async #trigger(variables: Readonly<Record<string, string>>, as: string | undefined): Promise<void> {
-    const { runId } = await triggerRun(this.#plane.context, userOf(as), { pipelineId: this.#pipelineId, variables });
+    const { runId } = await triggerRun(this.#node.context, userOf(as), { pipelineId: this.#pipelineId, variables });
     this.#runs.push(runId);
   }
 
   /** What agents do; false when they have nothing to do. */
   async #work(): Promise<boolean> {
-    const { context, offers, notices } = this.#plane;
+    const { context, offers, notices } = this.#node;
     const offered = [...offers.values()].filter(({ selector }) => selectorMatches(selector, LABELS));
     for (const offer of offered) {
       offers.delete(offer.jobId);
       const { jobs } = await getRun(context, userOf(undefined), { runId: offer.runId, allAttempts: true });
       this.#order.push(jobs.find(({ jobId }) => jobId === offer.jobId)!.name);
       const taken = { ...offer, quotas: [] };
-      await requestClaim(context, { agentId: STEPPED_AGENT, bootId: "boot-1" }, taken, `claim-${offer.jobId}`);
-      await this.#plane.settled();
+      await requestClaim(context, { agentId: STEPPED_NODE_AGENT, bootId: "boot-1" }, taken, `claim-${offer.jobId}`);
+      await this.#node.settled();
     }
     const told = notices.splice(0);
     for (const notice of told) {
@@ -356,7 +356,7 @@ class Player {
   }
 
   async #take(order: GrantedStep): Promise<void> {
-    const { builder, context } = this.#plane;
+    const { builder, context } = this.#node;
     const dispatch = await builder.build(order);
     if (dispatch === undefined) return;
     const said = dispatch.env.findLast(([name]) => name === "SAYS")?.[1];
@@ -368,7 +368,7 @@ class Player {
     if ((script === "lose" || script === "unable") && !this.#lost.has(name)) {
       this.#lost.add(name);
       if (script === "unable") return this.#report(order, -1, "notStarted", []);
-      return sendAgentLost(context, order, { agentId: STEPPED_AGENT, bootId: "boot-1" }, "");
+      return sendAgentLost(context, order, { agentId: STEPPED_NODE_AGENT, bootId: "boot-1" }, "");
     }
     if (script === "deaf") return this.#report(order, -1, "started", []);
     this.#held.set(order.stepRunId, order);
@@ -379,7 +379,7 @@ class Player {
   }
 
   async #attemptOf({ stepRunId }: GrantedStep): Promise<number> {
-    const step = (await this.#plane.context.stores.aggregates.findStep(stepRunId))!;
+    const step = (await this.#node.context.stores.aggregates.findStep(stepRunId))!;
     return step.actor.index.attempt;
   }
 
@@ -391,8 +391,8 @@ class Player {
   ): Promise<void> {
     if (phase !== "started") this.#held.delete(stepRunId);
     const report = { stepRunId, token, phase, exitCode, reason: "", outputs, lastLine: 0, durationMs: 0, usage: null };
-    await reportStep(this.#plane.context, STEPPED_AGENT, report);
-    await this.#plane.settled();
+    await reportStep(this.#node.context, STEPPED_NODE_AGENT, report);
+    await this.#node.settled();
   }
 
   #named(text: string): string {

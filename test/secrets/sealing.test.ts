@@ -63,7 +63,7 @@ describe("a sealed secret", () => {
       .to.be.instanceOf(UnreadableSecretError)
       .with.property(
         "message",
-        `the secret KEY cannot be read: it is sealed with the master key ${key.id}, which is not here`,
+        `the secret KEY cannot be read: it is sealed with the master key ${key.id}, which was not found`,
       );
     expect(key.id)
       .to.match(/^[0-9a-f]{16}$/)

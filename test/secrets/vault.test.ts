@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { systemClock } from "../../src/domain/clock.ts";
 import { newId } from "../../src/domain/ids.ts";
-import { keptMasterKeys, makeMasterKey, masterKeyFile } from "../../src/node/master-key-files.ts";
+import { readOrMakeMasterKeys, makeMasterKey, masterKeyFile } from "../../src/node/master-key-files.ts";
 import { fixedKeys, type KeyRing, masterKey } from "../../src/secrets/master-keys.ts";
 import { resealAll } from "../../src/secrets/rotation.ts";
 import { UnreadableSecretError } from "../../src/secrets/sealing.ts";
@@ -105,12 +105,12 @@ describe("the vault", () => {
 
   describe("with keys in files", () => {
     it("has them made once, for this user alone, and finds new ones while it works", async () => {
-      const [one, other] = await Promise.all([keptMasterKeys(folder), keptMasterKeys(folder)]);
+      const [one, other] = await Promise.all([readOrMakeMasterKeys(folder), readOrMakeMasterKeys(folder)]);
       expect(await one.newest()).to.deep.equal(await other.newest());
       expect((await stat(masterKeyFile(folder, 1))).mode & 0o777).to.equal(0o600);
       await vaultWith(one).create(ofProject("A"), "first", "ann");
       await Promise.all([makeMasterKey(folder, 1), makeMasterKey(folder, 1)]);
-      const now = await keptMasterKeys(folder);
+      const now = await readOrMakeMasterKeys(folder);
       expect((await now.newest()).id).not.to.equal(
         (await store.list(ofProject(""), { page: 1, pageSize: 1 })).list[0]!.keyId,
       );
@@ -121,9 +121,9 @@ describe("the vault", () => {
     });
 
     it("says which file is damaged, and never makes another in its place", async () => {
-      await keptMasterKeys(folder);
+      await readOrMakeMasterKeys(folder);
       await writeFile(masterKeyFile(folder, 1), "hunter22");
-      const error = await keptMasterKeys(folder).catch((caught: unknown) => caught);
+      const error = await readOrMakeMasterKeys(folder).catch((caught: unknown) => caught);
       expect(error).to.include({ reason: "unavailable" });
       expect((error as Error).message)
         .to.include("no. 1")

@@ -97,7 +97,7 @@ describe("an embedded store", function () {
   it("that is damaged at its root is refused at the start, with what to do", async () => {
     await makeStore(1);
     await damage(0);
-    expect((await refusal(openSqliteStores({ path }))).message).to.include("is no database of millrace");
+    expect((await refusal(openSqliteStores({ path }))).message).to.include("is not a database of millrace");
   });
 
   it("that is damaged further on says so when that part is met, and is written no more", async () => {
@@ -213,7 +213,7 @@ describe("a node whose data directory cannot be used", function () {
       "no database, and long enough to be read as one".repeat(99),
     );
     expect(await refusalOf(join(world.folder, "data"))).to.match(
-      /^error: the store .*millrace.db is no database of millrace/,
+      /^error: the store .*millrace.db is not a database of millrace/,
     );
   });
 });

@@ -36,7 +36,7 @@ const SAMPLES: StoredParts = {
   group: { seats: [] },
   plan: PLAN,
   spec: jobSpecsOf(PLAN)[0]!,
-  letter: { to: { kind: "job", id: "job_1" }, message: { type: "cancel" } },
+  message: { to: { kind: "job", id: "job_1" }, message: { type: "cancel" } },
 };
 const PARTS = Object.keys(SAMPLES) as Part[];
 
@@ -44,7 +44,7 @@ describe("the stored format", () => {
   it("reads back what it wrote, with the newest schema and with the one before it", () => {
     const twice = formatOf([RENAMING, { upgrade: {}, downgrade: {} }]);
     for (const format of [STORED_FORMAT, formatOf([RENAMING]), twice, NEXT_FORMAT]) {
-      for (const schema of [format.schema, format.schema - 1].filter((each) => each > 0)) {
+      for (const schema of [format.schema, format.schema - 1].filter((number) => number > 0)) {
         for (const part of PARTS) {
           const isOfToday = format === STORED_FORMAT || format === NEXT_FORMAT;
           const value = isOfToday ? SAMPLES[part] : format.read(part, SAMPLES[part], 1);
@@ -55,7 +55,7 @@ describe("the stored format", () => {
     }
   });
 
-  it("gives back any state that went up one schema and down again", () => {
+  it("gives back every state that was upgraded by one schema and downgraded again", () => {
     const format = formatOf([RENAMING]);
     const names = fc.constantFrom("state", "fence", "grant", "remaining", "runId", "attempt", "other");
     fc.assert(
@@ -66,7 +66,7 @@ describe("the stored format", () => {
     );
   });
 
-  it("brings what is several schemas old to the newest, step by step", () => {
+  it("upgrades data that is several schemas old step by step", () => {
     const format = formatOf([
       { upgrade: { job: (job) => ({ ...job, trail: ["2"] }) }, downgrade: {} },
       { upgrade: { job: (job) => ({ ...job, trail: [...(job["trail"] as string[]), "3"] }) }, downgrade: {} },
@@ -77,15 +77,16 @@ describe("the stored format", () => {
     expect(format.read("job", { trail: [] }, 3)).to.deep.equal({ trail: [] });
   });
 
-  it("keeps the schema in a stored document, and away from those who work with it", () => {
+  it("keeps the schema number in the stored document and removes it on reading", () => {
     const stored = toStored(NEXT_FORMAT, "job", SAMPLES.job, NEXT_FORMAT.schema);
     expect(stored)
       .to.include({ schema: NEXT_FORMAT.schema, phase: "pending", newestToken: 0 })
       .and.not.have.any.keys("state", "fence");
     expect(fromStored(NEXT_FORMAT, "job", stored, "a job")).to.deep.equal(SAMPLES.job);
-    expect(fromStored(NEXT_FORMAT, "job", SAMPLES.job, "a job"), "one without a schema is of the first").to.deep.equal(
-      SAMPLES.job,
-    );
+    expect(
+      fromStored(NEXT_FORMAT, "job", SAMPLES.job, "a job"),
+      "a document without a schema has schema 1",
+    ).to.deep.equal(SAMPLES.job);
   });
 
   describe("of schema 2", () => {
@@ -95,7 +96,7 @@ describe("the stored format", () => {
     const job = { state: "pending", fence: 3 };
     const format = formatOf([CONDITIONS_AND_OUTPUTS]);
 
-    it("takes over runs of schema 1, and gives them back", () => {
+    it("upgrades runs of schema 1 and downgrades them again", () => {
       const upgraded = format.read("plan", plan, 1);
       expect(upgraded).to.have.nested.property("jobs[0].retry.attempts", 2);
       expect(upgraded).to.have.nested.property("jobs[0].steps[0].when", null);
@@ -104,20 +105,20 @@ describe("the stored format", () => {
       expect(format.write("job", format.read("job", job, 1), 1)).to.deep.equal(job);
     });
 
-    it("keeps what else a letter and a spec hold", () => {
-      const letter = { rootId: "run_1", to: null, message: { type: "reported", token: 1 } };
-      expect(format.read("letter", letter, 1)).to.deep.equal({
-        ...letter,
+    it("keeps the other fields of a message and of a job's spec", () => {
+      const addressed = { rootId: "run_1", to: null, message: { type: "reported", token: 1 } };
+      expect(format.read("message", addressed, 1)).to.deep.equal({
+        ...addressed,
         message: { hasOutputs: false, type: "reported", token: 1 },
       });
-      expect(format.write("letter", format.read("letter", letter, 1), 1)).to.deep.equal(letter);
-      const other = { ...letter, message: { type: "stop" } };
-      expect(format.read("letter", other, 1)).to.deep.equal(other);
+      expect(format.write("message", format.read("message", addressed, 1), 1)).to.deep.equal(addressed);
+      const other = { ...addressed, message: { type: "stop" } };
+      expect(format.read("message", other, 1)).to.deep.equal(other);
       const spec = { env: [], steps: [{ name: "s" }], more: 1 } as unknown as StoredParts["spec"];
       expect(format.write("spec", format.read("spec", spec, 1), 1)).to.deep.equal(spec);
     });
 
-    it("is not written as schema 1 where that would lose a condition or a retry", () => {
+    it("refuses to write a condition or a retry as schema 1", () => {
       const when = { written: "failure()", folded: "failure()" };
       const downgrade = CONDITIONS_AND_OUTPUTS.downgrade.plan!;
       for (const lossy of [planOf([[{ when }]]), planOf([[{ steps: [{ when }] }]]), planOf([[{ maxParallel: 2 }]])]) {
@@ -131,7 +132,7 @@ describe("the stored format", () => {
     const format = formatOf([CONDITIONS_AND_OUTPUTS, GATES_AND_RERUNS]);
     const plan = format.write("plan", PLAN, 2);
 
-    it("takes over runs of schema 2, and gives them back", () => {
+    it("upgrades runs of schema 2 and downgrades them again", () => {
       expect(plan).to.not.have.property("group");
       expect(plan).to.not.have.nested.property("jobs[0].approval");
       expect(format.read("plan", plan, 2)).to.deep.equal(PLAN);
@@ -144,18 +145,18 @@ describe("the stored format", () => {
       expect(format.read("origin", format.write("origin", head.origin, 2), 2)).to.deep.equal(head.origin);
     });
 
-    it("is not written as schema 2 where that would lose an approval, a group or what was run again", () => {
+    it("refuses to write an approval, a group or a rerun as schema 2", () => {
       const group = { name: "deploy", limit: 1, definedBy: "", onConflict: "queue" } as const;
       for (const lossy of [{ ...PLAN, group }, planOf([[{ group }]])]) {
-        expect(() => format.write("plan", lossy, 2)).to.throw("which knows no approvals and groups");
+        expect(() => format.write("plan", lossy, 2)).to.throw("does not support approvals and groups");
       }
       expect(() => format.write("origin", { ...head.origin, retryOf: head.rootId }, 2)).to.throw("run again");
     });
 
-    it("tells a node of schema 2 of a step that could not be started as of one that is lost", () => {
-      const letter = { to: SAMPLES.letter.to, message: { type: "reported", phase: "notStarted" } };
-      expect(format.write("letter", letter, 2).message).to.include({ phase: "lost" });
-      expect(format.write("letter", letter, 3).message).to.include({ phase: "notStarted" });
+    it("reports a step that was not started as lost to a node of schema 2", () => {
+      const addressed = { to: SAMPLES.message.to, message: { type: "reported", phase: "notStarted" } };
+      expect(format.write("message", addressed, 2).message).to.include({ phase: "lost" });
+      expect(format.write("message", addressed, 3).message).to.include({ phase: "notStarted" });
     });
   });
 
@@ -163,41 +164,41 @@ describe("the stored format", () => {
     const [spec] = jobSpecsOf(PLAN);
     const [step] = spec!.steps;
 
-    it("takes over jobs of schema 3, and gives them back", () => {
+    it("upgrades jobs of schema 3 and downgrades them again", () => {
       const third = STORED_FORMAT.write("spec", spec!, 3);
       expect(third.steps[0]).to.not.have.any.keys("secrets", "artifacts", "plugin");
       expect(STORED_FORMAT.read("spec", third, 3)).to.deep.equal(spec);
     });
 
-    it("is not written as schema 3 where a step would get nothing for its secret", () => {
+    it("refuses to write a step with a secret as schema 3", () => {
       const reading = { ...spec!, steps: [{ ...step!, secrets: ["KEY"] }] };
-      expect(() => STORED_FORMAT.write("spec", reading, 3)).to.throw("which knows no secrets");
+      expect(() => STORED_FORMAT.write("spec", reading, 3)).to.throw("does not support secrets");
     });
 
-    it("is not written as schema 3 where that would lose an artifact", () => {
+    it("refuses to write a step with an artifact as schema 3", () => {
       const artifacts = [{ name: "a", paths: ["a"], ifMissing: "error", retentionMs: null } as const];
       const lossy = { ...spec!, steps: [{ ...step!, artifacts }] };
-      expect(() => STORED_FORMAT.write("spec", lossy, 3)).to.throw("which knows no artifacts");
+      expect(() => STORED_FORMAT.write("spec", lossy, 3)).to.throw("does not support artifacts");
     });
 
-    it("is not written as schema 3 where that would lose a plugin", () => {
+    it("refuses to write a step with a plugin as schema 3", () => {
       const plugin = { sha256: "a".repeat(64), sizeBytes: 1 };
       const using = { ...spec!, steps: [{ ...step!, plugin }] };
-      expect(() => STORED_FORMAT.write("spec", using, 3)).to.throw("which knows no plugins");
+      expect(() => STORED_FORMAT.write("spec", using, 3)).to.throw("does not support plugins");
     });
 
-    it("keeps from schema 3 what a step has used up, and knows nothing of it from there", () => {
-      const { to } = SAMPLES.letter;
+    it("leaves the resource usage of a step out of schema 3, and reads it from there as unknown", () => {
+      const { to } = SAMPLES.message;
       const report = { type: "reported", phase: "succeeded" };
-      const written = STORED_FORMAT.write("letter", { to, message: { ...report, usage: { cpuMs: 1 } } }, 3);
+      const written = STORED_FORMAT.write("message", { to, message: { ...report, usage: { cpuMs: 1 } } }, 3);
       expect(written.message).to.deep.equal(report);
-      expect(STORED_FORMAT.read("letter", written, 3).message).to.deep.equal({ ...report, usage: null });
+      expect(STORED_FORMAT.read("message", written, 3).message).to.deep.equal({ ...report, usage: null });
       expect(STORED_FORMAT.read("step", { state: "success" }, 3)).to.include({ usage: null });
       expect(STORED_FORMAT.write("step", { state: "success", usage: { cpuMs: 1 } }, 3)).to.not.have.property("usage");
     });
   });
 
-  it("refuses what a newer version has stored, and says what to do", () => {
+  it("refuses data that a newer version has stored, and says what to do", () => {
     expect(() =>
       fromStored(STORED_FORMAT, "plan", toStored(NEXT_FORMAT, "plan", PLAN, NEXT_FORMAT.schema), "the plan of run_1"),
     )

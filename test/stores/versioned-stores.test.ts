@@ -5,8 +5,7 @@ import type { Aggregate, AggregateStore } from "../../src/stores/ports/aggregate
 import { openMongoStores } from "../../src/stores/mongo/open.ts";
 import { NewerSchemaError, STORED_FORMAT } from "../../src/stores/format/stored-format.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
-import { versionedAggregates } from "../../src/stores/format/versioned-aggregates.ts";
-import { versionedPlans } from "../../src/stores/format/versioned-plans.ts";
+import { versionedAggregates, versionedPlans } from "../../src/stores/format/versioned-stores.ts";
 import { actorOf, sampleAggregate, sampleApproval, saveOf, withIndex } from "../contracts/samples.ts";
 import { NEXT_FORMAT } from "../support/next-format.ts";
 import { freshDatabase, startTestMongo } from "../support/mongo.ts";

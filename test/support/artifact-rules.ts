@@ -1,4 +1,4 @@
-/** Bounds of artifacts for tests: small, so that each can be met. */
+/** Bounds of artifacts for tests; small, so that a test can reach each of them. */
 import type { ArtifactRules } from "../../src/domain/artifacts.ts";
 
 export const ARTIFACT_RULES: ArtifactRules = {

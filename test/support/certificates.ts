@@ -1,4 +1,4 @@
-/** X.509 certificates for tests, signed here: authorities, servers and clients on P-256, valid from yesterday on. */
+/** X.509 certificates for tests, made and signed in this file: authorities, servers and clients on P-256, valid since yesterday. */
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 
 export interface Certificate {
@@ -11,11 +11,11 @@ export interface Certificate {
 }
 
 export interface CertificateOptions {
-  /** The common name; a server's is found by its addresses, `localhost` and 127.0.0.1. */
+  /** The common name. Clients match a server's certificate by its addresses instead: `localhost` and 127.0.0.1. */
   readonly name: string;
-  /** Without one the certificate is an authority that signs itself. */
+  /** The authority that signs. Without an issuer, the certificate is an authority that signs itself. */
   readonly issuer?: Certificate;
-  /** Days from now; default 1. */
+  /** Days from now until the certificate expires; default 1. A negative number makes an expired certificate. */
   readonly days?: number;
 }
 
@@ -43,7 +43,7 @@ export function makeCertificate({ name, issuer, days = 1 }: CertificateOptions):
   const now = Date.now();
   const toBeSigned = sequence(
     tagged(0xa0, tagged(0x02, Buffer.of(2))),
-    // Its first byte keeps it positive.
+    // The serial number; its first byte keeps it positive.
     tagged(0x02, Buffer.concat([Buffer.of(1), randomBytes(8)])),
     algorithm,
     distinguished(issuer?.name ?? name),

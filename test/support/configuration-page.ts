@@ -1,18 +1,18 @@
-/** docs/configuration.md: its tables, made of the table of settings by `npm run generate`. */
+/** The tables of docs/configuration.md; `npm run generate` writes them from the table of settings. */
 import { AGENT_SETTINGS } from "../../src/agent-config-file.ts";
 import { type Setting, type SettingGroup, SETTINGS } from "../../src/settings.ts";
 import { renderTable } from "./markdown-table.ts";
 
 const OPTIONS = new Map<string, string>(Object.entries(AGENT_SETTINGS).map(([option, variable]) => [variable, option]));
 
-/** The page with a table of the code between each `<!-- settings: group -->` and `<!-- end -->`. */
+/** The page, with a table of the group's settings between each `<!-- settings: group -->` and `<!-- end -->`. */
 export function deriveConfigurationPage(page: string): string {
   return page.replaceAll(/(<!-- settings: (.+?) -->\n).*?(<!-- end -->)/gs, (_, begin: string, group: string, end) => {
     return `${begin}\n${renderTable(rowsOf(group as SettingGroup))}\n\n${end}`;
   });
 }
 
-/** Settings that a key of the agent's config file sets too have a column more. */
+/** A group with settings that a key of the agent's config file can set too has one more column, which names the key. */
 function rowsOf(group: SettingGroup): readonly (readonly string[])[] {
   const settings = (Object.entries(SETTINGS) as [string, Setting][]).filter(([, setting]) => setting.group === group);
   const hasOptions = settings.some(([name]) => OPTIONS.has(name));

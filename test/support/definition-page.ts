@@ -1,6 +1,7 @@
 /**
- * docs/definition.md: what of it follows from the code, written by `npm run generate`: the keys of every kind of map, and
- * what expressions read where. And its examples, for the test that runs them.
+ * docs/definition.md. Two parts of the page follow from the code, and `npm run generate` writes them: the keys of every kind of
+ * map, and the contexts that expressions can read in each place. This file also reads the page's examples for the test that
+ * runs them.
  */
 import { parse } from "yaml";
 import { CONTEXTS, EXPRESSION_PLACES } from "../../src/definition/text/expression-places.ts";
@@ -9,7 +10,7 @@ import { KEYED_MAPS, type KeyedMap, typeOf } from "./keyed-maps.ts";
 import { renderTable } from "./markdown-table.ts";
 
 export interface Example {
-  /** Line of the page, from 1. */
+  /** Line of the page, counted from 1. */
   readonly line: number;
   /** A whole definition. */
   readonly text: string;
@@ -20,7 +21,7 @@ const PLACES = /(<!-- places -->\n).*?(<!-- end -->)/s;
 const EXAMPLE = /^```yaml(?: (?<part>pipeline|job|step))?\n(?<text>.*?\n)```$/gms;
 const STEP = { uses: "shell", args: { script: "make" } };
 
-/** The page with its tables as the code has them. */
+/** The page with its tables made from the code. */
 export function deriveDefinitionPage(page: string): string {
   return page
     .replaceAll(KEYS, (_, begin: string, title: string, end: string) => {
@@ -31,12 +32,12 @@ export function deriveDefinitionPage(page: string): string {
     .replace(PLACES, (_, begin: string, end: string) => `${begin}\n${renderPlaces()}\n\n${end}`);
 }
 
-/** Titles of the maps of which the page has a table. */
+/** Titles of the maps for which the page has a table. */
 export function titlesIn(page: string): readonly string[] {
   return [...page.matchAll(KEYS)].map(([, , title]) => title!);
 }
 
-/** All examples; those that are keys of a pipeline, a job or a step as the least definition around them. */
+/** All examples. An example that shows keys of a pipeline, a job or a step is put into the smallest whole definition. */
 export function examplesIn(page: string): readonly Example[] {
   return [...page.matchAll(EXAMPLE)].map(({ index, groups }) => ({
     line: page.slice(0, index).split("\n").length,
@@ -52,7 +53,7 @@ function complete(text: string, part: string | undefined): string {
   return renderSpec({ ...(part === "pipeline" ? keys : {}), jobs: [job] }, "yaml");
 }
 
-/** Of a block that has two names, the lower-case one. */
+/** A row for each key. A block that has two names is listed under its lower-case name only. */
 function renderKeys({ schema, definitions }: KeyedMap): string {
   const rows = Object.entries(schema.properties ?? {})
     .filter(([key]) => !/^[A-Z]/.test(key))

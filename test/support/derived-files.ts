@@ -1,11 +1,11 @@
-/** What .oxlintrc.json and docs/architecture.md say that follows from the import policy. `npm run generate` writes it. */
+/** The parts of .oxlintrc.json and docs/architecture.md that follow from the import policy. `npm run generate` writes them. */
 import type { ImportPolicy } from "./import-policy.ts";
 
 interface LintConfig {
   readonly overrides: readonly { readonly files: readonly string[]; readonly rules: object }[];
 }
 
-/** A page with the import policy between `<!-- imports -->` and `<!-- end -->`: one item for each row. */
+/** The page, with the import policy between `<!-- imports -->` and `<!-- end -->`: one list item for each row. */
 export function deriveImportList(page: string, policy: ImportPolicy): string {
   const code = (words: readonly string[]) => words.map((word) => `\`${word}\``).join(", ");
   const items = policy.rows.map(({ places, about, mayImport }) => {
@@ -16,7 +16,7 @@ export function deriveImportList(page: string, policy: ImportPolicy): string {
   });
 }
 
-/** .oxlintrc.json with the rules of imports and the list of pure files that the import policy asks for. */
+/** .oxlintrc.json with the import rules and the list of pure files of the import policy. */
 export function deriveLintConfig(config: string, policy: ImportPolicy): string {
   const parsed = JSON.parse(config) as LintConfig;
   const others = parsed.overrides

@@ -1,6 +1,6 @@
 /**
- * docs/diagnostics.md: a section for each code, with a bad example, what the command line prints of it, and a good one.
- * What is printed follows from the example, and is written by `npm run generate`.
+ * docs/diagnostics.md: a section for each code, with a bad example, the output of the command line for it, and a good example.
+ * The output follows from the bad example; `npm run generate` writes it.
  */
 import { asDiagnostic, renderDiagnostics } from "../../src/cli/diagnostics.ts";
 import type { Diagnostic } from "../../src/definition/text/diagnostics.ts";
@@ -20,9 +20,9 @@ export interface Section {
 export interface BadExample {
   readonly text: string;
   readonly format: Format;
-  /** What is only found once a run is planned; it is triggered by hand, with nothing given. */
+  /** True when only the planner finds the problem. The example is then triggered by hand, without variables. */
   readonly isPlanned: boolean;
-  /** Too long for the page, which says in words what it is. */
+  /** True when the example is too long for the page; the page describes the example in words. */
   readonly isGenerated: boolean;
 }
 
@@ -63,15 +63,18 @@ export function readSections(page: string): readonly Section[] {
   });
 }
 
-/** All that is told of an example of a section, with the registry of {@link knownPlugins}; of what is not run yet only where that is what the section is about. */
+/**
+ * All diagnostics of a section's example, with the registry of {@link knownPlugins}. Diagnostics with the code `not-run-yet` are
+ * left out unless the section is about that code.
+ */
 export function diagnose(
   code: string,
   { text, format, isPlanned }: Omit<BadExample, "isGenerated">,
 ): readonly Diagnostic[] {
   const plugins = code === "" ? undefined : knownPlugins();
   const { definition, diagnostics } = parseDefinition(text, format, plugins);
-  const told = diagnostics.filter((each) => code === "not-run-yet" || each.code !== "not-run-yet");
-  if (!isPlanned || definition === undefined) return told;
+  const relevant = diagnostics.filter((diagnostic) => code === "not-run-yet" || diagnostic.code !== "not-run-yet");
+  if (!isPlanned || definition === undefined) return relevant;
   const planned = dryRun({
     definition,
     trigger: { kind: "manual", ref: "main", payload: {} },
@@ -81,10 +84,10 @@ export function diagnose(
     projectId: asId<ProjectId>("default"),
     repoUrl: null,
   });
-  return [...told, ...(planned.ok ? planned.plan.warnings : planned.problems.map(asDiagnostic))];
+  return [...relevant, ...(planned.ok ? planned.plan.warnings : planned.problems.map(asDiagnostic))];
 }
 
-/** The page with what is printed of its examples now. */
+/** The page, with the output that its examples give now. */
 export function deriveDiagnosticsPage(page: string): string {
   return page.replaceAll(SECTION, (section, code: string, body: string) =>
     section.replace(PRINTED, () => print(code, readBad(code, body))),
@@ -101,9 +104,9 @@ function readBad(code: string, body: string): BadExample {
   return { text: generated.make(), format: "yaml", isPlanned: generated.isPlanned ?? false, isGenerated: true };
 }
 
-/** Of what is generated, what the section is about alone, and without its text. */
+/** The printed diagnostics of an example. For a generated example: only those with the section's code, and without the example's text. */
 function print(code: string, bad: BadExample): string {
-  const told = diagnose(code, bad).filter((each) => !bad.isGenerated || each.code === code);
-  const lines = renderDiagnostics(`pipeline.${bad.format}`, bad.isGenerated ? "" : bad.text, told, (_, text) => text);
+  const shown = diagnose(code, bad).filter((diagnostic) => !bad.isGenerated || diagnostic.code === code);
+  const lines = renderDiagnostics(`pipeline.${bad.format}`, bad.isGenerated ? "" : bad.text, shown, (_, text) => text);
   return lines.join("\n");
 }

@@ -1,4 +1,4 @@
-/** Dry runs made by hand: what a test does not say has a plain value. */
+/** Dry runs for tests: a field that the test does not set has a plain value. */
 import { ANY_AGENT } from "../../src/domain/labels.ts";
 import type { DryJob, DryRun, DryStage, DryStep } from "../../src/planner/dry-run.ts";
 import type { Verdict } from "../../src/planner/judge.ts";

@@ -28,14 +28,14 @@ import { openTestSqlite } from "./stores.ts";
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever is answered
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read any answer
   readonly body: any;
 }
 
 export interface CallOptions {
   readonly token?: string | null;
   readonly body?: unknown;
-  /** Sent as it is, in place of `body`. */
+  /** Sent unchanged, instead of `body`. */
   readonly raw?: string | Uint8Array;
   readonly headers?: Record<string, string>;
 }
@@ -46,23 +46,23 @@ export interface TestEdge {
   readonly registry: Registry;
   readonly port: number;
   readonly origin: string;
-  /** Of the user `admin`, with the scope `act-as`. */
+  /** Token of the user `admin`, with the scope `act-as`. */
   readonly adminToken: string;
-  /** Letters that were sent to mailboxes. */
-  readonly letters: AddressedMessage[];
-  /** Moves the clock of the edge, milliseconds. */
+  /** Messages that the edge has sent to mailboxes. */
+  readonly sentMessages: AddressedMessage[];
+  /** How far the edge's clock is ahead of the machine's, in milliseconds. */
   skewMs: number;
-  /** Set to let every letter fail, as with a lost Redis. */
+  /** Set to make every send to a mailbox fail, as without Redis. */
   mailboxesFail: boolean;
   readonly readiness: { checks: ReadinessChecks };
   call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  /** A new user of that role and a personal token of theirs. */
+  /** Creates a user with that role and a personal token for the user. */
   userWithRole(role: Role): Promise<{ readonly name: string; readonly token: string }>;
   close(): Promise<void>;
 }
 
 const SHARDS = 16;
-/** Never announced: this edge reads who lives, and is no node itself. */
+/** The registry never announces this record: the edge only reads which nodes are alive. */
 const EDGE_NODE: NodeRecord = { nodeId: "", roles: [], version: "", host: "", pid: 0, startedAt: 0, schema: 0 };
 
 export async function openTestEdge(limits: { pingMs?: number; stallMs?: number } = {}): Promise<TestEdge> {
@@ -74,16 +74,16 @@ export async function openTestEdge(limits: { pingMs?: number; stallMs?: number }
   const feed = new RedisFeed({ publisher: client, subscriber: connectRedis(target, { role: "subscriber", log }), log });
   const inspection = new MailboxInspection({ redis: client, shards: SHARDS });
   const registry = new Registry();
-  const letters: AddressedMessage[] = [];
+  const sentMessages: AddressedMessage[] = [];
   const edge = { skewMs: 0, mailboxesFail: false, readiness: { checks: {} as ReadinessChecks } };
   const clock = { now: () => Date.now() + edge.skewMs, monotonic: () => performance.now() };
   const context: ClusterContext = {
     stores: store.stores,
     feed,
     mailboxes: {
-      async send(letter) {
+      async send(message) {
         if (edge.mailboxesFail) throw new Error("Redis cannot be reached");
-        letters.push(letter);
+        sentMessages.push(message);
       },
       sendAt: () => Promise.resolve(),
       close: () => Promise.resolve(),
@@ -117,7 +117,7 @@ export async function openTestEdge(limits: { pingMs?: number; stallMs?: number }
       others: async () => void (await Promise.all(Object.values(edge.readiness.checks).map((check) => check()))),
     },
   });
-  const gateway = attachWebSocketEndpoint(context, { app, server, registry, ...limits });
+  const webSockets = attachWebSocketEndpoint(context, { app, server, registry, ...limits });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
@@ -130,7 +130,7 @@ export async function openTestEdge(limits: { pingMs?: number; stallMs?: number }
     port,
     origin,
     adminToken: adminToken!,
-    letters,
+    sentMessages,
     async call(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
       const token = options.token === undefined ? adminToken : options.token;
       const payload = options.raw ?? (options.body === undefined ? undefined : JSON.stringify(options.body));
@@ -160,7 +160,7 @@ export async function openTestEdge(limits: { pingMs?: number; stallMs?: number }
       return { name, token: await issueToken(context, { kind: "personal", subject: userId, name: "test" }) };
     },
     async close() {
-      await gateway.close();
+      await webSockets.close();
       server.closeAllConnections();
       server.close();
       await feed.close();

@@ -1,4 +1,4 @@
-/** An embedded installation in real processes, as one operator runs it: one node, agents, and calls of its API. */
+/** An embedded installation in real processes, as a single operator runs it: one node, its agents, and calls of its API. */
 import { join } from "node:path";
 import { ApiClient } from "../../src/cli/api-client.ts";
 import { freePort } from "./ports.ts";
@@ -9,7 +9,7 @@ const REGISTRATION = "a-registration-token-for-this-test-only";
 
 export interface ApiAnswer {
   readonly status: number;
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever is answered
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read any answer
   readonly body: any;
 }
 
@@ -24,7 +24,7 @@ export class EmbeddedInstallation {
     this.#grpc = grpc;
   }
 
-  /** Agents find its gateway at the same address after each start. */
+  /** Chooses the gateway's port once, so that agents reach the gateway at the same address after each start of the node. */
   static async create(world: ProcessWorld): Promise<EmbeddedInstallation> {
     return new EmbeddedInstallation(world, `127.0.0.1:${await freePort()}`);
   }
@@ -37,7 +37,7 @@ export class EmbeddedInstallation {
     return this.#node!;
   }
 
-  /** Address of the gateway. */
+  /** `host:port` of the gateway. */
   get grpc(): string {
     return this.#grpc;
   }
@@ -46,7 +46,7 @@ export class EmbeddedInstallation {
     return new ApiClient({ baseUrl: `http://${this.node.http}`, token: () => Promise.resolve(ADMIN) });
   }
 
-  /** Starts the node; the one before has ended. */
+  /** Starts the node. The previous node must have ended. */
   async serve(dataDir: string, env: Readonly<Record<string, string>> = {}): Promise<ServeNode> {
     this.#node = await this.#world.serve("edge,gateway,worker", {
       env: {
@@ -60,7 +60,7 @@ export class EmbeddedInstallation {
     return this.#node;
   }
 
-  /** Starts an agent with four slots and the label `name=<name>`; `gateway` is another way to the node. */
+  /** Starts an agent with four slots and the label `name=<name>`. `gateway` replaces the node's own address, as a proxy does. */
   async agent(name: string, gateway = this.#grpc, env: Readonly<Record<string, string>> = {}): Promise<StartedProcess> {
     const agent = this.#world.agent(gateway, {
       env: {
@@ -77,7 +77,7 @@ export class EmbeddedInstallation {
     return agent;
   }
 
-  /** A call whose refusal is looked at; `path` is below `/api/v1`. */
+  /** Calls the API and answers refusals too, for tests that read them. `path` is below `/api/v1`. */
   async call(method: string, path: string, body?: unknown, token: string = ADMIN): Promise<ApiAnswer> {
     const response = await fetch(`http://${this.node.http}/api/v1${path}`, {
       method,
@@ -87,7 +87,7 @@ export class EmbeddedInstallation {
     return { status: response.status, body: await response.json() };
   }
 
-  /** Makes a pipeline of these jobs and answers its id. */
+  /** Creates a pipeline with these jobs and answers its id. */
   async pipeline(name: string, jobs: readonly object[]): Promise<string> {
     const { pipelineId } = await this.api.createPipeline(name, "");
     await this.api.saveSpec(pipelineId, { jobs });

@@ -1,4 +1,4 @@
-/** Git repositories for tests: made in a folder, and given out over http with a password as real hosts do it. */
+/** Git repositories for tests: in a folder, and served over HTTP behind a password as real hosts serve them. */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
@@ -36,7 +36,7 @@ export class TestRepository {
     return `file://${this.path}`;
   }
 
-  /** Commits a file on a branch, which is made when it is missing, and pushes it; answers the commit. */
+  /** Commits a file on a branch and pushes the branch; creates the branch when it is missing. Answers the commit's hash. */
   commit(file: string, content: string | Buffer, branch = "main"): string {
     this.#on(branch);
     writeFileSync(join(this.#clone, file), content);
@@ -44,14 +44,14 @@ export class TestRepository {
     return this.#commitAll(file, branch);
   }
 
-  /** Commits another repository as a submodule. */
+  /** Commits another repository as a submodule. Answers the commit's hash. */
   addSubmodule(url: string, path: string, branch = "main"): string {
     this.#on(branch);
     git(this.#clone, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", url, path);
     return this.#commitAll(`submodule ${path}`, branch);
   }
 
-  /** Commits another address for a submodule. */
+  /** Commits a changed address of a submodule. Answers the commit's hash. */
   moveSubmodule(path: string, url: string, branch = "main"): string {
     this.#on(branch);
     git(this.#clone, "config", "--file", ".gitmodules", `submodule.${path}.url`, url);
@@ -59,7 +59,7 @@ export class TestRepository {
     return this.#commitAll(`move ${path}`, branch);
   }
 
-  /** Anything else, in the clone. */
+  /** Runs any other git command in the clone. */
   git(...args: string[]): string {
     return git(this.#clone, ...args);
   }
@@ -76,21 +76,22 @@ export class TestRepository {
   }
 }
 
-/** `git http-backend` over a folder of bare repositories, behind one name and password. */
+/** `git http-backend` over a folder of bare repositories, behind one user name and password. */
 export class GitHttpServer {
   readonly #server: Server;
-  /** Of all requests, as they came. */
+  /** The `authorization` header of each request, in the order of the requests. */
   readonly authorizations: (string | undefined)[] = [];
-  /** Answers requests itself when it answers true. */
+  /** Called for each request. When it answers true, it has sent the response itself. */
   intercept: (request: IncomingMessage, response: ServerResponse) => boolean = () => false;
 
   constructor(folder: string, expected: { readonly user: string; readonly password: string } | null) {
-    const wanted = expected && `Basic ${Buffer.from(`${expected.user}:${expected.password}`).toString("base64")}`;
+    const expectedHeader =
+      expected && `Basic ${Buffer.from(`${expected.user}:${expected.password}`).toString("base64")}`;
     this.#server = createServer((request, response) => {
       const { authorization } = request.headers;
       this.authorizations.push(authorization);
       if (this.intercept(request, response)) return;
-      if (wanted === null || authorization === wanted) return serve(folder, request, response);
+      if (expectedHeader === null || authorization === expectedHeader) return serve(folder, request, response);
       response.writeHead(401, { "www-authenticate": 'Basic realm="tests"' }).end("no");
     });
   }
@@ -112,7 +113,7 @@ export class GitHttpServer {
   }
 }
 
-/** As a CGI server does. Source: git-http-backend(1). */
+/** Runs the backend as a CGI server does. Source: git-http-backend(1). */
 function serve(folder: string, request: IncomingMessage, response: ServerResponse): void {
   const { pathname, searchParams } = new URL(request.url!, "http://localhost");
   const backend = spawn("git", ["http-backend"], {

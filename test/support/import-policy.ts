@@ -1,4 +1,4 @@
-/** `scripts/import-policy.json`: which folder may import what. The linter's rules and the table in docs/architecture.md follow from it. */
+/** `scripts/import-policy.json`: what each folder may import. The linter's rules and the list in docs/architecture.md follow from it. */
 import { readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { posix } from "node:path";
@@ -6,9 +6,9 @@ import { posix } from "node:path";
 /** One row: folders (`src/app/`) or files (`src/config.ts`) that share their permissions. Paths are relative to the root. */
 export interface PolicyRow {
   readonly places: readonly string[];
-  /** What belongs there, for people. */
+  /** A text for readers: what belongs in these places. */
   readonly about: string;
-  /** Folders, each without the folders below it that have rows of their own; files; packages; `node:*`. */
+  /** Folders, files, packages and `node:*`. A folder does not include the folders below it that have their own rows. */
   readonly mayImport: readonly string[];
 }
 
@@ -23,7 +23,7 @@ interface PolicyFile {
 
 export class ImportPolicy {
   readonly rows: readonly PolicyRow[];
-  /** Globs of the files that know no clock, randomness or I/O. */
+  /** Globs of the pure files: they use no clock, no randomness and no I/O. */
   readonly pure: readonly string[];
 
   /** Throws when a row allows a folder that has no row, or a file outside every row. */
@@ -46,14 +46,14 @@ export class ImportPolicy {
     return this.rows.flatMap((row) => row.places);
   }
 
-  /** The place that a file belongs to: itself when it has a row, else the nearest folder; undefined for none. */
+  /** The place that a file belongs to: the file itself when it has a row, else the nearest folder with a row, else undefined. */
   placeOf(file: string): string | undefined {
     return this.places
       .filter((place) => place === file || (place.endsWith("/") && file.startsWith(place)))
       .toSorted((a, b) => b.length - a.length)[0];
   }
 
-  /** True when `file` may import `specifier` as the file writes it. */
+  /** True when `file` may import `specifier`, written as in the file's import. */
   allows(file: string, specifier: string): boolean {
     const place = this.placeOf(file);
     const allowed = this.rows.find((row) => row.places.includes(place!))?.mayImport;
@@ -65,7 +65,7 @@ export class ImportPolicy {
     return isOwn || allowed.includes(target) || (folder !== undefined && allowed.includes(folder));
   }
 
-  /** The linter's overrides that hold every place to its row. */
+  /** The linter's overrides: one for each place, which refuses every import that the place's row does not allow. */
   lintOverrides(): readonly object[] {
     return this.places.map((place) => {
       const group = this.#lintGroup(place);
@@ -75,22 +75,24 @@ export class ImportPolicy {
     });
   }
 
-  /** What a place may not import, as ignore globs. */
+  /** The imports that a place is refused, as a list of ignore globs. */
   #lintGroup(place: string): readonly string[] {
     const { mayImport } = this.rows.find((row) => row.places.includes(place))!;
     const from = folderOf(place);
     const own = this.places.includes(from) ? [from] : [];
-    const globs = [...own, ...mayImport].flatMap((each) => {
-      if (each === NODE) return [NODE, `${NODE}/*`];
-      return isPath(each) ? [globOf(from, each)] : [each, `${each}/*`, `${each}/*/*`];
+    const globs = [...own, ...mayImport].flatMap((target) => {
+      if (target === NODE) return [NODE, `${NODE}/*`];
+      return isPath(target) ? [globOf(from, target)] : [target, `${target}/*`, `${target}/*/*`];
     });
-    // A place below an allowed folder needs a permission of its own.
+    // A place below an allowed folder needs its own permission.
     const refused = this.places.filter(
       (other) =>
-        !mayImport.includes(other) && other !== place && [...own, ...mayImport].some((each) => isBelow(other, each)),
+        !mayImport.includes(other) &&
+        other !== place &&
+        [...own, ...mayImport].some((target) => isBelow(other, target)),
     );
-    // The last glob that matches decides: a refused folder that holds an allowed one is left to test/architecture.test.ts.
-    const paths = refused.filter((other) => !mayImport.some((each) => isBelow(each, other)));
+    // The last matching glob decides. So the linter cannot refuse a folder that holds an allowed one: test/architecture.test.ts does.
+    const paths = refused.filter((other) => !mayImport.some((target) => isBelow(target, other)));
     return ["**", ...globs.map((glob) => `!${glob}`), ...paths.map((other) => globOf(from, other))];
   }
 }
@@ -103,10 +105,10 @@ function isBelow(place: string, folder: string): boolean {
   return folder.endsWith("/") && place !== folder && place.startsWith(folder);
 }
 
-/** As an import in `from` would write it; a folder stands for all that is in it. */
+/** The glob for `place`, relative to `from` as an import would write it. A folder's glob matches all files in the folder. */
 function globOf(from: string, place: string): string {
   const path = posix.relative(from, place) || ".";
-  // To the linter `../**` holds `../../x` too, and `./*` everything.
+  // To the linter, `../**` matches `../../x` too, and `./*` matches everything.
   const all = path.endsWith("..") ? "/*" : "/**";
   return `${path.startsWith(".") ? path : `./${path}`}${place.endsWith("/") ? all : ""}`;
 }

@@ -1,4 +1,4 @@
-/** Ports around the kernel that record what they are told; they can be made to fail, as a lost Redis does. */
+/** Ports around the kernel that record each call. A test can make them fail, as when Redis is lost. */
 import type { AddressedMessage } from "../../queues/envelope.ts";
 import type { MailboxSender } from "../../queues/ports.ts";
 import type { Board, Places } from "../../src/board/board.ts";
@@ -12,7 +12,7 @@ export class RecordingPorts {
   readonly occupied: Places[] = [];
   readonly vacated: string[] = [];
   readonly published: { channel: string; payload: unknown }[] = [];
-  readonly scheduled: { letter: AddressedMessage; dueAt: number; key: string }[] = [];
+  readonly scheduled: { message: AddressedMessage; dueAt: number; key: string }[] = [];
   /** Set to make every call reject. */
   outage = false;
 
@@ -40,11 +40,11 @@ export class RecordingPorts {
 
   readonly mailboxes: MailboxSender = {
     send: () => this.#call(() => undefined),
-    sendAt: (letter, dueAt, key) => this.#call(() => void this.scheduled.push({ letter, dueAt, key })),
+    sendAt: (message, dueAt, key) => this.#call(() => void this.scheduled.push({ message, dueAt, key })),
     close: () => Promise.resolve(),
   };
 
-  /** Payloads of one type that were told to agents. */
+  /** Published payloads with this `type`, such as notices to agents. */
   notices(type: string): readonly Record<string, unknown>[] {
     return this.published
       .map(({ payload }) => payload as Record<string, unknown>)

@@ -1,4 +1,4 @@
-/** Every kind of map of the language that has keys of its own, and the types of these in words. */
+/** Every kind of map in the definition language that has its own keys, and the types of these keys in words. */
 import { z } from "zod";
 import { DURATION_PATTERN } from "../../src/domain/durations.ts";
 import { pipelineSchema } from "../../src/definition/schema/pipeline.ts";
@@ -9,18 +9,18 @@ type Definitions = Readonly<Record<string, Schema>>;
 
 export interface KeyedMap {
   readonly schema: Schema;
-  /** What its references lead to. */
+  /** The schemas that references in `schema` point to, by name. */
   readonly definitions: Definitions;
 }
 
-/** By title. */
+/** The maps by title. */
 export const KEYED_MAPS: ReadonlyMap<string, KeyedMap> = new Map([
   ...mapsIn(pipelineSchema),
   ...[...BUILTIN_ARGS].flatMap(([name, args]) => mapsIn(args.meta({ title: `arguments of ${name}` }))),
 ]);
 
 interface Described {
-  /** Such as "list of texts", with links to the headings of other maps. */
+  /** For example "list of strings", with links to the headings of other maps. */
   readonly type: string;
   readonly meaning: string;
 }
@@ -35,8 +35,8 @@ export function typeOf(schema: Schema, definitions: Definitions): Described {
 function mapsIn(root: z.ZodType): readonly (readonly [string, KeyedMap])[] {
   const schema = z.toJSONSchema(root, { io: "input" });
   const definitions = (schema.$defs ?? {}) as Definitions;
-  return [schema, ...Object.values(definitions)].flatMap((each) =>
-    each.properties === undefined ? [] : [[each.title ?? "", { schema: each, definitions }] as const],
+  return [schema, ...Object.values(definitions)].flatMap((map) =>
+    map.properties === undefined ? [] : [[map.title ?? "", { schema: map, definitions }] as const],
   );
 }
 
@@ -95,7 +95,7 @@ function listWords(all: readonly string[]): string {
   return all.length < 2 ? all.join("") : `${all.slice(0, -1).join(", ")} or ${all.at(-1)}`;
 }
 
-/** As GitHub makes them of headings. */
+/** The anchor that GitHub gives a heading. */
 function anchorOf(title: string): string {
   return title.toLowerCase().replaceAll(" ", "-");
 }

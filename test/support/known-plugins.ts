@@ -1,4 +1,4 @@
-/** A registry that has the plugin of the examples, for the pages that show what is told of plugins. */
+/** A plugin registry that holds only the plugin of the examples, for the pages that show diagnostics about plugins. */
 import { readFileSync } from "node:fs";
 import { newestMatching } from "../../src/domain/plugin-versions.ts";
 import { type PluginLookup, splitReference } from "../../src/domain/plugins.ts";
@@ -18,7 +18,7 @@ export function knownPlugins(): PluginLookup {
     return {
       found: "release",
       release: { manifest, sha256: "0".repeat(64), sizeBytes: 1 },
-      checkArgs: ({ args: schema }, args, isLate) => checkArgs(schema, args, isLate),
+      checkArgs: ({ args: schema }, args, isDeferred) => checkArgs(schema, args, isDeferred),
     };
   };
 }

@@ -1,4 +1,4 @@
-/** Tables in Markdown, as the formatter would leave them. */
+/** Tables in Markdown, laid out as the formatter lays them out. */
 
 /** The first row is the header; no cell may hold a line break. */
 export function renderTable(rows: readonly (readonly string[])[]): string {

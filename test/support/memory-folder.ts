@@ -1,4 +1,4 @@
-/** Where tests keep their files: in memory, where that can be had. */
+/** The folder for temporary files of tests: in memory where the machine allows it. */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,9 +8,10 @@ const MEMORY = "/dev/shm";
 const ROOM_BYTES = 4 * 2 ** 30;
 
 /**
- * Makes memory the folder for temporary files of this process and of those that it starts. A store waits for the disk at
- * each write, so that most of a test's time would be that of the disk; no test cuts a machine's power, which alone would
- * show a difference. Does nothing when TMPDIR is set, or when there is little memory or nothing can be executed in it.
+ * Sets TMPDIR of this process, and of the processes that it starts, to a folder in memory. A store waits for the disk at each
+ * write, so most of a test's time would be spent on the disk. Only a test that cuts the machine's power could see a difference,
+ * and there is no such test. Does nothing when TMPDIR is set, when little memory is free, or when the folder refuses to execute
+ * programs.
  */
 export async function useMemoryFolder(): Promise<void> {
   if (process.env["TMPDIR"] !== undefined) return;

@@ -1,6 +1,7 @@
 /**
- * A MongoDB-wire server for tests, one for all processes of a run of mocha: MONGODB_TEST_URL, `mongod` on PATH, the
- * `mongod` that `mongodb-memory-server` downloads, else mongo-java-server. Fails when none can be had: tests never skip.
+ * A MongoDB-wire server for tests. All processes of a run of mocha share one server: MONGODB_TEST_URL, else `mongod` on PATH, else
+ * the `mongod` that `mongodb-memory-server` downloads, else mongo-java-server. The start fails when none of them is available:
+ * tests are never skipped.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -16,12 +17,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { MongoClient } from "mongodb";
-import { LIFE_LINE } from "./life-line.ts";
+import { KILL_WITH_PARENT } from "./server-process.ts";
 import { freePort } from "./ports.ts";
 
 export interface TestMongo {
   readonly url: string;
-  /** Ends the server, which other test files of this process use too. Idempotent. */
+  /** Ends the server. Other test files of this process use the same server. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -31,27 +32,27 @@ const JARS = fileURLToPath(new URL("../../node_modules/.cache/millrace/mongo-jav
 const DOWNLOAD_TIMEOUT_MS = 15_000;
 const START_TIMEOUT_MS = 20_000;
 
-/** Names the loopback port on which mocha's main process answers where its server is. */
-const ASK_AT = "MILLRACE_TEST_MONGO_PORT";
+/** Environment variable with the loopback port on which mocha's main process answers with the address of its server. */
+const PORT_VARIABLE = "MILLRACE_TEST_MONGO_PORT";
 
 let started: Promise<TestMongo> | undefined;
 
 /**
- * The server of this run of mocha, or one of this process when mocha does not run. The first call starts it; later calls
- * answer the same one. Slow on a machine that has to fetch the server first.
+ * The server of this run of mocha, or a server of this process when mocha does not run. The first call starts the server; later
+ * calls answer the same one. The first call is slow on a machine that has to download the server.
  */
 export function startTestMongo(): Promise<TestMongo> {
-  const port = process.env[ASK_AT];
-  started ??= port === undefined ? start() : ask(Number(port));
+  const port = process.env[PORT_VARIABLE];
+  started ??= port === undefined ? start() : askMainProcess(Number(port));
   return started;
 }
 
-/** A database name that nobody else uses. */
+/** A random database name, so that tests that share the server do not share a database. */
 export function freshDatabase(): string {
   return `millrace_${randomBytes(6).toString("hex")}`;
 }
 
-/** Ends the server, if this process started one. */
+/** Ends the server if this process started one. */
 export async function stopTestMongo(): Promise<void> {
   const ending = started;
   started = undefined;
@@ -59,12 +60,12 @@ export async function stopTestMongo(): Promise<void> {
 }
 
 /**
- * Offers one server to this process and to those that it starts from now on: the first that asks has it started. Answers
- * what ends the server.
+ * Shares one server with this process and with the processes that it starts from now on. The first request starts the server.
+ * Answers a function that ends the server.
  */
 export async function shareTestMongo(): Promise<() => Promise<void>> {
   let shared: Promise<TestMongo> | undefined;
-  const desk = createServer((socket) => {
+  const listener = createServer((socket) => {
     socket.on("error", () => {});
     shared ??= start();
     shared.then(
@@ -72,16 +73,16 @@ export async function shareTestMongo(): Promise<() => Promise<void>> {
       (error: Error) => socket.end(JSON.stringify({ error: error.message })),
     );
   });
-  desk.listen(0, "127.0.0.1");
-  await once(desk, "listening");
-  process.env[ASK_AT] = `${(desk.address() as AddressInfo).port}`;
+  listener.listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  process.env[PORT_VARIABLE] = `${(listener.address() as AddressInfo).port}`;
   return async () => {
-    desk.close();
+    listener.close();
     await (await shared?.catch(() => undefined))?.stop();
   };
 }
 
-async function ask(port: number): Promise<TestMongo> {
+async function askMainProcess(port: number): Promise<TestMongo> {
   const { url, error } = JSON.parse(await text(connect(port, "127.0.0.1"))) as { url?: string; error?: string };
   if (url === undefined) throw new Error(error);
   return { url, stop: () => Promise.resolve() };
@@ -112,7 +113,7 @@ async function startMongod(binary: string): Promise<TestMongo> {
   const folder = await mkdtemp(join(tmpdir(), "millrace-mongod-"));
   const port = await freePort();
   const args = ["--dbpath", folder, "--port", `${port}`, "--bind_ip", "127.0.0.1"];
-  const child = spawn("sh", ["-c", LIFE_LINE, "sh", binary, ...args], { stdio: ["pipe", "ignore", "ignore"] });
+  const child = spawn("sh", ["-c", KILL_WITH_PARENT, "sh", binary, ...args], { stdio: ["pipe", "ignore", "ignore"] });
   const stop = async (): Promise<void> => {
     await end(child);
     await rm(folder, { recursive: true, force: true });
@@ -120,7 +121,7 @@ async function startMongod(binary: string): Promise<TestMongo> {
   return answering(`mongodb://127.0.0.1:${port}`, child, stop);
 }
 
-/** Only the binary: a server that the package itself starts would leave its folder behind when the download fails. */
+/** Downloads only the binary: a server that the package starts itself leaves its folder behind when the download fails. */
 async function downloadedMongod(): Promise<string> {
   const { MongoBinary } = await import("mongodb-memory-server");
   const late = sleep(DOWNLOAD_TIMEOUT_MS, undefined, { ref: false }).then(() => {
@@ -139,7 +140,7 @@ async function startJava(): Promise<TestMongo> {
   return answering(`mongodb://127.0.0.1:${line}`, child, () => end(child));
 }
 
-/** Fetches into a folder of its own and renames it: an interrupted fetch, or two at a time, leave nothing half-done. */
+/** Fetches into a folder of this process and renames it: neither an interrupted fetch nor two fetches at a time leave half a folder. */
 async function fetchJars(): Promise<void> {
   const fetched = `${JARS.slice(0, -1)}.${process.pid}`;
   await mkdir(fetched, { recursive: true });
@@ -167,7 +168,7 @@ async function answering(url: string, child: ChildProcess, stop: () => Promise<v
   }
 }
 
-/** Closes the life line. */
+/** Closes the server's standard input, which ends it, and waits for the end. */
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, "exit");
@@ -175,7 +176,7 @@ async function end(child: ChildProcess): Promise<void> {
   await ended;
 }
 
-/** Its first line, and what a command wrote. */
+/** The first line of the error, and the first line that the failed command wrote. */
 function explain(error: unknown): string {
   const { message, stdout } = error as Error & { readonly stdout?: string };
   return [message.split("\n")[0], stdout?.trim().split("\n")[0]].filter(Boolean).join(": ");

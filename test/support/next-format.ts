@@ -1,4 +1,4 @@
-/** The stored format of a release that is yet to come: fields of every part have other names. */
+/** A stored format of an imagined next release: every part has fields with other names. */
 import { formatOf, STORED_FORMAT, type StoredFormat } from "../../src/stores/format/stored-format.ts";
 import type { Conversion, Part, SchemaStep } from "../../src/stores/format/stored-parts.ts";
 
@@ -21,20 +21,20 @@ const NAMES: Readonly<Record<Part, readonly (readonly [old: string, next: string
   group: [["seats", "places"]],
   plan: [["jobs", "graph"]],
   spec: [["steps", "commands"]],
-  letter: [["message", "content"]],
+  message: [["message", "content"]],
 };
 
 type Direction = "upgrade" | "downgrade";
 
-/** From today's schema to the next: what a developer appends to the steps of the format. */
+/** The step from today's schema to the next. A developer would append such a step to the steps of the format. */
 export const RENAMING: SchemaStep = { upgrade: renaming("upgrade"), downgrade: renaming("downgrade") };
 
 const TODAY = STORED_FORMAT.schema;
 const RENAMED = formatOf([RENAMING]);
 
 /**
- * The format of a node that stores and reads one schema more, while its code works with today's shape: the last step runs
- * the other way about.
+ * The format of a node that stores and reads one more schema, while the node's code works with today's shapes. So the last step
+ * runs in reverse: a read undoes the renaming, a write applies it.
  */
 export const NEXT_FORMAT: StoredFormat = {
   schema: TODAY + 1,
@@ -49,7 +49,7 @@ function renaming(direction: Direction): Conversion {
       part,
       (value: object) =>
         Array.isArray(value)
-          ? value.map((each: object) => renamed(each, names, direction))
+          ? value.map((element: object) => renamed(element, names, direction))
           : renamed(value, names, direction),
     ]),
   ) as Conversion;

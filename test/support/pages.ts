@@ -1,11 +1,11 @@
-/** The Markdown pages that users read, and what tests look for in them. */
+/** The Markdown pages that users read, and the parts of a page that tests check. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** From the root of the project. */
+/** Paths of the pages, relative to the root of the project. */
 export const PAGES: readonly string[] = [
   "README.md",
   "CONTRIBUTING.md",
@@ -24,9 +24,9 @@ export const readPage = (path: string): string => readFileSync(join(ROOT, path),
 export const exists = (path: string): boolean => existsSync(join(ROOT, path));
 
 export interface CodeBlock {
-  /** Of the line with the fence, from 1. */
+  /** Line of the opening fence, counted from 1. */
   readonly line: number;
-  /** What stands behind the fence, such as `sh`. */
+  /** The text after the opening fence, such as `sh`. */
   readonly info: string;
   readonly text: string;
 }
@@ -44,14 +44,14 @@ export function proseOf(markdown: string): string {
   return markdown.replaceAll(/^```.*\n[\s\S]*?^```$/gm, "");
 }
 
-/** What stands between a heading and the next one. */
+/** The section from a heading to the next one. Throws when the page has no such heading. */
 export function under(markdown: string, heading: string): string {
   const at = markdown.indexOf(`# ${heading}\n`);
   if (at < 0) throw new Error(`there is no heading ${heading}`);
   return markdown.slice(at).split(/\n#+ /)[0]!;
 }
 
-/** The anchors of all headings, as GitHub makes them. */
+/** The anchors that GitHub gives the headings of a page. */
 export function anchorsOf(markdown: string): ReadonlySet<string> {
   const anchors = new Set<string>();
   for (const [, heading] of proseOf(markdown).matchAll(/^#{1,6} +(.+?) *#*$/gm)) {

@@ -1,10 +1,10 @@
-/** Plans for tests, as the planner would make them. */
+/** Plans for tests, with the shape that the planner makes. */
 import { asId, type PipelineId, type ProjectId } from "../../src/domain/ids.ts";
 import { ANY_AGENT } from "../../src/domain/labels.ts";
 import type { JobSpec, PlannedApproval, PlannedJob, PlannedStep, RunPlan } from "../../src/domain/plan.ts";
 
 export interface JobSketch extends Partial<Omit<PlannedJob, "steps" | "needs">> {
-  /** How many steps, or their peculiarities. */
+  /** The number of steps, or the fields in which each step differs from a plain one. */
   readonly steps?: number | readonly Partial<PlannedStep>[];
   readonly needs?: readonly number[];
 }
@@ -48,12 +48,12 @@ export function planOf(stages: readonly (readonly JobSketch[])[], timeoutMs: num
   };
 }
 
-/** The same plan with a gate before one of its stages. */
+/** The same plan with an approval before one of its stages. */
 export function withStageApproval(plan: RunPlan, stage: number, approval = approvalOf()): RunPlan {
-  return { ...plan, stages: plan.stages.map((each, at) => (at === stage ? { ...each, approval } : each)) };
+  return { ...plan, stages: plan.stages.map((planned, at) => (at === stage ? { ...planned, approval } : planned)) };
 }
 
-/** One approval, of anybody who may operate the project, within an hour. */
+/** One approval within an hour, from any user who may operate the project. */
 export function approvalOf(overrides: Partial<PlannedApproval> = {}): PlannedApproval {
   return {
     required: [],
@@ -67,12 +67,12 @@ export function approvalOf(overrides: Partial<PlannedApproval> = {}): PlannedApp
   };
 }
 
-/** The retry of a job that may be made this often in all. */
+/** The retry settings of a job that may have `attempts` attempts in all. */
 export function retryOf(attempts: number, delayMs = 0): PlannedJob["retry"] {
   return { attempts, on: ["agent_lost", "dispatch_failed"], exitCodes: [], delayMs, backoff: 1, maxDelayMs: delayMs };
 }
 
-/** One document per job that names its steps and nothing else. */
+/** One specification per job: the names of its steps, and empty values for everything else. */
 export function jobSpecsOf(plan: RunPlan): readonly JobSpec[] {
   return plan.jobs.map((job) => ({
     env: [],

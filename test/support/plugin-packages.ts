@@ -1,4 +1,4 @@
-/** Packages of plugins for tests: also such as nobody should make. */
+/** Plugin packages for tests, malformed ones included. */
 import { gzipSync } from "node:zlib";
 import { pack, type Header } from "tar-stream";
 import { type PluginFile, writePackage } from "../../src/plugins/package.ts";
@@ -38,7 +38,7 @@ export function greeter(
 export const packageOf = (version: string, options: { name?: string; script?: string } = {}): Promise<Uint8Array> =>
   writePackage(greeter(version, options));
 
-/** A gzipped tar of these entries, as they are. */
+/** A gzipped tar with exactly these entries; nothing checks them. */
 export async function rawPackage(
   entries: readonly (Partial<Header> & { readonly name: string; readonly text?: string })[],
 ): Promise<Uint8Array> {

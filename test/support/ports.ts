@@ -1,8 +1,8 @@
-/** Ports of this machine that nobody uses. */
+/** Free ports of this machine. */
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** A loopback port that was free a moment ago. */
+/** A loopback port that was free a moment ago; another process may take it before the caller does. */
 export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, "127.0.0.1");
   await once(probe, "listening");

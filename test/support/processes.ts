@@ -1,6 +1,7 @@
 /**
- * Real processes of the program for end-to-end tests. Everything that a {@link ProcessWorld} starts, and whatever that
- * starts in turn, carries the world's folder in its environment: so what stays behind can be found, and is ended.
+ * Real processes of the program for end-to-end tests. Every process that a {@link ProcessWorld} starts, and every descendant
+ * of such a process, carries the world's folder in its environment. The world finds leftover processes by that folder and kills
+ * them.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
@@ -12,17 +13,17 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { until } from "./until.ts";
 
-/** For `--import`: lets node run the sources from any folder. */
+/** The value for `--import` with which node runs TypeScript sources from any working directory. */
 export const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-/** The program as users start it, in a quarter of the time that the sources take. {@link ProcessWorld.create} builds it. */
+/** The compiled program; it starts in a quarter of the time that the sources take. {@link ProcessWorld.create} builds it. */
 export const PROGRAM = join(ROOT, "dist/src/main.js");
 const SETUP = join(ROOT, "scripts/setup.mjs");
 
 let built: Promise<unknown> | undefined;
 
-/** Compiles the program unless it is newer than its sources, which are looked at once in each test process. */
+/** Compiles the program unless it is newer than its sources. Each test process compares it with the sources once. */
 function buildProgram(): Promise<unknown> {
   return (built ??= promisify(execFile)(process.execPath, [SETUP, "--build"]));
 }
@@ -35,16 +36,16 @@ export interface Exit {
 }
 
 export interface StartOptions {
-  /** Added to a small environment without any of our own variables. */
+  /** Added to a small environment that holds none of the program's own variables. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** What it reads from standard input; nothing when absent. */
+  /** Text that the process reads from its standard input; nothing when absent. */
   readonly input?: string;
-  /** A file of the tests, in TypeScript, to run instead of the program. */
+  /** A TypeScript file of the tests, relative to the root, that runs instead of the program. */
   readonly program?: string;
 }
 
-/** A started process; it leads a process group of its own, as under a shell with job control. */
+/** A started process. It leads its own process group, as under a shell with job control. */
 export class StartedProcess {
   /** Resolves when the process has ended and its output is complete. */
   readonly exited: Promise<Exit>;
@@ -78,26 +79,26 @@ export class StartedProcess {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Signals the process alone. */
+  /** Sends the signal to this process only, not to its group. */
   kill(signal: NodeJS.Signals): void {
     this.#child.kill(signal);
   }
 
-  /** What Ctrl-C does: SIGINT to the whole foreground process group. */
+  /** Sends SIGINT to the whole process group, as Ctrl-C in a terminal does. */
   pressCtrlC(): void {
     process.kill(-this.pid, "SIGINT");
   }
 
-  /** Resolves when stdout and stderr together hold `text`; rejects with all output when the process ends before. */
+  /** Resolves when stdout and stderr together hold `text`. Rejects with all output when the process ends before that. */
   async prints(text: string | RegExp, deadlineMs = READY_MS): Promise<string> {
     const output = () => `${this.#stdout}\n${this.#stderr}`;
-    const wanted = typeof text === "string" ? text : text.source;
+    const expected = typeof text === "string" ? text : text.source;
     const found = () => (typeof text === "string" ? output().includes(text) : text.test(output()));
     await until(
-      `${wanted} in the output`,
+      `${expected} in the output`,
       () => {
         if (found()) return true;
-        if (!this.running) throw new Error(`ended before it printed ${wanted}:\n${output()}`);
+        if (!this.running) throw new Error(`ended before it printed ${expected}:\n${output()}`);
         return false;
       },
       deadlineMs,
@@ -109,7 +110,7 @@ export class StartedProcess {
 /** A node of the control plane that is ready. */
 export interface ServeNode extends Pick<StartedProcess, "pid" | "kill" | "exited"> {
   readonly process: StartedProcess;
-  /** `host:port` of each listener that the roles have. */
+  /** `host:port` of each listener; null for a listener that the node's roles do not have. */
   readonly http: string | null;
   readonly grpc: string | null;
   readonly metrics: string | null;
@@ -118,10 +119,11 @@ export interface ServeNode extends Pick<StartedProcess, "pid" | "kill" | "exited
 const sourcesOf = (file: string): readonly string[] => ["--import", TSX, join(ROOT, file)];
 
 /**
- * Ends what is left of a world when this process is gone, however it went: its standard input closes then. $1: the folder.
- * A Redis server writes its title, which names its socket in the folder, over the environment that it was given.
+ * A shell script that kills the leftover processes of a world and removes its folder ($1) when the test process has ended, even
+ * when the test process was killed: the script's standard input closes then. A Redis server overwrites its environment with its
+ * process title; the title names the server's socket, which lies in the folder, so the script finds the server too.
  */
-const SWEEPER = `
+const LEFTOVER_KILLER = `
 cat >/dev/null
 while files=$(grep -lsF -e "$1" /proc/[0-9]*/environ); [ -n "$files" ]; do
   for file in $files; do
@@ -133,18 +135,21 @@ done
 rm -rf "$1"`;
 
 export class ProcessWorld {
-  /** A temporary folder, removed at the end; the place for data directories. */
+  /** A temporary folder for data directories; `end` removes it. */
   readonly folder: string;
   readonly #started: StartedProcess[] = [];
-  readonly #sweeper: ChildProcess;
+  readonly #leftoverKiller: ChildProcess;
 
   private constructor(folder: string) {
     this.folder = folder;
-    // Never told anything: it waits for the end of its input. It must not keep this process alive.
-    const sweeper = spawn("sh", ["-c", SWEEPER, "sh", folder], { stdio: ["pipe", "ignore", "ignore"], detached: true });
-    sweeper.unref();
-    (sweeper.stdin as Socket).unref();
-    this.#sweeper = sweeper;
+    // The script reads nothing: it waits for the end of its input. It must not keep the test process alive.
+    const killer = spawn("sh", ["-c", LEFTOVER_KILLER, "sh", folder], {
+      stdio: ["pipe", "ignore", "ignore"],
+      detached: true,
+    });
+    killer.unref();
+    (killer.stdin as Socket).unref();
+    this.#leftoverKiller = killer;
   }
 
   static async create(): Promise<ProcessWorld> {
@@ -152,7 +157,7 @@ export class ProcessWorld {
     return new ProcessWorld(await mkdtemp(join(tmpdir(), "millrace-world-")));
   }
 
-  /** Starts the program. */
+  /** Starts the program with these arguments. */
   start(args: readonly string[], { env = {}, cwd = ROOT, input, program }: StartOptions = {}): StartedProcess {
     const { PATH = "", HOME = "", REDIS_BINARY } = process.env;
     const child = spawn(process.execPath, [...(program === undefined ? [PROGRAM] : sourcesOf(program)), ...args], {
@@ -174,7 +179,7 @@ export class ProcessWorld {
     return started;
   }
 
-  /** Starts `serve` on free loopback ports and resolves when it is ready. */
+  /** Starts `serve` on free loopback ports and resolves when the node is ready. */
   async serve(roles: string, { env = {}, ...options }: StartOptions = {}): Promise<ServeNode> {
     const node = this.start(["serve", "--roles", roles], {
       ...options,
@@ -193,7 +198,7 @@ export class ProcessWorld {
     return { process: node, pid: node.pid, kill: node.kill.bind(node), exited: node.exited, http, grpc, metrics };
   }
 
-  /** Starts an agent; it is online when the control plane lists it so. */
+  /** Starts an agent and does not wait: the agent is online once the control plane lists it as online. */
   agent(gateway: string, { env = {}, ...options }: StartOptions = {}): StartedProcess {
     return this.start(["agent", "--gateway", gateway], {
       ...options,
@@ -201,7 +206,7 @@ export class ProcessWorld {
     });
   }
 
-  /** Processes of this world that live, whoever started them. Linux alone. */
+  /** All living processes of this world, direct children or not. Works on Linux only. */
   async alive(): Promise<readonly { readonly pid: number; readonly command: string }[]> {
     const found = await Promise.all(
       (await readdir("/proc"))
@@ -216,7 +221,7 @@ export class ProcessWorld {
     return found.flat();
   }
 
-  /** Kills everything that is left, and removes the folder. */
+  /** Kills all processes that are left and removes the folder. */
   async end(): Promise<void> {
     await until("every process of the world ended", async () => {
       const left = await this.alive();
@@ -225,7 +230,7 @@ export class ProcessWorld {
     });
     await Promise.all(this.#started.map(({ exited }) => exited.catch(() => undefined)));
     await rm(this.folder, { recursive: true, force: true });
-    this.#sweeper.stdin!.end();
+    this.#leftoverKiller.stdin!.end();
   }
 }
 

@@ -1,6 +1,6 @@
-/** How long code takes when it does not wait, whatever else the machine does meanwhile. */
+/** Processor time: how long code computes, whatever the other processes of the machine do meanwhile. */
 
-/** Milliseconds that this process has spent on processors. */
+/** Milliseconds of processor time that this process has used. */
 export function processorMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;

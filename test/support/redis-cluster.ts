@@ -1,16 +1,16 @@
-/** A Redis Cluster of three masters for tests: loopback ports, data in a temporary folder, gone with this process. */
+/** A Redis Cluster of three masters for tests: on loopback ports, with data in a temporary folder. The servers end with this process. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { findRedisBinary } from "../../src/redis/binary.ts";
-import { LifeLine } from "./life-line.ts";
+import { ServerProcess } from "./server-process.ts";
 import { freePort } from "./ports.ts";
 import { until } from "./until.ts";
 
 export interface TestRedisCluster {
   readonly nodes: readonly ClusterMaster[];
-  /** What `REDIS_CLUSTER_NODES` takes. */
+  /** A value for `REDIS_CLUSTER_NODES`. */
   readonly addresses: string;
   /** Ends all servers and removes their data. Idempotent. */
   stop(): Promise<void>;
@@ -20,7 +20,7 @@ export interface ClusterMaster {
   readonly port: number;
   /** A connection to this one server, not to the cluster. */
   readonly client: Redis;
-  /** SIGKILL, then a start without the memory it had; resolves when the cluster is whole again. */
+  /** Kills the server with SIGKILL and starts it without its data. Resolves when the cluster is whole again. */
   restartEmpty(): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ export async function startTestRedisCluster(): Promise<TestRedisCluster> {
       const command = [binary, ...settings, ...cluster, ...own];
       const client = new Redis({ port, host: "127.0.0.1", maxRetriesPerRequest: null, retryStrategy: () => 50 });
       client.on("error", () => {});
-      return { port, busPort, command, client, line: new LifeLine(command) };
+      return { port, busPort, command, client, process: new ServerProcess(command) };
     }),
   );
   const isWhole = async (): Promise<boolean> => {
@@ -62,14 +62,14 @@ export async function startTestRedisCluster(): Promise<TestRedisCluster> {
       port: server.port,
       client: server.client,
       async restartEmpty() {
-        await server.line.end();
-        server.line = new LifeLine(server.command);
+        await server.process.end();
+        server.process = new ServerProcess(server.command);
         await until("the cluster is whole again", isWhole, 20_000);
       },
     })),
     async stop() {
       for (const { client } of servers) client.disconnect();
-      await Promise.all(servers.map(({ line }) => line.end()));
+      await Promise.all(servers.map((server) => server.process.end()));
       await rm(folder, { recursive: true, force: true });
     },
   };

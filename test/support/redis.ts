@@ -1,10 +1,10 @@
-/** A private Redis server for one test file: a loopback port, data in a temporary folder, gone with this process. */
+/** A private Redis server for one test file: on a loopback port, with data in a temporary folder. The server ends with this process. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { findRedisBinary } from "../../src/redis/binary.ts";
-import { LifeLine } from "./life-line.ts";
+import { ServerProcess } from "./server-process.ts";
 import { freePort } from "./ports.ts";
 
 export interface TestRedis {
@@ -13,9 +13,9 @@ export interface TestRedis {
   readonly port: number;
   /** Ends the server and removes its data. Idempotent. */
   stop(): Promise<void>;
-  /** SIGKILL, as a crash; the data stay for `restart`. */
+  /** Kills the server with SIGKILL, as in a crash; its data stay for `restart`. */
   kill(): Promise<void>;
-  /** A server on the same port and data; without `appendonly` it comes back empty. */
+  /** Starts a server on the same port and data. Without `appendonly` the server comes back empty. */
   restart(): Promise<void>;
 }
 
@@ -25,17 +25,17 @@ export async function startTestRedis(
   const binary = await findRedisBinary();
   const folder = await mkdtemp(join(tmpdir(), "millrace-redis-"));
   const port = await freePort();
-  let line: LifeLine | undefined;
+  let server: ServerProcess | undefined;
 
   async function start(): Promise<void> {
     const settings = ["--port", `${port}`, "--bind", "127.0.0.1", "--dir", folder, "--save", "", "--hz", "100"];
     const durable = ["--appendonly", options.appendonly ? "yes" : "no", "--appendfsync", options.fsync ?? "always"];
-    line = new LifeLine([binary, ...settings, ...durable]);
-    await answers(port);
+    server = new ServerProcess([binary, ...settings, ...durable]);
+    await waitUntilReady(port);
   }
 
   async function kill(): Promise<void> {
-    await line?.end();
+    await server?.end();
   }
 
   await start();
@@ -52,7 +52,7 @@ export async function startTestRedis(
   };
 }
 
-async function answers(port: number): Promise<void> {
+async function waitUntilReady(port: number): Promise<void> {
   const client = new Redis({ host: "127.0.0.1", port, retryStrategy: (attempt) => (attempt < 500 ? 20 : null) });
   client.on("error", () => {});
   try {

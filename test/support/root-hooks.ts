@@ -1,6 +1,6 @@
 /**
- * Hooks around all test files. Mocha's main process offers the MongoDB-wire server that the files share; each file has to close
- * what it opens. In a parallel run several processes load files and run `mochaHooks` for each file.
+ * Hooks around all test files. Mocha's main process starts the MongoDB-wire server that all files share. Each file must close
+ * what it opens. In a parallel run, several processes load files and run `mochaHooks` for each file.
  */
 import { useMemoryFolder } from "./memory-folder.ts";
 import { shareTestMongo } from "./mongo.ts";
@@ -19,7 +19,7 @@ export async function mochaGlobalTeardown(): Promise<void> {
 
 let openBefore: readonly string[] = [];
 
-/** What a file leaves open would keep a mocha from ending that loads this file alone. */
+/** Fail for a file that leaves a resource open: mocha would not end when it runs that file alone. */
 export const mochaHooks = {
   beforeAll(): void {
     openBefore = process.getActiveResourcesInfo();

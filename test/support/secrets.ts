@@ -1,4 +1,4 @@
-/** A vault on stores of a test, under a key that stays the same. */
+/** A secret vault on a test's stores, with a fixed master key. */
 import { systemClock } from "../../src/domain/clock.ts";
 import { fixedKeys, masterKey } from "../../src/secrets/master-keys.ts";
 import { SecretVault } from "../../src/secrets/vault.ts";

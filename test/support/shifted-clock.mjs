@@ -1,6 +1,6 @@
 /**
- * For `--import`: gives a process a clock that is `MILLRACE_TEST_CLOCK_OFFSET_MS` ahead of the machine's, or behind it
- * when that is negative. Redis keeps the machine's clock, as a server on another machine would.
+ * A module for `--import` that shifts a process's clock by `MILLRACE_TEST_CLOCK_OFFSET_MS`: ahead of the machine's clock, or behind
+ * it when the offset is negative. Redis keeps the machine's clock, as a Redis server on another machine would.
  */
 const offsetMs = Number(process.env.MILLRACE_TEST_CLOCK_OFFSET_MS ?? 0);
 const RealDate = Date;

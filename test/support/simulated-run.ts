@@ -1,4 +1,4 @@
-/** A run aggregate without a kernel: messages go in one at a time, effects are kept, time stands where it is put. */
+/** A run aggregate without a kernel: it decides one message at a time and keeps the effects; the test sets its clock. */
 import { createRunAggregate } from "../../actors/run/create.ts";
 import { chooseRerun, type RerunRefusal, type RerunScope } from "../../actors/run/rerun.ts";
 import { beginAgain } from "../../actors/run/reuse.ts";
@@ -32,7 +32,7 @@ export const RUN_ID = asId<RunId>("run_01JD0000000000000000000000");
 export const AGENT = asId<AgentId>("agt_A");
 export const OTHER_AGENT = asId<AgentId>("agt_B");
 
-/** A run that has ended, and how it is run again. */
+/** A run that has ended, and the part of it that a rerun repeats. */
 interface Repetition {
   readonly of: SimulatedRun;
   readonly scope: RerunScope;
@@ -46,20 +46,18 @@ export class SimulatedRun {
   /** Every effect since the start. */
   readonly effects: OwedEffect[] = [];
   readonly undecided: string[] = [];
-  /** What steps have written, by step run. */
+  /** Outputs of steps, by step run. */
   readonly outputs = new Map<string, Pairs<string>>();
   readonly readOutputs: OutputsReader = ({ stepRunId: id }) => this.outputs.get(id) ?? [];
-  /** For scenarios: what steps have said. */
-  readonly said: string[] = [];
   /** The run is planned 7 ms after its trigger. */
   now = timeOf(RUN_ID) + 7;
-  /** Members of the run, by their keys, that have asked for a place. */
+  /** Keys of the run's group members that have asked for a place. */
   readonly asked = new Set<string>();
-  /** The run has had a place in its group. */
+  /** True once the run has had a place in its group. */
   placed = false;
   last: TurnResult | undefined;
 
-  /** Throws the refusal when it cannot be run again so. */
+  /** Throws {@link RefusedRerun} when the run cannot be run again with that scope. */
   constructor(plan: RunPlan, repetition?: Repetition) {
     this.plan = plan;
     this.attempt = repetition === undefined ? 1 : repetition.of.attempt + 1;
@@ -87,7 +85,7 @@ export class SimulatedRun {
     for (const { kind, id, state } of actors) this.actors.set(id, { kind, id, state });
   }
 
-  /** The same plan once more. */
+  /** A rerun of this run. */
   again(scope: RerunScope): SimulatedRun {
     return new SimulatedRun(this.plan, { of: this, scope });
   }
@@ -142,7 +140,7 @@ export class SimulatedRun {
     return this.tellJob(index, { type: "claimRequested", agentId, bootId: "boot-1", requestId }, attempt);
   }
 
-  /** The agent that holds the step reports under the token that it was given. */
+  /** A report of the agent that holds the step, with the token of its grant. */
   report(
     jobIndex: number,
     index: number,
@@ -171,7 +169,7 @@ export class SimulatedRun {
     );
   }
 
-  /** Claims a job and lets every step of it succeed. */
+  /** Claims a job and reports success for each of its steps. */
   runJob(index: number, attempt = 1): this {
     this.claim(index, attempt);
     this.plan.jobs[index]!.steps.forEach((_, step) => this.report(index, step, "succeeded", { jobAttempt: attempt }));
@@ -215,7 +213,7 @@ export class SimulatedRun {
     return this.actors.get(approvalId(this.runId, gate))?.state as ApprovalState | undefined;
   }
 
-  /** `step.started`, `job.queued` ... in order. */
+  /** Published events in order, such as `step.started`. */
   events(): readonly string[] {
     return this.effects.flatMap((effect) =>
       effect.type === "publish" ? [`${effect.event.object}.${effect.event.lifecycle}`] : [],

@@ -1,10 +1,10 @@
-/** A transition table as README.md shows it: a row an input, a column a state. */
+/** A transition table as docs/states.md shows it: one row per input, one column per state. */
 import type { TransitionTable } from "../../src/domain/transition-table.ts";
 import { renderTable } from "./markdown-table.ts";
 
 const WORDS: Readonly<Record<string, string>> = { same: "=", late: "late", never: "" };
 
-/** Markdown, as the formatter would leave it. */
+/** The table in Markdown, laid out as the formatter lays it out. */
 export function renderStateTable(table: TransitionTable<string, string>): string {
   const states = Object.keys(Object.values(table)[0]!);
   const rows = [

@@ -1,4 +1,4 @@
-/** docs/states.md: the transition tables of the code, written by `npm run generate`. */
+/** The tables of docs/states.md; `npm run generate` writes them from the transition tables of the code. */
 import { APPROVAL_TRANSITIONS } from "../../actors/approval/transitions.ts";
 import { GROUP_TRANSITIONS } from "../../actors/group/transitions.ts";
 import { JOB_TRANSITIONS } from "../../actors/job/transitions.ts";
@@ -14,7 +14,7 @@ export const STATE_TABLES = {
   group: GROUP_TRANSITIONS,
 };
 
-/** The page with each table of the code between its `<!-- table: name -->` and `<!-- end -->`. */
+/** The page, with each transition table between its `<!-- table: name -->` and `<!-- end -->`. */
 export function deriveStatesPage(page: string): string {
   return page.replaceAll(
     /(<!-- table: (\w+) -->\n).*?(<!-- end -->)/gs,

@@ -1,4 +1,4 @@
-/** Runs written straight into the store, as an owner of their shard would save them. */
+/** Runs written directly into the store, as the owner of their shard would save them. */
 import { createRunAggregate } from "../../actors/run/create.ts";
 import { RUN_AGGREGATE } from "../../actors/run/aggregate.ts";
 import { isBound, type JobState, type JobPhase, jobStatus } from "../../actors/job/state.ts";
@@ -25,7 +25,7 @@ export interface StoredRun {
   readonly runId: RunId;
   readonly pipelineId: PipelineId;
   readonly jobIds: readonly JobRunId[];
-  /** By job. */
+  /** Step runs of each job, in the order of `jobIds`. */
   readonly stepIds: readonly (readonly StepRunId[])[];
 }
 
@@ -68,11 +68,11 @@ export interface Turn {
   readonly jobs?: readonly (Partial<JobState> & { readonly jobId: JobRunId; readonly state: JobPhase })[];
   readonly steps?: readonly (Partial<StepState> & { readonly stepRunId: StepRunId; readonly state: StepPhase })[];
   readonly events?: readonly EventDraft[];
-  /** False keeps the events from the feed, as a lost message. */
+  /** False stores the events without publishing them to the feed, as when a feed message is lost. */
   readonly published?: boolean;
 }
 
-/** Saves changed states with their events, then publishes these. */
+/** Saves changed states with their events, then publishes the events. */
 export async function saveTurn(context: AppContext, { runId }: StoredRun, turn: Turn): Promise<readonly RunEvent[]> {
   const aggregate = (await context.stores.aggregates.load(runId))!;
   const changed = aggregate.actors.flatMap((actor): StoredActor[] => {
@@ -95,12 +95,12 @@ export async function saveTurn(context: AppContext, { runId }: StoredRun, turn: 
     changed,
     events,
   });
-  if (saved !== "saved") throw new Error("somebody else saved the run");
+  if (saved !== "saved") throw new Error("another writer saved the run");
   if (turn.published !== false) for (const event of events) await context.feed.publish(runChannel(runId), event);
   return events;
 }
 
-/** What an actor says when a step changes. */
+/** The event that an actor publishes when a step changes. */
 export function stepEvent(
   run: StoredRun,
   lifecycle: EventDraft["lifecycle"],

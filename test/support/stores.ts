@@ -1,4 +1,4 @@
-/** Stores for tests: real engines in places of their own. */
+/** Stores for tests: a real engine in a temporary folder. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

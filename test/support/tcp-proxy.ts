@@ -1,17 +1,17 @@
-/** A network between two processes that can be cut, slowed and silenced. */
+/** A network between two processes; a test can cut it, slow it down and silence it. */
 import { once } from "node:events";
 import { createConnection, createServer, type Server, type Socket } from "node:net";
 import { Transform } from "node:stream";
 
-interface Line {
+interface Connection {
   readonly client: Socket;
   readonly server: Socket;
 }
 
-/** Forwards connections to a port of this machine. All faults hold for the connections that are open and for new ones. */
+/** Forwards connections to a port of this machine. Every fault applies to open connections and to new ones. */
 export class TcpProxy {
   readonly #target: number;
-  readonly #lines = new Set<Line>();
+  readonly #connections = new Set<Connection>();
   #listener: Server;
   #port = 0;
   #silent = false;
@@ -34,11 +34,11 @@ export class TcpProxy {
     return this.#port;
   }
 
-  /** Cuts what is open and refuses what is new, as when the host is gone. */
+  /** Cuts open connections and refuses new ones, as when the host is gone. */
   async goDown(): Promise<void> {
     const closed = once(this.#listener, "close");
     this.#listener.close();
-    for (const line of this.#lines) end(line);
+    for (const connection of this.#connections) end(connection);
     await closed;
   }
 
@@ -47,10 +47,10 @@ export class TcpProxy {
     await this.#listen();
   }
 
-  /** Carries nothing and says nothing, as when packets are dropped; what was sent meanwhile arrives when it `speak`s again. */
+  /** Carries no bytes and closes no connection, as when packets are dropped. Bytes sent meanwhile arrive after `speak`. */
   fallSilent(): void {
     this.#silent = true;
-    for (const { client, server } of this.#lines) {
+    for (const { client, server } of this.#connections) {
       client.pause();
       server.pause();
     }
@@ -58,18 +58,18 @@ export class TcpProxy {
 
   speak(): void {
     this.#silent = false;
-    for (const { client, server } of this.#lines) {
+    for (const { client, server } of this.#connections) {
       client.resume();
       server.resume();
     }
   }
 
-  /** Each answer takes this much longer, milliseconds; 0 ends it. */
+  /** Delays each answer by this many milliseconds; 0 ends the delay. */
   slowDown(delayMs: number): void {
     this.#delayMs = delayMs;
   }
 
-  /** Every n-th request reaches the server, but its connection is cut before the answer; 0 ends it. */
+  /** Cuts the connection of every n-th request after the server has received it and before its answer; 0 ends this. */
   cutEvery(requests: number): void {
     this.#cutEvery = requests;
   }
@@ -91,19 +91,19 @@ export class TcpProxy {
   #connect(client: Socket): void {
     const server = createConnection({ host: "127.0.0.1", port: this.#target, noDelay: true });
     client.setNoDelay(true);
-    const line = { client, server };
-    this.#lines.add(line);
+    const connection = { client, server };
+    this.#connections.add(connection);
     for (const socket of [client, server]) {
-      socket.on("error", () => end(line));
+      socket.on("error", () => end(connection));
       socket.on("close", () => {
-        end(line);
-        this.#lines.delete(line);
+        end(connection);
+        this.#connections.delete(connection);
       });
     }
     client.on("data", (chunk) => {
       server.write(chunk);
       if (this.#cutEvery > 0 && ++this.#requests % this.#cutEvery === 0) {
-        // The request is on its way; only its answer is lost.
+        // The server receives the request; only its answer is lost.
         server.end();
         client.destroy();
       }
@@ -123,7 +123,7 @@ export class TcpProxy {
   }
 }
 
-function end({ client, server }: Line): void {
+function end({ client, server }: Connection): void {
   client.destroy();
   server.destroy();
 }

@@ -1,7 +1,7 @@
-/** Waits on a condition with a deadline, for integration tests. */
+/** A wait on a condition with a deadline, for integration tests. */
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Resolves with the first truthy answer of `condition`; rejects after `deadlineMs` with what was waited for. */
+/** Resolves with the first truthy answer of `condition`. Rejects after `deadlineMs` with an error that names `what`. */
 export async function until<T>(
   what: string,
   condition: () => T | Promise<T>,

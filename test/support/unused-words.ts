@@ -1,10 +1,10 @@
-/** The words that this project does not use (`scripts/unused-words.json`), looked for in identifiers, comments, messages and docs. */
+/** Finds words that this project does not use (`scripts/unused-words.json`) in identifiers, comments, messages and docs. */
 import { readFileSync } from "node:fs";
 
 interface UnusedWord {
   /** One word or several, in lower case. */
   readonly word: string;
-  /** What is said in its place, for the author. */
+  /** A hint for the author: what to write instead. */
   readonly instead: string;
   /** Where the word is refused; everywhere when absent. */
   readonly in?: "identifiers";
@@ -15,7 +15,7 @@ interface UnusedWord {
 const LIST = new URL("../../scripts/unused-words.json", import.meta.url);
 const WORDS = JSON.parse(readFileSync(LIST, "utf8")) as readonly UnusedWord[];
 
-/** Each use of an unused word in a file, as `line: word (instead: ...)`. Markdown has no identifiers. */
+/** Each use of an unused word in a file, as `line: "word" (instead: ...)`. In a text that is not code, identifiers are not checked. */
 export function findUnusedWords(text: string, isCode: boolean): readonly string[] {
   const found: string[] = [];
   for (const [at, line] of text.split("\n").entries()) {
@@ -31,7 +31,7 @@ export function findUnusedWords(text: string, isCode: boolean): readonly string[
   return found;
 }
 
-/** Identifiers of a line outside comments and plain strings, each with its words in lower case. */
+/** The identifiers of a line, without those in comments and plain strings. Each comes with its words in lower case. */
 function identifiersOf(line: string): readonly { readonly name: string; readonly words: readonly string[] }[] {
   if (/^\s*(?:\*|\/\*|\/\/)/.test(line)) return [];
   const code = line

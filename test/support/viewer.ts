@@ -1,25 +1,25 @@
-/** A viewer: a real WebSocket client that keeps everything it is told. */
+/** A viewer: a real WebSocket client that keeps every message that it receives. */
 import { once } from "node:events";
 import { WebSocket } from "ws";
 import type { TestEdge } from "./edge.ts";
 import { until } from "./until.ts";
 
-export interface Told {
+export interface ReceivedMessage {
   readonly channel: string;
   readonly type: string;
   readonly params: Readonly<Record<string, string>>;
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever is told
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read any message
   readonly data: any;
   readonly error?: string;
 }
 
 export class TestViewer {
   readonly socket: WebSocket;
-  readonly told: Told[] = [];
+  readonly received: ReceivedMessage[] = [];
 
   private constructor(socket: WebSocket) {
     this.socket = socket;
-    socket.on("message", (data) => this.told.push(JSON.parse(data.toString())));
+    socket.on("message", (data) => this.received.push(JSON.parse(data.toString())));
   }
 
   static async open(edge: Pick<TestEdge, "port" | "adminToken">): Promise<TestViewer> {
@@ -35,19 +35,19 @@ export class TestViewer {
     this.socket.send(typeof message === "string" ? message : JSON.stringify(message));
   }
 
-  /** The first message of that type, now or later. */
-  async next(type: string, deadlineMs?: number): Promise<Told> {
-    return until(`a message ${type}`, () => this.told.find((told) => told.type === type), deadlineMs);
+  /** The first message of that type; waits for it when it has not come yet. */
+  async next(type: string, deadlineMs?: number): Promise<ReceivedMessage> {
+    return until(`a message ${type}`, () => this.received.find((message) => message.type === type), deadlineMs);
   }
 
-  ofType(type: string): readonly Told[] {
-    return this.told.filter((told) => told.type === type);
+  ofType(type: string): readonly ReceivedMessage[] {
+    return this.received.filter((message) => message.type === type);
   }
 
-  /** Entries of the log as they came: history, then live lines. */
+  /** Log entries in the order in which they came: history, then live lines. */
   // oxlint-disable-next-line typescript/no-explicit-any -- as above
   get entries(): readonly any[] {
-    return this.told.flatMap(({ type, data }) => (type === "log_chunk" ? data : type === "log" ? [data] : []));
+    return this.received.flatMap(({ type, data }) => (type === "log_chunk" ? data : type === "log" ? [data] : []));
   }
 
   async close(): Promise<void> {

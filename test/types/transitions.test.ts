@@ -10,9 +10,9 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const COMPILER = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin", "tsc");
 const KINDS = ["run", "job", "step"] as const;
 
-/** What may be wrong with a table, as an edit of its source. */
+/** Mistakes in a table, each as an edit of its source. */
 const MISTAKES = {
-  cell: (source: string) => source.replace(/(cancel|stop): +\{ pending: "\w+", +/, "$1: { "),
+  entry: (source: string) => source.replace(/(cancel|stop): +\{ pending: "\w+", +/, "$1: { "),
   row: (source: string) => source.replace(/^ {2}(cancel|stop): +\{.*\n/m, ""),
   state: (source: string) => source.replace(/"cancelling"|"stopping"/g, '"canceling"'),
 };
@@ -34,7 +34,7 @@ describe("a transition table", function () {
         await writeFile(join(folder, files.at(-1)!), text);
       }
     }
-    // The imports are absolute here, and those are never rewritten.
+    // The imports are absolute here, and the compiler never rewrites absolute imports.
     const compilerOptions = { types: [], rewriteRelativeImportExtensions: false, allowImportingTsExtensions: true };
     const config = { extends: join(ROOT, "tsconfig.json"), compilerOptions, include: [], files };
     await writeFile(join(folder, "tsconfig.json"), JSON.stringify(config));
@@ -50,8 +50,8 @@ describe("a transition table", function () {
       expect(of("whole")).to.deep.equal([]);
     });
 
-    it(`of the ${kind} does not compile without one of its cells`, () => {
-      expect(of("cell").join()).to.contain("Property 'pending' is missing");
+    it(`of the ${kind} does not compile without one of its entries`, () => {
+      expect(of("entry").join()).to.contain("Property 'pending' is missing");
     });
 
     it(`of the ${kind} does not compile without one of its rows`, () => {
@@ -64,7 +64,7 @@ describe("a transition table", function () {
   }
 });
 
-/** The real table, with imports that hold from anywhere. */
+/** The real table, with absolute imports, so that it compiles in any folder. */
 async function readTable(kind: string): Promise<string> {
   const file = join(ROOT, "actors", kind, "transitions.ts");
   const source = await readFile(file, "utf8");

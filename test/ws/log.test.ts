@@ -87,7 +87,7 @@ describe("the log channel", () => {
     await append(lines(1, 450));
     const viewer = await subscribe();
     await viewer.next("history_done");
-    expect(viewer.told.map(({ type }) => type)).to.deep.equal([
+    expect(viewer.received.map(({ type }) => type)).to.deep.equal([
       "subscribed",
       "log_chunk",
       "log_chunk",
@@ -95,7 +95,7 @@ describe("the log channel", () => {
       "history_done",
     ]);
     expect(viewer.ofType("log_chunk").map(({ data }) => data.length)).to.deep.equal([200, 200, 50]);
-    for (const told of viewer.told) expect(told).to.deep.include({ channel: "channel_log", params: params() });
+    for (const told of viewer.received) expect(told).to.deep.include({ channel: "channel_log", params: params() });
     await append([line(451)]);
     await publish([line(451)]);
     expect((await viewer.next("log")).data).to.deep.equal({
@@ -274,7 +274,7 @@ describe("the log channel", () => {
     await append([line(2_001)]);
     await publish([line(2_001)]);
     await subscriptionsEnd();
-    expect(viewer.told.at(-1)!.type).to.equal("unsubscribed");
+    expect(viewer.received.at(-1)!.type).to.equal("unsubscribed");
   });
 
   it("holds little for a viewer that does not read, and drops it with an error", async () => {

@@ -46,12 +46,12 @@ describe("requests over the WebSocket", () => {
     for (const text of odd) viewer.send(text);
     viewer.socket.send(Buffer.from([0, 255]));
     await until("all errors", () => viewer.ofType("error").length === odd.length + 1);
-    for (const { error } of viewer.told) expect(error).to.be.a("string").that.is.not.empty;
+    for (const { error } of viewer.received) expect(error).to.be.a("string").that.is.not.empty;
   });
 
   it("without any of the three ids say that all three are required, and echo what was given", async () => {
     for (const missing of ["pipelineId", "jobId", "stepRunId"]) {
-      viewer.told.length = 0;
+      viewer.received.length = 0;
       const { [missing]: _, ...given } = params() as Record<string, unknown>;
       viewer.send({ channel: "channel_status", params: given });
       const told = await viewer.next("error");
@@ -63,7 +63,7 @@ describe("requests over the WebSocket", () => {
       { channel: "channel_log", params: null },
       { channel: "channel_log", params: params({ jobId: 5 }) },
     ]) {
-      viewer.told.length = 0;
+      viewer.received.length = 0;
       viewer.send(bad);
       expect((await viewer.next("error")).error).to.include("all three are required");
     }
@@ -80,7 +80,7 @@ describe("requests over the WebSocket", () => {
       [{ channel: "channel_log", colour: 1, params: params() }, "colour"],
     ];
     for (const [message, text] of cases) {
-      viewer.told.length = 0;
+      viewer.received.length = 0;
       viewer.send(message);
       expect((await viewer.next("error")).error).to.include(text);
     }
@@ -94,23 +94,23 @@ describe("requests over the WebSocket", () => {
       { stepRunId: run.stepIds[1]![0] },
     ]) {
       for (const channel of ["channel_log", "channel_status"]) {
-        viewer.told.length = 0;
+        viewer.received.length = 0;
         viewer.send({ channel, params: params(wrong) });
         await viewer.next("error");
-        expect(viewer.told).to.have.length(1);
+        expect(viewer.received).to.have.length(1);
       }
     }
   });
 
   it("to unsubscribe are acknowledged on both channels, also without a subscription", async () => {
     for (const channel of ["channel_log", "channel_status"]) {
-      viewer.told.length = 0;
+      viewer.received.length = 0;
       viewer.send({ channel, params: params() });
       await viewer.next(channel === "channel_log" ? "history_done" : "status_snapshot");
       viewer.send({ channel, action: "unsubscribe", params: params() });
       viewer.send({ channel, action: "unsubscribe", params: params() });
       await until("two acknowledgements", () => viewer.ofType("unsubscribed").length === 2);
-      expect(viewer.told.at(-1)).to.deep.equal({ channel, params: params(), type: "unsubscribed", data: null });
+      expect(viewer.received.at(-1)).to.deep.equal({ channel, params: params(), type: "unsubscribed", data: null });
     }
   });
 
@@ -118,7 +118,7 @@ describe("requests over the WebSocket", () => {
     viewer.send({ channel: "channel_log", params: params() });
     viewer.send({ channel: "channel_log", params: params() });
     await until("the second subscription", () => viewer.ofType("subscribed").length === 2);
-    await until("its history", () => viewer.told.at(-1)?.type === "history_done");
+    await until("its history", () => viewer.received.at(-1)?.type === "history_done");
     const line = { line: 1, timeMs: 0, stream: "stdout", level: "info", content: "once", lost: 0 } as const;
     const stepRunId = run.stepIds[0]![0]!;
     await edge.context.stores.logs.append({ stepRunId, agentId: "agt_1", lines: [line] });

@@ -94,7 +94,7 @@ describe("the status channel", () => {
     await subscriptionsEnd();
     await until("the last status", () => heard(viewer).includes("success"));
     expect(heard(viewer)).to.deep.equal(["running", "success"]);
-    expect(viewer.told.map(({ type }) => type)).to.deep.equal(["status_snapshot", "status", "status"]);
+    expect(viewer.received.map(({ type }) => type)).to.deep.equal(["status_snapshot", "status", "status"]);
   });
 
   it("of a finished step is the snapshot alone, with its times", async () => {
@@ -109,7 +109,7 @@ describe("the status channel", () => {
       duration: 2_500,
     });
     await subscriptionsEnd();
-    expect(viewer.told).to.have.length(1);
+    expect(viewer.received).to.have.length(1);
   });
 
   it("repeats nothing that the snapshot shows already", async () => {

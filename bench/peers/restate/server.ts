@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { endWithUs } from "../../../src/node/lifeline.ts";
+import { endWithThisProcess } from "../../../src/node/lifeline.ts";
 
 /**
  * Its defaults, by which what is answered is durable and what is over is kept for a day, save for what makes it quicker
@@ -60,7 +60,7 @@ export async function startRestateServer(folder: string): Promise<RestateServer>
     throw new Error(`the Restate server ended with ${signal ?? `status ${code}`}; its errors are in ${log}`);
   });
   broken.catch(() => {}); // Whoever waits for something of the server looks at it.
-  const letLive = endWithUs(server.pid!);
+  const letLive = endWithThisProcess(server.pid!);
 
   async function stop(): Promise<void> {
     stopping = true;

@@ -1,4 +1,5 @@
-"""A plugin of millrace: its arguments are JSON on the standard input, its outputs lines in the file MILLRACE_OUTPUT."""
+"""A plugin of millrace. It reads its arguments as JSON from standard input, and writes its outputs as lines to the file
+MILLRACE_OUTPUT."""
 
 import json
 import os

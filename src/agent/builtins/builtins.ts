@@ -10,7 +10,9 @@ const BUILTINS: ReadonlyMap<string, Builtin> = new Map([
   ["http", sendRequest],
 ]);
 
-/** The builtin that `uses` names (`artifact` or `artifact@v1`); undefined for a step that needs a process of its own. */
+/**
+ * The builtin that `uses` names (`artifact` or `artifact@v1`); undefined for a step that needs a process of its own.
+ */
 export function builtinOf(uses: string): Builtin | undefined {
   return BUILTINS.get(uses.endsWith("@v1") ? uses.slice(0, -3) : uses);
 }

@@ -9,8 +9,9 @@ export interface PathPatterns {
 }
 
 /**
- * A pattern that matches a folder matches everything in it. A pattern that begins with `!` excludes what it matches. `*`, `**`
- * and the content of a folder include no names that begin with a dot, unless `dot` is true; exclusions always include them.
+ * A pattern that matches a folder matches everything in it. A pattern that begins with `!` excludes what it matches.
+ * `*`, `**` and the content of a folder include no names that begin with a dot, unless `dot` is true; exclusions always
+ * include them.
  */
 export function readPatterns(patterns: readonly string[], { dot = false } = {}): PathPatterns {
   const included = patterns.filter((pattern) => !pattern.startsWith("!")).map(normalize);

@@ -24,10 +24,10 @@ export interface PreparedCommand {
 }
 
 /**
- * Prepares the command of a step. The arguments have either `script`, a text for `shell` (default `sh -e`; a program and its
- * flags, separated by spaces), or `command` with `args`, which run without a shell. The script is written unchanged to a file
- * in `scratchDir`, which the shell reads. Throws `malformed_request` for other arguments, and `not_implemented` for another
- * `uses`.
+ * Prepares the command of a step. The arguments have either `script`, a text for `shell` (default `sh -e`; a program
+ * and its flags, separated by spaces), or `command` with `args`, which run without a shell. The script is written
+ * unchanged to a file in `scratchDir`, which the shell reads. Throws `malformed_request` for other arguments, and
+ * `not_implemented` for another `uses`.
  */
 export function prepareCommand(
   step: { readonly uses: string; readonly action: string; readonly argsJson: string },

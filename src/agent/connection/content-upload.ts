@@ -1,6 +1,6 @@
 /**
- * Uploads content to the control plane in pieces, starting at the offset that the control plane reports. So a repeated upload
- * does not send again what is stored.
+ * Uploads content to the control plane in pieces, starting at the offset that the control plane reports. So a repeated
+ * upload does not send again what is stored.
  */
 import type { ArtifactPiece, CommitArtifact } from "../../../proto/generated/gateway/v1/gateway.ts";
 import type { Attempt } from "./gateway-call.ts";
@@ -21,8 +21,8 @@ interface ContentResponse {
 }
 
 /**
- * Sends the content in one attempt of a call. `begin` describes the content, and `piecesFrom` yields it from a byte offset on,
- * in whole pieces. Rejects as the methods of the attempt do.
+ * Sends the content in one attempt of a call. `begin` describes the content, and `piecesFrom` yields it from a byte
+ * offset on, in whole pieces. Rejects as the methods of the attempt do.
  */
 export async function sendContent<Begin>(
   { write, next, onProgress }: Attempt<ContentRequest<Begin>, ContentResponse>,

@@ -1,4 +1,6 @@
-/** One Connect stream from its hello to its end. The agent sends heartbeats and reports; the gateway sends instructions. */
+/**
+ * One Connect stream from its hello to its end. The agent sends heartbeats and reports; the gateway sends instructions.
+ */
 import { type ClientDuplexStream, type Metadata, status } from "@grpc/grpc-js";
 import type {
   AgentClient,
@@ -11,7 +13,10 @@ import { UNCOMPRESSED } from "./gateway-clients.ts";
 
 const WELCOME_MS = 10_000;
 const SHORTEST_HEARTBEAT_MS = 50;
-/** While this many messages wait for a slow gateway, further ones are dropped. Reports that are dropped are sent again later. */
+/**
+ * While this many messages wait for a slow gateway, further ones are dropped. Reports that are dropped are sent again
+ * later.
+ */
 const MAX_QUEUED_MESSAGES = 1_000;
 
 type Message = NonNullable<ConnectRequest["message"]>;

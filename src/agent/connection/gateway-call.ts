@@ -1,6 +1,6 @@
 /**
- * Calls of the gateway that carry content. When a call breaks, a new one continues the work, until no progress was made for
- * two minutes.
+ * Calls of the gateway that carry content. When a call breaks, a new one continues the work, until no progress was made
+ * for two minutes.
  */
 import { type Metadata, status } from "@grpc/grpc-js";
 import type { GatewayClient } from "../../../proto/generated/gateway/v1/gateway.ts";

@@ -1,4 +1,6 @@
-/** The connection to the control plane: one address and one channel, which is encrypted unless it stays on this machine. */
+/**
+ * The connection to the control plane: one address and one channel, which is encrypted unless it stays on this machine.
+ */
 import { readFile } from "node:fs/promises";
 import { Channel, type ChannelCredentials, compressionAlgorithms, credentials, Metadata } from "@grpc/grpc-js";
 import { AgentClient } from "../../../proto/generated/agent/v1/agent.ts";
@@ -13,16 +15,16 @@ export interface GatewayClients {
 }
 
 /**
- * Pass this as the encoding when a message is written to a stream, so that the message is not compressed. It is the write
- * flag "no compression" of gRPC, which the library reads from that argument and does not export.
+ * Pass this as the encoding when a message is written to a stream, so that the message is not compressed. It is the
+ * write flag "no compression" of gRPC, which the library reads from that argument and does not export.
  */
 export const UNCOMPRESSED = 2 as unknown as BufferEncoding;
 
 type Connection = Pick<AgentOptions, "address" | "tls" | "insecure">;
 
 /**
- * Creates the clients without connecting. Rejects with `malformed_request` for a malformed address, unreadable certificate
- * files, or an address to which tokens would be sent unencrypted over a network.
+ * Creates the clients without connecting. Rejects with `malformed_request` for a malformed address, unreadable
+ * certificate files, or an address to which tokens would be sent unencrypted over a network.
  */
 export async function openGatewayClients(connection: Connection): Promise<GatewayClients> {
   const channelCredentials = await credentialsFor(connection);

@@ -21,8 +21,8 @@ const REFUSALS: readonly status[] = [
 
 /**
  * Registers this agent, and repeats the attempt while the control plane cannot be reached. Undefined when `signal` is
- * aborted. Rejects with `unauthenticated` when the control plane refuses the token, and with `malformed_request` when it
- * refuses the request.
+ * aborted. Rejects with `unauthenticated` when the control plane refuses the token, and with `malformed_request` when
+ * it refuses the request.
  */
 export async function register(
   client: AgentClient,

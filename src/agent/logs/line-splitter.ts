@@ -7,9 +7,9 @@ const LF = 0x0a;
 const CR = 0x0d;
 
 /**
- * Splits at line feeds, and removes a carriage return before a line feed. A line is decoded as a whole, so a character may
- * arrive in two chunks. Bytes that are not UTF-8 become U+FFFD. A line of more than {@link LINE_BYTES} ends with
- * ` [cut: N bytes]`. Keeps at most one line in memory.
+ * Splits at line feeds, and removes a carriage return before a line feed. A line is decoded as a whole, so a character
+ * may arrive in two chunks. Bytes that are not UTF-8 become U+FFFD. A line of more than {@link LINE_BYTES} ends with `
+ * [cut: N bytes]`. Keeps at most one line in memory.
  */
 export class LineSplitter {
   readonly #emit: (line: string) => void;

@@ -1,7 +1,7 @@
 /**
- * Sends the log lines of all step runs in batches over one long-lived PushLogs stream. Lines that the control plane has not
- * stored yet are kept in memory and then on the disk; both buffers are bounded. A step never waits for the control plane.
- * When both buffers are full, the oldest lines are dropped and a gap record replaces them.
+ * Sends the log lines of all step runs in batches over one long-lived PushLogs stream. Lines that the control plane has
+ * not stored yet are kept in memory and then on the disk; both buffers are bounded. A step never waits for the control
+ * plane. When both buffers are full, the oldest lines are dropped and a gap record replaces them.
  */
 import { type ClientDuplexStream, type Metadata, status } from "@grpc/grpc-js";
 import {
@@ -19,28 +19,31 @@ import { type LogOwner, SEGMENT_BYTES, StepLog } from "./step-log.ts";
 
 /** Approximate memory for the lines of all logs. Lines beyond it move to the disk. */
 const MEMORY_BYTES = 8 * 1024 * 1024;
-/** When lines must be dropped, they are dropped until this much memory is in use, so that each gap record covers many lines. */
+/**
+ * When lines must be dropped, they are dropped until this much memory is in use, so that each gap record covers many
+ * lines.
+ */
 const MEMORY_AFTER_DROP_BYTES = MEMORY_BYTES * 0.875;
 /** Upper bound on the bytes that are sent and not answered, which also bounds the buffers of gRPC. */
 const WINDOW_BYTES = 1024 * 1024;
 /**
- * Upper bound on the unanswered batches of one step: the control plane stores one while the next is on its way. Lines that
- * arrive meanwhile join the following batch. So batches grow when the control plane is slow, and do not pile up.
+ * Upper bound on the unanswered batches of one step: the control plane stores one while the next is on its way. Lines
+ * that arrive meanwhile join the following batch. So batches grow when the control plane is slow, and do not pile up.
  */
 const BATCHES_IN_FLIGHT = 2;
 /** Approximate upper bound of a batch. Even with the widest characters, such a batch is within the gateway's limit. */
 const BATCH_BYTES = 256 * 1024;
 const BATCH_LINES = 1_000;
 /**
- * Batches from this size on are compressed. A batch of 30 kB shrinks to an eighth, for one or two milliseconds of time. A
- * single line would become larger, and would arrive four times as late.
+ * Batches from this size on are compressed. A batch of 30 kB shrinks to an eighth, for one or two milliseconds of time.
+ * A single line would become larger, and would arrive four times as late.
  */
 const COMPRESSED_BYTES = 4 * 1024;
 /** When a step has this many unsent bytes, they are sent at once. */
 const FULL_BYTES = 64 * 1024;
 /**
- * Shortest time between two flushes of smaller amounts. A line after a pause is sent without this wait, and many lines in a
- * row make few batches.
+ * Shortest time between two flushes of smaller amounts. A line after a pause is sent without this wait, and many lines
+ * in a row make few batches.
  */
 const FLUSH_MS = 5;
 /** Shortest delay of a flush, so that lines that are written together are sent together. */
@@ -81,14 +84,18 @@ export class LogShipper {
     this.#options = options;
   }
 
-  /** Opens the log of a step run. Its lines are kept until the control plane has stored them, even after the step's end. */
+  /**
+   * Opens the log of a step run. Its lines are kept until the control plane has stored them, even after the step's end.
+   */
   open(owner: LogOwner): StepLog {
     const log = new StepLog(owner, this.#options.spill);
     this.#logs.set(keyOf(owner), log);
     return log;
   }
 
-  /** Adds a line to an open log. No effect when the control plane has refused the log. `timeMs` is in Unix milliseconds. */
+  /**
+   * Adds a line to an open log. No effect when the control plane has refused the log. `timeMs` is in Unix milliseconds.
+   */
   add(log: StepLog, stream: LogStream, content: string, timeMs: number): void {
     if (this.#logs.get(keyOf(log.owner)) !== log) return;
     this.#change(log, () => log.add(stream, content, timeMs));
@@ -105,8 +112,8 @@ export class LogShipper {
   }
 
   /**
-   * Opens a finished log again, calls `addLines`, which may call {@link add}, and finishes the log again. The lines have no
-   * effect if the control plane refused the log before all its lines were stored.
+   * Opens a finished log again, calls `addLines`, which may call {@link add}, and finishes the log again. The lines
+   * have no effect if the control plane refused the log before all its lines were stored.
    */
   addToFinished(log: StepLog, addLines: () => void): void {
     if (log.isStored) this.#logs.set(keyOf(log.owner), log);
@@ -166,8 +173,8 @@ export class LogShipper {
   }
 
   /**
-   * Sends as many lines as the window allows. While a flush is scheduled, it sends only lines of logs that have ended or have
-   * many unsent lines.
+   * Sends as many lines as the window allows. While a flush is scheduled, it sends only lines of logs that have ended
+   * or have many unsent lines.
    */
   #sendDue(): void {
     if (this.#closed || this.#retryTimer !== undefined) return;

@@ -1,6 +1,6 @@
 /**
- * Log lines on the disk, which the agent cannot send yet and for which it has no memory. A segment is a file with successive
- * lines of one step. It is written once, and then read once or dropped to make room.
+ * Log lines on the disk, which the agent cannot send yet and for which it has no memory. A segment is a file with
+ * successive lines of one step. It is written once, and then read once or dropped to make room.
  */
 import { randomUUID } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -1,4 +1,7 @@
-/** Finds the secrets of one step in bytes, in all their forms. It reads each byte once, however many secrets the step has. */
+/**
+ * Finds the secrets of one step in bytes, in all their forms. It reads each byte once, however many secrets the step
+ * has.
+ */
 import { formsOf, type SecretForm, SHORTEST_BYTES } from "./secret-forms.ts";
 
 const MASK = "***";
@@ -12,8 +15,8 @@ export interface Found {
   /** Byte ranges that secrets cover, ascending. Overlapping secrets make one range. */
   readonly spans: readonly Span[];
   /**
-   * Position from which the last bytes may be the start of a secret that further bytes complete; the length of the bytes if
-   * there is no such position.
+   * Position from which the last bytes may be the start of a secret that further bytes complete; the length of the
+   * bytes if there is no such position.
    */
   readonly openFrom: number;
 }
@@ -33,7 +36,8 @@ export class SecretFinder {
       if (alike === undefined) this.#forms.set(prefix, [form]);
       else alike.push(form);
       this.#filter[hash(prefix)] = 1;
-      for (let length = 1; length < SHORTEST_BYTES; length++) this.#shortPrefixes.add(encodePrefix(form.bytes, 0, length));
+      for (let length = 1; length < SHORTEST_BYTES; length++)
+        this.#shortPrefixes.add(encodePrefix(form.bytes, 0, length));
     }
   }
 
@@ -82,8 +86,8 @@ export class SecretFinder {
 }
 
 /**
- * Where the form that starts at `start` ends; `open` when further bytes may complete it, `none` when the bytes differ from
- * it. The caller has compared the form's first four bytes.
+ * Where the form that starts at `start` ends; `open` when further bytes may complete it, `none` when the bytes differ
+ * from it. The caller has compared the form's first four bytes.
  */
 function endOf({ bytes: form, mayFold }: SecretForm, bytes: Buffer, start: number): number | "open" | "none" {
   let at = start + SHORTEST_BYTES;

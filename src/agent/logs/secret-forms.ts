@@ -1,10 +1,14 @@
 /** The forms in which a secret may appear: unchanged, line by line, and as common tools encode it. Pure. */
 
 /**
- * Shorter texts occur by chance so often that masking them would garble the log. The control plane accepts no shorter secret.
+ * Shorter texts occur by chance so often that masking them would garble the log. The control plane accepts no shorter
+ * secret.
  */
 export const SHORTEST_BYTES = 4;
-/** A form of at least this many bytes is also found with line breaks in it, since encoders and terminals fold long lines. */
+/**
+ * A form of at least this many bytes is also found with line breaks in it, since encoders and terminals fold long
+ * lines.
+ */
 const FOLDED_BYTES = 16;
 
 export interface SecretForm {
@@ -14,8 +18,8 @@ export interface SecretForm {
 }
 
 /**
- * All forms of a value without the white space around it; a text that holds the whole value holds these too. Each line of
- * the value is a secret of its own, since tools put margins around lines.
+ * All forms of a value without the white space around it; a text that holds the whole value holds these too. Each line
+ * of the value is a secret of its own, since tools put margins around lines.
  */
 export function formsOf(value: string): readonly SecretForm[] {
   const whole = value.trim();
@@ -45,10 +49,10 @@ function jsonEscaped(text: string): readonly string[] {
 }
 
 /**
- * The base64 encoding of any text that holds these bytes contains one of these forms. There is one form for each position of
- * the bytes in a group of three, in both alphabets, without the characters at the ends that depend on neighbouring bytes. A
- * long form is also listed without its first one to three characters: if a folded line ends within the first four
- * characters, one of these shorter forms starts on the next line.
+ * The base64 encoding of any text that holds these bytes contains one of these forms. There is one form for each
+ * position of the bytes in a group of three, in both alphabets, without the characters at the ends that depend on
+ * neighbouring bytes. A long form is also listed without its first one to three characters: if a folded line ends
+ * within the first four characters, one of these shorter forms starts on the next line.
  */
 function base64Of(bytes: Buffer): readonly Buffer[] {
   return [0, 1, 2].flatMap((before) => {

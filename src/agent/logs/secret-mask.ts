@@ -4,9 +4,9 @@ import type { SecretFinder, Span } from "./secret-finder.ts";
 const MASK = Buffer.from("***");
 
 /**
- * Replaces each range of bytes that secrets cover with `***`. Overlapping secrets make one range, so that no part of one
- * secret stays visible beside another. Holds back at most as many bytes as the longest form of a secret and the line breaks
- * in it.
+ * Replaces each range of bytes that secrets cover with `***`. Overlapping secrets make one range, so that no part of
+ * one secret stays visible beside another. Holds back at most as many bytes as the longest form of a secret and the
+ * line breaks in it.
  */
 export class SecretMask {
   readonly #finder: SecretFinder;

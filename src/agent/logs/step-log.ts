@@ -1,8 +1,8 @@
 /**
  * The log of one step run in the agent. Each line gets its number once, in the order of arrival, and is kept until the
- * control plane has stored it. The oldest lines are in memory, later ones may be in segments on the disk, and the newest
- * are in memory again. This class only keeps account: the log shipper sends the lines, and decides when memory or disk is
- * full.
+ * control plane has stored it. The oldest lines are in memory, later ones may be in segments on the disk, and the
+ * newest are in memory again. This class only keeps account: the log shipper sends the lines, and decides when memory
+ * or disk is full.
  */
 import type { LogLine, LogStream } from "../../../proto/generated/gateway/v1/gateway.ts";
 import { lastLineOf, type LogSpill, type Segment } from "./log-spill.ts";
@@ -32,8 +32,8 @@ export class StepLog {
   ended = false;
   readonly #spill: LogSpill;
   /**
-   * The oldest lines that are not known to be stored, ascending and without holes. The lines of `#segments` follow them, and
-   * then those of `#newest`.
+   * The oldest lines that are not known to be stored, ascending and without holes. The lines of `#segments` follow
+   * them, and then those of `#newest`.
    */
   #entries: LogLine[] = [];
   #segments: Segment[] = [];
@@ -125,8 +125,8 @@ export class StepLog {
   }
 
   /**
-   * Handles the answer to the oldest unanswered batch: all lines up to `through` are stored. Returns `missed` if the batch is
-   * not among them; then its lines and the lines after them must be sent again.
+   * Handles the answer to the oldest unanswered batch: all lines up to `through` are stored. Returns `missed` if the
+   * batch is not among them; then its lines and the lines after them must be sent again.
    */
   acknowledge(through: bigint): "stored" | "missed" {
     this.#dropThrough(through);
@@ -158,7 +158,9 @@ export class StepLog {
     this.#inFlightBytes = 0;
   }
 
-  /** Memory that {@link moveToDisk} can free. Lines that were sent once stay in memory: their answer may still arrive. */
+  /**
+   * Memory that {@link moveToDisk} can free. Lines that were sent once stay in memory: their answer may still arrive.
+   */
   get movableBytes(): number {
     if (this.#segments.length > 0) return this.#newestBytes;
     return this.#everSent === 0 ? this.#bytes : costOfAll(this.#entries.slice(this.#everSent));
@@ -192,8 +194,8 @@ export class StepLog {
   }
 
   /**
-   * Replaces the oldest entries in memory that were never sent by one gap record, so that about `bytes` are freed. An entry
-   * that was sent once may be stored, so a gap record over it could contradict the store.
+   * Replaces the oldest entries in memory that were never sent by one gap record, so that about `bytes` are freed. An
+   * entry that was sent once may be stored, so a gap record over it could contradict the store.
    */
   dropOldest(bytes: number): void {
     let end = this.#everSent;
@@ -207,7 +209,9 @@ export class StepLog {
     for (const segment of this.#segments.splice(0)) this.#forget(segment);
   }
 
-  /** Reads the oldest segment into memory, because its lines are the next to send. A gap record replaces a damaged one. */
+  /**
+   * Reads the oldest segment into memory, because its lines are the next to send. A gap record replaces a damaged one.
+   */
   #readOldestSegment(): void {
     const segment = this.#segments.shift();
     if (segment === undefined) return;
@@ -238,8 +242,8 @@ export class StepLog {
   }
 
   /**
-   * Adds a gap record after the entries, for the lines of a lost segment. If the last entry is a gap record that was never
-   * sent, that record is extended instead.
+   * Adds a gap record after the entries, for the lines of a lost segment. If the last entry is a gap record that was
+   * never sent, that record is extended instead.
    */
   #addGap({ first, last }: Segment): void {
     const before = this.#entries.at(-1);
@@ -254,8 +258,8 @@ export class StepLog {
   }
 
   /**
-   * Adds a gap record before the entries if the control plane lacks lines that it acknowledged earlier, as it does after it
-   * was restored from a backup.
+   * Adds a gap record before the entries if the control plane lacks lines that it acknowledged earlier, as it does
+   * after it was restored from a backup.
    */
   #fillHole(through: bigint): void {
     const first = this.#entries[0]!;

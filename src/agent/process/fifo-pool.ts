@@ -1,6 +1,6 @@
 /**
- * Named pipes for the output of steps. Steps need real pipes: Node itself connects a child process by sockets, and a script
- * that writes to `/dev/stderr` cannot open a socket.
+ * Named pipes for the output of steps. Steps need real pipes: Node itself connects a child process by sockets, and a
+ * script that writes to `/dev/stderr` cannot open a socket.
  */
 import { execFile, execFileSync } from "node:child_process";
 import { closeSync, constants, openSync, unlinkSync } from "node:fs";
@@ -20,7 +20,8 @@ export interface OutputPipe {
   /** Ends when the processes of the step have closed their write ends and {@link closeWriteEnd} was called. */
   readonly reader: Socket;
   /**
-   * Closes the agent's own write end, which keeps the reader from ending before the step has opened the pipe. Idempotent.
+   * Closes the agent's own write end, which keeps the reader from ending before the step has opened the pipe.
+   * Idempotent.
    */
   closeWriteEnd(): void;
 }

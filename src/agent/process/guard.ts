@@ -1,12 +1,12 @@
 /**
- * The agent's guard: a shell beside the agent, in a session of its own, that also counts the agent's leases. An agent that
- * is stopped (SIGSTOP, a debugger, memory swapped out) cannot kill its steps, so the guard kills them. One guard serves all
- * steps. Its only cost for a step is that the step checks whether a file exists.
+ * The agent's guard: a shell beside the agent, in a session of its own, that also counts the agent's leases. An agent
+ * that is stopped (SIGSTOP, a debugger, memory swapped out) cannot kill its steps, so the guard kills them. One guard
+ * serves all steps. Its only cost for a step is that the step checks whether a file exists.
  *
- * Each lease has a number, a permit (an empty file) and a mark that all processes of its steps carry. When the lease runs
- * out, the guard first removes the permit and then kills every process with the mark. So a step that is just starting is
- * either killed, or does not find its permit. A number is never used again, so an agent that resumes cannot start a step
- * under a lease that has run out.
+ * Each lease has a number, a permit (an empty file) and a mark that all processes of its steps carry. When the lease
+ * runs out, the guard first removes the permit and then kills every process with the mark. So a step that is just
+ * starting is either killed, or does not find its permit. A number is never used again, so an agent that resumes cannot
+ * start a step under a lease that has run out.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
@@ -20,8 +20,8 @@ import { signalGroup } from "./process-group.ts";
 import { MARK, KILL_MARKED } from "./kill-script.ts";
 
 /**
- * Kills every process with a mark that begins with $1. Without /proc it finds the process groups of steps by their watchers,
- * whose command lines contain the mark.
+ * Kills every process with a mark that begins with $1. Without /proc it finds the process groups of steps by their
+ * watchers, whose command lines contain the mark.
  */
 const KILL_SCRIPT = `
 ${KILL_MARKED}
@@ -32,14 +32,14 @@ done
 `;
 
 /**
- * The guard itself. $1: the prefix of all marks of this agent, $2: the prefix of the paths of permits, $3: KILL_SCRIPT. It
- * reads one instruction a line: "LEASE SECONDS" makes the lease run out after that time and replaces earlier instructions
- * for that lease; "LEASE" gives the lease back. It prints the number of each lease that has run out.
+ * The guard itself. $1: the prefix of all marks of this agent, $2: the prefix of the paths of permits, $3: KILL_SCRIPT.
+ * It reads one instruction a line: "LEASE SECONDS" makes the lease run out after that time and replaces earlier
+ * instructions for that lease; "LEASE" gives the lease back. It prints the number of each lease that has run out.
  *
- * Each lease has one timer: a subshell that waits for one \`sleep\`, which keeps counting while this shell cannot run. USR1
- * ends a timer. The timer waits for its sleep, and the guard waits for the timer, so that no zombie is left for process 1
- * (the agent may be process 1 of a container). When the agent has ended, the end of the input makes the guard kill
- * everything that the agent left.
+ * Each lease has one timer: a subshell that waits for one \`sleep\`, which keeps counting while this shell cannot run.
+ * USR1 ends a timer. The timer waits for its sleep, and the guard waits for the timer, so that no zombie is left for
+ * process 1 (the agent may be process 1 of a container). When the agent has ended, the end of the input makes the guard
+ * kill everything that the agent left.
  */
 const SCRIPT = `
 trap '' HUP INT QUIT TERM PIPE ALRM USR2
@@ -77,7 +77,9 @@ export interface GuardOptions {
   readonly folder: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Called when the guard has found that a lease has run out and kills its steps. The caller must release the lease. */
+  /**
+   * Called when the guard has found that a lease has run out and kills its steps. The caller must release the lease.
+   */
   readonly onRunOut: (lease: number) => void;
 }
 

@@ -1,17 +1,22 @@
-/** The mark by which the processes of a step are recognized in any process group, and the shell function that kills them. */
+/**
+ * The mark by which the processes of a step are recognized in any process group, and the shell function that kills
+ * them.
+ */
 
-/** Environment variable that every process of a step has. Its value is the mark of the lease followed by the step's own. */
+/**
+ * Environment variable that every process of a step has. Its value is the mark of the lease followed by the step's own.
+ */
 export const MARK = "MILLRACE_STEP_MARK";
 
 /**
- * Shell text that defines the function `kill_marked PREFIX`. It kills every process whose mark begins with PREFIX, together
- * with its process group. The calling shell must carry such a mark itself; the function spares that shell, and kills single
- * processes only in that shell's group. It repeats until it finds no more processes, since processes fork. It has no effect
- * without /proc.
+ * Shell text that defines the function `kill_marked PREFIX`. It kills every process whose mark begins with PREFIX,
+ * together with its process group. The calling shell must carry such a mark itself; the function spares that shell, and
+ * kills single processes only in that shell's group. It repeats until it finds no more processes, since processes fork.
+ * It has no effect without /proc.
  *
- * The function tests whether grep finds the calling shell. BusyBox's grep does not: it reads a file only up to the first zero
- * byte. For that test to work, the mark must not be the first variable of the shell's environment. If the test fails, the
- * shell reads the environments itself, which is slower.
+ * The function tests whether grep finds the calling shell. BusyBox's grep does not: it reads a file only up to the
+ * first zero byte. For that test to work, the mark must not be the first variable of the shell's environment. If the
+ * test fails, the shell reads the environments itself, which is slower.
  */
 export const KILL_MARKED = `
 kill_marked() {

@@ -32,9 +32,9 @@ function checkText(text: string, what: string): void {
 }
 
 /**
- * One line of shell text. The shell reads its commands from its standard input, and it reads a line completely before it
- * runs any of it. So the line can replace the standard input of the shell. The supervisor already carries the mark of the
- * lease, so the guard finds it at every moment while it runs this line.
+ * One line of shell text. The shell reads its commands from its standard input, and it reads a line completely before
+ * it runs any of it. So the line can replace the standard input of the shell. The supervisor already carries the mark
+ * of the lease, so the guard finds it at every moment while it runs this line.
  */
 export function launchScript({ command, cwd, env, stdin = "/dev/null", stdout, stderr, permitFile }: Launch): string {
   const variables = Object.entries(env);

@@ -1,17 +1,20 @@
 /**
- * The launcher: a small process of the agent that starts the processes of steps. It is small so that a fork is cheap, and
- * has a session of its own so that signals to the agent's process group do not reach it. It ends when the agent ends, and
- * its supervisors end with it.
+ * The launcher: a small process of the agent that starts the processes of steps. It is small so that a fork is cheap,
+ * and has a session of its own so that signals to the agent's process group do not reach it. It ends when the agent
+ * ends, and its supervisors end with it.
  */
 import { randomUUID } from "node:crypto";
 import type { Launch, LauncherRequest, LauncherReport } from "./launch-protocol.ts";
 import { SupervisedProcess } from "./supervisor.ts";
 
-/** Most supervisors that wait for a step. A spare can be used only under its own lease; spares of other leases are killed. */
+/**
+ * Most supervisors that wait for a step. A spare can be used only under its own lease; spares of other leases are
+ * killed.
+ */
 const MAX_SPARES = 2;
 /**
- * When a step has used a spare supervisor, the next spare is made this long after the step's start, or at the step's end if
- * the step is shorter. So making it does not take processor time from the start of the step.
+ * When a step has used a spare supervisor, the next spare is made this long after the step's start, or at the step's
+ * end if the step is shorter. So making it does not take processor time from the start of the step.
  */
 const REPLACE_MS = 20;
 
@@ -41,8 +44,8 @@ process.on("disconnect", () => {
 });
 
 /**
- * Starts one process in each turn of the event loop, so that the ends of other steps are handled in between. The later the
- * launcher handles an end, the more it costs.
+ * Starts one process in each turn of the event loop, so that the ends of other steps are handled in between. The later
+ * the launcher handles an end, the more it costs.
  */
 function startNext(): void {
   if (hasStarted || waitingStarts.length === 0) return;

@@ -1,4 +1,6 @@
-/** The agent's side of its launcher: it starts the processes of steps, and reports them as lost if the launcher dies. */
+/**
+ * The agent's side of its launcher: it starts the processes of steps, and reports them as lost if the launcher dies.
+ */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { extname } from "node:path";
@@ -21,8 +23,8 @@ const INHERITED = ["PATH", "HOME", "TMPDIR"];
 /** A process of a step that was started. */
 export interface LaunchedProcess {
   /**
-   * Resolves when the process itself has ended; other processes of the step may still run. Undefined when the launcher died,
-   * so that the exit is unknown.
+   * Resolves when the process itself has ended; other processes of the step may still run. Undefined when the launcher
+   * died, so that the exit is unknown.
    */
   readonly exited: Promise<ProcessExit | undefined>;
   /** Resolves after `exited`, when no process of the step is left. */
@@ -34,8 +36,8 @@ export interface LaunchedProcess {
 }
 
 /**
- * Kills every process with a mark that begins with $1. The watchers of a killed launcher do the same; the agent runs this
- * script to know when it is done.
+ * Kills every process with a mark that begins with $1. The watchers of a killed launcher do the same; the agent runs
+ * this script to know when it is done.
  */
 const KILL_ALL_SCRIPT = `${KILL_MARKED}\nkill_marked "$1"`;
 
@@ -59,8 +61,8 @@ export class Launcher {
   }
 
   /**
-   * Starts a process. Rejects with `malformed_request` for arguments and variables that the system cannot pass to a process,
-   * and with `unavailable` when the system refuses to start one.
+   * Starts a process. Rejects with `malformed_request` for arguments and variables that the system cannot pass to a
+   * process, and with `unavailable` when the system refuses to start one.
    */
   async start(launch: Launch): Promise<LaunchedProcess> {
     checkLaunch(launch);
@@ -168,7 +170,9 @@ class Launched implements LaunchedProcess {
     this.#reject(new MillraceError("unavailable", `the step's process cannot be started: ${reason}`));
   }
 
-  /** The launcher died: it is unknown whether the process was started and how it ended. No process of the step is left. */
+  /**
+   * The launcher died: it is unknown whether the process was started and how it ended. No process of the step is left.
+   */
   onLost(): void {
     this.#resolve(this);
     this.onExited(undefined);

@@ -1,6 +1,6 @@
 /**
- * Kills the processes that a step leaves behind. They are found in /proc: those of the step's process group, and those that
- * have left the group but carry the step's mark.
+ * Kills the processes that a step leaves behind. They are found in /proc: those of the step's process group, and those
+ * that have left the group but carry the step's mark.
  *
  * Linux assigns process ids in ascending order until they wrap around. So every process of a step has an id that was
  * assigned after the step's start, and for most steps the other processes of the machine need not be read.
@@ -35,8 +35,8 @@ let last = { pid: Number.POSITIVE_INFINITY, at: 0 };
 let lastPidFile: number | undefined;
 
 /**
- * The current position. A new era begins when the ids have wrapped around or may have: too much time has passed since the
- * last call, or the system does not report the last id. For a step, call this before its first process can fork.
+ * The current position. A new era begins when the ids have wrapped around or may have: too much time has passed since
+ * the last call, or the system does not report the last id. For a step, call this before its first process can fork.
  */
 export function readPidPosition(): PidPosition {
   const pid = readLastPid();
@@ -47,9 +47,9 @@ export function readPidPosition(): PidPosition {
 }
 
 /**
- * Kills the process group of a step, and every process with the step's mark together with its group. `since` is the position
- * at the step's start. Resolves when none is left, at once if there was none. False when this system has no /proc: then only
- * the group was killed, and its end is not confirmed.
+ * Kills the process group of a step, and every process with the step's mark together with its group. `since` is the
+ * position at the step's start. Resolves when none is left, at once if there was none. False when this system has no
+ * /proc: then only the group was killed, and its end is not confirmed.
  */
 export async function killLeftovers(group: number, mark: string, since: PidPosition): Promise<boolean> {
   signalGroup(group, "SIGKILL");
@@ -63,8 +63,8 @@ export async function killLeftovers(group: number, mark: string, since: PidPosit
 }
 
 /**
- * Kills the marked processes outside of the group. Returns how many processes of the step still exist, those of the group
- * included. With `countUnsure`, a process with an empty environment counts too.
+ * Kills the marked processes outside of the group. Returns how many processes of the step still exist, those of the
+ * group included. With `countUnsure`, a process with an empty environment counts too.
  */
 function killOnce(group: number, markEntry: Buffer, since: PidPosition, countUnsure: boolean): number {
   let found = 0;

@@ -1,6 +1,9 @@
 /** Signals to whole process groups. */
 
-/** Sends a signal to every process of the group. No effect when the group has ended, or its id belongs to another user now. */
+/**
+ * Sends a signal to every process of the group. No effect when the group has ended, or its id belongs to another user
+ * now.
+ */
 export function signalGroup(leader: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-leader, signal);

@@ -1,10 +1,10 @@
 /**
- * One process of a step under its supervisor. The process has a process group of its own and a lifeline, a pipe whose other
- * end only the launcher holds. When the lifeline closes, the group is killed. The system closes the lifeline even when the
- * launcher is killed, so no step outlives its agent.
+ * One process of a step under its supervisor. The process has a process group of its own and a lifeline, a pipe whose
+ * other end only the launcher holds. When the lifeline closes, the group is killed. The system closes the lifeline even
+ * when the launcher is killed, so no step outlives its agent.
  *
- * The supervisor is a shell that is started before it is needed. It waits for the launch script of a step and then becomes
- * the process of that step.
+ * The supervisor is a shell that is started before it is needed. It waits for the launch script of a step and then
+ * becomes the process of that step.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -19,11 +19,11 @@ import { UsageMeter } from "./usage-meter.ts";
 /**
  * The start of the supervisor's standard input; the launch script follows. $2: the mark. Descriptor 3 is the lifeline.
  *
- * The script starts a watcher. The watcher is forked twice, so that it is not a child of the step's process: a program that
- * waits for all its children would wait for the watcher indefinitely. When the lifeline closes, the watcher kills every
- * process with the mark, in or outside of the group (Linux), and then the group with itself. It ignores the signals by which
- * a step is asked to end, and holds none of the step's descriptors. The script assigns no variable outside of the watcher,
- * since the step may have a variable of the same name.
+ * The script starts a watcher. The watcher is forked twice, so that it is not a child of the step's process: a program
+ * that waits for all its children would wait for the watcher indefinitely. When the lifeline closes, the watcher kills
+ * every process with the mark, in or outside of the group (Linux), and then the group with itself. It ignores the
+ * signals by which a step is asked to end, and holds none of the step's descriptors. The script assigns no variable
+ * outside of the watcher, since the step may have a variable of the same name.
  */
 const SCRIPT = `
 ( {
@@ -63,7 +63,8 @@ export class SupervisedProcess {
       stdio: ["pipe", "ignore", "ignore", "pipe"],
       detached: true,
     });
-    // Without a process id, the constructor throws below. Later errors come only from `child.kill`, which is not used here.
+    // Without a process id, the constructor throws below. Later errors come only from `child.kill`, which is not used
+    // here.
     child.on("error", () => {});
     if (child.pid === undefined)
       throw new Error("the system starts no more processes: too many run, or its memory is full");
@@ -98,7 +99,9 @@ export class SupervisedProcess {
     this.#child.stdin!.end(launchScript({ ...launch, env: { ...launch.env, [MARK]: this.#mark } }));
   }
 
-  /** Sends a signal to the whole group. No effect once the process itself has ended, since its id may be reused then. */
+  /**
+   * Sends a signal to the whole group. No effect once the process itself has ended, since its id may be reused then.
+   */
   signal(name: NodeJS.Signals): void {
     if (this.#running) signalGroup(this.#pid, name);
   }

@@ -1,11 +1,11 @@
 /**
- * Measures processor time and memory of steps, as far as Linux reports them to the parent process. The meter runs in the
- * launcher, whose children the steps' processes are.
+ * Measures processor time and memory of steps, as far as Linux reports them to the parent process. The meter runs in
+ * the launcher, whose children the steps' processes are.
  *
- * Processor time: when a parent waits for an ended process, the kernel adds the process's time to the parent's total, in
- * clock ticks of 10 ms. So the launcher's total grows by the time of each step that ends. Steps that end at the same moment
- * share the growth. The time of processes that no parent has waited for, and all memory, come from samples of the running
- * processes: one sample a second, and one before a step is killed.
+ * Processor time: when a parent waits for an ended process, the kernel adds the process's time to the parent's total,
+ * in clock ticks of 10 ms. So the launcher's total grows by the time of each step that ends. Steps that end at the same
+ * moment share the growth. The time of processes that no parent has waited for, and all memory, come from samples of
+ * the running processes: one sample a second, and one before a step is killed.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import type { ResourceUsage } from "../../domain/resource-usage.ts";
@@ -44,14 +44,14 @@ export class UsageMeter {
   }
 
   /**
-   * Call for each child of this process when it has ended. Undefined for a child that was not a step's process, and when
-   * the system has no /proc.
+   * Call for each child of this process when it has ended. Undefined for a child that was not a step's process, and
+   * when the system has no /proc.
    */
   end(pid: number): Promise<ResourceUsage | undefined> {
     return new Promise((answer) => {
       this.#ended.push({ pid, answer });
-      // Node waits for all children that have ended before it emits the first "exit" of this turn of the event loop. So the
-      // total already contains all of them.
+      // Node waits for all children that have ended before it emits the first "exit" of this turn of the event loop. So
+      // the total already contains all of them.
       if (this.#ended.length === 1) setImmediate(() => this.#count());
     });
   }

@@ -1,4 +1,4 @@
-/** The events that agents have reported of the steps of a run, as users list them. */
+/** Lists the events that agents reported about the steps of a run. */
 import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId, RunId, StepRunId } from "../../domain/ids.ts";
@@ -19,13 +19,16 @@ export interface AgentEventView {
   readonly stepRunId: StepRunId | null;
   readonly type: string;
   readonly subject: string;
-  /** By the agent's clock. */
+  /** By the agent's clock, RFC 3339. */
   readonly time: string;
   readonly receivedAt: string;
   readonly data: unknown;
 }
 
-/** What agents have told of the steps of a run; the plane's own word is the timeline. `not_found` for an unknown run. */
+/**
+ * Events that agents reported about the steps of a run; the transitions that the control plane recorded are the timeline.
+ * Throws `not_found` for an unknown run.
+ */
 export async function listAgentEvents(
   context: AgentsContext,
   caller: Caller,

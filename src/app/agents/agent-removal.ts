@@ -1,4 +1,4 @@
-/** The end of an agent: its jobs are declared lost, its tokens are revoked, its streams are closed. */
+/** Removes agents: declares their jobs lost, revokes their tokens and closes their streams. */
 import type { AgentLost } from "../../../actors/job/messages.ts";
 import type { JobState } from "../../../actors/job/state.ts";
 import { supersedeStreams } from "../../board/agent-notices.ts";
@@ -9,15 +9,16 @@ import type { AgentsContext } from "./context.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 
 /** What the removal of an agent uses. */
-type RemovalContext = Pick<AgentsContext, "feed" | "mailboxes" | "presence" | "log"> & WithStores<"aggregates" | "identity">;
+type RemovalContext = Pick<AgentsContext, "feed" | "mailboxes" | "presence" | "log"> &
+  WithStores<"aggregates" | "identity">;
 
-/** One start of one agent. */
+/** One start of an agent's process. */
 export interface AgentBoot {
   readonly agentId: AgentId;
   readonly bootId: string;
 }
 
-/** Removes an agent and its tokens, as an administrator asks. Its live jobs count as lost. Throws `not_found` for an unknown agent. */
+/** {@link removeAgent} for administrators. Throws `not_found` for an unknown agent. */
 export async function deleteAgent(
   context: AgentsContext,
   caller: Caller,
@@ -29,8 +30,8 @@ export async function deleteAgent(
 }
 
 /**
- * Takes the agent's token back and ends its streams at once; what it runs ends when its lease runs out. The agent stays
- * known: with a registration token it can register again. Throws `not_found` for an agent that is none. Safe to repeat.
+ * Revokes the agent's tokens and ends its streams at once; the steps that it runs end when their leases expire. The agent stays
+ * known: with a registration token it can register again. Throws `not_found` for an unknown agent. Safe to repeat.
  */
 export async function revokeAgentToken(
   context: AgentsContext,
@@ -44,7 +45,7 @@ export async function revokeAgentToken(
   await endStreams(context, agentId);
 }
 
-/** Removes an agent with its tokens. Its live jobs count as lost. Safe to repeat until it has succeeded. */
+/** Removes an agent and its tokens. Its live jobs count as lost. A call that failed is safe to repeat. */
 export async function removeAgent(context: RemovalContext, agentId: AgentId): Promise<void> {
   for (const { runId, jobId, actor } of await context.stores.aggregates.jobsHeldBy(agentId)) {
     const { grant } = actor.state as JobState;
@@ -52,12 +53,12 @@ export async function removeAgent(context: RemovalContext, agentId: AgentId): Pr
   }
   const record = (await context.presence.read([agentId])).get(agentId);
   if (record !== undefined) await context.presence.leave(agentId, record.bootId);
-  // Last: as long as the token is good, an agent that got no answer can repeat the call.
+  // Last: an agent that got no answer can repeat the call as long as its token is valid.
   await context.stores.identity.deleteAgent(agentId);
   await endStreams(context, agentId);
 }
 
-/** Tells a job that the agent which has it, as it was with that boot, holds nothing any more. */
+/** Tells a job that this boot of its agent holds nothing any more. The job ignores the message when another boot has it. */
 export async function sendAgentLost(
   context: Pick<AgentsContext, "mailboxes">,
   job: { readonly runId: RunId; readonly jobId: JobRunId },
@@ -68,14 +69,14 @@ export async function sendAgentLost(
   await context.mailboxes.send({ rootId: job.runId, to: { kind: "job", id: job.jobId }, message });
 }
 
-/** Closes the streams that were opened with a token that is now revoked. A failure is logged: each stream checks its token itself. */
+/** Closes the streams of an agent whose tokens are revoked. A failure is only logged: each stream checks its token regularly. */
 export async function endStreams(context: Pick<AgentsContext, "feed" | "log">, agentId: AgentId): Promise<void> {
   try {
     await supersedeStreams(context, agentId, "");
   } catch (error) {
     context.log.warn(
       { agentId, error: String(error) },
-      "streams of an agent could not be told that its token is revoked",
+      "streams of an agent could not be closed after its token was revoked; each closes when it next checks its token",
     );
   }
 }
@@ -84,6 +85,6 @@ function unknownAgent(agentId: AgentId): MillraceError {
   return new MillraceError("not_found", `there is no agent ${JSON.stringify(agentId)}`);
 }
 
-export function noAgent(agentId: AgentId): MillraceError {
+export function agentNotRegistered(agentId: AgentId): MillraceError {
   return new MillraceError("not_found", `there is no agent ${agentId}: register it again`);
 }

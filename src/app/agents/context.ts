@@ -1,3 +1,6 @@
+/** What the use cases of agents use of the application context. */
 import type { AppContext, WithStores } from "../context.ts";
 
-export type AgentsContext = Pick<AppContext, "feed" | "mailboxes" | "presence" | "log"> & WithStores<"aggregates" | "agentEvents" | "identity">;
+/** What the inventory of agents, their events and their removal work with. */
+export type AgentsContext = Pick<AppContext, "feed" | "mailboxes" | "board" | "presence" | "log"> &
+  WithStores<"aggregates" | "agentEvents" | "identity">;

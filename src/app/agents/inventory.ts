@@ -1,4 +1,4 @@
-/** The agents: those that are registered, and which of them show signs of life. */
+/** The inventory of agents: the registered agents, with the presence of those that are online. */
 import type { PresenceRecord } from "../../board/board.ts";
 import type { Agents } from "../../domain/agent-wait.ts";
 import type { AgentId, ProjectId } from "../../domain/ids.ts";
@@ -9,7 +9,7 @@ import type { WithStores } from "../context.ts";
 import type { AgentsContext } from "./context.ts";
 import { rfc3339 } from "../times.ts";
 
-/** An agent that was heard within this time counts as online. */
+/** An agent is online if it was heard within this time. */
 export const ONLINE_MS = 30_000;
 
 export interface AgentView {
@@ -21,7 +21,7 @@ export interface AgentView {
   readonly createdAt: string;
   /** Null when presence cannot be read now. */
   readonly online: boolean | null;
-  /** Slots in use; 0 while it is not online. */
+  /** Slots in use; 0 while the agent is not online. */
   readonly busy: number;
 }
 
@@ -46,7 +46,7 @@ export async function listAgents(
   return { list, total: list.length };
 }
 
-/** Agents that are online, or null when presence cannot be read: what a reader shows does not depend on it. */
+/** Agents that are online. Null when presence cannot be read: views of runs are shown all the same. */
 async function readOnline(context: Pick<AgentsContext, "presence" | "log">): Promise<readonly PresenceRecord[] | null> {
   try {
     return await context.presence.online(ONLINE_MS);
@@ -56,14 +56,21 @@ async function readOnline(context: Pick<AgentsContext, "presence" | "log">): Pro
   }
 }
 
-/** What those wait for that wait for an agent: of these projects; nothing is read when there are none. */
-export async function readAgents(context: Pick<AgentsContext, "board" | "presence" | "log">, projectIds: readonly ProjectId[]): Promise<Agents> {
+/** What explains why jobs of these projects wait for an agent: the agents that are online, and the use of quotas. */
+export async function readAgents(
+  context: Pick<AgentsContext, "board" | "presence" | "log">,
+  projectIds: readonly ProjectId[],
+): Promise<Agents> {
+  // No project has a job that waits for an agent: nothing is read.
   if (projectIds.length === 0) return { online: null, quotas: [] };
   const [online, quotas] = await Promise.all([readOnline(context), readQuotas(context, projectIds)]);
   return { online, quotas };
 }
 
-async function readQuotas(context: Pick<AgentsContext, "board" | "log">, projectIds: readonly ProjectId[]): Promise<readonly QuotaUse[]> {
+async function readQuotas(
+  context: Pick<AgentsContext, "board" | "log">,
+  projectIds: readonly ProjectId[],
+): Promise<readonly QuotaUse[]> {
   try {
     return await context.board.quotaUse(projectIds);
   } catch (error) {

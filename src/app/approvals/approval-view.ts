@@ -1,4 +1,4 @@
-/** The shapes of approvals that users read, made from their states and the plan of their run. Pure. */
+/** Approvals as users read them, made from their states and the plan of their run. Pure. */
 import {
   type ApprovalState,
   type CastVote,
@@ -18,11 +18,11 @@ export type ApprovalView = ReturnType<typeof approvalView>;
 export interface ApprovalForCaller extends ApprovalView {
   /** The caller may approve it now. */
   readonly mayDecide: boolean;
-  /** Why they may not, for people; null when they may. */
+  /** Why the caller may not, for people; null when the caller may. */
   readonly whyNot: string | null;
 }
 
-/** What is needed to tell of one approval. */
+/** What the views of one approval are made from. */
 export interface ApprovalSource {
   readonly approval: ApprovalState;
   readonly plan: RunPlan;
@@ -42,7 +42,7 @@ export function approvalView(approval: ApprovalState, plan: Pick<RunPlan, "stage
     status: state,
     message,
     requestedAt: rfc3339(approval.requestedAt),
-    /** Null once it has ended. */
+    /** Null when the approval has ended. */
     expiresAt: rfc3339(expiryTimer?.dueAt ?? null),
     endedAt: rfc3339(approval.endedAt),
     approvals: approval.approvals.map(voteView),
@@ -50,7 +50,7 @@ export function approvalView(approval: ApprovalState, plan: Pick<RunPlan, "stage
     required,
     count,
     missing: missingApprovals(approval, planned),
-    /** Who may approve besides those that have to. */
+    /** Who may approve besides the `required` users, who have to. */
     allowed: { users, roles },
     preventSelf,
   };
@@ -67,7 +67,7 @@ export function votingRule({ approval: { gate }, plan, origin }: ApprovalSource)
   return { gate: gateName(gate, plan), planned: plannedApproval(gate, plan), origin };
 }
 
-/** The approvals of a run in the order in which they were asked for. */
+/** The approvals of a run in the order of their requests. */
 export function approvalsOf({ actors }: Pick<Aggregate, "actors">): readonly ApprovalState[] {
   return actors
     .flatMap(({ kind, state }) => (kind === "approval" ? [state as ApprovalState] : []))

@@ -1,4 +1,4 @@
-/** Approvals as users read them: of all runs, and of one. */
+/** Lists approvals: of all runs, and of one run. */
 import { z } from "zod";
 import type { ApprovalState } from "../../../actors/approval/state.ts";
 import { asId, type PipelineId, type ProjectId, type RunId } from "../../domain/ids.ts";
@@ -6,7 +6,7 @@ import { APPROVAL_STATUSES } from "../../domain/status.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import { type ApprovalForCaller, approvalForCaller, approvalsOf } from "./approval-view.ts";
 import type { ApprovalsContext } from "./context.ts";
-import { findPlan, findRunHead, noRun } from "../find.ts";
+import { findPlan, findRunHead, noRun } from "../lookups.ts";
 import { listFields, type ListView, listView, pageRequest, sortField } from "../lists.ts";
 
 const id = z.string().min(1).max(64);
@@ -19,7 +19,7 @@ export const listApprovalsQuery = z.strictObject({
   pipelineId: id.optional(),
 });
 
-/** Approvals of all runs that the caller may read. */
+/** Approvals of all runs; the default are the pending ones, newest first. */
 export async function listApprovals(
   context: ApprovalsContext,
   caller: Caller,
@@ -34,7 +34,7 @@ export async function listApprovals(
   };
   const found = await context.stores.aggregates.listApprovals(filter, pageRequest(input));
   const views: ApprovalForCaller[] = [];
-  // One after the other: a plan may have megabytes, and is needed for its view alone.
+  // One after the other: a plan may have megabytes, and only one is in memory at a time.
   for (const { runId, actor } of found.list) {
     const [plan, { origin }] = await Promise.all([findPlan(context, runId), findRunHead(context, runId)]);
     views.push(approvalForCaller({ approval: actor.state as ApprovalState, plan, origin }, user));
@@ -42,7 +42,7 @@ export async function listApprovals(
   return listView({ list: views, total: found.total }, input, (view) => view);
 }
 
-/** All that one run has asked for, in the order in which it has. Throws `not_found`. */
+/** All approvals of one run in the order of their requests. Throws `not_found`. */
 export async function listRunApprovals(
   context: ApprovalsContext,
   caller: Caller,

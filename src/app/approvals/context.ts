@@ -1,3 +1,6 @@
+/** What approvals use of the application context. */
 import type { AppContext, WithStores } from "../context.ts";
 
-export type ApprovalsContext = Pick<AppContext, "feed" | "mailboxes" | "clock" | "log" | "shards"> & WithStores<"aggregates" | "plans" | "inbox" | "idempotency">;
+/** What reading approvals works with, and voting on them, which is a command to their run. */
+export type ApprovalsContext = Pick<AppContext, "feed" | "mailboxes" | "clock" | "log" | "shards"> &
+  WithStores<"aggregates" | "plans" | "inbox" | "idempotency">;

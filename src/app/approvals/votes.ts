@@ -1,4 +1,4 @@
-/** Approve and reject: commands stored in the inbox of the run, and the approval's verdicts on them. */
+/** Approve and reject: commands in the inbox of the run, which the approval decides. */
 import { z } from "zod";
 import { gateName } from "../../../actors/approval/state.ts";
 import type { VoteCommand } from "../../domain/commands.ts";
@@ -15,7 +15,7 @@ import {
 } from "./approval-view.ts";
 import { verdictOn } from "../commands/commands.ts";
 import type { ApprovalsContext } from "./context.ts";
-import { belongsTo, findPlan, noRun } from "../find.ts";
+import { isOfPipeline, findPlan, noRun } from "../lookups.ts";
 import { claimRequest } from "../request-ids.ts";
 
 export const voteBody = z.strictObject({
@@ -24,28 +24,33 @@ export const voteBody = z.strictObject({
 });
 
 export interface VoteRequest extends z.output<typeof voteBody> {
-  /** Absent for any. */
+  /** Absent for a run of any pipeline. */
   readonly pipelineId?: PipelineId;
   readonly runId: RunId;
   readonly approvalId: ApprovalId;
 }
 
 /**
- * Answers with the approval as it is then: still `pending` while others have to approve too. To approve twice changes
- * nothing. Throws `not_found`, also for an approval that is not asked for yet, `forbidden` with who may, `conflict` with the
- * status when it has ended otherwise, and `unavailable` when there is no decision within 5 s: the vote is then stored,
- * and safe to repeat with the same `requestId`.
+ * Answers with the approval after the vote: it is still `pending` while other users have to approve too. A second approval by
+ * the same user changes nothing. Throws `not_found`, also for an approval that the run has not requested yet; `forbidden`, which
+ * names who may vote; `conflict` with the status when the approval has ended otherwise; and `unavailable` when the approval has
+ * not decided within 5 s: the vote is then stored, and safe to repeat with the same `requestId`.
  */
 export function approve(context: ApprovalsContext, caller: Caller, input: VoteRequest): Promise<ApprovalForCaller> {
   return vote(context, caller, "approve", input);
 }
 
-/** As {@link approve}; one rejection ends it, whoever has approved. */
+/** As {@link approve}; one rejection ends the approval, however many users have approved. */
 export function reject(context: ApprovalsContext, caller: Caller, input: VoteRequest): Promise<ApprovalForCaller> {
   return vote(context, caller, "reject", input);
 }
 
-async function vote(context: ApprovalsContext, caller: Caller, kind: Vote, input: VoteRequest): Promise<ApprovalForCaller> {
+async function vote(
+  context: ApprovalsContext,
+  caller: Caller,
+  kind: Vote,
+  input: VoteRequest,
+): Promise<ApprovalForCaller> {
   const user = authoriseUser(caller, "decideApprovals");
   const source = await findApproval(context, input);
   authoriseVote(user, kind, votingRule(source));
@@ -75,13 +80,13 @@ async function findApproval(
   { runId, pipelineId, approvalId }: Pick<VoteRequest, "runId" | "pipelineId" | "approvalId">,
 ): Promise<ApprovalSource> {
   const aggregate = await context.stores.aggregates.load(runId);
-  if (aggregate === undefined || !belongsTo(aggregate.head, pipelineId)) throw noRun(runId, pipelineId);
-  const approval = approvalsOf(aggregate).find((each) => each.approvalId === approvalId);
+  if (aggregate === undefined || !isOfPipeline(aggregate.head, pipelineId)) throw noRun(runId, pipelineId);
+  const approval = approvalsOf(aggregate).find((one) => one.approvalId === approvalId);
   if (approval === undefined) {
     throw new MillraceError(
       "not_found",
       `run ${JSON.stringify(runId)} has not asked for an approval ${JSON.stringify(approvalId)}: ` +
-        "it does when all is there that has to be before",
+        "a run requests an approval when everything before its gate has ended",
     );
   }
   return { approval, plan: await findPlan(context, runId), origin: aggregate.head.origin };

@@ -1,3 +1,6 @@
+/** What the catalogue uses of the application context. */
 import type { AppContext, WithStores } from "../context.ts";
 
-export type CatalogueContext = Pick<AppContext, "mailboxes" | "clock" | "log" | "shards" | "secrets"> & WithStores<"aggregates" | "inbox" | "blobs" | "plugins" | "pipelines" | "secrets" | "idempotency">;
+/** What the use cases of pipelines, definitions, plugins and secrets work with. */
+export type CatalogueContext = Pick<AppContext, "mailboxes" | "clock" | "log" | "shards" | "secrets"> &
+  WithStores<"aggregates" | "inbox" | "blobs" | "plugins" | "pipelines" | "secrets" | "idempotency">;

@@ -1,4 +1,4 @@
-/** The definition of a pipeline: read, validate and save. Pipelines are inline: each saved text is a revision. */
+/** The definition of a pipeline: read, validated and saved. Definitions are inline: each saved text is a revision in the store. */
 import { z } from "zod";
 import { countJobs, countSteps } from "../../definition/count.ts";
 import type { Diagnostic } from "../../definition/text/diagnostics.ts";
@@ -10,14 +10,15 @@ import type { Revision } from "../../stores/ports/pipelines.ts";
 import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
 import type { CatalogueContext } from "./context.ts";
 import { type Draft, draftOn } from "./draft.ts";
-import { findPipeline, noPipeline } from "../find.ts";
+import { findPipeline, noPipeline } from "../lookups.ts";
 import { rememberDefinition } from "./known-definitions.ts";
 import { parseWithPlugins } from "./plugin-lookup.ts";
 import { claimRequest } from "../request-ids.ts";
 import { requireDefinition, requireParsed } from "./required-definition.ts";
 import { rfc3339 } from "../times.ts";
 
-const HEAD_RACES = 5;
+/** How often a save starts again because another save moved the head. */
+const MAX_SAVE_TRIES = 5;
 
 const spec = z.record(z.string(), z.unknown(), { error: "must be the structured definition, an object" });
 const format = z
@@ -38,7 +39,7 @@ export const saveBody = z.strictObject({
 export interface SpecView {
   readonly pipelineId: PipelineId;
   readonly spec: unknown;
-  /** As committed, byte for byte. */
+  /** The saved text, byte for byte. */
   readonly text: string;
   readonly format: "json" | "yaml";
   readonly headCommitSha: RevisionId;
@@ -84,7 +85,7 @@ export async function getSpec(
   };
 }
 
-/** Never throws for a bad definition: that is the answer. Positions are those in the text that a save would commit. */
+/** A bad definition is an answer and not an error. Positions are those in the text that a save would commit. Throws `not_found`. */
 export async function validateSpec(
   context: CatalogueContext,
   caller: Caller,
@@ -102,10 +103,10 @@ export async function validateSpec(
 }
 
 /**
- * Makes the definition the head; its text is the head's with what differs changed. A save that changes nothing answers
- * the head's id and makes no revision, whatever its message. Throws `invalid_definition` with every problem,
- * `head_moved` (with the current head) when `expectedHeadCommitSha` is given and is not the head, `request_id_reused`.
- * A repeat of a `requestId` answers as the first call did, also when the head has moved on since.
+ * Makes the definition the head. Its text is that of the present head, edited where the definition differs. A save that changes
+ * nothing answers the head's id and makes no revision, even with another commit message. Throws `invalid_definition` with every problem, `head_moved` with the
+ * current head when `expectedHeadCommitSha` is another revision, `request_id_reused`, and `unavailable` when other saves win
+ * every race. A repeat of a `requestId` answers as the first call did, even when the head has moved on since.
  */
 export async function saveSpec(
   context: CatalogueContext,
@@ -145,7 +146,7 @@ export async function saveSpec(
   return answer;
 }
 
-/** False also for a revision that a call which was cut off has stored and not made the head. */
+/** True for a revision that is or was the head. False when a call was cut off before it made its revision the head. */
 async function wasHead(context: CatalogueContext, pipelineId: PipelineId, revisionId: RevisionId): Promise<boolean> {
   const { pipelines } = context.stores;
   const { headRevisionId } = await findPipeline(context, pipelineId);
@@ -160,27 +161,27 @@ interface Move {
   /** Empty: any head. */
   readonly expected: string;
   readonly draft: Draft;
-  /** That of the draft. */
+  /** The definition in the text of `draft`. */
   readonly definition: Definition;
 }
 
 async function moveHead(context: CatalogueContext, revision: Omit<Revision, "text">, move: Move): Promise<void> {
   const { pipelineId, format } = revision;
   let { draft, definition } = move;
-  for (let race = 0; race < HEAD_RACES; race++) {
+  for (let tries = 0; tries < MAX_SAVE_TRIES; tries++) {
     const pipeline = await findPipeline(context, pipelineId);
     const { headRevisionId } = pipeline;
     if (!isExpected(move.expected, headRevisionId)) throw headMoved(headRevisionId, move.expected);
     if (headRevisionId !== draft.headRevisionId) {
       draft = await draftOn(context, pipeline, { spec: move.spec, format });
-      // In the layout of another head it can be too large.
+      // Edited into the text of another head, the definition may exceed the bound on its size.
       definition = requireDefinition(draft.text, format);
     }
     const outcome = await context.stores.pipelines.saveRevision({ ...revision, text: draft.text }, headRevisionId);
     if (outcome === "saved") return rememberDefinition(context.stores.pipelines, revision.revisionId, definition);
     if (outcome === "missing") throw noPipeline(pipelineId);
   }
-  throw new MillraceError("unavailable", "others are saving this definition at the same time: try again");
+  throw new MillraceError("unavailable", "other users are saving this definition at the same time: try again");
 }
 
 function isExpected(expected: string, head: RevisionId | null): boolean {

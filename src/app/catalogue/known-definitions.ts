@@ -1,21 +1,24 @@
-/** Definitions of revisions, which never change: read and validated once, not for each run. */
+/** Parsed definitions of revisions, kept in memory: a revision never changes, so it need not be parsed for each run. */
 import type { Definition } from "../../definition/definition.ts";
 import type { RevisionId } from "../../domain/ids.ts";
 import type { PipelineStore } from "../../stores/ports/pipelines.ts";
 import { requireDefinition } from "./required-definition.ts";
 import { RecentlyRead } from "../recently-read.ts";
 
-/** A definition may have 1 MB of text. */
+/** Definitions in memory. Few, since each may have 1 MB of text. */
 const REMEMBERED = 64;
 
 const known = new WeakMap<PipelineStore, RecentlyRead<Definition | undefined>>();
 
-/** The definition of a revision; undefined when there is no such revision. Throws `invalid_definition` as it was saved. */
-export function definitionOf(pipelines: PipelineStore, revisionId: RevisionId): Promise<Definition | undefined> {
+/** The definition of a revision; undefined for an unknown revision. Throws `invalid_definition` when its text does not validate. */
+export function definitionOfRevision(
+  pipelines: PipelineStore,
+  revisionId: RevisionId,
+): Promise<Definition | undefined> {
   return memoryOf(pipelines).read(revisionId);
 }
 
-/** Of a revision that was just saved: it is triggered next. */
+/** Adds the definition of a revision that was just saved, which is likely to be triggered next. */
 export function rememberDefinition(pipelines: PipelineStore, revisionId: RevisionId, definition: Definition): void {
   memoryOf(pipelines).remember(revisionId, definition);
 }

@@ -1,4 +1,4 @@
-/** Pipeline records: create, update, read, list and delete. */
+/** Pipeline records: created, updated, read, listed and deleted. */
 import { z } from "zod";
 import { MillraceError, type Problem } from "../../domain/errors.ts";
 import { asId, newId, type PipelineId, type ProjectId } from "../../domain/ids.ts";
@@ -7,16 +7,18 @@ import type { AggregateHead } from "../../stores/ports/aggregates.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
 import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
 import type { CatalogueContext } from "./context.ts";
-import { findPipeline, noPipeline } from "../find.ts";
+import { findPipeline, noPipeline } from "../lookups.ts";
 import { listFields, type ListView, listView, pageRequest, sortField } from "../lists.ts";
 import { insertStop } from "../commands/run-commands.ts";
 import { rfc3339 } from "../times.ts";
 
 export const DEFAULT_PROJECT: ProjectId = asId<ProjectId>("default");
-const STOPPED_AT_ONCE = 10_000;
+/** Live runs that one call of a forced deletion stops, at most. */
+const MAX_STOPS = 10_000;
+/** Pipelines of one page while all are searched for a status. */
 const SCAN_SIZE = 100;
 
-const text = (most: number) => z.string().max(most);
+const text = (maxChars: number) => z.string().max(maxChars);
 const pipelineName = z
   .string()
   .regex(/^[^\p{Cc}]*\S[^\p{Cc}]*$/u, "must not be blank or hold control characters")
@@ -37,7 +39,7 @@ export const updatePipelineBody = z.strictObject({
 });
 export const createPipelineBody = updatePipelineBody.extend({ name: pipelineName });
 
-/** Statuses that a listed pipeline may have: that of its newest run, `partial` shown as `failed`. */
+/** The status of a pipeline is that of its newest run, with `partial` shown as `failed`; without a run it is `pending`. */
 const PIPELINE_STATUSES = ["pending", "running", "success", "failed", "cancelled", "paused"] as const;
 type PipelineStatus = (typeof PIPELINE_STATUSES)[number];
 
@@ -109,7 +111,10 @@ export async function createPipeline(
   return pipelineView(pipeline, undefined);
 }
 
-/** Replaces the fields that are present; absent ones keep their value. Project and creator never change. */
+/**
+ * Replaces the fields that are present; the other fields keep their value. Throws `not_found`, `malformed_request` when the
+ * project or the creator would change, and `already_exists` for a name that is taken.
+ */
 export async function updatePipeline(
   context: CatalogueContext,
   caller: Caller,
@@ -170,7 +175,7 @@ export async function listPipelines(
   };
   if (input.status === undefined) return listView(await readPage(input.page, input.pageSize), input, (view) => view);
 
-  // The status belongs to the newest run, which the store of pipelines does not know: all that match are looked at.
+  // The status is that of the newest run, which the store cannot filter by: every matching pipeline is read.
   const matching: PipelineView[] = [];
   for (let page = 1; ; page++) {
     const { list, total } = await readPage(page, SCAN_SIZE);
@@ -185,7 +190,7 @@ export async function listPipelines(
   );
 }
 
-/** Throws `conflict` while runs of the pipeline are live, unless `force`, which stops them first. */
+/** Throws `not_found`, and `conflict` while runs of the pipeline are live. `force` stops the live runs first. */
 export async function deletePipeline(
   context: CatalogueContext,
   caller: Caller,
@@ -195,7 +200,7 @@ export async function deletePipeline(
   const { pipelineId, force } = input;
   const { aggregates, pipelines } = context.stores;
   await findPipeline(context, pipelineId);
-  const live = await aggregates.liveRuns(pipelineId, force ? STOPPED_AT_ONCE : 1);
+  const live = await aggregates.liveRuns(pipelineId, force ? MAX_STOPS : 1);
   if (live.length > 0 && !force) {
     throw new MillraceError("conflict", `run ${live[0]} of the pipeline is live: stop it, or delete with ?force=true`);
   }
@@ -203,13 +208,10 @@ export async function deletePipeline(
     const head = await aggregates.loadHead(runId);
     if (head !== undefined && !head.final) await insertStop(context, user, head, "the pipeline is deleted");
   }
-  if (live.length === STOPPED_AT_ONCE) {
-    throw new MillraceError(
-      "conflict",
-      `${STOPPED_AT_ONCE} live runs are being stopped and there are more: repeat the call`,
-    );
+  if (live.length === MAX_STOPS) {
+    throw new MillraceError("conflict", `${MAX_STOPS} live runs are being stopped and there are more: repeat the call`);
   }
-  // Before: a call that is cut short can be repeated while the pipeline is there.
+  // Before the pipeline: a call that is cut off can be repeated only while the pipeline exists.
   await context.stores.secrets.deleteOfPipeline(pipelineId);
   if (!(await pipelines.delete(pipelineId))) throw noPipeline(pipelineId);
 }

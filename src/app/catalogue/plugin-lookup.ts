@@ -1,4 +1,4 @@
-/** What the registry knows of the plugins that a definition names, read before it is checked or planned. */
+/** Looks up in the registry the plugins that a definition names, before the definition is checked or planned. */
 import type { Definition } from "../../definition/definition.ts";
 import { type ParsedDefinition, parseDefinition } from "../../definition/parse.ts";
 import { pluginsOf } from "../../definition/checks/plugin-checks.ts";
@@ -9,23 +9,26 @@ import { compareVersions, newestMatching } from "../../domain/plugin-versions.ts
 import { type FoundPlugin, type PluginLookup, splitReference } from "../../domain/plugins.ts";
 import { checkArgs } from "../../plugins/args-check.ts";
 import type { Stores } from "../../stores/ports/stores.ts";
-import { readStored } from "./plugins.ts";
+import { manifestOf } from "./plugins.ts";
 
 type Ports = Pick<Stores, "plugins">;
 
-/** {@link parseDefinition}, which also compares steps with the plugins of the registry. */
+/** {@link parseDefinition} that also checks steps against the plugins of the registry. */
 export async function parseWithPlugins(stores: Ports, text: string, format: Format): Promise<ParsedDefinition> {
   const parsed = parseDefinition(text, format);
   if (parsed.plugins.length === 0) return parsed;
   return parseDefinition(text, format, await lookUpPlugins(stores, parsed.plugins));
 }
 
-/** For a new run of the definition. */
+/** The plugins for a new run of the definition. */
 export function pluginsForRun(stores: Ports, definition: Definition): Promise<PluginLookup> {
   return lookUpPlugins(stores, pluginsOf(definition));
 }
 
-/** For a run that is run again: in the versions that it had, where these are there still, as some of it may be reused. */
+/**
+ * The plugins for a rerun, in the versions of the first run as far as the registry still has them: the rerun may reuse results
+ * of steps that ran with them.
+ */
 export async function pluginsForRerun(
   stores: Pick<Stores, "plugins" | "plans">,
   definition: Definition,
@@ -47,20 +50,22 @@ async function lookUpPlugins(
 ): Promise<PluginLookup> {
   const found = new Map<string, FoundPlugin>();
   for (const uses of references) found.set(uses, await lookUp(stores, uses, preferred));
-  // Whoever asks for another has not said before which plugins there are.
+  // Every plugin that the definition names was looked up; any other is unknown.
   return (uses) => found.get(uses) ?? { found: "nothing", names: [] };
 }
 
 async function lookUp({ plugins }: Ports, uses: string, preferred: readonly string[]): Promise<FoundPlugin> {
-  const { name, version: wanted } = splitReference(uses);
+  const { name, version: range } = splitReference(uses);
   const versions = (await plugins.versionsOf(name)).map(({ version }) => version);
   if (versions.length === 0) return { found: "nothing", names: await plugins.names() };
-  const kept = preferred.map(splitReference).flatMap((each) => (each.name === name ? [each.version] : []));
+  const kept = preferred
+    .map(splitReference)
+    .flatMap((reference) => (reference.name === name ? [reference.version] : []));
   const chosen =
     newestMatching(
-      wanted,
+      range,
       versions.filter((version) => kept.includes(version)),
-    ) ?? newestMatching(wanted, versions);
+    ) ?? newestMatching(range, versions);
   const record = chosen === undefined ? undefined : await plugins.find(name, chosen);
   if (record?.state !== "stored") {
     return { found: "otherVersions", versions: versions.toSorted(compareVersions).toReversed() };
@@ -68,7 +73,7 @@ async function lookUp({ plugins }: Ports, uses: string, preferred: readonly stri
   const { sha256, sizeBytes } = record;
   return {
     found: "release",
-    release: { manifest: readStored(record), sha256, sizeBytes },
-    checkArgs: ({ args: schema }, args, isLate) => checkArgs(schema, args, isLate),
+    release: { manifest: manifestOf(record), sha256, sizeBytes },
+    checkArgs: ({ args: schema }, args, isDeferred) => checkArgs(schema, args, isDeferred),
   };
 }

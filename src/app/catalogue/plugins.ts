@@ -1,4 +1,4 @@
-/** The plugin registry as users fill and read it. A version that is there does not change. */
+/** The plugin registry: versions of plugins are pushed, listed, read and deleted. A stored version never changes. */
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { builtinOf } from "../../definition/checks/uses.ts";
@@ -14,7 +14,7 @@ import type { CatalogueContext } from "./context.ts";
 import { listFields, type ListView } from "../lists.ts";
 import { rfc3339 } from "../times.ts";
 
-/** A push that takes longer is given up on as soon as another one wants its version. */
+/** A push that takes longer counts as abandoned: another push of the same version replaces it. */
 const PUSH_MS = 10 * 60_000;
 
 export const pushPluginQuery = z.strictObject({
@@ -57,10 +57,10 @@ export interface PluginView {
 }
 
 /**
- * Stores a version of a plugin out of its package, whose manifest says which. A repeat changes nothing. Throws
- * `already_exists` when the version is there with another package, `malformed_request` with everything that is wrong with
- * it or when `sha256` is not its checksum, `too_large`, `conflict` while another push of the version goes on; what `read`,
- * which is called for those alone who may push, rejects with.
+ * Stores a version of a plugin; the manifest in the package names plugin and version. `read` answers the package and is called
+ * only for callers that may push. A repeat changes nothing. Throws `already_exists` when the version is stored with another
+ * package; `malformed_request` with every problem of the package, or when `sha256` is not its checksum; `too_large`; `conflict`
+ * while another push or a deletion of the version goes on; and what `read` rejects with.
  */
 export async function pushPlugin(
   context: CatalogueContext,
@@ -99,7 +99,7 @@ export async function pushPlugin(
   const { blobs, plugins } = context.stores;
   for (let offset = 0; offset < packed.length; offset += PIECE_BYTES) {
     const piece = packed.subarray(offset, offset + PIECE_BYTES);
-    // Another push of the same package may have made it complete meanwhile.
+    // A gap: another push of the same package has completed it meanwhile.
     if ((await blobs.put(record.packageId, offset, piece)) === "gap") break;
   }
   if ((await blobs.complete(record.packageId, packed.length)) === "incomplete") throw interrupted();
@@ -108,19 +108,19 @@ export async function pushPlugin(
   return releaseView(record);
 }
 
-/** By name. */
+/** Plugins in the order of their names; with `name` those whose name contains it. */
 export async function listPlugins(
   { stores }: CatalogueContext,
   caller: Caller,
   { page, pageSize, name = "" }: z.output<typeof listPluginsQuery>,
 ): Promise<ListView<PluginListView>> {
   authoriseUser(caller, "readPlugins");
-  const names = (await stores.plugins.names()).filter((each) => each.includes(name));
+  const names = (await stores.plugins.names()).filter((known) => known.includes(name));
   const shown = names.slice((page - 1) * pageSize, page * pageSize);
   const list = await Promise.all(
-    shown.map(async (each) => {
-      const versions = (await stores.plugins.versionsOf(each)).map(({ version }) => version);
-      return { name: each, newest: newest(versions) ?? "", versions: versions.length };
+    shown.map(async (shownName) => {
+      const versions = (await stores.plugins.versionsOf(shownName)).map(({ version }) => version);
+      return { name: shownName, newest: newest(versions) ?? "", versions: versions.length };
     }),
   );
   return { list, total: names.length, page, pageSize };
@@ -136,7 +136,7 @@ export async function getPlugin(
   const versions = (await stores.plugins.versionsOf(name)).toSorted((a, b) => compareVersions(b.version, a.version));
   const record = versions[0] && (await stores.plugins.find(name, versions[0].version));
   if (record === undefined) throw noPlugin(name);
-  return { name, manifest: readStored(record), versions: versions.map(versionView) };
+  return { name, manifest: manifestOf(record), versions: versions.map(versionView) };
 }
 
 /** Throws `not_found`. */
@@ -152,8 +152,8 @@ export async function getPluginRelease(
 }
 
 /**
- * Deletes a version with its package, whoever uses it: a step that was planned with it and is not dispatched to an agent that
- * has it fails and says so. Throws `not_found`.
+ * Deletes a version with its package, even when runs use it: a step that was planned with the version then fails with that
+ * reason, unless its agent has the package already. Throws `not_found`.
  */
 export async function deletePluginRelease(
   context: CatalogueContext,
@@ -167,12 +167,12 @@ export async function deletePluginRelease(
   context.log.info({ plugin: name, version, by: user.name }, "a version of a plugin is deleted");
 }
 
-/** The manifest of a record. */
-export function readStored({ manifest }: PluginRecord): PluginManifest {
+/** The manifest that a record holds as JSON. */
+export function manifestOf({ manifest }: PluginRecord): PluginManifest {
   return JSON.parse(manifest) as PluginManifest;
 }
 
-/** The record under which a push goes on: its own, that of the same package, or of one that is stored. */
+/** The record that a push works on: its own, or that of another push of the same package, which may be stored already. */
 async function beginPush(context: CatalogueContext, record: PluginRecord): Promise<PluginRecord> {
   const { plugins } = context.stores;
   const { name, version } = record;
@@ -181,10 +181,10 @@ async function beginPush(context: CatalogueContext, record: PluginRecord): Promi
     const text = `${name} has ${PLUGIN_BOUNDS.versions} versions, which is as many as a plugin may have: delete some`;
     throw new MillraceError("too_large", text);
   }
-  // What was given up on, here or by a node that died over it, is gone before its version is taken again.
-  const isOver =
+  // The remains of an abandoned push or deletion are deleted before the version is taken again.
+  const isAbandoned =
     known?.state === "deleting" || (known?.state === "storing" && known.createdAt + PUSH_MS < record.createdAt);
-  if (known !== undefined && isOver) await deleteNow(context, known);
+  if (known !== undefined && isAbandoned) await deleteNow(context, known);
   const begun = await plugins.begin(record);
   if (begun.sha256 === record.sha256 && begun.state !== "deleting") return begun;
   if (begun.state === "stored") {
@@ -194,15 +194,15 @@ async function beginPush(context: CatalogueContext, record: PluginRecord): Promi
   throw new MillraceError("conflict", `another push or a deletion of ${name}@${version} goes on: try again`);
 }
 
-/** Each step is safe to die after: the next push of the version, or deletion, goes on with it. */
+/** A node may die after each step: the next push or deletion of the version finishes the deletion. */
 async function deleteNow({ stores }: CatalogueContext, { packageId }: PluginSummary): Promise<void> {
-  await stores.plugins.condemn(packageId);
+  await stores.plugins.markDeleting(packageId);
   await stores.blobs.delete(packageId);
   await stores.plugins.remove(packageId);
 }
 
 function releaseView(record: PluginRecord): PluginReleaseView {
-  return { name: record.name, ...versionView(record), manifest: readStored(record) };
+  return { name: record.name, ...versionView(record), manifest: manifestOf(record) };
 }
 
 function versionView({ version, sha256, sizeBytes, createdAt, createdBy }: PluginSummary): PluginVersionView {
@@ -220,6 +220,6 @@ function noPlugin(name: string, version?: string): MillraceError {
 function interrupted(): MillraceError {
   return new MillraceError(
     "unavailable",
-    "the version was deleted, or what was stored of it is gone, amid the push: push it again",
+    "the version was deleted, or what was stored of it is gone, during the push: push it again",
   );
 }

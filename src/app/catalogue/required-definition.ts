@@ -1,4 +1,4 @@
-/** A text that has to be a valid definition, and the refusal of one that is not. */
+/** Parses a text that must be a valid definition, and makes the error for one that is not. */
 import type { Definition } from "../../definition/definition.ts";
 import type { Diagnostic } from "../../definition/text/diagnostics.ts";
 import { type ParsedDefinition, parseDefinition } from "../../definition/parse.ts";
@@ -9,7 +9,7 @@ export function requireDefinition(text: string, textFormat: "json" | "yaml"): De
   return requireParsed(parseDefinition(text, textFormat));
 }
 
-/** The definition of a text that was read; throws `invalid_definition` with every error. */
+/** The definition of a parsed text; throws `invalid_definition` with every error. */
 export function requireParsed({ definition, diagnostics }: ParsedDefinition): Definition {
   if (definition !== undefined) return definition;
   throw invalidDefinition(diagnostics.filter(({ severity }) => severity === "error").map(asProblem));

@@ -1,4 +1,4 @@
-/** Secrets of projects and pipelines: set, given a new value, listed and deleted; what they hold is never answered. */
+/** Secrets of projects and pipelines: created, replaced, listed and deleted. No answer holds the value of a secret. */
 import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
 import type { PipelineId, ProjectId } from "../../domain/ids.ts";
@@ -6,13 +6,13 @@ import { SECRET_BOUNDS, VARIABLE_NAME } from "../../domain/secrets.ts";
 import type { SealedSecret, SecretKey, SecretScope } from "../../stores/ports/secrets.ts";
 import { authoriseUser, type Caller, type UserCaller } from "../identity/access.ts";
 import type { CatalogueContext } from "./context.ts";
-import { findPipeline } from "../find.ts";
+import { findPipeline } from "../lookups.ts";
 import { listFields, type ListView, listView } from "../lists.ts";
 import { rfc3339 } from "../times.ts";
 
 const { bytes, leastChars } = SECRET_BOUNDS;
 
-// No message may repeat the value.
+// No message may contain the value.
 const value = z
   .string()
   .refine((text) => Buffer.byteLength(text) <= bytes, `must have at most ${bytes} bytes`)
@@ -26,13 +26,13 @@ const value = z
 export const createSecretBody = z.strictObject({
   name: z
     .string()
-    .regex(VARIABLE_NAME, "must begin with a letter or `_` and go on with at most 127 letters, digits and `_`"),
+    .regex(VARIABLE_NAME, "must begin with a letter or `_`, followed by at most 127 letters, digits or `_`"),
   value,
 });
 export const replaceSecretBody = z.strictObject({ value });
 export const listSecretsQuery = z.strictObject(listFields);
 
-/** Whose secrets: a project's, for all of its pipelines, or one pipeline's, which win over those. */
+/** The owner of secrets: a project, for all of its pipelines, or one pipeline, whose secrets win over those of its project. */
 export type SecretOwner = { readonly projectId: ProjectId } | { readonly pipelineId: PipelineId };
 
 export interface SecretView {
@@ -40,7 +40,7 @@ export interface SecretView {
   readonly scope: "project" | "pipeline";
   readonly projectId: ProjectId;
   readonly pipelineId: PipelineId | null;
-  /** From 1; one more with each new value. */
+  /** Counts the values that the secret has had, from 1. */
   readonly version: number;
   readonly createdAt: string;
   readonly createdBy: string;
@@ -48,7 +48,7 @@ export interface SecretView {
   readonly updatedBy: string;
 }
 
-/** Throws `already_exists` when the owner has one of that name. */
+/** Throws `not_found` for an unknown owner, and `already_exists` when the owner has a secret of that name. */
 export async function createSecret(
   context: CatalogueContext,
   caller: Caller,
@@ -59,10 +59,10 @@ export async function createSecret(
   if (created === "exists") {
     throw new MillraceError("already_exists", `there is a secret ${key.name} already: PUT gives it a new value`);
   }
-  return told(context, user, created, "a secret was created");
+  return logChange(context, user, created, "a secret was created");
 }
 
-/** What runs keeps the value that it was given. Throws `not_found`. A repeat counts as a further version. */
+/** Steps that run keep the old value. Throws `not_found`. A repeat makes a further version. */
 export async function replaceSecret(
   context: CatalogueContext,
   caller: Caller,
@@ -71,10 +71,10 @@ export async function replaceSecret(
   const { user, key } = await reachSecret(context, caller, input);
   const replaced = await context.secrets.replace(key, input.value, user.name);
   if (replaced === undefined) throw noSecret(key);
-  return told(context, user, replaced, "a secret was given a new value");
+  return logChange(context, user, replaced, "a secret was given a new value");
 }
 
-/** By name; a pipeline's own, without those of its project. */
+/** Secrets in the order of their names. The list of a pipeline leaves out the secrets of its project. */
 export async function listSecrets(
   context: CatalogueContext,
   caller: Caller,
@@ -85,7 +85,7 @@ export async function listSecrets(
   return listView(await context.stores.secrets.list(scope, input), { ...input, sort: "name" }, secretView);
 }
 
-/** What runs keeps the value that it was given; a step that begins later and reads it fails. Throws `not_found`. */
+/** Steps that run keep the value; a step that is dispatched later and reads the secret fails. Throws `not_found`. */
 export async function deleteSecret(
   context: CatalogueContext,
   caller: Caller,
@@ -117,7 +117,7 @@ async function scopeOf(context: CatalogueContext, owner: SecretOwner): Promise<S
   return { projectId, pipelineId: null };
 }
 
-function told(context: CatalogueContext, user: UserCaller, secret: SealedSecret, message: string): SecretView {
+function logChange(context: CatalogueContext, user: UserCaller, secret: SealedSecret, message: string): SecretView {
   const { projectId, pipelineId, name, version } = secret;
   context.log.info({ projectId, pipelineId, name, version, by: user.name }, message);
   return secretView(secret);

@@ -1,4 +1,4 @@
-/** The end of one job, or of one step that runs: commands stored in the inbox of the run, and the job's verdicts on them. */
+/** Cancels one job, or one step that is queued or running: a command in the inbox of the run, which the job decides. */
 import { z } from "zod";
 import type { CancelCommand } from "../../domain/commands.ts";
 import { MillraceError } from "../../domain/errors.ts";
@@ -13,12 +13,12 @@ import {
 import { authoriseUser, type Caller, claimedIdentity, type UserCaller } from "../identity/access.ts";
 import { verdictOn } from "./commands.ts";
 import type { CommandsContext } from "./context.ts";
-import { findRunHead } from "../find.ts";
+import { findRunHead } from "../lookups.ts";
 import { claimRequest } from "../request-ids.ts";
 import { commandBody } from "./run-commands.ts";
 import { noStepRun } from "../step-runs.ts";
 
-/** Run and pipeline absent for any. */
+/** `runId` and `pipelineId` may be absent: then any run and any pipeline will do. */
 interface CancelRequest extends z.output<typeof commandBody> {
   readonly pipelineId?: PipelineId;
   readonly runId?: RunId;
@@ -27,7 +27,7 @@ interface CancelRequest extends z.output<typeof commandBody> {
 export interface CancelledJob {
   readonly jobId: JobRunId;
   readonly runId: RunId;
-  /** `cancelled`, or `running` while a step of it still does. */
+  /** `cancelled`, or `running` while a step of the job still runs. */
   readonly status: JobStatus;
   readonly statusCode: number;
 }
@@ -36,16 +36,16 @@ export interface CancelledStep {
   readonly stepRunId: StepRunId;
   readonly jobId: JobRunId;
   readonly runId: RunId;
-  /** When the call was decided: it has been asked to end, and ends once its agent says so. */
+  /** The status at the time of the decision: the step has been asked to end, and ends when its agent reports the end. */
   readonly status: StepStatus;
   readonly statusCode: number;
 }
 
 /**
- * Ends a step that is queued or running, and with it its job, as `cancelled`: later steps are skipped, but for those whose
- * conditions ask to run then; one of those is ended with all that would come after it. A repeat is accepted. Throws
- * `not_found`, `conflict` for a step that has not begun or has ended, and `unavailable` when there is no decision within
- * 5 s: the call is then stored, and safe to repeat with the same `requestId`.
+ * Ends a step that is queued or running as `cancelled`, and with it its job. Later steps are skipped, except steps whose
+ * condition asks to run after a cancellation; cancelling such a step also ends every step after it. A repeat is accepted.
+ * Throws `not_found`, `conflict` for a step that has not begun or has ended, and `unavailable` when the job has not decided
+ * within 5 s: the command is then stored, and safe to repeat with the same `requestId`.
  */
 export async function cancelStep(
   context: CommandsContext,
@@ -57,13 +57,18 @@ export async function cancelStep(
   const located = await context.stores.aggregates.findStep(stepRunId);
   if (located === undefined || !isOfRun(located, input)) throw noStepRun(stepRunId, input.runId);
   const { runId, jobId } = located;
-  const status = (await decided(context, user, input, { kind: "cancelStep", runId, jobId, stepRunId })) as StepStatus;
+  const status = (await decideCancel(context, user, input, {
+    kind: "cancelStep",
+    runId,
+    jobId,
+    stepRunId,
+  })) as StepStatus;
   return { stepRunId, jobId, runId, status, statusCode: STEP_STATUS_CODES[status] };
 }
 
 /**
- * Ends a job whose stage has begun, and all cells of one that was spread, as `cancelled`, which counts as a failure of the
- * run. Else as {@link cancelStep}.
+ * Ends a job whose stage has begun as `cancelled`, which counts as a failure of the run; a job with a matrix ends with all of
+ * its cells. Repeats and errors are those of {@link cancelStep}.
  */
 export async function cancelJob(
   context: CommandsContext,
@@ -78,38 +83,38 @@ export async function cancelJob(
     throw new MillraceError("not_found", `there is no job ${JSON.stringify(jobId)}${where}`);
   }
   const { runId } = located;
-  const status = (await decided(context, user, input, { kind: "cancelJob", runId, jobId })) as JobStatus;
+  const status = (await decideCancel(context, user, input, { kind: "cancelJob", runId, jobId })) as JobStatus;
   return { jobId, runId, status, statusCode: JOB_STATUS_CODES[status] };
 }
 
-type Aim = { readonly runId: RunId; readonly jobId: JobRunId } & (
+type CancelTarget = { readonly runId: RunId; readonly jobId: JobRunId } & (
   | { readonly kind: "cancelJob" }
   | { readonly kind: "cancelStep"; readonly stepRunId: StepRunId }
 );
 
-/** The status that it has then. */
-async function decided(
+/** Stores the command and waits for the verdict. Answers the status of the job or step after the decision. */
+async function decideCancel(
   context: CommandsContext,
   user: UserCaller,
   input: CancelRequest,
-  { runId, ...aim }: Aim,
+  { runId, ...target }: CancelTarget,
 ): Promise<JobStatus | StepStatus> {
   const operator = claimedIdentity(user, input.operator, "operator");
   await findRunHead(context, runId, input.pipelineId);
-  const id = aim.kind === "cancelStep" ? aim.stepRunId : aim.jobId;
+  const id = target.kind === "cancelStep" ? target.stepRunId : target.jobId;
   const { reason = "", requestId } = input;
   const { id: commandId, repeated } = await claimRequest(context, {
     caller: user,
-    scope: `${aim.kind}/${id}`,
+    scope: `${target.kind}/${id}`,
     requestId,
     body: { reason, operator },
     freshId: () => newId("cmd"),
   });
   const known = repeated ? await context.stores.inbox.verdict(commandId) : undefined;
-  const body: CancelCommand = { ...aim, reason, operator, actor: user.name };
+  const body: CancelCommand = { ...target, reason, operator, actor: user.name };
   const verdict = await verdictOn(context, { id: commandId, rootId: runId, body }, known);
   const status = verdict.status as JobStatus | StepStatus;
-  if (verdict.outcome === "refused") throw refused(aim.kind, id, status);
+  if (verdict.outcome === "refused") throw refused(target.kind, id, status);
   return status;
 }
 

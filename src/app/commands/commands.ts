@@ -1,4 +1,4 @@
-/** Commands to an aggregate: stored in its inbox, which is the promise, and the verdicts that it gives. */
+/** Commands to an aggregate: a command that is stored in its inbox will be decided, and the verdict is read from there. */
 import type { CommandBody } from "../../domain/commands.ts";
 import type { Verdict } from "../../domain/effects.ts";
 import { MillraceError } from "../../domain/errors.ts";
@@ -6,17 +6,16 @@ import type { CommandId, RootId } from "../../domain/ids.ts";
 import { shardOf } from "../../../queues/shard-map.ts";
 import { commandChannel } from "../../feed/feed.ts";
 import type { AppContext, WithStores } from "../context.ts";
-import { ringDoorbell } from "./doorbell.ts";
 import { Signal } from "../signal.ts";
 
 const VERDICT_WAIT_MS = 5_000;
 const VERDICT_POLL_MS = 200;
 
-/** What it takes to say something to an aggregate. */
-export type CommandPorts = Pick<AppContext, "clock" | "mailboxes" | "shards" | "log"> & WithStores<"inbox">;
+/** What {@link storeCommand} works with. */
+export type StoringContext = Pick<AppContext, "clock" | "mailboxes" | "shards" | "log"> & WithStores<"inbox">;
 
-/** What it takes to store a command and to wait for its verdict. */
-type AwaitingPorts = CommandPorts & Pick<AppContext, "feed">;
+/** What {@link storeAndWait} works with. */
+type WaitingContext = StoringContext & Pick<AppContext, "feed">;
 
 export interface NewCommand {
   readonly id: CommandId;
@@ -24,19 +23,32 @@ export interface NewCommand {
   readonly body: CommandBody;
 }
 
-/** A repeat of the id changes nothing. */
-export async function storeCommand(context: CommandPorts, { id, rootId, body }: NewCommand): Promise<void> {
+/** Stores a command and wakes the owner of its aggregate. A repeat with the same id changes nothing. */
+export async function storeCommand(context: StoringContext, { id, rootId, body }: NewCommand): Promise<void> {
   const shard = shardOf(rootId, context.shards);
   await context.stores.inbox.insert({ ...body, id, rootId, shard, storedAt: context.clock.now() });
   ringDoorbell(context, rootId);
 }
 
-/** Stores it and waits for the verdict: null when there is none within 5 s. */
-export async function storeAndWait(context: AwaitingPorts, command: NewCommand): Promise<Verdict | null> {
-  const told = new Signal();
-  // Without the feed the verdict is found by reading alone.
+/**
+ * Sends the owner of an aggregate a message without content, so that the owner reads the inbox of the aggregate now. Returns at
+ * once. A doorbell that is lost delays the command by about a second: the owner's next sweep reads the store.
+ */
+export function ringDoorbell(context: Pick<AppContext, "mailboxes" | "log">, rootId: RootId): void {
+  context.mailboxes.send({ rootId, to: null, message: null }).catch((error: unknown) => {
+    context.log.debug(
+      { rootId, error: String(error) },
+      "the doorbell could not be rung; the next sweep finds the command",
+    );
+  });
+}
+
+/** Stores a command and waits for its verdict. Null when there is no verdict within 5 s; the command stays stored. */
+export async function storeAndWait(context: WaitingContext, command: NewCommand): Promise<Verdict | null> {
+  const published = new Signal();
+  // Without the feed the verdict is found by polling the store.
   const unsubscribe = await context.feed
-    .subscribe(commandChannel(command.id), () => told.raise())
+    .subscribe(commandChannel(command.id), () => published.raise())
     .catch(() => undefined);
   try {
     await storeCommand(context, command);
@@ -44,7 +56,7 @@ export async function storeAndWait(context: AwaitingPorts, command: NewCommand):
     for (;;) {
       const verdict = (await context.stores.inbox.verdict(command.id)) ?? null;
       if (verdict !== null || context.clock.monotonic() >= deadline) return verdict;
-      await told.wait(VERDICT_POLL_MS);
+      await published.wait(VERDICT_POLL_MS);
     }
   } finally {
     await unsubscribe?.().catch(() => {});
@@ -52,11 +64,12 @@ export async function storeAndWait(context: AwaitingPorts, command: NewCommand):
 }
 
 /**
- * The verdict on a command: `known` for one that an earlier call stored, null while that one is undecided. Throws `unavailable`
- * when there is none within 5 s; the command stays stored.
+ * The verdict on a command. `known`: the verdict on the same command of an earlier call, null when the actor had not decided it,
+ * and undefined when no earlier call stored the command. Throws `unavailable` when there is no verdict within 5 s; the command
+ * stays stored.
  */
 export async function verdictOn(
-  context: AwaitingPorts,
+  context: WaitingContext,
   command: NewCommand,
   known: Verdict | null | undefined,
 ): Promise<Verdict> {

@@ -1,3 +1,6 @@
+/** What commands use of the application context. */
 import type { AppContext, WithStores } from "../context.ts";
 
-export type CommandsContext = Pick<AppContext, "feed" | "mailboxes" | "clock" | "log" | "shards"> & WithStores<"aggregates" | "inbox" | "idempotency">;
+/** What it takes to store a command to a live run and to wait for its verdict. */
+export type CommandsContext = Pick<AppContext, "feed" | "mailboxes" | "clock" | "log" | "shards"> &
+  WithStores<"aggregates" | "inbox" | "idempotency">;

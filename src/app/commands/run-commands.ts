@@ -1,4 +1,4 @@
-/** Stop, pause and resume: commands stored in the inbox of a run, and the run's verdicts on them. */
+/** Stop, pause and resume: commands in the inbox of a run, which the run decides. */
 import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
 import type { UserCommand } from "../../domain/commands.ts";
@@ -8,8 +8,8 @@ import { RUN_STATUS_CODES, type RunStatus } from "../../domain/status.ts";
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
 import { authoriseUser, type Caller, claimedIdentity, type UserCaller } from "../identity/access.ts";
 import type { CommandsContext } from "./context.ts";
-import { findRunHead } from "../find.ts";
-import { type CommandPorts, type NewCommand, storeCommand, verdictOn } from "./commands.ts";
+import { findRunHead } from "../lookups.ts";
+import { type StoringContext, type NewCommand, storeCommand, verdictOn } from "./commands.ts";
 import { claimRequest } from "../request-ids.ts";
 
 type CommandKind = UserCommand["kind"];
@@ -21,7 +21,7 @@ export const commandBody = z.strictObject({
 });
 
 export interface RunCommand extends z.output<typeof commandBody> {
-  /** Absent for any. */
+  /** Absent for a run of any pipeline. */
   readonly pipelineId?: PipelineId;
   readonly runId: RunId;
 }
@@ -29,12 +29,12 @@ export interface RunCommand extends z.output<typeof commandBody> {
 export interface CommandView {
   readonly runId: RunId;
   readonly pipelineId: PipelineId;
-  /** After the command was decided; for a stop, when it was stored. */
+  /** The status after the decision; for a stop, the status when the command was stored. */
   readonly status: RunStatus;
   readonly statusCode: number;
 }
 
-/** Answers once the stop is stored. Throws `not_found`, and `conflict` when the run is final. */
+/** Answers as soon as the stop is stored. Throws `not_found`, and `conflict` when the run is final. */
 export async function stopRun(context: CommandsContext, caller: Caller, input: RunCommand): Promise<CommandView> {
   const command = await admit(context, caller, "stop", input);
   if (command.verdict === undefined) await storeCommand(context, command);
@@ -42,21 +42,21 @@ export async function stopRun(context: CommandsContext, caller: Caller, input: R
 }
 
 /**
- * Answers with the run's own decision. Throws `not_found`, `conflict` when the run is not running, and `unavailable`
- * when there is no decision within 5 s: the call is then stored, and safe to repeat with the same `requestId`.
+ * Answers when the run has decided. Throws `not_found`, `conflict` when the run is not running, and `unavailable` when the run
+ * has not decided within 5 s: the command is then stored, and safe to repeat with the same `requestId`.
  */
 export function pauseRun(context: CommandsContext, caller: Caller, input: RunCommand): Promise<CommandView> {
-  return decide(context, caller, "pause", input);
+  return sendAndWait(context, caller, "pause", input);
 }
 
 /** As {@link pauseRun}; `conflict` when the run is not paused. */
 export function resumeRun(context: CommandsContext, caller: Caller, input: RunCommand): Promise<CommandView> {
-  return decide(context, caller, "resume", input);
+  return sendAndWait(context, caller, "resume", input);
 }
 
-/** Stores a stop of a live run: part of operations that stop runs by the way and have their own authorisation. */
+/** Stores a stop of a live run, for an operation that stops runs as a part of its work and has authorised its caller. */
 export async function insertStop(
-  context: CommandPorts,
+  context: StoringContext,
   user: UserCaller,
   head: AggregateHead,
   reason: string,
@@ -67,7 +67,7 @@ export async function insertStop(
 
 interface AdmittedCommand extends NewCommand {
   readonly head: AggregateHead;
-  /** Undefined for a command that is not stored yet, null for one that is undecided. */
+  /** Undefined when the command is not stored yet, null when it is stored and not decided. */
   readonly verdict: Verdict | null | undefined;
 }
 
@@ -88,13 +88,13 @@ async function admit(
     freshId: () => newId("cmd"),
   });
   const verdict = repeated ? await context.stores.inbox.verdict(id) : undefined;
-  // A repeat of a stored command gets that command's answer, whatever has become of the run since.
+  // A repeat of a stored command gets the answer of that command, even if the run is final now.
   if (verdict === undefined && head.final) throw refused(kind, head.summary.status);
   const body: UserCommand = { kind, reason: input.reason ?? "", operator, actor: user.name };
   return { id, rootId: head.rootId, head, body, verdict };
 }
 
-async function decide(
+async function sendAndWait(
   context: CommandsContext,
   caller: Caller,
   kind: "pause" | "resume",

@@ -1,6 +1,6 @@
 /**
- * Deletes what has expired, and what uploads have left that nobody went on with. Each step is safe to die after: the
- * record is marked, then the content goes, then the record; what is marked is found again.
+ * Deletes artifacts that have expired, and uploads that were abandoned. A node may die after each step of a deletion: the record
+ * is marked first, then the content is deleted, then the record; a later pass finds marked records.
  */
 import { isHeld, type StepState } from "../../../actors/step/state.ts";
 import type { ArtifactId, RunId } from "../../domain/ids.ts";
@@ -9,40 +9,43 @@ import type { Stores } from "../../stores/ports/stores.ts";
 import type { AppContext } from "../context.ts";
 import { Pruner } from "../pruner.ts";
 
-/** After so long it is looked at whether the step still runs that keeps what is being uploaded. */
-export const UPLOAD_MS = 600_000;
-/** Of one look; the next follows at once while there are more. */
-const ARTIFACTS_A_LOOK = 100;
+/** Time between two checks whether the step of an unfinished upload still runs. */
+export const UPLOAD_CHECK_MS = 600_000;
+/** Artifacts of one pass. */
+const ARTIFACTS_PER_PASS = 100;
 
 type Ports = Pick<AppContext, "clock" | "log"> & {
   readonly stores: Pick<Stores, "aggregates" | "artifacts" | "blobs">;
 };
 
-/** Several nodes may sweep at once: nothing is done twice that matters. */
+/** Deletes expired artifacts on every node. Several nodes may prune at once: every step of a deletion is idempotent. */
 export function artifactPruner(context: Ports): Pruner {
-  const look = async () => (await pruneArtifacts(context, ARTIFACTS_A_LOOK)) === ARTIFACTS_A_LOOK;
-  return new Pruner(context.log, "expired artifacts", look);
+  const prune = async () => (await pruneArtifacts(context, ARTIFACTS_PER_PASS)) === ARTIFACTS_PER_PASS;
+  return new Pruner(context.log, "expired artifacts", prune);
 }
 
-/** Looks at `limit` artifacts at most whose time is over, deletes those that nobody wants, and answers how many it saw. */
+/**
+ * One pass over at most `limit` artifacts whose time is over: deletes each, except an upload whose step still runs, which gets
+ * more time. Answers how many artifacts it found.
+ */
 export async function pruneArtifacts({ stores, clock, log }: Ports, limit: number): Promise<number> {
   const now = clock.now();
   const due = await stores.artifacts.expired(now, limit);
   for (const artifact of due) {
     const { artifactId, runId, name, state } = artifact;
     if (state === "uploading" && !(await isAbandoned(stores, artifact))) {
-      await stores.artifacts.extend(artifactId, now + UPLOAD_MS);
+      await stores.artifacts.extend(artifactId, now + UPLOAD_CHECK_MS);
       continue;
     }
-    if (!(await stores.artifacts.condemn(artifactId, now))) continue;
+    if (!(await stores.artifacts.markDeleting(artifactId, now))) continue;
     await finishDeletion(stores, artifactId);
     log.info({ artifactId, runId, artifact: name, state }, "an artifact has expired and is deleted");
   }
   return due.length;
 }
 
-/** Deletes the uploads of a run whose steps are over. */
-export async function dropAbandoned(stores: Ports["stores"], runId: RunId): Promise<void> {
+/** Deletes the unfinished uploads of a run whose steps no longer run. */
+export async function deleteAbandonedUploads(stores: Ports["stores"], runId: RunId): Promise<void> {
   for (const artifact of await stores.artifacts.ofRun(runId)) {
     if (artifact.state === "uploading" && (await isAbandoned(stores, artifact))) {
       await deleteArtifactNow(stores, artifact.artifactId);
@@ -50,12 +53,12 @@ export async function dropAbandoned(stores: Ports["stores"], runId: RunId): Prom
   }
 }
 
-/** Deletes all that the steps of a run have kept. What is cut off may be repeated, or is finished by the sweeper. */
-export async function dropArtifacts(stores: Pick<Stores, "artifacts" | "blobs">, runId: RunId): Promise<void> {
+/** Deletes all artifacts of a run. A call that was cut off may be repeated; else the pruner finishes it. */
+export async function deleteArtifactsOfRun(stores: Pick<Stores, "artifacts" | "blobs">, runId: RunId): Promise<void> {
   for (const { artifactId } of await stores.artifacts.ofRun(runId)) await deleteArtifactNow(stores, artifactId);
 }
 
-/** True when the step is over, or was granted to somebody else since. */
+/** True when the step is over, or is granted under another token now. */
 async function isAbandoned(
   { aggregates }: Ports["stores"],
   { stepRunId, token }: Pick<ArtifactSummary, "stepRunId" | "token">,
@@ -64,12 +67,13 @@ async function isAbandoned(
   return step === undefined || !isHeld(step) || step.grant?.token !== token;
 }
 
-/** Deletes it whenever it expires. */
+/** Deletes an artifact before its expiry. Idempotent. */
 export async function deleteArtifactNow(
   stores: Pick<Stores, "artifacts" | "blobs">,
   artifactId: ArtifactId,
 ): Promise<void> {
-  if (await stores.artifacts.condemn(artifactId, Number.MAX_SAFE_INTEGER)) await finishDeletion(stores, artifactId);
+  if (await stores.artifacts.markDeleting(artifactId, Number.MAX_SAFE_INTEGER))
+    await finishDeletion(stores, artifactId);
 }
 
 async function finishDeletion(

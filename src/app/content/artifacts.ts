@@ -1,4 +1,4 @@
-/** The artifacts of runs, as users read and delete them. */
+/** The artifacts of runs: listed, read and deleted by users. */
 import { z } from "zod";
 import { type ArtifactFile, offsetOfFile } from "../../domain/artifacts.ts";
 import { MillraceError } from "../../domain/errors.ts";
@@ -17,7 +17,7 @@ export const listArtifactsQuery = z.strictObject({ ...listFields, name: z.string
 export interface ArtifactView {
   readonly artifactId: ArtifactId;
   readonly name: string;
-  /** The run in which it was kept: of a step that was not run again, an earlier one. */
+  /** The run whose step uploaded it: an earlier run when a rerun reused that step. */
   readonly runId: RunId;
   readonly jobId: JobRunId;
   readonly job: string;
@@ -34,7 +34,7 @@ export interface ArtifactDetails extends ArtifactView {
   readonly files: readonly { readonly path: string; readonly size: number; readonly sha256: string }[];
 }
 
-/** What is kept of all attempts, by the time of its keeping. Throws `not_found` for no such run. */
+/** The stored artifacts of all attempts, oldest first; with `name` only artifacts of that name. Throws `not_found` for an unknown run. */
 export async function listArtifacts(
   context: ContentContext,
   caller: Caller,
@@ -49,7 +49,7 @@ export async function listArtifacts(
   return { list, total: kept.length, page, pageSize };
 }
 
-/** Throws `not_found`, also for one that has expired. */
+/** Throws `not_found`, also for an artifact that has expired. */
 export async function getArtifact(
   context: ContentContext,
   caller: Caller,
@@ -67,13 +67,13 @@ export async function getArtifact(
 
 export interface ArtifactContent {
   readonly file: ArtifactFile;
-  /** In pieces. */
+  /** The bytes from offset `from` on, in pieces. */
   read(from: number, length: number): AsyncIterable<Uint8Array>;
 }
 
 /**
- * One file; without `path`, the only one of the artifact. Throws `not_found`, and `conflict` where a path is needed to say
- * which is meant.
+ * Opens one file of an artifact; without `path`, its only file. Throws `not_found`, and `conflict` when `path` is absent and the
+ * artifact has several files.
  */
 export async function openArtifactFile(
   context: ContentContext,
@@ -93,13 +93,13 @@ export async function openArtifactFile(
     const text = `artifact ${JSON.stringify(name)} has no file ${JSON.stringify(path)}: its description lists them`;
     throw new MillraceError("not_found", text);
   }
-  // Nothing is half an answer: what is gone is told before the first byte is sent.
+  // Content that is gone is an error before the first byte is sent: later the answer could only break off.
   const offset = offsetOfFile(files, index);
   await readContent(context, record, offset, Math.min(1, file.sizeBytes)).next();
   return { file, read: (from, length) => readContent(context, record, offset + from, length) };
 }
 
-/** Deletes it with its content; what other runs reuse goes too. Throws `not_found`. */
+/** Deletes an artifact with its content, also when other runs reuse it. Throws `not_found`. */
 export async function deleteArtifact(
   context: ContentContext,
   caller: Caller,
@@ -121,7 +121,7 @@ export interface StepRunFile {
   readonly storedAtMs: number;
 }
 
-/** The files of all artifacts of one step run, by artifact and path. Throws `not_found`. `page` from 1. */
+/** The files of all artifacts of one step run, in the order of artifact and path. `page` counts from 1. Throws `not_found`. */
 export async function listStepRunArtifacts(
   context: ContentContext,
   caller: Caller,
@@ -139,7 +139,7 @@ export async function listStepRunArtifacts(
   const list: StepRunFile[] = [];
   let skip = (page - 1) * pageSize;
   for (const { artifactId, fileCount, storedAt } of kept) {
-    // Lists of files are long: only those are read of which some are shown.
+    // Lists of files are long: the list of an artifact is read only when this page shows some of its files.
     if (skip < fileCount && list.length < pageSize) {
       const files = (await artifacts.find(artifactId))?.files ?? [];
       const shown = files.slice(skip, skip + pageSize - list.length);

@@ -1,4 +1,4 @@
-/** The cache entries of a project, as users list and delete them. */
+/** The cache entries of a project: listed and deleted by users. */
 import { z } from "zod";
 import { CACHE_KEY_LENGTH } from "../../domain/caches.ts";
 import { MillraceError } from "../../domain/errors.ts";
@@ -19,30 +19,30 @@ export interface CacheView {
   readonly cacheId: CacheId;
   readonly projectId: ProjectId;
   readonly key: string;
-  /** Bytes, as it is stored. */
+  /** Stored bytes. */
   readonly size: number;
   readonly sha256: string;
-  /** The run that made it. */
+  /** The run whose job uploaded it. */
   readonly runId: RunId;
   readonly createdAt: string;
   readonly lastUsedAt: string;
   readonly expiresAt: string;
 }
 
-/** The last used first; with `prefix` those whose keys begin so. Throws `not_found` for no such project. */
+/** Entries of a project, last used first; with `prefix` those whose key begins with it. Throws `not_found` for an unknown project. */
 export async function listCaches(
   context: ContentContext,
   caller: Caller,
   request: z.output<typeof listCachesQuery> & { readonly projectId: ProjectId },
 ): Promise<ListView<CacheView>> {
   authoriseUser(caller, "readCaches");
-  const { projectId, prefix: beginning = "" } = request;
+  const { projectId, prefix: keyPrefix = "" } = request;
   await requireProject(context, projectId);
-  const found = await context.stores.caches.list(projectId, beginning, request);
+  const found = await context.stores.caches.list(projectId, keyPrefix, request);
   return listView(found, { ...request, sort: "-lastUsedAt" }, cacheView);
 }
 
-/** Throws `not_found`. A job that is being given it finds none. */
+/** Throws `not_found`. A job whose download is under way finds no entry and goes on without it. */
 export async function deleteCache(
   context: ContentContext,
   caller: Caller,
@@ -58,7 +58,7 @@ export async function deleteCache(
   context.log.info({ projectId, key: entry.key, by: name }, "a cache entry was deleted");
 }
 
-/** Deletes those whose keys begin so, and answers how many. Throws `not_found` for no such project. */
+/** Deletes the entries whose key begins with `prefix`, and answers how many. Throws `not_found` for an unknown project. */
 export async function deleteCaches(
   context: ContentContext,
   caller: Caller,

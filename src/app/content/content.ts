@@ -1,4 +1,7 @@
-/** Content on its way into the store and out of it, whatever it is: in pieces, gone on with after any break, compared at the end. */
+/**
+ * Content of artifacts and cache entries on its way into the store and out of it: in pieces, resumed after a break, compared
+ * with its checksums at the end.
+ */
 import { createHash } from "node:crypto";
 import { type ArtifactFile, FileCutter, PIECE_BYTES } from "../../domain/artifacts.ts";
 import { MillraceError } from "../../domain/errors.ts";
@@ -6,21 +9,21 @@ import type { BlobStore } from "../../stores/ports/blobs.ts";
 
 export interface Content {
   readonly blobId: string;
-  /** What it is, for people: `artifact "build"`. */
+  /** Its name in errors, such as `artifact "build"`. */
   readonly what: string;
   readonly sizeBytes: number;
 }
 
-/** What is begun with checksums: a list of files, one after the other. */
+/** Content with checksums: a list of files, one after the other. */
 export interface CheckedContent extends Content {
   readonly files: readonly Pick<ArtifactFile, "path" | "sizeBytes" | "sha256">[];
 }
 
-/** One stream of pieces; call one method after the other. */
+/** One stream of pieces into the store. Calls must not overlap. */
 export class ContentIngest {
   readonly #blobs: BlobStore;
   readonly #content: CheckedContent;
-  /** What an earlier stream had stored. */
+  /** Bytes that an earlier stream had stored. */
   readonly #inherited: number;
   #storedBytes: number;
 
@@ -30,35 +33,35 @@ export class ContentIngest {
     this.#inherited = this.#storedBytes = storedBytes;
   }
 
-  /** Goes on with what is stored already; `isStored` says that all of it is. */
+  /** Resumes after the bytes that are stored already; `isStored` says that all of them are. */
   static async resume(blobs: BlobStore, content: CheckedContent, isStored: boolean): Promise<ContentIngest> {
     const { blobId, sizeBytes } = content;
     const storedBytes = isStored ? sizeBytes : Math.min(sizeBytes, await blobs.storedBytes(blobId));
     return new ContentIngest(blobs, content, storedBytes);
   }
 
-  /** From where on the sender goes on. */
+  /** Bytes that are stored: the offset from which the sender continues. */
   get storedBytes(): number {
     return this.#storedBytes;
   }
 
   /**
-   * Stores a piece of the content; one that is there already changes nothing. Throws `malformed_request` for one that
-   * does not follow, `unavailable` when it cannot be stored now.
+   * Stores a piece of the content; a piece that is stored already changes nothing. Throws `malformed_request` for a piece of
+   * another size or one that leaves a gap, `unavailable` when earlier pieces are gone from the store.
    */
   async append(offset: number, piece: Uint8Array): Promise<void> {
     const { blobId, sizeBytes } = this.#content;
     const length = Math.min(PIECE_BYTES, sizeBytes - offset);
     if (offset % PIECE_BYTES !== 0 || offset > this.#storedBytes || length <= 0 || piece.length !== length) {
-      const wanted = `whole pieces of ${PIECE_BYTES} bytes in order, from ${this.#storedBytes} on to ${sizeBytes}`;
-      throw new MillraceError("malformed_request", `${piece.length} bytes at ${offset} are no piece: send ${wanted}`);
+      const expected = `whole pieces of ${PIECE_BYTES} bytes in order, from ${this.#storedBytes} on to ${sizeBytes}`;
+      throw new MillraceError("malformed_request", `${piece.length} bytes at ${offset} are no piece: send ${expected}`);
     }
     if (offset < this.#storedBytes) return;
     if ((await this.#blobs.put(blobId, offset, piece)) === "gap") throw unavailable("what was stored before is gone");
     this.#storedBytes = offset + length;
   }
 
-  /** Throws `malformed_request` unless all pieces have come. */
+  /** Throws `malformed_request` unless all pieces are stored. */
   requireAll(): void {
     const { what, sizeBytes } = this.#content;
     if (this.#storedBytes === sizeBytes) return;
@@ -67,15 +70,15 @@ export class ContentIngest {
   }
 
   /**
-   * Compares all with the checksums that it was begun with, and puts it on disk; answers the path of the first file that
-   * differs, or undefined. Throws `unavailable` when what differs may be what an earlier stream left: it is to be sent again
-   * as a whole. Idempotent.
+   * Compares the stored content with its checksums and makes it durable. Answers the path of the first file that differs, or
+   * undefined. Throws `unavailable` when the bytes of an earlier stream may be the ones that differ: the content is then deleted,
+   * and the agent sends all of it again. Idempotent.
    */
   async complete(): Promise<string | undefined> {
     const { blobId, sizeBytes } = this.#content;
     const changed = await this.#changedFile();
     if (changed !== undefined && this.#inherited > 0) {
-      // A machine that lost its power, or a backup: only what comes in one stream says that the sender is wrong.
+      // The store may have lost bytes by a power loss or a restored backup. Only content of a single stream proves the sender wrong.
       await this.#blobs.delete(blobId);
       throw unavailable("what was stored before is not what it was");
     }
@@ -86,7 +89,7 @@ export class ContentIngest {
     return undefined;
   }
 
-  /** Reads what is stored, and not what came: that is what has to be right. */
+  /** Reads the content from the store, since the stored bytes are the ones that have to be right. */
   async #changedFile(): Promise<string | undefined> {
     const { files, sizeBytes } = this.#content;
     const cutter = new FileCutter(files);
@@ -103,7 +106,7 @@ export class ContentIngest {
   }
 }
 
-/** A part of the content, in at least one piece, which may be empty. Throws `not_found` when it is not there. */
+/** `length` bytes of the content from offset `from`, in one or more pieces; a piece may be empty. Throws `not_found` when the content is gone. */
 export async function* readBlob(
   blobs: BlobStore,
   { blobId, what }: Pick<Content, "blobId" | "what">,
@@ -112,13 +115,13 @@ export async function* readBlob(
 ): AsyncGenerator<Uint8Array, void, void> {
   let [offset, left] = [from, length];
   do {
-    // Up to where the next piece of what is stored begins.
-    const wanted = Math.min(left, PIECE_BYTES - (offset % PIECE_BYTES));
-    const bytes = await blobs.read(blobId, offset, wanted);
-    if (bytes.length < wanted) throw new MillraceError("not_found", `the content of ${what} (${blobId}) is gone`);
+    // Up to the next stored piece.
+    const count = Math.min(left, PIECE_BYTES - (offset % PIECE_BYTES));
+    const bytes = await blobs.read(blobId, offset, count);
+    if (bytes.length < count) throw new MillraceError("not_found", `the content of ${what} (${blobId}) is gone`);
     yield bytes;
-    offset += wanted;
-    left -= wanted;
+    offset += count;
+    left -= count;
   } while (left > 0);
 }
 

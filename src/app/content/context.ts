@@ -1,3 +1,6 @@
+/** What artifacts and cache entries use of the application context. */
 import type { AppContext, WithStores } from "../context.ts";
 
-export type ContentContext = Pick<AppContext, "clock" | "log"> & WithStores<"aggregates" | "plans" | "artifacts" | "caches" | "blobs" | "pipelines">;
+/** What the use cases of artifacts and cache entries work with. */
+export type ContentContext = Pick<AppContext, "clock" | "log"> &
+  WithStores<"aggregates" | "plans" | "artifacts" | "caches" | "blobs" | "pipelines">;

@@ -1,4 +1,4 @@
-/** The artifacts of a run: what its steps have kept, and what those have kept in an earlier run that were not run again. */
+/** The artifacts of a run: those of its own steps, and those of the steps that it reuses from an earlier run. */
 import { jobName, type JobState } from "../../../actors/job/state.ts";
 import type { StepState } from "../../../actors/step/state.ts";
 import { MillraceError } from "../../domain/errors.ts";
@@ -6,22 +6,25 @@ import type { ArtifactId, JobRunId, RunId } from "../../domain/ids.ts";
 import type { ArtifactRecord, ArtifactSummary } from "../../stores/ports/artifacts.ts";
 import { readBlob } from "./content.ts";
 import type { WithStores } from "../context.ts";
-import { noRun } from "../find.ts";
+import { noRun } from "../lookups.ts";
 
 export interface RunArtifact {
   readonly artifact: ArtifactSummary;
   readonly jobId: JobRunId;
-  /** Of a matrix with the values of the cell. */
+  /** With the values of the matrix cell, if there is one. */
   readonly jobName: string;
-  /** As the definition names the job. */
+  /** The job's name in the definition. */
   readonly baseName: string;
   readonly stepName: string;
-  /** No later attempt of the job has been made. */
+  /** True for the newest attempt of the job. */
   readonly isNewest: boolean;
 }
 
-/** By the time of their beginning; also what is uploading or has expired. Throws `not_found` when there is no such run. */
-export async function artifactsOfRun({ stores }: WithStores<"aggregates" | "plans" | "artifacts">, runId: RunId): Promise<readonly RunArtifact[]> {
+/** Artifacts in the order in which their uploads began, including unfinished uploads and expired artifacts. Throws `not_found` for an unknown run. */
+export async function artifactsOfRun(
+  { stores }: WithStores<"aggregates" | "plans" | "artifacts">,
+  runId: RunId,
+): Promise<readonly RunArtifact[]> {
   const [aggregate, plan] = await Promise.all([stores.aggregates.load(runId), stores.plans.loadPlan(runId)]);
   if (aggregate === undefined || plan === undefined) throw noRun(runId, undefined);
   const jobs = aggregate.actors.flatMap(({ kind, state }) => (kind === "job" ? [state as JobState] : []));
@@ -49,7 +52,7 @@ export async function artifactsOfRun({ stores }: WithStores<"aggregates" | "plan
   });
 }
 
-/** True when it is whole and nobody has to delete it yet. */
+/** True when the artifact is uploaded completely and has not expired. */
 export function isKept({ state, expiresAt }: ArtifactSummary, now: number): boolean {
   return state === "stored" && expiresAt > now;
 }
@@ -59,7 +62,7 @@ export function noArtifact(artifactId: ArtifactId, runId: RunId): MillraceError 
   return new MillraceError("not_found", text);
 }
 
-/** A part of the content of all files, in at least one piece, which may be empty. Throws `not_found` when it is not there. */
+/** `length` bytes of the artifact's files, one after the other, from offset `from`. Throws `not_found` when the content is gone. */
 export function readContent(
   { stores }: WithStores<"blobs">,
   { artifactId, name }: ArtifactRecord,

@@ -1,6 +1,6 @@
 /**
- * The agents as this process sees them, one look a second for all who follow: who is there, and since which revision.
- * Whoever was away is told of what has changed since, without what came and went in between.
+ * The agents as this process sees them: it reads presence once a second for all followers and numbers each change. A follower
+ * that resumes at a number gets the newest change of each agent since then, and not the changes in between.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,12 +14,13 @@ import type { FollowingContext } from "./context.ts";
 import { ONLINE_MS } from "../agents/inventory.ts";
 import { Signal } from "../signal.ts";
 
-const LOOK_MS = 1_000;
-/** The registered agents change more rarely than what they do. */
+/** Between two reads of presence. */
+const READ_MS = 1_000;
+/** Between two reads of the registered agents, which change less often than their presence. */
 const LIST_MS = 2_000;
-/** After presence could not be read: by then every agent that lives has been heard again. */
+/** After presence could not be read, an agent without presence counts as offline only after this time: by then each live agent was heard. */
 const SETTLE_MS = 10_000;
-/** Of agents that are registered no more. */
+/** Removed agents that the feed remembers. */
 const KEPT_REMOVALS = 1_000;
 
 export type AgentPresence = "online" | "offline" | "draining" | "lost" | "removed";
@@ -34,40 +35,41 @@ export interface AgentStatus {
 }
 
 export interface AgentChange extends AgentStatus {
-  /** Grows with each change of any agent. */
+  /** Number of the change; grows with each change of any agent. */
   readonly number: number;
-  /** When it was seen, Unix milliseconds. */
+  /** When this process saw the change, Unix milliseconds. */
   readonly timeMs: number;
 }
 
+/** The changes of all agents, numbered in this process. */
 export class AgentPresenceFeed {
   readonly #context: FollowingContext;
-  /** Numbers mean nothing to another process. */
+  /** Part of each revision, since the numbers of one process mean nothing to another. */
   readonly #epoch = randomUUID().slice(0, 8);
-  /** The newest of each agent, in the order of their numbers. */
+  /** The newest change of each agent, in the order of the numbers. */
   readonly #changes = new Map<AgentId, AgentChange>();
   readonly #followers = new Set<Signal>();
   #number = 0;
-  /** What was removed up to this number is forgotten. */
+  /** Removals up to this number are forgotten. */
   #forgotten = 0;
   #registered: ReadonlyMap<AgentId, Agent> = new Map();
-  #listAt = Number.NEGATIVE_INFINITY;
-  /** Until then silence means nothing, by the monotonic clock. */
+  #listDueAt = Number.NEGATIVE_INFINITY;
+  /** Until then a missing presence record does not mean that an agent is offline. By the monotonic clock. */
   #settlesAt = Number.NEGATIVE_INFINITY;
-  #looking: Promise<void> | undefined;
+  #reading: Promise<void> | undefined;
   #isWatching = false;
 
   constructor(context: FollowingContext) {
     this.#context = context;
   }
 
-  /** Calls `changed` when there may be news, until `leave`. Rejects with `unavailable` when the agents cannot be seen now. */
+  /** Raises `changed` when there may be changes, until {@link leave}. Rejects with `unavailable` when presence or the store cannot be read now. */
   async join(changed: Signal): Promise<void> {
     try {
-      await this.#look();
+      await this.#read();
     } catch (error) {
-      this.#context.log.debug({ error: String(error) }, "the agents cannot be seen");
-      throw new MillraceError("unavailable", "the agents cannot be seen now: try again", { cause: error });
+      this.#context.log.debug({ error: String(error) }, "the agents cannot be read");
+      throw new MillraceError("unavailable", "the agents cannot be read now: try again", { cause: error });
     }
     this.#followers.add(changed);
     if (!this.#isWatching) void this.#watch();
@@ -77,12 +79,12 @@ export class AgentPresenceFeed {
     this.#followers.delete(changed);
   }
 
-  /** True for one that is registered, and for one that was. */
+  /** True for a registered agent, and for a removed agent that the feed remembers. */
   knows(agentId: AgentId): boolean {
     return this.#changes.has(agentId);
   }
 
-  /** What changed after that number, one change for each agent, in order. */
+  /** Changes after that number, at most one for each agent, in the order of their numbers. */
   since(number: number): readonly AgentChange[] {
     return [...this.#changes.values()].filter((change) => change.number > number);
   }
@@ -91,7 +93,7 @@ export class AgentPresenceFeed {
     return `${this.#epoch}.${number}`;
   }
 
-  /** The number of a revision; undefined for one after which not everything is known. */
+  /** The number of a revision. Undefined for a revision of another process, and for one so old that removals since were forgotten. */
   numberOf(revision: string): number | undefined {
     const [, epoch, digits] = /^(\w+)\.(\d{1,15})$/.exec(revision) ?? [];
     const number = Number(digits);
@@ -101,50 +103,50 @@ export class AgentPresenceFeed {
   async #watch(): Promise<void> {
     this.#isWatching = true;
     while (this.#followers.size > 0) {
-      await this.#look().catch((error: unknown) => {
-        this.#context.log.debug({ error: String(error) }, "the agents cannot be seen: they count as they were");
+      await this.#read().catch((error: unknown) => {
+        this.#context.log.debug({ error: String(error) }, "the agents cannot be read: their last known presence stays");
       });
-      await sleep(LOOK_MS, undefined, { ref: false });
+      await sleep(READ_MS, undefined, { ref: false });
     }
     this.#isWatching = false;
   }
 
-  /** One look at a time serves all. */
-  #look(): Promise<void> {
-    this.#looking ??= this.#lookOnce()
+  /** Reads once for all callers that wait at the same time. */
+  #read(): Promise<void> {
+    this.#reading ??= this.#readOnce()
       .catch((error: unknown) => {
         this.#settlesAt = this.#context.clock.monotonic() + SETTLE_MS;
         throw error;
       })
-      .finally(() => (this.#looking = undefined));
-    return this.#looking;
+      .finally(() => (this.#reading = undefined));
+    return this.#reading;
   }
 
-  async #lookOnce(): Promise<void> {
+  async #readOnce(): Promise<void> {
     const { presence, stores, clock } = this.#context;
     const [online, lost] = await Promise.all([presence.online(ONLINE_MS), presence.lost()]);
-    const isStrange = online.some(({ agentId }) => !this.#registered.has(agentId));
-    if (isStrange || clock.monotonic() >= this.#listAt) {
+    const hasUnknownAgent = online.some(({ agentId }) => !this.#registered.has(agentId));
+    if (hasUnknownAgent || clock.monotonic() >= this.#listDueAt) {
       const agents = await stores.identity.listAgents();
       this.#registered = new Map(agents.map((agent) => [agent.agentId, agent]));
-      this.#listAt = clock.monotonic() + LIST_MS;
+      this.#listDueAt = clock.monotonic() + LIST_MS;
     }
     const records = new Map(online.map((record) => [record.agentId, record]));
-    const lostOnes = new Set(lost);
+    const lostIds = new Set(lost);
     const isUnsettled = clock.monotonic() < this.#settlesAt;
     for (const agent of this.#registered.values()) {
       const record = records.get(agent.agentId);
       const before = this.#changes.get(agent.agentId);
       if (record === undefined && isUnsettled && before !== undefined && before.presence !== "removed") continue;
-      this.#see(statusOf(agent, record, lostOnes.has(agent.agentId)));
+      this.#record(statusOf(agent, record, lostIds.has(agent.agentId)));
     }
     for (const gone of this.#changes.values()) {
-      if (!this.#registered.has(gone.agentId)) this.#see({ ...gone, presence: "removed", busy: 0 });
+      if (!this.#registered.has(gone.agentId)) this.#record({ ...gone, presence: "removed", busy: 0 });
     }
     this.#forgetRemovals();
   }
 
-  #see(status: AgentStatus): void {
+  #record(status: AgentStatus): void {
     const before = this.#changes.get(status.agentId);
     if (before !== undefined && isSame(before, status)) return;
     this.#changes.delete(status.agentId);

@@ -1,4 +1,4 @@
-/** An event of a run as others read it: CloudEvents 1.0. */
+/** An event of a run as a CloudEvent. Source: CloudEvents 1.0. */
 import { eventSubject, eventType, type RunEvent } from "../../domain/events.ts";
 
 export interface CloudEvent {

@@ -1,3 +1,6 @@
+/** What followers use of the application context. */
 import type { AppContext, WithStores } from "../context.ts";
 
-export type FollowingContext = Pick<AppContext, "feed" | "presence" | "clock" | "log"> & WithStores<"aggregates" | "logs" | "identity" | "idempotency" | "retention">;
+/** What following works with: the store is the truth, and the feed says sooner what is new. */
+export type FollowingContext = Pick<AppContext, "feed" | "presence" | "clock" | "log"> &
+  WithStores<"aggregates" | "logs" | "identity" | "idempotency" | "retention">;

@@ -2,14 +2,14 @@
 import type { StepRunId } from "../../domain/ids.ts";
 import { lastLineOf, type LogLine } from "../../stores/ports/logs.ts";
 
-/** Where a line comes from; `uses` is the plugin that wrote it. */
+/** Where a line comes from. `uses` is the builtin or plugin that wrote it. */
 export interface LogSource {
   readonly stepRunId: StepRunId;
   readonly agentId: string;
   readonly uses: string;
 }
 
-/** A gap record says in words which lines are lost; its number is the first of them. */
+/** The entry of a line. A gap record has a content that says which lines are lost, and the number of the first of them. */
 export function logEntry(line: LogLine, source: LogSource) {
   const gap = line.lost > 0;
   return {

@@ -1,4 +1,4 @@
-/** What programs are told of the status of a run, a job or a step: the stored one first, then each change. */
+/** The status of a run, job or step as programs follow it: the stored status first, then each change. */
 import type { JobState } from "../../../actors/job/state.ts";
 import type { RunState } from "../../../actors/run/state.ts";
 import type { StepState } from "../../../actors/step/state.ts";
@@ -7,17 +7,17 @@ import type { RunEvent } from "../../domain/events.ts";
 import { type JobRunId, jobRunId, type PipelineId, type RunId, type StepRunId, stepRunId } from "../../domain/ids.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import type { FollowingContext } from "./context.ts";
-import { findRunHead } from "../find.ts";
-import { type FollowedObject, followObject, type ObjectNews } from "./follow-object.ts";
-import type { RunTails } from "./run-tails.ts";
+import { findRunHead } from "../lookups.ts";
+import { type FollowedObject, followObject, type ObjectUpdate } from "./object-updates.ts";
+import type { RunEventFeed } from "./run-event-feed.ts";
 import { noStepRun } from "../step-runs.ts";
-import { retriedBy } from "../runs/succession.ts";
+import { findRerun } from "../runs/succession.ts";
 
 export interface StatusReport {
-  /** The word that users see for that kind of object. */
+  /** The status word of the object. */
   readonly status: string;
   readonly reason: string;
-  /** Number of the event up to which it is true. */
+  /** Number of the newest event that the status includes. */
   readonly eventNumber: number;
   /** Unix milliseconds; 0 for an object that has not been queued. */
   readonly timeMs: number;
@@ -25,7 +25,7 @@ export interface StatusReport {
   readonly retriedBy: string;
 }
 
-/** A run, job or step that is there, and how its next attempt is found. */
+/** A run, job or step that exists. `findRetry` answers the id of its next attempt, or an empty text. */
 export interface ReportedObject extends FollowedObject {
   readonly findRetry: () => Promise<string>;
 }
@@ -64,41 +64,41 @@ export async function reportedRun(
 ): Promise<ReportedObject & { readonly pipelineId: PipelineId }> {
   authoriseUser(caller, "readEvents");
   const { pipelineId } = (await findRunHead(context, id)).summary;
-  const findRetry = async () => (await retriedBy(context, await findRunHead(context, id))) ?? "";
+  const findRetry = async () => (await findRerun(context, await findRunHead(context, id))) ?? "";
   return { runId: id, kind: "run", id, pipelineId, findRetry };
 }
 
-/** Ends after the final status. `after`: number of the last event that is known, to be told only of changes since. */
+/** Ends after the final status. `after`: number of the last event that the client has; then only later changes are given. */
 export async function* reportStatus(
   context: FollowingContext,
-  tails: RunTails,
+  runEvents: RunEventFeed,
   object: ReportedObject,
-  following: { readonly after: number | undefined; readonly abort: AbortSignal },
+  request: { readonly after: number | undefined; readonly abort: AbortSignal },
 ): AsyncGenerator<StatusReport, void, void> {
-  for await (const news of followObject(context, tails, object, following)) {
-    if (news.type === "event" && isNoTransition(news.event)) continue;
-    yield { ...reportOf(news), retriedBy: news.isFinal ? await object.findRetry() : "" };
+  for await (const update of followObject(context, runEvents, object, request)) {
+    if (update.type === "event" && keepsStatus(update.event)) continue;
+    yield { ...reportOf(update), retriedBy: update.isFinal ? await object.findRetry() : "" };
   }
 }
 
-/** It says why the object waits, or who has asked for its end. */
-function isNoTransition({ lifecycle }: Pick<RunEvent, "lifecycle">): boolean {
+/** True for an event that changes no status: it says why the object waits, or who asked for its end. */
+function keepsStatus({ lifecycle }: Pick<RunEvent, "lifecycle">): boolean {
   return lifecycle === "waiting" || lifecycle === "stopping";
 }
 
-function reportOf(news: ObjectNews): Omit<StatusReport, "retriedBy"> {
-  if (news.type === "event") {
-    const { status, data, number, timeMs } = news.event;
+function reportOf(update: ObjectUpdate): Omit<StatusReport, "retriedBy"> {
+  if (update.type === "event") {
+    const { status, data, number, timeMs } = update.event;
     return { status, reason: String(data["reason"] ?? ""), eventNumber: number, timeMs };
   }
-  const { head, actor } = news;
+  const { head, actor } = update;
   const { reason, startedAt, endedAt, ...rest } = actor.state as RunState | JobState | StepState;
-  const begunAt = "queuedAt" in rest ? rest.queuedAt : rest.createdAt;
+  const createdAt = "queuedAt" in rest ? rest.queuedAt : rest.createdAt;
   return {
     status: actor.index.status,
     reason,
     eventNumber: head.eventNumber,
-    timeMs: endedAt ?? startedAt ?? begunAt ?? 0,
+    timeMs: endedAt ?? startedAt ?? createdAt ?? 0,
   };
 }
 

@@ -1,4 +1,4 @@
-/** Access tokens: short-lived JWTs (HS256) that a login answers. They name the user alone; the role is read at each use. */
+/** Access tokens: short-lived JWTs (HS256) that a login answers. A token names only the user; the role is read at each use. */
 import { errors, jwtVerify, SignJWT } from "jose";
 import { asId, type UserId } from "../../domain/ids.ts";
 import type { IdentityContext } from "./context.ts";
@@ -6,7 +6,7 @@ import type { IdentityContext } from "./context.ts";
 export const ACCESS_TOKEN_SECONDS = 15 * 60;
 const ISSUER = "millrace";
 
-/** Signs a token that is good for {@link ACCESS_TOKEN_SECONDS}. */
+/** Signs a token that is valid for {@link ACCESS_TOKEN_SECONDS}. */
 export async function signAccessToken(context: IdentityContext, userId: UserId): Promise<string> {
   const issuedAt = Math.floor(context.clock.now() / 1_000);
   return new SignJWT()
@@ -18,7 +18,7 @@ export async function signAccessToken(context: IdentityContext, userId: UserId):
     .sign(context.signingKey);
 }
 
-/** The user whom the token names, or why it is refused. */
+/** The user that the token names, or why the token is refused. */
 export async function verifyAccessToken(
   context: IdentityContext,
   token: string,

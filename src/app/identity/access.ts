@@ -1,6 +1,4 @@
-/**
- * The one place where a caller is authenticated and authorised, for HTTP, WebSocket and gRPC alike.
- */
+/** The one place where callers are authenticated and authorised, for HTTP, WebSocket and gRPC. */
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, type AgentId, type TokenId, type UserId } from "../../domain/ids.ts";
 import type { Token } from "../../stores/ports/identity.ts";
@@ -10,7 +8,7 @@ import { type Vote, type VotingRule, whyNotVote } from "./voting-rights.ts";
 import type { IdentityContext } from "./context.ts";
 import { findProvenToken } from "./tokens.ts";
 
-/** Who calls. Agents and registration tokens reach the agent operations of gRPC and nothing else. */
+/** An authenticated caller. Callers with an agent or registration token may only call the agent operations of gRPC. */
 export type Caller = UserCaller | AgentCaller | RegistrationCaller;
 
 export interface UserCaller {
@@ -32,11 +30,11 @@ export interface RegistrationCaller {
   readonly tokenId: TokenId;
 }
 
-/** Lets a caller name somebody else in `createdBy`, `editor`, `triggeredBy` and `operator`. */
+/** The scope that lets a caller name another user in `createdBy`, `editor`, `triggeredBy` and `operator`. */
 export const ACT_AS = "act-as";
 export const SCOPES = [ACT_AS] as const;
 
-/** Each operation of users with the least role that may call it. */
+/** Operations of users, each with the lowest role that may call it. */
 const USER_OPERATIONS = {
   readPipelines: "viewer",
   validateDefinition: "viewer",
@@ -49,11 +47,11 @@ const USER_OPERATIONS = {
   readPlugins: "viewer",
   readAgents: "viewer",
   manageOwnTokens: "viewer",
-  /** Each approval says who may besides: {@link authoriseVote}. */
+  /** Each approval bounds further who may decide it: {@link authoriseVote}. */
   decideApprovals: "viewer",
   triggerRun: "operator",
   controlRun: "operator",
-  /** What they run is in no definition: whoever may do this may as well save one. */
+  /** An ad-hoc step runs what no definition says, so it needs the role that saves definitions. */
   runAdHocSteps: "maintainer",
   deleteArtifacts: "maintainer",
   deleteCaches: "maintainer",
@@ -70,20 +68,21 @@ const USER_OPERATIONS = {
   redriveDeadLetters: "admin",
 } as const satisfies Record<string, Role>;
 
-/** Each operation of agents with the kind of token that it is for. */
+/** Operations of agents, each with the kind of token that may call it. */
 const AGENT_OPERATIONS = { registerAgent: "registration", workAsAgent: "agent" } as const;
 
 export type UserOperation = keyof typeof USER_OPERATIONS;
 export type AgentOperation = keyof typeof AGENT_OPERATIONS;
 
 /**
- * Who the bearer is: an access token or an opaque token. Throws `unauthenticated` for one that is unknown, wrong,
- * expired or revoked, or whose user is disabled or gone. A role or a revocation counts from the next call on.
+ * The caller that a bearer token proves; the token is an access token or an opaque token. Throws `unauthenticated` for a token
+ * that is unknown, wrong, expired or revoked, or whose user is disabled or deleted. Roles and tokens are read on each call, so
+ * a change counts from the next call on.
  */
 export async function authenticate(context: IdentityContext, bearer: string): Promise<Caller> {
   if (bearer === "")
     throw new MillraceError("unauthenticated", "no token: send the header `Authorization: Bearer <token>`");
-  // Three parts with dots are a JWT: no other token has dots, unless an operator chose it so.
+  // Three parts with dots are a JWT. A token that an operator chose may look the same, so it is looked up below.
   if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(bearer)) {
     const verified = await verifyAccessToken(context, bearer);
     if ("userId" in verified) return loadUser(context, verified.userId, []);
@@ -101,7 +100,7 @@ export async function authenticate(context: IdentityContext, bearer: string): Pr
   return callerOf(context, token);
 }
 
-/** Throws `forbidden`, saying what is missing, unless the caller may call the operation. */
+/** Throws `forbidden`, which names the missing role or kind of token, unless the caller may call the operation. */
 export function authorise(caller: Caller, operation: UserOperation | AgentOperation): void {
   if (!(operation in AGENT_OPERATIONS)) {
     authoriseUser(caller, operation as UserOperation);
@@ -113,7 +112,7 @@ export function authorise(caller: Caller, operation: UserOperation | AgentOperat
   }
 }
 
-/** {@link authorise} for an operation of users; answers the user that the caller then is. */
+/** {@link authorise} for an operation of users. Answers the caller as a user. */
 export function authoriseUser(caller: Caller, operation: UserOperation): UserCaller {
   const needed = USER_OPERATIONS[operation];
   if (caller.kind !== "user") {
@@ -128,27 +127,28 @@ export function authoriseUser(caller: Caller, operation: UserOperation): UserCal
   return caller;
 }
 
-/** Throws `forbidden`, saying who may instead, unless the approval lets the user vote so. */
+/** Throws `forbidden`, which names who may vote, unless the approval lets the user vote this way. */
 export function authoriseVote(user: UserCaller, vote: Vote, rule: VotingRule): void {
   const refusal = whyNotVote(user, vote, rule);
   if (refusal !== null) throw new MillraceError("forbidden", refusal);
 }
 
-/** True when `role` may do all that `needed` may. */
+/** True when `role` has every right that `needed` has. */
 export function roleReaches(role: Role, needed: Role): boolean {
   return ROLES.indexOf(role) <= ROLES.indexOf(needed);
 }
 
 /**
- * Whom an operation is recorded for: `claimed` when it is the caller's own id or name or the caller may act as
- * others, the caller's name when nothing is claimed; else throws `forbidden`. `field` names the claim in the error.
+ * The name that an operation is recorded under: the caller's name when `claimed` is empty or absent; `claimed` when it is the
+ * caller's id or name, or the caller has the scope `act-as`. Else throws `forbidden`; `field` is the field of the request that
+ * the error names.
  */
 export function claimedIdentity(caller: UserCaller, claimed: string | undefined, field: string): string {
   if (claimed === undefined || claimed === "") return caller.name;
   if (claimed === caller.name || claimed === caller.userId || caller.scopes.includes(ACT_AS)) return claimed;
   throw new MillraceError(
     "forbidden",
-    `${field} names somebody else than the caller ${caller.name}: leave it out, or use a token with the scope ${ACT_AS}`,
+    `${field} names another user than the caller ${caller.name}: leave it out, or use a token with the scope ${ACT_AS}`,
   );
 }
 

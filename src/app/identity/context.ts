@@ -1,3 +1,5 @@
+/** What identities and tokens use of the application context. */
 import type { AppContext, WithStores } from "../context.ts";
 
+/** What the use cases of users and tokens work with. */
 export type IdentityContext = Pick<AppContext, "clock" | "signingKey"> & WithStores<"identity">;

@@ -1,4 +1,4 @@
-/** Personal tokens: those that people make for themselves or, as administrators, for others. */
+/** Personal tokens: users make them for themselves, and administrators make them for other users. */
 import { z } from "zod";
 import { parseDuration } from "../../domain/durations.ts";
 import { MillraceError } from "../../domain/errors.ts";
@@ -9,10 +9,10 @@ import type { IdentityContext } from "./context.ts";
 import { rfc3339 } from "../times.ts";
 import { issueToken, tokenIdOf } from "./tokens.ts";
 
-/** Stands for the caller in the place of a user id. */
+/** The word for the caller in place of a user id. */
 const OWN = "me";
 
-/** For how long a token is good, such as `12h`; milliseconds. */
+/** How long a token is valid, written as `12h` and parsed to milliseconds. */
 export const lifetime = z.string().transform((text, check): number => {
   const ms = parseDuration(text);
   if (ms === undefined || ms === 0) {
@@ -38,7 +38,7 @@ export interface TokenView {
   readonly expiresAt: string | null;
 }
 
-/** `token` is shown this once. */
+/** The answer that shows `token`; no later answer does. */
 export interface NewTokenView {
   readonly tokenId: TokenId;
   readonly token: string;
@@ -46,7 +46,10 @@ export interface NewTokenView {
   readonly scopes: readonly string[];
 }
 
-/** Only administrators give out the scope `act-as`, and nobody makes a token for a user with more rights than their own. */
+/**
+ * Throws `forbidden` when the caller is no administrator and asks for the scope `act-as` or for a token of another user, and
+ * when the role of that user is above the caller's own. Throws `not_found` for an unknown user.
+ */
 export async function createPersonalToken(
   context: IdentityContext,
   caller: Caller,
@@ -57,8 +60,8 @@ export async function createPersonalToken(
     throw new MillraceError("forbidden", `only administrators make tokens with the scope ${ACT_AS}`);
   }
   const { name, scopes, expiresIn } = input;
-  const lasting = expiresIn === undefined ? {} : { expiresInMs: expiresIn };
-  const token = await issueToken(context, { kind: "personal", subject: owner, name, scopes, ...lasting });
+  const expiry = expiresIn === undefined ? {} : { expiresInMs: expiresIn };
+  const token = await issueToken(context, { kind: "personal", subject: owner, name, scopes, ...expiry });
   return { tokenId: tokenIdOf(token), token, name, scopes };
 }
 

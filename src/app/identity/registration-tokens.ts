@@ -1,4 +1,4 @@
-/** Tokens with which agents register: made, listed and revoked by administrators. */
+/** Registration tokens, with which agents register. Administrators make, list and revoke them. */
 import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
 import type { TokenId } from "../../domain/ids.ts";
@@ -32,7 +32,7 @@ export interface RegistrationTokenView {
   readonly usable: boolean;
 }
 
-/** `token` is shown this once. */
+/** The answer that shows `token`; no later answer does. */
 export type NewRegistrationTokenView = RegistrationTokenView & { readonly token: string };
 
 export async function createRegistrationToken(
@@ -64,7 +64,10 @@ export async function listRegistrationTokens(
   return { list, total: list.length };
 }
 
-/** No agent registers with it from the next call on; those that have, stay. Throws `not_found` for one that is none. */
+/**
+ * No agent can register with the token from the next call on; agents that have registered with it stay registered. Throws
+ * `not_found` for an id that is not that of a registration token.
+ */
 export async function deleteRegistrationToken(
   context: IdentityContext,
   caller: Caller,
@@ -72,8 +75,8 @@ export async function deleteRegistrationToken(
 ): Promise<void> {
   authoriseUser(caller, "manageAgents");
   const { identity } = context.stores;
-  const isOne = (await identity.findToken(tokenId))?.kind === "registration";
-  if (isOne && (await identity.deleteToken(tokenId))) return;
+  const isRegistration = (await identity.findToken(tokenId))?.kind === "registration";
+  if (isRegistration && (await identity.deleteToken(tokenId))) return;
   throw new MillraceError("not_found", `there is no registration token ${JSON.stringify(tokenId)}`);
 }
 

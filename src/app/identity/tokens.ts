@@ -1,6 +1,6 @@
 /**
- * Opaque tokens: `mrt_<tokenId>_<secret>`, stored as the SHA-256 of the secret alone, so that a copy of the store
- * opens nothing. Operators may choose the first tokens themselves; those have any text and an id derived from it.
+ * Opaque tokens: `mrt_<tokenId>_<secret>`. The store keeps only the SHA-256 of the secret, so a copy of the store gives no
+ * access. Operators may choose the first tokens themselves: such a token has any text, and an id derived from that text.
  */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { asId, newId, type TokenId } from "../../domain/ids.ts";
@@ -24,42 +24,42 @@ export interface TokenRequest {
 
 const ISSUED = /^mrt_(tok_[0-9A-Z]{26})_([0-9a-f]{64})$/;
 
-/** Stores a new token and answers its text: the only time that anybody sees it. */
+/** Stores a new token and answers its text, which cannot be read again later. */
 export async function issueToken(context: TokensContext, request: TokenRequest): Promise<string> {
   const text = `mrt_${newId("tok")}_${randomBytes(32).toString("hex")}`;
   await storeToken(context, text, request);
   return text;
 }
 
-/** Stores a token whose text somebody chose; a repeat changes nothing. */
+/** Stores a token whose text the operator chose; a repeat changes nothing. */
 export async function adoptToken(context: TokensContext, text: string, request: TokenRequest): Promise<void> {
   const { identity } = context.stores;
-  const { tokenId } = takeApart(text);
+  const { tokenId } = parseToken(text);
   if ((await identity.findToken(tokenId)) !== undefined) return;
   try {
     await storeToken(context, text, request);
   } catch (error) {
-    // Another node that starts at the same time may have been first.
+    // Another node that starts at the same time may have stored the token first.
     if ((await identity.findToken(tokenId)) === undefined) throw error;
   }
 }
 
-/** The stored token that `text` proves, or undefined: unknown, wrong secret or expired. */
+/** The stored token that `text` proves. Undefined for an unknown token, a wrong secret or an expired token. */
 export async function findProvenToken(context: TokensContext, text: string): Promise<Token | undefined> {
-  const { tokenId, secretHash } = takeApart(text);
+  const { tokenId, secretHash } = parseToken(text);
   const token = await context.stores.identity.findToken(tokenId);
   if (token === undefined || !timingSafeEqual(Buffer.from(token.secretHash, "hex"), secretHash)) return undefined;
   return token.expiresAt !== null && token.expiresAt <= context.clock.now() ? undefined : token;
 }
 
-/** The id within a token's text; no secret. */
+/** The id within a token's text; the id is not secret. */
 export function tokenIdOf(text: string): TokenId {
-  return takeApart(text).tokenId;
+  return parseToken(text).tokenId;
 }
 
 async function storeToken(context: TokensContext, text: string, request: TokenRequest): Promise<void> {
   const now = context.clock.now();
-  const { tokenId, secretHash } = takeApart(text);
+  const { tokenId, secretHash } = parseToken(text);
   await context.stores.identity.createToken({
     tokenId,
     kind: request.kind,
@@ -74,13 +74,13 @@ async function storeToken(context: TokensContext, text: string, request: TokenRe
   });
 }
 
-function takeApart(text: string): { readonly tokenId: TokenId; readonly secretHash: Buffer } {
+function parseToken(text: string): { readonly tokenId: TokenId; readonly secretHash: Buffer } {
   const issued = ISSUED.exec(text);
   const secretHash = createHash("sha256")
     .update(issued?.[2] ?? text)
     .digest();
   if (issued !== null) return { tokenId: asId<TokenId>(issued[1]!), secretHash };
-  // The id is stored in the open, so it must not be a part of the stored hash's own input space.
+  // The id is public, so it is hashed from another input than `secretHash`: it reveals nothing of the stored hash.
   const name = createHash("sha256").update(`token id of ${text}`).digest("hex").slice(0, 26);
   return { tokenId: asId<TokenId>(`tok_${name}`), secretHash };
 }

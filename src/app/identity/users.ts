@@ -1,4 +1,4 @@
-/** Users: made by administrators, logged in by name and password. */
+/** Users: administrators make them; they log in with name and password. */
 import { hash, verify } from "@node-rs/argon2";
 import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
@@ -10,7 +10,7 @@ import { authoriseUser, type Caller, roleReaches } from "./access.ts";
 import type { IdentityContext } from "./context.ts";
 import { rfc3339 } from "../times.ts";
 
-// A bound on what is hashed, so that a login costs the same whatever is sent.
+// The bound keeps the cost of a login the same whatever the client sends.
 const password = z.string().min(12, "must have at least 12 characters").max(1_000);
 
 export const createUserBody = z.strictObject({
@@ -36,7 +36,7 @@ export interface LoginView {
   readonly user: UserView;
 }
 
-/** Nobody makes a user with more rights than their own. Throws `already_exists` for a name that is taken. */
+/** Throws `forbidden` for a role above the caller's own, and `already_exists` for a name that is taken. */
 export async function createUser(
   context: IdentityContext,
   caller: Caller,
@@ -73,9 +73,9 @@ export async function listUsers(
 export async function login(context: IdentityContext, input: z.output<typeof loginBody>): Promise<LoginView> {
   const user = await context.stores.identity.findUserByName(input.name);
   const known = user !== undefined && !user.disabled && user.passwordHash !== "";
-  // An unknown name costs as much as a known one, so that time does not tell which names exist.
-  const right = await verify(known ? user.passwordHash : await decoyHash(), input.password);
-  if (!known || !right) throw new MillraceError("unauthenticated", "the name or the password is wrong");
+  // Verifying a decoy hash takes as long for an unknown name, so that the time of an answer does not tell which names exist.
+  const isRight = await verify(known ? user.passwordHash : await decoyHash(), input.password);
+  if (!known || !isRight) throw new MillraceError("unauthenticated", "the name or the password is wrong");
   return {
     accessToken: await signAccessToken(context, user.userId),
     expiresIn: ACCESS_TOKEN_SECONDS,
@@ -85,7 +85,7 @@ export async function login(context: IdentityContext, input: z.output<typeof log
 
 let decoy: Promise<string> | undefined;
 function decoyHash(): Promise<string> {
-  decoy ??= hash("nobody's password");
+  decoy ??= hash("the password of no user");
   return decoy;
 }
 

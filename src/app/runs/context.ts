@@ -1,3 +1,6 @@
+/** What runs use of the application context. */
 import type { AppContext, WithStores } from "../context.ts";
 
-export type RunsContext = Pick<AppContext, "board" | "presence" | "clock" | "log"> & WithStores<"aggregates" | "plans" | "events" | "outputs" | "pipelines" | "idempotency" | "retention">;
+/** What the views of runs work with, and the removal of a run. */
+export type RunsContext = Pick<AppContext, "board" | "presence" | "clock" | "log"> &
+  WithStores<"aggregates" | "plans" | "events" | "outputs" | "pipelines" | "idempotency" | "retention">;

@@ -1,4 +1,4 @@
-/** Step runs one by one: read, listed, and what refuses to change them. */
+/** Reads and lists step runs, and refuses to change them. */
 import { z } from "zod";
 import { stepStatus } from "../../../actors/step/state.ts";
 import { MillraceError } from "../../domain/errors.ts";
@@ -19,6 +19,7 @@ export const listStepRunsQuery = z.strictObject({
   status: z.enum(Object.keys(STEP_STATUS_CODES) as StepStatus[]).optional(),
 });
 
+/** One step run of any attempt. Throws `not_found`. */
 export async function getStepRun(
   context: RunsContext,
   caller: Caller,
@@ -29,7 +30,7 @@ export async function getStepRun(
   return viewStepRun(context, runId, stepRunId);
 }
 
-/** In the order of the plan, earlier attempts before later ones. Throws `not_found` when there is no such run. */
+/** The step runs of a run in the order of the plan, earlier attempts before later ones. Throws `not_found` for an unknown run. */
 export async function listStepRuns(
   context: RunsContext,
   caller: Caller,
@@ -53,7 +54,7 @@ export async function listStepRuns(
   return listView({ list, total }, { ...input, sort: "" }, (view) => view);
 }
 
-/** Always throws: what a step does is part of the plan of its run, which never changes once the run is there. */
+/** Always throws `conflict`, or `not_found`: what a step does is part of the plan of its run, and a plan never changes. */
 export async function refuseUpdate(
   context: RunsContext,
   caller: Caller,

@@ -1,34 +1,39 @@
-/** The removal of a run with all that it has left, whoever wants it: a user, or the rules of retention. */
+/** Removes a run with everything that it has left, for a user or for retention. */
 import { adHocRevisionId, type ApprovalId, type JobRunId, type RunId, type StepRunId } from "../../domain/ids.ts";
 import type { Aggregate } from "../../stores/ports/aggregates.ts";
 import type { Removal } from "../../stores/ports/removals.ts";
-import { dropArtifacts } from "../content/artifact-pruner.ts";
+import { deleteArtifactsOfRun } from "../content/artifact-pruner.ts";
 import type { WithStores } from "../context.ts";
 import type { RunsContext } from "./context.ts";
 import { findSuccessor, successionKey } from "./succession.ts";
 
 /** What the removal of a run uses. */
-type RemovalStores = WithStores<"artifacts" | "blobs" | "idempotency" | "inbox" | "pipelines" | "removals" | "removeRun">;
+type RemovalStores = WithStores<
+  "artifacts" | "blobs" | "idempotency" | "inbox" | "pipelines" | "removals" | "removeRun"
+>;
 
 /**
- * Removes a settled run that no other one needs. Nobody sees a part of it: it is there, or it is not. What is cut off is
- * finished by the sweeper of retention, since it is noted before anything goes.
+ * Removes a settled run that no other run needs. Readers see either the whole run or no run. The removal is recorded before
+ * anything is deleted, so the retention pruner finishes a removal that was cut off.
  */
-export async function removeRun(context: Pick<RunsContext, "clock"> & RemovalStores, aggregate: Aggregate): Promise<void> {
+export async function removeRun(
+  context: Pick<RunsContext, "clock"> & RemovalStores,
+  aggregate: Aggregate,
+): Promise<void> {
   const removal = await removalOf(context, aggregate);
   await context.stores.removals.begin(removal);
   await finishRemoval(context, removal);
 }
 
-/** May be repeated, also by several at once. */
+/** Deletes what a recorded removal names, and marks the removal as finished. Idempotent; several nodes may call it at once. */
 export async function finishRemoval({ stores }: RemovalStores, removal: Removal): Promise<void> {
   const { runId, succession } = removal;
   await stores.removeRun(removal);
-  // After the run, so that nobody sees a part of it, and before its removal counts as finished.
+  // After the run, so that no reader sees a part of it, and before the removal counts as finished.
   await Promise.all([
-    dropArtifacts(stores, runId),
+    deleteArtifactsOfRun(stores, runId),
     stores.inbox.forgetAnswered(runId, Number.MAX_SAFE_INTEGER),
-    // Of a rerun there is none: it has that of the first one.
+    // Changes nothing for a rerun, which has no ad-hoc revision of its own.
     stores.pipelines.dropRevision(adHocRevisionId(runId)),
     stores.idempotency.remove(succession.key),
     succession.runId === runId ? undefined : stores.removals.drop(succession.runId),
@@ -36,12 +41,15 @@ export async function finishRemoval({ stores }: RemovalStores, removal: Removal)
   await stores.removals.finish(runId);
 }
 
-/** No repeat of the call that has made it may make it again. */
-export async function isRemoved({ stores }: WithStores<"removals">, runId: RunId): Promise<boolean> {
+/** True when the run was removed: a repeat of the call that created it must not create it again. */
+export async function isRunRemoved({ stores }: WithStores<"removals">, runId: RunId): Promise<boolean> {
   return (await stores.removals.find(runId)) !== undefined;
 }
 
-async function removalOf(context: Pick<RunsContext, "clock"> & RemovalStores, { head, actors }: Aggregate): Promise<Removal> {
+async function removalOf(
+  context: Pick<RunsContext, "clock"> & RemovalStores,
+  { head, actors }: Aggregate,
+): Promise<Removal> {
   const idsOf = <Id extends string>(kind: string): readonly Id[] =>
     actors.flatMap((actor) => (actor.kind === kind ? [actor.id as Id] : []));
   const successor = await findSuccessor(context, head);

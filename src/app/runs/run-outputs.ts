@@ -1,24 +1,24 @@
-/** What the jobs of a run have made for those that come after, and for whoever asks. */
+/** The outputs of the jobs of a run, which later jobs and users read. */
 import { type JobOutputs, outputsOfJobs } from "../../../actors/job/facts.ts";
 import { jobName, type JobState, jobStatus } from "../../../actors/job/state.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { JobRunId, RunId } from "../../domain/ids.ts";
 import type { JobStatus } from "../../domain/status.ts";
-import { readingOutputs } from "../../stores/ports/reading-outputs.ts";
+import { withStepOutputs } from "../../stores/ports/reading-outputs.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import type { RunsContext } from "./context.ts";
-import { noRun } from "../find.ts";
+import { noRun } from "../lookups.ts";
 
 const MAX_CHARS = 4_194_304;
 
 export interface RunOutputs {
   readonly runId: RunId;
-  /** Jobs that declare outputs and have ended, in the order of the plan: the newest attempt of each, and of each cell. */
+  /** Ended jobs that declare outputs, in the order of the plan: the newest attempt of each job and of each matrix cell. */
   readonly jobs: readonly {
     readonly jobId: JobRunId;
     readonly name: string;
     readonly status: JobStatus;
-    /** Null where a step has not written it. */
+    /** By name; null for an output that no step has written. */
     readonly outputs: JobOutputs;
   }[];
 }
@@ -40,7 +40,7 @@ export async function readRunOutputs(
     .filter((job) => job.endedAt !== null && job.cells.length === 0 && !retried.has(job.jobId))
     .filter(({ index }) => plan.jobs[index]!.outputs.length > 0)
     .sort((a, b) => a.index - b.index || (a.cell ?? 0) - (b.cell ?? 0));
-  const made = await readingOutputs(outputs, (reader) =>
+  const made = await withStepOutputs(outputs, (reader) =>
     outputsOfJobs(ended, plan, { state: (id) => states.get(id), outputs: reader }),
   );
   const jobs = ended.map((job, at) => ({

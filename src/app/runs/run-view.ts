@@ -1,4 +1,4 @@
-/** The shapes of runs, jobs and steps that users read, made from a snapshot and its plan. Pure. */
+/** Runs, jobs and steps as users read them, made from a snapshot and its plan. Pure. */
 import { jobName, type JobState, jobStatus } from "../../../actors/job/state.ts";
 import type { RunState } from "../../../actors/run/state.ts";
 import { type StepState, stepStatus } from "../../../actors/step/state.ts";
@@ -9,7 +9,7 @@ import type { RunPlan } from "../../domain/plan.ts";
 import { JOB_STATUS_CODES, RUN_STATUS_CODES, STEP_STATUS_CODES } from "../../domain/status.ts";
 import type { Aggregate, AggregateHead } from "../../stores/ports/aggregates.ts";
 import { approvalsOf, approvalView } from "../approvals/approval-view.ts";
-import type { Gates } from "./gate-waits.ts";
+import type { WaitFacts } from "./approval-and-group-waits.ts";
 import { type StartTiming, StartTimes } from "./start-timing.ts";
 import { rfc3339, timing } from "../times.ts";
 import { detailedWait, jobWaitingFor, runWaitingFor, stepWaitingFor } from "./waiting.ts";
@@ -31,7 +31,7 @@ export function runView({ rootId, summary, origin }: AggregateHead, agents: Agen
     commitSha: origin.commitSha,
     attempt: origin.attempt,
     retryOf: origin.retryOf,
-    /** It ran a definition of its own, and none of its pipeline. */
+    /** True for a run with a definition of its own, which is no definition of the pipeline. */
     adHoc: isAdHocRevision(origin.revisionId),
     waitingFor: runWaitingFor(summary, agents),
     createdAt: rfc3339(summary.createdAt),
@@ -42,44 +42,44 @@ export function runView({ rootId, summary, origin }: AggregateHead, agents: Agen
 interface DetailSource {
   readonly aggregate: Aggregate;
   readonly plan: RunPlan;
-  /** Nothing need be known of them when nothing waits for one. */
+  /** May be empty when no job waits for an agent. */
   readonly agents: Agents;
-  readonly gates: Gates;
+  readonly waitFacts: WaitFacts;
   readonly allAttempts: boolean;
-  /** The run that repeats this one, or null. */
+  /** The rerun of this run, or null. */
   readonly retriedBy: RunId | null;
   readonly now: number;
 }
 
-/** A run with its jobs in plan order and their steps; earlier attempts stand before later ones. */
-export function runDetail({ aggregate, plan, agents, gates, allAttempts, retriedBy, now }: DetailSource) {
-  const { run, jobs, steps } = takeApart(aggregate);
+/** A run with its jobs and their steps in the order of the plan; earlier attempts come before later ones. */
+export function runDetail({ aggregate, plan, agents, waitFacts, allAttempts, retriedBy, now }: DetailSource) {
+  const { run, jobs, steps } = statesByKind(aggregate);
   const stepsByJob = new Map<JobRunId, Linked<StepState>[]>();
-  for (const step of shown(steps, "stepRunId", allAttempts)) {
+  for (const step of selectAttempts(steps, "stepRunId", allAttempts)) {
     const siblings = stepsByJob.get(step.jobId);
     if (siblings === undefined) stepsByJob.set(step.jobId, [step]);
     else siblings.push(step);
   }
   const starts = new StartTimes(aggregate.head, plan, jobs, now);
   const view = runView(aggregate.head, agents, now);
-  const jobViews = shown(jobs, "jobId", allAttempts)
-    // A job that was spread is shown by its cells.
+  const jobViews = selectAttempts(jobs, "jobId", allAttempts)
+    // A job with a matrix is shown by its cells.
     .filter(({ cells }) => cells.length === 0)
     .sort((a, b) => a.index - b.index || (a.cell ?? 0) - (b.cell ?? 0) || a.attempt - b.attempt)
     .map((job) => {
-      const ofJob = jobView(job, plan, { agents, gates }, now);
-      const own = (stepsByJob.get(job.jobId) ?? []).sort((a, b) => a.index - b.index || a.attempt - b.attempt);
+      const ofJob = jobView(job, plan, { agents, waitFacts }, now);
+      const stepsOfJob = (stepsByJob.get(job.jobId) ?? []).sort((a, b) => a.index - b.index || a.attempt - b.attempt);
       return {
         ...ofJob,
-        steps: own.map((step, at) => ({
-          ...stepView(step, starts.of(step, job, own[at - 1]), plan, now),
+        steps: stepsOfJob.map((step, at) => ({
+          ...stepView(step, starts.of(step, job, stepsOfJob[at - 1]), plan, now),
           waitingFor: stepWaitingFor(step, job, plan, ofJob.waitingFor),
         })),
       };
     });
   return {
     ...view,
-    waitingFor: run === undefined ? view.waitingFor : detailedWait(view.waitingFor, run, jobViews, plan, gates),
+    waitingFor: run === undefined ? view.waitingFor : detailedWait(view.waitingFor, run, jobViews, plan, waitFacts),
     retriedBy,
     variables: Object.fromEntries(aggregate.head.origin.variables),
     reason: run?.reason ?? "",
@@ -88,16 +88,16 @@ export function runDetail({ aggregate, plan, agents, gates, allAttempts, retried
   };
 }
 
-/** True when a job of the run is queued, so that the presence of agents tells why. */
+/** True when a job of the run is queued: the agents tell why. */
 export function waitsForAgent({ actors }: Aggregate): boolean {
   return actors.some(({ kind, index }) => kind === "job" && index.status === "queued");
 }
 
-/** An attempt with the id of the one that came after it. */
+/** An attempt with the id of the next attempt, or null for the newest one. */
 export type Linked<S> = S & { readonly retriedBy: string | null };
 
-/** The newest attempts, or all of them. */
-export function shown<S extends { readonly retryOf: string | null }, K extends keyof S>(
+/** The newest attempt of each, or all attempts. */
+export function selectAttempts<S extends { readonly retryOf: string | null }, K extends keyof S>(
   attempts: readonly S[],
   id: K,
   all: boolean,
@@ -111,7 +111,7 @@ export function shown<S extends { readonly retryOf: string | null }, K extends k
 function jobView(
   job: Linked<JobState>,
   plan: RunPlan,
-  { agents, gates }: Pick<DetailSource, "agents" | "gates">,
+  { agents, waitFacts }: Pick<DetailSource, "agents" | "waitFacts">,
   now: number,
 ) {
   const planned = plan.jobs[job.index];
@@ -130,9 +130,9 @@ function jobView(
     reusedFrom: job.reusedFrom,
     agentId: job.grant?.agentId ?? null,
     reason: job.reason,
-    /** The run that has, or gets, its place in the group. */
+    /** The run that has, or will get, the place that this job gave up in its group. */
     gaveWayTo: job.gaveWayTo,
-    waitingFor: jobWaitingFor(job, plan, agents, gates),
+    waitingFor: jobWaitingFor(job, plan, agents, waitFacts),
     queuedAt: rfc3339(job.queuedAt),
     ...timing(job.startedAt, job.endedAt, now),
   };
@@ -158,8 +158,8 @@ function stepView(step: Linked<StepState>, start: StartTiming, plan: RunPlan, no
   };
 }
 
-/** Stored states are JSON made by the actors' own `decide`. */
-export function takeApart({ actors }: Aggregate) {
+/** The states of a run by kind. The casts are safe: `decide` of each kind makes the stored states. */
+export function statesByKind({ actors }: Aggregate) {
   const jobs: JobState[] = [];
   const steps: StepState[] = [];
   let run: RunState | undefined;

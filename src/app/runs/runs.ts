@@ -1,14 +1,14 @@
-/** Runs as users read them: lists and one run in detail. */
+/** Lists runs, and reads one run in detail. */
 import { z } from "zod";
 import type { PipelineId, RunId } from "../../domain/ids.ts";
 import { RUN_STATUS_CODES, type RunStatus } from "../../domain/status.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import type { RunsContext } from "./context.ts";
-import { belongsTo, findPipeline, noPlan, noRun } from "../find.ts";
+import { isOfPipeline, findPipeline, noPlan, noRun } from "../lookups.ts";
 import { readAgents } from "../agents/inventory.ts";
 import { listFields, type ListView, listView, pageRequest, sortField } from "../lists.ts";
-import { readGates } from "./read-gates.ts";
-import { retriedBy } from "./succession.ts";
+import { readWaitFacts } from "./wait-facts.ts";
+import { findRerun } from "./succession.ts";
 import { type RunDetail, runDetail, type RunView, runView, waitsForAgent } from "./run-view.ts";
 
 const RUN_STATUSES = Object.keys(RUN_STATUS_CODES) as RunStatus[];
@@ -19,6 +19,7 @@ export const listRunsQuery = z.strictObject({
   status: z.enum(RUN_STATUSES).optional(),
 });
 
+/** The runs of a pipeline. Throws `not_found` for an unknown pipeline. */
 export async function listRuns(
   context: RunsContext,
   caller: Caller,
@@ -39,8 +40,8 @@ export async function listRuns(
 }
 
 /**
- * One run with its jobs and steps: the newest attempts, or with `allAttempts` the earlier ones too. Throws
- * `not_found`, also when `pipelineId` is given and the run belongs to another pipeline.
+ * One run with the newest attempts of its jobs and steps, or with all attempts. Throws `not_found`, also when `pipelineId` is
+ * given and the run belongs to another pipeline.
  */
 export async function getRun(
   context: RunsContext,
@@ -53,12 +54,12 @@ export async function getRun(
     context.stores.aggregates.load(runId),
     context.stores.plans.loadPlan(runId),
   ]);
-  if (aggregate === undefined || !belongsTo(aggregate.head, pipelineId)) throw noRun(runId, pipelineId);
+  if (aggregate === undefined || !isOfPipeline(aggregate.head, pipelineId)) throw noRun(runId, pipelineId);
   if (plan === undefined) throw noPlan(runId);
-  const [agents, gates, successor] = await Promise.all([
+  const [agents, waitFacts, rerun] = await Promise.all([
     readAgents(context, waitsForAgent(aggregate) ? [plan.projectId] : []),
-    readGates(context.stores.aggregates, aggregate),
-    retriedBy(context, aggregate.head),
+    readWaitFacts(context.stores.aggregates, aggregate),
+    findRerun(context, aggregate.head),
   ]);
-  return runDetail({ aggregate, plan, agents, gates, allAttempts, retriedBy: successor, now: context.clock.now() });
+  return runDetail({ aggregate, plan, agents, waitFacts, allAttempts, retriedBy: rerun, now: context.clock.now() });
 }

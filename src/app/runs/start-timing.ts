@@ -1,6 +1,6 @@
 /**
- * Why a step started when it did: the moments on its way, and what each stretch between them was spent on. All of it
- * follows from what the actors remember anyway; nothing is stored for it. Pure.
+ * Why a step started when it did: the times on its way to the start, and what it waited for between them. Everything is computed
+ * from the stored states of actors. Pure.
  */
 import type { JobState } from "../../../actors/job/state.ts";
 import type { StepState } from "../../../actors/step/state.ts";
@@ -10,43 +10,43 @@ import type { AggregateHead, RunSummary } from "../../stores/ports/aggregates.ts
 import { elapsed, rfc3339 } from "../times.ts";
 
 /**
- * What a start waits for, one after the other: the plan, earlier stages, needed jobs, the
- * end of a pause, an agent that is granted the job, and the agent's word that the step has started.
+ * What a start waits for, one after the other: the plan, earlier stages, needed jobs, the end of a pause, an agent to which the
+ * job is granted, and the agent's report that the step has started.
  */
 export type Wait = "plan" | "stage" | "needs" | "paused" | "agent" | "start";
 
-/** Milliseconds; what goes on is counted until now, and what has not begun or was not waited for is null. */
+/** Milliseconds. A wait that goes on is counted until now. Null: the wait has not begun, or there was none. */
 export type Waits = Readonly<Record<Wait, number | null>>;
 
-/** RFC 3339; null for what has not happened. All steps of a job run share its offer and its claim. */
+/** Times are RFC 3339, and null for what has not happened. All steps of a job run share its offer and its claim. */
 export interface StartTiming {
   readonly triggeredAt: string;
   readonly plannedAt: string;
-  /** On the board since then; null while a pause keeps the job off it. */
+  /** Since when the job is on the board; null while a pause keeps the job off the board. */
   readonly offeredAt: string | null;
-  /** The grant was saved. */
+  /** When the grant was saved. */
   readonly claimedAt: string | null;
   readonly dispatchedAt: string | null;
   readonly startedAt: string | null;
   readonly waits: Waits;
 }
 
-/** A moment, Unix milliseconds, or null when it has not come. */
-type Moment = number | null;
+/** Unix milliseconds; null for what has not happened. */
+type TimeOrNull = number | null;
 
-/** Times of one run's starts. What is asked of many steps is found out once. */
+/** Start times of the steps of one run. What many steps share is computed once. */
 export class StartTimes {
   readonly #summary: RunSummary;
   readonly #triggeredAt: number;
   readonly #plan: Pick<RunPlan, "jobs" | "stages">;
   readonly #now: number;
   readonly #jobs: ReadonlyMap<string, JobState>;
-  /** By position in the plan: the end of the newest attempt that has one. */
+  /** By job index: when its last ended attempt ended, Unix milliseconds; 0 while none has. */
   readonly #jobEnds: number[];
-  /** By position in the plan: the end of the stages before it, as far as they have ended. */
+  /** By stage index: when the last ended job of the earlier stages ended, Unix milliseconds. */
   readonly #stageBegins: number[];
 
-  /** `jobs`: every attempt. */
+  /** `jobs`: every attempt of every job. */
   constructor(
     { rootId, summary }: Pick<AggregateHead, "rootId" | "summary">,
     plan: Pick<RunPlan, "jobs" | "stages">,
@@ -64,13 +64,13 @@ export class StartTimes {
     const stageEnds = plan.stages.map(() => 0);
     for (const { index, stage } of plan.jobs) stageEnds[stage] = Math.max(stageEnds[stage]!, this.#jobEnds[index]!);
     this.#stageBegins = stageEnds.map((end) => {
-      const own = begin;
+      const ownBegin = begin;
       begin = Math.max(begin, end);
-      return own;
+      return ownBegin;
     });
   }
 
-  /** `previous`: the step before it in the same job run; none for the first. What is reused has waited for nothing. */
+  /** `previous`: the step before it in the same job run; undefined for the first step. A reused step has no waits. */
   of(step: StepState, job: JobState, previous: StepState | undefined): StartTiming {
     return {
       triggeredAt: rfc3339(this.#triggeredAt),
@@ -84,8 +84,8 @@ export class StartTimes {
   }
 
   /**
-   * A later step waits from the end of the one before it on, a later attempt of a job from the loss of the one before;
-   * nothing but a pause can come between that and the dispatch, or the offer.
+   * A later step waits since the end of the step before it, and a later attempt of a job since the loss of the attempt before
+   * it. Only a pause can come between that time and the dispatch or the offer.
    */
   #waits(step: StepState, job: JobState, previous: StepState | undefined): Waits {
     const until = step.endedAt ?? this.#now;
@@ -104,8 +104,8 @@ export class StartTimes {
     return measure(this.#triggeredAt, [...first, ...granted], until);
   }
 
-  /** When the stage of a first attempt had opened, and when the jobs that it needs had ended too. */
-  #readiness({ index, stageOpen, openNeeds }: JobState): readonly [opened: Moment, ready: Moment] {
+  /** For a first attempt: when its stage opened, and when the jobs that it needs had ended as well. */
+  #readiness({ index, stageOpen, openNeeds }: JobState): readonly [opened: TimeOrNull, ready: TimeOrNull] {
     if (!stageOpen) return [null, null];
     const { stage, needs } = this.#plan.jobs[index]!;
     const opened = this.#stageBegins[stage]!;
@@ -113,11 +113,11 @@ export class StartTimes {
   }
 }
 
-function offeredAt({ state, paused, queuedAt }: JobState): Moment {
+function offeredAt({ state, paused, queuedAt }: JobState): TimeOrNull {
   return state === "queued" && paused ? null : queuedAt;
 }
 
-function measure(from: Moment, ends: readonly (readonly [Wait, Moment])[], until: number): Waits {
+function measure(from: TimeOrNull, ends: readonly (readonly [Wait, TimeOrNull])[], until: number): Waits {
   const waits: Record<Wait, number | null> = { ...NONE };
   for (const [wait, end] of ends) {
     if (from === null) break;

@@ -1,4 +1,4 @@
-/** Step runs one by one as users read them: what a step does, and how it goes on. */
+/** Step runs as users read them: what each step does, and how far it is. */
 import type { JobState } from "../../../actors/job/state.ts";
 import { type StepState, stepStatus } from "../../../actors/step/state.ts";
 import { shownAttempt } from "../../domain/attempts.ts";
@@ -9,17 +9,17 @@ import type { ResourceUsage } from "../../domain/resource-usage.ts";
 import type { StepStatus } from "../../domain/status.ts";
 import type { WithStores } from "../context.ts";
 import type { RunsContext } from "./context.ts";
-import { noPlan, noRun } from "../find.ts";
+import { noPlan, noRun } from "../lookups.ts";
 import { readAgents } from "../agents/inventory.ts";
-import { readGates } from "./read-gates.ts";
-import { type Linked, shown, takeApart, waitsForAgent } from "./run-view.ts";
+import { readWaitFacts } from "./wait-facts.ts";
+import { type Linked, selectAttempts, statesByKind, waitsForAgent } from "./run-view.ts";
 import { noStepRun } from "../step-runs.ts";
 import { jobWaitingFor, stepWaitingFor, type WaitingFor } from "./waiting.ts";
 
 /** What a view of step runs is read from. */
 type ViewContext = Pick<RunsContext, "board" | "presence" | "log"> & WithStores<"aggregates" | "plans">;
 
-/** A step run with what it does. */
+/** A step run with its status and what it does. */
 export interface StepRunView {
   readonly stepRunId: StepRunId;
   readonly runId: RunId;
@@ -29,12 +29,12 @@ export interface StepRunView {
   readonly index: number;
   readonly status: StepStatus;
   readonly attempt: number;
-  /** The attempts before and after; null for none, and for one after it that is in another run. */
+  /** The previous and the next attempt within the run; null for none. A rerun of the run does not count. */
   readonly retryOf: string | null;
   readonly retriedBy: string | null;
-  /** The step run of an earlier run whose result, outputs and log it has. */
+  /** The step run of an earlier run whose result, outputs and log this one reuses. */
   readonly reusedFrom: StepRunId | null;
-  /** Null while no agent has it. */
+  /** Null before the step is granted to an agent. */
   readonly agentId: string | null;
   readonly reason: string;
   readonly waitingFor: WaitingFor | null;
@@ -44,22 +44,22 @@ export interface StepRunView {
   readonly queuedAt: number | null;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
-  /** Null where the agent cannot tell, and before the end. */
+  /** Null before the end, and when the agent cannot measure it. */
   readonly usage: ResourceUsage | null;
   readonly planned: PlannedStep;
   readonly spec: StepSpec;
   readonly selector: AgentSelector;
 }
 
-/** A step on the way to its view. */
+/** A step with its job. */
 export interface PlacedStep {
   readonly step: Linked<StepState>;
   readonly job: JobState;
 }
 
 /**
- * Views of the steps that `choose` takes of a run's, which it is given in the order of the plan: those of the newest
- * attempts, or all. Throws `not_found` when there is no such run.
+ * Views of the step runs of one run. `choose` gets them in the order of the plan, newest attempts only or all attempts, and
+ * answers those to show. Throws `not_found` for an unknown run.
  */
 export async function viewStepRuns(
   context: ViewContext,
@@ -71,11 +71,11 @@ export async function viewStepRuns(
   const [aggregate, plan] = await Promise.all([aggregates.load(runId), plans.loadPlan(runId)]);
   if (aggregate === undefined) throw noRun(runId, undefined);
   if (plan === undefined) throw noPlan(runId);
-  const { jobs, steps } = takeApart(aggregate);
+  const { jobs, steps } = statesByKind(aggregate);
   const chosen = choose(inPlanOrder(jobs, steps, allAttempts));
-  const [agents, gates, specs] = await Promise.all([
+  const [agents, waitFacts, specs] = await Promise.all([
     readAgents(context, waitsForAgent(aggregate) ? [plan.projectId] : []),
-    readGates(aggregates, aggregate),
+    readWaitFacts(aggregates, aggregate),
     loadSpecs(context, runId, chosen),
   ]);
   return chosen.map(({ step, job }) => {
@@ -93,7 +93,7 @@ export async function viewStepRuns(
       reusedFrom: step.reusedFrom,
       agentId: step.grant?.agentId ?? null,
       reason: step.reason,
-      waitingFor: stepWaitingFor(step, job, plan, jobWaitingFor(job, plan, agents, gates)),
+      waitingFor: stepWaitingFor(step, job, plan, jobWaitingFor(job, plan, agents, waitFacts)),
       exitCode: step.exitCode,
       lastLine: step.lastLine,
       queuedAt: step.queuedAt,
@@ -107,7 +107,7 @@ export async function viewStepRuns(
   });
 }
 
-/** One step run, of whichever attempt. Throws `not_found`. */
+/** One step run of any attempt. Throws `not_found`. */
 export async function viewStepRun(context: ViewContext, runId: RunId, stepRunId: StepRunId): Promise<StepRunView> {
   const [found] = await viewStepRuns(context, runId, true, (steps) =>
     steps.filter(({ step }) => step.stepRunId === stepRunId),
@@ -121,8 +121,8 @@ function inPlanOrder(
   steps: readonly StepState[],
   allAttempts: boolean,
 ): readonly PlacedStep[] {
-  const byId = new Map(shown(jobs, "jobId", allAttempts).map((job) => [job.jobId, job]));
-  return shown(steps, "stepRunId", allAttempts)
+  const byId = new Map(selectAttempts(jobs, "jobId", allAttempts).map((job) => [job.jobId, job]));
+  return selectAttempts(steps, "stepRunId", allAttempts)
     .flatMap((step) => {
       const job = byId.get(step.jobId);
       return job === undefined ? [] : [{ step, job }];

@@ -1,11 +1,14 @@
-/** Which run repeats which: an attempt has one successor, whoever asks for it first. */
+/**
+ * Which run is the rerun of which. Each run has at most one successor: the first call that claims the succession decides it, and
+ * the claim is stored among the idempotency keys.
+ */
 import { createHash } from "node:crypto";
 import type { RunId } from "../../domain/ids.ts";
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
 import type { WithStores } from "../context.ts";
 import type { RunsContext } from "./context.ts";
 
-/** What its creation needs, so that whoever finds it unfinished can finish it. */
+/** A rerun as it was claimed: any later call finds here what it needs to finish an unfinished creation. */
 export interface Successor {
   readonly runId: RunId;
   readonly scope: "all" | "failed" | "step";
@@ -20,13 +23,16 @@ interface Predecessor {
   readonly origin: Pick<AggregateHead["origin"], "firstRunId" | "attempt">;
 }
 
-/** The successor that was claimed; its run may not be there yet. */
-export async function findSuccessor({ stores }: WithStores<"idempotency">, run: Predecessor): Promise<Successor | undefined> {
+/** The claimed successor of a run, whose run may not be stored yet; undefined when none is claimed. */
+export async function findSuccessor(
+  { stores }: WithStores<"idempotency">,
+  run: Predecessor,
+): Promise<Successor | undefined> {
   const claimed = await stores.idempotency.find(successionKey(run));
   return claimed && (JSON.parse(claimed.createdId) as Successor);
 }
 
-/** Answers the successor that the run has now: this one, or one that was claimed before. */
+/** Claims the succession of a run. Answers the successor that the run has now: this one, or the one that was claimed before. */
 export async function claimSuccessor(
   { stores, clock }: Pick<RunsContext, "clock"> & WithStores<"idempotency">,
   run: Predecessor,
@@ -37,47 +43,51 @@ export async function claimSuccessor(
   return JSON.parse(claimed.createdId) as Successor;
 }
 
-/** The run that repeats this one, or null. */
-export async function retriedBy(
+/** The stored rerun of this run, or null. */
+export async function findRerun(
   context: WithStores<"aggregates" | "idempotency">,
   run: Predecessor & Pick<AggregateHead, "final">,
 ): Promise<RunId | null> {
-  // Only a run that has ended can be repeated.
+  // Only a run that has ended can be run again.
   const successor = run.final ? await findSuccessor(context, run) : undefined;
-  if (successor === undefined || isNobody(successor, run)) return null;
-  const isThere = (await context.stores.aggregates.loadHead(successor.runId)) !== undefined;
-  return isThere ? successor.runId : null;
+  if (successor === undefined || isSealed(successor, run)) return null;
+  const isStored = (await context.stores.aggregates.loadHead(successor.runId)) !== undefined;
+  return isStored ? successor.runId : null;
 }
 
-/** How long a run may take to come that was claimed. */
-const UNBORN_MS = 3_600_000;
+/** How long a claimed successor counts as needing this run while its own run is not stored. */
+const MAX_CREATION_MS = 3_600_000;
 
 /**
- * The run that repeats this one and may need what it has left; null when there is none. Then none can come any more: it is
- * claimed by nobody.
+ * Seals the succession of a run that is about to be removed, so that no rerun of it can be created any more. Answers the rerun
+ * that exists or is being created instead, which may need what the run has left; null when the succession is sealed or the
+ * rerun is gone.
  */
-export async function neededBy({ stores, clock }: Pick<RunsContext, "clock"> & WithStores<"aggregates" | "idempotency" | "removals">, run: Predecessor): Promise<RunId | null> {
-  const nobody: Successor = { runId: run.rootId, scope: "all", stepRunId: "", triggeredBy: "", actor: "" };
+export async function sealSuccession(
+  { stores, clock }: Pick<RunsContext, "clock"> & WithStores<"aggregates" | "idempotency" | "removals">,
+  run: Predecessor,
+): Promise<RunId | null> {
+  const seal: Successor = { runId: run.rootId, scope: "all", stepRunId: "", triggeredBy: "", actor: "" };
   const { createdId, at } = await stores.idempotency.claim({
     key: successionKey(run),
     bodyHash: "",
-    createdId: JSON.stringify(nobody),
+    createdId: JSON.stringify(seal),
     at: clock.now(),
   });
   const successor = JSON.parse(createdId) as Successor;
-  if (isNobody(successor, run)) return null;
+  if (isSealed(successor, run)) return null;
   const { runId } = successor;
   if ((await stores.aggregates.loadHead(runId)) !== undefined) return runId;
-  const isAwaited = clock.now() - at < UNBORN_MS && (await stores.removals.find(runId)) === undefined;
-  return isAwaited ? runId : null;
+  const mayBeCreated = clock.now() - at < MAX_CREATION_MS && (await stores.removals.find(runId)) === undefined;
+  return mayBeCreated ? runId : null;
 }
 
-/** The run is about to be removed. */
-export function isNobody(successor: Successor, run: Pick<Predecessor, "rootId">): boolean {
+/** True when the succession is sealed: the run claimed it for itself because it is about to be removed. */
+export function isSealed(successor: Successor, run: Pick<Predecessor, "rootId">): boolean {
   return successor.runId === run.rootId;
 }
 
-/** Of the claim, among the idempotency keys. */
+/** The idempotency key of the claim. A run and its reruns share `firstRunId`, and the attempt tells them apart. */
 export function successionKey({ rootId, origin }: Predecessor): string {
   const path = `rerun/${origin.firstRunId ?? rootId}/${origin.attempt + 1}`;
   return createHash("sha256").update(path).digest("hex");

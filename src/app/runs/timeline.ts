@@ -1,4 +1,4 @@
-/** What has become of a run, step by step: every transition with what caused it. */
+/** The timeline of a run: every transition with its cause, page by page. */
 import { z } from "zod";
 import type { RunEvent } from "../../domain/events.ts";
 import type { RunId } from "../../domain/ids.ts";
@@ -6,29 +6,29 @@ import type { RunPlan } from "../../domain/plan.ts";
 import type { AggregateHead } from "../../stores/ports/aggregates.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import type { RunsContext } from "./context.ts";
-import { requireEvents } from "./dropped-parts.ts";
-import { noRun } from "../find.ts";
+import { requireKeptEvents } from "./kept-parts.ts";
+import { noRun } from "../lookups.ts";
 import { rfc3339 } from "../times.ts";
 
-const LIMIT = 1_000;
+const MAX_LIMIT = 1_000;
 
 export const timelineQuery = z.strictObject({
-  /** Transitions with a larger number. */
+  /** Only transitions with a larger number are listed. */
   after: z.coerce.number().int().min(0).default(0),
-  limit: z.coerce.number().int().min(1).max(LIMIT).default(200),
+  limit: z.coerce.number().int().min(1).max(MAX_LIMIT).default(200),
 });
 
 export interface TimelineView {
   readonly runId: RunId;
   readonly list: readonly TransitionView[];
-  /** The number to ask for what comes after; null when nothing has yet. */
+  /** The `after` of the next page; null when this page is the last one so far. */
   readonly next: number | null;
 }
 
 /** In the order of `number`, which counts the transitions of the run from 1. */
 export type TransitionView = ReturnType<typeof transitionView>;
 
-/** Throws `not_found`, also when the transitions that are asked for were removed. */
+/** Throws `not_found`, also when retention has deleted the events of the run. */
 export async function readTimeline(
   context: RunsContext,
   caller: Caller,
@@ -43,7 +43,7 @@ export async function readTimeline(
     stores.events.read(runId, after, limit),
   ]);
   if (head === undefined) throw noRun(runId, undefined);
-  if (events.length === 0 && after < head.eventNumber) await requireEvents(context, runId);
+  if (events.length === 0 && after < head.eventNumber) await requireKeptEvents(context, runId);
   const list = events.map((event) => transitionView(event, head, plan));
   return { runId, list, next: list.length === limit ? list.at(-1)!.number : null };
 }
@@ -67,7 +67,7 @@ function transitionView(event: RunEvent, { origin }: AggregateHead, plan: RunPla
   };
 }
 
-/** As the plan calls it; a step by its job and itself. */
+/** The name in the plan: of a job, or of a step after the name of its job; empty for the run. */
 function nameOf({ object, data }: RunEvent, plan: RunPlan | undefined): string {
   const job = plan?.jobs[Number(object === "step" ? data["jobIndex"] : data["index"])];
   if (object === "pipeline" || job === undefined) return "";

@@ -1,4 +1,4 @@
-/** Why a run, a job or a step that is not running waits, as far as its state tells. Pure. */
+/** Why a run, a job or a step waits that is not running: `waitingFor`, computed from its state. Pure. */
 import type { JobState } from "../../../actors/job/state.ts";
 import { gateOfJob } from "../../../actors/approval/state.ts";
 import type { RunState } from "../../../actors/run/state.ts";
@@ -9,7 +9,13 @@ import type { AgentSelector } from "../../domain/labels.ts";
 import type { PlannedJob, RunPlan } from "../../domain/plan.ts";
 import { isFinalRunStatus } from "../../domain/status.ts";
 import type { RunSummary } from "../../stores/ports/aggregates.ts";
-import { type ApprovalWait, approvalWait, type Gates, type GroupWait, groupWait } from "./gate-waits.ts";
+import {
+  type ApprovalWait,
+  approvalWait,
+  type WaitFacts,
+  type GroupWait,
+  groupWait,
+} from "./approval-and-group-waits.ts";
 
 export type WaitingFor = PlainWait | ApprovalWait | GroupWait;
 
@@ -29,11 +35,11 @@ export interface PlainWait {
     | "start";
   /** For people. */
   readonly text: string;
-  /** Names of the jobs that have not ended; for `needs` alone. */
+  /** Names of the needed jobs that have not ended; only for the reason `needs`. */
   readonly needs?: readonly string[];
 }
 
-/** Null when a job of the run is at work, or the run has ended. */
+/** Null when a job of the run is bound to an agent, or the run has ended. */
 export function runWaitingFor(
   { status, bound, waits, projectId }: Pick<RunSummary, "status" | "bound" | "waits" | "projectId">,
   agents: Agents,
@@ -45,7 +51,7 @@ export function runWaitingFor(
     case undefined:
       return status === "pending" ? { reason: "worker", text: "waits for a worker to begin it" } : null;
     case "agent":
-      return agentFor(waits.selector, projectId, agents);
+      return agentWaitFor(waits.selector, projectId, agents);
     case "retry":
       return RETRY;
     case "approval":
@@ -55,19 +61,19 @@ export function runWaitingFor(
   }
 }
 
-/** The same with what only the run's own snapshot and its groups tell: who has to approve, who has the place. */
+/** Adds to a run's wait what the snapshot and the groups tell: who has to approve, and which run holds the place. */
 export function detailedWait(
   wait: WaitingFor | null,
   { runId, place, stageApproval }: Pick<RunState, "runId" | "place" | "stageApproval">,
   jobs: readonly { readonly waitingFor: WaitingFor | null }[],
   plan: Pick<RunPlan, "jobs" | "stages">,
-  gates: Gates,
+  facts: WaitFacts,
 ): WaitingFor | null {
   if (wait?.reason === "concurrency" && place !== null) {
-    return groupWait(place, { runId, job: null, cell: null }, gates);
+    return groupWait(place, { runId, job: null, cell: null }, facts);
   }
-  const ofStage = stageApproval === null ? undefined : gates.approvals.get(stageApproval);
-  if (wait?.reason === "approval" && ofStage !== undefined) return approvalWait(ofStage, plan);
+  const stageApprovalState = stageApproval === null ? undefined : facts.approvals.get(stageApproval);
+  if (wait?.reason === "approval" && stageApprovalState !== undefined) return approvalWait(stageApprovalState, plan);
   if (wait?.reason !== "approval" && wait?.reason !== "concurrency") return wait;
   return jobs.find(({ waitingFor }) => waitingFor?.reason === wait.reason)?.waitingFor ?? wait;
 }
@@ -80,49 +86,49 @@ export function jobWaitingFor(
   >,
   plan: Pick<RunPlan, "projectId" | "jobs" | "stages">,
   agents: Agents,
-  gates: Gates,
+  facts: WaitFacts,
 ): WaitingFor | null {
   const planned = plan.jobs[job.index];
   if (planned === undefined) return null;
   switch (job.state) {
     case "pending":
-      return stageApprovalFor(job, planned, plan, gates) ?? pendingFor(job, planned, plan);
+      return stageApprovalFor(job, planned, plan, facts) ?? pendingFor(job, planned, plan);
     case "waiting": {
-      if (job.place !== null) return groupWait(job.place, { ...job, job: job.index }, gates);
-      const approval = gates.approvals.get(approvalId(job.runId, gateOfJob(job.index, plan)));
+      if (job.place !== null) return groupWait(job.place, { ...job, job: job.index }, facts);
+      const approval = facts.approvals.get(approvalId(job.runId, gateOfJob(job.index, plan)));
       return approval === undefined ? null : approvalWait(approval, plan);
     }
     case "queued":
-      return job.paused ? PAUSED : agentFor(planned.selector, plan.projectId, agents);
+      return job.paused ? PAUSED : agentWaitFor(planned.selector, plan.projectId, agents);
     default:
       return null;
   }
 }
 
-/** Its stage is the next one, and people have to open it first. */
+/** The wait of a job for the approval of its stage; null without one. */
 function stageApprovalFor(
   { runId, stageOpen }: Pick<JobState, "runId" | "stageOpen">,
   { stage }: PlannedJob,
   plan: Pick<RunPlan, "jobs" | "stages">,
-  { approvals }: Gates,
+  { approvals }: WaitFacts,
 ): WaitingFor | null {
   const approval = approvals.get(approvalId(runId, { stage }));
   return stageOpen || approval?.state !== "pending" ? null : approvalWait(approval, plan);
 }
 
-/** `inJob`: what the step's job waits for. Null for a step that runs or has ended. */
+/** `jobWait`: what the step's job waits for. Null for a step that runs or has ended. */
 export function stepWaitingFor(
   step: Pick<StepState, "state" | "index" | "grant">,
   job: Pick<JobState, "index" | "stepIndex" | "paused" | "retryTimer">,
   plan: Pick<RunPlan, "jobs">,
-  inJob: WaitingFor | null,
+  jobWait: WaitingFor | null,
 ): WaitingFor | null {
   if (step.state === "queued") {
     return { reason: "start", text: `agent ${step.grant?.agentId} has been sent it, and has not reported its start` };
   }
   if (step.state !== "pending") return null;
-  if (inJob !== null) {
-    const text = inJob.text.startsWith("waits ") ? `its job ${inJob.text}` : `its job waits: ${inJob.text}`;
+  if (jobWait !== null) {
+    const text = jobWait.text.startsWith("waits ") ? `its job ${jobWait.text}` : `its job waits: ${jobWait.text}`;
     return { reason: "job", text };
   }
   if (step.index > job.stepIndex) {
@@ -134,7 +140,7 @@ export function stepWaitingFor(
 }
 
 const PAUSED: PlainWait = { reason: "paused", text: "the run is paused" };
-const RETRY: PlainWait = { reason: "retry", text: "waits before it begins anew" };
+const RETRY: PlainWait = { reason: "retry", text: "waits before the next attempt" };
 
 function pendingFor(
   job: Pick<JobState, "cell" | "stageOpen" | "openNeeds" | "paused" | "retryTimer">,
@@ -161,8 +167,8 @@ function parallelFor({ maxParallel }: PlannedJob): PlainWait {
   return { reason: "parallel", text: `waits for a cell to end: ${maxParallel} may be at work at once` };
 }
 
-/** Of what waits for an agent that `selector` matches. */
-function agentFor(selector: AgentSelector, projectId: ProjectId, agents: Agents): PlainWait {
+/** Why no agent that `selector` matches has taken the job. */
+function agentWaitFor(selector: AgentSelector, projectId: ProjectId, agents: Agents): PlainWait {
   const { reason, text } = agentWait(selector, projectId, agents);
   return { reason, text };
 }

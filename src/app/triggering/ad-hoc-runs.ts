@@ -1,6 +1,6 @@
 /**
- * Steps that are in no definition: each gets a run of its own, of one job, with a definition of its own, which is checked and
- * planned as any other; and once it has ended, it can be deleted with all that it has left.
+ * Ad-hoc steps, which are in no saved definition. Each gets a run of one job, with a definition of its own that is checked and
+ * planned like any other. The run of an ad-hoc step can be deleted once it has ended.
  */
 import { z } from "zod";
 import { renderSpec } from "../../definition/edit/render.ts";
@@ -18,33 +18,33 @@ import type { AggregateHead } from "../../stores/ports/aggregates.ts";
 import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
 import type { TriggeringContext } from "./context.ts";
 import { planNewRun, storeNewRun } from "./create-run.ts";
-import { findDeletion, rememberDeletion } from "./deleted-runs.ts";
-import { findPipeline } from "../find.ts";
-import { finishRemoval, isRemoved, removeRun } from "../runs/remove-run.ts";
+import { findDeletion, recordDeletion } from "./deleted-runs.ts";
+import { findPipeline } from "../lookups.ts";
+import { finishRemoval, isRunRemoved, removeRun } from "../runs/remove-run.ts";
 import { parseWithPlugins, pluginsForRun } from "../catalogue/plugin-lookup.ts";
 import { requireParsed } from "../catalogue/required-definition.ts";
 import { claimRequest } from "../request-ids.ts";
 import { noStepRun } from "../step-runs.ts";
 import { type StepRunView, viewStepRun } from "../runs/step-run-view.ts";
-import { neededBy } from "../runs/succession.ts";
+import { sealSuccession } from "../runs/succession.ts";
 import { triggerBody } from "./trigger.ts";
 import { defaultRef } from "./trigger-input.ts";
 
 const JOB_NAME = "ad-hoc";
 
 export const adHocBody = z.strictObject({
-  /** As a definition has it. */
+  /** The step as it would stand in a definition. */
   step: z.record(z.string(), z.unknown()),
-  /** Of its job. */
+  /** The `agentSelector` of the step's job. */
   agentSelector: z.record(z.string(), z.unknown()).optional(),
   triggeredBy: triggerBody.shape.triggeredBy,
   requestId: triggerBody.shape.requestId,
 });
 
 /**
- * Answers once the run is stored; it begins by itself. It is listed with the runs of the pipeline, has no variables, and none
- * of the pipeline's approvals, groups and conditions hold for it. Throws `not_found`, `invalid_definition` with every problem, whose
- * pointers begin with `/spec`, `request_id_reused`, and `conflict` for a repeat whose step run was deleted. A repeat of a
+ * Answers once the run is stored; the run begins by itself. It is listed with the runs of the pipeline and has no variables; the
+ * pipeline's approvals, groups and conditions do not apply to it. Throws `not_found`, `invalid_definition` with every problem,
+ * whose pointers begin with `/spec`, `request_id_reused`, and `conflict` for a repeat whose step run was deleted. A repeat of a
  * `requestId` answers the same step run, and finishes its creation when the first call was cut off.
  */
 export async function createStepRun(
@@ -52,7 +52,7 @@ export async function createStepRun(
   caller: Caller,
   input: z.output<typeof adHocBody> & { readonly pipelineId: PipelineId },
 ): Promise<StepRunView> {
-  // Its time is that of the call, so it is made before anything is waited for.
+  // The id holds the time of the call, so it is made before the first await.
   const freshRunId = newId("run");
   const user = authoriseUser(caller, "runAdHocSteps");
   const triggeredBy = claimedIdentity(user, input.triggeredBy, "triggeredBy");
@@ -61,7 +61,7 @@ export async function createStepRun(
   const job = { name: JOB_NAME, ...(agentSelector && { agentSelector }), steps: [step] };
   const text = renderSpec({ jobs: [job] }, "json");
   const parsed = await parseWithPlugins(context.stores, text, "json");
-  const definition = ofStep(() => requireParsed(parsed));
+  const definition = withStepPointers(() => requireParsed(parsed));
   const { id: runId, repeated } = await claimRequest(context, {
     caller: user,
     scope: `step-run/${pipelineId}`,
@@ -70,12 +70,14 @@ export async function createStepRun(
     freshId: () => freshRunId,
   });
   if (!repeated || (await context.stores.aggregates.loadHead(runId)) === undefined) {
-    if (repeated && (await isRemoved(context, runId))) {
-      throw conflict("the step run that this requestId has made was deleted: choose a new one for a new step run");
+    if (repeated && (await isRunRemoved(context, runId))) {
+      throw conflict(
+        "the step run that this requestId has made was deleted: choose a new requestId for a new step run",
+      );
     }
     const revisionId = adHocRevisionId(runId);
     const plugins = await pluginsForRun(context.stores, definition);
-    const planned = ofStep(() =>
+    const planned = withStepPointers(() =>
       planNewRun(
         definition,
         {
@@ -96,7 +98,7 @@ export async function createStepRun(
         plugins,
       ),
     );
-    // Before the run: whoever runs it again plans it from this.
+    // Before the run: a rerun is planned from this revision.
     await context.stores.pipelines.keepRevision({
       revisionId,
       pipelineId,
@@ -113,9 +115,9 @@ export async function createStepRun(
 }
 
 /**
- * Deletes the whole run of a step that {@link createStepRun} has made, or a rerun of it, with logs, outputs, events and plan.
- * Throws `not_found`, `conflict` for a step run of any other run, for one that has not ended, and for one that was run again
- * as long as that run is there, and `unavailable` while its end is not told yet. A repeat finishes what was cut off.
+ * Deletes the whole run that {@link createStepRun} made for a step, or a rerun of it, with logs, outputs, events and plan. Throws
+ * `not_found`; `conflict` for a step run of any other run, for one that has not ended, and for one whose rerun still exists; and
+ * `unavailable` while the run still owes effects of its end. A repeat finishes a deletion that was cut off.
  */
 export async function deleteStepRun(
   context: TriggeringContext,
@@ -128,7 +130,7 @@ export async function deleteStepRun(
   const aggregate = located && (await stores.aggregates.load(located.runId));
   if (aggregate === undefined) return finishDeletion(context, id);
   await refuseDeletion(context, id, aggregate.head);
-  await rememberDeletion(context, aggregate);
+  await recordDeletion(context, aggregate);
   await removeRun(context, aggregate);
   log.info({ runId: aggregate.head.rootId, by: user.name }, "a run of one step was deleted");
 }
@@ -143,29 +145,32 @@ async function finishDeletion(context: TriggeringContext, id: StepRunId): Promis
 async function refuseDeletion(context: TriggeringContext, id: StepRunId, head: AggregateHead): Promise<void> {
   const { rootId, summary, origin } = head;
   if (!isAdHocRevision(origin.revisionId)) {
-    throw conflict(`step run ${id} is part of run ${rootId}: only one that was created by itself can be deleted`);
+    throw conflict(`step run ${id} is part of run ${rootId}: only an ad-hoc step run can be deleted`);
   }
   if (!head.final) {
     throw conflict(`step run ${id} has not ended, its run is ${summary.status}: wait for its end, or cancel it`);
   }
   if (!head.settled) {
-    throw new MillraceError("unavailable", `step run ${id} has just ended, and not all have been told: try again`);
+    throw new MillraceError(
+      "unavailable",
+      `step run ${id} has just ended, and its end is still being published: try again`,
+    );
   }
-  const successor = await neededBy(context, head);
+  const successor = await sealSuccession(context, head);
   if (successor !== null) {
     throw conflict(`step run ${id} was run again as run ${successor}, which needs it: delete that one first`);
   }
 }
 
-/** Pointers into the definition around the step become pointers into what the caller has sent. */
-function ofStep<T>(make: () => T): T {
+/** Calls `make`, and turns the pointers of its errors from the definition around the step into the caller's request. */
+function withStepPointers<T>(make: () => T): T {
   try {
     return make();
   } catch (error) {
     if (!(error instanceof MillraceError)) throw error;
     const problems = error.problems.map(({ code, pointer, message }): Problem => {
-      const own = pointer.replace(/^\/jobs\/0(?:\/steps\/0)?/, "/spec");
-      return { code, pointer: own, message };
+      const inRequest = pointer.replace(/^\/jobs\/0(?:\/steps\/0)?/, "/spec");
+      return { code, pointer: inRequest, message };
     });
     throw new MillraceError(error.reason, error.message, { problems });
   }

@@ -1,3 +1,23 @@
+/** What the beginning of a run uses of the application context. */
 import type { AppContext, WithStores } from "../context.ts";
 
-export type TriggeringContext = Pick<AppContext, "feed" | "mailboxes" | "board" | "presence" | "clock" | "log" | "onRunBegun" | "shards"> & WithStores<"aggregates" | "plans" | "inbox" | "outputs" | "artifacts" | "blobs" | "plugins" | "pipelines" | "identity" | "secrets" | "idempotency" | "removeRun" | "removals">;
+/** What the creation of a run works with: the plan is made, the first turn is taken and its effects are performed. */
+export type TriggeringContext = Pick<
+  AppContext,
+  "feed" | "mailboxes" | "board" | "presence" | "clock" | "log" | "onRunBegun" | "shards"
+> &
+  WithStores<
+    | "aggregates"
+    | "plans"
+    | "inbox"
+    | "outputs"
+    | "artifacts"
+    | "blobs"
+    | "plugins"
+    | "pipelines"
+    | "identity"
+    | "secrets"
+    | "idempotency"
+    | "removeRun"
+    | "removals"
+  >;

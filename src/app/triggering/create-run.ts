@@ -1,5 +1,5 @@
-/** How a run comes to be, whoever asks for it: planned, its first turn taken, stored. */
-import { setImmediate as nextTurn } from "node:timers/promises";
+/** Creates a run: plans it, takes its first turn, stores it, and performs its first effects. */
+import { setImmediate as nextEventLoopTurn } from "node:timers/promises";
 import { takeFirstTurn } from "../../../actors/kernel/first-turn.ts";
 import { eventsOf, performOwed } from "../../../actors/kernel/performer.ts";
 import { RUN_AGGREGATE } from "../../../actors/run/aggregate.ts";
@@ -13,13 +13,13 @@ import type { PluginLookup } from "../../domain/plugins.ts";
 import { planRun } from "../../planner/plan-run.ts";
 import type { RunOrigin } from "../../stores/ports/aggregates.ts";
 import type { Pipeline } from "../../stores/ports/pipelines.ts";
-import { readingOutputs } from "../../stores/ports/reading-outputs.ts";
+import { withStepOutputs } from "../../stores/ports/reading-outputs.ts";
 import type { TriggeringContext } from "./context.ts";
-import { ringDoorbell } from "../commands/doorbell.ts";
+import { ringDoorbell } from "../commands/commands.ts";
 import { planRefused } from "./plan-refused.ts";
 
-/** A larger run is made in parts, so that others get their turn in between. */
-const JOBS_AT_ONCE = 200;
+/** A run with more jobs yields to the event loop between the parts of its creation. */
+const LARGE_RUN_JOBS = 200;
 
 export interface NewRun {
   readonly runId: RunId;
@@ -53,8 +53,9 @@ export function planNewRun(definition: Definition, run: NewRun, plugins: PluginL
 }
 
 /**
- * A repeat changes nothing. The run's first turn is taken here, and what it owes is performed at once: so its offers are on
- * the board before any worker has heard of it. `beginning`: that of a rerun.
+ * Stores a new run after its first turn, and performs the effects that the run then owes. So the run's offers are on the board
+ * before any worker knows of the run. Resolves when the run is stored; a repeat changes nothing. `beginning`: what a rerun
+ * takes over from the run before.
  */
 export async function storeNewRun(
   context: TriggeringContext,
@@ -62,21 +63,21 @@ export async function storeNewRun(
   beginning?: Beginning,
 ): Promise<void> {
   const { shards, stores, clock, log } = context;
-  const isLarge = plan.jobs.length > JOBS_AT_ONCE;
-  if (isLarge) await nextTurn();
+  const isLarge = plan.jobs.length > LARGE_RUN_JOBS;
+  if (isLarge) await nextEventLoopTurn();
   const now = clock.now();
   const shard = shardOf(runId, shards);
   const created = createRunAggregate({ runId, shard, plan, origin, now, ...(beginning && { beginning }) });
-  const begun = await readingOutputs(stores.outputs, (outputs) =>
+  const begun = await withStepOutputs(stores.outputs, (outputs) =>
     takeFirstTurn(created, plan, now, RUN_AGGREGATE, outputs),
   );
   const { head } = begun;
-  if (isLarge) await nextTurn();
+  if (isLarge) await nextEventLoopTurn();
   const events = eventsOf(head, head.owed);
   const outcome = await stores.aggregates.create(begun, { plan: { graph: plan, jobs }, events });
   if (outcome === "exists") return ringDoorbell(context, runId);
   context.onRunBegun?.(begun.actors);
-  // The owner of the shard performs by and by what fails here.
+  // If this fails, the owner of the shard performs these effects on its next sweep.
   performOwed(context, head, head.owed).catch((error: unknown) => {
     log.debug({ runId, error: String(error) }, "the first offers of a run are left to its owner");
   });

@@ -1,11 +1,14 @@
-/** Which run was deleted by one of its step runs: a repeat of the call finds what is left to do. */
+/**
+ * Records which run is deleted with one of its step runs. The step run cannot be looked up any more once its run is gone; with this
+ * record a repeat of the deletion finds the run and finishes the work.
+ */
 import { createHash } from "node:crypto";
 import type { RunId, StepRunId } from "../../domain/ids.ts";
 import type { Aggregate } from "../../stores/ports/aggregates.ts";
 import type { TriggeringContext } from "./context.ts";
 
-/** Before anything of the run is removed. */
-export async function rememberDeletion({ stores, clock }: TriggeringContext, { head, actors }: Aggregate): Promise<void> {
+/** Records the run under each of its step runs; called before anything of the run is removed. Idempotent. */
+export async function recordDeletion({ stores, clock }: TriggeringContext, { head, actors }: Aggregate): Promise<void> {
   for (const { kind, id } of actors) {
     if (kind !== "step") continue;
     const key = keyOf(id as StepRunId);
@@ -13,7 +16,7 @@ export async function rememberDeletion({ stores, clock }: TriggeringContext, { h
   }
 }
 
-/** The run that is deleted, or was to be. */
+/** The run whose deletion was recorded with this step run; the deletion may be unfinished. */
 export async function findDeletion({ stores }: TriggeringContext, id: StepRunId): Promise<RunId | undefined> {
   return (await stores.idempotency.find(keyOf(id)))?.createdId as RunId | undefined;
 }

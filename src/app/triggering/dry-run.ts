@@ -1,4 +1,4 @@
-/** The dry run of a pipeline: what a trigger would make of a definition, and which agents could take its jobs. */
+/** The dry run of a pipeline: the plan that a trigger would make of a definition, and the agents that could take its jobs. */
 import { z } from "zod";
 import type { Definition } from "../../definition/definition.ts";
 import { MillraceError } from "../../domain/errors.ts";
@@ -10,27 +10,27 @@ import type { TriggeringContext } from "./context.ts";
 import { validateBody } from "../catalogue/definitions.ts";
 import { requireDefinition } from "../catalogue/required-definition.ts";
 import { draftOn } from "../catalogue/draft.ts";
-import { findPipeline, noPipeline } from "../find.ts";
+import { findPipeline, noPipeline } from "../lookups.ts";
 import { listAgents } from "../agents/inventory.ts";
-import { definitionOf } from "../catalogue/known-definitions.ts";
+import { definitionOfRevision } from "../catalogue/known-definitions.ts";
 import { planRefused } from "./plan-refused.ts";
 import { type PlanView, viewPlan } from "./plan-view.ts";
 import { pluginsForRun } from "../catalogue/plugin-lookup.ts";
 import { triggerBody } from "./trigger.ts";
-import { boundTriggerInput, defaultRef } from "./trigger-input.ts";
+import { limitTriggerInput, defaultRef } from "./trigger-input.ts";
 
-/** What clients of gRPC take by default. */
+/** gRPC clients accept messages of this size by default. */
 const MAX_PLAN_CHARS = 4 * 1024 * 1024;
 
 export const planBody = z.strictObject({
-  /** Absent: the head's definition. */
+  /** Absent for the definition of the head. */
   spec: validateBody.shape.spec.optional(),
   format: validateBody.shape.format,
   trigger: z
     .strictObject({
       kind: z.enum(["manual", "cron", "event"]).default("manual"),
       ref: z.string().max(1_000).optional(),
-      /** What `${{ trigger.<field> }}` reads. */
+      /** The fields that `${{ trigger.<field> }}` reads. */
       payload: z.record(z.string(), z.json()).default({}),
     })
     .prefault({}),
@@ -38,9 +38,9 @@ export const planBody = z.strictObject({
 });
 
 /**
- * Stores nothing. Throws `not_found`, `conflict` when no `spec` is given and none is saved, `too_large`,
- * `malformed_request` for variables that do not fit the pipeline's inputs, and `invalid_definition` with every problem,
- * those included that only this trigger's values make.
+ * Plans a run and stores nothing. Throws `not_found`; `conflict` when the request has no `spec` and the pipeline has no saved
+ * definition; `too_large`; `malformed_request` for variables that do not fit the pipeline's inputs; and `invalid_definition` with
+ * every problem, including problems that only the values of this trigger cause.
  */
 export async function planPipeline(
   context: TriggeringContext,
@@ -49,11 +49,11 @@ export async function planPipeline(
 ): Promise<PlanView> {
   authoriseUser(caller, "validateDefinition");
   const { kind, ref, payload } = input.trigger;
-  boundTriggerInput("variables", input.variables);
-  boundTriggerInput("payload", payload);
+  limitTriggerInput("variables", input.variables);
+  limitTriggerInput("payload", payload);
   const pipeline = await findPipeline(context, input.pipelineId);
   const variables = Object.entries(input.variables);
-  const definition = await chosenDefinition(context, pipeline, input);
+  const definition = await requestedDefinition(context, pipeline, input);
   const outcome = dryRun({
     definition,
     plugins: await pluginsForRun(context.stores, definition),
@@ -77,7 +77,7 @@ export async function planPipeline(
   return view;
 }
 
-/** Cells repeat what their job says: a megabyte of definition can be a gigabyte of plan. */
+/** Each matrix cell repeats the texts of its job: a definition of one megabyte can make a plan of a gigabyte. */
 function refuseLarge({ stages }: PlanView): void {
   let chars = 0;
   for (const job of stages.flatMap(({ jobs }) => jobs)) {
@@ -88,7 +88,7 @@ function refuseLarge({ stages }: PlanView): void {
   }
 }
 
-async function chosenDefinition(
+async function requestedDefinition(
   context: TriggeringContext,
   pipeline: Pipeline,
   { spec, format }: z.output<typeof planBody>,
@@ -101,7 +101,7 @@ async function chosenDefinition(
   if (headRevisionId === null) {
     throw new MillraceError("conflict", "the pipeline has no definition: send one in `spec`, or save one first");
   }
-  const definition = await definitionOf(context.stores.pipelines, headRevisionId);
+  const definition = await definitionOfRevision(context.stores.pipelines, headRevisionId);
   if (definition === undefined) throw noPipeline(pipelineId);
   return definition;
 }

@@ -1,4 +1,4 @@
-/** A dry run as HTTP, gRPC and the command line show it: with the agents that are online, job by job. Pure. */
+/** A dry run as HTTP, gRPC and the command line show it, with the matching online agents of each job. Pure. */
 import { type AgentSelector, describeSelector, type Labels } from "../../domain/labels.ts";
 import type { Scalar } from "../../domain/plan.ts";
 import type { DryJob, DryRun, DryStage } from "../../planner/dry-run.ts";
@@ -9,10 +9,10 @@ export interface PlanView extends Omit<DryRun, "stages" | "secrets"> {
   readonly secrets: readonly SecretUse[];
 }
 
-/** A secret that steps would be given. */
+/** A secret that steps of the run read. */
 export interface SecretUse {
   readonly name: string;
-  /** Whether the pipeline or its project has one of that name; null where nobody asked. */
+  /** Whether the pipeline or its project has a secret of that name; null when the caller did not look it up. */
   readonly isSet: boolean | null;
 }
 
@@ -22,18 +22,18 @@ export interface StageView extends Omit<DryStage, "jobs"> {
 
 export interface JobView extends Omit<DryJob, "matrix" | "selector"> {
   readonly matrix: Readonly<Record<string, Scalar>>;
-  /** The clauses of its selector for people, such as `os=linux`; none for any agent. */
+  /** The clauses of the job's selector for people, such as `os=linux`; empty when any agent matches. */
   readonly selector: readonly string[];
-  /** Null where nobody asked, or while the presence of agents cannot be read. */
+  /** Null when the caller did not look agents up, or when presence cannot be read. */
   readonly agents: AgentsView | null;
 }
 
 export interface AgentsView {
   readonly online: number;
   readonly matches: number;
-  /** By name; at most 100 of them, and fewer in plans of more than 100 jobs. */
+  /** In the order of their names: at most 100 agents, and fewer in plans of more than 100 jobs. */
   readonly matching: readonly { readonly agentId: string; readonly name: string }[];
-  /** Of the others, what most fail first. */
+  /** The clauses that the other agents fail; the clause that most agents fail comes first. */
   readonly failing: readonly FailingClause[];
 }
 
@@ -46,7 +46,7 @@ export interface OnlineAgent {
 const MAX_LISTED = 100;
 const MAX_LISTED_IN_ALL = 10_000;
 
-/** `online` and `secretsSet` (names of those that are set) null: they are not known. */
+/** `secretsSet`: names of the secrets that are set. Both `online` and `secretsSet` are null when they are not known. */
 export function viewPlan(
   plan: DryRun,
   online: readonly OnlineAgent[] | null,

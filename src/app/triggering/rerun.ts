@@ -1,4 +1,4 @@
-/** The rerun of a run that has ended: a run of its own, which takes over what is not run again. */
+/** The rerun of a run that has ended: a new run that reuses the results of the steps that it does not run again. */
 import { z } from "zod";
 import { chooseRerun, type EndedRun, type RerunRefusal } from "../../../actors/run/rerun.ts";
 import { beginAgain, type Beginning } from "../../../actors/run/reuse.ts";
@@ -9,20 +9,20 @@ import type { AggregateHead } from "../../stores/ports/aggregates.ts";
 import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
 import type { TriggeringContext } from "./context.ts";
 import { type PlannedRun, planNewRun, storeNewRun } from "./create-run.ts";
-import { findPipeline, findRunHead, noPlan, noRun } from "../find.ts";
-import { definitionOf } from "../catalogue/known-definitions.ts";
+import { findPipeline, findRunHead, noPlan, noRun } from "../lookups.ts";
+import { definitionOfRevision } from "../catalogue/known-definitions.ts";
 import { pluginsForRerun } from "../catalogue/plugin-lookup.ts";
 import { claimRequest } from "../request-ids.ts";
-import { isRemoved } from "../runs/remove-run.ts";
-import { reservePlace } from "./reserve-place.ts";
+import { isRunRemoved } from "../runs/remove-run.ts";
+import { reserveGroupPlace } from "./group-place.ts";
 import { noStepRun } from "../step-runs.ts";
-import { claimSuccessor, findSuccessor, isNobody, type Successor } from "../runs/succession.ts";
+import { claimSuccessor, findSuccessor, isSealed, type Successor } from "../runs/succession.ts";
 import { triggerBody, type TriggerView } from "./trigger.ts";
 
 export const rerunBody = z
   .strictObject({
     scope: z.enum(["all", "failed", "step"]),
-    /** The step to begin with, of any attempt. */
+    /** The step run to begin with; it may be any attempt. */
     stepRunId: z.string().max(200).optional(),
     triggeredBy: triggerBody.shape.triggeredBy,
     requestId: triggerBody.shape.requestId,
@@ -39,16 +39,17 @@ export interface RerunView extends TriggerView {
 }
 
 /**
- * Answers once the new run is stored; it begins by itself. Throws `not_found`, `conflict` for a run that has not ended, that was
- * run again already, of which nothing can be run again as asked, or that its group refuses, `request_id_reused`. A repeat of a `requestId` answers the same
- * run, and any call on the same run finishes a creation that was cut off.
+ * Answers once the new run is stored; the new run begins by itself. Throws `not_found`; `conflict` for a run that has not ended or
+ * was run again already, when nothing can be run again in the given scope, and when the group of the pipeline refuses the run;
+ * `request_id_reused`. A repeat of a `requestId` answers the same run. Any call on the same run finishes a creation that was cut
+ * off.
  */
 export async function rerunRun(
   context: TriggeringContext,
   caller: Caller,
   input: z.output<typeof rerunBody> & { readonly runId: RunId; readonly pipelineId?: PipelineId },
 ): Promise<RerunView> {
-  // Its time is that of the call, so it is made before anything is waited for.
+  // The id holds the time of the call, so it is made before the first await.
   const freshRunId = newId("run");
   const user = authoriseUser(caller, "triggerRun");
   const triggeredBy = claimedIdentity(user, input.triggeredBy, "triggeredBy");
@@ -62,17 +63,17 @@ export async function rerunRun(
     freshId: () => freshRunId,
   });
   const { scope, stepRunId = "" } = input;
-  const wanted: Successor = { runId, scope, stepRunId, triggeredBy, actor: user.name };
+  const candidate: Successor = { runId, scope, stepRunId, triggeredBy, actor: user.name };
   let successor = await findSuccessor(context, head);
   let prepared: PreparedRun | undefined;
   if (successor === undefined) {
-    // What cannot be run again is not claimed.
-    prepared = await prepare(context, head, wanted);
-    await reservePlace(context, prepared.planned);
-    successor = await claimSuccessor(context, head, wanted);
+    // Before the claim: a rerun that cannot be planned must not take the succession.
+    prepared = await prepare(context, head, candidate);
+    await reserveGroupPlace(context, prepared.planned);
+    successor = await claimSuccessor(context, head, candidate);
   }
   const isOwn = successor.runId === runId;
-  await finish(context, head, successor, isOwn ? prepared : undefined);
+  await finishCreation(context, head, successor, isOwn ? prepared : undefined);
   if (!isOwn) {
     throw conflict(`run ${head.rootId} was run again already, as ${successor.runId}: run that one again`);
   }
@@ -91,31 +92,32 @@ interface PreparedRun {
   readonly beginning: Beginning;
 }
 
-async function finish(
+/** Stores the run of a claimed successor unless it is stored already. `prepared`: its plan, when this call made it. */
+async function finishCreation(
   context: TriggeringContext,
   head: AggregateHead,
   successor: Successor,
   prepared: PreparedRun | undefined,
 ): Promise<void> {
-  if (isNobody(successor, head)) throw noRun(head.rootId, undefined);
+  if (isSealed(successor, head)) throw noRun(head.rootId, undefined);
   if (prepared === undefined && (await context.stores.aggregates.loadHead(successor.runId)) !== undefined) return;
-  if (prepared === undefined && (await isRemoved(context, successor.runId))) {
+  if (prepared === undefined && (await isRunRemoved(context, successor.runId))) {
     throw conflict(`run ${head.rootId} was run again already, as ${successor.runId}, which was deleted since`);
   }
   const { planned, beginning } = prepared ?? (await prepare(context, head, successor));
   await storeNewRun(context, planned, beginning);
 }
 
-/** The same each time for the same successor. */
+/** Plans the run of a successor. Deterministic: any later call for the same successor makes the same plan. */
 async function prepare(context: TriggeringContext, head: AggregateHead, successor: Successor): Promise<PreparedRun> {
   const { rootId, summary, origin } = head;
   const { runId, scope, triggeredBy, actor } = successor;
   const pipeline = await findPipeline(context, summary.pipelineId);
-  const definition = await definitionOf(context.stores.pipelines, asId<RevisionId>(origin.revisionId));
+  const definition = await definitionOfRevision(context.stores.pipelines, asId<RevisionId>(origin.revisionId));
   if (definition === undefined) {
     throw conflict(`revision ${origin.revisionId}, which run ${rootId} ran, is gone: trigger a new run`);
   }
-  const ended = await readEnded(context, rootId);
+  const ended = await readEndedRun(context, rootId);
   const plugins = await pluginsForRerun(context.stores, definition, ended);
   const planned = planNewRun(
     definition,
@@ -140,7 +142,7 @@ async function prepare(context: TriggeringContext, head: AggregateHead, successo
   return { planned, beginning: beginAgain(runId, planned.plan, ended, rerun) };
 }
 
-async function readEnded({ stores }: TriggeringContext, runId: RunId): Promise<EndedRun> {
+async function readEndedRun({ stores }: TriggeringContext, runId: RunId): Promise<EndedRun> {
   const [aggregate, plan] = await Promise.all([stores.aggregates.load(runId), stores.plans.loadPlan(runId)]);
   if (aggregate === undefined || plan === undefined) throw noPlan(runId);
   const steps = new Map(aggregate.actors.map(({ id, state }) => [id, state]));

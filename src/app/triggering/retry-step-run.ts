@@ -1,4 +1,4 @@
-/** The further attempt of one step: its run is run again from there. */
+/** Retries one step: a rerun of its run that begins with this step. */
 import type { StepState } from "../../../actors/step/state.ts";
 import { jobRunId, type StepRunId, stepRunId } from "../../domain/ids.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";

@@ -1,4 +1,4 @@
-/** The trigger by hand: plans a run of a pipeline's head definition and stores it. */
+/** The manual trigger: plans a run of the head definition of a pipeline and stores it. */
 import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
 import { newId, type PipelineId, type RevisionId, type RunId } from "../../domain/ids.ts";
@@ -6,13 +6,13 @@ import { RUN_STATUS_CODES } from "../../domain/status.ts";
 import { authoriseUser, type Caller, claimedIdentity } from "../identity/access.ts";
 import type { TriggeringContext } from "./context.ts";
 import { planNewRun, storeNewRun } from "./create-run.ts";
-import { findPipeline, noPipeline } from "../find.ts";
-import { definitionOf } from "../catalogue/known-definitions.ts";
+import { findPipeline, noPipeline } from "../lookups.ts";
+import { definitionOfRevision } from "../catalogue/known-definitions.ts";
 import { pluginsForRun } from "../catalogue/plugin-lookup.ts";
 import { claimRequest } from "../request-ids.ts";
-import { isRemoved } from "../runs/remove-run.ts";
-import { reservePlace } from "./reserve-place.ts";
-import { boundTriggerInput, defaultRef } from "./trigger-input.ts";
+import { isRunRemoved } from "../runs/remove-run.ts";
+import { reserveGroupPlace } from "./group-place.ts";
+import { limitTriggerInput, defaultRef } from "./trigger-input.ts";
 
 const FIRST_ATTEMPT = 1;
 
@@ -30,26 +30,27 @@ export interface TriggerView {
 }
 
 /**
- * Answers once the run is stored; it begins by itself. Throws `not_found`, `conflict` for a pipeline without a
- * definition and for a run that its group refuses, `invalid_definition`, `too_large`, `request_id_reused`, `unavailable`. A
- * repeat of a `requestId` answers the same run, and finishes its creation when the first call was cut off.
+ * Answers once the run is stored; the run begins by itself. Throws `not_found`, `conflict` for a pipeline without a definition
+ * and for a run that its group refuses, `malformed_request` for variables that do not fit the inputs, `invalid_definition`,
+ * `too_large`, `request_id_reused`, `unavailable`. A repeat of a `requestId` answers the same run, and finishes its creation when
+ * the first call was cut off.
  */
 export async function triggerRun(
   context: TriggeringContext,
   caller: Caller,
   input: z.output<typeof triggerBody> & { readonly pipelineId: PipelineId },
 ): Promise<TriggerView> {
-  // Its time is that of the trigger, so it is made before anything is waited for.
+  // The id holds the time of the trigger, so it is made before the first await.
   const freshRunId = newId("run");
   const user = authoriseUser(caller, "triggerRun");
   const triggeredBy = claimedIdentity(user, input.triggeredBy, "triggeredBy");
-  boundTriggerInput("variables", input.variables);
+  limitTriggerInput("variables", input.variables);
   const pipeline = await findPipeline(context, input.pipelineId);
   const head = pipeline.headRevisionId;
   if (head === null) {
     throw new MillraceError("conflict", "the pipeline has no definition: save one with POST .../spec/save first");
   }
-  // The revision is part of what is claimed: a repeat that finishes a creation plans what the first call planned.
+  // The claim holds the revision, too: a repeat that finishes a creation plans the same revision as the first call.
   const { id: claim, repeated } = await claimRequest(context, {
     caller: user,
     scope: `trigger/${input.pipelineId}`,
@@ -59,13 +60,13 @@ export async function triggerRun(
   });
   const [runId, revisionId] = claim.split("/") as [RunId, RevisionId];
   if (!repeated || (await context.stores.aggregates.loadHead(runId)) === undefined) {
-    if (repeated && (await isRemoved(context, runId))) {
+    if (repeated && (await isRunRemoved(context, runId))) {
       throw new MillraceError(
         "conflict",
-        `run ${runId}, which this requestId has made, was removed: choose a new one for a new run`,
+        `run ${runId}, which this requestId has made, was removed: choose a new requestId for a new run`,
       );
     }
-    const definition = await definitionOf(context.stores.pipelines, revisionId);
+    const definition = await definitionOfRevision(context.stores.pipelines, revisionId);
     if (definition === undefined) throw noPipeline(input.pipelineId);
     const variables = Object.entries(input.variables);
     const origin = {
@@ -81,7 +82,7 @@ export async function triggerRun(
     } as const;
     const plugins = await pluginsForRun(context.stores, definition);
     const planned = planNewRun(definition, { runId, origin, pipeline }, plugins);
-    await reservePlace(context, planned);
+    await reserveGroupPlace(context, planned);
     await storeNewRun(context, planned);
   }
   return { runId, pipelineId: input.pipelineId, status: "pending", statusCode: RUN_STATUS_CODES.pending };

@@ -1,4 +1,4 @@
-/** What the first start of a deployment creates. */
+/** Creates what an installation needs at its first start: the default project, the administrator, and tokens. */
 import { newId, type UserId } from "../../domain/ids.ts";
 import { ACT_AS } from "../identity/access.ts";
 import type { UpkeepContext } from "./context.ts";
@@ -9,16 +9,16 @@ import { adoptToken, issueToken } from "../identity/tokens.ts";
 export const ADMINISTRATOR = "admin";
 
 export interface BootstrapOptions {
-  /** The operator's own administrator token, 32 characters or more. */
+  /** An administrator token that the operator chose, 32 characters or more. */
   readonly token?: string;
-  /** A registration token of the operator's choice, so that agents can be started together with the control plane. */
+  /** A registration token that the operator chose, so that agents can be started together with the control plane. */
   readonly registrationToken?: string;
 }
 
 /**
- * Makes sure that there are the project `default` and the user `admin` with the role owner and a token. Answers the
- * token when one was made: the only time that it is seen. Idempotent; safe to run on several nodes at once, where at
- * worst each shows a token of its own. An administrator whose last token was deleted gets a new one: the way back in.
+ * Ensures that the project `default` exists, and the user `admin` with the role owner and a token. Answers the token when a new
+ * one was made; it cannot be read again later. Idempotent. Several nodes may call it at once: at worst each node makes and shows a
+ * token of its own. When the last token of the user was deleted, a new one is made, so that operators are never locked out.
  */
 export async function ensureBootstrap(
   context: UpkeepContext,

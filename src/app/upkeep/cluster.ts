@@ -1,17 +1,19 @@
-/** The installation as its operators see it: nodes, shards and their mailboxes, and what could not be decided. */
+/** The installation as its operators see it: nodes, shards with their mailboxes, dead letters, and Redis servers. */
 import type { MailboxDepth, MailboxInspection, MailboxState } from "../../../queues/mailbox-inspection.ts";
 import type { NodeRegistry } from "../../../queues/node-registry.ts";
 import type { Retention } from "../../domain/retention.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
-import type { AppContext } from "../context.ts";
+import type { AppContext, WithStores } from "../context.ts";
 import { rfc3339 } from "../times.ts";
 
-/** What the use cases of operators work with, besides. */
+/** The application context with what only the use cases of operators work with. */
 export interface ClusterContext extends AppContext {
   readonly retention: Retention;
   readonly nodes: Pick<NodeRegistry, "list">;
   readonly inspection: Pick<MailboxInspection, "states" | "servers" | "failed" | "retry">;
 }
+
+type ReadContext = Pick<ClusterContext, "clock" | "nodes" | "inspection"> & WithStores<"shards" | "deadLetters">;
 
 export interface NodeView {
   readonly nodeId: string;
@@ -20,17 +22,17 @@ export interface NodeView {
   readonly host: string;
   readonly pid: number;
   readonly startedAt: string;
-  /** The newest schema of snapshots that it reads. */
+  /** The newest schema of snapshots that the node reads. */
   readonly schema: number;
-  /** Shards whose lease it holds, ascending. */
+  /** Shards whose lease the node holds, ascending. */
   readonly shards: readonly number[];
 }
 
 export interface ShardView {
   readonly shard: number;
-  /** The holder of the lease; one that is not among the nodes has died within the last seconds. Null without one. */
+  /** Node id of the lease's holder; null without a holder. An id that is not among the nodes is of a node that died seconds ago. */
   readonly owner: string | null;
-  /** Grows each time that the shard changes hands; 0 before the first owner. */
+  /** Grows each time the shard changes hands; 0 before the first owner. */
   readonly epoch: number;
   readonly depth: MailboxDepth;
   /** How long the oldest waiting envelope has waited; null when none waits. */
@@ -38,9 +40,9 @@ export interface ShardView {
 }
 
 export interface ClusterView {
-  /** Those that live, oldest first. */
+  /** Live nodes, oldest first. */
   readonly nodes: readonly NodeView[];
-  /** All, ascending. */
+  /** All shards, ascending. */
   readonly shards: readonly ShardView[];
   readonly deadLetters: {
     readonly total: number;
@@ -52,8 +54,8 @@ export interface ClusterView {
   readonly redis: Awaited<ReturnType<MailboxInspection["servers"]>>;
 }
 
-/** For administrators. Rejects while Redis or the store cannot be read: half a picture would look like a fault. */
-export async function readCluster(context: ClusterContext, caller: Caller): Promise<ClusterView> {
+/** For administrators. Rejects while Redis or the store cannot be read: a partial answer would look like a fault of the installation. */
+export async function readCluster(context: ReadContext, caller: Caller): Promise<ClusterView> {
   authoriseUser(caller, "readCluster");
   const { nodes, inspection, stores, clock } = context;
   const [live, mailboxes, redis, epochs, messages] = await Promise.all([

@@ -1,3 +1,20 @@
+/** What upkeep uses of the application context. */
 import type { AppContext, WithStores } from "../context.ts";
 
-export type UpkeepContext = Pick<AppContext, "clock" | "log" | "shards"> & WithStores<"aggregates" | "inbox" | "agentEvents" | "artifacts" | "blobs" | "deadLetters" | "pipelines" | "identity" | "idempotency" | "removeRun" | "removals" | "retention">;
+/** What the first start, retention and the reconciler of groups work with; operators use {@link ClusterContext}. */
+export type UpkeepContext = Pick<AppContext, "mailboxes" | "clock" | "log" | "shards"> &
+  WithStores<
+    | "aggregates"
+    | "inbox"
+    | "agentEvents"
+    | "artifacts"
+    | "blobs"
+    | "shards"
+    | "deadLetters"
+    | "pipelines"
+    | "identity"
+    | "idempotency"
+    | "removeRun"
+    | "removals"
+    | "retention"
+  >;

@@ -1,6 +1,6 @@
 /**
- * Dead letters, as operators list and redrive them. There are two kinds: messages that their actor could not decide, kept
- * in the store, and envelopes that no owner could read, kept in their mailbox.
+ * Dead letters, which operators list and redrive. There are two kinds: messages that their actor could not decide, which are in
+ * the store, and envelopes that no owner could read, which are in their mailbox.
  */
 import { z } from "zod";
 import type { FailedEnvelope } from "../../../queues/mailbox-inspection.ts";
@@ -8,9 +8,12 @@ import { MillraceError } from "../../domain/errors.ts";
 import { within } from "../../domain/within.ts";
 import type { KeptDeadLetter } from "../../stores/ports/dead-letters.ts";
 import { authoriseUser, type Caller, type UserCaller } from "../identity/access.ts";
+import type { WithStores } from "../context.ts";
 import { type ClusterContext, countFailed } from "./cluster.ts";
 import { listFields, type ListView, sortField } from "../lists.ts";
 import { rfc3339 } from "../times.ts";
+
+type DeadLetterContext = Pick<ClusterContext, "log" | "mailboxes" | "inspection"> & WithStores<"deadLetters">;
 
 export const listDeadLettersQuery = z.strictObject({ ...listFields, sort: sortField(["at"], "at") });
 
@@ -18,21 +21,21 @@ const ENVELOPE_ID = /^mb(\d{1,9})-(.+)$/;
 const REDRIVE_WITHIN_MS = 5_000;
 
 export interface DeadLetterView {
-  /** The same for the same message to the same actor; of an envelope `mb<shard>-<its id there>`. */
+  /** Of a message: the same id for the same message to the same actor. Of an envelope: `mb<shard>-<id of its BullMQ job>`. */
   readonly id: string;
   readonly kind: "message" | "envelope";
   readonly shard: number;
-  /** Null for an envelope, which may hold letters for several runs. */
+  /** Null for an envelope, which may hold messages for several runs. */
   readonly runId: string | null;
-  /** Of a message, `{ to, message }`; an envelope as it lies in its mailbox. */
+  /** Of a message: `{ to, message }`. Of an envelope: its content in the mailbox. */
   readonly letter: unknown;
   readonly reason: string;
   readonly at: string;
 }
 
-/** For administrators. Envelopes stand before messages; within each kind the sort counts. */
+/** For administrators. Envelopes come before messages; `sort` orders each of the two kinds. */
 export async function listDeadLetters(
-  context: ClusterContext,
+  context: DeadLetterContext,
   caller: Caller,
   { page, pageSize, sort }: z.output<typeof listDeadLettersQuery>,
 ): Promise<ListView<DeadLetterView>> {
@@ -55,23 +58,23 @@ export async function listDeadLetters(
 }
 
 /**
- * For administrators. Sends the letter to its mailbox once more, and removes it once it is there. After a crash between
- * the two it is there and kept: its actor takes a message that comes twice for one, so it may be redriven again. What
- * fails again is listed again under the same id. Throws `not_found`, and `unavailable` when the mailbox cannot be reached.
+ * For administrators. Sends a dead letter to its mailbox again, and removes it from the list afterwards. After a crash in between
+ * it is in the mailbox and in the list; redriving it again is safe, because messages are idempotent. A message that fails again
+ * is listed again under the same id. Throws `not_found`, and `unavailable` when the mailbox cannot be reached within 5 s.
  */
 export async function redriveDeadLetter(
-  context: ClusterContext,
+  context: DeadLetterContext,
   caller: Caller,
   { id }: { readonly id: string },
 ): Promise<{ readonly id: string }> {
   const user = authoriseUser(caller, "redriveDeadLetters");
-  // A mailbox that nobody has used yet waits for Redis as long as it takes.
+  // Opening a mailbox for the first time waits for Redis without a limit, so the limit is here.
   const found = await within(REDRIVE_WITHIN_MS, "the mailbox of the dead letter", redrive(context, user, id));
   if (!found) throw new MillraceError("not_found", `there is no dead letter ${JSON.stringify(id)}`);
   return { id };
 }
 
-async function redrive(context: ClusterContext, user: UserCaller, id: string): Promise<boolean> {
+async function redrive(context: DeadLetterContext, user: UserCaller, id: string): Promise<boolean> {
   const [, shard, jobId] = ENVELOPE_ID.exec(id) ?? [];
   const found =
     shard === undefined ? await redriveMessage(context, id) : await context.inspection.retry(Number(shard), jobId!);
@@ -79,7 +82,7 @@ async function redrive(context: ClusterContext, user: UserCaller, id: string): P
   return found;
 }
 
-async function redriveMessage({ stores, mailboxes }: ClusterContext, id: string): Promise<boolean> {
+async function redriveMessage({ stores, mailboxes }: DeadLetterContext, id: string): Promise<boolean> {
   const kept = await stores.deadLetters.find(id);
   if (kept === undefined) return false;
   await mailboxes.send({ rootId: kept.rootId, ...kept.letter });

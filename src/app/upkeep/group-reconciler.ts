@@ -1,38 +1,42 @@
 /**
- * The census of groups: members that are over or gone leave. Every member says so itself when it ends; what is found here
- * has been restored from an older backup, removed, or reserved by a trigger that never came to store its run.
+ * Frees places in concurrency groups whose members have ended or do not exist. A member leaves its group by itself when it ends.
+ * The reconciler finds the others: a restored backup brought the place back, the run was removed, or a trigger took the place and
+ * never stored its run.
  */
 import type { GroupState, Seat } from "../../../actors/group/state.ts";
 import type { JobState } from "../../../actors/job/state.ts";
 import { memberOf } from "../../domain/groups.ts";
 import { commandIdOf, type GroupId } from "../../domain/ids.ts";
-import { type CommandPorts, storeCommand } from "../commands/commands.ts";
+import { storeCommand } from "../commands/commands.ts";
+import type { UpkeepContext } from "./context.ts";
 
-/** Between two looks at the same shard, milliseconds. */
+/** Between two passes over the same shard. */
 const INTERVAL_MS = 30_000;
+/** Between two checks which shards are due. */
 const TICK_MS = 1_000;
-/** For how long a run may be missing that has reserved its place. */
-const UNBORN_MS = 60_000;
-const PAGE = 100;
-/** Ids of groups lie between those of other aggregates. */
-const BEFORE_GROUPS = "grp_";
+/** A place whose run is not stored is kept for this time, since a trigger takes the place before it stores the run. */
+const RESERVATION_MS = 60_000;
+/** Groups of one read. */
+const PAGE_SIZE = 100;
+/** Ids of groups begin with this; pages of aggregates are ordered by id. */
+const GROUP_PREFIX = "grp_";
 
 export class GroupReconciler {
-  readonly #context: CommandPorts;
+  readonly #context: UpkeepContext;
   readonly #owned: () => readonly number[];
-  /** By shard; one that is new is looked at with the next tick. */
-  #lookedAt = new Map<number, number>();
+  /** When each owned shard was reconciled last, by the monotonic clock; a new shard is reconciled with the next tick. */
+  #reconciledAt = new Map<number, number>();
   #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> = Promise.resolve();
+  #reconciling: Promise<void> = Promise.resolve();
 
-  constructor(context: CommandPorts, owned: () => readonly number[]) {
+  constructor(context: UpkeepContext, owned: () => readonly number[]) {
     this.#context = context;
     this.#owned = owned;
   }
 
   start(): void {
     this.#timer = setTimeout(() => {
-      this.#looking = this.#look().finally(() => {
+      this.#reconciling = this.#reconcileDueShards().finally(() => {
         if (this.#timer !== undefined) this.start();
       });
     }, TICK_MS);
@@ -41,54 +45,54 @@ export class GroupReconciler {
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    await this.#looking;
+    await this.#reconciling;
   }
 
-  async #look(): Promise<void> {
+  async #reconcileDueShards(): Promise<void> {
     const { clock, log } = this.#context;
     const owned = this.#owned();
-    this.#lookedAt = new Map([...this.#lookedAt].filter(([shard]) => owned.includes(shard)));
+    this.#reconciledAt = new Map([...this.#reconciledAt].filter(([shard]) => owned.includes(shard)));
     for (const shard of owned) {
       const now = clock.monotonic();
-      if (now - (this.#lookedAt.get(shard) ?? -Infinity) < INTERVAL_MS) continue;
+      if (now - (this.#reconciledAt.get(shard) ?? -Infinity) < INTERVAL_MS) continue;
       try {
-        await takeCensus(this.#context, shard);
+        await reconcileGroups(this.#context, shard);
       } catch (error) {
-        log.warn({ shard, error: String(error) }, "the members of groups could not be compared; the next look follows");
+        log.warn({ shard, error: String(error) }, "the members of groups could not be compared; trying again in 30 s");
       }
-      this.#lookedAt.set(shard, now);
+      this.#reconciledAt.set(shard, now);
     }
   }
 }
 
-/** Lets those leave that hold places in groups of a shard and are over. Rejects when the store cannot be read. */
-export async function takeCensus(context: CommandPorts, shard: number): Promise<void> {
+/** Sends a `leave` command for every place of a shard's groups whose member has ended or does not exist. Rejects when the store cannot be read. */
+export async function reconcileGroups(context: UpkeepContext, shard: number): Promise<void> {
   const { aggregates } = context.stores;
-  for (let after = BEFORE_GROUPS; ;) {
-    const page = await aggregates.pageUnsettled(shard, false, after, PAGE);
-    const groups = page.filter((rootId): rootId is GroupId => rootId.startsWith(BEFORE_GROUPS));
-    for (const groupId of groups) await lookAt(context, groupId);
-    if (groups.length < PAGE) return;
+  for (let after = GROUP_PREFIX; ;) {
+    const page = await aggregates.pageUnsettled(shard, false, after, PAGE_SIZE);
+    const groups = page.filter((rootId): rootId is GroupId => rootId.startsWith(GROUP_PREFIX));
+    for (const groupId of groups) await reconcileGroup(context, groupId);
+    if (groups.length < PAGE_SIZE) return;
     after = groups.at(-1)!;
   }
 }
 
-async function lookAt(context: CommandPorts, groupId: GroupId): Promise<void> {
+async function reconcileGroup(context: UpkeepContext, groupId: GroupId): Promise<void> {
   const group = (await context.stores.aggregates.load(groupId))?.actors[0]?.state as GroupState | undefined;
   for (const seat of group?.seats ?? []) {
-    if (!seat.held || !(await isOver(context, seat))) continue;
-    context.log.warn({ groupId, member: seat.key }, "a member of a group is over and has not left: it does now");
+    if (!seat.held || !(await hasEnded(context, seat))) continue;
+    context.log.warn({ groupId, member: seat.key }, "a member of a group has ended without leaving: it leaves now");
     const body = { kind: "leave", member: memberOf(seat.key) } as const;
-    // Of this very seat: one that was taken by mistake after the member had left is given back, too.
+    // The id names this seat, so a seat that the member took again after an earlier `leave` is freed, too.
     const id = commandIdOf("leave", groupId, seat.key, String(seat.enteredAt));
     await storeCommand(context, { id, rootId: groupId, body });
   }
 }
 
-async function isOver({ stores, clock }: CommandPorts, { key, enteredAt }: Seat): Promise<boolean> {
+async function hasEnded({ stores, clock }: UpkeepContext, { key, enteredAt }: Seat): Promise<boolean> {
   const { runId, job, cell } = memberOf(key);
   const aggregate = await stores.aggregates.load(runId);
-  if (aggregate === undefined) return clock.now() - enteredAt > UNBORN_MS;
+  if (aggregate === undefined) return clock.now() - enteredAt > RESERVATION_MS;
   if (aggregate.head.final || job === null) return aggregate.head.final;
   const attempts = aggregate.actors.filter(({ kind }) => kind === "job").map(({ state }) => state as JobState);
   return attempts.every((attempt) => attempt.index !== job || attempt.cell !== cell || attempt.place === null);

@@ -1,36 +1,39 @@
-/** One look of retention at what is of no single run: request ids, groups that nobody is in, dead letters and the like. */
+/** One pass of the retention pruner over what belongs to no single run: request ids, empty groups, dead letters and others. */
 import type { RootId, RunId } from "../../domain/ids.ts";
 import type { UpkeepContext } from "./context.ts";
 import { finishRemoval } from "../runs/remove-run.ts";
 
-const AT_ONCE = 200;
-const GROUPS_AT_ONCE = 50;
+/** Records of one call to the store. */
+const BATCH_SIZE = 200;
+const GROUP_BATCH_SIZE = 50;
+/** Dead letters beyond this number are deleted before their age is reached. */
 const MAX_DEAD_LETTERS = 10_000;
-/** A command waits for a run that is not there at most while somebody who has found that run goes on to store it. */
-const STRAY_MS = 600_000;
-const BEFORE_RUNS = "run_";
+/** A younger command to a missing run is kept: its caller may have read the run just before the run was removed. */
+const STRAY_COMMAND_MS = 600_000;
+/** Ids of runs begin with this; pages of roots are ordered by id. */
+const RUN_PREFIX = "run_";
 
-/** Removals that were cut off. Yields after each piece of work. */
+/** Finishes removals of runs that were cut off. Yields after each piece of work. */
 export async function* finishRemovals(context: UpkeepContext): AsyncGenerator<void, void, void> {
-  for (const removal of await context.stores.removals.unfinished(AT_ONCE)) {
+  for (const removal of await context.stores.removals.unfinished(BATCH_SIZE)) {
     await finishRemoval(context, removal);
     yield;
   }
 }
 
-/** What is older than `keptMs`. */
+/** Deletes records that are older than `keptMs`. Yields after each piece of work. */
 export async function* pruneRecords(context: UpkeepContext, keptMs: number): AsyncGenerator<void, void, void> {
   const { clock, stores } = context;
   const before = clock.now() - keptMs;
   const forgetting = [
-    () => stores.idempotency.forget(before, AT_ONCE),
-    // After the request ids, so that none is left that would bring a run back.
-    () => stores.removals.forget(before, AT_ONCE),
-    () => stores.deadLetters.forget({ before, most: MAX_DEAD_LETTERS, limit: AT_ONCE }),
+    () => stores.idempotency.forget(before, BATCH_SIZE),
+    // After the request ids: a repeat of a request id must still find that its run was removed.
+    () => stores.removals.forget(before, BATCH_SIZE),
+    () => stores.deadLetters.forget({ before, most: MAX_DEAD_LETTERS, limit: BATCH_SIZE }),
   ];
   for (const forget of forgetting) {
     do yield;
-    while ((await forget()) >= AT_ONCE);
+    while ((await forget()) >= BATCH_SIZE);
   }
   await stores.identity.forgetExpired(before);
   for (let at = await stores.agentEvents.nextAgent(""); at !== undefined; at = await stores.agentEvents.nextAgent(at)) {
@@ -41,12 +44,13 @@ export async function* pruneRecords(context: UpkeepContext, keptMs: number): Asy
 }
 
 /**
- * A member enters and leaves once each, so its commands come again only while the run that owes them has not been saved
- * since: those of a day ago are repeats of nobody. A group without a command has been idle for as long.
+ * Deletes answered commands of groups, and idle groups. A member enters and leaves once each, so its command is repeated only
+ * until the run that owes it is saved: a command that is older than `before` is repeated no more. A group without commands has
+ * been idle since `before`.
  */
 async function* pruneGroups({ stores }: UpkeepContext, before: number): AsyncGenerator<void, void, void> {
   for (let after = ""; ;) {
-    const page = await stores.retention.pageGroups(after, GROUPS_AT_ONCE);
+    const page = await stores.retention.pageGroups(after, GROUP_BATCH_SIZE);
     await Promise.all(
       page.map(async (group) => {
         await stores.inbox.forgetAnswered(group.groupId, before);
@@ -54,24 +58,24 @@ async function* pruneGroups({ stores }: UpkeepContext, before: number): AsyncGen
       }),
     );
     yield;
-    if (page.length < GROUPS_AT_ONCE) return;
+    if (page.length < GROUP_BATCH_SIZE) return;
     after = page.at(-1)!.groupId;
   }
 }
 
-/** Commands to runs that were removed: nobody answers them, and the owner of the shard would look at them for ever. */
+/** Deletes commands to runs that were removed: no actor answers them, and the owner of the shard would read them with every sweep. */
 export async function* pruneStrayCommands(context: UpkeepContext, shard: number): AsyncGenerator<void, void, void> {
   const { clock, stores } = context;
-  for (let after = BEFORE_RUNS; ;) {
-    const page: readonly RootId[] = await stores.inbox.pageRoots(shard, after, AT_ONCE);
-    for (const runId of page.filter((rootId): rootId is RunId => rootId.startsWith(BEFORE_RUNS))) {
+  for (let after = RUN_PREFIX; ;) {
+    const page: readonly RootId[] = await stores.inbox.pageRoots(shard, after, BATCH_SIZE);
+    for (const runId of page.filter((rootId): rootId is RunId => rootId.startsWith(RUN_PREFIX))) {
       if ((await stores.aggregates.loadHead(runId)) !== undefined) continue;
       const commands = await stores.inbox.pending(runId);
-      if (commands.some(({ storedAt }) => storedAt > clock.now() - STRAY_MS)) continue;
+      if (commands.some(({ storedAt }) => storedAt > clock.now() - STRAY_COMMAND_MS)) continue;
       await stores.removeRun({ runId, jobIds: [], stepRunIds: [], approvalIds: [] });
       yield;
     }
-    if (page.length < AT_ONCE) return;
+    if (page.length < BATCH_SIZE) return;
     after = page.at(-1)!;
   }
 }

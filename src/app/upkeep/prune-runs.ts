@@ -1,4 +1,4 @@
-/** One look of retention at all runs of some pipelines, in small pieces. */
+/** One pass of the retention pruner over the runs of some pipelines, in small pieces. */
 import type { StepState } from "../../../actors/step/state.ts";
 import type { PipelineId, ProjectId, StepRunId } from "../../domain/ids.ts";
 import {
@@ -12,49 +12,54 @@ import {
   type RunKey,
 } from "../../domain/retention.ts";
 import type { KeptRun } from "../../stores/ports/retention.ts";
-import { dropArtifacts } from "../content/artifact-pruner.ts";
+import { deleteArtifactsOfRun } from "../content/artifact-pruner.ts";
 import type { UpkeepContext } from "./context.ts";
 import { removeRun } from "../runs/remove-run.ts";
 import { rulesOf } from "./retention.ts";
-import { neededBy, retriedBy } from "../runs/succession.ts";
+import { sealSuccession, findRerun } from "../runs/succession.ts";
 
 export interface RunPruning {
   readonly rules: RetentionRules;
-  /** Each pipeline is looked at by one node. */
+  /** True for a pipeline that this node prunes; each pipeline has one node. */
   readonly isMine: (pipelineId: PipelineId) => boolean;
-  readonly onSwept: (part: KeptPart) => void;
-  /** Told, for each pipeline, when the oldest of its runs was created that is still there. */
+  /** Called for each part of a run that was deleted. */
+  readonly onPruned: (part: KeptPart) => void;
+  /** Called for each pipeline with the creation time of its oldest remaining run, Unix milliseconds. */
   readonly onOldest: (createdAt: number) => void;
 }
 
-const PAGE = 64;
-/** So many at once share the syncs of an embedded store, and the round trips to another one. */
-const AT_ONCE = 16;
-/** A pipeline that was deleted leaves its runs for as long as somebody may still look for their end, at most. */
+const PAGE_SIZE = 64;
+/** Runs that are pruned at the same time: they share the disk syncs of SQLite, and the round trips to MongoDB. */
+const CONCURRENCY = 16;
+/** Runs of a deleted pipeline are kept for a day at most, so that users can still see how they ended. */
 const DELETED_PIPELINE_MS = 86_400_000;
 
-/** Yields after each piece of work, so that the caller may rest or end it; what is left is found by the next look. */
-export async function* pruneRuns(context: UpkeepContext, sweep: RunPruning): AsyncGenerator<void, void, void> {
+/** Yields after each piece of work, so that the caller may pause or stop; the next pass finds what is left. */
+export async function* pruneRuns(context: UpkeepContext, pruning: RunPruning): AsyncGenerator<void, void, void> {
   const { pipelines, retention } = context.stores;
   const projects = new Map((await pipelines.listProjects()).map((project) => [project.projectId, project]));
-  const ofProject = new Map<string, RunKey | null>();
+  const oldestKeptByProject = new Map<string, RunKey | null>();
 
   for (let at = await retention.nextPipeline(""); at !== undefined; at = await retention.nextPipeline(at)) {
     yield;
-    if (!sweep.isMine(at)) continue;
-    const newest = await retention.newestBut(0, { pipelineId: at });
+    if (!pruning.isMine(at)) continue;
+    const newest = await retention.nthNewest(0, { pipelineId: at });
     if (newest === undefined) continue;
     const isDeleted = (await pipelines.find(at)) === undefined;
-    const rules = rulesOf(projects.get(newest.projectId), sweep.rules);
+    const rules = rulesOf(projects.get(newest.projectId), pruning.rules);
     for (const part of KEPT_PARTS) {
-      const bound = isDeleted && part === "runs" ? shortened(rules.runs) : rules[part];
-      const limits = await limitsOf(context, part, bound, { pipelineId: at, projectId: newest.projectId, ofProject });
-      // Lists of pipelines show how the newest run is.
+      const bound = isDeleted && part === "runs" ? boundForDeletedPipeline(rules.runs) : rules[part];
+      const limits = await limitsOf(context, part, bound, {
+        pipelineId: at,
+        projectId: newest.projectId,
+        oldestKeptByProject,
+      });
+      // The newest run of a pipeline stays: lists of pipelines show its status.
       const kept = isDeleted || part !== "runs" ? null : newest.runId;
-      yield* prunePart(context, sweep, { pipelineId: at, part, limits, kept });
+      yield* prunePart(context, pruning, { pipelineId: at, part, limits, kept });
     }
     const [oldest] = await retention.pageRuns(at, "runs", { upTo: newest.createdAt, after: null, limit: 1 });
-    if (oldest !== undefined) sweep.onOldest(oldest.createdAt);
+    if (oldest !== undefined) pruning.onOldest(oldest.createdAt);
   }
 }
 
@@ -62,13 +67,13 @@ interface PartPruning {
   readonly pipelineId: PipelineId;
   readonly part: KeptPart;
   readonly limits: Limits;
-  /** The run that stays in any case. */
+  /** The run that is kept in any case; null for none. */
   readonly kept: string | null;
 }
 
 async function* prunePart(
   context: UpkeepContext,
-  sweep: RunPruning,
+  pruning: RunPruning,
   { pipelineId, part, limits, kept }: PartPruning,
 ): AsyncGenerator<void, void, void> {
   const now = context.clock.now();
@@ -78,24 +83,26 @@ async function* prunePart(
     const page: readonly KeptRun[] = await context.stores.retention.pageRuns(pipelineId, part, {
       upTo,
       after,
-      limit: PAGE,
+      limit: PAGE_SIZE,
     });
-    const going = page.filter((run) => run.runId !== kept && isBeyond(run, limits, now));
-    for (let first = 0; first < going.length; first += AT_ONCE) {
-      const gone = await Promise.all(going.slice(first, first + AT_ONCE).map((run) => TAKE[part](context, run)));
-      for (const isGone of gone) if (isGone) sweep.onSwept(part);
+    const due = page.filter((run) => run.runId !== kept && isBeyond(run, limits, now));
+    for (let first = 0; first < due.length; first += CONCURRENCY) {
+      const deleted = await Promise.all(
+        due.slice(first, first + CONCURRENCY).map((run) => DELETE_PART[part](context, run)),
+      );
+      for (const isDeleted of deleted) if (isDeleted) pruning.onPruned(part);
       yield;
     }
-    if (page.length < PAGE) return;
+    if (page.length < PAGE_SIZE) return;
     after = page.at(-1)!;
     yield;
   }
 }
 
-/** Each answers whether the part is gone: a newer attempt may need it. All may be repeated after any cut. */
-const TAKE: Record<KeptPart, (context: UpkeepContext, run: KeptRun) => Promise<boolean>> = {
+/** Deletes one part of a run, and answers whether it did: a rerun may still need the part. Idempotent. */
+const DELETE_PART: Record<KeptPart, (context: UpkeepContext, run: KeptRun) => Promise<boolean>> = {
   runs: async (context, { runId, origin }) => {
-    if ((await neededBy(context, { rootId: runId, origin })) !== null) return false;
+    if ((await sealSuccession(context, { rootId: runId, origin })) !== null) return false;
     const aggregate = await context.stores.aggregates.load(runId);
     if (aggregate !== undefined) await removeRun(context, aggregate);
     return aggregate !== undefined;
@@ -104,19 +111,19 @@ const TAKE: Record<KeptPart, (context: UpkeepContext, run: KeptRun) => Promise<b
     const { aggregates, retention } = context.stores;
     if (await isReused(context, "logs", { runId, origin })) return false;
     const aggregate = await aggregates.load(runId);
-    const ran = (aggregate?.actors ?? []).filter(
+    const ownSteps = (aggregate?.actors ?? []).filter(
       ({ kind, state }) => kind === "step" && (state as StepState).reusedFrom === null,
     );
     await retention.dropLogs(
       runId,
-      ran.map(({ id }) => id as StepRunId),
+      ownSteps.map(({ id }) => id as StepRunId),
     );
     return true;
   },
   artifacts: async (context, { runId, origin }) => {
     const { stores } = context;
     if (await isReused(context, "artifacts", { runId, origin })) return false;
-    await dropArtifacts(stores, runId);
+    await deleteArtifactsOfRun(stores, runId);
     await stores.retention.noteNoArtifacts(runId);
     return true;
   },
@@ -126,36 +133,36 @@ const TAKE: Record<KeptPart, (context: UpkeepContext, run: KeptRun) => Promise<b
   },
 };
 
-/** Steps that a newer attempt has not run again show what this one has left. */
+/** True when a rerun exists that still shows this part of the run: its reused steps have the logs and artifacts of this run. */
 async function isReused(
   context: UpkeepContext,
   part: "logs" | "artifacts",
   { runId, origin }: Pick<KeptRun, "runId" | "origin">,
 ): Promise<boolean> {
-  const successor = await retriedBy(context, { rootId: runId, origin, final: true });
+  const successor = await findRerun(context, { rootId: runId, origin, final: true });
   return successor !== null && (await context.stores.retention.dropped(successor))?.[part] === false;
 }
 
-interface Place {
+interface PipelinePlace {
   readonly pipelineId: PipelineId;
   readonly projectId: ProjectId;
-  /** What was found for a project within this look, by part. */
-  readonly ofProject: Map<string, RunKey | null>;
+  /** The oldest run to keep in each project, by part and project; read once for each pass. */
+  readonly oldestKeptByProject: Map<string, RunKey | null>;
 }
 
 async function limitsOf(
   { stores }: UpkeepContext,
   part: KeptPart,
   { ageMs, perPipeline, perProject }: Bound,
-  { pipelineId, projectId, ofProject }: Place,
+  { pipelineId, projectId, oldestKeptByProject }: PipelinePlace,
 ): Promise<Limits> {
-  const oldestOf = async (count: number | null, of: Parameters<typeof stores.retention.newestBut>[1]) =>
-    count === null ? null : ((await stores.retention.newestBut(count - 1, of)) ?? null);
+  const oldestOf = async (count: number | null, of: Parameters<typeof stores.retention.nthNewest>[1]) =>
+    count === null ? null : ((await stores.retention.nthNewest(count - 1, of)) ?? null);
   const key = `${part}/${projectId}`;
-  if (!ofProject.has(key)) ofProject.set(key, await oldestOf(perProject, { projectId }));
-  return { ageMs, oldestKept: [await oldestOf(perPipeline, { pipelineId }), ofProject.get(key)!] };
+  if (!oldestKeptByProject.has(key)) oldestKeptByProject.set(key, await oldestOf(perProject, { projectId }));
+  return { ageMs, oldestKept: [await oldestOf(perPipeline, { pipelineId }), oldestKeptByProject.get(key)!] };
 }
 
-function shortened(bound: Bound): Bound {
+function boundForDeletedPipeline(bound: Bound): Bound {
   return { ...bound, ageMs: Math.min(bound.ageMs ?? DELETED_PIPELINE_MS, DELETED_PIPELINE_MS) };
 }

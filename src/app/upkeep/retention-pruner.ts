@@ -1,6 +1,6 @@
 /**
- * The sweeper of retention, on every worker: the owner of a shard looks at the pipelines that hash to it. It remembers
- * nothing that matters: whatever it was cut off in, the next look of whoever owns the shard then goes on.
+ * The retention pruner, on every worker: the owner of a shard prunes the pipelines that hash to the shard. The pruner keeps no
+ * state that matters: when a pass is cut off, the next pass of the shard's owner continues.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { shardOf } from "../../../queues/shard-map.ts";
@@ -9,21 +9,21 @@ import type { UpkeepContext } from "./context.ts";
 import { finishRemovals, pruneRecords, pruneStrayCommands } from "./prune-records.ts";
 import { pruneRuns } from "./prune-runs.ts";
 
-/** Between the end of one look at everything and the next. */
+/** Between the end of one pass and the start of the next. */
 const INTERVAL_MS = 10_000;
-/** The same as long as no shard is owned: what is too old by the rules of this start goes soon. */
-const SOON_MS = 1_000;
-/** The same for what is of no run, at most. */
+/** The same until this worker has owned a shard: rules that changed with a restart apply soon. */
+const FIRST_INTERVAL_MS = 1_000;
+/** The longest time between two passes over records that belong to no run. */
 const RECORDS_INTERVAL_MS = 600_000;
-/** It works at least so long at a time, and then rests as long: the slower the store answers, the less it asks. */
+/** After this much work the pruner rests for as long as it worked: the slower the store answers, the less the pruner asks of it. */
 const BURST_MS = 50;
-/** What is of no pipeline belongs to the owner of this shard. */
+/** The owner of this shard prunes the records that belong to no pipeline. */
 const SHARD_OF_RECORDS = 0;
 
 export interface PruneFigures {
-  /** Since the start of the process. */
+  /** Deleted parts since the start of the process. */
   readonly swept: Record<KeptPart, number>;
-  /** When the oldest run was created that the last look has seen, Unix milliseconds; null when it has seen none. */
+  /** When the oldest run of the last pass was created, Unix milliseconds; null when there was no run. */
   oldestRunAt: number | null;
 }
 
@@ -34,7 +34,7 @@ export class RetentionPruner {
   readonly #owned: () => readonly number[];
   readonly #ended = new AbortController();
   #working: Promise<void> = Promise.resolve();
-  #hasLooked = false;
+  #hasOwnedShard = false;
   /** By the monotonic clock. */
   #recordsDueAt = Number.NEGATIVE_INFINITY;
 
@@ -55,21 +55,21 @@ export class RetentionPruner {
 
   async #work(): Promise<void> {
     const { log } = this.#context;
-    while (await this.#rest(this.#hasLooked ? INTERVAL_MS : SOON_MS)) {
-      this.#hasLooked ||= this.#owned().length > 0;
+    while (await this.#rest(this.#hasOwnedShard ? INTERVAL_MS : FIRST_INTERVAL_MS)) {
+      this.#hasOwnedShard ||= this.#owned().length > 0;
       const before = { ...this.figures.swept };
       try {
-        await this.#burst(this.#look());
+        await this.#burst(this.#pass());
       } catch (error) {
-        log.warn({ error: String(error) }, "what is too old could not be removed; the next look follows");
+        log.warn({ error: String(error) }, "what is too old could not be deleted; the next pass tries again");
       }
       const { swept } = this.figures;
       const now = Object.fromEntries(KEPT_PARTS.map((part) => [part, swept[part] - before[part]]));
-      log.debug(now, "a look of retention is over");
+      log.debug(now, "a pass of the retention pruner has ended");
     }
   }
 
-  async *#look(): AsyncGenerator<void, void, void> {
+  async *#pass(): AsyncGenerator<void, void, void> {
     const context = this.#context;
     const { rules } = this.#retention;
     let oldest: number | null = null;
@@ -77,15 +77,15 @@ export class RetentionPruner {
     yield* pruneRuns(context, {
       rules,
       isMine: (pipelineId) => this.#owns(shardOf(pipelineId, context.shards)),
-      onSwept: (part) => void this.figures.swept[part]++,
+      onPruned: (part) => void this.figures.swept[part]++,
       onOldest: (createdAt) => (oldest = Math.min(oldest ?? createdAt, createdAt)),
     });
     this.figures.oldestRunAt = oldest;
     for (const shard of this.#owned()) yield* pruneStrayCommands(context, shard);
-    if (this.#owns(SHARD_OF_RECORDS)) yield* this.#lookAtRecords();
+    if (this.#owns(SHARD_OF_RECORDS)) yield* this.#pruneRecordsWhenDue();
   }
 
-  async *#lookAtRecords(): AsyncGenerator<void, void, void> {
+  async *#pruneRecordsWhenDue(): AsyncGenerator<void, void, void> {
     const { recordsMs } = this.#retention;
     const now = this.#context.clock.monotonic();
     if (now < this.#recordsDueAt) return;
@@ -104,7 +104,7 @@ export class RetentionPruner {
     }
   }
 
-  /** False once it is stopped. */
+  /** Sleeps. False when the pruner was stopped. */
   async #rest(ms: number): Promise<boolean> {
     const { signal } = this.#ended;
     await sleep(ms, undefined, { signal }).catch(() => {});

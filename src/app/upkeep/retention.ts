@@ -1,4 +1,4 @@
-/** The rules of retention, as administrators read and set them for a project. */
+/** The retention rules of a project, which administrators read and set. */
 import { z } from "zod";
 import { MillraceError } from "../../domain/errors.ts";
 import type { ProjectId } from "../../domain/ids.ts";
@@ -6,6 +6,7 @@ import { type Bound, KEPT_PARTS, type KeptPart, type RetentionRules } from "../.
 import { formatAge, MAX_KEPT_RUNS, parseAge } from "../../domain/retention-text.ts";
 import type { Project } from "../../stores/ports/pipelines.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
+import type { WithStores } from "../context.ts";
 import type { ClusterContext } from "./cluster.ts";
 
 const age = z.string().transform((text, check): number => {
@@ -23,7 +24,7 @@ const bound = z
   })
   .transform(({ age: ageMs, ...counts }): Bound => ({ ageMs, ...counts }));
 
-/** A part that is left out is kept as the installation keeps it; `null` in a part bounds nothing. */
+/** A part that is absent has the bounds of the installation; `null` in a part means no bound. */
 export const retentionBody = z.strictObject({
   runs: bound.optional(),
   logs: bound.optional(),
@@ -32,11 +33,13 @@ export const retentionBody = z.strictObject({
 });
 
 interface BoundView {
-  /** A duration since the end of the run. */
+  /** A duration since the end of the run, such as `90d`. */
   readonly age: string | null;
   readonly perPipeline: number | null;
   readonly perProject: number | null;
 }
+
+type RulesContext = Pick<ClusterContext, "log" | "retention"> & WithStores<"pipelines">;
 
 export interface RetentionView extends Readonly<Record<KeptPart, BoundView>> {
   readonly projectId: ProjectId;
@@ -44,9 +47,9 @@ export interface RetentionView extends Readonly<Record<KeptPart, BoundView>> {
   readonly own: readonly KeptPart[];
 }
 
-/** The bounds that hold for the project. Throws `not_found`. */
+/** The bounds that apply to the project. Throws `not_found`. */
 export async function getRetention(
-  context: ClusterContext,
+  context: RulesContext,
   caller: Caller,
   { projectId }: { readonly projectId: ProjectId },
 ): Promise<RetentionView> {
@@ -56,9 +59,9 @@ export async function getRetention(
   return view(context, project);
 }
 
-/** Replaces the project's own bounds; they count from the next look of the sweeper on. Throws `not_found`. */
+/** Replaces the project's own bounds, which apply from the next pass of the pruner on. Throws `not_found`. */
 export async function setRetention(
-  context: ClusterContext,
+  context: RulesContext,
   caller: Caller,
   { projectId, body }: { readonly projectId: ProjectId; readonly body: z.output<typeof retentionBody> },
 ): Promise<RetentionView> {
@@ -69,12 +72,12 @@ export async function setRetention(
   return getRetention(context, caller, { projectId });
 }
 
-/** Those of the project, part by part, and else those of the installation. */
+/** The rules of the project, with those of the installation for each part that the project leaves out. */
 export function rulesOf(project: Pick<Project, "retention"> | undefined, rules: RetentionRules): RetentionRules {
   return { ...rules, ...project?.retention };
 }
 
-function view({ retention }: ClusterContext, project: Project): RetentionView {
+function view({ retention }: Pick<ClusterContext, "retention">, project: Project): RetentionView {
   const rules = rulesOf(project, retention.rules);
   const shown = (part: KeptPart): BoundView => {
     const { ageMs, ...counts } = rules[part];

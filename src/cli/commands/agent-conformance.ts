@@ -1,6 +1,6 @@
 /**
- * `millrace agent-conformance`: puts any agent that speaks agent.v1 through its cases, against a control plane of its own
- * behind a network that it can cut. Leaves nothing behind.
+ * `millrace agent-conformance`: tests any agent that speaks agent.v1, on a temporary control plane behind a network that the
+ * suite can cut. Leaves nothing behind.
  */
 import { closeSync, openSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -27,19 +27,23 @@ import { EXIT } from "../exit-codes.ts";
 import { createLogger } from "../logging.ts";
 import { paintFor } from "../screen.ts";
 
-/** Without the first case there is no agent to put through the others. */
-const [HELLO, ...CASES] = [...STEP_CASES, ...FAULT_CASES];
+/** The first case waits until the agent has registered. When it fails, there is no agent to test. */
+const [REGISTRATION_CASE, ...CASES] = [...STEP_CASES, ...FAULT_CASES];
+/** The end of the agent's output that is shown after a failure. */
 const SHOWN_BYTES = 4_000;
 
 export interface AgentConformanceOptions {
   readonly address: string;
   readonly mode: "push" | "pull";
-  /** Cases whose name holds this text alone. */
+  /** Run only the cases whose names contain this text. */
   readonly only?: string;
   readonly json?: boolean;
 }
 
-/** `argv`: the program of the agent with its arguments; none when somebody else starts it. Answers 0 when all cases pass. */
+/**
+ * Runs the cases and resolves with 0 when none fails. `argv` is the agent's program with its arguments; when it is empty,
+ * the user starts the agent.
+ */
 export async function agentConformance(
   argv: readonly string[],
   options: AgentConformanceOptions,
@@ -51,19 +55,23 @@ export async function agentConformance(
   const log = createLogger("warn", join(folder, "control-plane.log"));
   const teardown = new Teardown(log);
   try {
-    const plane = await startPlane(folder, log, signal);
-    teardown.add("the control plane", () => plane.stop());
-    const { bench, output } = await openBench(plane, { folder, address, argv, options, signal }, teardown);
-    return await work(bench, options, output);
+    const node = await startPrivateNode(folder, log, signal);
+    teardown.add("the control plane", () => node.stop());
+    const { bench, output } = await openBench(node, { folder, address, argv, options, signal }, teardown);
+    return await runCases(bench, options, output);
   } finally {
     await teardown.end();
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
-function startPlane(dataDir: string, log: ReturnType<typeof createLogger>, signal: AbortSignal): Promise<StartedNode> {
+function startPrivateNode(
+  dataDir: string,
+  log: ReturnType<typeof createLogger>,
+  signal: AbortSignal,
+): Promise<StartedNode> {
   const free = "127.0.0.1:0";
-  // Nothing of an installation that the environment describes may be touched.
+  // The settings of the environment are not used: they may describe a real installation.
   const config = readSettings(() =>
     readNodeConfig({
       MILLRACE_HTTP_ADDRESS: free,
@@ -75,7 +83,7 @@ function startPlane(dataDir: string, log: ReturnType<typeof createLogger>, signa
   return startNode(config, { dataDir, log, onReady: () => {}, signal });
 }
 
-interface Setting {
+interface BenchOptions {
   readonly folder: string;
   readonly address: Address;
   readonly argv: readonly string[];
@@ -83,10 +91,10 @@ interface Setting {
   readonly signal: AbortSignal;
 }
 
-/** `output`: the file with what the agent prints. */
+/** `output` is the path of the file with the agent's output. */
 async function openBench(
   { context, grpc }: StartedNode,
-  { folder, address, argv, options, signal }: Setting,
+  { folder, address, argv, options, signal }: BenchOptions,
   teardown: Teardown,
 ): Promise<{ readonly bench: Bench; readonly output: string }> {
   const administrator = await context.stores.identity.findUserByName(ADMINISTRATOR);
@@ -122,15 +130,15 @@ async function openBench(
   return { bench: new Bench({ context, caller, network, command, mode: options.mode, signal }), output };
 }
 
-async function work(bench: Bench, { only, json, mode }: AgentConformanceOptions, output: string): Promise<number> {
+async function runCases(bench: Bench, { only, json, mode }: AgentConformanceOptions, output: string): Promise<number> {
   const paint = paintFor(process.stdout);
   const outcomes: CaseOutcome[] = [];
-  const wanted = CASES.filter(({ name }) => only === undefined || name.includes(only));
-  for (const one of [HELLO!, ...wanted]) {
+  const selected = CASES.filter(({ name }) => only === undefined || name.includes(only));
+  for (const one of [REGISTRATION_CASE!, ...selected]) {
     const outcome = await outcomeOf(one, bench, mode);
     outcomes.push(outcome);
     if (json !== true) process.stdout.write(`${caseLine(paint, outcome)}\n`);
-    if (one === HELLO && outcome.outcome === "failed") break;
+    if (one === REGISTRATION_CASE && outcome.outcome === "failed") break;
   }
   const report = reportOf(outcomes);
   const { passed, failed, skipped } = report;
@@ -138,14 +146,14 @@ async function work(bench: Bench, { only, json, mode }: AgentConformanceOptions,
   else process.stdout.write(`${passed} passed, ${failed} failed, ${skipped} skipped\n`);
   if (failed === 0) return EXIT.ok;
   const printed = bench.command === null ? "" : await readFile(output, "utf8");
-  if (printed !== "") process.stderr.write(`The agent has printed, at the end:\n${printed.slice(-SHOWN_BYTES)}\n`);
+  if (printed !== "") process.stderr.write(`The end of the agent's output:\n${printed.slice(-SHOWN_BYTES)}\n`);
   return EXIT.failure;
 }
 
 async function outcomeOf({ name, needs, run }: ConformanceCase, bench: Bench, mode: string): Promise<CaseOutcome> {
   if (needs === "push" && mode === "pull") return { name, outcome: "skipped", detail: "the agent pulls", ms: 0 };
   if (needs === "command" && bench.command === null) {
-    return { name, outcome: "skipped", detail: "the suite has not started the agent", ms: 0 };
+    return { name, outcome: "skipped", detail: "the suite did not start the agent", ms: 0 };
   }
   const startedAt = performance.now();
   const ended = (outcome: CaseOutcome["outcome"], detail: string): CaseOutcome => ({

@@ -1,4 +1,4 @@
-/** `millrace agent`: an agent on this machine, until it is asked to end. */
+/** `millrace agent`: an agent on this machine, which runs until a signal ends it. */
 import { readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type AgentVariables, readAgentConfigFile } from "../../agent-config-file.ts";
@@ -13,9 +13,9 @@ import { reachableAddress } from "../../node/listen.ts";
 import { createLogger } from "../logging.ts";
 import { packageVersion } from "../../node/package-root.ts";
 
-const ORPHAN_MS = 2_000;
-/** After the drain, and after a wish to end at once: beyond it the process ends by force. */
-const ENDING_MS = 20_000;
+const ORPHAN_EXIT_MS = 2_000;
+/** After the drain, or after a second signal, the process ends by force when the shutdown takes longer than this. */
+const SHUTDOWN_MS = 20_000;
 const READABLE_BY_ALL = 0o004;
 
 export interface AgentOptions {
@@ -36,7 +36,7 @@ export interface AgentOptions {
   readonly minFreeDisk?: string;
   readonly logBuffer?: string;
   readonly pluginCache?: string;
-  /** Hangs on the process that holds the other end of stdin. */
+  /** Set when another process starts the agent: the agent ends when that process closes the pipe to its stdin. */
   readonly lifeline?: boolean;
 }
 
@@ -59,12 +59,13 @@ const VARIABLES = {
 } as const satisfies Partial<Record<keyof AgentOptions, string>>;
 
 /**
- * Rejects with the reason of `signal` after the drain, or with why the agent cannot work. `urgent` ends the drain at once.
+ * Runs the agent. Rejects with the reason of `signal` after the drain, or with the reason why the agent cannot work.
+ * `urgent` ends the drain at once. With `printConfig`, prints the settings and resolves with 0.
  */
 export async function agent(options: AgentOptions, signal: AbortSignal, urgent: AbortSignal): Promise<number> {
   const { config, warning } = readSettings(() => readConfig(options));
   if (options.printConfig === true) {
-    process.stdout.write(`${JSON.stringify(shown(config), null, 2)}\n`);
+    process.stdout.write(`${JSON.stringify(withoutSecrets(config), null, 2)}\n`);
     return EXIT.ok;
   }
   const log = createLogger(config.logLevel ?? "info");
@@ -72,17 +73,17 @@ export async function agent(options: AgentOptions, signal: AbortSignal, urgent: 
   const orphaned = new AbortController();
   if (options.lifeline === true) {
     watchStdin(() => {
-      log.warn({}, "the process that started this agent is gone");
+      log.warn({}, "the process that started this agent has ended");
       orphaned.abort();
-      setTimeout(() => process.exit(EXIT.failure), ORPHAN_MS).unref();
+      setTimeout(() => process.exit(EXIT.failure), ORPHAN_EXIT_MS).unref();
     });
   }
   const ending = AbortSignal.any([signal, orphaned.signal]);
-  // A local installation that ends takes its steps with it; they run again when it is started again.
+  // When a local installation ends, its steps end at once. Their jobs run again when it is started again.
   const drainTimeoutMs = options.lifeline === true ? 0 : config.drainTimeoutMs;
-  const giveUpAfter = (ms: number) => setTimeout(() => process.exit(EXIT.failure), ms).unref();
-  ending.addEventListener("abort", () => giveUpAfter(drainTimeoutMs + ENDING_MS));
-  urgent.addEventListener("abort", () => giveUpAfter(ENDING_MS));
+  const exitAfter = (ms: number) => setTimeout(() => process.exit(EXIT.failure), ms).unref();
+  ending.addEventListener("abort", () => exitAfter(drainTimeoutMs + SHUTDOWN_MS));
+  urgent.addEventListener("abort", () => exitAfter(SHUTDOWN_MS));
   await runAgent(
     {
       address: reachableAddress(config.gateway),
@@ -117,7 +118,7 @@ function tlsOf({ caFile, clientCertificate }: AgentConfig) {
   };
 }
 
-/** Flags win over the environment, and that over the config file. */
+/** Flags take precedence over the environment, and the environment over the config file. */
 function readConfig(options: AgentOptions): { readonly config: AgentConfig; readonly warning: string | undefined } {
   const environment = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== ""));
   const file = options.config ?? environment["MILLRACE_AGENT_CONFIG"];
@@ -150,8 +151,8 @@ function dataDirOf({ dataDir }: AgentConfig): string {
   return resolve(dataDir ?? join(defaultDataDir(), "agent"));
 }
 
-/** What may be shown to whoever asks. */
-function shown(config: AgentConfig): object {
+/** The settings for `--print-config`, without the registration token. */
+function withoutSecrets(config: AgentConfig): object {
   const registrationToken = config.registrationToken === null ? null : "(set)";
   return { ...config, registrationToken, gateway: reachableAddress(config.gateway), dataDir: dataDirOf(config) };
 }

@@ -1,4 +1,4 @@
-/** `millrace backup`: a copy of an embedded installation in one file, made while it works. */
+/** `millrace backup`: copies an embedded installation into one file, also while it runs. */
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { open, readFile, rename, rm } from "node:fs/promises";
@@ -17,17 +17,20 @@ export interface BackupOptions {
 }
 
 /**
- * Writes `file`, for this user alone, and answers the exit status. Rejects with `not_found` without a store, with
- * `already_exists` when the file is there, with `unavailable` when it cannot be written; then nothing is left behind.
+ * Writes `file`, which only this user can read, and resolves with the exit status. Rejects with `not_found` without a store,
+ * with `already_exists` when the file exists, and with `unavailable` when it cannot be written. A rejection leaves no file.
  */
 export async function backup(file: string, options: BackupOptions, signal: AbortSignal): Promise<number> {
   const dataDir = embeddedDataDir(options.dataDir);
   const [store, target] = [storeFile(dataDir), resolve(file)];
   if (!existsSync(store)) {
-    throw new MillraceError("not_found", `there is no store in ${dataDir}: name its data directory with --data-dir`);
+    throw new MillraceError(
+      "not_found",
+      `there is no store in ${dataDir}: give the data directory of the installation with --data-dir`,
+    );
   }
   if (existsSync(target)) {
-    throw new MillraceError("already_exists", `${target} is there already: choose another name, or move it away`);
+    throw new MillraceError("already_exists", `${target} exists already: choose another name, or move it away`);
   }
   const partial = `${target}.${randomUUID()}.partial`;
   try {
@@ -43,7 +46,7 @@ export async function backup(file: string, options: BackupOptions, signal: Abort
     throw error;
   }
   process.stdout.write(
-    `${target} holds all of ${dataDir}, its signing key, master keys and hashed tokens too: keep it secret\n`,
+    `${target} holds the whole installation in ${dataDir}, with its signing key, master keys and hashed tokens: keep it secret\n`,
   );
   return EXIT.ok;
 }
@@ -54,13 +57,13 @@ async function makePrivateFile(path: string): Promise<void> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const folder = dirname(path);
-    throw new MillraceError("unavailable", `no file can be made in ${folder} (${code}): choose another folder`, {
+    throw new MillraceError("unavailable", `cannot create a file in ${folder} (${code}): choose another folder`, {
       cause: error,
     });
   }
 }
 
-/** Null when the installation is given its key by MILLRACE_SIGNING_KEY. */
+/** Null when the key comes from MILLRACE_SIGNING_KEY. */
 async function signingKeyIn(dataDir: string): Promise<string | null> {
   return readFile(signingKeyFile(dataDir), "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return null;
@@ -68,7 +71,7 @@ async function signingKeyIn(dataDir: string): Promise<string | null> {
   });
 }
 
-/** The file itself is on disk with the last commit to it; its name is with its folder. */
+/** Puts the name of the file on disk. SQLite has put its contents there with the last commit. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, "r");
   await handle.sync();

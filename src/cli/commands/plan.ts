@@ -1,4 +1,4 @@
-/** `millrace plan FILE`: what a trigger would make of a definition, on this machine or with a control plane's agents. */
+/** `millrace plan FILE`: a dry run of a definition, on this machine or on a control plane with its agents. */
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { type PlanView, viewPlan } from "../../app/triggering/plan-view.ts";
@@ -21,13 +21,13 @@ import { parseVariables } from "../variables.ts";
 export interface PlanOptions {
   readonly trigger: TriggerContext["kind"];
   readonly ref?: string;
-  /** A file of JSON. */
+  /** The path of a JSON file. */
   readonly payload?: string;
   /** `name=value` texts. */
   readonly var: readonly string[];
   /** Name of the pipeline. */
   readonly pipeline?: string;
-  /** Of standard input. */
+  /** The format of standard input. */
   readonly format?: Format;
   readonly json?: boolean;
   /** URL of a control plane; goes with `pipelineId`. */
@@ -35,36 +35,37 @@ export interface PlanOptions {
   readonly pipelineId?: string;
 }
 
-/** What is asked, apart from the definition. */
-interface Question {
+/** The trigger and variables to plan with. */
+interface PlanRequest {
   readonly trigger: { readonly kind: PlanOptions["trigger"]; readonly ref?: string; readonly payload: Payload };
   readonly variables: Readonly<Record<string, string>>;
 }
 type Payload = TriggerContext["payload"];
 
 /**
- * Answers 1 when the definition or the plan has an error; problems go to stderr, the plan to stdout. With `server` the
- * control plane plans, with its agents, its pipeline's name and default branch, and the token in MILLRACE_TOKEN.
+ * Resolves with 1 when the definition or the plan has an error, else with 0. Problems go to stderr, the plan to stdout. With
+ * `server`, that control plane makes the plan, with its agents and with the name and default branch of its pipeline; the
+ * token is in MILLRACE_TOKEN.
  */
 export async function plan(path: string, options: PlanOptions): Promise<number> {
   const remote = readRemote(options);
-  const question = await readQuestion(options);
+  const request = await readPlanRequest(options);
   const read = await readDefinitionText(path, options.format);
   const { definition, diagnostics } = parseDefinition(read.text, read.format);
   const name = options.pipeline ?? basename(read.file);
   if (definition === undefined) return fail(read, diagnostics);
   let view: PlanView;
   if (remote === null) {
-    const planned = planHere(definition, question, name);
+    const planned = planLocally(definition, request, name);
     if (!planned.ok && planned.fault === "trigger") {
       throw new UsageError(planned.problems.map(({ message }) => `--var: ${message}`).join("\n"));
     }
     if (!planned.ok) return fail(read, [...diagnostics, ...planned.problems.map(asDiagnostic)]);
-    tell(read, [...diagnostics, ...planned.plan.warnings]);
+    printDiagnostics(read, [...diagnostics, ...planned.plan.warnings]);
     view = viewPlan(planned.plan, null);
   } else {
-    tell(read, diagnostics);
-    view = await planThere(remote, read, question);
+    printDiagnostics(read, diagnostics);
+    view = await planRemotely(remote, read, request);
   }
   const { isTTY, columns } = process.stdout;
   const shown =
@@ -75,9 +76,9 @@ export async function plan(path: string, options: PlanOptions): Promise<number> 
   return EXIT.ok;
 }
 
-function planHere(
+function planLocally(
   definition: Definition,
-  { trigger: { kind, ref, payload }, variables }: Question,
+  { trigger: { kind, ref, payload }, variables }: PlanRequest,
   pipelineName: string,
 ): DryRunResult {
   return dryRun({
@@ -97,12 +98,13 @@ interface Remote {
   readonly token: string;
 }
 
-async function planThere(remote: Remote, read: DefinitionText, question: Question): Promise<PlanView> {
+async function planRemotely(remote: Remote, read: DefinitionText, request: PlanRequest): Promise<PlanView> {
   const { ApiClient } = await import("../api-client.ts");
   const api = new ApiClient({ baseUrl: remote.baseUrl, token: () => Promise.resolve(remote.token) });
   const { text, format } = read;
-  const view = await api.plan(remote.pipelineId, { spec: textToSpec(text, format), format, ...question });
-  // Placed in the text that the server would commit, which is none that anybody has before them.
+  const view = await api.plan(remote.pipelineId, { spec: textToSpec(text, format), format, ...request });
+  // The server's lines and columns are those of the text that it would commit. The user does not see that text, so warnings
+  // show pointers.
   const warnings = view.warnings.map(({ message, pointer, code }) => `warning: ${pointer} ${message} [${code}]\n`);
   const unset = view.secrets.filter(({ isSet }) => isSet === false).map(({ name }) => name);
   for (const name of unset) warnings.push(`warning: the secret ${name} is not set for this pipeline or its project\n`);
@@ -113,7 +115,9 @@ async function planThere(remote: Remote, read: DefinitionText, question: Questio
 function readRemote({ server, pipelineId }: PlanOptions): Remote | null {
   if (server === undefined && pipelineId === undefined) return null;
   if (server === undefined || pipelineId === undefined) {
-    throw new UsageError("--server and --pipeline-id go together: which pipeline of which control plane");
+    throw new UsageError(
+      "--server and --pipeline-id must be given together: they name a pipeline and its control plane",
+    );
   }
   if (!URL.canParse(server) || !/^https?:$/.test(new URL(server).protocol)) {
     throw new UsageError(`--server ${server}: must be a URL such as http://127.0.0.1:8080`);
@@ -123,7 +127,7 @@ function readRemote({ server, pipelineId }: PlanOptions): Remote | null {
   return { baseUrl: server.replace(/\/+$/, ""), pipelineId, token };
 }
 
-async function readQuestion({ trigger: kind, ref, payload: file, var: texts }: PlanOptions): Promise<Question> {
+async function readPlanRequest({ trigger: kind, ref, payload: file, var: texts }: PlanOptions): Promise<PlanRequest> {
   const payload = file === undefined ? {} : await readPayload(file);
   return { trigger: { kind, ...(ref === undefined ? {} : { ref }), payload }, variables: parseVariables(texts) };
 }
@@ -140,11 +144,11 @@ async function readPayload(file: string): Promise<Payload> {
 }
 
 function fail(read: DefinitionText, diagnostics: readonly Diagnostic[]): number {
-  tell(read, diagnostics);
+  printDiagnostics(read, diagnostics);
   return EXIT.failure;
 }
 
-function tell({ file, text }: DefinitionText, diagnostics: readonly Diagnostic[]): void {
+function printDiagnostics({ file, text }: DefinitionText, diagnostics: readonly Diagnostic[]): void {
   if (diagnostics.length === 0) return;
   const lines = renderDiagnostics(file, text, diagnostics, paintFor(process.stderr));
   process.stderr.write(`${lines.join("\n")}\n${countProblems(diagnostics)}\n`);

@@ -1,4 +1,4 @@
-/** `millrace plugin`: the package of a plugin's folder, as a file or into the registry of a control plane. */
+/** `millrace plugin`: packs the folder of a plugin into a file, or pushes it to the registry of a control plane. */
 import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import type { PluginManifest } from "../../domain/plugins.ts";
@@ -16,7 +16,7 @@ export interface PushOptions {
   readonly server: string;
 }
 
-/** Writes the package and tells its checksum. Rejects with everything that is wrong with the plugin. */
+/** Writes the package and prints its checksum. Rejects with every problem of the plugin. */
 export async function packPlugin(folder: string, { output }: PackOptions): Promise<number> {
   const { packed, manifest } = await packageOf(folder);
   const file = output ?? `${manifest.name.replaceAll("/", "-")}-${manifest.version}.tar.gz`;
@@ -30,7 +30,7 @@ export async function packPlugin(folder: string, { output }: PackOptions): Promi
   return EXIT.ok;
 }
 
-/** Registers the plugin; its token is in MILLRACE_TOKEN. Rejects with what the control plane answers. */
+/** Registers the plugin with the token in MILLRACE_TOKEN. Rejects with every problem of the plugin, or with the server's error. */
 export async function pushPlugin(folder: string, { server }: PushOptions): Promise<number> {
   if (!URL.canParse(server) || !/^https?:$/.test(new URL(server).protocol)) {
     throw new UsageError(`--server ${server}: must be a URL such as http://127.0.0.1:8080`);

@@ -1,6 +1,6 @@
 /**
- * The command line: commands, their options, and exit statuses (0 ok, 1 failure, 2 usage, 130 after Ctrl-C). What a
- * command needs is loaded with it alone: an agent has no use for a control plane in its memory.
+ * The command line: commands, their options, and exit statuses (0 ok, 1 failure, 2 usage, 130 after Ctrl-C). Each command
+ * is imported only when it runs, so that an agent does not load the control plane into its memory.
  */
 import { Command, CommanderError, Option } from "commander";
 import type { AgentOptions } from "./agent.ts";
@@ -18,7 +18,7 @@ import type { ServeOptions } from "./serve.ts";
 import type { StartOptions } from "./start.ts";
 import type { ValidateOptions } from "./validate.ts";
 
-/** Runs the program with `argv` (without the interpreter and the script) and answers its exit status. */
+/** Runs the program with `argv` (without the interpreter and the script) and resolves with its exit status. */
 export async function runProgram(argv: readonly string[]): Promise<number> {
   let status: number = EXIT.ok;
   const program = buildProgram((answer) => (status = answer));
@@ -27,8 +27,8 @@ export async function runProgram(argv: readonly string[]): Promise<number> {
     return status;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    const answered = error.code === "commander.helpDisplayed" || error.code === "commander.version";
-    return answered ? EXIT.ok : EXIT.usage;
+    const isHelpOrVersion = error.code === "commander.helpDisplayed" || error.code === "commander.version";
+    return isHelpOrVersion ? EXIT.ok : EXIT.usage;
   }
 }
 
@@ -37,14 +37,14 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .description("Runs pipelines on agents: control plane, agent and local runs in one program.")
     .version(packageVersion())
     .exitOverride()
-    .showHelpAfterError("(--help tells more)");
+    .showHelpAfterError("(see --help)");
 
   program
     .command("start")
     .description("run a whole installation on this machine: Redis, control plane, one agent, and a sample pipeline")
-    .option("--once", "end after a run of the sample; exit status 0 when it succeeded")
-    .option("--data-dir <dir>", "where everything is kept (MILLRACE_DATA_DIR)")
-    .option("--new-token", "make and show a further administrator token")
+    .option("--once", "run the sample pipeline once and end; exit status 0 when the run succeeds")
+    .option("--data-dir <dir>", "the directory for all data (MILLRACE_DATA_DIR)")
+    .option("--new-token", "create and show another administrator token")
     .action(async (options: StartOptions) =>
       setStatus(await runCommand(async (signal) => (await import("./start.ts")).start(options, signal))),
     );
@@ -55,14 +55,14 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .argument("<file>", "the definition, YAML or JSON")
     .option("--var <name=value>", "a variable of the run; `checkout` is the current directory", collect, [])
     .option("--verbose", "show every log line")
-    .option("--approve", "give every approval that the run asks for")
+    .option("--approve", "give every approval that the run waits for")
     .action(async (file: string, options: RunOptions) =>
       setStatus(await runCommand(async (signal) => (await import("./run.ts")).run(file, options, signal))),
     );
 
   program
     .command("validate")
-    .description("tell everything that is wrong with definitions; exit status 0 when no file has an error, else 1")
+    .description("show every problem of definitions; exit status 0 when no file has an error, else 1")
     .argument("<files...>", "definitions, YAML or JSON; - for standard input")
     .addOption(stdinFormat())
     .option("--json", "print [{ file, valid, diagnostics }]")
@@ -72,16 +72,18 @@ function buildProgram(setStatus: (status: number) => void): Command {
 
   program
     .command("plan")
-    .description("show what a trigger would make of a definition, and what decided; nothing runs")
+    .description("show which jobs and steps a trigger would run, and why; nothing runs")
     .argument("<file>", "the definition, YAML or JSON; - for standard input")
-    .addOption(new Option("--trigger <kind>", "what starts it").choices(["manual", "cron", "event"]).default("manual"))
+    .addOption(
+      new Option("--trigger <kind>", "the kind of trigger").choices(["manual", "cron", "event"]).default("manual"),
+    )
     .option("--ref <ref>", "`trigger.ref`; default: the variable `ref`, else the default branch of --pipeline-id")
     .option("--payload <file>", "a JSON object whose fields are `trigger.<field>`")
     .option("--var <name=value>", "a variable of the run", collect, [])
     .option("--pipeline <name>", "`pipeline.name`; default: the file's name")
     .addOption(stdinFormat())
-    .option("--json", "print what POST .../plan answers as `detail`")
-    .option("--server <url>", "plan on that control plane, to see its agents; its token is in MILLRACE_TOKEN")
+    .option("--json", "print the `detail` that POST .../plan answers")
+    .option("--server <url>", "plan on this control plane, with its agents; needs a token in MILLRACE_TOKEN")
     .option("--pipeline-id <id>", "the pipeline on that control plane")
     .action(async (file: string, options: PlanOptions) =>
       setStatus(await runCommand(async () => (await import("./plan.ts")).plan(file, options))),
@@ -92,20 +94,20 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .description("print the JSON Schema of definitions, for editors")
     .action(async () => setStatus(await runCommand(async () => (await import("./schema.ts")).schema())));
 
-  const plugin = program.command("plugin").description("packages of plugins");
+  const plugin = program.command("plugin").description("make and register packages of plugins");
   plugin
     .command("pack")
     .description("check a plugin and write its package")
     .argument("<folder>", "the folder with the plugin.yaml")
-    .option("--output <file>", "default: <name>-<version>.tar.gz here")
+    .option("--output <file>", "default: <name>-<version>.tar.gz in the current directory")
     .action(async (folder: string, options: PackOptions) =>
       setStatus(await runCommand(async () => (await import("./plugin.ts")).packPlugin(folder, options))),
     );
   plugin
     .command("push")
-    .description("check a plugin and register it; a version that is there does not change")
+    .description("check a plugin and register it; a version that is registered cannot be changed")
     .argument("<folder>", "the folder with the plugin.yaml")
-    .requiredOption("--server <url>", "the control plane; an administrator's token is in MILLRACE_TOKEN")
+    .requiredOption("--server <url>", "the control plane; needs an administrator's token in MILLRACE_TOKEN")
     .action(async (folder: string, options: PushOptions) =>
       setStatus(await runCommand(async () => (await import("./plugin.ts")).pushPlugin(folder, options))),
     );
@@ -114,47 +116,58 @@ function buildProgram(setStatus: (status: number) => void): Command {
     .command("serve")
     .description("run a node of the control plane until SIGTERM; settings come from the environment")
     .option("--roles <roles>", "edge, gateway and worker, separated by commas; default all (MILLRACE_ROLES)")
-    .option("--data-dir <dir>", "where an embedded Redis and SQLite keep their data (MILLRACE_DATA_DIR)")
+    .option("--data-dir <dir>", "the directory for the data of an embedded Redis and SQLite (MILLRACE_DATA_DIR)")
     .action(async (options: ServeOptions) =>
       setStatus(
-        await runCommand(async (signal) => (await import("./serve.ts")).serve(options, signal), { asked: true }),
+        await runCommand(async (signal) => (await import("./serve.ts")).serve(options, signal), {
+          runsUntilSigterm: true,
+        }),
       ),
     );
 
   program
     .command("agent")
     .description(
-      "run an agent until SIGTERM; settings come from options, the environment and a file, in this order: the first one counts",
+      "run an agent until SIGTERM; settings come from options, then the environment, then a file: the first that sets one counts",
     )
-    .option("--config <file>", "YAML, with these options as keys (MILLRACE_AGENT_CONFIG)")
+    .option("--config <file>", "a YAML file with these options as keys (MILLRACE_AGENT_CONFIG)")
     .option("--gateway <host:port>", "the control plane's gateway (MILLRACE_GATEWAY)")
     .option(
       "--security <kind>",
-      "tls or plaintext; default plaintext to this machine alone (MILLRACE_GATEWAY_SECURITY)",
+      "tls or plaintext; by default plaintext, and only to a gateway on this machine (MILLRACE_GATEWAY_SECURITY)",
     )
-    .option("--ca <file>", "authorities to trust for tls, PEM (MILLRACE_GATEWAY_CA_FILE)")
-    .option("--cert <file>", "certificate to show, PEM (MILLRACE_GATEWAY_CERT_FILE)")
-    .option("--key <file>", "its key, PEM (MILLRACE_GATEWAY_KEY_FILE)")
+    .option("--ca <file>", "the certificate authorities that the agent trusts, PEM (MILLRACE_GATEWAY_CA_FILE)")
+    .option("--cert <file>", "the agent's client certificate, PEM (MILLRACE_GATEWAY_CERT_FILE)")
+    .option("--key <file>", "the key of the client certificate, PEM (MILLRACE_GATEWAY_KEY_FILE)")
     .option("--name <name>", "default: the host's name (MILLRACE_AGENT_NAME)")
-    .option("--slots <n>", "jobs at a time (MILLRACE_AGENT_SLOTS)")
-    .option("--labels <k=v,...>", "what jobs select agents by (MILLRACE_AGENT_LABELS)")
-    .option("--facts <on|off>", "labels os, arch, hostname and cores; default on (MILLRACE_AGENT_FACTS)")
+    .option("--slots <n>", "how many jobs run at a time (MILLRACE_AGENT_SLOTS)")
+    .option("--labels <k=v,...>", "labels by which jobs select this agent (MILLRACE_AGENT_LABELS)")
+    .option(
+      "--facts <on|off>",
+      "whether to add the labels os, arch, hostname and cores; default on (MILLRACE_AGENT_FACTS)",
+    )
     .option("--plugin-dirs <dirs>", "folders with plugins of your own (MILLRACE_AGENT_PLUGIN_DIRS)")
-    .option("--plugin-cache <size>", "disk for plugins that were fetched; default 1GB (MILLRACE_AGENT_PLUGIN_CACHE)")
-    .option("--data-dir <dir>", "workspaces and identity (MILLRACE_DATA_DIR)")
-    .option("--drain-timeout <duration>", "for jobs to end after SIGTERM; default 25s (MILLRACE_AGENT_DRAIN_TIMEOUT)")
+    .option("--plugin-cache <size>", "disk space for fetched plugins; default 1GB (MILLRACE_AGENT_PLUGIN_CACHE)")
+    .option("--data-dir <dir>", "the directory for workspaces and the agent's identity (MILLRACE_DATA_DIR)")
+    .option(
+      "--drain-timeout <duration>",
+      "time for running jobs to end after SIGTERM; default 25s (MILLRACE_AGENT_DRAIN_TIMEOUT)",
+    )
     .option(
       "--min-free-disk <size>",
-      "below it no job begins: 2GB, 5% or 0; default the lesser of 1GiB and 5% (MILLRACE_AGENT_MIN_FREE_DISK)",
+      "below this free disk space no job begins: 2GB, 5% or 0; default the lesser of 1GiB and 5% (MILLRACE_AGENT_MIN_FREE_DISK)",
     )
-    .option("--log-buffer <size>", "disk for log lines that cannot be sent; default 256MiB (MILLRACE_AGENT_LOG_BUFFER)")
+    .option(
+      "--log-buffer <size>",
+      "disk space for log lines that cannot be sent yet; default 256MiB (MILLRACE_AGENT_LOG_BUFFER)",
+    )
     .option("--print-config", "print the settings as JSON, without secrets, and end")
     .addOption(new Option("--lifeline", "end at once when stdin closes").hideHelp())
     .action(async (options: AgentOptions) =>
       setStatus(
         await runCommand(async (signal, urgent) => (await import("./agent.ts")).agent(options, signal, urgent), {
-          asked: true,
-          endsInTime: true,
+          runsUntilSigterm: true,
+          boundsShutdown: true,
         }),
       ),
     );
@@ -162,17 +175,17 @@ function buildProgram(setStatus: (status: number) => void): Command {
   program
     .command("agent-conformance")
     .description(
-      "put any agent of the protocol through its cases, against a control plane of its own; exit status 0 when it passes",
+      "test any agent that speaks the agent protocol, on a temporary control plane; exit status 0 when every case passes",
     )
     .argument("[command...]", "after --: the agent's program and its arguments, started without a shell")
-    .option("--address <host:port>", "where the agent connects to", "127.0.0.1:0")
+    .option("--address <host:port>", "the address that the agent connects to", "127.0.0.1:0")
     .addOption(
-      new Option("--mode <mode>", "push: over Connect; pull: by FetchStepRun")
+      new Option("--mode <mode>", "how the agent receives steps: push over Connect, pull by FetchStepRun")
         .choices(["push", "pull"])
         .default("push"),
     )
-    .option("--only <text>", "only cases whose name holds this text")
-    .option("--json", "print { passed, failed, skipped, cases } when all are over")
+    .option("--only <text>", "run only cases whose name contains this text")
+    .option("--json", "print { passed, failed, skipped, cases } at the end")
     .action(async (command: readonly string[], options: AgentConformanceOptions) =>
       setStatus(
         await runCommand(async (signal) =>
@@ -184,10 +197,10 @@ function buildProgram(setStatus: (status: number) => void): Command {
   program
     .command("backup")
     .description(
-      "copy an installation on SQLite into one new file, also while it works; the file holds the signing key, the " +
-        "master keys, the definitions and the logs, so keep it secret. Redis and agents are not in it, and need not be",
+      "copy an installation on SQLite into one new file, also while it runs; the file holds the signing key, the " +
+        "master keys, the definitions and the logs, so keep it secret. Redis and the agents need no backup",
     )
-    .argument("<file>", "where to; it must not be there yet")
+    .argument("<file>", "the file to write; it must not exist")
     .option("--data-dir <dir>", "the installation (MILLRACE_DATA_DIR)")
     .action(async (file: string, options: BackupOptions) =>
       setStatus(await runCommand(async (signal) => (await import("./backup.ts")).backup(file, options, signal))),
@@ -195,20 +208,20 @@ function buildProgram(setStatus: (status: number) => void): Command {
 
   program
     .command("restore")
-    .description("make an installation on SQLite out of a backup; start it as before afterwards")
-    .argument("<file>", "what `millrace backup` has made")
-    .option("--data-dir <dir>", "where to; nothing may be in it yet (MILLRACE_DATA_DIR)")
+    .description("create an installation on SQLite from a backup; then start it as usual")
+    .argument("<file>", "a file that `millrace backup` has written")
+    .option("--data-dir <dir>", "the directory to fill; it must be empty (MILLRACE_DATA_DIR)")
     .action(async (file: string, options: RestoreOptions) =>
       setStatus(await runCommand(async (signal) => (await import("./restore.ts")).restore(file, options, signal))),
     );
 
   program
     .command("secrets")
-    .description("keep the secrets of an installation")
+    .description("manage the secrets of an installation")
     .command("rotate-key")
     .description(
-      "seal every secret with the newest master key, also while the installation works: the first of " +
-        "MILLRACE_MASTER_KEY, or a new one in the data directory. It may be cut short and repeated",
+      "encrypt every secret with the newest master key, also while the installation runs: the first key of " +
+        "MILLRACE_MASTER_KEY, or a new key in the data directory. It may be interrupted and repeated",
     )
     .option("--data-dir <dir>", "the installation on SQLite (MILLRACE_DATA_DIR)")
     .action(async (options: RotateKeyOptions) =>
@@ -217,12 +230,14 @@ function buildProgram(setStatus: (status: number) => void): Command {
 
   program
     .command("repair")
-    .description("make an installation fit for work whose MongoDB was restored from a dump; no node may run meanwhile")
+    .description(
+      "make an installation consistent after its MongoDB was restored from a dump; no node may run meanwhile",
+    )
     .action(async () => setStatus(await runCommand(async () => (await import("./repair.ts")).repair())));
 
   return program;
 }
 
 const stdinFormat = () =>
-  new Option("--format <format>", "of standard input").choices(["yaml", "json"]).default("yaml");
+  new Option("--format <format>", "the format of standard input").choices(["yaml", "json"]).default("yaml");
 const collect = (value: string, values: readonly string[]) => [...values, value];

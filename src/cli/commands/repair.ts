@@ -1,11 +1,11 @@
-/** `millrace repair`: makes an installation fit for work whose MongoDB was restored from a dump. */
+/** `millrace repair`: makes an installation consistent after its MongoDB was restored from a dump. */
 import { readNodeConfig } from "../../config.ts";
 import { repairStore } from "../../node/repair.ts";
 import { readSettings, UsageError } from "../command-line.ts";
 import { EXIT } from "../exit-codes.ts";
 import { createLogger } from "../logging.ts";
 
-/** Answers the exit status. Rejects with `conflict` while a node lives; safe to repeat. */
+/** Resolves with the exit status. Rejects with `conflict` while a node is live. Safe to repeat. */
 export async function repair(): Promise<number> {
   const config = readSettings(() => readNodeConfig(process.env));
   if (config.mongodb === null) {
@@ -13,7 +13,7 @@ export async function repair(): Promise<number> {
   }
   const { runs, removed } = await repairStore({ ...config, mongodb: config.mongodb }, createLogger("silent"));
   process.stdout.write(
-    `${runs} runs are in order; removed what was later than they are: ${removed.events} events, ` +
+    `${runs} runs are consistent; removed records that were newer than their runs: ${removed.events} events, ` +
       `logs of ${removed.logs} steps, outputs of ${removed.outputs} steps, ${removed.artifacts} artifacts, ` +
       `${removed.commands} commands\n`,
   );

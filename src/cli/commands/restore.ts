@@ -1,4 +1,4 @@
-/** `millrace restore`: an embedded installation out of a backup, in a directory of its own. */
+/** `millrace restore`: creates an embedded installation from a backup, in an empty directory. */
 import { existsSync } from "node:fs";
 import { chmod, copyFile, rename, rm, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -15,9 +15,9 @@ export interface RestoreOptions {
 }
 
 /**
- * Fills the data directory from `file` and answers the exit status. Rejects with `conflict` for a directory that is in
- * use or not empty, with `not_found` without the file, with `unavailable` for one that cannot be restored from; then the
- * directory holds no store.
+ * Fills the data directory from `file` and resolves with the exit status. Rejects with `conflict` for a directory that is in
+ * use or not empty, with `not_found` without the file, and with `unavailable` for a file that cannot be restored from. After
+ * a rejection the directory holds no store.
  */
 export async function restore(file: string, options: RestoreOptions, signal: AbortSignal): Promise<number> {
   const dataDir = embeddedDataDir(options.dataDir);
@@ -26,7 +26,7 @@ export async function restore(file: string, options: RestoreOptions, signal: Abo
   if (!(await isFreeDataDir(dataDir))) {
     throw new MillraceError(
       "conflict",
-      `${dataDir} is not empty: stop what works there, and move it away or restore into another directory (--data-dir)`,
+      `${dataDir} is not empty: stop the installation there and move it away, or restore into another directory (--data-dir)`,
     );
   }
   const release = await claimDataDir(dataDir);
@@ -41,10 +41,10 @@ export async function restore(file: string, options: RestoreOptions, signal: Abo
     keys.push(...masterKeys.map((_, index) => masterKeyFile(dataDir, index + 1)));
     for (const [index, text] of masterKeys.entries()) await writeKey(keys[index]!, text);
     if (signingKey !== null) await writeKey(signingKeyFile(dataDir), signingKey);
-    // Last: a directory with a store is whole.
+    // This is the last step: a directory that holds a store is a complete installation.
     await rename(partial, store);
     const made = `made by millrace ${version} at ${new Date(madeAt).toISOString()}`;
-    process.stdout.write(`${dataDir} is restored from ${source}, ${made}: start as before, with --data-dir\n`);
+    process.stdout.write(`${dataDir} is restored from ${source}, ${made}: start it as usual, with --data-dir\n`);
     return EXIT.ok;
   } catch (error) {
     for (const left of [partial, signingKeyFile(dataDir), ...keys]) await rm(left, { force: true });

@@ -1,4 +1,4 @@
-/** `millrace run FILE`: one run of a definition on this machine, by a control plane of its own that leaves nothing behind. */
+/** `millrace run FILE`: one run of a definition on this machine, on a temporary installation that leaves nothing behind. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -30,16 +30,16 @@ export interface RunOptions {
   readonly approve?: boolean;
 }
 
-/** Answers 0 when the run succeeded, else 1; rejects with the reason of `signal` once the run is stopped. */
+/** Resolves with 0 when the run succeeded, else 1. Rejects with the reason of `signal` once the run is stopped. */
 export async function run(file: string, options: RunOptions, signal: AbortSignal): Promise<number> {
   const variables = { checkout: process.cwd(), ...parseVariables(options.var) };
   const spec = await readDefinition(file);
   if (spec === undefined) return EXIT.failure;
   const dataDir = await mkdtemp(join(tmpdir(), "millrace-run-"));
   try {
-    const local = await startPrivatePlane(dataDir, signal);
+    const local = await startPrivateInstallation(dataDir, signal);
     try {
-      return await work(local.api, spec, basename(file), variables, options, signal);
+      return await runToEnd(local.api, spec, basename(file), variables, options, signal);
     } finally {
       await local.stop();
     }
@@ -57,9 +57,9 @@ async function readDefinition(path: string): Promise<unknown> {
   return definition === undefined ? undefined : textToSpec(text, format);
 }
 
-function startPrivatePlane(dataDir: string, signal: AbortSignal): Promise<LocalInstallation> {
+function startPrivateInstallation(dataDir: string, signal: AbortSignal): Promise<LocalInstallation> {
   const free = "127.0.0.1:0";
-  // Nothing of an installation that the environment describes may be touched.
+  // The settings of the environment are not used: they may describe a real installation.
   const config = readSettings(() =>
     readNodeConfig({
       MILLRACE_HTTP_ADDRESS: free,
@@ -74,7 +74,7 @@ function startPrivatePlane(dataDir: string, signal: AbortSignal): Promise<LocalI
   return startLocalInstallation({ config, dataDir, log, verboseLogs, onReady: () => {}, signal });
 }
 
-async function work(
+async function runToEnd(
   api: ApiClient,
   spec: unknown,
   name: string,
@@ -106,7 +106,7 @@ async function work(
   }
 }
 
-/** The state of the stopped run, or undefined when it does not end in time: the agent's end then ends its steps. */
+/** Stops the run. Resolves with its final state, or with undefined when it does not end in time; then the agent's end ends its steps. */
 async function stopRun(api: ApiClient, pipelineId: string, runId: string): Promise<RunDetail | undefined> {
   await api.stop(pipelineId, runId, "interrupted at the command line").catch(() => {});
   let last: RunDetail | undefined;

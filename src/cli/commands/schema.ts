@@ -1,4 +1,4 @@
-/** `millrace schema`: the language as a JSON Schema, for editors. */
+/** `millrace schema`: the JSON Schema of definitions, for editors. */
 import { definitionJsonSchema } from "../../definition/json-schema.ts";
 import { EXIT } from "../exit-codes.ts";
 

@@ -1,4 +1,4 @@
-/** `millrace secrets rotate-key`: a new master key for all secrets, also while the installation works. */
+/** `millrace secrets rotate-key`: a new master key for all secrets, also while the installation runs. */
 import { resolve } from "node:path";
 import { readNodeConfig } from "../../config.ts";
 import { defaultDataDir } from "../../node/data-dir.ts";
@@ -10,7 +10,7 @@ export interface RotateKeyOptions {
   readonly dataDir?: string;
 }
 
-/** Answers the exit status: a failure when secrets are left that cannot be read, each of which is told with its reason. */
+/** Resolves with the exit status: 1 when some secrets cannot be read. Each of these is printed with its reason. */
 export async function rotateKey(options: RotateKeyOptions): Promise<number> {
   const config = readSettings(() => readNodeConfig(process.env));
   const dataDir = resolve(options.dataDir ?? config.dataDir ?? defaultDataDir());
@@ -18,6 +18,6 @@ export async function rotateKey(options: RotateKeyOptions): Promise<number> {
   for (const { secret, reason } of unreadable) {
     process.stderr.write(`${secret.pipelineId ?? `project ${secret.projectId}`}: ${reason}\n`);
   }
-  process.stdout.write(`${resealed} secrets were sealed anew, with the master key ${keyId}\n`);
+  process.stdout.write(`${resealed} secrets were encrypted again, with the master key ${keyId}\n`);
   return unreadable.length === 0 ? EXIT.ok : EXIT.failure;
 }

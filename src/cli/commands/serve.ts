@@ -1,4 +1,4 @@
-/** `millrace serve`: a node of the control plane with one or more roles, until it is asked to end. */
+/** `millrace serve`: a node of the control plane with one or more roles, which runs until a signal ends it. */
 import { resolve } from "node:path";
 import { readNodeConfig } from "../../config.ts";
 import { startNode } from "../../node/node.ts";
@@ -12,7 +12,7 @@ export interface ServeOptions {
   readonly dataDir?: string;
 }
 
-/** Rejects with the reason of `signal` after a graceful end, or with what failed. */
+/** Rejects with the reason of `signal` after a graceful shutdown, or with the failure. */
 export async function serve(options: ServeOptions, signal: AbortSignal): Promise<never> {
   const config = readSettings(() =>
     readNodeConfig({
@@ -23,24 +23,24 @@ export async function serve(options: ServeOptions, signal: AbortSignal): Promise
   );
   const log = createLogger(config.logLevel ?? "info");
   const dataDir = resolve(config.dataDir ?? defaultDataDir());
-  // Nodes that share a Redis may share a directory too; an embedded Redis has one owner.
+  // An embedded Redis has one owner, so the directory is claimed. Nodes that share a Redis may share a directory too.
   if (config.mongodb === null || config.redis === null) await makeDataDir(dataDir);
   const release = config.redis === null ? await claimDataDir(dataDir) : () => {};
   try {
-    const plane = await startNode(config, {
+    const node = await startNode(config, {
       dataDir,
       log,
       onReady: (part, how) => log.info({ part }, `${part}: ${how}`),
       signal,
     });
     try {
-      const { http, grpc, metrics, adminToken } = plane;
+      const { http, grpc, metrics, adminToken } = node;
       if (adminToken !== null) process.stdout.write(`administrator token (shown only now): ${adminToken}\n`);
       log.info({ roles: config.roles, http, grpc, metrics }, "ready");
       await aborted(signal);
       log.info({ reason: String(signal.reason) }, "draining");
     } finally {
-      await plane.stop();
+      await node.stop();
     }
     log.info({}, "ended");
   } finally {

@@ -1,4 +1,4 @@
-/** `millrace start`: a whole installation on this machine, and its sample pipeline to look at. */
+/** `millrace start`: a whole installation on this machine, with a sample pipeline. */
 import { join, resolve } from "node:path";
 import { readNodeConfig } from "../../config.ts";
 import { readSettings } from "../command-line.ts";
@@ -17,14 +17,14 @@ export interface StartOptions {
   readonly newToken?: boolean;
 }
 
-/** Answers the exit status with `once`, else rejects with the reason of `signal`, or with what failed. */
+/** With `once`, resolves with the exit status. Otherwise rejects with the reason of `signal` or with the failure. */
 export async function start(options: StartOptions, signal: AbortSignal): Promise<number> {
   const config = readSettings(() => readNodeConfig(process.env));
   const dataDir = resolve(options.dataDir ?? config.dataDir ?? defaultDataDir());
   const screen = new Screen(process.stdout);
   const release = await claimDataDir(dataDir);
   try {
-    // Between the lines of a live view there is no room for a log, unless one is asked for.
+    // The log goes to a file, so that it does not disturb the live view, unless LOG_LEVEL asks for a log.
     const logFile = config.logLevel === null ? join(dataDir, "control-plane.log") : undefined;
     const log = createLogger(config.logLevel ?? "warn", logFile);
     screen.print(screen.paint("bold", `millrace ${packageVersion()}`));
@@ -37,10 +37,10 @@ export async function start(options: StartOptions, signal: AbortSignal): Promise
       signal,
     });
     try {
-      return await work(local, screen, dataDir, options, signal);
+      return await showInstallation(local, screen, dataDir, options, signal);
     } finally {
       screen.settle();
-      if (signal.aborted) screen.print("", "Ending what was started ...");
+      if (signal.aborted) screen.print("", "Shutting down ...");
       await local.stop();
     }
   } finally {
@@ -48,20 +48,20 @@ export async function start(options: StartOptions, signal: AbortSignal): Promise
   }
 }
 
-async function work(
+async function showInstallation(
   local: LocalInstallation,
   screen: Screen,
   dataDir: string,
   { once = false, newToken = false }: StartOptions,
   signal: AbortSignal,
 ): Promise<number> {
-  const token = newToken ? await local.newAdminToken() : local.plane.adminToken;
+  const token = newToken ? await local.newAdminToken() : local.node.adminToken;
   screen.print("", `  URL    ${local.url}`);
-  if (token !== null) screen.print(`  Token  ${token}`, "         of the administrator, shown only now");
-  screen.print(`  More   another token: millrace start --new-token`, `  Data   ${dataDir}`, "");
+  if (token !== null) screen.print(`  Token  ${token}`, "         of the administrator; it is shown only once");
+  screen.print(`  More   for another token: millrace start --new-token`, `  Data   ${dataDir}`, "");
   const run = await showSample(local.api, screen, { always: once, signal });
   if (once) return run?.status === "success" ? EXIT.ok : EXIT.failure;
-  screen.print("", "Serving. Ctrl-C ends it; the next start goes on from here.");
+  screen.print("", "Serving. Ctrl-C ends it; the next start continues with the same data.");
   await aborted(signal);
   throw signal.reason;
 }

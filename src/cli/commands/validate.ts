@@ -1,4 +1,4 @@
-/** `millrace validate FILE...`: everything that is wrong with definitions, without a control plane. */
+/** `millrace validate FILE...`: every problem of definitions, without a control plane. */
 import type { Diagnostic } from "../../definition/text/diagnostics.ts";
 import { parseDefinition } from "../../definition/parse.ts";
 import type { Format } from "../../definition/text/read-text.ts";
@@ -9,7 +9,7 @@ import { type DefinitionText, readDefinitionText } from "../read-definition.ts";
 import { paintFor } from "../screen.ts";
 
 export interface ValidateOptions {
-  /** Of standard input. */
+  /** The format of standard input. */
   readonly format?: Format;
   readonly json?: boolean;
 }
@@ -20,14 +20,14 @@ interface Validated extends DefinitionText {
 }
 
 /**
- * Answers 2 when a file cannot be read (the others are validated all the same), else 1 when one has an error, else 0:
- * warnings are no failure. Findings go to stdout, files that cannot be read to stderr.
+ * Resolves with 2 when a file cannot be read, else with 1 when a file has an error, else with 0; warnings do not fail. All
+ * readable files are validated in any case. Diagnostics go to stdout, messages about unreadable files to stderr.
  */
 export async function validate(files: readonly string[], { format, json }: ValidateOptions): Promise<number> {
   const validated: Validated[] = [];
   const paint = paintFor(process.stdout);
   for (const file of files) {
-    const read = await readOrTell(file, format);
+    const read = await readOrReport(file, format);
     if (read === undefined) continue;
     const { definition, diagnostics } = parseDefinition(read.text, read.format);
     validated.push({ ...read, valid: definition !== undefined, diagnostics });
@@ -39,7 +39,7 @@ export async function validate(files: readonly string[], { format, json }: Valid
   return validated.every(({ valid }) => valid) ? EXIT.ok : EXIT.failure;
 }
 
-async function readOrTell(file: string, format: Format | undefined): Promise<DefinitionText | undefined> {
+async function readOrReport(file: string, format: Format | undefined): Promise<DefinitionText | undefined> {
   try {
     return await readDefinitionText(file, format);
   } catch (error) {

@@ -1,4 +1,4 @@
-/** What the cases of the conformance suite work with: a control plane of their own, the way to it, and the agent. */
+/** What the cases of the conformance suite use: a control plane of their own, the network to it, and the agent under test. */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Caller } from "../../app/identity/access.ts";
@@ -15,16 +15,17 @@ import { isFinalRunStatus } from "../../domain/status.ts";
 import type { AgentCommand } from "./agent-command.ts";
 import type { Network } from "./network.ts";
 
-const LOOK_MS = 25;
-/** For whatever an agent does by itself once it is asked; it may have to connect again first. */
-const PATIENCE_MS = 20_000;
+const POLL_MS = 25;
+/** The time in which an agent must react when a case states no other. The agent may have to reconnect first. */
+const DEFAULT_WAIT_MS = 20_000;
 const MAX_LINES = 10_000;
 
-/** Why an agent does not conform: what was expected, and what was seen. */
+/** Why an agent does not conform: the text says what was expected, and what happened. */
 export class CaseFailure extends Error {
   override readonly name = "CaseFailure";
 }
 
+/** Throws a {@link CaseFailure} with the text `expected` unless `holds`. */
 export function check(holds: boolean, expected: string): asserts holds {
   if (!holds) throw new CaseFailure(expected);
 }
@@ -37,7 +38,7 @@ export interface BenchParts {
   readonly context: AppContext;
   readonly caller: Caller;
   readonly network: Network;
-  /** Null when somebody else starts the agent. */
+  /** Null when the user starts the agent. */
   readonly command: AgentCommand | null;
   readonly mode: "push" | "pull";
   readonly signal: AbortSignal;
@@ -62,10 +63,10 @@ export class Bench {
     this.#signal = signal;
   }
 
-  /** The agent under test: the only one that there is. */
+  /** The agent under test; undefined before it has registered. Fails when several agents have registered. */
   async agent() {
     const [agent, ...others] = await this.context.stores.identity.listAgents();
-    check(others.length === 0, `one agent registers, under one name; ${others.length + 1} have`);
+    check(others.length === 0, `one agent registers, under one name; ${others.length + 1} agents have registered`);
     return agent;
   }
 
@@ -75,32 +76,33 @@ export class Bench {
     return agent.agentId;
   }
 
-  /** Changes with each sign of life; undefined while the agent shows none. */
+  /** A value that changes with each heartbeat of the agent; undefined while the agent sends none. */
   async beat(): Promise<string | undefined> {
     const agentId = await this.agentId();
     return (await this.context.presence.read([agentId])).get(agentId)?.beat;
   }
 
-  /** Resolves with what `look` finds; fails with what was waited for. */
-  async until<T>(expected: string, look: () => Promise<T | undefined | false>, ms = PATIENCE_MS): Promise<T> {
+  /** Calls `look` until it finds something, and resolves with that. Fails with `expected` after `ms`. */
+  async until<T>(expected: string, look: () => Promise<T | undefined | false>, ms = DEFAULT_WAIT_MS): Promise<T> {
     for (const end = performance.now() + ms; ;) {
       const found = await look();
       if (found !== undefined && found !== false) return found;
       check(performance.now() < end, `${expected} within ${ms / 1_000} s`);
-      await this.pause(LOOK_MS);
+      await this.pause(POLL_MS);
     }
   }
 
-  /** For faults that last, and for what must not happen. */
+  /** Waits: while a fault lasts, or to see that something does not happen. */
   async pause(ms: number): Promise<void> {
     await sleep(ms, undefined, { signal: this.#signal });
   }
 
-  /** Starts a run of these jobs; `alter` changes what was planned. */
+  /** Starts a run of these jobs; `alter` changes the plan before it is stored. */
   async run(jobs: readonly JobText[], alter: (planned: Planned) => Planned = (planned) => planned): Promise<RunId> {
     const { context, caller } = this;
     const { definition, diagnostics } = parseDefinition(JSON.stringify({ jobs }), "json");
-    if (definition === undefined) throw new Error(`a case is no definition: ${JSON.stringify(diagnostics)}`);
+    if (definition === undefined)
+      throw new Error(`the definition of a case is not valid: ${JSON.stringify(diagnostics)}`);
     this.#pipelineId ??= (
       await createPipeline(context, caller, createPipelineBody.parse({ name: "conformance" }))
     ).pipelineId;
@@ -146,14 +148,14 @@ export class Bench {
     await stopRun(this.context, this.caller, { pipelineId: this.#pipelineId!, runId, reason: "conformance" });
   }
 
-  /** Runs one script and answers its lines; fails unless it succeeds. */
+  /** Runs a script on the agent and resolves with the lines that it prints. Fails unless the script succeeds. */
   async probe(script: string, env: Readonly<Record<string, string>> = {}): Promise<readonly string[]> {
     const detail = await this.ended(await this.run([job("probe", [shell(script, { env })])]));
     check(detail.status === "success", `a script of the suite succeeds; ${describe(detail)}`);
     return this.lines(detail.jobs[0]!.steps[0]!);
   }
 
-  /** The log of a step that has ended, once all of it is stored. */
+  /** The log of a step that has ended. Waits until all of it is stored. */
   async lines({ stepRunId, lastLine }: StepDetail): Promise<readonly string[]> {
     const { logs } = this.context.stores;
     await this.until("the log is stored up to the line that the report names", async () => {
@@ -162,7 +164,7 @@ export class Bench {
     return (await logs.read(stepRunId, 1, MAX_LINES)).map(({ content }) => content);
   }
 
-  /** Resolves with the first line that `pattern` matches, as it comes. */
+  /** Resolves with the first match of `pattern` in the log of the run, as soon as its line is stored. */
   async line(runId: RunId, pattern: RegExp, ms?: number): Promise<RegExpExecArray> {
     return this.until(
       `a line like ${String(pattern)} in the log`,
@@ -184,7 +186,7 @@ export class Bench {
     return this.context.stores.logs.read(stepRunId, 1, MAX_LINES);
   }
 
-  /** Ends what a case has left behind, so that the next one begins with a free agent. */
+  /** Restores the network, restarts the agent and stops the runs of a case, so that the next case begins with a free agent. */
   async tidy(): Promise<void> {
     this.network.restore();
     if (this.command?.running === false) this.command.start();

@@ -1,14 +1,14 @@
-/** One case of the conformance suite: what an agent must do, and how it is seen to do it. */
+/** One case of the conformance suite: what an agent must do, and how the suite checks it. */
 import type { Bench } from "./bench.ts";
 
 export interface ConformanceCase {
-  /** A sentence about the agent. */
+  /** A sentence whose subject is the agent. */
   readonly name: string;
   /**
-   * `push`: orders come over Connect; a pulling agent is excused. `command`: the suite ends and starts the agent, so it
-   * must have started it.
+   * `push`: the case sends notices over Connect; an agent that pulls skips it. `command`: the case ends and restarts the
+   * agent, so it is skipped when the suite did not start the agent.
    */
   readonly needs?: "push" | "command";
-  /** Answers what was measured, for people. Rejects with a `CaseFailure` when the agent does otherwise. */
+  /** Resolves with a measurement for people, if there is one. Rejects with a `CaseFailure` when the agent does not conform. */
   readonly run: (bench: Bench) => Promise<string | void>;
 }

@@ -1,21 +1,21 @@
-/** What an agent must do when the network, its token or its process goes. */
+/** What an agent must do when it loses its network, its token or its process. */
 import type { RunId } from "../../domain/ids.ts";
 import { type Bench, check, describe, job, markPath, shell } from "./bench.ts";
 import type { ConformanceCase } from "./conformance-case.ts";
-import { grantedStepOf, tell } from "./notices.ts";
+import { grantedStepOf, sendNotice } from "./notices.ts";
 import { revokeAgentToken } from "../../app/agents/agent-removal.ts";
 
 const LEASE_MS = 10_000;
-/** The plane counts an agent as lost this much after the lease. */
+/** After this time without a heartbeat, the control plane declares the agent lost. */
 const LOST_AFTER_MS = LEASE_MS + 5_000;
 const CUT_MS = 3_000;
-/** Clocks of whole seconds, and the time that a kill takes. */
+/** Allowed for clocks of whole seconds and for the time that a kill takes. */
 const SLACK_S = 3;
 const RECONNECT_MS = 30_000;
 const DRAIN_MS = 40_000;
 
-/** A job that beats, in files at `mark`, until it is killed; begun anew, it ends well at once. */
-function beating(mark: string, extra: Readonly<Record<string, unknown>> = {}) {
+/** A job that writes the time to a file at `mark`, five times a second, until it is killed. Its second attempt succeeds at once. */
+function beatingJob(mark: string, extra: Readonly<Record<string, unknown>> = {}) {
   const script = `
 echo x >> ${mark}.starts
 if [ "$(wc -l < ${mark}.starts)" -gt 1 ]; then date +%s > ${mark}.again; exit 0; fi
@@ -26,25 +26,25 @@ while :; do date +%s >> ${mark}.beats; sleep 0.2; done`;
 
 interface Beats {
   readonly starts: number;
-  /** For how long the first start has run, seconds. */
+  /** How long the first start ran, seconds. */
   readonly ranS: number;
-  /** From its last beat to the second start, seconds; 0 without one. */
-  readonly apartS: number;
+  /** From the last beat of the first start to the second start, seconds; 0 without a second start. */
+  readonly gapS: number;
 }
 
-/** Waits first: a step that still ran would then have run for too long. */
-async function beatsOf(bench: Bench, mark: string): Promise<Beats> {
+/** Reads and removes the files at `mark`. Waits first, so that a step that is still running has run for too long. */
+async function readBeats(bench: Bench, mark: string): Promise<Beats> {
   await bench.pause((SLACK_S + 2) * 1_000);
   const [starts, first, last, again] = await bench.probe(
     `wc -l < ${mark}.starts; head -n 1 ${mark}.beats; tail -n 1 ${mark}.beats
      if [ -e ${mark}.again ]; then cat ${mark}.again; else tail -n 1 ${mark}.beats; fi
      rm -f ${mark}.starts ${mark}.beats ${mark}.again`,
   );
-  return { starts: Number(starts), ranS: Number(last) - Number(first), apartS: Number(again) - Number(last) };
+  return { starts: Number(starts), ranS: Number(last) - Number(first), gapS: Number(again) - Number(last) };
 }
 
-/** Starts a beating job; answers since when it beats, by the suite's clock. */
-async function startBeating(bench: Bench, definition: ReturnType<typeof beating>) {
+/** Starts a beating job. `readyAt` is when its first beat was seen, by the suite's clock. */
+async function startBeatingJob(bench: Bench, definition: ReturnType<typeof beatingJob>) {
   const runId = await bench.run([definition]);
   await bench.line(runId, /^ready$/);
   return { runId, readyAt: performance.now() };
@@ -55,36 +55,39 @@ function checkKilled({ ranS }: Beats, mostMs: number, why: string): void {
   check(ranS <= mostS, `the step is killed ${why}: it ran for ${ranS} s, at most ${mostS.toFixed(1)} s were allowed`);
 }
 
-async function succeedsAnew(bench: Bench, runId: RunId): Promise<void> {
+async function checkSecondAttempt(bench: Bench, runId: RunId): Promise<void> {
   const detail = await bench.ended(runId, RECONNECT_MS);
   const attempts = detail.jobs.map(({ attempt, status }) => `${attempt} ${status}`).join(", ");
-  check(detail.status === "success" && attempts === "1 failed, 2 success", `the job begins anew; ${describe(detail)}`);
+  check(
+    detail.status === "success" && attempts === "1 failed, 2 success",
+    `the job succeeds in a second attempt; ${describe(detail)}`,
+  );
   const reason = detail.jobs[0]!.reason;
   check(reason === "agent_lost", `the first attempt counts as lost, not as ${reason}`);
 }
 
 export const FAULT_CASES: readonly ConformanceCase[] = [
   {
-    name: "kills a step whose grant is over, and does not start it again",
+    name: "kills a step whose token is refused, and does not start it again",
     needs: "push",
     async run(bench) {
       const mark = markPath();
-      const { runId, readyAt } = await startBeating(
+      const { runId, readyAt } = await startBeatingJob(
         bench,
-        beating(mark, { retry: { attempts: 1, on: ["agent_lost"] } }),
+        beatingJob(mark, { retry: { attempts: 1, on: ["agent_lost"] } }),
       );
       const { stepRunId, token } = await grantedStepOf(bench, runId);
       const refusedMs = performance.now() - readyAt;
-      await tell(bench, { type: "refuse", stepRunId, token });
-      // The plane still counts it as held, and sends its dispatch again.
+      await sendNotice(bench, { type: "refuse", stepRunId, token });
+      // For the control plane the agent still holds the step, so it sends the dispatch again.
       await bench.ended(runId, RECONNECT_MS);
-      const beats = await beatsOf(bench, mark);
+      const beats = await readBeats(bench, mark);
       check(beats.starts === 1, `the step starts once, not ${beats.starts} times`);
       checkKilled(beats, refusedMs, "when its token is refused");
     },
   },
   {
-    name: "goes on with its steps over a lost connection, and delivers what they have said meanwhile",
+    name: "continues its steps while the connection is lost, and then delivers their log lines",
     async run(bench) {
       const mark = markPath();
       const count = 60;
@@ -96,7 +99,10 @@ export const FAULT_CASES: readonly ConformanceCase[] = [
       bench.network.restore();
       const detail = await bench.ended(runId, RECONNECT_MS);
       const attempts = detail.jobs.flatMap(({ steps }) => steps);
-      check(detail.status === "success" && attempts.length === 1, `the step succeeds at once; ${describe(detail)}`);
+      check(
+        detail.status === "success" && attempts.length === 1,
+        `the step succeeds in its first attempt; ${describe(detail)}`,
+      );
       const lines = await bench.lines(attempts[0]!);
       const expected = Array.from({ length: count }, (_, at) => `line ${at + 1}`);
       check(lines.join("\n") === expected.join("\n"), `all ${count} lines arrive, once and in order`);
@@ -108,24 +114,24 @@ export const FAULT_CASES: readonly ConformanceCase[] = [
     name: "kills its steps by itself when its lease runs out",
     async run(bench) {
       const mark = markPath();
-      const { runId, readyAt } = await startBeating(
+      const { runId, readyAt } = await startBeatingJob(
         bench,
-        beating(mark, { agentLeaseTimeout: `${LEASE_MS / 1_000}s` }),
+        beatingJob(mark, { agentLeaseTimeout: `${LEASE_MS / 1_000}s` }),
       );
       const cutMs = performance.now() - readyAt;
       bench.network.cut();
       await bench.pause(LOST_AFTER_MS + 2_000);
       bench.network.restore();
-      await succeedsAnew(bench, runId);
-      const beats = await beatsOf(bench, mark);
+      await checkSecondAttempt(bench, runId);
+      const beats = await readBeats(bench, mark);
       check(beats.starts === 2, `the job begins twice, not ${beats.starts} times`);
       checkKilled(beats, cutMs + LEASE_MS, "when its lease runs out");
-      check(beats.apartS >= 0, "the first start is dead before the second one");
+      check(beats.gapS >= 0, "the first start is dead before the second one");
       return `ran for ${beats.ranS} s of a lease of ${LEASE_MS / 1_000} s`;
     },
   },
   {
-    name: "registers again when its token is taken back",
+    name: "registers again when its token is revoked",
     async run(bench) {
       const agentId = await bench.agentId();
       const { identity } = bench.context.stores;
@@ -140,7 +146,7 @@ export const FAULT_CASES: readonly ConformanceCase[] = [
     },
   },
   {
-    name: "takes no more jobs after SIGTERM, ends those that it has, and exits with 0",
+    name: "takes no more jobs after SIGTERM, finishes those that it holds, and exits with 0",
     needs: "command",
     async run(bench) {
       const command = bench.command!;
@@ -150,7 +156,7 @@ export const FAULT_CASES: readonly ConformanceCase[] = [
       await bench.pause(500);
       const second = await bench.run([job("two", [shell("true")])]);
       const detail = await bench.ended(first);
-      check(detail.status === "success", `the running job ends by itself; ${describe(detail)}`);
+      check(detail.status === "success", `the running job finishes; ${describe(detail)}`);
       const how = await command.ended(DRAIN_MS);
       check(how === "exit status 0", `the agent ends with exit status 0, not ${how ?? "never"}`);
       const waiting = await bench.detail(second);
@@ -160,21 +166,21 @@ export const FAULT_CASES: readonly ConformanceCase[] = [
     },
   },
   {
-    name: "leaves no step behind when it is killed, and reports those as lost when it is started again",
+    name: "leaves no step behind when it is killed, and reports its steps as lost when it is started again",
     needs: "command",
     async run(bench) {
       const command = bench.command!;
       const mark = markPath();
-      const { runId, readyAt } = await startBeating(bench, beating(mark));
+      const { runId, readyAt } = await startBeatingJob(bench, beatingJob(mark));
       const killedMs = performance.now() - readyAt;
       command.signal("SIGKILL");
       await command.ended(DRAIN_MS);
       command.start();
-      await succeedsAnew(bench, runId);
-      const beats = await beatsOf(bench, mark);
+      await checkSecondAttempt(bench, runId);
+      const beats = await readBeats(bench, mark);
       check(beats.starts === 2, `the job begins twice, not ${beats.starts} times`);
       checkKilled(beats, killedMs, "with its agent");
-      check(beats.apartS >= 0, "the first start is dead before the second one");
+      check(beats.gapS >= 0, "the first start is dead before the second one");
     },
   },
 ];

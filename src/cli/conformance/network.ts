@@ -1,4 +1,4 @@
-/** The network between the agent and the control plane of the conformance suite: one address, which can be cut off. */
+/** The network between the agent and the control plane of the conformance suite: a proxy at one address, which can be cut. */
 import { createConnection, createServer, type Server, type Socket } from "node:net";
 import type { Address } from "../../config-values.ts";
 import { cannotListen, reachableAddress } from "../../node/listen.ts";
@@ -14,7 +14,7 @@ export class Network {
     this.#server = createServer((client) => this.#connect(client));
   }
 
-  /** Listens, port 0 for a free one; rejects with `conflict` or `unavailable` when that cannot be. */
+  /** Listens at `address`, port 0 for a free one, and forwards to `target`. Rejects with `conflict` or `unavailable` when it cannot listen. */
   static async open(address: Address, target: Address): Promise<{ readonly network: Network; readonly at: string }> {
     const network = new Network(target);
     await new Promise<void>((resolve, reject) => {
@@ -25,7 +25,7 @@ export class Network {
     return { network, at: reachableAddress({ host: address.host, port }) };
   }
 
-  /** Ends what is open, and what comes until {@link restore}. */
+  /** Closes every connection, and every new one until {@link restore}. */
   cut(): void {
     this.#isCut = true;
     for (const socket of this.#sockets) socket.destroy();
@@ -43,11 +43,11 @@ export class Network {
 
   #connect(client: Socket): void {
     if (this.#isCut) return void client.destroy();
-    const plane = createConnection({ ...this.#target, noDelay: true });
+    const upstream = createConnection({ ...this.#target, noDelay: true });
     client.setNoDelay(true);
     for (const [socket, other] of [
-      [client, plane],
-      [plane, client],
+      [client, upstream],
+      [upstream, client],
     ] as const) {
       this.#sockets.add(socket);
       socket.on("error", () => {});

@@ -1,4 +1,4 @@
-/** Orders that the plane might send, given to the agent by the suite: over its channel, as a gateway hears them. */
+/** Notices that the suite sends to the agent in place of the control plane. A gateway receives them over the agent's feed channel. */
 import { type AgentNotice, tellAgent } from "../../board/agent-notices.ts";
 import { grantedStep } from "../../gateway/reconciliation.ts";
 import type { RunId } from "../../domain/ids.ts";
@@ -6,11 +6,11 @@ import { type Bench, check } from "./bench.ts";
 
 type GrantedStep = ReturnType<typeof grantedStep>;
 
-export async function tell(bench: Bench, notice: AgentNotice): Promise<void> {
+export async function sendNotice(bench: Bench, notice: AgentNotice): Promise<void> {
   await tellAgent(bench.context, await bench.agentId(), notice);
 }
 
-/** The order by which the first step of a run was dispatched. */
+/** The granted step with which the first step of a run was dispatched. */
 export async function grantedStepOf(bench: Bench, runId: RunId): Promise<GrantedStep> {
   const { stepRunId } = (await bench.detail(runId)).jobs[0]!.steps[0]!;
   const location = await bench.context.stores.aggregates.findStep(stepRunId);

@@ -1,10 +1,10 @@
-/** The outcome of the conformance suite, for people line by line, and for programs. */
+/** The outcome of the conformance suite: one line a case for people, and a JSON report for programs. */
 import type { Paint } from "../screen.ts";
 
 export interface CaseOutcome {
   readonly name: string;
   readonly outcome: "passed" | "failed" | "skipped";
-  /** What was measured, or why it failed or was skipped; may be empty. */
+  /** A measurement, or why the case failed or was skipped; may be empty. */
   readonly detail: string;
   readonly ms: number;
 }

@@ -1,14 +1,14 @@
-/** What an agent must do with steps while all is well. */
+/** What an agent must do with steps while nothing fails. */
 import { check, describe, job, markPath, shell } from "./bench.ts";
 import type { ConformanceCase } from "./conformance-case.ts";
-import { grantedStepOf, tell } from "./notices.ts";
+import { grantedStepOf, sendNotice } from "./notices.ts";
 
-const BEATS_WITHIN_MS = 6_000;
+const HEARTBEAT_WITHIN_MS = 6_000;
 const LINES = 3_000;
-/** Somebody may have to start it by hand first. */
+/** Long enough for a user who has to start the agent by hand. */
 const REGISTRATION_MS = 60_000;
-/** For an order over an open channel, and for one that comes with a heartbeat. */
-const ORDER_MS = { push: 1_000, pull: 8_000 } as const;
+/** The time in which a notice must arrive: over an open channel, and with the answer to a heartbeat. */
+const NOTICE_WITHIN_MS = { push: 1_000, pull: 8_000 } as const;
 /** A loop of the shell over $i, from 1. */
 const times = (count: number, body: string) => `i=0; while [ $i -lt ${count} ]; do i=$((i+1)); ${body}; done`;
 
@@ -17,20 +17,20 @@ export const STEP_CASES: readonly ConformanceCase[] = [
     name: "registers and says hello",
     async run(bench) {
       const registered = async () => {
-        check(bench.command?.running !== false, "the agent's program goes on until it is asked to end; it has ended");
+        check(bench.command?.running !== false, "the agent's program runs until it is asked to end; it has ended");
         return bench.agent();
       };
       const { name, slots } = await bench.until("the agent registers", registered, REGISTRATION_MS);
-      await bench.until("it shows a sign of life", () => bench.beat());
+      await bench.until("the agent sends a heartbeat", () => bench.beat());
       return `${name}, ${slots} slots`;
     },
   },
   {
-    name: "sends heartbeats as often as it is asked to",
+    name: "sends heartbeats at the interval that the gateway asks for",
     async run(bench) {
       for (let count = 0; count < 2; count++) {
         const before = await bench.beat();
-        await bench.until("a heartbeat", async () => (await bench.beat()) !== before, BEATS_WITHIN_MS);
+        await bench.until("a heartbeat", async () => (await bench.beat()) !== before, HEARTBEAT_WITHIN_MS);
       }
     },
   },
@@ -65,7 +65,7 @@ export const STEP_CASES: readonly ConformanceCase[] = [
     },
   },
   {
-    name: "fails a step whose `uses` it does not know, and does not call it lost",
+    name: "fails a step whose `uses` it does not know, and does not report it as lost",
     async run(bench) {
       const runId = await bench.run([job("one", [shell("echo never")])], (planned) => ({
         ...planned,
@@ -81,7 +81,7 @@ export const STEP_CASES: readonly ConformanceCase[] = [
     },
   },
   {
-    name: "gives a step its environment, arguments and working directory as they are",
+    name: "passes environment, arguments and working directory to a step unchanged",
     async run(bench) {
       const odd = `x "y" $HOME \\n 'é' %s`;
       const steps = [
@@ -106,7 +106,7 @@ export const STEP_CASES: readonly ConformanceCase[] = [
     },
   },
   {
-    name: "hands on what a step writes to MILLRACE_OUTPUT",
+    name: "reports the outputs that a step writes to MILLRACE_OUTPUT",
     async run(bench) {
       const version = "${{ steps.make.outputs.version }}";
       const detail = await bench.ended(
@@ -123,7 +123,7 @@ export const STEP_CASES: readonly ConformanceCase[] = [
     },
   },
   {
-    name: "ships every log line of both streams, numbered in order, and names the last one",
+    name: "sends every log line of both streams, numbered in order, and reports the number of the last one",
     async run(bench) {
       const script = `${times(LINES, 'echo "line $i é"')}; echo problem >&2; printf 'no end of line'`;
       const detail = await bench.ended(await bench.run([job("one", [shell(script)])]), 60_000);
@@ -144,7 +144,7 @@ export const STEP_CASES: readonly ConformanceCase[] = [
     },
   },
   {
-    name: "keeps the workspace for the steps of a job, and removes it when the job is released",
+    name: "keeps the workspace during a job, and removes it when the job is released",
     async run(bench) {
       const detail = await bench.ended(
         await bench.run([job("one", [shell(`ls -A | wc -l; echo kept > file; pwd`), shell("cat file")])]),
@@ -161,14 +161,14 @@ export const STEP_CASES: readonly ConformanceCase[] = [
     },
   },
   {
-    name: "asks a cancelled step to end first",
+    name: "asks a cancelled step to end, by SIGTERM, before it kills the step",
     async run(bench) {
       const script = `trap 'echo asked; exit 0' TERM; echo ready; ${times(600, "sleep 0.05")}`;
       const runId = await bench.run([job("one", [shell(script)])]);
       await bench.line(runId, /^ready$/);
       const before = performance.now();
       await bench.stop(runId);
-      const within = ORDER_MS[bench.mode];
+      const within = NOTICE_WITHIN_MS[bench.mode];
       await bench.line(runId, /^asked$/, within + 1_000);
       const tookMs = Math.round(performance.now() - before);
       check(tookMs <= within, `SIGTERM reaches the step within ${within} ms of the stop, not ${tookMs} ms`);
@@ -179,7 +179,7 @@ export const STEP_CASES: readonly ConformanceCase[] = [
     },
   },
   {
-    name: "kills a cancelled step after its grace, with all that it has started",
+    name: "kills a cancelled step after its grace period, with all processes that it started",
     async run(bench) {
       const script = `trap '' TERM; sleep 600 & echo "pids $$ $!"; while :; do sleep 0.1; done`;
       const runId = await bench.run([job("one", [shell(script)], { cancelGrace: "1s" })]);
@@ -189,9 +189,9 @@ export const STEP_CASES: readonly ConformanceCase[] = [
       const detail = await bench.ended(runId);
       const tookMs = Math.round(performance.now() - before);
       check(detail.jobs[0]!.steps[0]!.status === "cancelled", `the step is cancelled; ${describe(detail)}`);
-      check(tookMs >= 900, `the step gets its grace of 1 s, not ${tookMs} ms`);
+      check(tookMs >= 900, `the step gets its grace period of 1 s, not ${tookMs} ms`);
       const alive = await bench.probe(STILL_ALIVE, { PIDS: pids! });
-      check(alive.join() === "done", `nothing of the step is left, not ${alive.join()}`);
+      check(alive.join() === "done", `no process of the step is left, not ${alive.join()}`);
       return `killed after ${tookMs} ms`;
     },
   },
@@ -203,17 +203,17 @@ export const STEP_CASES: readonly ConformanceCase[] = [
     },
   },
   {
-    name: "starts a step once, however often its dispatch comes",
+    name: "starts a step once, even when its dispatch arrives several times",
     needs: "push",
     async run(bench) {
       const mark = markPath();
       const runId = await bench.run([job("one", [shell(`echo x >> ${mark}; echo ready; sleep 1`)])]);
       await bench.line(runId, /^ready$/);
       const order = await grantedStepOf(bench, runId);
-      for (let count = 0; count < 3; count++) await tell(bench, { type: "dispatch", order });
+      for (let count = 0; count < 3; count++) await sendNotice(bench, { type: "dispatch", order });
       const detail = await bench.ended(runId);
       check(detail.status === "success", `the step succeeds; ${describe(detail)}`);
-      await tell(bench, { type: "dispatch", order });
+      await sendNotice(bench, { type: "dispatch", order });
       await bench.pause(1_000);
       const [starts] = await bench.probe(`wc -l < ${mark}; rm -f ${mark}`);
       check(starts!.trim() === "1", `the step starts once, not ${starts!.trim()} times`);
@@ -221,7 +221,7 @@ export const STEP_CASES: readonly ConformanceCase[] = [
   },
 ];
 
-/** Prints each process of $PIDS that lives; one that is dead and not yet waited for does not. */
+/** Prints each process of $PIDS that is alive. A zombie process is not. */
 const STILL_ALIVE = `
 for p in $PIDS; do
   if kill -0 $p 2>/dev/null && ! grep -qs ') Z' /proc/$p/stat; then echo "$p lives"; fi

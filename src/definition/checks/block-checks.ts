@@ -1,4 +1,4 @@
-/** What the blocks of a pipeline, a stage or a job must be beyond their shape. */
+/** Checks of the blocks of a pipeline, a stage or a job, beyond their shape. */
 import { OPEN } from "../../expressions/template.ts";
 import { EXPRESSION_PLACES, type ExpressionPlace } from "../text/expression-places.ts";
 import { asMap, blockOf, type Located, mapBlockOf, mapsOf, textsOf } from "../text/raw.ts";
@@ -12,15 +12,17 @@ export function refuseBothSpellings(source: Source, { value, path }: Located, ke
   for (const key of keys) {
     const capital = key[0]!.toUpperCase() + key.slice(1);
     if (value[key] === undefined || value[capital] === undefined) continue;
-    const message = `\`${capital}\` and \`${key}\` are the same block: give one of them`;
+    const message = `\`${capital}\` and \`${key}\` are the same block: give only one of them`;
     source.report("duplicate-key", [...path, key], message, { spot: "key" });
   }
 }
 
+/** `place` says what the name of the group may read: of a pipeline's or of a job's `concurrency`. */
 export function checkConcurrency(source: Source, { value, path }: Located, place: ExpressionPlace, reach: Reach): void {
   checkTexts(source, asMap(value["concurrency"])?.["group"], [...path, "concurrency", "group"], place, reach);
 }
 
+/** Reports an approval that can never be given, and expressions that it cannot evaluate. */
 export function checkApproval(source: Source, owner: Located, reach: Reach): void {
   const block = mapBlockOf(owner.value, owner.path, "approval");
   if (block === undefined) return;
@@ -34,16 +36,17 @@ export function checkApproval(source: Source, owner: Located, reach: Reach): voi
   if (count < required.size) {
     const message = `${number(required.size, "user")} must approve, so \`count\` cannot be ${count}`;
     source.report("invalid-approval", [...path, "count"], message, {
-      hint: "leave it out, or move those of whom some will do to `allowed.users`",
+      hint: "remove `count`, or move users who may approve but need not to `allowed.users`",
     });
   }
   const able = new Set([...required, ...namesIn(users)]).size;
   if (value["allowed"] !== undefined && roles === undefined && count > able) {
-    const message = `this can never open: it needs ${number(count, "approval")}, and ${number(able, "user")} may approve`;
+    const message = `this approval can never be given: it needs ${number(count, "approval")}, and only ${number(able, "user")} may approve`;
     source.report("invalid-approval", [...path, "allowed"], message, { hint: "name more `users`, or `roles`" });
   }
 }
 
+/** Checks a `source`: its expressions, the address of its repository, and that it has only one of `branch` and `ref`. */
 export function checkSource(source: Source, owner: Located, reach: Reach): void {
   const block = mapBlockOf(owner.value, owner.path, "source");
   if (block === undefined) return;
@@ -57,22 +60,23 @@ export function checkSource(source: Source, owner: Located, reach: Reach): void 
   checkRepository(source, value["repo"], [...path, "repo"]);
 }
 
-/** Reports what is no address of a repository, and one that holds a password. Texts with expressions are known later. */
+/** Reports a text that is not the address of a repository, and an address that contains a password. Skips a text with expressions. */
 export function checkRepository(source: Source, repo: unknown, path: Path): void {
   if (typeof repo !== "string" || repo.includes(OPEN)) return;
   const isUrl = /^(?:https?|ssh|git|file):\/\/\S+$/.test(repo);
   const isShort = /^[\w.-]+@[\w.-]+:[^\s-]\S*$/.test(repo);
   if (!isUrl && !isShort) {
-    source.report("invalid-source", path, `"${clip(withoutPassword(repo))}" is no address of a Git repository`, {
-      hint: "such as https://host/team/code.git, ssh://git@host/team/code.git or git@host:team/code.git",
+    source.report("invalid-source", path, `"${clip(withoutPassword(repo))}" is not the address of a Git repository`, {
+      hint: "write it like https://host/team/code.git, ssh://git@host/team/code.git or git@host:team/code.git",
     });
-  } else if (holdsPassword(repo)) {
+  } else if (hasPassword(repo)) {
     source.report("invalid-source", path, PASSWORD_SHOWN, {
-      hint: "put it into a secret and name that as `credential`",
+      hint: "put the password into a secret, and name the secret in `credential`",
     });
   }
 }
 
+/** Checks the expressions of a `target`. */
 export function checkTarget(source: Source, owner: Located, reach: Reach): void {
   const block = mapBlockOf(owner.value, owner.path, "target");
   if (block === undefined) return;
@@ -81,28 +85,28 @@ export function checkTarget(source: Source, owner: Located, reach: Reach): void 
   checkTexts(source, value["config"], [...path, "config"], EXPRESSION_PLACES.target, reach, { use: "value" });
 }
 
-/** What a job tells of itself. */
+/** As {@link checkNotify}, and reports `partial`, which is an end of runs only. */
 export function checkJobNotify(source: Source, job: Located, reach: Reach): void {
   checkNotify(source, job, reach);
   const block = blockOf(job.value, job.path, "notify");
   for (const { value, path } of mapsOf(block?.value, block?.path ?? [])) {
     for (const { text, path: at } of textsOf(value["on"], [...path, "on"])) {
       if (text !== "partial") continue;
-      source.report("invalid-notification", at, "a job is never `partial`, so this is never told", {
-        hint: "a run is, when only jobs with `continueOnError` failed: move it to the `notify` of the pipeline",
+      source.report("invalid-notification", at, "a job never ends as `partial`, so this notification is never sent", {
+        hint: "a run ends as `partial` when only jobs with `continueOnError` failed: move this to the `notify` of the pipeline",
       });
     }
   }
 }
 
+/** Checks the notifications of a pipeline or a job: one way for each, with an address and expressions that work. */
 export function checkNotify(source: Source, owner: Located, reach: Reach): void {
   const block = blockOf(owner.value, owner.path, "notify");
   if (block === undefined) return;
   for (const { value, path } of mapsOf(block.value, block.path)) {
     const given = ["webhook", "slack", "email"].filter((way) => value[way] !== undefined);
     if (given.length !== 1) {
-      const message = `give one of \`webhook\`, \`slack\` and \`email\`${given.length > 1 ? ", not several" : ""}`;
-      source.report("invalid-notification", path, message);
+      source.report("invalid-notification", path, "give exactly one of `webhook`, `slack` and `email`");
     }
     for (const way of ["webhook", "slack"]) checkAddress(source, asMap(value[way])?.["url"], [...path, way, "url"]);
     for (const way of given) checkTexts(source, value[way], [...path, way], EXPRESSION_PLACES.notify, reach);
@@ -112,18 +116,18 @@ export function checkNotify(source: Source, owner: Located, reach: Reach): void 
 function checkAddress(source: Source, url: unknown, path: Path): void {
   if (typeof url !== "string" || url.includes(OPEN)) return;
   if (!/^https?:\/\/[^\s/]+\S*$/.test(url)) {
-    source.report("invalid-notification", path, "this is no http or https address", {
-      hint: "such as https://host/path, or `${{ secrets.NAME }}`",
+    source.report("invalid-notification", path, "this is not an http or https address", {
+      hint: "write it like https://host/path, or read it from a secret: `${{ secrets.NAME }}`",
     });
-  } else if (holdsPassword(url)) {
+  } else if (hasPassword(url)) {
     const hint = "put the whole address into a secret and write `${{ secrets.NAME }}`";
     source.report("invalid-notification", path, PASSWORD_SHOWN, { hint });
   }
 }
 
-const PASSWORD_SHOWN = "this address holds a password, which everyone who reads it would know";
+const PASSWORD_SHOWN = "this address contains a password, which everyone who reads the definition can see";
 
-function holdsPassword(address: string): boolean {
+function hasPassword(address: string): boolean {
   return /^\w+:\/\/[^/\s@]*:[^/\s@]+@/.test(address);
 }
 

@@ -1,6 +1,6 @@
 /**
- * What concerns several values of a definition at once: names, needs, matrices, paths, blocks and expressions. Reads the
- * plain value with care, so that it finds its problems also where the shape has others.
+ * The checks that concern several values of a definition at once: names, needs, matrices, paths, blocks and expressions. They
+ * read the plain value, whose shape may have errors, so that one validation reports the problems of both kinds.
  */
 import {
   checkApproval,
@@ -23,11 +23,11 @@ import { checkCondition, checkTexts, refuseExpressions } from "./texts.ts";
 import { checkTriggers } from "./trigger-checks.ts";
 import { meantKey } from "./unknown-keys.ts";
 
-/** Reports what is wrong with a definition as a whole; its shape is checked apart. */
+/** Reports what is wrong with a definition as a whole; `reportIssues` reports what is wrong with its shape. */
 export function checkDefinition(source: Source): void {
   const root = asMap(source.value);
   if (root === undefined) {
-    source.report("not-a-map", [], "a definition is a map with `stages` or `jobs`");
+    source.report("not-a-map", [], "a definition must be a map with `stages` or `jobs`");
     return;
   }
   const hasStages = Object.hasOwn(root, "stages");
@@ -39,7 +39,7 @@ export function checkDefinition(source: Source): void {
   checkStages(source, root, stages, hasStages, reach);
 }
 
-/** What is reached from the outermost expressions. */
+/** What the expressions of the pipeline itself can read; those of stages, jobs and steps can read more. */
 function reachOf(root: Raw, stages: readonly Located[]): Reach {
   return {
     types: pipelineTypes(root),
@@ -61,7 +61,7 @@ function checkOneShape(source: Source, root: Raw): void {
   }
 }
 
-/** Jobs under a wrong name are told as that. */
+/** True for a misspelt `stages` or `jobs`, which is already reported as an unknown key. */
 function isMeantForJobs(key: string): boolean {
   return key === "content" || ["stages", "jobs"].includes(meantKey([], key) ?? "");
 }
@@ -76,7 +76,7 @@ function checkPipelineBlocks(source: Source, root: Raw, jobs: ReadonlyMap<string
   checkApproval(source, here, reach);
   checkSource(source, here, reach);
   checkTarget(source, here, reach);
-  // It is told once the run has ended, and so have all its jobs.
+  // Notifications of the run are sent after its end, when all of its jobs have ended.
   checkNotify(source, here, { ...reach, jobs: endedJobs(jobs) });
   checkTriggers(source, root, reach);
 }
@@ -123,11 +123,11 @@ function nameOf({ value: { name } }: Located): readonly string[] {
 
 function checkSums(source: Source, steps: number, needs: number): void {
   if (steps > LIMITS.steps) {
-    const message = `a run may have ${LIMITS.steps} steps; with every matrix cell this one has ${steps}`;
+    const message = `a run may have ${LIMITS.steps} steps; with all matrix cells, this one has ${steps}`;
     source.report("step-limit", [], message);
   }
   if (needs > LIMITS.needs) {
-    const message = `the jobs of a run may have ${LIMITS.needs} needs; with every matrix cell these have ${needs}`;
+    const message = `the jobs of a run may have ${LIMITS.needs} needs; with all matrix cells, these have ${needs}`;
     source.report("needs-limit", [], message);
   }
 }

@@ -1,4 +1,4 @@
-/** What expressions read, as types: which fields there are, and what each can be. */
+/** The types of what expressions read: the fields of each context, and the values that each field can have. */
 import {
   ANY,
   arrayOf,
@@ -16,11 +16,11 @@ import type { Matrix } from "../matrix.ts";
 import { asMap, mapBlockOf, mapsOf, type Raw } from "../text/raw.ts";
 
 const TRIGGER_KINDS = ["manual", "cron", "event"];
-/** Results of a job that has ended. */
+/** Results of a job after its end. */
 const JOB_RESULTS = ["success", "failed", "cancelled"];
 const STEP_RESULTS = ["success", "failed", "cancelled", "timeout", "skipped"];
 
-/** What every expression of the pipeline may read. */
+/** The contexts that are the same in every place of a definition; a place may read some of them. */
 export function pipelineTypes(root: Raw): ContextTypes {
   return new Map<string, ValueType>([
     ["trigger", objectOf("`trigger`", { kind: oneOf(TRIGGER_KINDS), ref: STRING }, { others: ANY })],
@@ -32,20 +32,20 @@ export function pipelineTypes(root: Raw): ContextTypes {
   ]);
 }
 
-/** Names that a trigger may give because the definition declares them. */
+/** Names of the variables that the definition declares, which a trigger may override. */
 export function declaredVariables(root: Raw): readonly string[] {
   return Object.keys(variableTypes(root));
 }
 
-/** `env` with the names that `maps` declare. */
+/** `env` with the names that these maps declare. */
 export function envType(...maps: readonly unknown[]): ValueType {
   const names = maps.flatMap((map) => Object.keys(asMap(map) ?? {}));
   return objectOf("`env`", new Map(names.map((name) => [name, STRING])), { hint: ENV_HINT });
 }
 
-const ENV_HINT = "it holds what the definition declares; the environment of the agent is read by the script itself";
+const ENV_HINT = "`env` has only what the definition declares; a script reads the environment of its agent itself";
 
-/** `matrix` of a job; undefined for a job without one. */
+/** The `matrix` context of a job; `matrix` is undefined for a job without one. */
 export function matrixType(matrix: Pick<Matrix, "axes" | "include"> | undefined): ValueType {
   if (matrix === undefined) return objectOf("`matrix`", {}, { hint: "this job has no matrix" });
   const fields = new Map<string, ValueType>(matrix.include.flat().map(([name]) => [name, ANY]));
@@ -55,7 +55,7 @@ export function matrixType(matrix: Pick<Matrix, "axes" | "include"> | undefined)
   return objectOf("`matrix`", fields);
 }
 
-/** A job that others read. The outputs of a matrix are lists, with a value for each cell. */
+/** A job as other jobs read it. The outputs of a job with a matrix are lists, with a value for each cell. */
 export function jobType(name: string, job: Raw): ValueType {
   const output = job["matrix"] === undefined ? STRING : arrayOf(STRING);
   const names = Object.keys(asMap(job["outputs"]) ?? {});
@@ -67,7 +67,7 @@ export function jobType(name: string, job: Raw): ValueType {
   });
 }
 
-/** A step that later ones read; where it does not say what it writes, it may write anything. */
+/** A step as later steps read it. A step that declares no `outputs` may write any. */
 export function stepType(id: string, step: Raw): ValueType {
   const declared = Array.isArray(step["outputs"]) ? step["outputs"].filter((one) => typeof one === "string") : null;
   const fields = new Map((declared ?? []).map((one) => [one, STRING]));
@@ -79,14 +79,14 @@ export function stepType(id: string, step: Raw): ValueType {
   });
 }
 
-/** `jobs` or `steps`; a name that is not there is told apart, in words of its own. */
+/** `jobs` or `steps`. Every field has a type here: the check of references reports unknown names with messages of its own. */
 export function namedTypes(noun: string, types: Readonly<Record<string, ValueType>>): ValueType {
   return objectOf(noun, types, { others: ANY });
 }
 
 function variableTypes(root: Raw): Readonly<Record<string, ValueType>> {
   const types: Record<string, ValueType> = {};
-  // A trigger gives texts in the place of whatever stands here.
+  // A trigger can override a variable of any type with a text.
   for (const [name, value] of Object.entries(asMap(root["variables"]) ?? {})) {
     types[name] = isScalar(value) ? unionOf(typeOfScalar(value), STRING) : ANY;
   }

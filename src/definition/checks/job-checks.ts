@@ -1,4 +1,4 @@
-/** One job: its cells, its blocks, what its expressions may read, and its steps. */
+/** The checks of one job: its cells, its blocks, its expressions and its steps. */
 import { cellName } from "../../domain/plan.ts";
 import {
   checkApproval,
@@ -14,7 +14,7 @@ import { EXPRESSION_PLACES } from "../text/expression-places.ts";
 import { expandMatrix, knownCells, type Matrix } from "../matrix.ts";
 import { checkMatrix } from "./matrix-checks.ts";
 import { checkEnvNames, checkName } from "./name-checks.ts";
-import { neededBy, type NeedingJob } from "./needs.ts";
+import { sealSuccession, type NeedingJob } from "./needs.ts";
 import { checkInside } from "./path-checks.ts";
 import { asMap, type Located, mapsOf, type Raw, textsOf } from "../text/raw.ts";
 import { endedJobs, type Reach } from "./reach.ts";
@@ -26,9 +26,9 @@ import type { Path, Source } from "../text/source.ts";
 import { checkCondition, checkTexts, refuseExpressions } from "./texts.ts";
 import { builtinOf, checkUses } from "./uses.ts";
 
-/** What is around a job. */
+/** What the check of a job needs to know about the other jobs. */
 export interface JobSurroundings {
-  /** Of all jobs and cells so far; the job's own are added. */
+  /** Names of the jobs and cells that are checked already; the check adds those of the job. */
   readonly names: Set<string>;
   /** Jobs of earlier stages by name. */
   readonly before: ReadonlyMap<string, Raw>;
@@ -43,6 +43,7 @@ export interface CheckedJob extends NeedingJob {
 
 const BLOCKS = ["approval", "source", "target", "notify"] as const;
 
+/** Reports what is wrong with a job; answers what the check of needs and the bound on steps read of it. */
 export function checkJob(source: Source, job: Located, surroundings: JobSurroundings, outer: Reach): CheckedJob {
   const { value, path } = job;
   const name = typeof value["name"] === "string" ? value["name"] : undefined;
@@ -54,7 +55,7 @@ export function checkJob(source: Source, job: Located, surroundings: JobSurround
   checkRetry(source, job);
 
   const { before, siblings, pipelineEnv } = surroundings;
-  const upstream: Reach = { ...outer, jobs: endedJobs(before, () => neededBy(value, siblings)) };
+  const upstream: Reach = { ...outer, jobs: endedJobs(before, () => sealSuccession(value, siblings)) };
   const { cells, type } = checkCells(source, name ?? "", job, upstream, surroundings);
   const reach: Reach = { ...upstream, types: new Map([...upstream.types, ["matrix", type]]), env: [pipelineEnv] };
   checkCondition(source, value["when"], [...path, "when"], EXPRESSION_PLACES.jobWhen, reach);
@@ -77,16 +78,16 @@ function checkCells(
   if (raw === undefined) return { cells: 1, type: matrixType(undefined) };
   checkAxisExpressions(source, raw, path, upstream);
   const { data } = matrixSchema.safeParse(raw);
-  // Fields of a bad matrix are known all the same, so that it is not told again wherever one is read.
+  // The fields of an invalid matrix are known too, so that expressions that read them cause no further errors.
   if (data === undefined) return { cells: 1, type: matrixType({ axes: [], include: [fieldsIn(raw)] }) };
   const matrix: Matrix = toMatrix(data);
   const cells = checkMatrix(source, matrix, path);
   const known = cells === 0 ? undefined : knownCells(matrix);
   for (const cell of known === undefined ? [] : expandMatrix(known)) {
-    // Cells share the space of names with the other jobs of the run.
+    // The name of a cell must differ from the names of all jobs and cells of the run.
     const name = cellName(jobName, cell);
     if (cell.length > 0 && names.has(name)) {
-      source.report("duplicate-name", path, `another job is called "${clip(name)}" already`);
+      source.report("duplicate-name", path, `another job already has the name "${clip(name)}"`);
       break;
     }
     names.add(name);
@@ -114,7 +115,7 @@ function checkBlocks(source: Source, job: Located, reach: Reach): void {
   checkJobNotify(source, job, reach);
 }
 
-/** Answers how many steps there are. */
+/** Reports what is wrong with the steps of a job; answers how many steps the job has. */
 function checkSteps(source: Source, { value: job, path }: Located, outer: Reach): number {
   const steps = mapsOf(job["steps"], [...path, "steps"]);
   const names = new Set<string>();
@@ -162,7 +163,7 @@ function checkStep(source: Source, step: Located, reach: Reach): void {
   for (const { value: artifact, path: at } of mapsOf(value["artifacts"], [...path, "artifacts"])) {
     const { name: keptAs } = artifact;
     if (typeof keptAs === "string" && kept.has(keptAs)) {
-      source.report("duplicate-name", [...at, "name"], `the step keeps another artifact "${clip(keptAs)}" already`);
+      source.report("duplicate-name", [...at, "name"], `the step already has an artifact named "${clip(keptAs)}"`);
     }
     kept.add(keptAs);
     for (const pattern of textsOf(artifact["paths"], [...at, "paths"])) checkInside(source, pattern.text, pattern.path);

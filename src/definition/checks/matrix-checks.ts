@@ -1,22 +1,22 @@
-/** What a matrix must be beyond its shape: bounded, without repeats, and with something to run. */
+/** Checks of a matrix beyond its shape: its bounds, duplicate values, and whether it has a cell. */
 import { LIMITS } from "../schema/limits.ts";
 import { countCells, knownCells, type Matrix, matrixFields } from "../matrix.ts";
 import { didYouMean } from "../../expressions/nearest.ts";
 import { clip } from "../text/read-text.ts";
 import type { Path, Source } from "../text/source.ts";
 
-/** Answers how many cells there are; 0 when the matrix cannot be used. */
+/** Reports what is wrong with a matrix; answers how many cells it has, 0 when it cannot be used. */
 export function checkMatrix(source: Source, matrix: Matrix, path: Path): number {
   const isDistinct = checkAxes(source, matrix, path);
   checkExclude(source, matrix, path);
   const fields = matrixFields(matrix).length;
   if (fields > LIMITS.matrixFields) {
-    const message = `cells of a matrix may have ${LIMITS.matrixFields} fields; those of this one have up to ${fields}`;
+    const message = `the cells of a matrix may have ${LIMITS.matrixFields} fields; the cells of this one have up to ${fields}`;
     source.report("matrix-limit", path, message);
     return 0;
   }
   const known = knownCells(matrix);
-  // What an expression will give is bounded when it is known.
+  // The number of cells that an expression gives is checked when its value is known.
   if (known === undefined) return 1;
   const cells = countCells(known);
   if (cells > LIMITS.matrixCells) {
@@ -24,8 +24,8 @@ export function checkMatrix(source: Source, matrix: Matrix, path: Path): number 
     return 0;
   }
   if (cells === 0 && matrix.exclude.every((entry) => entry.length > 0)) {
-    const why = matrix.axes.length > 0 ? "`exclude` leaves none" : "give `axes` or `include`";
-    source.report("invalid-matrix", path, `this matrix has no cell: ${why}`);
+    const why = matrix.axes.length > 0 ? "`exclude` removes all of them" : "give `axes` or `include`";
+    source.report("invalid-matrix", path, `this matrix has no cells: ${why}`);
   }
   return isDistinct ? cells : 0;
 }
@@ -39,7 +39,7 @@ function checkAxes(source: Source, { axes }: Matrix, path: Path): boolean {
       const text = String(value);
       if (seen.has(text)) {
         isDistinct = false;
-        source.report("invalid-matrix", [...path, "axes", name, index], `this axis has the value ${text} already`);
+        source.report("invalid-matrix", [...path, "axes", name, index], `this axis already has the value ${text}`);
       }
       seen.add(text);
     }

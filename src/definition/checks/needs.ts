@@ -1,19 +1,22 @@
-/** Who needs whom within a stage: names that are not there, and jobs that need one another. */
+/** The needs of the jobs of a stage: unknown names, and dependency cycles. */
 import { LIMITS } from "../schema/limits.ts";
 import { didYouMean } from "../../expressions/nearest.ts";
 import type { Raw } from "../text/raw.ts";
 import { clip } from "../text/read-text.ts";
 import type { Path, Source } from "../text/source.ts";
 
-/** A job as far as it could be read. */
+/** What the check of needs reads of a job. */
 export interface NeedingJob {
+  /** Undefined when it is not a text. */
   readonly name: string | undefined;
+  /** The value as written, of any shape. */
   readonly needs: unknown;
   readonly path: Path;
+  /** How many cells its matrix has; 1 for a job without a matrix. */
   readonly cells: number;
 }
 
-/** Reports the needs of one stage's jobs; answers how many pairs of cells they join. */
+/** Reports what is wrong with the needs of one stage's jobs; answers how many pairs of cells these needs join. */
 export function checkNeeds(source: Source, jobs: readonly NeedingJob[]): number {
   const byName = new Map(jobs.flatMap((job) => (job.name === undefined ? [] : [[job.name, job] as const])));
   const needs = new Map<string, readonly string[]>();
@@ -29,24 +32,28 @@ export function checkNeeds(source: Source, jobs: readonly NeedingJob[]): number 
         if (!known.has(need)) pairs += cells * needed.cells;
         known.add(need);
       } else if (unknown++ <= LIMITS.diagnostics) {
-        // Beyond what can be told, none is looked up: each costs a comparison with every name.
+        // The nearest name costs a comparison with every name, so names beyond the number of reported errors get none.
         const at = [...path, "needs", ...(isList ? [index] : [])];
         const message = `there is no job "${clip(need)}" in this stage${didYouMean(need, [...byName.keys()])}`;
-        const hint = "jobs of earlier stages have always ended before; they need not be named";
+        const hint = "`needs` names jobs of the same stage; all jobs of earlier stages end before this job begins";
         source.report("unknown-job", at, message, { hint });
       }
     }
     if (name !== undefined) needs.set(name, [...known]);
   }
   for (const cycle of findCycles(needs)) {
-    const message = `these jobs need one another: ${clip([...cycle, cycle[0]].join(" -> "))}`;
-    source.report("cyclic-needs", [...byName.get(cycle[0]!)!.path, "needs"], message);
+    const message =
+      cycle.length === 1
+        ? `job "${clip(cycle[0]!)}" needs itself, which is a dependency cycle`
+        : `these jobs form a dependency cycle: ${clip([...cycle, cycle[0]].join(" -> "))}`;
+    const hint = cycle.length === 1 ? "remove its own name from its `needs`" : "remove one of these needs";
+    source.report("cyclic-needs", [...byName.get(cycle[0]!)!.path, "needs"], message, { hint });
   }
   return pairs;
 }
 
-/** The jobs of `siblings` that must have ended before `job` begins, also through others. */
-export function neededBy(job: Raw, siblings: ReadonlyMap<string, Raw>): ReadonlyMap<string, Raw> {
+/** The jobs of `siblings` that must have ended before `job` begins, directly or through other jobs. */
+export function sealSuccession(job: Raw, siblings: ReadonlyMap<string, Raw>): ReadonlyMap<string, Raw> {
   const found = new Map<string, Raw>();
   const open = [job];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -61,7 +68,7 @@ export function neededBy(job: Raw, siblings: ReadonlyMap<string, Raw>): Readonly
   return found;
 }
 
-/** One cycle for each need that closes one, as many as can be told. */
+/** One cycle for each need that closes one, up to the number of reported errors. */
 function findCycles(needs: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] {
   const cycles: string[][] = [];
   const done = new Set<string>();

@@ -1,4 +1,4 @@
-/** Steps that use plugins, against what is known of these: the version, the action and the arguments. */
+/** Checks of the steps that use plugins: version, action and arguments, against what the registry knows of each plugin. */
 import { type ArgsPath, actionOf, type FoundPlugin, type PluginLookup, splitReference } from "../../domain/plugins.ts";
 import { didYouMean } from "../../expressions/nearest.ts";
 import { OPEN } from "../../expressions/template.ts";
@@ -9,13 +9,13 @@ import { clip } from "../text/read-text.ts";
 import type { Path, Source } from "../text/source.ts";
 import { builtinOf, PLUGIN } from "./uses.ts";
 
-/** How many names or versions a hint has. */
-const NAMED = 10;
+/** How many names or versions a hint lists. */
+const MAX_LISTED = 10;
 
 export interface PluginProblem {
   readonly code: DiagnosticCode;
   readonly severity: "error" | "warning";
-  /** Below the step. */
+  /** Relative to the step. */
   readonly path: Path;
   readonly message: string;
   readonly hint?: string;
@@ -23,61 +23,61 @@ export interface PluginProblem {
 
 interface PluginStep {
   readonly uses: string;
-  /** Empty for the default. */
+  /** Empty for the plugin's default action. */
   readonly action: string;
   readonly args: unknown;
 }
 
-/** True for what can be a plugin: no builtin, and well-formed. */
+/** True for a well-formed reference to a plugin; false for a builtin. */
 export function isPlugin(uses: string): boolean {
   return builtinOf(uses) === undefined && PLUGIN.test(uses);
 }
 
-/** What the steps of a definition that is valid use, each once. */
+/** The plugins that the steps of a valid definition use, each once. */
 export function pluginsOf({ stages }: Definition): readonly string[] {
   const uses = stages.flatMap(({ jobs }) => jobs.flatMap(({ steps }) => steps.map((step) => step.uses)));
   return [...new Set(uses.filter(isPlugin))];
 }
 
-/** As {@link pluginsOf}, of whatever a text holds. */
+/** As {@link pluginsOf}, for a text that may have errors. */
 export function pluginsIn(source: Source): readonly string[] {
   const uses = stepsIn(source).map(({ value }) => value["uses"]);
   return [...new Set(uses.filter((each): each is string => typeof each === "string" && isPlugin(each)))];
 }
 
-/** Reports what is wrong with steps that use plugins, as far as their arguments are known before a run. */
+/** Reports what is wrong with steps that use plugins; arguments with expressions are not checked, since the run gives their values. */
 export function checkPlugins(source: Source, lookup: PluginLookup): void {
   for (const { value, path } of stepsIn(source)) {
     const { uses, action = "", args = {} } = value;
-    // What has another shape, or an expression where none may be, is told as that.
+    // Other checks report a wrong shape, and an expression where none is evaluated.
     if (typeof uses !== "string" || !isPlugin(uses) || typeof action !== "string" || action.includes(OPEN)) continue;
     if (asMap(args) === undefined) continue;
-    const isLate = (at: ArgsPath): boolean => {
+    const isDeferred = (at: ArgsPath): boolean => {
       const found = valueAt(args, at);
       return typeof found === "string" && found.includes(OPEN);
     };
-    for (const problem of findPluginProblems({ uses, action, args }, lookup(uses), isLate)) {
+    for (const problem of findPluginProblems({ uses, action, args }, lookup(uses), isDeferred)) {
       const { code, severity, message, hint } = problem;
       source.report(code, [...path, ...problem.path], message, { severity, ...(hint === undefined ? {} : { hint }) });
     }
   }
 }
 
-/** What is wrong with a step; `isLate` tells of places in its arguments that are not known yet. */
+/** What is wrong with a step; `isDeferred` is true for a place in its arguments whose value is known only during the run. */
 export function findPluginProblems(
   { uses, action, args }: PluginStep,
   plugin: FoundPlugin,
-  isLate: (path: ArgsPath) => boolean,
+  isDeferred: (path: ArgsPath) => boolean,
 ): readonly PluginProblem[] {
   const { name, version } = splitReference(uses);
   if (plugin.found === "nothing") {
     const message = `the registry has no plugin "${clip(name)}"${didYouMean(name, plugin.names)}`;
-    const hint = "it runs on agents alone that have it in a plugin folder of their own";
+    const hint = "the step runs only on an agent that has this plugin in its own plugin folder";
     return [{ code: "unknown-plugin", severity: "warning", path: ["uses"], message, hint }];
   }
   if (plugin.found === "otherVersions") {
     const message = `the plugin "${name}" has no version ${clip(version)}`;
-    const hint = `its versions: ${listed(plugin.versions)}`;
+    const hint = `its versions: ${listSome(plugin.versions)}`;
     return [{ code: "unknown-plugin-version", severity: "error", path: ["uses"], message, hint }];
   }
   const { manifest } = plugin.release;
@@ -86,17 +86,17 @@ export function findPluginProblems(
     const names = Object.keys(manifest.actions);
     const message =
       action === ""
-        ? `"${uses}" has several actions and no default: say which with \`action\``
+        ? `"${uses}" has several actions and no default: name one with \`action\``
         : `"${uses}" has no action "${clip(action)}"${didYouMean(action, names)}`;
-    const hint = `its actions: ${listed(names)}`;
+    const hint = `its actions: ${listSome(names)}`;
     return [{ code: "unknown-action", severity: "error", path: [action === "" ? "uses" : "action"], message, hint }];
   }
-  return plugin.checkArgs(chosen[1], args, isLate).map(({ path, message }) => ({
+  return plugin.checkArgs(chosen[1], args, isDeferred).map(({ path, message }) => ({
     code: "invalid-args",
     severity: "error",
     path: ["args", ...path],
     message: `${path.length === 0 ? "`args`" : `\`${clip(path.join("."))}\``} ${message}`,
-    hint: `the action "${chosen[0]}" of ${manifest.name}@${manifest.version} says so`,
+    hint: `the schema of the action "${chosen[0]}" of ${manifest.name}@${manifest.version} requires this`,
   }));
 }
 
@@ -113,7 +113,7 @@ function valueAt(value: unknown, path: ArgsPath): unknown {
   return found;
 }
 
-function listed(names: readonly string[]): string {
-  const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : "";
-  return `${names.slice(0, NAMED).join(", ")}${more}`;
+function listSome(names: readonly string[]): string {
+  const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : "";
+  return `${names.slice(0, MAX_LISTED).join(", ")}${more}`;
 }

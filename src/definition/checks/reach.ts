@@ -1,32 +1,36 @@
-/** What an expression can reach from where it stands, as types; made for what it names alone, since a definition may have thousands of jobs. */
+/**
+ * What an expression can read in its place, as types. Only the types of the jobs and steps that the expression names are made,
+ * since a definition may have thousands of jobs.
+ */
 import type { Reference } from "../../expressions/template.ts";
 import type { ContextTypes, ValueType } from "../../expressions/types.ts";
 import { envType, jobType, namedTypes, stepType } from "./context-types.ts";
 import type { Raw } from "../text/raw.ts";
 
-/** Those of some jobs that have ended when an expression is evaluated. */
+/** The jobs that have ended when an expression is evaluated. */
 export interface EndedJobs {
   find(name: string): Raw | undefined;
   names(): readonly string[];
 }
 
+/** What the expressions of one place can read. */
 export interface Reach {
-  /** Of all contexts but `env`, `jobs` and `steps`. */
+  /** The types of all contexts except `env`, `jobs` and `steps`. */
   readonly types: ContextTypes;
-  /** Declared by the definition; a trigger may give others. */
+  /** Names that the definition declares; a trigger may give others. */
   readonly variables: readonly string[];
   /** Maps whose keys are fields of `env`. */
   readonly env: readonly unknown[];
   readonly jobs: EndedJobs;
   readonly allJobs: ReadonlySet<string>;
-  /** Steps that have ended by then, by id. */
+  /** The earlier steps of the job, by id: they have ended when the expression is evaluated. */
   readonly steps: ReadonlyMap<string, Raw>;
   readonly allSteps: ReadonlySet<string>;
 }
 
 export const NO_JOBS: EndedJobs = { find: () => undefined, names: () => [] };
 
-/** Jobs of earlier stages, and `needed` ones, which are only looked for where one is read. */
+/** The jobs of earlier stages (`before`) and the jobs that `needed` answers. `needed` is called only when an expression reads `jobs`. */
 export function endedJobs(
   before: ReadonlyMap<string, Raw>,
   needed: () => ReadonlyMap<string, Raw> = () => new Map(),

@@ -1,9 +1,9 @@
-/** What label expressions must be beyond their shape: as many values as their operator takes. */
+/** Checks of label expressions beyond their shape: each has as many values as its operator takes. */
 import type { LabelOperator } from "../../domain/labels.ts";
 import { labelExpressionSchema } from "../schema/job.ts";
 import type { Path, Source } from "../text/source.ts";
 
-/** `expressions` may be anything; those of a bad shape are passed over. */
+/** Reports wrong numbers of values. `expressions` may have any shape; items of a wrong shape are skipped. */
 export function checkLabelExpressions(source: Source, expressions: unknown, path: Path): void {
   if (!Array.isArray(expressions)) return;
   for (const [index, expression] of expressions.entries()) {

@@ -1,4 +1,4 @@
-/** What the schema finds, as diagnostics with positions and the nearest key. */
+/** Turns the issues that the schema finds into diagnostics with positions, and with the nearest known key. */
 import type { z } from "zod";
 import { didYouMean } from "../../expressions/nearest.ts";
 import { toPointer } from "../../domain/json-pointer.ts";
@@ -9,17 +9,20 @@ import { meantKey, reportUnknownKey } from "./unknown-keys.ts";
 
 type Issue = z.core.$ZodIssue;
 
-/** Reports every issue, `as` one code or each as its own. Positions are those of keys for keys, of values for values. */
+/**
+ * Reports every issue, with the code `as` or with a code of its own. `prefix` is the place of the checked value. A problem of a
+ * key has the position of the key, a problem of a value that of the value.
+ */
 export function reportIssues(source: Source, issues: readonly Issue[], prefix: Path = [], as?: DiagnosticCode): void {
   const misspelt = misspeltKeys(issues, prefix);
   for (const issue of issues) {
-    // What stands there under a wrong name is told once.
+    // A misspelt key is reported once, as an unknown key, and not as a missing one too.
     if (isAbsent(issue) && misspelt.has(toPointer(issue.path))) continue;
     reportIssue(source, issue, [...prefix, ...issue.path], as);
   }
 }
 
-/** Pointers to keys that are absent, and meant by others. */
+/** Pointers to the required keys that are absent because their names are misspelt. */
 function misspeltKeys(issues: readonly Issue[], prefix: Path): ReadonlySet<string> {
   const lacking = new Set(issues.filter(isAbsent).map(({ path }) => toPointer(path.slice(0, -1))));
   const found = new Set<string>();
@@ -33,7 +36,7 @@ function misspeltKeys(issues: readonly Issue[], prefix: Path): ReadonlySet<strin
   return found;
 }
 
-/** A text has no undefined values: only a key that is not there reads as one. */
+/** Whether a required key is absent: no value in a text is undefined, so an undefined input is an absent key. */
 function isAbsent({ code, input }: Issue): boolean {
   return input === undefined && (code === "invalid_type" || code === "invalid_value" || code === "invalid_union");
 }
@@ -48,7 +51,7 @@ function reportIssue(source: Source, issue: Issue, path: Path, as?: DiagnosticCo
       for (const key of issue.keys) reportUnknownKey(source, path, key);
       return;
     case "invalid_union": {
-      // The branch that got furthest says most; the words for all speak where none did.
+      // The branch whose error lies deepest is the one that was meant; when no error lies deeper, the union's own message is used.
       const [best] = issue.errors.toSorted((a, b) => deepest(b) - deepest(a));
       if (best !== undefined && deepest(best) > 0) reportIssues(source, best, path, as);
       else source.report(as ?? "invalid-type", path, `${nameOf(path)} ${unionMessage(issue)}`);
@@ -119,8 +122,8 @@ function typeHint(expected: string, input: unknown): string | undefined {
   if (expected !== "array" || input === null) return undefined;
   if (typeof input !== "object") return "put it in brackets, or on a line of its own after `- `";
   return Object.values(input!).every(isMap)
-    ? "begin each item with `- `; what was its key becomes its `name`"
-    : "begin it with `- `, which makes it the only item of a list";
+    ? "begin each item with `- `, and give it its key as `name`"
+    : "begin it with `- ` to make it the only item of a list";
 }
 
 function codeOf(issue: z.core.$ZodIssueCustom): DiagnosticCode {
@@ -135,7 +138,7 @@ function nameOf(path: Path): string {
 }
 
 function deepest(issues: readonly Issue[]): number {
-  // An issue of the value itself counts when it says more than that the type is another.
+  // An issue of the value itself counts as deeper when it says more than "wrong type".
   const depthOf = ({ path, code }: Issue): number =>
     path.length + (code === "unrecognized_keys" || code === "custom" ? 1 : 0);
   return issues.reduce((depth, issue) => Math.max(depth, depthOf(issue)), 0);
@@ -145,7 +148,7 @@ function unionMessage({ message }: Issue): string {
   return isOwnMessage(message) ? message : "has a value of the wrong type";
 }
 
-/** Whether a schema of ours says it, and not the library. */
+/** Whether the message comes from a schema of this project, and not from the library. */
 function isOwnMessage(message: string): boolean {
   return !message.startsWith("Invalid input");
 }

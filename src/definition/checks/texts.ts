@@ -1,4 +1,4 @@
-/** Expressions in the texts of a definition: where they may stand, what they may read, and whether their types fit. */
+/** Checks of the expressions in the texts of a definition: their places, what they read, and their types. */
 import { checkTypes } from "../../expressions/check-types.ts";
 import type { TypeProblem } from "../../expressions/type-problem.ts";
 import type { Condition } from "../../expressions/condition.ts";
@@ -11,7 +11,7 @@ import { type Reach, typesFor } from "./reach.ts";
 import { clip } from "../text/read-text.ts";
 import type { Path, Source, TextSpot } from "../text/source.ts";
 
-/** Every text within `value`, however deep. */
+/** Visits every text within `value`, at any depth. */
 export function forEachText(value: unknown, path: Path, visit: (text: string, path: Path) => void): void {
   if (typeof value === "string") visit(value, path);
   else if (Array.isArray(value)) value.forEach((item, index) => forEachText(item, [...path, index], visit));
@@ -20,7 +20,10 @@ export function forEachText(value: unknown, path: Path, visit: (text: string, pa
   }
 }
 
-/** Checks every text within `value`. `isScript`: the text becomes code, so what came with the trigger must not be put in. */
+/**
+ * Checks the expressions of every text within `value`. `use`: whether an expression that is the whole text becomes a text too, or
+ * keeps its type. `isScript` is true for a text that is run as code: a value of the trigger in it gets a warning.
+ */
 export function checkTexts(
   source: Source,
   value: unknown,
@@ -30,8 +33,7 @@ export function checkTexts(
   { use = "text", isScript = () => false }: { use?: "text" | "value"; isScript?: (at: Path) => boolean } = {},
 ): void {
   forEachText(value, path, (text, at) => {
-    if (text.includes("\0"))
-      source.report("invalid-value", at, "a text that a step is given may hold no NUL character");
+    if (text.includes("\0")) source.report("invalid-value", at, "a text for a step cannot contain a NUL character");
     if (!text.includes(OPEN)) return;
     const template = source.parsed.template(text);
     checkReferences(source, text, at, OPEN, template, place, reach);
@@ -48,11 +50,11 @@ export function checkTexts(
   });
 }
 
-/** Checks a `when`: one expression, with or without `${{ }}` around it. */
+/** Checks a `when`, which is one expression, with or without `${{ }}` around it. */
 export function checkCondition(source: Source, when: unknown, path: Path, place: ExpressionPlace, reach: Reach): void {
   if (typeof when !== "string") return;
   if (when.trim() === "") {
-    source.report("expression-syntax", path, "this condition is empty", { hint: "leave `when` out for success()" });
+    source.report("expression-syntax", path, "this condition is empty", { hint: "remove `when` to imply success()" });
     return;
   }
   const condition = source.parsed.condition(when);
@@ -67,24 +69,24 @@ export function checkCondition(source: Source, when: unknown, path: Path, place:
   reportTypes(source, when, path, mark, checkTypes(condition, typesFor(reach, condition.references), "condition"));
 }
 
-/** Reports expressions in texts that are taken as they stand. */
+/** Reports expressions in texts that are used without evaluation. */
 export function refuseExpressions(source: Source, value: unknown, path: Path, place: string): void {
   forEachText(value, path, (text, at) => {
     const offset = text.indexOf(OPEN);
     if (offset < 0) return;
     source.report("expression-misplaced", at, `expressions are not evaluated in ${place}`, {
       spot: spotIn(text, { offset, length: OPEN.length }),
-      hint: "they are in `args`, `env`, `when`, `outputs`, the names of steps, and where docs/definition.md says so",
+      hint: "they are evaluated in `args`, `env`, `when`, `outputs`, the names of steps, and the other places that docs/definition.md lists",
     });
   });
 }
 
-/** Where a part of a template's text stands. */
+/** The place of a part of a template's text. */
 export function spotIn(text: string, { offset, length }: TextSpan, mark: string = OPEN): TextSpot {
   return { text, mark, offset, length };
 }
 
-/** What must not be read has no types here. */
+/** Whether all references may be read in the place; for those that may not, no types are known. */
 function areReadable(references: readonly Reference[], { contexts }: ExpressionPlace): boolean {
   return references.every((reference) => contexts.some((context) => context === reference.context));
 }
@@ -110,7 +112,10 @@ function checkReferences(
     if (!place.contexts.includes(context)) {
       const allowed = place.contexts.map((one) => `\`${one}\``).join(", ");
       const message = `\`${context}\` cannot be read in ${place.words}`;
-      source.report("expression-misplaced", path, message, { spot, hint: `what can be read here: ${allowed}` });
+      source.report("expression-misplaced", path, message, {
+        spot,
+        hint: `contexts that can be read here: ${allowed}`,
+      });
     } else checkReach(source, path, spot, context, reference.field, reach);
   }
 }
@@ -129,9 +134,10 @@ function checkReach(
     const names = reach.jobs.names();
     const near = exists ? "" : didYouMean(field, names);
     const message = exists
-      ? `job "${clip(field)}" need not have ended when this is read`
+      ? `job "${clip(field)}" may not have ended when this is read`
       : `there is no job "${clip(field)}"${near}`;
-    source.report("unknown-job", path, message, { spot, hint: exists ? "name it in `needs`" : readable(names) });
+    const hint = exists ? "name it in `needs`, or read it in a later stage" : listReadable("job", names);
+    source.report("unknown-job", path, message, { spot, hint });
   } else if (context === "steps" && !reach.steps.has(field)) {
     const exists = reach.allSteps.has(field);
     const near = exists ? "" : didYouMean(field, [...reach.steps.keys()]);
@@ -140,7 +146,7 @@ function checkReach(
       : `there is no step with the id "${clip(field)}" before this${near}`;
     source.report("unknown-step", path, message, {
       spot,
-      hint: reach.steps.size === 0 ? "give the earlier step an `id`" : readable([...reach.steps.keys()]),
+      hint: reach.steps.size === 0 ? "give the earlier step an `id`" : listReadable("step", [...reach.steps.keys()]),
     });
   } else if (context === "variables" && !reach.variables.includes(field)) {
     const near = nearest(field, reach.variables);
@@ -148,15 +154,15 @@ function checkReach(
     source.report("undefined-value", path, `no variable "${clip(field)}" is declared (did you mean "${near}"?)`, {
       severity: "warning",
       spot,
-      hint: "it is empty unless the trigger gives it",
+      hint: "it is empty unless the trigger gives it a value",
     });
   }
 }
 
-function readable(names: readonly string[]): string {
+function listReadable(noun: "job" | "step", names: readonly string[]): string {
   return names.length === 0
-    ? "there is none that can be read here"
-    : `what can be read here: ${clip(names.join(", "))}`;
+    ? `no ${noun} can be read here`
+    : `${noun}s that can be read here: ${clip(names.join(", "))}`;
 }
 
 const CODES: Readonly<Record<TypeProblem["kind"], DiagnosticCode>> = {
@@ -177,7 +183,7 @@ function reportTypes(source: Source, text: string, path: Path, mark: string, pro
   }
 }
 
-/** Contexts of other pipeline languages, and those that hold the same here. */
+/** Contexts of other pipeline languages, and the contexts that have the same content here. */
 const FOREIGN_CONTEXTS: Readonly<Record<string, ContextName>> = {
   github: "trigger",
   gitea: "trigger",
@@ -202,7 +208,7 @@ function reportProblem(source: Source, text: string, path: Path, mark: string, p
       source.report("expression-limit", path, message, { spot });
       return;
     case "misplaced-function": {
-      const hint = "success(), failure(), always() and cancelled() are called in `when` alone";
+      const hint = "success(), failure(), always() and cancelled() can be called only in `when`";
       source.report("expression-misplaced", path, message, { spot, hint });
       return;
     }

@@ -1,4 +1,4 @@
-/** What triggers must be beyond their shape: schedules that come to pass, events that exist, inputs that fit. */
+/** Checks of triggers beyond their shape: schedules, events and their filters, and inputs. */
 import { Cron } from "croner";
 import { didYouMean } from "../../expressions/nearest.ts";
 import { EXPRESSION_PLACES } from "../text/expression-places.ts";
@@ -16,7 +16,7 @@ import { checkCondition, refuseExpressions } from "./texts.ts";
 const FILTERS = ["branches", "tags", "paths"] as const;
 type Filter = (typeof FILTERS)[number];
 
-/** Events of the providers whose words are known, and what each can be filtered by; the events of `generic` are free. */
+/** The events that the providers other than `generic` send, and the filters of each. `generic` takes any event and any filter. */
 const EVENT_FILTERS: ReadonlyMap<string, readonly Filter[]> = new Map<string, readonly Filter[]>([
   ["push", ["branches", "paths"]],
   ["tag", ["tags"]],
@@ -26,6 +26,7 @@ const EVENT_FILTERS: ReadonlyMap<string, readonly Filter[]> = new Map<string, re
 ]);
 export const EVENTS: readonly string[] = [...EVENT_FILTERS.keys()];
 
+/** Reports what is wrong with the triggers of a definition. */
 export function checkTriggers(source: Source, root: Raw, reach: Reach): void {
   const block = mapBlockOf(root, [], "triggers");
   if (block === undefined) return;
@@ -52,7 +53,7 @@ function checkInputs(source: Source, inputs: Raw, path: Path, root: Raw): void {
     const report = (key: string, message: string, hint?: string): void =>
       source.report("invalid-input", [...at, key], message, hint === undefined ? {} : { hint });
     if (Object.hasOwn(asMap(root["variables"]) ?? {}, name)) {
-      const message = `\`variables\` declares "${clip(name)}" too: give it a \`default\` here instead`;
+      const message = `\`variables\` declares "${clip(name)}" too: remove it there, and give it a \`default\` here`;
       source.report("duplicate-name", at, message, { spot: "key" });
     }
     const { data: input } = inputSchema.safeParse(given);
@@ -61,9 +62,9 @@ function checkInputs(source: Source, inputs: Raw, path: Path, root: Raw): void {
     if (type === "choice" && options === undefined) {
       source.report("invalid-input", at, "a choice needs `options`", { spot: "key" });
     }
-    if (type !== "choice" && options !== undefined) report("options", "`options` go with `type: choice` alone");
+    if (type !== "choice" && options !== undefined) report("options", "`options` are allowed only with `type: choice`");
     if (preset !== undefined && required === true)
-      report("required", "an input with a `default` is never missing", "give one of them");
+      report("required", "an input with a `default` is never missing", "remove `default` or `required`");
     const problem = preset === undefined ? undefined : findInputProblem(input, preset);
     if (problem !== undefined) report("default", `\`default\` ${problem}`);
   }
@@ -79,11 +80,11 @@ function checkCron(source: Source, { value, path }: Located): void {
   const problem = findScheduleProblem(schedule);
   if (problem === undefined) return;
   source.report("invalid-cron", [...path, "schedule"], problem, {
-    hint: 'such as "30 5 * * 1-5": minute, hour, day of the month, month, day of the week',
+    hint: 'write it like "30 5 * * 1-5": minute, hour, day of the month, month, day of the week',
   });
 }
 
-/** What a schedule gives must be what the inputs of the same names take: no one is there to correct it. */
+/** Reports variables of a cron trigger that the inputs of the same names refuse: no user is present to correct them later. */
 function checkCronVariables(source: Source, { value, path }: Located, inputs: Raw): void {
   for (const [name, given] of Object.entries(asMap(value["variables"]) ?? {})) {
     const { data: input } = inputSchema.safeParse(Object.hasOwn(inputs, name) ? inputs[name] : undefined);
@@ -98,9 +99,9 @@ function findScheduleProblem(schedule: string): string | undefined {
   const fields = schedule.trim().split(/\s+/).length;
   if (fields !== 5) return `a schedule has five fields; this one has ${fields}`;
   try {
-    // From a fixed time: whether a schedule ever comes to pass must not depend on the day on which it is checked.
+    // The start is fixed, so that the answer does not depend on the day of the check.
     const next = new Cron(schedule, { paused: true, timezone: "UTC" }).nextRun("2000-01-01T00:00:00Z");
-    return next === null ? "this never comes to pass" : undefined;
+    return next === null ? "this schedule matches no date" : undefined;
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error);
     return `this schedule cannot be read: ${clip(words.replace(/^CronPattern: /, ""))}`;
@@ -110,7 +111,7 @@ function findScheduleProblem(schedule: string): string | undefined {
 function isTimeZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat("en", { timeZone: name });
-    // Offsets such as +02:00 know no summer time.
+    // An offset such as +02:00 does not change with summer time, so only names are taken.
     return !/^[+-]/.test(name);
   } catch {
     return false;
@@ -132,7 +133,7 @@ function checkEvent(source: Source, { value, path }: Located, reach: Reach): voi
   checkCondition(source, value["when"], [...path, "when"], EXPRESSION_PLACES.eventWhen, reach);
 }
 
-/** Reports a filter by what such an event does not have. */
+/** Reports a filter that the event does not support. */
 function checkFilter(source: Source, event: unknown, key: Filter, path: Path): void {
   const filters = typeof event === "string" ? EVENT_FILTERS.get(event) : undefined;
   if (filters === undefined || filters.includes(key)) return;

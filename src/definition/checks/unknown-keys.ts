@@ -1,12 +1,12 @@
-/** What to say of a key that a map of the language does not have: it is misspelt, stands elsewhere, or comes from another language. */
+/** Explains an unknown key: it is misspelt, belongs to another map, or comes from another pipeline language. */
 import { nearest } from "../../expressions/nearest.ts";
 import { clip } from "../text/read-text.ts";
 import { placeAt, placesWithKey } from "../schema-at.ts";
 import type { Path, Source } from "../text/source.ts";
 
-/** Keys of other pipeline languages, and what is written here. By their letters alone. */
+/** Keys of other pipeline languages, in lower case without `-` and `_`, and what to write in this language. */
 const FOREIGN: Readonly<Record<string, string>> = {
-  "<<": "YAML 1.2 has no merge keys: an anchor stands for a whole value",
+  "<<": "YAML 1.2 has no merge keys: use an anchor for a whole value",
   afterscript: "write a step with `when: always()`",
   agents: "write `agentSelector: { matchLabels: ... }`",
   allowfailure: "write `continueOnError`",
@@ -23,14 +23,14 @@ const FOREIGN: Readonly<Record<string, string>> = {
   displayname: "write `name`",
   environment: "write `env` for variables, or `target.environment`",
   except: "write `when`",
-  extends: "write an anchor, and use it for whole values",
+  extends: "use an anchor for a whole value",
   if: "write `when`",
   label: "write `name`",
   on: "write `triggers`",
   only: "write `when`",
   parallel: "write `matrix`",
   parallelism: "write `matrix`, with `maxParallel`",
-  permissions: "there are none here: an agent's rights are those of its user",
+  permissions: "remove it: a step has the rights of the user that runs its agent",
   pool: "write `agentSelector: { matchLabels: ... }`",
   retrystrategy: "write `retry`",
   rules: "write `when`",
@@ -38,7 +38,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
   runson: "write `agentSelector: { matchLabels: ... }`",
   schedule: "write `triggers: { cron: ... }`",
   script: "write `uses: shell` and `args: { script: ... }`",
-  services: "there are no containers yet: start what is needed in a step",
+  services: "there are no containers yet: start the service in a step",
   softfail: "write `continueOnError`",
   stage: "write the job into the `jobs` of that stage",
   strategy: "write `matrix`",
@@ -56,12 +56,12 @@ export function reportUnknownKey(source: Source, path: Path, key: string): void 
   if (key === "image" && words === "a job") {
     source.report("reserved-key", at, "`image` is reserved: steps do not run in containers yet", {
       spot: "key",
-      hint: "steps run with the rights of their agent; select an agent that has what they need",
+      hint: "steps run on the agent itself: select an agent that has the programs that they need",
     });
     return;
   }
   if (key === "content" && words === "a pipeline") {
-    source.report("removed-key", at, "`content` no longer exists: a definition is given as the structured `spec`", {
+    source.report("removed-key", at, "`content` no longer exists: give the definition as the structured `spec`", {
       spot: "key",
     });
     return;
@@ -75,24 +75,24 @@ export function reportUnknownKey(source: Source, path: Path, key: string): void 
   });
 }
 
-/** The key that one which the map at `path` does not have stands for, as far as one can tell. */
+/** The known key that an unknown key of the map at `path` probably means; undefined when none is likely. */
 export function meantKey(path: Path, key: string): string | undefined {
   const foreign = foreignKey(key);
   return foreign === undefined ? nearKey(key, keysAt(path)) : /^write `(\w+)/.exec(foreign)?.[1];
 }
 
-/** In the spelling that is told. */
+/** The keys of the map at `path`, each in its lower-case spelling. */
 function keysAt(path: Path): readonly string[] {
   return (placeAt(path)?.keys ?? []).filter((known) => !/^[A-Z]/.test(known));
 }
 
 function foreignKey(key: string): string | undefined {
-  const spelled = letters(key);
+  const spelled = plainSpelling(key);
   return Object.hasOwn(FOREIGN, spelled) ? FOREIGN[spelled] : undefined;
 }
 
 function nearKey(key: string, keys: readonly string[]): string | undefined {
-  return keys.find((known) => letters(known) === letters(key)) ?? nearest(key, keys);
+  return keys.find((known) => plainSpelling(known) === plainSpelling(key)) ?? nearest(key, keys);
 }
 
 function ownersOf(key: string): string | undefined {
@@ -100,7 +100,7 @@ function ownersOf(key: string): string | undefined {
   return owners.length === 0 ? undefined : `\`${key}\` is a key of ${owners.slice(0, 3).join(", ")}`;
 }
 
-/** `continue-on-error` and `continue_on_error` are spellings of `continueOnError`. */
-function letters(key: string): string {
+/** A key in lower case without `-` and `_`: `continue-on-error` and `continue_on_error` are spellings of `continueOnError`. */
+function plainSpelling(key: string): string {
   return key.replaceAll(/[-_]/g, "").toLowerCase();
 }

@@ -1,4 +1,4 @@
-/** What `uses` may name, and the arguments of the builtins. */
+/** Checks of `uses`, `action` and the arguments of builtins. */
 import type { z } from "zod";
 import { isInnerPattern } from "../../domain/caches.ts";
 import { didYouMean } from "../../expressions/nearest.ts";
@@ -12,7 +12,7 @@ import { meantKey } from "./unknown-keys.ts";
 
 type ArgsSchema = z.ZodObject;
 
-/** By name. */
+/** The builtins by name, with the schemas of their arguments. */
 export const BUILTIN_ARGS: ReadonlyMap<string, ArgsSchema> = new Map<string, ArgsSchema>([
   ["shell", shellArgs],
   ["checkout", checkoutArgs],
@@ -20,7 +20,7 @@ export const BUILTIN_ARGS: ReadonlyMap<string, ArgsSchema> = new Map<string, Arg
   ["cache", cacheArgs],
   ["http", httpArgs],
 ]);
-/** What `uses` is, unless a builtin. */
+/** The form of a reference to a plugin: `<plugin_path>@<version>`. */
 export const PLUGIN = /^[\w.-]+(?:\/[\w.-]+)*@[\w.-]+$/;
 
 /** The builtin that `uses` names (`shell` or `shell@v1`), or undefined. */
@@ -47,12 +47,12 @@ export function checkUses(source: Source, { value: step, path }: Located): void 
       hint: `builtins: ${[...BUILTIN_ARGS.keys()].join(", ")}; plugins: <plugin_path>@<version>`,
     });
   } else if (BUILTIN_ARGS.has(uses.replace(/@.*$/, ""))) {
-    const message = `there is no ${clip(uses)}: the builtins of this version are @v1`;
+    const message = `there is no ${clip(uses)}: the version of all builtins is @v1`;
     source.report("invalid-uses", [...path, "uses"], message);
   }
 }
 
-/** What stands there under a wrong name is told as that alone. */
+/** Whether the step has a misspelt `args` or `uses`: that is reported as an unknown key, and missing arguments are not reported. */
 function hasMisplacedArgs(step: Raw, path: Path): boolean {
   const isMeant = (key: string): boolean => ["args", "uses"].includes(meantKey(path, key) ?? "");
   return Object.keys(step).some((key) => key !== "uses" && isMeant(key));
@@ -75,7 +75,7 @@ function checkArgs(source: Source, builtin: string, step: Raw, path: Path): void
   if (builtin === "cache") checkCachePaths(source, args["paths"], [...at, "paths"]);
 }
 
-/** What an expression makes of one is checked when the step runs. */
+/** Reports paths outside of the workspace; a path with expressions is checked when the step runs. */
 function checkCachePaths(source: Source, paths: unknown, at: Path): void {
   if (!Array.isArray(paths)) return;
   for (const [index, path] of paths.entries()) {
@@ -101,6 +101,6 @@ function checkShell(source: Source, { script, shell, command, args }: Raw, path:
     });
   }
   if (script !== undefined && command !== undefined) invalid("command", "give either `script` or `command`, not both");
-  if (shell !== undefined && script === undefined) invalid("shell", "`shell` goes with `script` alone");
-  if (args !== undefined && command === undefined) invalid("args", "`args` goes with `command` alone");
+  if (shell !== undefined && script === undefined) invalid("shell", "`shell` is allowed only with `script`");
+  if (args !== undefined && command === undefined) invalid("args", "`args` is allowed only with `command`");
 }

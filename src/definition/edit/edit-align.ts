@@ -1,9 +1,10 @@
-/** Which items of a list are those of an older list. */
+/** Matches the items of a list with the items of an older list that they come from. */
 import { isSameValue } from "./same-value.ts";
 
 /**
- * For each item of `next` the index in `old` of the item that it comes from, each at most once: an equal one, else
- * one of the same `name` or `id`, else the one in its place when it is alike. Takes time by the size of the lists.
+ * For each item of `next`, the index in `old` of the item that it comes from; undefined for a new item. Each old item is used at
+ * most once. An item comes from an equal one, else from one with the same `name` or `id`, else from the one at its place if both
+ * are similar. The time grows linearly with the size of the lists.
  */
 export function alignLists(old: readonly unknown[], next: readonly unknown[]): readonly (number | undefined)[] {
   const oldKeys = old.map(canonical);
@@ -15,7 +16,7 @@ export function alignLists(old: readonly unknown[], next: readonly unknown[]): r
     isFree[from] = false;
   };
 
-  // Ends that are the same stay in place, whatever else is equal.
+  // Equal items at the beginning and the end of both lists are matched first, so that they stay where they are.
   const shorter = Math.min(old.length, next.length);
   let head = 0;
   for (; head < shorter && oldKeys[head] === nextKeys[head]; head++) pair(head, head);
@@ -47,13 +48,13 @@ export function alignLists(old: readonly unknown[], next: readonly unknown[]): r
   );
   let from = 0;
   for (let to = 0; to < next.length; to++) {
-    if (origins[to] === undefined && isFree[from] === true && areAlike(old[from], next[to])) pair(to, from);
+    if (origins[to] === undefined && isFree[from] === true && areSimilar(old[from], next[to])) pair(to, from);
     from = (origins[to] ?? from - 1) + 1;
   }
   return origins;
 }
 
-/** Makes the same text of the same value, whatever the order of keys. */
+/** A text that is the same for equal values, in whatever order their keys are. */
 function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
   if (isRecord(value)) {
@@ -69,8 +70,8 @@ function identity(value: unknown): string | undefined {
   return typeof name === "object" || name === undefined ? undefined : JSON.stringify([typeof name, name]);
 }
 
-/** Whether one may be the other after a change: maps of two names are so when most of the rest is the same. */
-function areAlike(old: unknown, next: unknown): boolean {
+/** Whether `next` may be `old` after a change: maps with different names are similar when at least half of the other fields are equal. */
+function areSimilar(old: unknown, next: unknown): boolean {
   if (Array.isArray(old) || Array.isArray(next)) return Array.isArray(old) && Array.isArray(next);
   if (!isRecord(old) || !isRecord(next)) return isRecord(old) === isRecord(next);
   if (identity(old) === undefined && identity(next) === undefined) return true;

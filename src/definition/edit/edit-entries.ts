@@ -1,37 +1,37 @@
-/** Where the parts of a collection stand in the text: offsets of each item of a list and of each pair of a map. */
+/** Finds the parts of a collection in the text: the offsets of each item of a list and of each pair of a map. */
 import { CST, isMap, isScalar, type Node, type YAMLMap, type YAMLSeq } from "yaml";
 
 export type Collection = YAMLMap<Node, Node | null> | YAMLSeq<Node>;
 
 /** One item of a list, or one pair of a map. */
 export interface Entry {
-  /** Of a pair; empty for an item. */
+  /** The key of a pair; empty for an item. */
   readonly key: string;
   readonly keyNode: Node | undefined;
   /** The value; null for a key without one. */
   readonly node: Node | null;
   /** The value's token, without its anchor and tag. */
   readonly token: CST.Token | undefined;
-  /** Begin of the dash, the key, or an item in brackets. */
+  /** Start of the dash, of the key, or of an item in brackets. */
   readonly at: number;
-  /** Behind the dash or the colon, which a key can lack. */
+  /** End of the dash or the colon; undefined for a key without a colon. */
   readonly slotAt: number | undefined;
   /** End of the last sign before the value: dash, colon, anchor or tag. */
   readonly headEnd: number;
   /** End of the value, without what follows on its line. */
   readonly end: number;
-  /** The comment on the line of the dash, of the colon or of a value of one line. */
+  /** The comment on the line of the dash, of the colon, or of a value that has one line. */
   readonly comment: string | undefined;
   readonly hasTag: boolean;
-  /** In brackets. */
+  /** True within brackets or braces. */
   readonly inFlow: boolean;
-  /** An item in brackets that is a pair, `[a: 1]`: it can only be replaced as a whole. */
+  /** True for an item in brackets that is a pair, `[a: 1]`: it can only be replaced as a whole. */
   readonly isPair: boolean;
-  /** The comma before it, in brackets. */
+  /** Offset of the comma before the entry, within brackets or braces. */
   readonly comma: number | undefined;
 }
 
-/** In the order of the text. Undefined when the nodes do not show where they come from. */
+/** The entries of a collection in the order of the text; undefined when its nodes have no source tokens. */
 export function entriesOf(collection: Collection): readonly Entry[] | undefined {
   const token = collection.srcToken;
   if (!CST.isCollection(token)) return undefined;
@@ -43,7 +43,7 @@ export function entriesOf(collection: Collection): readonly Entry[] | undefined 
   return collection.items.map((node, index) => entryOf(items[index]!, token, undefined, node));
 }
 
-/** The closing bracket of a flow collection, and the comma that may stand before it. */
+/** The offsets of the closing bracket of a flow collection, and of the comma before it if there is one. */
 export function closingOf({ end, items }: CST.FlowCollection): { readonly at: number; readonly comma?: number } {
   const at = end.find(({ type }) => type === "flow-map-end" || type === "flow-seq-end")!.offset;
   const last = items.at(-1);
@@ -79,7 +79,7 @@ function entryOf(item: CST.CollectionItem, parent: CST.Token, key: Node | undefi
   };
 }
 
-/** Without comments behind the value. */
+/** The end of a token, without the comments behind it. */
 function endOf(token: CST.Token): number {
   switch (token.type) {
     case "block-scalar":
@@ -97,7 +97,7 @@ function endOf(token: CST.Token): number {
   }
 }
 
-/** The tokens of a value among which a comment on its first line may be. */
+/** The tokens behind a value, among which a comment on its first line can be. */
 function trailOf(value: CST.Token | undefined): readonly CST.Token[] {
   if (value === undefined) return [];
   if (value.type === "block-scalar") return value.props;

@@ -1,24 +1,24 @@
 /**
- * Puts the parts of a collection together: those that stay keep the comments and blank lines around them, new ones
- * look like their neighbours. With all parts in their old places the text between them is the old one.
+ * Joins the parts of a collection into a text. Parts that stay keep the comments and blank lines around them; new parts look like
+ * their neighbours. When all parts are at their old places, the text between them is the old one.
  */
 import type { CST } from "yaml";
 import { closingOf, type Entry } from "./edit-entries.ts";
 
-/** Columns and lines beyond this are not repeated for new parts, whose text they could multiply without bound. */
+/** New parts repeat at most this many columns or lines of space, since repeated space could make the text grow without bound. */
 export const MAX_SPACE = 100;
 
 /** A part of the new collection. */
 export interface Part {
-  /** The index of the entry that it comes from. */
+  /** The index of the old entry that it comes from; undefined for a new part. */
   readonly origin: number | undefined;
-  /** Of a block: whole lines. In brackets: without comma. */
+  /** In a block: whole lines. Within brackets: the entry without its comma. */
   readonly body: string;
 }
 
 /** The lines between two entries of a block. */
 interface Gap {
-  /** Deeper comments that still speak of the entry above. */
+  /** Comments that are indented further than the entries and so belong to the entry above. */
   readonly tail: string;
   /** Comments that belong to no entry, with the blank lines around them. */
   readonly floating: string;
@@ -29,8 +29,8 @@ interface Gap {
 }
 
 /**
- * The lines of a block collection. `gaps` holds the lines above each entry, those above the first included; `column`
- * is that of the entries.
+ * The lines of a block collection. `gapTexts` has the lines above each old entry, the first one included; `column` is the column
+ * of the entries.
  */
 export function layOutBlock(
   parts: readonly Part[],
@@ -84,13 +84,13 @@ interface FlowPlace {
   readonly eol: string;
 }
 
-/** A flow collection with its brackets. */
+/** The text of a flow collection, with its brackets. */
 export function layOutFlow(parts: readonly Part[], text: string, { token, entries, eol }: FlowPlace): string {
   const closing = closingOf(token);
   const open = token.offset + 1;
   const opening = splitLine(text.slice(open, entries[0]!.at));
   const leads: string[] = [opening.rest];
-  /** What stands between an entry and its comma, and what behind that on the same line. */
+  /** The text between each entry and its comma, and the text behind the comma on the same line. */
   const trails: { readonly before: string; readonly after: string }[] = [];
   for (const [index, { comma, at }] of entries.slice(1).entries()) {
     const { line, rest } = splitLine(text.slice(comma! + 1, at));
@@ -113,7 +113,7 @@ export function layOutFlow(parts: readonly Part[], text: string, { token, entrie
   return out + endLine(comment, last.rest, eol) + text.slice(closing.at, closing.at + 1);
 }
 
-/** What stands before a part: its own white space, except where it became the first or is so no more. */
+/** The text before a part: its own white space, unless the part became the first one or is no longer the first one. */
 function leadOf(leads: readonly string[], origin: number | undefined, position: number, separator: string): string {
   const own = origin === undefined ? undefined : leads[origin]!;
   if (own?.includes("#") === true) return own;
@@ -121,19 +121,19 @@ function leadOf(leads: readonly string[], origin: number | undefined, position: 
   return origin === undefined || origin === 0 ? separator : own!;
 }
 
-/** A comment takes the rest of its line. */
+/** Adds a line break after a comment, which takes the rest of its line, unless `next` begins with one. */
 function endLine(comment: string, next: string, eol: string): string {
   return comment === "" || /^\r?\n/.test(next) ? comment + next : comment + eol + next;
 }
 
-/** The white space before a part that has none of its own: that of the second entry, else of the first's line. */
+/** The white space before a part that has none of its own: that before the second entry, else the line break before the first one. */
 export function separatorOf(leads: readonly string[]): string {
   const [first, ...others] = leads.map(spaceOf);
   const space = others[0] ?? (first!.includes("\n") ? first! : " ");
   return space.length <= MAX_SPACE ? space : " ";
 }
 
-/** What stands behind a comma or a bracket: a comment on the same line, and the rest. */
+/** The text behind a comma or a bracket in two parts: a comment on the same line, and the rest. */
 function splitLine(text: string): { readonly line: string; readonly rest: string } {
   const line = /^[ \t]*#[^\r\n]*/.exec(text)?.[0] ?? "";
   return { line, rest: text.slice(line.length) };

@@ -1,4 +1,4 @@
-/** One walk over the nodes of a text and the value that it is to have: what differs is written anew, the rest copied. */
+/** Walks over the nodes of a text and its new value together: parts that differ are rendered, the others are copied. */
 import { type Alias, CST, isAlias, isCollection, isMap, isSeq, type Node } from "yaml";
 import { alignLists } from "./edit-align.ts";
 import { closingOf, type Collection, entriesOf, type Entry } from "./edit-entries.ts";
@@ -19,27 +19,27 @@ import { isSameValue } from "./same-value.ts";
 export interface WrittenText {
   readonly text: string;
   readonly format: Format;
-  /** Read with its source tokens. */
+  /** The root node, read with source tokens. */
   readonly root: Node;
   readonly value: unknown;
 }
 
 export interface EditOptions {
-  /** Collections as deep as this, the root being 0, are replaced as a whole when they differ. */
+  /** Collections at this depth, from 0 for the root, are replaced as a whole when they differ. */
   readonly depth: number;
   readonly blockScalars: boolean;
 }
 
 /**
- * The text for `spec`. Undefined when there is no way; where new text changes the meaning of what stands around it,
- * the outcome may have another value than `spec`.
+ * The edited text for `spec`; undefined when the text cannot be edited. New text can change the meaning of the text around it, so
+ * the caller has to check that the answer has the value `spec`.
  */
 export function editNodes(written: WrittenText, spec: unknown, options: EditOptions): string | undefined {
   const edit = new NodeEdit(written, options).run(written, spec);
   return edit && written.text.slice(0, edit.from) + edit.body + written.text.slice(edit.to);
 }
 
-/** New text for a range of the old one. */
+/** New text for a range of the old text. */
 interface Edit {
   readonly from: number;
   readonly to: number;
@@ -50,7 +50,7 @@ interface Change {
   readonly old: unknown;
   readonly next: unknown;
   readonly depth: number;
-  /** A line break with the indentation of the lines around, for JSON. */
+  /** A line break with the indentation of the surrounding lines, for JSON. */
   readonly newline: string;
 }
 
@@ -74,10 +74,10 @@ class NodeEdit {
   readonly #maxDepth: number;
   readonly #style: BlockStyle;
   readonly #eol: string;
-  /** Indentation of one level of JSON; empty when all is on one line. */
+  /** Indentation of one level of JSON; empty when the JSON is one line. */
   readonly #unit: string;
   readonly #targets: ReadonlyMap<Alias, Node>;
-  /** What the aliases that follow will find. */
+  /** The values of the anchors that are written already, which later aliases refer to. */
   readonly #anchored = new Map<Node, unknown>();
 
   constructor({ text, format, root }: WrittenText, { depth, blockScalars }: EditOptions) {
@@ -94,7 +94,7 @@ class NodeEdit {
     return this.#collection(root, 0, { old: value, next: spec, depth: 0, newline: this.#eol });
   }
 
-  /** Undefined when it must be replaced. `headEnd` is where what leads to the collection ends, 0 for the root. */
+  /** Undefined when the collection must be replaced as a whole. `headEnd` is the `headEnd` of its entry, 0 for the root. */
   #collection(node: Node, headEnd: number, change: Change): Edit | undefined {
     const { old, next, depth } = change;
     const entries = isCollection(node) ? entriesOf(node as Collection) : undefined;
@@ -105,7 +105,7 @@ class NodeEdit {
     if (token?.type === "flow-collection") return this.#flow(node as Collection, token, entries, change);
     const [first] = entries as [Entry];
     if (this.#column(first) > MAX_SPACE) return undefined;
-    // Comments above the first key of all speak of the whole text.
+    // Comments above the first key of the root are about the whole text and stay.
     const bodyStart = depth === 0 ? this.#lineStart(first.at) : Math.min(this.#lineEnd(headEnd), first.at);
     return this.#block(node as Collection, entries, bodyStart, change);
   }
@@ -132,7 +132,7 @@ class NodeEdit {
     return { from, to, body: body.startsWith(" ".repeat(column)) ? body.slice(column) : this.#eol + body };
   }
 
-  /** To the end of its last line. */
+  /** The text of an entry of a block, to the end of its last line. */
   #blockEntry(entry: Entry, column: number, change: Change): string {
     const lineEnd = this.#lineEnd(entry.end);
     const edit = this.#value(entry, change);
@@ -191,7 +191,7 @@ class NodeEdit {
     return this.#isJson ? renderJson(value, this.#unit, newline) : renderFlow(value);
   }
 
-  /** In the order of the text, so that an anchor is met before its aliases. */
+  /** The parts of a collection, made in the order of the text, so that an anchor is written before its aliases. */
   #parts(
     collection: Collection,
     entries: readonly Entry[],
@@ -226,23 +226,23 @@ class NodeEdit {
     return parts;
   }
 
-  /** Undefined when the entry must be written anew from behind its dash or colon. */
+  /** Undefined when the entry must be rendered again after its dash or colon. */
   #value(entry: Entry, change: Change): Edit | undefined {
     const { at, end, node } = entry;
     const { old, next } = change;
-    const asItWas = { from: at, to: end, body: this.#text.slice(at, end) };
+    const unchanged = { from: at, to: end, body: this.#text.slice(at, end) };
     if (isAlias(node)) {
       const target = this.#targets.get(node);
-      const isStillThat = target && this.#anchored.has(target) && isSameValue(this.#anchored.get(target), next);
-      return isStillThat ? asItWas : undefined;
+      const hasSameTarget = target && this.#anchored.has(target) && isSameValue(this.#anchored.get(target), next);
+      return hasSameTarget ? unchanged : undefined;
     }
     const isSame = isSameValue(old, next);
-    // Where nothing changes, an alias within may still have lost what it stands for.
-    const isSettled = isSame && (this.#targets.size === 0 || !isCollection(node));
-    const outcome = (isSettled ? undefined : this.#edited(entry, change)) ?? (isSame ? asItWas : undefined);
-    // Written anew, the value loses its anchor.
-    if (node !== null && outcome !== undefined) this.#anchored.set(node, next);
-    return outcome;
+    // The anchor of an alias within an unchanged collection may have changed, so such a collection is walked too.
+    const isCopied = isSame && (this.#targets.size === 0 || !isCollection(node));
+    const edit = (isCopied ? undefined : this.#edited(entry, change)) ?? (isSame ? unchanged : undefined);
+    // A value that is rendered again loses its anchor.
+    if (node !== null && edit !== undefined) this.#anchored.set(node, next);
+    return edit;
   }
 
   #edited(entry: Entry, change: Change): Edit | undefined {
@@ -251,17 +251,17 @@ class NodeEdit {
     return isPair ? undefined : this.#collection(node, headEnd, change);
   }
 
-  /** In the place of another one, on one line. */
+  /** Replaces a scalar on one line, in the same style; undefined where that is not possible. */
   #scalar({ token, end, hasTag, inFlow }: Entry, next: unknown): Edit | undefined {
     const style = token && INLINE_STYLES[token.type];
     if (style === undefined || hasTag || (typeof next === "object" && next !== null)) return undefined;
-    const isBetterInLines = typeof next === "string" && next.includes("\n") && style === "PLAIN";
-    if (isBetterInLines && !inFlow && this.#style.blockScalars) return undefined;
+    const isBetterAsBlock = typeof next === "string" && next.includes("\n") && style === "PLAIN";
+    if (isBetterAsBlock && !inFlow && this.#style.blockScalars) return undefined;
     const write = inFlow ? renderFlow : renderScalar;
     return { from: token!.offset, to: end, body: this.#isJson ? renderJson(next, "", "") : write(next, style) };
   }
 
-  /** A text of several lines keeps its indentation. */
+  /** The indentation of a block of text, which its new text keeps. */
   #blockScalarIndent({ token }: Entry, column: number, next: unknown): Partial<BlockStyle> {
     const body = token?.type === "block-scalar" && typeof next === "string" ? /^ *(?=[^\s])/m.exec(token.source) : null;
     const indent = (body?.[0].length ?? 0) - column;
@@ -281,14 +281,14 @@ class NodeEdit {
     return Math.max(this.#text.lastIndexOf("\n", offset - 1) + 1, this.#text.startsWith(BYTE_ORDER_MARK) ? 1 : 0);
   }
 
-  /** Behind the line break; a block scalar ends there itself. */
+  /** The offset behind the line break of the line on which a token ends. The token of a block of text includes its line break. */
   #lineEnd(end: number): number {
     const at = this.#text.indexOf("\n", Math.max(end - 1, 0));
     return at < 0 ? this.#text.length : at + 1;
   }
 }
 
-/** New keys by the key of the text that they follow; by undefined, those that precede all. */
+/** New keys by the key of the text that they follow in `fields`; under undefined, the new keys before all of these. */
 function groupNewKeys(entries: readonly Entry[], fields: Fields): Map<string | undefined, string[]> {
   const known = new Set(entries.map(({ key }) => key));
   const groups = new Map<string | undefined, string[]>();

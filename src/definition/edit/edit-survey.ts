@@ -1,11 +1,11 @@
-/** What is looked up in the whole of a text before it is changed. */
+/** Reads what an edit needs to know about a text as a whole: its aliases and its indentation. */
 import { type Alias, isCollection, type Node, visit } from "yaml";
 import type { BlockStyle } from "./render.ts";
 
-/** Columns of one level beyond which a habit is not followed. */
+/** New lines follow the indentation of the text up to this many columns for each level. */
 export const MAX_INDENT = 8;
 
-/** The values that aliases stand for. */
+/** The anchored value of each alias. An alias whose anchor does not exist is absent. */
 export function findTargets(root: Node): ReadonlyMap<Alias, Node> {
   const byName = new Map<string, Node>();
   const targets = new Map<Alias, Node>();
@@ -21,7 +21,7 @@ export function findTargets(root: Node): ReadonlyMap<Alias, Node> {
   return targets;
 }
 
-/** As the first collections within a map have it. */
+/** The indentation of the text: that of the first map and the first list that are values of a map. */
 export function findIndents(root: Node): Pick<BlockStyle, "indent" | "indentSeq"> {
   let ofMaps: number | undefined;
   let ofLists: number | undefined;

@@ -1,4 +1,4 @@
-/** Changes values in a text and leaves the rest as it was written: comments, order, quotes, blank lines, anchors. */
+/** Changes values in a text and keeps the rest as it was written: comments, order, quotes, blank lines, anchors. */
 import { LineCounter } from "yaml";
 import { editNodes } from "./edit-nodes.ts";
 import { measure } from "../text/node-checks.ts";
@@ -6,7 +6,10 @@ import { type Format, readText } from "../text/read-text.ts";
 import { renderSpec } from "./render.ts";
 import { isSameValue } from "./same-value.ts";
 
-/** From the smallest changes to larger ones, which are right where the text around them gives new text a new meaning. */
+/**
+ * Ways to edit, from the smallest changes to larger ones. A small change fails where the text around it gives the new text another
+ * meaning; a larger change then succeeds.
+ */
 const ATTEMPTS = [
   { depth: Number.POSITIVE_INFINITY, blockScalars: true },
   { depth: Number.POSITIVE_INFINITY, blockScalars: false },
@@ -14,18 +17,17 @@ const ATTEMPTS = [
 ] as const;
 
 /**
- * The text of `spec`, a JSON value, that keeps as much as possible of `text`: equal values keep their bytes, and items
- * of lists are known by their `name` or `id`. The order of keys is that of `text`; new keys follow those that they
- * follow in `spec`. Parsing the outcome gives `spec`; a `text` that cannot be read, or be kept, is written anew. Never
- * throws.
+ * The text of `spec`, a JSON value, that keeps as much of `text` as possible. Equal values keep their bytes; items of lists are
+ * matched by their `name` or `id`. Keys keep the order of `text`, and a new key follows the key that it follows in `spec`. Parsing
+ * the answer gives `spec`. A `text` that cannot be read or edited is replaced by a new text of `spec`. Never throws.
  */
 export function editText(text: string, format: Format, spec: unknown): string {
-  // What is too large or too deep to be read again is no definition either.
+  // A value that is too large or too deep could not be read again, so there is no need to keep the old text.
   if (measure(spec) !== undefined) return renderSpec(spec, format);
   const { root, value, findings } = readText(text, format, new LineCounter(), true);
   if (root === null || findings.length > 0) return renderSpec(spec, format);
   if (isSameValue(value, spec)) return text;
-  // JSON takes a lone carriage return for white space, the library for text: its nodes are other ones then.
+  // A carriage return alone is white space in JSON and text for the YAML library, whose nodes are then not those of the JSON.
   if (format === "json" && /\r(?!\n)/.test(text)) return renderSpec(spec, format);
   for (const attempt of ATTEMPTS) {
     const edited = editNodes({ text, format, root, value }, spec, attempt);

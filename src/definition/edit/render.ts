@@ -1,41 +1,41 @@
-/** Between the structured `spec` of the API and text: whole, and as a part that is set into a text that exists. */
+/** Renders the structured `spec` of the API as text: as a whole, and in parts that are put into an existing text. */
 import { Document, parse, Scalar, visit } from "yaml";
 import type { Format } from "../text/read-text.ts";
 
-/** How the collections around a new part are written. */
+/** The style of the collections around a new part. */
 export interface BlockStyle {
-  /** Columns from a map to the maps within. */
+  /** Columns by which the maps within a map are indented. */
   readonly indent: number;
-  /** Whether the lists in a map stand further in than its keys. */
+  /** Whether the lists in a map are indented further than its keys. */
   readonly indentSeq: boolean;
-  /** Whether texts of several lines may be written as such, and not in quotes. */
+  /** Whether a text of several lines may be written as a block (`|`) instead of in quotes. */
   readonly blockScalars: boolean;
 }
 
-/** How a text was written: its successor is written alike where it can be. */
+/** How a scalar was written: plain, in quotes or as a block. Its new value is written in the same way if possible. */
 export type ScalarStyle = NonNullable<Scalar["type"]>;
 
 const READING = { version: "1.2", schema: "core", merge: false, stringKeys: true } as const;
 const WRITING = {
   version: "1.2",
   schema: "core",
-  // Readers of YAML 1.1 take `on`, `no` and `12:30:00` for something else than a text.
+  // Readers of YAML 1.1 read `on`, `no` and `12:30:00` as other values than texts, so these texts get quotes.
   compat: "yaml-1.1",
   aliasDuplicateObjects: false,
   lineWidth: 0,
   doubleQuotedMinMultiLineLength: Number.POSITIVE_INFINITY,
 } as const;
 const DEFAULT_STYLE: BlockStyle = { indent: 2, indentSeq: true, blockScalars: true };
-/** Texts that come out changed unless every such character is escaped. */
+/** Texts that are read back changed unless these characters are escaped. */
 const DELICATE = /[^\t\n\u0020-\u007e\u00a0-\u2027\u202a-\ufefe\uff00-\ufffd]|^[ \t]+$/mu;
 const JSON_INDENT = "  ";
 
-/** The text of a structured definition, a JSON value; parsing it gives the same value again. */
+/** The text of a structured definition, which is a JSON value. Parsing the text gives the same value again. */
 export function renderSpec(spec: unknown, format: Format): string {
   return format === "json" ? `${renderJson(spec, JSON_INDENT, "\n")}\n` : renderBlock(spec, DEFAULT_STYLE);
 }
 
-/** The structured definition of a text that has been validated. */
+/** The structured definition that a text holds; the text has to be valid. */
 export function textToSpec(text: string, format: Format): unknown {
   return format === "json" ? JSON.parse(text) : parse(text, READING);
 }
@@ -56,7 +56,7 @@ export function renderScalar(value: unknown, scalar?: ScalarStyle): string {
   return oneLine(value, renderBlock({ k: asScalar(value, scalar) }, style).slice("k: ".length, -1));
 }
 
-/** Any value on one line, within a flow collection. */
+/** Any value on one line, as an entry of a flow collection. */
 export function renderFlow(value: unknown, scalar?: ScalarStyle): string {
   if (Array.isArray(value)) return `[${value.map((item) => renderFlow(item)).join(", ")}]`;
   if (typeof value === "object" && value !== null) {
@@ -69,8 +69,8 @@ export function renderFlow(value: unknown, scalar?: ScalarStyle): string {
 }
 
 /**
- * JSON whose lines after the first begin with `newline`, a line break and the indentation of the place; all on one
- * line when `unit`, the indentation of one level, is empty.
+ * A value as JSON. `unit` is the indentation of one level; when it is empty, the JSON is one line. `newline` is a line break with
+ * the indentation of the place, with which each line after the first begins.
  */
 export function renderJson(value: unknown, unit: string, newline: string): string {
   if (Object.is(value, -0)) return "-0";
@@ -104,7 +104,7 @@ function asScalar(value: unknown, type: ScalarStyle | undefined): unknown {
   return Object.assign(new Scalar(value), { type });
 }
 
-/** A plain scalar could go over several lines. */
+/** The text if it has one line, else the value as JSON: a plain scalar can be rendered on several lines. */
 function oneLine(value: unknown, text: string): string {
   return text.includes("\n") ? JSON.stringify(value) : text;
 }

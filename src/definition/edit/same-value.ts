@@ -1,4 +1,4 @@
-/** Equality of JSON values: of maps in any order of keys and of any prototype, and with a zero that has a sign. */
+/** Equality of JSON values. The order of keys and the prototype of a map do not count; 0 and -0 are different. */
 export function isSameValue(a: unknown, b: unknown): boolean {
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return Object.is(a, b);
   if (Array.isArray(a) || Array.isArray(b)) {

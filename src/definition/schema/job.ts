@@ -1,4 +1,4 @@
-/** Jobs: units of work for one agent. */
+/** The schema of a job, the unit of work for one agent, and of the maps in it. */
 import { z } from "zod";
 import { LABEL_OPERATORS } from "../../domain/labels.ts";
 import { LIMITS } from "./limits.ts";
@@ -6,10 +6,11 @@ import { approvalSchema, concurrencySchema, notifySchema, sourceSchema, targetSc
 import { retryFields, stepSchema } from "./step.ts";
 import { block, condition, duration, env, identifier, name, scalar, orExpression } from "./values.ts";
 
-/** Stands in the names of jobs. */
+/** A text of a matrix is a part of the names of jobs, so it has their bounds. */
 const matrixText = z.string().regex(new RegExp(`^[^\\p{Cc}]{0,${LIMITS.nameChars}}$`, "u"), {
   error: `must be at most ${LIMITS.nameChars} characters on one line`,
 });
+/** What a matrix axis or entry may have as a value. */
 export const matrixValue = z.union([matrixText, z.number(), z.boolean()], {
   error: "must be a string, a number or a boolean",
 });
@@ -22,12 +23,17 @@ export const matrixSchema = z
       .record(matrixField, orExpression(z.array(matrixValue).min(1).max(LIMITS.matrixCells), "a list of values"))
       .optional()
       .describe("Values by name, or an expression that gives a list; there is a cell for each combination."),
-    include: z.array(matrixEntry).max(LIMITS.matrixEntries).optional().describe("Extends cells, or adds some."),
+    include: z.array(matrixEntry).max(LIMITS.matrixEntries).optional().describe("Extends cells, or adds cells."),
     exclude: z.array(matrixEntry).max(LIMITS.matrixEntries).optional().describe("Combinations to leave out."),
     failFast: z.boolean().optional().describe("When a cell fails, the others are cancelled. Default true."),
-    maxParallel: z.int().min(1).max(LIMITS.matrixCells).optional().describe("Cells at work at once. Default: all."),
+    maxParallel: z
+      .int()
+      .min(1)
+      .max(LIMITS.matrixCells)
+      .optional()
+      .describe("How many cells may run at once. Default: all."),
   })
-  .meta({ id: "matrix", title: "matrix", description: "Makes a job of each combination of values." });
+  .meta({ id: "matrix", title: "matrix", description: "Makes one job for each combination of values." });
 
 const label = scalar.transform(String);
 
@@ -36,7 +42,7 @@ export const labelExpressionSchema = z
     key: z.string().min(1).describe("Name of a label."),
     operator: z
       .enum(LABEL_OPERATORS)
-      .describe("How the agent's value is compared; a label that is not there is `NotIn` all."),
+      .describe("How the agent's value is compared. An agent without the label fulfils `NotIn`."),
     values: z
       .array(label)
       .max(LIMITS.listItems)
@@ -48,7 +54,11 @@ export const labelExpressionSchema = z
 export const selectorSchema = z
   .strictObject({
     matchLabels: z.record(z.string().min(1), label).optional().describe("Each label must have this value."),
-    matchExpressions: z.array(labelExpressionSchema).max(LIMITS.listItems).optional().describe("Each must hold."),
+    matchExpressions: z
+      .array(labelExpressionSchema)
+      .max(LIMITS.listItems)
+      .optional()
+      .describe("Each expression must hold."),
   })
   .meta({ id: "agentSelector", title: "agent selector", description: "Which agents may run the job." });
 
@@ -57,35 +67,51 @@ export const JOB_RETRY_CAUSES = ["agent_lost", "dispatch_failed"] as const;
 export const jobRetrySchema = z
   .strictObject({
     ...retryFields,
-    on: z.array(z.enum(JOB_RETRY_CAUSES)).min(1).optional().describe("Which ends are retried. Default both."),
+    on: z.array(z.enum(JOB_RETRY_CAUSES)).min(1).optional().describe("The causes that are retried. Default: both."),
   })
   .meta({
     id: "jobRetry",
     title: "retry of a job",
-    description: "The job begins anew on any agent. Default: two attempts.",
+    description: "The job begins again on any agent. Default: two attempts.",
   });
 
 const timeout = (description: string) => duration("1ms", "365d", description).optional();
 
 export const jobSchema = z
   .strictObject({
-    name: name.describe("Unique within the definition; how others name it: `jobs.<name>`."),
+    name: name.describe("Unique within the definition. Expressions read the job as `jobs.<name>`."),
     needs: z
       .union([name.transform((one) => [one]), z.array(name).max(LIMITS.needsOfJob)], {
         error: "must be the name of a job, or a list of names",
       })
       .optional()
-      .describe("Jobs of the same stage that must have ended well before."),
+      .describe("Jobs of the same stage that must succeed before this job begins."),
     when: condition.optional(),
     matrix: matrixSchema.optional(),
     env: env.optional(),
-    timeout: timeout("Bound on the job from its start on."),
-    queueTimeout: timeout("Bound on the wait for an agent."),
-    cancelGrace: duration("0s", "1h", "Between the polite and the forced end of a step. Default 10s.").optional(),
-    agentLeaseTimeout: duration("10s", "15m", "How long an agent may be silent. Default 30s.").optional(),
-    priority: z.int().min(-100).max(100).optional().describe("Larger is offered first. Default 0."),
+    timeout: timeout("The longest time that the job may take from its start."),
+    queueTimeout: timeout("The longest wait for an agent."),
+    cancelGrace: duration(
+      "0s",
+      "1h",
+      "The time between the request to a cancelled step to end and its forced end. Default 10s.",
+    ).optional(),
+    agentLeaseTimeout: duration(
+      "10s",
+      "15m",
+      "How long an agent may be silent before it counts as lost. Default 30s.",
+    ).optional(),
+    priority: z
+      .int()
+      .min(-100)
+      .max(100)
+      .optional()
+      .describe("Jobs of a higher priority are offered to agents first. Default 0."),
     retry: jobRetrySchema.optional(),
-    continueOnError: z.boolean().optional().describe("The run goes on when it fails, and is `partial`. Default false."),
+    continueOnError: z
+      .boolean()
+      .optional()
+      .describe("The run goes on when the job fails. A run in which only such jobs fail is `partial`. Default false."),
     agentSelector: selectorSchema.optional(),
     concurrency: concurrencySchema.optional(),
     ...block("approval", approvalSchema),
@@ -95,7 +121,9 @@ export const jobSchema = z
     outputs: z
       .record(identifier, z.string())
       .optional()
-      .describe("Values for later jobs by name: `jobs.<job>.outputs.<name>`; made of `steps.<id>.outputs.<name>`."),
-    steps: z.array(stepSchema).min(1).describe("Run one after the other, on one agent and in one workspace."),
+      .describe(
+        "Values for later jobs by name. Later jobs read them as `jobs.<job>.outputs.<name>`; their texts read `steps.<id>.outputs.<name>`.",
+      ),
+    steps: z.array(stepSchema).min(1).describe("They run one after the other, on one agent and in one workspace."),
   })
   .meta({ id: "job", title: "job" });

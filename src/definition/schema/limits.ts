@@ -1,22 +1,22 @@
-/** Bounds of a definition, in one place. */
+/** All bounds of a definition. */
 import { MAX_EXPRESSION_CHARS, MAX_EXPRESSION_STEPS } from "../../expressions/bounds.ts";
 
 export const LIMITS = {
   /** Bytes of text. */
   textBytes: 1_048_576,
-  /** Maps and lists within one another. */
+  /** Levels of maps and lists within one another. */
   depth: 32,
   /** Uses of anchors. */
   aliases: 100,
   /** Maps, lists and scalars, with every use of an anchor written out. */
   values: 100_000,
-  /** Errors that are told at once, and as many warnings. */
+  /** Errors that one validation reports, and as many warnings. */
   diagnostics: 200,
   /** Characters of a name and of a matrix value. */
   nameChars: 200,
   /** Characters of a message or subject. */
   messageChars: 1_000,
-  /** Items of a list that is not named here. */
+  /** Items of a list that has no bound of its own here. */
   listItems: 256,
   /** Characters of one expression. */
   expressionChars: MAX_EXPRESSION_CHARS,
@@ -38,6 +38,6 @@ export const LIMITS = {
   needs: 250_000,
   /** Characters of a run's resolved texts in all. */
   planTextChars: 33_554_432,
-  /** Characters of a run's graph, which every load of the run reads. */
+  /** Characters of a run's graph (names, matrix values and needs), which every load of the run reads. */
   planGraphChars: 8_388_608,
 } as const;

@@ -1,4 +1,4 @@
-/** The shape of a definition as a whole. What concerns several values at once is checked apart, in `checks.ts`. */
+/** The shape of a definition as a whole. `checks.ts` checks what concerns several values at once. */
 import { z } from "zod";
 import { LIMITS } from "./limits.ts";
 import { approvalSchema, concurrencySchema, notifySchema, sourceSchema, targetSchema } from "./blocks.ts";
@@ -12,7 +12,7 @@ export const stageSchema = z
     name: name.describe("Unique within the definition."),
     when: condition.optional(),
     ...block("approval", approvalSchema),
-    jobs: z.array(jobSchema).min(1).describe("Run side by side, but for their `needs`."),
+    jobs: z.array(jobSchema).min(1).describe("They run in parallel, except that a job waits for its `needs`."),
   })
   .meta({ id: "stage", title: "stage" });
 
@@ -24,19 +24,19 @@ export const pipelineSchema = z
       .regex(/^[A-Za-z_][\w-]*(\.[A-Za-z_][\w-]*)*$/, { error: "must be a dotted name such as team.service" })
       .optional()
       .describe("Dotted name of the definition."),
-    version: z.string().optional().describe("A label of yours."),
-    description: z.string().optional().describe("For people."),
+    version: z.string().optional().describe("Any text; it has no effect."),
+    description: z.string().optional().describe("A text for readers; it has no effect."),
     variables: scalars.optional().describe("Values that expressions read and that a trigger may override."),
     env: env.optional(),
-    timeout: duration("1ms", "365d", "Bound on the whole run.").optional(),
+    timeout: duration("1ms", "365d", "The longest time that the whole run may take.").optional(),
     concurrency: concurrencySchema.optional(),
     ...block("source", sourceSchema),
     ...block("approval", approvalSchema),
     ...block("target", targetSchema),
     ...block("notify", notifySchema),
     ...block("triggers", triggersSchema),
-    stages: z.array(stageSchema).min(1).optional().describe("Run one after the other."),
-    jobs: z.array(jobSchema).min(1).optional().describe("A shorthand for one stage."),
+    stages: z.array(stageSchema).min(1).optional().describe("They run one after the other."),
+    jobs: z.array(jobSchema).min(1).optional().describe("The jobs of the only stage; a shorthand for `stages`."),
   })
   .meta({ title: "pipeline", description: "A pipeline definition of millrace." });
 

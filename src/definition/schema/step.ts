@@ -1,4 +1,4 @@
-/** Steps: what is run, and what becomes of it. */
+/** The schema of a step, and of the maps in it. */
 import { z } from "zod";
 import { IF_MISSING } from "../../domain/artifacts.ts";
 import { LIMITS } from "./limits.ts";
@@ -6,62 +6,69 @@ import { condition, duration, env, identifier, json, name, text } from "./values
 
 export const STEP_RETRY_CAUSES = ["failed", "timeout"] as const;
 
-/** What the retries of steps and of jobs have in common. */
+/** The keys that the retries of steps and of jobs have in common. */
 export const retryFields = {
-  attempts: z.int().min(1).max(LIMITS.attempts).describe("How many in all, the first one included."),
+  attempts: z.int().min(1).max(LIMITS.attempts).describe("How many attempts in all, the first one included."),
   delay: duration("0s", "1h", "The wait before the second attempt. Default 0s.").optional(),
-  backoff: z.number().min(1).max(10).optional().describe("Each further wait is this many times longer. Default 1."),
+  backoff: z
+    .number()
+    .min(1)
+    .max(10)
+    .optional()
+    .describe("Each further wait is this many times as long as the one before. Default 1."),
   maxDelay: duration("0s", "24h", "The longest wait. Default 1h.").optional(),
 };
 
 export const stepRetrySchema = z
   .strictObject({
     ...retryFields,
-    on: z.array(z.enum(STEP_RETRY_CAUSES)).min(1).optional().describe("Which ends are retried. Default both."),
+    on: z.array(z.enum(STEP_RETRY_CAUSES)).min(1).optional().describe("The causes that are retried. Default: both."),
     exitCodes: z
       .array(z.int().min(1).max(255))
       .min(1)
       .max(LIMITS.listItems)
       .optional()
-      .describe("Retry a failure with one of these alone. Default: any."),
+      .describe("Only failures with one of these exit codes are retried. Default: any."),
   })
   .meta({
     id: "stepRetry",
     title: "retry of a step",
-    description: "The step is run again by the same agent in the same workspace.",
+    description: "The same agent runs the step again in the same workspace.",
   });
 
 export const artifactSchema = z
   .strictObject({
-    name: name.describe("How the `artifact` builtin and people name it."),
+    name: name.describe("The name by which the `artifact` builtin and the API find it."),
     paths: z.array(text).min(1).max(LIMITS.listItems).describe("Glob patterns within the workspace."),
     retention: duration(
       "1h",
       "3650d",
-      "How long it is kept. Default: as the installation says, else 30 days.",
+      "How long it is kept. Default: the setting of the installation, else 30 days.",
     ).optional(),
-    ifMissing: z.enum(IF_MISSING).optional().describe("What no matching file is. Default error."),
+    ifMissing: z.enum(IF_MISSING).optional().describe("What the step does when no file matches. Default error."),
   })
   .meta({ id: "artifact", title: "artifact" });
 
 export const stepSchema = z
   .strictObject({
-    name: name.optional().describe("May hold expressions. Default: what the step uses, such as `shell`."),
-    id: identifier.optional().describe("How later steps and outputs name it: `steps.<id>`."),
-    uses: z.string().min(1).describe("A builtin such as shell, or a plugin as `<plugin_path>@<version>`."),
-    action: z.string().optional().describe("Which action of the plugin. Default: its own default, or its only one."),
-    args: z.record(z.string(), json).optional().describe("Arguments; texts may hold expressions."),
+    name: name.optional().describe("May have expressions. Default: the value of `uses`."),
+    id: identifier.optional().describe("Later steps and the outputs of the job read the step as `steps.<id>`."),
+    uses: z.string().min(1).describe("A builtin such as `shell`, or a plugin as `<plugin_path>@<version>`."),
+    action: z.string().optional().describe("The action of the plugin. Default: its default action, or its only one."),
+    args: z.record(z.string(), json).optional().describe("Arguments; texts may have expressions."),
     env: env.optional(),
     when: condition.optional(),
-    timeout: duration("1ms", "365d", "Bound on the step from its start on.").optional(),
+    timeout: duration("1ms", "365d", "The longest time that the step may take from its start.").optional(),
     retry: stepRetrySchema.optional(),
-    continueOnError: z.boolean().optional().describe("The job goes on when it fails. Default false."),
+    continueOnError: z.boolean().optional().describe("The job goes on when the step fails. Default false."),
     workingDirectory: z.string().optional().describe("Relative to the workspace. Default: its root."),
     artifacts: z.array(artifactSchema).min(1).max(LIMITS.listItems).optional().describe("Files to keep."),
     outputs: z
       .array(identifier)
       .max(LIMITS.listItems)
       .optional()
-      .describe("Names that it writes to the file in MILLRACE_OUTPUT; where given, others are errors."),
+      .describe(
+        "Names that the step writes to the file that MILLRACE_OUTPUT names; when given, reading another name is an error.",
+      ),
   })
   .meta({ id: "step", title: "step" });

@@ -1,4 +1,4 @@
-/** What starts a pipeline: by hand with typed inputs, by the clock, by an event. */
+/** The schemas of triggers: manual with typed inputs, by a schedule (cron), and by an event. */
 import { z } from "zod";
 import { LIMITS } from "./limits.ts";
 import { condition, name, patterns, scalar, scalars, text, variableName } from "./values.ts";
@@ -8,18 +8,23 @@ export const INPUT_TYPES = ["string", "number", "boolean", "choice"] as const;
 export const inputSchema = z
   .strictObject({
     type: z.enum(INPUT_TYPES).optional().describe("Default string."),
-    description: z.string().optional().describe("For people."),
-    required: z.boolean().optional().describe("A trigger without it is refused. Default false."),
-    default: scalar.optional().describe("Its value when the trigger gives none. Default: the type's empty value."),
-    options: z.array(text).min(1).max(LIMITS.listItems).optional().describe("What a choice can be."),
+    description: z.string().optional().describe("A text for readers; it has no effect."),
+    required: z.boolean().optional().describe("A trigger without the input is refused. Default false."),
+    default: scalar
+      .optional()
+      .describe("The value when the trigger gives none. Default: an empty text, 0 or false, by the type."),
+    options: z.array(text).min(1).max(LIMITS.listItems).optional().describe("The values of a choice."),
   })
   .meta({ id: "input", title: "input" });
 
 export const manualSchema = z
   .strictObject({
-    inputs: z.record(variableName, inputSchema).optional().describe("By name; read as `${{ variables.<name> }}`."),
+    inputs: z
+      .record(variableName, inputSchema)
+      .optional()
+      .describe("By name. Expressions read an input as `${{ variables.<name> }}`."),
   })
-  .meta({ id: "manualTrigger", title: "manual trigger", description: "A trigger by a person or a program." });
+  .meta({ id: "manualTrigger", title: "manual trigger", description: "A trigger by a user or a program." });
 
 export const OVERLAP = ["allow", "queue", "cancelRunning", "skip"] as const;
 export const CATCH_UP = ["none", "latest", "all"] as const;
@@ -29,13 +34,13 @@ export const cronSchema = z
     name: name.optional().describe("Unique among the triggers. Default: its number."),
     schedule: text.describe("Five fields: minute, hour, day of the month, month, day of the week."),
     timezone: text.optional().describe("A name of the IANA database such as Europe/Berlin. Default UTC."),
-    overlap: z.enum(OVERLAP).optional().describe("What to do while the last run still works. Default allow."),
+    overlap: z.enum(OVERLAP).optional().describe("What to do when the run before has not ended yet. Default allow."),
     catchUp: z
       .enum(CATCH_UP)
       .optional()
-      .describe("Which of the times that an outage took are made up. Default latest."),
-    ref: text.optional().describe("What `${{ trigger.ref }}` is. Default: the pipeline's default branch."),
-    variables: scalars.optional().describe("Override those of the definition."),
+      .describe("Which of the runs that were missed in an outage are made up for. Default latest."),
+    ref: text.optional().describe("The value of `${{ trigger.ref }}`. Default: the pipeline's default branch."),
+    variables: scalars.optional().describe("Override the variables of the definition."),
   })
   .meta({ id: "cronTrigger", title: "cron trigger" });
 
@@ -44,24 +49,29 @@ export const PROVIDERS = ["github", "gitlab", "gitea", "bitbucket", "generic"] a
 export const eventSchema = z
   .strictObject({
     name: name.optional().describe("Unique among the triggers. Default: its number."),
-    provider: z.enum(PROVIDERS).describe("Who sends it; `generic` is a signed request of any sender."),
+    provider: z.enum(PROVIDERS).describe("The sender of the event; `generic` is a signed request of any sender."),
     event: z
       .string()
       .regex(/^[\w.:-]{1,100}$/, { error: "must be a word such as push" })
       .describe("push, tag, pull_request, release or comment; with `generic` any word."),
-    branches: patterns("Branches as glob patterns; of a pull request, the one it goes to.").optional(),
+    branches: patterns("Branches as glob patterns; for a pull request, its target branch.").optional(),
     tags: patterns("Tags as glob patterns.").optional(),
     paths: patterns("Files as glob patterns: at least one changed file must match.").optional(),
-    when: condition.optional().describe("An expression over `trigger`."),
-    secret: variableName.optional().describe("Name of the secret that the sender signs with."),
+    when: condition.optional().describe("An expression that reads `trigger`."),
+    secret: variableName.optional().describe("Name of the secret with which the sender signs."),
   })
   .meta({ id: "eventTrigger", title: "event trigger" });
 
 export const triggersSchema = z
   .strictObject({
     manual: manualSchema.optional(),
-    cron: z.array(cronSchema).min(1).max(LIMITS.listItems).optional().describe("Starts by the clock."),
-    event: z.array(eventSchema).min(1).max(LIMITS.listItems).optional().describe("Starts by what happens elsewhere."),
+    cron: z.array(cronSchema).min(1).max(LIMITS.listItems).optional().describe("Starts at times of a schedule."),
+    event: z
+      .array(eventSchema)
+      .min(1)
+      .max(LIMITS.listItems)
+      .optional()
+      .describe("Starts by events of a provider such as GitHub."),
   })
   .meta({
     id: "triggers",

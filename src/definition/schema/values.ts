@@ -1,22 +1,22 @@
-/** Values that several kinds of map have. Each is said in patterns where it can be, so that editors know the same rules. */
+/** Schemas of values that several kinds of map have. They use patterns where possible, which the JSON Schema gives to editors. */
 import { z } from "zod";
 import { DURATION_PATTERN, parseDuration } from "../../domain/durations.ts";
 import { VARIABLE_NAME } from "../../domain/secrets.ts";
 import { LIMITS } from "./limits.ts";
 
-/** A text of one line with something on it. */
+/** A text of one line that is not blank. */
 export const name = z.string().regex(new RegExp(`^(?=.*\\S)[^\\p{Cc}]{1,${LIMITS.nameChars}}$`, "u"), {
   error: `must be 1 to ${LIMITS.nameChars} characters on one line`,
 });
 
-/** What expressions may name without quotes. */
+/** A name that expressions can use without quotes. */
 export const identifier = z.string().regex(/^[A-Za-z_][\w-]{0,63}$/, {
-  error: "must begin with a letter or `_` and go on with at most 63 letters, digits, `_` and `-`",
+  error: "must begin with a letter or `_`, followed by at most 63 letters, digits, `_` or `-`",
 });
 
 /** The name of a secret or of a variable. */
 export const variableName = z.string().regex(VARIABLE_NAME, {
-  error: "must begin with a letter or `_` and go on with at most 127 letters, digits and `_`",
+  error: "must begin with a letter or `_`, followed by at most 127 letters, digits or `_`",
 });
 
 export const text = z.string().min(1, { error: "must not be empty" });
@@ -27,28 +27,32 @@ export const scalar = z.union([z.string(), z.number(), z.boolean()], {
 
 export const scalars = z.record(z.string().min(1), scalar);
 
-/** Any value that JSON has. The id is its own and no copy's, since it is made of itself. */
+/** Any JSON value. It is registered, not copied with `meta`, because the schema refers to itself. */
 export const json = z.json().register(z.globalRegistry, { id: "value" });
 
 export const env = scalars.meta({
   id: "environment",
-  description: "Environment variables by name; the inner wins over the outer.",
+  description:
+    "Environment variables by name. Those of a step override those of its job, which override those of the pipeline.",
 });
 
 export const condition = z
   .union([z.string(), z.boolean()], { error: "must be an expression such as `trigger.ref == 'main'`, true or false" })
   .meta({
     id: "condition",
-    description: "An expression; `success() &&` is implied unless a status function is called.",
+    description: "An expression. It implies `success() &&` unless it calls a status function.",
   });
 
-/** One expression in the place of a value that is no text; the value is checked when it is known. `words`: what else it can be. */
+/**
+ * A value of another type than text, or one expression that gives it, which is checked when its value is known. `words` says what
+ * the value must be, for messages.
+ */
 export function orExpression<S extends z.ZodType>(schema: S, words: string): z.ZodUnion<readonly [S, z.ZodString]> {
   const error = `must be ${words}, or one expression such as \${{ fromJSON(variables.x) }}`;
   return z.union([schema, z.string().regex(/^\s*\$\{\{[^]*\}\}\s*$/, { error })], { error });
 }
 
-/** A duration as text, bounds included; what is wrong with it has its own code. */
+/** A duration as text, from `min` to `max`, both included. A wrong one has the code `invalid-duration`. */
 export function duration(min: string, max: string, description: string): z.ZodType<string, string> {
   const [minMs, maxMs] = [parseDuration(min)!, parseDuration(max)!];
   const error = `must be a duration such as 90s, 15m or 1h30m, from ${min} to ${max}`;
@@ -73,7 +77,7 @@ const patternFilter = z
   })
   .meta({ id: "patternFilter", title: "filter" });
 
-/** A list of glob patterns, or those to take and those to leave out. */
+/** A list of glob patterns, or a map of those to include and those to exclude. */
 export function patterns(description: string): z.ZodType<PatternsInput, PatternsInput> {
   return z
     .union([patternList, patternFilter], { error: "must be a list of patterns, or a map with `include` and `exclude`" })
@@ -85,7 +89,7 @@ export type PatternsInput =
   | { readonly include?: readonly string[] | undefined; readonly exclude?: readonly string[] | undefined };
 
 /**
- * A block under both of its names; only one of them may be given, which is checked apart.
+ * A block under both of its names, of which a definition may have one: `refuseBothSpellings` checks that.
  * Source: SPEC.md spells blocks with a capital letter.
  */
 export function block<K extends string, S extends z.ZodType>(

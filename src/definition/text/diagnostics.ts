@@ -1,5 +1,6 @@
-/** Diagnostics: what a validator says of a definition. They are collected and never thrown. */
+/** Diagnostics: the problems that the validator finds in a definition. They are collected and never thrown. */
 
+/** Published: a code never changes its meaning. docs/diagnostics.md has a section for each. */
 export const DIAGNOSTIC_CODES = [
   "alias-limit",
   "constant-condition",
@@ -58,17 +59,18 @@ export const DIAGNOSTIC_CODES = [
 ] as const;
 export type DiagnosticCode = (typeof DIAGNOSTIC_CODES)[number];
 
+/** One problem, with its place in the text as it was written. */
 export interface Diagnostic {
   readonly code: DiagnosticCode;
   readonly severity: "error" | "warning";
   readonly message: string;
-  /** JSON pointer (RFC 6901) to what the message speaks of. */
+  /** JSON pointer (RFC 6901) to the value or key that the message is about. */
   readonly pointer: string;
-  /** Position in the text, from 1. */
+  /** Position in the text; lines and columns count from 1. */
   readonly line: number;
   readonly column: number;
   readonly endLine: number;
   readonly endColumn: number;
-  /** What to do; absent when the message says it. */
+  /** What to do; absent when the message itself says what to do. */
   readonly hint?: string;
 }

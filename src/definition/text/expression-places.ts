@@ -1,22 +1,25 @@
-/** Where expressions may stand, and what they may read there: what is known by the time at which each is evaluated. */
+/**
+ * The places of a definition in which expressions are evaluated, and the contexts that an expression may read in each place:
+ * those that are known when the place is evaluated.
+ */
 
 /** Contexts whose values are known when a run is planned. */
 export const PLAN_CONTEXTS = ["trigger", "variables", "matrix", "run", "pipeline", "project"] as const;
-/** Contexts that only the run knows. */
+/** Contexts whose values are known only during the run. */
 export const RUN_CONTEXTS = ["env", "secrets", "jobs", "steps"] as const;
 export const CONTEXTS = [...PLAN_CONTEXTS, ...RUN_CONTEXTS] as const;
 export type ContextName = (typeof CONTEXTS)[number];
 
 export interface ExpressionPlace {
   readonly contexts: readonly ContextName[];
-  /** For people, as the end of "here, in". */
+  /** What messages call the place, as the end of "cannot be read in". */
   readonly words: string;
 }
 
 const RUN = ["trigger", "variables", "run", "pipeline", "project"] as const;
 const CELL = [...RUN, "matrix"] as const;
 
-/** Conditions may also call success(), failure(), always() and cancelled(); nothing else may. */
+/** Only a `when` of a stage, a job or a step may also call success(), failure(), always() and cancelled(). */
 export const EXPRESSION_PLACES = {
   pipelineEnv: { contexts: [...RUN, "secrets"], words: "the `env` of the pipeline" },
   pipelineConcurrency: { contexts: RUN, words: "the `concurrency` of the pipeline" },

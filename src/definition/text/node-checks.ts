@@ -1,4 +1,4 @@
-/** What can be said of any text before its meaning: keys that stand twice, numbers that are not what they seem, size. */
+/** Checks of any YAML text, whatever its meaning: duplicate keys, numbers that lose characters, and size. */
 import { isMap, isScalar, isSeq, type Node, type Scalar } from "yaml";
 import type { DiagnosticCode } from "./diagnostics.ts";
 import { LIMITS } from "../schema/limits.ts";
@@ -7,7 +7,7 @@ import { clip } from "./read-text.ts";
 
 type Path = readonly PropertyKey[];
 
-/** Keys that stand twice in one map. */
+/** Keys that one map has twice. */
 export function findDuplicateKeys(root: Node | null): readonly Finding[] {
   const findings: Finding[] = [];
   forEachNode(root, (node, path) => {
@@ -17,7 +17,7 @@ export function findDuplicateKeys(root: Node | null): readonly Finding[] {
       if (!isScalar(key)) continue;
       const name = String(key.value);
       if (seen.has(name)) {
-        const message = `the key "${clip(name)}" stands in this map already`;
+        const message = `this map already has the key "${clip(name)}"`;
         findings.push({ code: "duplicate-key", message, range: rangeOf(key), path: [...path, name] });
       }
       seen.add(name);
@@ -26,35 +26,36 @@ export function findDuplicateKeys(root: Node | null): readonly Finding[] {
   return findings;
 }
 
-/** Numbers that come out in other characters: `3.10` is 3.1, and long ones lose their last digits. */
+/** Numbers whose value is written in other characters than the text: `3.10` is 3.1, and a long number loses its last digits. */
 export function findInexactNumbers(root: Node | null): readonly Finding[] {
   const findings: Finding[] = [];
   forEachNode(root, (node, path) => {
     if (findings.length > LIMITS.diagnostics || !isScalar(node)) return;
     const { value, source } = node;
     if (typeof value !== "number" || source === undefined) return;
-    // Only writers of numbers write a negative zero.
+    // `String(-0)` is "0", but `-0` in a text always means the number.
     if (source === String(value) || Object.is(value, -0)) return;
     const message = `this is the number ${value}, not the text ${clip(source)}`;
-    const hint = "put it in quotes to keep it as it is";
+    const hint = "put it in quotes to keep all of its characters";
     findings.push({ code: "inexact-number", message, range: rangeOf(node), path: [...path], hint });
   });
   return findings;
 }
 
-/** Whether a value, with every use of an anchor written out, is deeper or larger than a definition may be. */
+/** Why a value, with every use of an anchor written out, is nested deeper or larger than a definition may be; else undefined. */
 export function measure(value: unknown): { readonly code: DiagnosticCode; readonly message: string } | undefined {
   let count = 0;
   let deepest = 0;
   const walk = (item: unknown, depth: number): void => {
     deepest = Math.max(deepest, depth);
-    // An anchor may hold a use of itself.
+    // The value of an anchor can contain a use of the same anchor, so the walk ends at the bounds.
     if (++count > LIMITS.values || deepest > LIMITS.depth || typeof item !== "object" || item === null) return;
     for (const child of Object.values(item)) walk(child, depth + 1);
   };
   walk(value, 0);
   if (deepest > LIMITS.depth) {
-    return { code: "depth-limit", message: `maps and lists may be nested ${LIMITS.depth} deep; anchors nest deeper` };
+    const message = `maps and lists may be nested ${LIMITS.depth} deep; with the anchors written out, these are deeper`;
+    return { code: "depth-limit", message };
   }
   if (count > LIMITS.values) {
     return { code: "size-limit", message: `a definition may have ${LIMITS.values} values; this one has more` };
@@ -62,7 +63,10 @@ export function measure(value: unknown): { readonly code: DiagnosticCode; readon
   return undefined;
 }
 
-/** Depth first, in the order of the text; uses of anchors are not followed. The path changes after each visit. */
+/**
+ * Visits every node depth first, in the order of the text; uses of anchors are not followed. All visits share one array as
+ * their path: a visitor that keeps the path copies it.
+ */
 function forEachNode(node: unknown, visit: (node: unknown, path: Path) => void, path: PropertyKey[] = []): void {
   visit(node, path);
   if (isSeq(node)) {

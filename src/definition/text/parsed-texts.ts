@@ -1,4 +1,7 @@
-/** The expressions of a definition. A text is parsed once, however often it stands there, is checked and is planned. */
+/**
+ * The parsed expressions of a definition. Each text is parsed once, however often the definition contains it, and however often
+ * it is checked and planned.
+ */
 import { type Condition, parseCondition } from "../../expressions/condition.ts";
 import { parseTemplate, type Template } from "../../expressions/template.ts";
 import { CONTEXTS } from "./expression-places.ts";
@@ -13,7 +16,7 @@ export class ParsedTexts {
     return template;
   }
 
-  /** Of a `when`; empty for none. */
+  /** `when` is a condition as written; the empty text stands for no condition. */
   condition(when: string): Condition {
     let condition = this.#conditions.get(when);
     if (condition === undefined) this.#conditions.set(when, (condition = parseCondition(when, CONTEXTS)));

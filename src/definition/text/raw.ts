@@ -1,18 +1,24 @@
-/** Looking at a value of unknown shape: checks read what is there and pass over what has another shape. */
+/**
+ * Reading a value of unknown shape. The checks of a definition also run where its shape has errors: they read the parts that
+ * have the right shape and skip the others, about which the schema reports.
+ */
 import type { Path } from "./source.ts";
 
+/** A map whose values may have any shape. */
 export type Raw = Readonly<Record<string, unknown>>;
 
+/** A map with its place in the definition. */
 export interface Located {
   readonly value: Raw;
   readonly path: Path;
 }
 
+/** The value if it is a map; undefined for a list, a scalar or null. */
 export function asMap(value: unknown): Raw | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Raw) : undefined;
 }
 
-/** The maps of a list, with their places. */
+/** The maps among the items of a list, with their places; none for a value that is not a list. */
 export function mapsOf(value: unknown, path: Path): readonly Located[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((item, index) => {
@@ -21,13 +27,13 @@ export function mapsOf(value: unknown, path: Path): readonly Located[] {
   });
 }
 
-/** The texts of a list, with their places. */
+/** The texts among the items of a list, with their places; none for a value that is not a list. */
 export function textsOf(value: unknown, path: Path): readonly { readonly text: string; readonly path: Path }[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((item, index) => (typeof item === "string" ? [{ text: item, path: [...path, index] }] : []));
 }
 
-/** A block under whichever of its two names it has, with its place. */
+/** A block with its place, under the name that it has in the map: `approval` or `Approval`. */
 export function blockOf(
   map: Raw,
   path: Path,
@@ -37,7 +43,7 @@ export function blockOf(
   return given === undefined ? undefined : { value: map[given], path: [...path, given] };
 }
 
-/** As {@link blockOf}, of blocks that are maps. */
+/** As {@link blockOf}, for a block that is a map; undefined for a block of another shape. */
 export function mapBlockOf(map: Raw, path: Path, key: string): Located | undefined {
   const block = blockOf(map, path, key);
   const value = asMap(block?.value);

@@ -1,6 +1,6 @@
 /**
- * From characters to nodes and a plain value, with bounds on what a text can cost: the library composes nodes by
- * recursion, looks every alias up in the whole document and every key among all keys of its map.
+ * From characters to nodes and a plain value. Bounds keep the cost of a text low: the library composes nodes by recursion,
+ * searches the whole document for the anchor of each alias, and searches all keys of a map for each of its keys.
  */
 import { Composer, CST, Lexer, type LineCounter, type Node, Parser } from "yaml";
 import { finding, type Finding } from "./finding.ts";
@@ -10,15 +10,16 @@ import { findSyntaxErrors, toPlain } from "./yaml-errors.ts";
 export type Format = "yaml" | "json";
 
 export interface ReadText {
+  /** Null for an empty text, and for a text that goes beyond a bound. */
   readonly root: Node | null;
-  /** Meaningless when there are findings. */
+  /** Not to be used when there are findings. */
   readonly value: unknown;
   readonly findings: readonly Finding[];
 }
 
 /**
- * Reads a text of either format. Never throws; `lines` learns where the lines begin. With `keepSourceTokens` the nodes
- * know the tokens that they were made of.
+ * Reads a text of either format. Never throws. The function adds the offsets of all lines to `lines`. With `keepSourceTokens`
+ * each node has the token that it was made of.
  */
 export function readText(text: string, format: Format, lines: LineCounter, keepSourceTokens = false): ReadText {
   if (Buffer.byteLength(text) > LIMITS.textBytes) {
@@ -27,7 +28,7 @@ export function readText(text: string, format: Format, lines: LineCounter, keepS
   }
   addLines(text, lines);
   const excess: Finding[] = [];
-  // JSON is read as YAML for its positions; what JSON does not allow is found by its own parser.
+  // JSON is also read as YAML, which gives the positions of its nodes; the JSON parser finds what JSON does not allow.
   const composer = new Composer({
     version: "1.2",
     schema: "core",
@@ -50,18 +51,18 @@ export function readText(text: string, format: Format, lines: LineCounter, keepS
   return errors.length > 0 ? { root, value: undefined, findings: errors } : { root, ...toPlain(documents[0]!) };
 }
 
-/** The parser itself passes over line breaks in what it cannot read. */
+/** The parser reports no line breaks within what it cannot read, so this function finds them all. */
 function addLines(text: string, lines: LineCounter): void {
   lines.addNewLine(0);
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines.addNewLine(at + 1);
 }
 
-/** A text as it may stand in a message. */
+/** A text for a message: at most 80 characters of it. */
 export function clip(text: string): string {
   return text.length > 80 ? `${text.slice(0, 80)}...` : text;
 }
 
-/** Ends early where the text nests too deep, uses too many anchors or is more errors than text. */
+/** Ends early where the text is nested too deep, uses too many anchors, or has more errors than are reported. */
 function* boundedTokens(text: string, excess: Finding[]): Generator<CST.Token> {
   const parser = new Parser();
   let aliases = 0;
@@ -69,14 +70,15 @@ function* boundedTokens(text: string, excess: Finding[]): Generator<CST.Token> {
   for (const lexeme of new Lexer().lex(text)) {
     const start = parser.offset;
     if (CST.tokenType(lexeme) === "alias" && ++aliases > LIMITS.aliases) {
-      excess.push(finding("alias-limit", `anchors may be used ${LIMITS.aliases} times in all`, start, lexeme.length));
+      const message = `anchors may be used ${LIMITS.aliases} times in a definition; this is one use more`;
+      excess.push(finding("alias-limit", message, start, lexeme.length));
       return;
     }
     for (const token of parser.next(lexeme)) {
       yield token;
       if (token.type === "error" && ++errors > LIMITS.diagnostics) return;
     }
-    // The stack also holds the document and the scalar at hand.
+    // The stack also holds the document and the scalar that is being read.
     if (parser.stack.length > LIMITS.depth && parser.stack.filter(CST.isCollection).length > LIMITS.depth) {
       const message = `maps and lists may be nested ${LIMITS.depth} deep; these are deeper`;
       excess.push(finding("depth-limit", message, start, lexeme.length));
@@ -94,21 +96,21 @@ function findJsonError(text: string): Finding | undefined {
 }
 
 /**
- * Where JSON stops being valid: the end of the longest beginning that only lacks its end. The parser's own messages
- * name the position in some cases only.
+ * The offset at which a text stops being valid JSON: the end of its longest beginning that more characters could complete. The
+ * parser's own messages name the position only in some cases.
  */
 function jsonErrorOffset(text: string): number {
   let good = 0;
   let bad = text.length + 1;
   while (bad - good > 1) {
     const middle = (good + bad) >>> 1;
-    if (lacksOnlyItsEnd(text.slice(0, middle))) good = middle;
+    if (isValidBeginning(text.slice(0, middle))) good = middle;
     else bad = middle;
   }
   return Math.min(good, text.length);
 }
 
-function lacksOnlyItsEnd(text: string): boolean {
+function isValidBeginning(text: string): boolean {
   const message = parseError(text);
   if (message === undefined || /end of JSON|Unterminated string/.test(message)) return true;
   return Number(/at position (\d+)/.exec(message)?.[1] ?? -1) === text.length;

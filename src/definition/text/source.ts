@@ -1,4 +1,4 @@
-/** The text of a definition: from characters to a plain value, and back from a path in that value to line and column. */
+/** The text of a definition: read as a plain value, with the way back from a path in that value to a line and a column. */
 import { isMap, isNode, isScalar, LineCounter, type Node, type Range } from "yaml";
 import type { TextSpan } from "../../expressions/template.ts";
 import { toPointer } from "../../domain/json-pointer.ts";
@@ -9,11 +9,14 @@ import { findDuplicateKeys, findInexactNumbers, measure } from "./node-checks.ts
 import type { Finding } from "./finding.ts";
 import { type Format, readText } from "./read-text.ts";
 
+/** Keys and indices from the root of the definition to a value. */
 export type Path = readonly PropertyKey[];
 
-/** A part of the text that is a value, after the `mark` by which it is found in the source; without one, the text itself is looked for. */
+/** A part of a value that is a text; `offset` and `length` count within the value. */
 export interface TextSpot extends TextSpan {
+  /** The whole value. */
   readonly text: string;
+  /** Characters by which the part is found in the written text, such as `${{`; empty to look for the whole value. */
   readonly mark: string;
 }
 
@@ -21,11 +24,14 @@ export interface TextSpot extends TextSpan {
 export type Spot = "value" | "key" | TextSpot;
 
 export interface ReportOptions {
+  /** Default: error. */
   readonly severity?: "error" | "warning";
+  /** Default: the value. */
   readonly spot?: Spot;
   readonly hint?: string;
 }
 
+/** A definition's text, its value, and the diagnostics that checks report about it. */
 export class Source {
   /** The text as a plain value; undefined when it could not be read. */
   readonly value: unknown;
@@ -53,29 +59,30 @@ export class Source {
     return this.#found.error.length > 0;
   }
 
-  /** What was reported, by position; where there was more than may be told, the last one says so. */
+  /** All diagnostics, by position. When there are more than the limit, the last one says that there are more. */
   get diagnostics(): readonly Diagnostic[] {
     const all = [...this.#found.error, ...this.#found.warning].toSorted(
       (a, b) => a.line - b.line || a.column - b.column,
     );
     if (!this.#isCut) return all;
-    const message = `only the first ${LIMITS.diagnostics} problems are told; there are more`;
+    const message = `only the first ${LIMITS.diagnostics} problems are listed; there are more`;
     return [...all, this.#diagnose("diagnostic-limit", "error", [], message, [0, 0])];
   }
 
+  /** Adds a diagnostic about the value at `path`; beyond the limit it only notes that there are more errors. */
   report(code: DiagnosticCode, path: Path, message: string, options: ReportOptions = {}): void {
     const { severity = "error", spot = "value", hint } = options;
-    // Finding a place costs a search: not for what will not be told.
+    // Finding a place costs a search, so nothing is searched for a diagnostic that is not kept.
     if (this.#isFull(severity)) this.#isCut ||= severity === "error";
     else this.#found[severity].push(this.#diagnose(code, severity, path, message, this.#rangeOf(path, spot), hint));
   }
 
-  /** The first of these paths that leads to something in the text. */
+  /** The first of these paths at which the definition has a value. */
   find(paths: readonly Path[]): Path | undefined {
     return paths.find((path) => this.#has(path));
   }
 
-  /** A diagnostic of this text that is not kept: for what is only found when a run is planned. */
+  /** A diagnostic that this object does not keep: for problems that are found only when a run is planned. */
   locate(
     code: DiagnosticCode,
     severity: "error" | "warning",
@@ -130,12 +137,12 @@ export class Source {
   }
 
   #position(offset: number): { line: number; col: number } {
-    // What is missing at the end of a text is missed behind it.
+    // The place of something that is missing at the end of a text is behind its last character.
     const position = this.#lines.linePos(Math.min(offset, this.#text.length));
     return position.line === 0 ? { line: 1, col: 1 } : position;
   }
 
-  /** The range of a node; of the nearest one above it that exists, when the path leads nowhere. */
+  /** The range of the node at a path; when there is none, that of the nearest node above it. */
   #rangeOf(path: Path, spot: Spot): readonly [number, number] {
     let node: unknown = this.#root;
     let range = rangeOf(node) ?? [0, 0];
@@ -152,8 +159,8 @@ export class Source {
   }
 
   /**
-   * Quotes, escapes and indents shift what a text holds against its source, but the nth mark of the one is the nth
-   * mark of the other.
+   * Quotes, escapes and indentation make the written text differ from the value, so an offset in the value says nothing about
+   * the text. But the nth mark in the value is the nth mark in the written text.
    */
   #rangeWithin([start, end]: readonly [number, number], spot: TextSpot): readonly [number, number] {
     const { text, mark, offset, length } = spot;

@@ -54,8 +54,8 @@ const SECOND_VALUE: Explanation = {
   hint: "put the value in quotes if it is a text, or write it on the next line, indented, if it is a map",
 };
 const INDENTED_BELOW: Explanation = {
-  message: "YAML expects no `key: value` indented below a key that has its value on its line",
-  hint: "indent the next line as this one, or remove this value if the lines below are the value",
+  message: "this value is on the line of its key, and indented keys follow below it; YAML expects only one of the two",
+  hint: "indent the next line as this one, or remove this value if the keys below are the value",
 };
 
 /** By the library's code and the beginning of its message; the first that fits. */
@@ -74,17 +74,12 @@ const EXPLANATIONS: readonly (readonly [error: RegExp, message: string, hint?: s
   [
     /^NON_STRING_KEY/,
     "a list or a map cannot be a key; YAML keys are texts here",
-    "put the value in quotes if its brackets belong to a text",
+    "put the text in quotes if the brackets belong to it",
   ],
   [
     /^UNEXPECTED_TOKEN Unexpected block-seq-ind/,
     "YAML expects the first `- ` of a list on a line of its own, below the key",
     "move the list to the next line, or put the value in quotes if it is a text that begins with `- `",
-  ],
-  [
-    /^BAD_INDENT Flow end/,
-    "YAML expects this closing bracket indented further than the key of its list or map",
-    "indent the bracket by at least one more space",
   ],
   [
     /^\w+ Flow sequence/,
@@ -109,17 +104,17 @@ const EXPLANATIONS: readonly (readonly [error: RegExp, message: string, hint?: s
   [
     /^BAD_INDENT All mapping items/,
     "YAML expects all keys of a map at the same indentation; this line has another",
-    "indent this line as the keys above it",
+    "indent this line as the keys above it, or further if it belongs to the value above it",
   ],
   [
     /^MULTILINE_IMPLICIT_KEY/,
     "YAML expects a key and its `:` on one line; this key goes over several lines",
-    "is a `:` missing, a quote not closed, or a space missing after a `-`?",
+    "is a `:`, a comma or a closing quote missing, or the space after a `-`?",
   ],
   [
     /^\w+ Implicit map keys/,
     "YAML expects `key: value` on this line, and there is no `: `",
-    "is a space missing after a `:`, or is the line a part of the value above it and not indented?",
+    "is the space after a `:` missing, or does the line belong to the value above it and is not indented?",
   ],
   [/^BAD_SCALAR_START/, "YAML expects a text that begins with this character in quotes", QUOTE_IT],
   [
@@ -178,8 +173,8 @@ const EXPLANATIONS: readonly (readonly [error: RegExp, message: string, hint?: s
   ],
   [
     /^UNEXPECTED_TOKEN Unexpected \S+ at node end/,
-    "the value before this is complete, and YAML expects nothing more of it",
-    "put the whole value in quotes, or indent this line as the line that it belongs to; within single quotes, `''` is a quote",
+    "the value before this is complete; YAML expects nothing after it",
+    "put all of the value in quotes (within single quotes, `''` stands for a quote), or is the indentation wrong?",
   ],
   [
     /^UNEXPECTED_TOKEN/,
@@ -210,6 +205,11 @@ const EXPLANATIONS: readonly (readonly [error: RegExp, message: string, hint?: s
     /^MISSING_CHAR Missing directives-end/,
     "YAML expects a line `---` after directives (lines that begin with `%`)",
     "remove the directives: a definition needs none",
+  ],
+  [
+    /^MISSING_CHAR Missing newline/,
+    "YAML expects a map or a list to begin on the line after its anchor (`&name`) or tag (`!name`)",
+    "begin a new line after it",
   ],
   [
     /^MISSING_CHAR Block collection cannot start/,

@@ -4,9 +4,9 @@ import type { AgentId } from "../../domain/ids.ts";
 import type { ArtifactRecord } from "../../stores/ports/artifacts.ts";
 import type { HandoutContext } from "./context.ts";
 import { artifactsOfRun, isKept } from "../../app/content/run-artifacts.ts";
-import { heldStep, type StepGrant } from "../held-step.ts";
+import { requireHeldStep, type StepGrant } from "../held-step.ts";
 
-export interface WantedArtifact extends StepGrant {
+export interface ArtifactSelection extends StepGrant {
   readonly name: string;
   /** A job, or one cell of a matrix; empty where one job alone keeps something of this name. */
   readonly job: string;
@@ -19,9 +19,9 @@ export interface WantedArtifact extends StepGrant {
 export async function findKeptArtifact(
   context: HandoutContext,
   agentId: AgentId,
-  { name, job, ...grant }: WantedArtifact,
+  { name, job, ...grant }: ArtifactSelection,
 ): Promise<ArtifactRecord> {
-  const { runId } = await heldStep(context, agentId, grant);
+  const { runId } = await requireHeldStep(context, agentId, grant);
   const now = context.clock.now();
   const found = (await artifactsOfRun(context, runId)).filter(
     ({ artifact, isNewest, jobName, baseName }) =>

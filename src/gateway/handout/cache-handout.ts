@@ -9,7 +9,7 @@ import { readBlob } from "../../app/content/content.ts";
 import type { HandoutContext } from "./context.ts";
 import type { StepGrant } from "../held-step.ts";
 
-export interface WantedCache extends StepGrant {
+export interface CacheSelection extends StepGrant {
   readonly key: string;
   /** Beginnings of keys that do as well, in this order. */
   readonly restoreKeys: readonly string[];
@@ -23,7 +23,7 @@ export interface WantedCache extends StepGrant {
 export async function findCache(
   context: HandoutContext,
   agentId: AgentId,
-  wanted: WantedCache,
+  wanted: CacheSelection,
 ): Promise<CacheRecord | undefined> {
   const projectId = await projectOfCacheStep(context, agentId, wanted);
   const found = await choose(context, projectId, wanted);
@@ -51,7 +51,7 @@ export async function* readCache(
 async function choose(
   { stores: { caches }, clock }: HandoutContext,
   projectId: ProjectId,
-  { key, restoreKeys, paths }: WantedCache,
+  { key, restoreKeys, paths }: CacheSelection,
 ): Promise<CacheRecord | undefined> {
   const now = clock.now();
   const version = cacheVersion(paths);

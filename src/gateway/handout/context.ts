@@ -1,3 +1,6 @@
+/** What handout uses of the application context. */
 import type { AppContext, WithStores } from "../../app/context.ts";
 
-export type HandoutContext = Pick<AppContext, "clock" | "cacheRules"> & WithStores<"aggregates" | "plans" | "artifacts" | "caches" | "blobs" | "plugins">;
+/** What the downloads of agents work with: artifacts, cache entries and plugin packages. */
+export type HandoutContext = Pick<AppContext, "clock" | "cacheRules"> &
+  WithStores<"aggregates" | "plans" | "artifacts" | "caches" | "blobs" | "plugins">;

@@ -4,7 +4,7 @@ import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId } from "../../domain/ids.ts";
 import { splitReference } from "../../domain/plugins.ts";
 import type { HandoutContext } from "./context.ts";
-import { heldStep, type StepGrant } from "../held-step.ts";
+import { requireHeldStep, type StepGrant } from "../held-step.ts";
 
 /**
  * The package of the step's plugin from `offset` on, in pieces. Throws `conflict` when the agent does not hold the step, or it
@@ -15,7 +15,7 @@ export async function* readPluginPackage(
   agentId: AgentId,
   { offset, ...grant }: StepGrant & { readonly offset: number },
 ): AsyncGenerator<Uint8Array, void, void> {
-  const { runId, step } = await heldStep({ stores }, agentId, grant);
+  const { runId, step } = await requireHeldStep({ stores }, agentId, grant);
   const { uses = "", plugin = null } = (await stores.plans.loadJob(runId, step.jobIndex))?.steps[step.index] ?? {};
   if (plugin === null) {
     throw new MillraceError("conflict", `step run ${grant.stepRunId} uses no plugin of the registry`);

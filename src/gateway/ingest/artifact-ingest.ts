@@ -9,10 +9,10 @@ import {
 import { MillraceError } from "../../domain/errors.ts";
 import { type AgentId, artifactIdOf } from "../../domain/ids.ts";
 import type { ArtifactRecord } from "../../stores/ports/artifacts.ts";
-import { deleteArtifactNow, dropAbandoned, UPLOAD_MS } from "../../app/content/artifact-pruner.ts";
+import { deleteArtifactNow, deleteAbandonedUploads, UPLOAD_CHECK_MS } from "../../app/content/artifact-pruner.ts";
 import { ContentIngest } from "../../app/content/content.ts";
 import type { IngestContext } from "./context.ts";
-import { heldStep, type StepGrant } from "../held-step.ts";
+import { requireHeldStep, type StepGrant } from "../held-step.ts";
 
 export interface UploadRequest extends StepGrant {
   readonly name: string;
@@ -47,7 +47,7 @@ export class ArtifactIngest {
    */
   static async begin(context: IngestContext, agentId: AgentId, request: UploadRequest): Promise<ArtifactIngest> {
     checkManifest(context, request);
-    const { runId, step } = await heldStep(context, agentId, request);
+    const { runId, step } = await requireHeldStep(context, agentId, request);
     const { stepRunId, token, name, files } = request;
     const spec = await context.stores.plans.loadJob(runId, step.jobIndex);
     const rule = spec?.steps[step.index]?.artifacts.find((each) => each.name === name);
@@ -65,13 +65,13 @@ export class ArtifactIngest {
       fileCount: files.length,
       createdAt: now,
       storedAt: null,
-      expiresAt: now + UPLOAD_MS,
+      expiresAt: now + UPLOAD_CHECK_MS,
       files,
     };
     let record = await context.stores.artifacts.begin(begun, maxRunBytes);
     if (record === "full") {
       // What lost agents have begun takes no room from those that come after them.
-      await dropAbandoned(context.stores, runId);
+      await deleteAbandonedUploads(context.stores, runId);
       record = await context.stores.artifacts.begin(begun, maxRunBytes);
     }
     if (record === "full") {
@@ -110,7 +110,7 @@ export class ArtifactIngest {
     const { stores, clock, artifactRules } = this.#context;
     const { artifactId, name, stepRunId, token, state } = this.#record;
     this.#content.requireAll();
-    await heldStep(this.#context, this.#agentId, { stepRunId, token });
+    await requireHeldStep(this.#context, this.#agentId, { stepRunId, token });
     if (state === "stored") return;
     const changed = await this.#content.complete();
     if (changed !== undefined) {

@@ -7,11 +7,15 @@ import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId, ProjectId, RunId } from "../../domain/ids.ts";
 import type { WithStores } from "../../app/context.ts";
 import type { IngestContext } from "./context.ts";
-import { heldStep, type StepGrant } from "../held-step.ts";
+import { requireHeldStep, type StepGrant } from "../held-step.ts";
 
 /** Whose caches the step works with. Throws `conflict` when the agent does not hold it, or it is no `cache` step. */
-export async function projectOfCacheStep(context: WithStores<"aggregates" | "plans">, agentId: AgentId, grant: StepGrant): Promise<ProjectId> {
-  const { runId, step } = await heldStep(context, agentId, grant);
+export async function projectOfCacheStep(
+  context: WithStores<"aggregates" | "plans">,
+  agentId: AgentId,
+  grant: StepGrant,
+): Promise<ProjectId> {
+  const { runId, step } = await requireHeldStep(context, agentId, grant);
   return projectOf(context, runId, step);
 }
 
@@ -46,7 +50,11 @@ export async function releasedCacheStep(
   return { runId: location.runId, projectId: await projectOf(context, location.runId, step), until };
 }
 
-async function projectOf({ stores }: WithStores<"aggregates" | "plans">, runId: RunId, step: StepState): Promise<ProjectId> {
+async function projectOf(
+  { stores }: WithStores<"aggregates" | "plans">,
+  runId: RunId,
+  step: StepState,
+): Promise<ProjectId> {
   const [head, spec] = await Promise.all([
     stores.aggregates.loadHead(runId),
     stores.plans.loadJob(runId, step.jobIndex),

@@ -1,3 +1,9 @@
+/** What ingest uses of the application context. */
 import type { AppContext, WithStores } from "../../app/context.ts";
 
-export type IngestContext = Pick<AppContext, "feed" | "clock" | "log" | "eventNamespace" | "artifactRules" | "cacheRules"> & WithStores<"aggregates" | "plans" | "agentEvents" | "logs" | "artifacts" | "caches" | "blobs">;
+/** What the uploads of agents work with: log lines, events, artifacts and cache entries. */
+export type IngestContext = Pick<
+  AppContext,
+  "feed" | "clock" | "log" | "eventNamespace" | "artifactRules" | "cacheRules"
+> &
+  WithStores<"aggregates" | "plans" | "agentEvents" | "logs" | "artifacts" | "caches" | "blobs">;

@@ -50,7 +50,7 @@ export async function takeAgentEvents(
   }
   const { agentEvents } = context.stores;
   const taken = new Set(
-    await agentEvents.known(
+    await agentEvents.storedIds(
       agentId,
       events.map(({ id }) => id),
     ),

@@ -97,7 +97,7 @@ function readOutputs({ stepRunId, outputs }: ReportMessage): Pairs<string> {
   if (isFit) return pairs;
   throw new MillraceError(
     "malformed_request",
-    `the outputs of ${stepRunId} are not valid: a step may have up to ${OUTPUT_BOUNDS.count}, of ${OUTPUT_BOUNDS.bytes} bytes in all, with names of letters, digits, "_" and "-"`,
+    `the outputs of ${stepRunId} are not valid: a step may have up to ${OUTPUT_BOUNDS.count}, of ${OUTPUT_BOUNDS.bytes} bytes in all, with names that match ${OUTPUT_NAME.source}`,
   );
 }
 

@@ -4,7 +4,7 @@ import type {
   StreamAgentStatusResponse,
 } from "../../../proto/generated/stream/v1/stream.ts";
 import type { AgentPresence } from "../../app/following/agent-presence-feed.ts";
-import type { AgentNews } from "../../app/following/follow-agents.ts";
+import type { AgentUpdate } from "../../app/following/agent-updates.ts";
 
 const PRESENCES = {
   online: "AGENT_PRESENCE_ONLINE",
@@ -24,7 +24,7 @@ const NO_AGENT = {
   timeMs: 0n,
 } as const;
 
-export function agentNewsMessage({ revision, ...news }: AgentNews): StreamAgentStatusResponse {
+export function agentUpdateMessage({ revision, ...news }: AgentUpdate): StreamAgentStatusResponse {
   if (news.type !== "change") {
     return { ...NO_AGENT, revision, reset: news.type === "reset", caughtUp: news.type === "caughtUp" };
   }

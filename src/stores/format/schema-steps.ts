@@ -1,17 +1,17 @@
-/** What has changed in the stored format since schema 1. Pure. */
+/** The changes of the stored format since schema 1, one step for each schema. Pure. */
 import { MillraceError } from "../../domain/errors.ts";
 import type { JobSpec, PlannedJob, PlannedStage, PlannedStep, RunPlan } from "../../domain/plan.ts";
 import type { RunOrigin } from "../ports/aggregates.ts";
 import type { SchemaStep, StoredParts, StoredState } from "./stored-parts.ts";
 
-/** As schema 2 stored it. */
+/** The shapes that schema 2 stored. */
 type SecondJob = Omit<PlannedJob, "approval" | "group">;
 type SecondPlan = Omit<RunPlan, "group" | "stages" | "jobs"> & {
   readonly stages: readonly Omit<PlannedStage, "approval">[];
   readonly jobs: readonly SecondJob[];
 };
 
-/** As schema 1 stored it. */
+/** The shapes that schema 1 stored. */
 type FirstStep = Pick<PlannedStep, "name" | "continueOnError" | "timeoutMs">;
 type FirstJob = Omit<SecondJob, "steps" | "when" | "failFast" | "maxParallel" | "retry" | "outputs" | "cells"> & {
   readonly lostAttempts: number;
@@ -30,7 +30,7 @@ const RETRY = {
   maxDelayMs: 0,
 } as const;
 
-/** What is remembered since schema 2, as it is when nothing has come of it. */
+/** The fields that schema 2 adds to a state, with the values that an older state is given. */
 const JOB_FIELDS = {
   upstreamFailed: false,
   failing: "",
@@ -45,8 +45,8 @@ const STEP_FIELDS = { hasOutputs: false };
 const REPORT_FIELDS = { hasOutputs: false };
 
 /**
- * Schema 2: conditions, outputs, retries of steps, matrices with a bound. Nodes that write schema 1 cannot run these, so a plan
- * that has them is refused until the last of them is gone.
+ * Schema 2: conditions, outputs, retries of steps, matrices with a bound. Nodes that write schema 1 cannot run these. So the downgrade
+ * refuses a plan that has them, until the last of those nodes is gone.
  */
 export const CONDITIONS_AND_OUTPUTS: SchemaStep = {
   upgrade: {
@@ -71,7 +71,7 @@ export const CONDITIONS_AND_OUTPUTS: SchemaStep = {
     spec: (spec) => ({ ...spec, late: [], steps: spec.steps.map((step) => ({ ...step, late: [] })) }),
     job: (state) => ({ ...JOB_FIELDS, ...state }),
     step: (state) => ({ ...STEP_FIELDS, ...state }),
-    letter: (letter) => withMessage(letter, (report) => ({ ...REPORT_FIELDS, ...report })),
+    message: (addressed) => withReport(addressed, (report) => ({ ...REPORT_FIELDS, ...report })),
   },
   downgrade: {
     plan(plan) {
@@ -97,11 +97,11 @@ export const CONDITIONS_AND_OUTPUTS: SchemaStep = {
     },
     job: (state) => without(state, JOB_FIELDS),
     step: (state) => without(state, STEP_FIELDS),
-    letter: (letter) => withMessage(letter, (report) => without(report, REPORT_FIELDS)),
+    message: (addressed) => withReport(addressed, (report) => without(report, REPORT_FIELDS)),
   },
 };
 
-/** What is remembered since schema 3, as it is when nothing has come of it. */
+/** The fields that schema 3 adds, with the values that older data is given. */
 const RUN_GATES = { place: null, stageApproval: null, retryOf: null };
 const JOB_GATES = {
   cleanup: "none",
@@ -116,8 +116,8 @@ const STEP_REUSE = { attemptsBefore: 0, reusedFrom: null };
 const ORIGIN_RERUN = { retryOf: null, firstRunId: null };
 
 /**
- * Schema 3: approvals, groups, runs that are run again. Nodes that write schema 2 cannot run these, so a plan that has them is
- * refused until the last of them is gone.
+ * Schema 3: approvals, groups, runs that are run again. Nodes that write schema 2 cannot run these. So the downgrade refuses a plan that
+ * has them, until the last of those nodes is gone.
  */
 export const GATES_AND_RERUNS: SchemaStep = {
   upgrade: {
@@ -153,28 +153,28 @@ export const GATES_AND_RERUNS: SchemaStep = {
     run: (state) => without(state, RUN_GATES),
     job: (state) => without(state, JOB_GATES),
     step: (state) => without(state, STEP_REUSE),
-    // To an older node it is a loss, which has the job begin anew as well.
-    letter: (letter) =>
-      withMessage(letter, (report) => ({
+    // An older node does not know the phase `notStarted`. It knows `lost`, after which the job starts again as well.
+    message: (addressed) =>
+      withReport(addressed, (report) => ({
         ...report,
         ...(report["phase"] === "notStarted" ? { phase: "lost" } : {}),
       })),
   },
 };
 
-/** What is remembered since schema 4, as it is when nothing is known of it. */
+/** The fields that schema 4 adds, with the values that older data is given. */
 const USAGE = { usage: null };
 const STEP_NEEDS = { secrets: [], artifacts: [], plugin: null };
 
 /**
- * Schema 4: what steps have used up; secrets, artifacts and plugins. Nodes that write schema 3 would dispatch steps without
- * these, so a plan that has any is refused until the last of them is gone.
+ * Schema 4: resource usage of steps; secrets, artifacts and plugins. Nodes that write schema 3 would dispatch steps without these. So the
+ * downgrade refuses a plan that has any of them, until the last of those nodes is gone.
  */
 export const USAGE_AND_STEP_NEEDS: SchemaStep = {
   upgrade: {
     spec: (spec) => ({ ...spec, steps: spec.steps.map((step) => ({ ...STEP_NEEDS, ...step })) }),
     step: (state) => ({ ...USAGE, ...state }),
-    letter: (letter) => withMessage(letter, (report) => ({ ...USAGE, ...report })),
+    message: (addressed) => withReport(addressed, (report) => ({ ...USAGE, ...report })),
   },
   downgrade: {
     spec(spec) {
@@ -184,7 +184,7 @@ export const USAGE_AND_STEP_NEEDS: SchemaStep = {
       return { ...spec, steps: spec.steps.map((step) => without(step, STEP_NEEDS)) } as unknown as JobSpec;
     },
     step: (state) => without(state, USAGE),
-    letter: (letter) => withMessage(letter, (report) => without(report, USAGE)),
+    message: (addressed) => withReport(addressed, (report) => without(report, USAGE)),
   },
 };
 
@@ -200,14 +200,14 @@ function without(value: object, fields: object): StoredState {
   return Object.fromEntries(Object.entries(value).filter(([name]) => !(name in fields)));
 }
 
-/** Reports alone have changed. */
-function withMessage(
-  letter: StoredParts["letter"],
+/** Applies `change` to a report; every other message stays as it is. */
+function withReport(
+  addressed: StoredParts["message"],
   change: (report: StoredState) => StoredState,
-): StoredParts["letter"] {
-  const { message } = letter;
+): StoredParts["message"] {
+  const { message } = addressed;
   const isReport = typeof message === "object" && message !== null && "type" in message && message.type === "reported";
-  return isReport ? { ...letter, message: change(message as unknown as StoredState) } : letter;
+  return isReport ? { ...addressed, message: change(message as unknown as StoredState) } : addressed;
 }
 
 function refuseConditions({ stages, jobs }: RunPlan): void {
@@ -228,6 +228,6 @@ function refuseConditions({ stages, jobs }: RunPlan): void {
 function olderNode(what: string): MillraceError {
   return new MillraceError(
     "unavailable",
-    `a node of an older version still runs, which knows no ${what}: try again once all nodes are upgraded`,
+    `a node of an older version still runs, and it does not support ${what}: try again once all nodes are upgraded`,
   );
 }

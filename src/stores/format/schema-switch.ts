@@ -1,9 +1,10 @@
 /**
- * Which schema this node writes: its own as soon as every living node reads it, until then the one before. The schema
- * that may have been written is a setting in the store that only grows, and a node that reads less does not start.
+ * Decides which schema this node writes: its own as soon as every living node reads it, and the schema before it until then. A setting in
+ * the store holds the newest schema that may have been written. The setting only grows, and a node that cannot read that schema does not
+ * start.
  *
- * The two look at each other in opposite order, so that no old node slips in while the others switch: a node announces
- * itself and then reads the setting; one that switches raises the setting and then looks once more who is announced.
+ * Two orders make sure that no old node starts unnoticed while the others switch. A starting node announces itself and then reads the
+ * setting. A switching node raises the setting and then checks once more which nodes are announced.
  */
 import { MillraceError } from "../../domain/errors.ts";
 import type { Logger } from "../../domain/logger.ts";
@@ -12,22 +13,25 @@ import type { ShardStore } from "../ports/shards.ts";
 export interface SchemaSwitchOptions {
   /** The newest schema that this node reads. */
   readonly schema: number;
-  /** The same of every living node, this one among them, which has announced itself. Rejects while nobody knows. */
+  /**
+   * The newest schema that each living node reads. This node, which has announced itself, is among them. Rejects while the living nodes
+   * are not known.
+   */
   readonly readers: () => Promise<readonly number[]>;
   readonly shards: Pick<ShardStore, "raiseSetting">;
   readonly log: Logger;
-  /** Overrides of the default timing, for tests. */
+  /** Overrides the default timing in tests. */
   readonly timing?: Partial<typeof TIMING>;
 }
 
 const SETTING = "STORED_SCHEMA";
 
 const TIMING = {
-  /** Between two looks at who lives, milliseconds. */
+  /** Time between two looks at the living nodes, milliseconds. */
   lookMs: 1_000,
   /**
-   * How long all must agree, milliseconds. A Redis that was emptied or restarted knows nobody: within this time every
-   * living node has announced itself again.
+   * How long all nodes must agree, milliseconds. A Redis that was emptied or restarted knows no node; within this time every living node
+   * announces itself again.
    */
   agreedMs: 5_000,
 };
@@ -47,11 +51,11 @@ export class SchemaSwitch {
   }
 
   /**
-   * Rejects with `conflict` and what to do when this version cannot work beside what is stored, or beside a living node.
+   * Rejects with `conflict`, and says what to do, when this version cannot work with the stored data or beside a living node.
    */
   static async join(options: SchemaSwitchOptions): Promise<SchemaSwitch> {
     const { schema, readers, shards } = options;
-    // Nothing has been written yet: then there is nothing to wait for.
+    // Nothing is stored yet, so the node may write its own schema at once.
     const isFirst =
       (await shards.raiseSetting(SETTING, 0)) === 0 && agreedSince(schema, null, await readers(), 0) !== null;
     const stored = await shards.raiseSetting(SETTING, isFirst ? schema : 1);
@@ -68,7 +72,7 @@ export class SchemaSwitch {
       await shards.raiseSetting(SETTING, least);
       refuseFarBehind(await readers(), least);
     }
-    // The setting alone would not do: whoever raised it may have met an old node then, and not have switched.
+    // The setting alone does not prove that the nodes have switched: the node that raised it may have found an old node after that.
     const hasSwitched = stored === schema && agreedSince(schema, null, await readers(), 0) !== null;
     const self = new SchemaSwitch(options, hasSwitched ? schema : least);
     self.#schedule();
@@ -78,7 +82,7 @@ export class SchemaSwitch {
   /** The schema to write now; it never falls. */
   readonly writes = (): number => this.#writes;
 
-  /** Idempotent; never rejects. */
+  /** Ends the looks at the living nodes. Idempotent; never rejects. */
   async stop(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -107,14 +111,17 @@ export class SchemaSwitch {
       log.info({ schema }, "every node reads the new schema: this node writes it from now on");
     } catch (error) {
       this.#agreedSince = agreedSince(schema, this.#agreedSince, "unknown", 0);
-      log.debug({ error: String(error) }, "who reads which schema is not known; the next look follows");
+      log.debug(
+        { error: String(error) },
+        "the schemas that the living nodes read are not known; this node looks again soon",
+      );
     }
   }
 }
 
 /**
- * Since when all `readers` have been known to read `schema`, or null: one does not, or they are not known. The former
- * answer is `since`; `now` is in monotonic milliseconds. Pure.
+ * Since when all `readers` are known to read `schema`; null when one of them does not, or when they are not known. `since` is the
+ * previous answer; `now` is in monotonic milliseconds. Pure.
  */
 export function agreedSince(
   schema: number,
@@ -126,7 +133,7 @@ export function agreedSince(
   return since ?? now;
 }
 
-/** A node two schemas behind could not read what this one writes. */
+/** Throws `conflict` when a living node reads less than `least`: it could not read what this node writes. */
 function refuseFarBehind(readers: readonly number[], least: number): void {
   const oldest = Math.min(least, ...readers);
   if (oldest === least) return;

@@ -1,33 +1,33 @@
 /**
- * The format of what nodes leave for one another in the store and in mailboxes: snapshots, plans, letters. One number, the
- * schema, stands for all of it, and each head, state, origin, plan and envelope carries the one that it was written with.
+ * The format of the data that nodes share through the store and the mailboxes: snapshots, plans and messages. One number, the schema,
+ * versions all of it. Each head, actor state, origin, plan and envelope carries the schema that it was written with.
  *
- * A node reads every schema up to its own, and writes its own or, while a node lives that cannot read it, the one before
- * (schema-switch.ts): so releases one schema apart run side by side. What queries are made of (`index`, a head's columns)
- * is changed by migrations of the stores, and commands, events and notices only ever gain fields: none of them is here.
+ * A node reads every schema up to its own. It writes its own schema or, while a node lives that cannot read that one, the schema before
+ * (schema-switch.ts). So releases one schema apart run side by side. Three things are not part of this format: the fields that queries
+ * use (`index`, the columns of a head) change by migrations of the stores; commands, events and notices only ever gain fields.
  */
 import { MillraceError } from "../../domain/errors.ts";
 import { CONDITIONS_AND_OUTPUTS, GATES_AND_RERUNS, USAGE_AND_STEP_NEEDS } from "./schema-steps.ts";
 import type { Conversion, Part, SchemaStep, StoredParts } from "./stored-parts.ts";
 
 export interface StoredFormat {
-  /** The newest that is read and can be written. */
+  /** The newest schema that this format reads and writes. */
   readonly schema: number;
-  /** What was stored with `schema`, 1 to the newest, as this program works with it. */
+  /** Converts a stored part from `schema` (1 to the newest) to the shape that this program works with. */
   read<P extends Part, T extends StoredParts[P]>(part: P, stored: T, schema: number): T;
-  /** The reverse, for the newest schema and the one before it. */
+  /** Converts a part to the stored shape of `schema`: the newest schema or the one before it. */
   write<P extends Part, T extends StoredParts[P]>(part: P, value: T, schema: number): T;
 }
 
 /**
- * What has changed since schema 1, in order. To change a stored shape, append one step. Earlier ones stay, since a
- * finished run keeps its schema for ever; of the downgrades only the last is used.
+ * The changes since schema 1, in order. To change a stored shape, append one step. The earlier steps stay, because a finished run keeps
+ * its schema indefinitely. Only the downgrade of the last step is used.
  */
 const STEPS: readonly SchemaStep[] = [CONDITIONS_AND_OUTPUTS, GATES_AND_RERUNS, USAGE_AND_STEP_NEEDS];
 
 export const STORED_FORMAT: StoredFormat = formatOf(STEPS);
 
-/** The format whose newest schema is one above the number of steps. */
+/** The format of these steps. Its newest schema is the number of steps plus one. */
 export function formatOf(steps: readonly SchemaStep[]): StoredFormat {
   const schema = steps.length + 1;
   return {
@@ -43,10 +43,10 @@ function convert<P extends Part, T extends StoredParts[P]>(conversion: Conversio
   return change === undefined ? value : (change(value) as T);
 }
 
-/** A part that is kept as a document of its own. */
-type Document = Exclude<Part, "owed" | "letter">;
+/** A part that is stored as a document of its own and carries its schema. */
+type Document = Exclude<Part, "owed" | "message">;
 
-/** A document as it is stored: in the shape of `schema`, which it carries from then on. */
+/** The stored form of a document: in the shape of `schema`, and with that number in it. */
 export function toStored<P extends Document, T extends StoredParts[P]>(
   format: StoredFormat,
   part: P,
@@ -56,7 +56,10 @@ export function toStored<P extends Document, T extends StoredParts[P]>(
   return { ...format.write(part, value, schema), schema };
 }
 
-/** A stored document as this program works with it. Throws a {@link NewerSchemaError} that calls it `what`. */
+/**
+ * A stored document in the shape that this program works with. Throws a {@link NewerSchemaError}, which names the document as `what`,
+ * when its schema is newer.
+ */
 export function fromStored<P extends Document, T extends StoredParts[P]>(
   format: StoredFormat,
   part: P,
@@ -68,10 +71,10 @@ export function fromStored<P extends Document, T extends StoredParts[P]>(
   return format.read<P, T>(part, value as unknown as T, schema);
 }
 
-/** What was met was stored by a newer version: this node can do nothing with it, now or later. */
+/** A newer version stored this data, so this node cannot read it. A retry on this node fails too. */
 export class NewerSchemaError extends MillraceError {}
 
-/** `what` names it for an operator; throws a {@link NewerSchemaError}, `unavailable`. */
+/** Throws a {@link NewerSchemaError} (`unavailable`) when `schema` is newer than the format. `what` names the data for an operator. */
 export function refuseNewer(what: string, schema: number, { schema: newest }: Pick<StoredFormat, "schema">): void {
   if (schema <= newest) return;
   throw new NewerSchemaError(

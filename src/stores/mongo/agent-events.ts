@@ -1,4 +1,4 @@
-/** Events of agents in MongoDB. */
+/** The store of agent events in MongoDB. */
 import type { AgentId } from "../../domain/ids.ts";
 import {
   afterAgent,
@@ -30,7 +30,7 @@ export function agentEventStore(connection: Connection): AgentEventStore {
           body,
         })),
       ),
-    async known(agentId, eventIds) {
+    async storedIds(agentId, eventIds) {
       const $in = eventIds.map((eventId) => idOf(agentId, eventId));
       const found = await collection.find({ _id: { $in } }, { projection: { _id: 1 } }).toArray();
       return new Set(found.map(({ _id }) => _id.slice(agentId.length + 1)));

@@ -1,7 +1,7 @@
 /**
- * Snapshots of aggregates in MongoDB: one document each, actors under their generated ids, changed by one conditional
- * update. Look-ups by job, step and agent read projections that are written after the save. A crash in between leaves
- * them behind; the document names what its last save changed, and whoever loads it makes up for that.
+ * The store of snapshots in MongoDB: one document for each aggregate, with its actors under their ids, changed by one conditional update.
+ * Look-ups by job, step and agent read projections (read-models.ts), which are written after the save. A crash between the two leaves
+ * projections behind. So the document names the actors that its last save changed, and `load` writes their projections again.
  */
 import type { Collection, Filter, Sort, UpdateFilter } from "mongodb";
 import type { AgentId, JobRunId, PipelineId, RootId, RunId, StepRunId } from "../../domain/ids.ts";
@@ -40,8 +40,9 @@ interface AggregateDocument extends HeadDocument {
 }
 
 const RANK = { run: 0, job: 1, step: 2, approval: 3, group: 4 } as const;
-const HEAD_ALONE = { actors: 0, changed: 0 } as const;
-/** The same, for a projection that names what it wants. */
+/** The projection that leaves the actors out. */
+const HEAD_ONLY = { actors: 0, changed: 0 } as const;
+/** The fields of the head, for a projection that lists the fields to return. */
 const HEAD_FIELDS = {
   shard: 1,
   schema: 1,
@@ -95,13 +96,13 @@ export class MongoAggregateStore implements AggregateStore {
   }
 
   async loadHead(rootId: RunId): Promise<AggregateHead | undefined> {
-    const document = await this.#aggregates.findOne<HeadDocument>({ _id: rootId }, { projection: HEAD_ALONE });
+    const document = await this.#aggregates.findOne<HeadDocument>({ _id: rootId }, { projection: HEAD_ONLY });
     return document === null ? undefined : toHead(document);
   }
 
   async loadActors(rootId: RunId, ids: readonly string[]): Promise<Aggregate | undefined> {
-    const wanted = ids.map((id) => [`actors.${id}`, 1] as const);
-    const projection = { ...HEAD_FIELDS, ...Object.fromEntries(wanted) };
+    const actorFields = ids.map((id) => [`actors.${id}`, 1] as const);
+    const projection = { ...HEAD_FIELDS, ...Object.fromEntries(actorFields) };
     const document = await this.#aggregates.findOne({ _id: rootId }, { projection });
     if (document === null) return undefined;
     const actors = ids.flatMap((id) => document.actors?.[id] ?? []);
@@ -174,7 +175,7 @@ export class MongoAggregateStore implements AggregateStore {
   }
 
   async listRuns(filter: RunFilter, { page, pageSize, descending }: PageRequest): Promise<Page<AggregateHead>> {
-    // A group is of no pipeline.
+    // A filter by pipeline leaves groups out by itself: their pipeline is empty.
     const query: Filter<AggregateDocument> = { "summary.pipelineId": filter.pipelineId ?? { $ne: NO_PIPELINE } };
     if (filter.projectId !== undefined) query["summary.projectId"] = filter.projectId;
     if (filter.status !== undefined) query["summary.status"] = filter.status;
@@ -182,7 +183,7 @@ export class MongoAggregateStore implements AggregateStore {
     const [total, list] = await Promise.all([
       this.#aggregates.countDocuments(query),
       this.#aggregates
-        .find<HeadDocument>(query, { projection: HEAD_ALONE })
+        .find<HeadDocument>(query, { projection: HEAD_ONLY })
         .sort({ "summary.createdAt": direction, _id: direction })
         .skip((page - 1) * pageSize)
         .limit(pageSize)
@@ -200,7 +201,7 @@ export class MongoAggregateStore implements AggregateStore {
       pipelineIds.map((pipelineId) =>
         this.#aggregates.findOne<HeadDocument>(
           { "summary.pipelineId": pipelineId },
-          { projection: HEAD_ALONE, sort: { "summary.createdAt": -1, _id: -1 } },
+          { projection: HEAD_ONLY, sort: { "summary.createdAt": -1, _id: -1 } },
         ),
       ),
     );
@@ -235,7 +236,7 @@ function toDocument({ rootId, ...head }: AggregateHead<RootId>): HeadDocument {
 
 function toHead<Root extends RootId = RunId>(document: HeadDocument): AggregateHead<Root> {
   const { _id, shard, schema, version, final, settled, eventNumber, nextDueAt, owed, origin } = document;
-  // An older version, whose document it is, knows of no waits.
+  // Documents of older versions have no `waits`.
   const summary = { ...document.summary, waits: document.summary.waits ?? null };
   return { rootId: _id as Root, shard, schema, version, final, settled, eventNumber, nextDueAt, owed, summary, origin };
 }

@@ -1,4 +1,4 @@
-/** Records of artifacts in MongoDB. */
+/** The store of artifact records in MongoDB. */
 import type { Filter } from "mongodb";
 import type { ArtifactId } from "../../domain/ids.ts";
 import type { ArtifactRecord, ArtifactStore, ArtifactSummary } from "../ports/artifacts.ts";
@@ -8,7 +8,7 @@ interface ArtifactDocument extends Omit<ArtifactRecord, "artifactId"> {
   readonly _id: ArtifactId;
 }
 
-/** How many step runs are asked for at once: what is asked has a bounded size, however many steps a run has. */
+/** How many step runs one query names: this bounds the size of a query, however many steps a run has. */
 const STEPS_A_CALL = 500;
 
 export function artifactStore(connection: Connection): ArtifactStore {
@@ -58,8 +58,8 @@ export function artifactStore(connection: Connection): ArtifactStore {
       const found = await due.sort({ expiresAt: 1, _id: 1 }).limit(limit).toArray();
       return found.map(({ _id, ...summary }) => ({ artifactId: _id, ...summary }));
     },
-    async condemn(artifactId, expiredBy) {
-      // What is being deleted has been due for ever, so that it is found and condemned again.
+    async markDeleting(artifactId, expiredBy) {
+      // `expiresAt` 0 makes a deletion that was cut off due at once, so that the next look finds it again.
       const changed = await collection.updateOne(
         { _id: artifactId, expiresAt: { $lte: expiredBy } },
         { $set: { state: "deleting", expiresAt: 0 } },

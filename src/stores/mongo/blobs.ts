@@ -1,6 +1,6 @@
 /**
- * Blobs in GridFS: a chunk for each piece, and the document of the file once it is complete, so that every tool which
- * knows GridFS reads them. The driver's own streams cannot go on with what another process has begun.
+ * The store of blobs in GridFS: one chunk for each piece, and the document of the file once the blob is complete. Every tool that knows
+ * GridFS can read them. The driver's own streams are not used, because they cannot continue an upload that another process began.
  * Source: https://github.com/mongodb/specifications/blob/master/source/gridfs/gridfs-spec.md
  */
 import { Binary } from "mongodb";

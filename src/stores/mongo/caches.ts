@@ -1,4 +1,4 @@
-/** Records of cache entries in MongoDB. */
+/** The store of cache entries in MongoDB. */
 import type { Filter, Sort } from "mongodb";
 import type { CacheId, ProjectId } from "../../domain/ids.ts";
 import type { CacheRecord, CacheStore } from "../ports/caches.ts";
@@ -46,7 +46,7 @@ export function cacheStore(connection: Connection): CacheStore {
       return { list, total };
     },
     expired: (now, limit) => some({ expiresAt: { $lte: now } }, { expiresAt: 1, _id: 1 }, limit),
-    async beyond(bytes, limit) {
+    async aboveProjectBytes(bytes, limit) {
       const sums = collection.aggregate<{ _id: ProjectId; sizeBytes: number }>([
         { $match: { state: "stored" } },
         { $group: { _id: "$projectId", sizeBytes: { $sum: "$sizeBytes" } } },
@@ -63,8 +63,8 @@ export function cacheStore(connection: Connection): CacheStore {
       }
       return found.reverse().slice(0, limit);
     },
-    async condemn({ cacheId, blobId }, usedBy) {
-      // What is being deleted has been due for ever, so that it is found and condemned again.
+    async markDeleting({ cacheId, blobId }, usedBy) {
+      // `expiresAt` 0 makes a deletion that was cut off due at once, so that the next look finds it again.
       const changed = await collection.updateOne(
         { _id: cacheId, blobId, usedAt: { $lte: usedBy } },
         { $set: { state: "deleting", expiresAt: 0 } },
@@ -77,7 +77,7 @@ export function cacheStore(connection: Connection): CacheStore {
   };
 }
 
-/** The prefix is taken as it stands: it may hold what means something in a pattern or begins with `$`. */
+/** Compares the prefix as plain text: it may contain characters that mean something in a pattern, or begin with `$`. */
 function storedOf(projectId: ProjectId, prefix: string): Filter<CacheDocument> {
   const begins = { $eq: [{ $indexOfCP: ["$key", { $literal: prefix }] }, 0] };
   return { projectId, state: "stored", ...(prefix === "" ? {} : { $expr: begins }) };

@@ -1,7 +1,9 @@
 /**
- * The connection to MongoDB. Only what every server with this wire protocol has is used: atomic updates of one document,
- * unique and compound indexes, upserts. No transactions, explicit sessions or change streams.
+ * The connection to MongoDB. The adapter uses only what every server with this wire protocol has: atomic updates of one document, unique
+ * and compound indexes, and upserts. It uses no transactions, explicit sessions or change streams.
  */
+import type { EventEmitter } from "node:events";
+import { createRequire } from "node:module";
 import {
   type Collection,
   type Db,
@@ -19,9 +21,8 @@ import {
   type WriteError,
 } from "mongodb";
 import { MillraceError } from "../../domain/errors.ts";
-import { mendConnections } from "./driver-connection.ts";
 
-/** A document whose id is a string of ours. */
+/** A document whose id is a string that millrace chooses. */
 export interface Keyed extends Document {
   _id: string;
 }
@@ -32,11 +33,11 @@ export interface MongoOptions {
   readonly database?: string;
 }
 
-/** How long a call waits for a server that can take it, milliseconds. */
+/** How long a call waits for an available server, milliseconds. */
 const SELECTION_TIMEOUT_MS = 5_000;
 /**
- * Between two looks at the server, milliseconds. One that does not answer a look within the connect timeout counts as
- * gone, and calls that wait for it are ended; calls have no other timeout, since an index may take long to make.
+ * Time between two of the driver's checks of the server, milliseconds. A server that does not answer a check within the connect timeout
+ * counts as gone, and the calls that wait for it fail. Calls have no other timeout, because building an index may take long.
  */
 const HEARTBEAT_MS = 5_000;
 
@@ -45,7 +46,7 @@ const DUPLICATE_KEY = 11_000;
 const REFUSED_USER = [13, 18];
 const NO_PRIMARY_NOW = [91, 189, 10_058, 10_107, 11_600, 11_602, 13_435, 13_436];
 
-mendConnections();
+patchDriverConnections();
 
 export class Connection {
   readonly #client: MongoClient;
@@ -81,7 +82,7 @@ export class Connection {
   }
 }
 
-/** The same store; what its calls reject with is translated. */
+/** The same store with translated errors: each call rejects with what {@link translateFault} makes of its error. */
 export function translated<T extends object>(store: T): T {
   return new Proxy(store, {
     get(target, name) {
@@ -98,7 +99,7 @@ export function translated<T extends object>(store: T): T {
   });
 }
 
-/** Inserts unless a unique index says that it is there; answers whether it was inserted. */
+/** Inserts a document unless a unique index refuses it as a duplicate; answers true when it was inserted. */
 export async function insertIfAbsent<T extends { _id: string }>(
   collection: Collection<T>,
   document: T,
@@ -112,7 +113,7 @@ export async function insertIfAbsent<T extends { _id: string }>(
   }
 }
 
-/** Inserts those documents whose ids are not taken. */
+/** Inserts the documents whose ids are not taken. */
 export async function insertAbsent(collection: Collection<Keyed>, documents: readonly Keyed[]): Promise<void> {
   if (documents.length === 0) return;
   try {
@@ -122,7 +123,7 @@ export async function insertAbsent(collection: Collection<Keyed>, documents: rea
   }
 }
 
-/** True when nothing but unique indexes stood against a write; of a bulk write, against each of those that failed. */
+/** True when only unique indexes refused the write. For a bulk write, true when that is so for each write that failed. */
 export function isDuplicateKey(error: unknown): boolean {
   if (error instanceof MongoBulkWriteError) {
     const failed = [error.writeErrors as OneOrMore<WriteError>].flat();
@@ -145,12 +146,12 @@ function connectionTo(url: string): MongoClient {
     });
   } catch (error) {
     if (!(error instanceof MongoError)) throw error;
-    // Without the cause: its text may hold the URL, which holds a password.
+    // The error has no cause: the text of the cause may contain the URL with its password.
     throw new MillraceError("unavailable", "MONGODB_URL cannot be used: check its form, host names and options");
   }
 }
 
-/** The same error as `unavailable` with what to do, or as it is when it is no fault of the server or the way to it. */
+/** An `unavailable` error that says what to do, when the server or the network is at fault; else the error itself. */
 export function translateFault(error: unknown): unknown {
   if (!(error instanceof MongoError)) return error;
   const { code } = error;
@@ -167,7 +168,7 @@ export function translateFault(error: unknown): unknown {
   });
 }
 
-/** True when the same call may succeed later. What was to be written may have been stored, or may yet be. */
+/** True when the same call may succeed later. What the call writes may be stored already, or may still be stored. */
 function isOutage(error: MongoError): boolean {
   return (
     error instanceof MongoServerSelectionError ||
@@ -180,7 +181,32 @@ function isOutage(error: MongoError): boolean {
   );
 }
 
-/** The driver reports what befalls the connection of a bulk write as an error of the bulk, without the class it had. */
+/** True when a bulk write lost its connection. The driver reports that as an error of the bulk write, without its own class. */
 function isCutBulkWrite(error: MongoError): boolean {
   return error instanceof MongoBulkWriteError && error.code === undefined && [error.writeErrors].flat().length === 0;
+}
+
+interface DriverConnection {
+  readonly closed: boolean;
+  readonly socket: EventEmitter;
+  cleanup: (this: DriverConnection, error: Error) => void;
+}
+
+/**
+ * Patches the connections of the driver; called once, before the first client is made. The driver (its releases up to 7.9.0) never answers
+ * a command whose connection closed before the command was fully sent: it waits for an `error` event of the socket, and a closed socket
+ * emits none. When that command is the driver's check of the server, it is the last check, and no call of the process finds a server any
+ * more. The patch emits the event when a connection closes.
+ * Source: https://github.com/mongodb/node-mongodb-native/blob/v7.8.0/src/cmap/connection.ts, `writeCommand`
+ */
+function patchDriverConnections(): void {
+  const load = createRequire(import.meta.url);
+  const { prototype } = (load("mongodb/lib/cmap/connection.js") as { Connection: { prototype: DriverConnection } })
+    .Connection;
+  const { cleanup } = prototype;
+  prototype.cleanup = function (error) {
+    const wasOpen = !this.closed;
+    cleanup.call(this, error);
+    if (wasOpen) this.socket.emit("error", error);
+  };
 }

@@ -1,4 +1,4 @@
-/** Log chunks in MongoDB. */
+/** The store of log chunks in MongoDB. */
 import type { Collection } from "mongodb";
 import type { StepRunId } from "../../domain/ids.ts";
 import { lastLineOf, type LogChunk, type LogLine, type LogStore } from "../ports/logs.ts";
@@ -12,8 +12,11 @@ interface Chunk {
   readonly lines: readonly LogLine[];
 }
 
-/** One chunk may be all that is wanted, and be large; of small ones each round trip brings more than the one before. */
-const MORE_CHUNKS = 4;
+/**
+ * The first round trip of a read brings one chunk, which may be large and enough. Each further round trip brings this many times as many as
+ * the one before, because chunks may be small.
+ */
+const CHUNK_GROWTH = 4;
 
 export class MongoLogStore implements LogStore {
   readonly #chunks: Collection<Chunk>;
@@ -28,9 +31,9 @@ export class MongoLogStore implements LogStore {
     const first = lines[0]!.line;
     const last = lastLineOf(lines.at(-1)!);
     const through = await this.storedThrough(stepRunId);
-    // A chunk above a hole is not stored; one that brings nothing new need not be.
+    // A chunk above a gap must not be stored; a chunk without new lines need not be.
     if (first > through + 1 || last <= through) return through;
-    // The chunk before the head: a head never speaks of lines that are not there.
+    // The chunk is stored before the head, so that the head never counts lines that are missing.
     await insertIfAbsent(this.#chunks, { _id: `${stepRunId}:${first}:${last}`, stepRunId, first, last, lines });
     await this.#heads.updateOne({ _id: stepRunId }, { $max: { through: last } }, { upsert: true });
     return this.storedThrough(stepRunId);
@@ -41,10 +44,10 @@ export class MongoLogStore implements LogStore {
   }
 
   async read(stepRunId: StepRunId, fromLine: number, limit: number): Promise<readonly LogLine[]> {
-    // Each stored chunk begins at most one line above those that end before it, so by their ends they leave no hole.
+    // Each stored chunk begins at most one line after the chunks that end before it, so reading the chunks by their ends skips no line.
     const found: LogLine[] = [];
     let next = fromLine;
-    for (let count = 1; ; count *= MORE_CHUNKS) {
+    for (let count = 1; ; count *= CHUNK_GROWTH) {
       const chunks = await this.#chunks
         .find({ stepRunId, last: { $gte: next } })
         .sort({ last: 1, first: 1 })

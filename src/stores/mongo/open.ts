@@ -1,4 +1,4 @@
-/** The scale-out store: a MongoDB database. */
+/** Opens the scale-out store: a MongoDB database. */
 import type { Stores } from "../ports/stores.ts";
 import { agentEventStore } from "./agent-events.ts";
 import { MongoAggregateStore } from "./aggregates.ts";
@@ -19,9 +19,9 @@ import { MIGRATIONS } from "./schema.ts";
 import { secretStore } from "./secrets.ts";
 
 /**
- * Connects and brings the database up to date; rejects with `unavailable` and what to do when that cannot be, also for a
- * database that a newer version has written. Calls of the stores reject with `unavailable` while the server cannot be reached or
- * hangs, within about 15 s; what such a call was to write may have been stored.
+ * Connects to the server and migrates the database. Rejects with `unavailable`, and says what to do, when it cannot, and for a database that
+ * a newer version has written. Calls of the stores reject with `unavailable` within about 15 s while the server cannot be reached or hangs;
+ * what such a call writes may be stored all the same.
  */
 export async function openMongoStores(options: MongoOptions): Promise<Stores> {
   const connection = await openMigrated(options);

@@ -1,4 +1,4 @@
-/** Outputs of steps in MongoDB. */
+/** The store of step outputs in MongoDB. */
 import { bytesOf } from "../../domain/outputs.ts";
 import type { OutputStore, StepOutputs } from "../ports/outputs.ts";
 import { type Connection, insertIfAbsent } from "./connection.ts";
@@ -8,7 +8,7 @@ interface OutputsDocument extends StepOutputs {
   readonly bytes: number;
 }
 
-/** How many documents are asked for at once: what is asked has a bounded size, however many steps a run has. */
+/** How many documents one query names: this bounds the size of a query, however many steps a run has. */
 const KEYS_A_CALL = 500;
 
 export function outputStore(connection: Connection): OutputStore {

@@ -1,9 +1,9 @@
-/** The plugin registry in MongoDB. */
+/** The store of the plugin registry in MongoDB. */
 import type { PluginRecord, PluginStore } from "../ports/plugins.ts";
 import { type Connection, insertIfAbsent } from "./connection.ts";
 
 interface PluginDocument extends PluginRecord {
-  /** `<name>@<version>`: no name has an `@`. */
+  /** `<name>@<version>`. A name contains no `@`, so the id is unique. */
   readonly _id: string;
 }
 
@@ -25,7 +25,7 @@ export function pluginStore(connection: Connection): PluginStore {
       );
       return changed.matchedCount > 0;
     },
-    async condemn(packageId) {
+    async markDeleting(packageId) {
       await collection.updateOne({ packageId }, { $set: { state: "deleting" } });
     },
     async remove(packageId) {

@@ -1,6 +1,6 @@
 /**
- * Job and step runs and approvals as documents of their own, for look-ups by id and by agent and for lists: projections
- * of what aggregates hold, written after the save and guarded by its version.
+ * Read models in MongoDB: job runs, step runs and approvals as documents of their own, for look-ups by id and by agent and for lists. They
+ * are projections of the snapshots, written after the save and guarded by its version.
  */
 import type { AnyBulkWriteOperation, Collection, Filter } from "mongodb";
 import type { AgentId, JobRunId, RootId, RunId, StepRunId } from "../../domain/ids.ts";
@@ -21,7 +21,7 @@ interface Row extends ActorIndex {
   readonly _id: string;
   readonly rootId: RootId;
   readonly shard: number;
-  /** Version of the aggregate by which the actor was changed last. */
+  /** The version of the aggregate whose save changed the actor last. */
   readonly version: number;
   readonly bound: boolean;
   readonly state: unknown;
@@ -29,7 +29,7 @@ interface Row extends ActorIndex {
 
 type Version = Pick<AggregateHead<RootId>, "rootId" | "shard" | "version">;
 
-/** Rows of one round trip. */
+/** How many rows are written in one round trip. */
 const ROWS_AT_ONCE = 1_000;
 
 export class ReadModels {
@@ -43,7 +43,7 @@ export class ReadModels {
     this.#approvals = connection.collection("approvals");
   }
 
-  /** Brings the rows of actors to a version; those of the same or a newer one stay as they are. Idempotent. */
+  /** Writes the rows of actors as of `version`. Rows of the same or a newer version do not change. Idempotent. */
   async write(version: Version, actors: readonly StoredActor[]): Promise<void> {
     for (const [rows, kind] of this.#byKind) {
       const ofKind = actors.filter((actor) => actor.kind === kind);
@@ -53,7 +53,7 @@ export class ReadModels {
     }
   }
 
-  /** Writes those rows of actors that are behind a version, of which there are none unless its save ended half-way. */
+  /** Writes the rows of actors that are older than `version`. There are such rows only when the save of that version was cut off. */
   async repair(version: Version, actors: readonly StoredActor[]): Promise<void> {
     const current = new Set<string>();
     for (const [rows, kind] of this.#byKind) {
@@ -145,8 +145,8 @@ async function writeRows(
     await rows.bulkWrite(operations(true), { ordered: false });
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
-    // An upsert that finds no older row inserts one, and meets the row that is there: mostly of this or a newer version,
-    // but an older one when it came into being in between.
+    // An upsert that finds no older row inserts one, and fails when there is a row. Mostly that row has this or a newer version. It has an
+    // older one when it was inserted between the look and the insert: the plain update handles that case.
     await rows.bulkWrite(operations(false), { ordered: false });
   }
 }

@@ -1,4 +1,4 @@
-/** What users and agents own, in MongoDB: projects, pipelines, revisions, users, tokens, agents. */
+/** The stores of projects, pipelines, revisions, users, tokens and agents in MongoDB. */
 import type { Collection, Filter } from "mongodb";
 import type { PipelineId, ProjectId, RevisionId } from "../../domain/ids.ts";
 import type { RetentionRules } from "../../domain/retention.ts";
@@ -21,9 +21,9 @@ interface PipelineDocument {
   readonly searchName: string;
   readonly createdAt: number;
   readonly body: Pipeline;
-  /** Apart from the body: saves of definitions and of the record do not overwrite one another. */
+  /** A field of its own, so that saving a definition and updating the pipeline do not overwrite each other. */
   readonly headRevisionId: RevisionId | null;
-  /** In full, so that one update stores a revision and makes it the head. */
+  /** The whole head revision, so that one update stores a revision and makes it the head. */
   readonly head: Revision | null;
 }
 
@@ -38,7 +38,7 @@ const WITHOUT_HEAD = { head: 0 } as const;
 export class MongoPipelineStore implements PipelineStore {
   readonly #projects: Collection<Keyed>;
   readonly #pipelines: Collection<PipelineDocument>;
-  /** Those that are no longer the head. */
+  /** Earlier heads, and revisions that never were the head. */
   readonly #revisions: Collection<RevisionDocument>;
 
   constructor(connection: Connection) {
@@ -133,14 +133,14 @@ export class MongoPipelineStore implements PipelineStore {
     if (stored === null) return "missing";
     if (stored.headRevisionId === revisionId) return "saved";
     if (stored.headRevisionId !== expectedHead) return "headMoved";
-    // The old head is kept before it is replaced: a revision that was saved can be found at any time.
+    // The old head is stored as a revision before it is replaced, so that a saved revision can be found at any time.
     const { head } = stored;
     if (head !== null) await insertIfAbsent(this.#revisions, { _id: head.revisionId, pipelineId, body: head });
     const { matchedCount } = await this.#pipelines.updateOne(
       { _id: pipelineId, headRevisionId: expectedHead },
       { $set: { headRevisionId: revisionId, head: revision } },
     );
-    // Somebody else was faster: the head is another one now, or this very revision.
+    // Another call changed the head first: now it is another revision, or this one.
     return matchedCount > 0 ? "saved" : this.saveRevision(revision, expectedHead);
   }
 
@@ -154,7 +154,7 @@ export class MongoPipelineStore implements PipelineStore {
   }
 
   async findRevision(revisionId: RevisionId): Promise<Revision | undefined> {
-    // Heads first: one that is replaced after this look is among the others by then.
+    // Heads first: a head that is replaced after this look is stored among the other revisions already.
     const pipeline = await this.#pipelines.findOne({ headRevisionId: revisionId }, { projection: { head: 1 } });
     return pipeline?.head ?? (await this.#revisions.findOne({ _id: revisionId }))?.body;
   }
@@ -197,7 +197,7 @@ export function identityStore(connection: Connection): IdentityStore {
 
     async putAgent(agent) {
       const { agentId, name } = agent;
-      // Labels have keys such as `kubernetes.io/os`: an agent is kept as text.
+      // An agent is stored as text, because its labels may have keys with dots (`kubernetes.io/os`).
       const update = { $set: { name, text: JSON.stringify(agent) } };
       try {
         await agents.updateOne({ _id: agentId }, update, { upsert: true });

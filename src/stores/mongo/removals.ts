@@ -1,4 +1,4 @@
-/** Runs that are removed, in MongoDB. */
+/** The store of removals of runs in MongoDB. */
 import type { RunId } from "../../domain/ids.ts";
 import type { Removal, RemovalStore } from "../ports/removals.ts";
 import { type Connection, insertIfAbsent } from "./connection.ts";
@@ -8,7 +8,7 @@ interface RemovalDocument {
   readonly at: number;
   readonly isRepeat: boolean;
   readonly done: boolean;
-  /** Null once it is done. */
+  /** Null once the removal is done. */
   readonly removal: Removal | null;
 }
 

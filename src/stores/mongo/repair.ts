@@ -1,8 +1,8 @@
 /**
- * Makes a database whole that was restored from a dump of collections that were read one after the other while runs went
- * on: `aggregates` first, and of others what refers to something before that. Then all that a run needs is there, and
- * there is more besides, of a time that is forgotten; this takes it away, and writes the look-ups anew. Nothing else may
- * work on the database meanwhile. It can be repeated.
+ * Repairs a database that was restored from a dump. The dump read the collections one after the other while runs went on: `aggregates`
+ * first, and each other collection after those that it refers to. So everything that a run needs is there, and also records of the time
+ * after the run was read. The repair removes those records and rebuilds the look-ups. No node may use the database meanwhile. The repair
+ * may be repeated.
  */
 import type { RunId } from "../../domain/ids.ts";
 import type { AggregateHead, StoredActor } from "../ports/aggregates.ts";
@@ -12,12 +12,14 @@ import { ReadModels } from "./read-models.ts";
 import { runRemoval } from "./run-removal.ts";
 
 export interface RepairReport {
-  /** Runs whose look-ups were written. */
+  /** How many runs had their look-ups written. */
   readonly runs: number;
-  /** What was taken away since the runs, as they are now, know nothing of it. */
+  /** What was removed, because no restored run refers to it. */
   readonly removed: {
     readonly events: number;
+    /** Counted by steps. */
     readonly logs: number;
+    /** Counted by steps. */
     readonly outputs: number;
     readonly artifacts: number;
     readonly commands: number;
@@ -29,9 +31,9 @@ interface Snapshot extends Pick<AggregateHead, "shard" | "version" | "eventNumbe
   readonly actors: Readonly<Record<string, StoredActor>>;
 }
 
-/** Of no Redis: whoever owns a shard next finds that the Redis it knows is another, and tells it everything. */
+/** The identity of no existing Redis. The next owner of a shard sees that its Redis is another one, and writes everything to it again. */
 const NO_REDIS = { generation: "restored", redisRunId: "" };
-/** Of steps that no agent has been given: what is stored of them was written in the time that is forgotten. */
+/** Statuses of steps that were never dispatched. Records of such steps were written after the run was read for the dump. */
 const NOT_DISPATCHED = ["pending", "skipped"];
 
 /** Rejects with `unavailable` when the server cannot be reached. */
@@ -54,7 +56,7 @@ export async function repairRestored(options: MongoOptions): Promise<RepairRepor
   }
 }
 
-/** Runs that were removed while the dump was made: of what was read after them a part may be missing. */
+/** Removes the runs that were removed while the dump was made, because records that were read later may be missing. */
 async function dropRemovedRuns(connection: Connection): Promise<void> {
   const aggregates = connection.collection<Snapshot>("aggregates");
   const remove = runRemoval(connection);
@@ -68,7 +70,7 @@ async function dropRemovedRuns(connection: Connection): Promise<void> {
   }
 }
 
-/** Look-ups are made of the runs, and the numbers of events that a run has yet to give are free again. */
+/** Rebuilds the look-ups from the runs, and removes events with numbers that the restored run has not given yet. */
 async function repairRuns(connection: Connection): Promise<{ runs: number; events: number }> {
   for (const name of ["job_runs", "step_runs", "approvals"]) await connection.collection(name).deleteMany({});
   const readModels = new ReadModels(connection);
@@ -85,7 +87,7 @@ async function repairRuns(connection: Connection): Promise<{ runs: number; event
   return done;
 }
 
-/** Answers of how many steps. */
+/** Answers the number of steps. */
 async function dropStrayLogs(connection: Connection): Promise<number> {
   let dropped = 0;
   for await (const stepRunId of strayStepsIn(connection, "log_chunks")) {
@@ -96,7 +98,7 @@ async function dropStrayLogs(connection: Connection): Promise<number> {
   return dropped;
 }
 
-/** Answers of how many steps. */
+/** Answers the number of steps. */
 async function dropStrayOutputs(connection: Connection): Promise<number> {
   let dropped = 0;
   for await (const stepRunId of strayStepsIn(connection, "step_outputs")) {
@@ -106,7 +108,7 @@ async function dropStrayOutputs(connection: Connection): Promise<number> {
   return dropped;
 }
 
-/** With their content, the record last: what is cut off is found again. */
+/** Deletes the content before the record, so that a repeat finds what was cut off. */
 async function dropStrayArtifacts(connection: Connection): Promise<number> {
   const [artifacts, blobs] = [connection.collection("artifacts"), gridBlobStore(connection)];
   let dropped = 0;
@@ -121,23 +123,23 @@ async function dropStrayArtifacts(connection: Connection): Promise<number> {
 }
 
 /**
- * Steps that the collection tells of and that were not dispatched. The ids of attempts are derived and fencing tokens are
- * counted, so that another attempt may come to stand where the forgotten one stood.
+ * The steps that the collection has records of and that were not dispatched. Such records must go: the ids of attempts are derived and
+ * fencing tokens are counted, so a new attempt may get the same id and token.
  */
 async function* strayStepsIn(connection: Connection, collection: string, field = "stepRunId"): AsyncGenerator<string> {
   const steps = connection.collection("step_runs");
-  // What agents tell of themselves is of no step.
+  // Events of agents about themselves have no step.
   const ofSteps = { $match: { [field]: { $ne: null } } };
-  const told = connection
+  const found = connection
     .collection(collection)
     .aggregate<{ _id: string }>([ofSteps, { $group: { _id: `$${field}` } }]);
-  for await (const { _id: stepRunId } of told) {
+  for await (const { _id: stepRunId } of found) {
     const step = await steps.findOne({ _id: stepRunId }, { projection: { status: 1 } });
     if (step === null || NOT_DISPATCHED.includes(step["status"] as string)) yield stepRunId;
   }
 }
 
-/** Answers how many events. */
+/** Answers the number of events. */
 async function dropStrayAgentEvents(connection: Connection): Promise<number> {
   let dropped = 0;
   for await (const stepRunId of strayStepsIn(connection, "agent_events", "body.stepRunId")) {
@@ -147,7 +149,7 @@ async function dropStrayAgentEvents(connection: Connection): Promise<number> {
   return dropped;
 }
 
-/** Commands to runs that are not there would be looked at for ever. */
+/** Removes commands for runs that do not exist: the owner of the shard would find them in each sweep. */
 async function dropStrayCommands(connection: Connection): Promise<number> {
   const inbox = connection.collection("inbox");
   const aggregates = connection.collection("aggregates");

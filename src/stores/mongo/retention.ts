@@ -1,4 +1,4 @@
-/** What the sweeper of retention reads and takes away, in MongoDB. */
+/** The store of the retention pruner in MongoDB. */
 import type { Filter } from "mongodb";
 import type { KeptPart } from "../../domain/retention.ts";
 import type { GroupId, PipelineId, RunId } from "../../domain/ids.ts";
@@ -6,7 +6,7 @@ import { type AggregateHead, NO_PIPELINE } from "../ports/aggregates.ts";
 import type { KeptRun, RetentionStore } from "../ports/retention.ts";
 import type { Connection } from "./connection.ts";
 
-/** Values of `logsGone`, `artifactsGone` and `eventsGone`; older runs have none of them. */
+/** Values of the fields `logsGone`, `artifactsGone` and `eventsGone`; a run without the field has the part. */
 const DROPPING = 1;
 const GONE = 2;
 const NOT_GONE = { $in: [null, DROPPING] };
@@ -35,14 +35,14 @@ export function retentionStore(connection: Connection): RetentionStore {
   };
   return {
     async nextPipeline(after) {
-      // Groups are of no pipeline.
+      // The pipeline of a group is empty, so this leaves groups out.
       const found = await aggregates.findOne(
         { "summary.pipelineId": { $gt: after as PipelineId } },
         { sort: { "summary.pipelineId": 1 }, projection: { "summary.pipelineId": 1 } },
       );
       return found?.summary.pipelineId;
     },
-    async newestBut(newer, of) {
+    async nthNewest(newer, of) {
       const filter =
         "pipelineId" in of ? { "summary.pipelineId": of.pipelineId } : { "summary.projectId": of.projectId };
       const found = await aggregates.findOne(filter, {
@@ -110,7 +110,7 @@ export function retentionStore(connection: Connection): RetentionStore {
     async removeGroup({ groupId, version }) {
       const inbox = connection.collection("inbox");
       if ((await inbox.findOne({ rootId: groupId }, { projection: { _id: 1 } })) !== null) return false;
-      // What is stored in its inbox from here on makes it anew.
+      // A command that is stored in its inbox from here on creates the group again.
       const group = { _id: groupId as string as RunId, version, settled: true, "summary.pipelineId": NO_PIPELINE };
       const { deletedCount } = await aggregates.deleteOne(group);
       if (deletedCount > 0) await connection.collection("inbox_counters").deleteOne({ _id: groupId });

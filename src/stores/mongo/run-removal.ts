@@ -1,4 +1,4 @@
-/** Removes runs from MongoDB. */
+/** Removes the records of a run from MongoDB. */
 import type { RemoveRun } from "../ports/run-removal.ts";
 import type { Connection } from "./connection.ts";
 
@@ -16,7 +16,7 @@ export function runRemoval(connection: Connection): RemoveRun {
     await removeByIds("step_runs", stepRunIds);
     await removeByIds("approvals", approvalIds);
     await removeByIds("plans", [runId]);
-    // Attempts of one job share its document, so there are at most as many as jobs.
+    // All attempts of a job share one document, so there are no more documents than job ids.
     await removeByIds(
       "job_specs",
       jobIds.map((_, index) => `${runId}:${index}`),

@@ -1,4 +1,4 @@
-/** What runs leave besides snapshots, in MongoDB: plans, commands, events, shards, dead letters, idempotency keys. */
+/** The stores of plans, commands, run events, shards, dead letters and idempotency keys in MongoDB. */
 import type { Collection, Filter } from "mongodb";
 import { MillraceError } from "../../domain/errors.ts";
 import type { Verdict } from "../../domain/effects.ts";
@@ -13,10 +13,10 @@ import type { PlanStore } from "../ports/plans.ts";
 import type { RedisIdentity, ShardStore } from "../ports/shards.ts";
 import { type Connection, insertAbsent, insertIfAbsent, type Keyed } from "./connection.ts";
 
-/** A document holds at most 16 MiB; the rest is for its id. */
+/** The largest text of a document, bytes: a document holds at most 16 MiB, and its id and field names take a part of that. */
 const MAX_TEXT_BYTES = 16 * 1024 * 1024 - 1024;
 
-/** Plans and jobs are kept as text: arguments may have any keys, dots and dollar signs among them. */
+/** Plans and jobs are stored as text, because arguments may have any keys, also with dots and dollar signs. */
 export function planStore(connection: Connection): PlanStore {
   const plans = connection.collection("plans");
   const specs = connection.collection("job_specs");
@@ -27,7 +27,7 @@ export function planStore(connection: Connection): PlanStore {
         specs,
         jobs.map((job, index) => ({ _id: `${runId}:${index}`, text: textOf(job, `job ${index} of the plan`) })),
       );
-      // Last: a plan that is there has all its jobs.
+      // The plan is stored last, so that a stored plan has all its jobs.
       await insertIfAbsent(plans, { _id: runId, text: graph });
     },
     loadPlan: async (runId) => parsed<RunPlan>(await plans.findOne({ _id: runId })),
@@ -51,7 +51,7 @@ export function inboxStore(connection: Connection): InboxStore {
   return {
     async insert(command) {
       const { id, rootId, shard } = command;
-      // A number that is taken and not used leaves a hole, which changes no order.
+      // A repeat takes a number that it does not use. The gap does not change the order.
       const counter = await counters.findOneAndUpdate(
         { _id: rootId },
         { $inc: { seq: 1 } },
@@ -99,7 +99,7 @@ export function eventStore(connection: Connection): EventStore {
   };
 }
 
-/** What is there already stays as it is. */
+/** Stores events. An event that is stored already does not change. */
 export function insertEvents(events: Collection<Keyed>, list: readonly RunEvent[]): Promise<void> {
   const documents = list.map((body) => ({
     _id: `${body.runId}:${body.number}`,
@@ -123,12 +123,12 @@ export function shardStore(connection: Connection): ShardStore {
     async takeEpoch(shard) {
       const _id = String(shard);
       await insertIfAbsent(shards, { _id, epoch: 0, redis: null });
-      // Compare and set rather than $inc with its answer: not every server answers with the document of its own update.
+      // Compare-and-set in place of $inc with its answer: not every server answers with the document as its own update left it.
       for (;;) {
         const { epoch } = (await shards.findOne({ _id }))!;
         const { matchedCount } = await shards.updateOne({ _id, epoch }, { $set: { epoch: epoch + 1 } });
         if (matchedCount === 0) continue;
-        // Read now, since the previous owner can record nothing any more.
+        // Read after the update: from now on the previous owner cannot record anything.
         return { epoch: epoch + 1, previous: (await shards.findOne({ _id }))!.redis };
       }
     },
@@ -158,48 +158,51 @@ interface DeadLetterDocument {
   readonly _id: string;
   readonly at: number;
   readonly times: number;
-  /** Text, since a letter may have any keys. */
+  /** The dead letter as text, because its message may have any keys. */
   readonly text: string;
 }
 
 export function deadLetterStore(connection: Connection): DeadLetterStore {
-  const letters = connection.collection<DeadLetterDocument>("dead_letters");
-  const keptLetter = ({ text, times }: DeadLetterDocument): KeptDeadLetter => {
+  const deadLetters = connection.collection<DeadLetterDocument>("dead_letters");
+  const toDeadLetter = ({ text, times }: DeadLetterDocument): KeptDeadLetter => {
     return { ...(JSON.parse(text) as DeadLetter), times };
   };
   return {
-    async insert(letter) {
-      const { id: _id, at } = letter;
-      const text = JSON.stringify(letter);
-      // Again, when it is removed between the two.
+    async insert(deadLetter) {
+      const { id: _id, at } = deadLetter;
+      const text = JSON.stringify(deadLetter);
+      // The loop tries again when the dead letter is removed between the insert and the update.
       for (;;) {
-        if (await insertIfAbsent(letters, { _id, at, times: 1, text })) return;
-        const { matchedCount } = await letters.updateOne({ _id }, { $set: { at, text }, $inc: { times: 1 } });
+        if (await insertIfAbsent(deadLetters, { _id, at, times: 1, text })) return;
+        const { matchedCount } = await deadLetters.updateOne({ _id }, { $set: { at, text }, $inc: { times: 1 } });
         if (matchedCount > 0) return;
       }
     },
     async find(id) {
-      const found = await letters.findOne({ _id: id });
-      return found === null ? undefined : keptLetter(found);
+      const found = await deadLetters.findOne({ _id: id });
+      return found === null ? undefined : toDeadLetter(found);
     },
     async remove(id, times) {
-      await letters.deleteOne({ _id: id, times });
+      await deadLetters.deleteOne({ _id: id, times });
     },
     list({ offset, limit, descending }) {
       const order = descending ? -1 : 1;
-      return letters.find().sort({ at: order, _id: order }).skip(offset).limit(limit).map(keptLetter).toArray();
+      return deadLetters.find().sort({ at: order, _id: order }).skip(offset).limit(limit).map(toDeadLetter).toArray();
     },
-    count: () => letters.countDocuments(),
+    count: () => deadLetters.countDocuments(),
     async forget({ before, most, limit }) {
-      const [old, all] = await Promise.all([letters.countDocuments({ at: { $lt: before } }), letters.countDocuments()]);
+      const [old, all] = await Promise.all([
+        deadLetters.countDocuments({ at: { $lt: before } }),
+        deadLetters.countDocuments(),
+      ]);
       const surplus = Math.min(limit, Math.max(old, all - most));
       if (surplus <= 0) return 0;
-      const oldest = await letters
+      const oldest = await deadLetters
         .find({}, { projection: { _id: 1 } })
         .sort({ at: 1, _id: 1 })
         .limit(surplus)
         .toArray();
-      return removeFound(letters, oldest);
+      return removeFound(deadLetters, oldest);
     },
   };
 }

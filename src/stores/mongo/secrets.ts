@@ -1,4 +1,4 @@
-/** Sealed secrets in MongoDB. */
+/** The store of sealed secrets in MongoDB. */
 import { type SealedSecret, secretIdOf, type SecretStore } from "../ports/secrets.ts";
 import { type Connection, insertIfAbsent } from "./connection.ts";
 

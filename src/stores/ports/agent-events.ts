@@ -1,50 +1,54 @@
-/** What agents tell of themselves and of the steps that they run: stored once for each id, apart from the plane's own events. */
+/**
+ * The port of agent events: events that agents report about themselves and about the steps that they run. Each is stored once for its
+ * id, apart from the run events of the control plane.
+ */
 import type { AgentId, RunId, StepRunId } from "../../domain/ids.ts";
 import type { Page, PageRequest } from "./aggregates.ts";
 
 export interface AgentEvent {
   readonly agentId: AgentId;
-  /** Chosen by the agent. */
+  /** Chosen by the agent; unique for this agent. */
   readonly eventId: string;
-  /** Null, both, for what an agent says of itself. */
+  /** Both null for an event about the agent itself. */
   readonly runId: RunId | null;
   readonly stepRunId: StepRunId | null;
   readonly type: string;
   readonly subject: string;
-  /** Unix milliseconds at the agent. */
+  /** Unix milliseconds, by the clock of the agent. */
   readonly time: number;
-  /** Unix milliseconds at the gateway. */
+  /** Unix milliseconds, by the clock of the gateway. */
   readonly receivedAt: number;
-  /** Text of a JSON object, as the agent has written it. */
+  /** Text of a JSON object, as the agent sent it. */
   readonly data: string;
 }
 
-/** Whose events are counted and listed together: those of a run, or what an agent says of itself. */
+/** Events are counted and listed by their owner: the run, or the agent for an event about the agent itself. */
 export type AgentEventOwner = RunId | AgentId;
 
 export interface AgentEventStore {
-  /** Stores events; those whose (agentId, eventId) is stored already are left alone. */
+  /** Stores events. An event whose (agentId, eventId) is stored already does not change, so a repeat changes nothing. */
   append(events: readonly AgentEvent[]): Promise<void>;
-  /** Those of the ids under which the agent has stored an event. */
-  known(agentId: AgentId, eventIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Those of the given ids under which an event of the agent is stored. */
+  storedIds(agentId: AgentId, eventIds: readonly string[]): Promise<ReadonlySet<string>>;
   count(owner: AgentEventOwner): Promise<number>;
-  /** By the time at which they were received. */
+  /** The events of an owner, by `receivedAt`. */
   list(owner: AgentEventOwner, page: PageRequest): Promise<Page<AgentEvent>>;
-  /** Of the agents that have said something of themselves, also of one that is gone, the first one (by id) after `after`. */
+  /** The first agent (by id, after `after`) with events about itself; a removed agent counts too. Undefined when there is none. */
   nextAgent(after: string): Promise<AgentId | undefined>;
-  /** Removes what an agent has said of itself before `before`, Unix milliseconds at the gateway. */
+  /** Removes the events about the agent itself that were received before `before`, Unix milliseconds. */
   forget(agentId: AgentId, before: number): Promise<void>;
 }
 
+/** The owner of an event. */
 export function ownerOf({ runId, agentId }: AgentEvent): AgentEventOwner {
   return runId ?? agentId;
 }
 
-/** Ids of agents as owners lie between these two, and no id of a run does. */
+/** In the order of texts, all ids of agents lie between these two bounds, and no id of a run does. */
 const BEFORE_AGENTS = "agt_";
 export const BEYOND_AGENTS = "agt`";
 
-/** Where agents follow that come after this one; all of them after an empty text. */
+/** The exclusive lower bound for the ids of the agents after `agentId`; for an empty text, of all agents. */
 export function afterAgent(agentId: string): string {
   return agentId === "" ? BEFORE_AGENTS : agentId;
 }

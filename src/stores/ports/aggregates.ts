@@ -61,7 +61,7 @@ export interface RunSummary {
 }
 
 /**
- * `approval`: an approval of the gate whose display name is `gate`. `concurrency`: a place in the concurrency group `group`, for the
+ * `approval`: an approval of the gate that users see as `gate` (`stage deploy`). `concurrency`: a place in the concurrency group `group`, for the
  * run or one of its jobs. `agent`: an agent that `selector` matches; the selector is that of the job that has been queued longest.
  * `retry`: the delay before a job starts again.
  */

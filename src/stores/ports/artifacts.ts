@@ -1,16 +1,16 @@
-/** What steps have kept: one record for each artifact, whose content lies in the {@link BlobStore} under the same id. */
+/** The port of artifacts: one record for each artifact. Its content is stored in the {@link BlobStore} under the same id. */
 import type { ArtifactFile } from "../../domain/artifacts.ts";
 import type { ArtifactId, RunId, StepRunId } from "../../domain/ids.ts";
 
-/** `uploading` until its content is complete; `deleting` from when it is given up on until nothing of it is left. */
+/** `uploading` until the content is complete; then `stored`. `deleting` from the decision to delete it until its content is gone. */
 export type ArtifactState = "uploading" | "stored" | "deleting";
 
-/** Without the list of its files, which may be long. */
+/** An artifact without the list of its files, which may be long. */
 export interface ArtifactSummary {
   readonly artifactId: ArtifactId;
   readonly runId: RunId;
   readonly stepRunId: StepRunId;
-  /** The fencing token under which it was kept. */
+  /** The fencing token of the grant under which the step uploaded it. */
   readonly token: number;
   readonly name: string;
   readonly state: ArtifactState;
@@ -18,36 +18,40 @@ export interface ArtifactSummary {
   readonly fileCount: number;
   /** Unix milliseconds. */
   readonly createdAt: number;
-  /** Null until it is complete. */
+  /** When its content was complete, Unix milliseconds; null before. */
   readonly storedAt: number | null;
-  /** From then on nobody is given it, and the sweeper may delete it; of an upload, when it is looked at whether anybody goes on with it. */
+  /**
+   * Unix milliseconds. From then on no caller receives a stored artifact, and the pruner may delete it. For an upload: when the pruner
+   * checks whether the step still uploads. 0 while it is `deleting`.
+   */
   readonly expiresAt: number;
 }
 
 export interface ArtifactRecord extends ArtifactSummary {
-  /** In the order of their content. */
+  /** The files, in the order in which the content holds them. */
   readonly files: readonly ArtifactFile[];
 }
 
 export interface ArtifactStore {
   /**
-   * Stores the record of an upload and answers it, or the one that has its id already, whatever its state. `full`, and
-   * nothing is stored, when the artifacts of the run would have more than `runBytes` with it; of some that come at once,
-   * each may find room that the others take.
+   * Stores the record of an upload and answers it. When the id is taken, answers the stored record, in any state. Answers `full`, and
+   * stores nothing, when the artifacts of the run would exceed `runBytes` together. Uploads that begin at the same moment may exceed
+   * the bound together, because none sees the others.
    */
   begin(record: ArtifactRecord, runBytes: number): Promise<ArtifactRecord | "full">;
   find(artifactId: ArtifactId): Promise<ArtifactRecord | undefined>;
-  /** From `uploading` to `stored`; false when it is in another state or gone. */
+  /** Moves the artifact from `uploading` to `stored`. False when it is in another state or missing, so a repeat answers false. */
   store(artifactId: ArtifactId, storedAt: number, expiresAt: number): Promise<boolean>;
-  /** Lets an upload go on until then; nothing happens to what is in another state. */
+  /** Sets a new `expiresAt` for an upload. Changes nothing when the artifact is in another state or missing. */
   extend(artifactId: ArtifactId, expiresAt: number): Promise<void>;
-  /** By the time of their beginning (id as tie-break). */
+  /** The artifacts of a run in any state, by `createdAt` (id as tie-break). */
   ofRun(runId: RunId): Promise<readonly ArtifactSummary[]>;
+  /** The artifacts of these steps, in the same order. */
   ofSteps(stepRunIds: readonly StepRunId[]): Promise<readonly ArtifactSummary[]>;
-  /** Those that expire at or before `now`, and all that are being deleted, at most `limit`, the oldest first. */
+  /** Artifacts whose `expiresAt` is at or before `now`, earliest first, at most `limit`. Those that are `deleting` come first. */
   expired(now: number, limit: number): Promise<readonly ArtifactSummary[]>;
-  /** To `deleting`, unless it expires after `expiredBy`; true when it is in that state now. */
-  condemn(artifactId: ArtifactId, expiredBy: number): Promise<boolean>;
-  /** Forgets one that is being deleted; call when its content is gone. */
+  /** Moves the artifact to `deleting`, unless it expires after `expiredBy`. True when it is `deleting` now, so a repeat answers true. */
+  markDeleting(artifactId: ArtifactId, expiredBy: number): Promise<boolean>;
+  /** Removes a record that is `deleting`, and no other. The caller deletes the content before. */
   remove(artifactId: ArtifactId): Promise<void>;
 }

@@ -1,21 +1,24 @@
 /**
- * Content of any length under ids of ours, as files or in GridFS. It is written in pieces of {@link PIECE_BYTES}, in order,
- * and may be gone on with after any break: a piece that is there already is left as it is or written again with the same
- * bytes. What is complete never changes.
+ * The port of blobs: content of any length under an id that the control plane chooses, stored as files or in GridFS. A writer puts it
+ * in pieces of {@link PIECE_BYTES}, in order, and may continue after any interruption: a repeated piece changes nothing, because it has
+ * the same bytes. A complete blob never changes.
  */
 
 export interface BlobStore {
   /**
-   * Up to where everything is there: a whole number of pieces. A shorter last piece counts as a whole one or not at all;
-   * 0 for a blob that nobody knows.
+   * The offset up to which all pieces are stored, a multiple of the piece size. A shorter last piece counts as a whole piece or not at
+   * all. 0 for an unknown blob.
    */
   storedBytes(blobId: string): Promise<number>;
-  /** `gap`, and nothing is stored, when the piece before it is not there. `offset` is a multiple of the piece. */
+  /**
+   * Stores a piece at `offset`, a multiple of the piece size. Answers `gap`, and stores nothing, when the piece before it is missing.
+   * Idempotent.
+   */
   put(blobId: string, offset: number, piece: Uint8Array): Promise<"stored" | "gap">;
-  /** The blob has `sizeBytes`, above 0, and is on disk with its name; `incomplete` when it has another size. Idempotent. */
+  /** Makes the blob complete and durable. Answers `incomplete` when its size is not `sizeBytes`, which is above 0. Idempotent. */
   complete(blobId: string, sizeBytes: number): Promise<"complete" | "incomplete">;
-  /** Bytes from `offset` on, at most a piece and at most `length`; none at the end, or where there is no blob. */
+  /** Bytes from `offset`, at most `length` and at most one piece. None at the end of the blob, and none for an unknown blob. */
   read(blobId: string, offset: number, length: number): Promise<Uint8Array>;
-  /** Nothing happens when there is none. */
+  /** Removes the blob, complete or not. Changes nothing when it is missing. */
   delete(blobId: string): Promise<void>;
 }

@@ -1,11 +1,11 @@
 /**
- * Cache entries of projects: one record for each key and version, whose content lies in the {@link BlobStore} under an id of its
- * own. What is stored under a key never changes; a key whose entry was deleted may be given another one.
+ * The port of caches: one entry for each key and version of a project. Its content is stored in the {@link BlobStore} under an id of
+ * its own. The content of a stored entry never changes; when the entry is deleted, its key may get another one.
  */
 import type { CacheId, ProjectId, RunId } from "../../domain/ids.ts";
 import type { Page } from "./aggregates.ts";
 
-/** `uploading` until its content is complete; `deleting` from when it is given up on until nothing of it is left. */
+/** `uploading` until the content is complete; then `stored`. `deleting` from the decision to delete it until its content is gone. */
 export type CacheState = "uploading" | "stored" | "deleting";
 
 export interface CacheRecord {
@@ -13,49 +13,52 @@ export interface CacheRecord {
   readonly cacheId: CacheId;
   readonly projectId: ProjectId;
   readonly key: string;
-  /** What `cacheVersion` makes of its paths. */
+  /** The text that `cacheVersion` derives from the cached paths. */
   readonly version: string;
-  /** The run that made it. */
+  /** The run that stored the entry. */
   readonly runId: RunId;
-  /** Of one upload: another one under the same key has another blob. */
+  /** The id of the content in the blob store. Each upload has its own, also under the same key. */
   readonly blobId: string;
   readonly state: CacheState;
   readonly sizeBytes: number;
-  /** Of the content, hexadecimal. */
+  /** SHA-256 of the content, hexadecimal. */
   readonly sha256: string;
-  /** When it was begun, and from its storing on when that was; Unix milliseconds. */
+  /** When the upload began; once the entry is stored, when it was stored. Unix milliseconds. */
   readonly createdAt: number;
-  /** When a step was given it last; at first as `createdAt`. */
+  /** When a step last received the entry; at first the same as `createdAt`. */
   readonly usedAt: number;
-  /** From then on nobody is given it, and the sweeper may delete it; of an upload, when nobody goes on with it any more. */
+  /**
+   * Unix milliseconds. From then on no step receives a stored entry, and the pruner may delete it. For an upload: when it counts as
+   * abandoned. 0 while it is `deleting`.
+   */
   readonly expiresAt: number;
 }
 
 export interface CacheStore {
-  /** Stores the record of an upload and answers it, or the one that its key has already, whatever its state. */
+  /** Stores the record of an upload and answers it. When the key has an entry, answers that entry, in any state. */
   begin(record: CacheRecord): Promise<CacheRecord>;
-  /** From `uploading` to `stored`; false when that upload is in another state or gone. */
+  /** Moves the entry from `uploading` to `stored`. False when this upload is in another state or missing, so a repeat answers false. */
   store(upload: Pick<CacheRecord, "cacheId" | "blobId">, at: number, expiresAt: number): Promise<boolean>;
   find(cacheId: CacheId): Promise<CacheRecord | undefined>;
-  /** The newest that is stored whose key begins so and that expires after `now`. */
+  /** The newest stored entry whose key begins with `prefix` and that expires after `now`. */
   newest(of: Pick<CacheRecord, "projectId" | "version">, prefix: string, now: number): Promise<CacheRecord | undefined>;
-  /** A step was given it; nothing happens when it is not stored (any more). */
+  /** Records that a step received the entry. Changes nothing when the entry is not `stored`. */
   touch(entry: Pick<CacheRecord, "cacheId" | "blobId">, usedAt: number, expiresAt: number): Promise<void>;
-  /** Those that are stored, whose key begins so, the last used first (id as tie-break). */
+  /** The stored entries whose key begins with `prefix`, the most recently used first (id as tie-break). */
   list(
     projectId: ProjectId,
     prefix: string,
     page: { readonly page: number; readonly pageSize: number },
   ): Promise<Page<CacheRecord>>;
-  /** Those that expire at or before `now`, and all that are being deleted, at most `limit`, the oldest first. */
+  /** Entries whose `expiresAt` is at or before `now`, earliest first, at most `limit`. Those that are `deleting` come first. */
   expired(now: number, limit: number): Promise<readonly CacheRecord[]>;
   /**
-   * What has to go so that no project has more than `bytes` stored: all but its last used entries that have no more in all. The
-   * longest unused first, at most `limit`.
+   * The entries to delete so that each project stores at most `bytes`: of the entries of a project, the most recently used ones that
+   * fit into `bytes` together stay. The longest unused first, at most `limit`.
    */
-  beyond(bytes: number, limit: number): Promise<readonly CacheRecord[]>;
-  /** To `deleting`, unless it was used after `usedBy`; true when it is in that state now. */
-  condemn(entry: Pick<CacheRecord, "cacheId" | "blobId">, usedBy: number): Promise<boolean>;
-  /** Forgets one that is being deleted; call when its content is gone. */
+  aboveProjectBytes(bytes: number, limit: number): Promise<readonly CacheRecord[]>;
+  /** Moves the entry to `deleting`, unless it was used after `usedBy`. True when it is `deleting` now, so a repeat answers true. */
+  markDeleting(entry: Pick<CacheRecord, "cacheId" | "blobId">, usedBy: number): Promise<boolean>;
+  /** Removes an entry that is `deleting`, and no other. The caller deletes the content before. */
   remove(entry: Pick<CacheRecord, "cacheId" | "blobId">): Promise<void>;
 }

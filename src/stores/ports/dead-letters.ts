@@ -1,33 +1,36 @@
-/** Messages that could not be decided: kept for an operator, with the reason. */
+/** The port of dead letters: messages that an actor could not decide, kept with the reason for an operator. */
 import type { ActorRef } from "../../domain/effects.ts";
 
 export interface DeadLetter {
-  /** The same for the same message to the same actor. */
+  /** Derived from the message and its actor: the same message to the same actor has the same id. */
   readonly id: string;
   readonly shard: number;
   readonly rootId: string;
-  /** As delivered; the message is JSON that no actor knew what to do with. */
+  /**
+   * The message as it arrived, with the actor that it was sent to. The message is JSON that this actor cannot decide. The name `letter` is
+   * part of the stored format and of the HTTP API, so it stays.
+   */
   readonly letter: { readonly to: ActorRef; readonly message: unknown };
   readonly reason: string;
-  /** Of the newest failure, Unix milliseconds. */
+  /** When the message failed last, Unix milliseconds. */
   readonly at: number;
 }
 
 export interface KeptDeadLetter extends DeadLetter {
-  /** How often it has come since it was last removed. */
+  /** How often the message has failed since its dead letter was last removed. */
   readonly times: number;
 }
 
 export interface DeadLetterStore {
-  /** Keeps the letter; one that is kept already takes the new reason and time, and counts once more. */
-  insert(letter: DeadLetter): Promise<void>;
+  /** Keeps the dead letter. One that is kept already takes the new reason and time, and its `times` grows by one. */
+  insert(deadLetter: DeadLetter): Promise<void>;
   find(id: string): Promise<KeptDeadLetter | undefined>;
-  /** Removes the letter, unless it has come again since it was found with `times`. Idempotent. */
+  /** Removes the dead letter, unless its message has failed again since it was found with `times`. Idempotent. */
   remove(id: string, times: number): Promise<void>;
-  /** By time, with the id as tie-break. */
+  /** Dead letters by `at`, with the id as tie-break. */
   list(request: DeadLetterRequest): Promise<readonly KeptDeadLetter[]>;
   count(): Promise<number>;
-  /** Removes at most `limit` that came last before `before`, and of the others the oldest beyond `most`; answers how many. */
+  /** Removes at most `limit` dead letters: those that failed last before `before`, and the oldest above a count of `most`. Answers how many. */
   forget(bounds: { readonly before: number; readonly most: number; readonly limit: number }): Promise<number>;
 }
 

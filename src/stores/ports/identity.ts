@@ -1,4 +1,4 @@
-/** Users, their tokens, and agents. Secrets are stored as hashes alone. */
+/** The port of users, tokens and agents. Passwords and tokens are stored as hashes only. Times are Unix milliseconds. */
 import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId, TokenId, UserId } from "../../domain/ids.ts";
 import type { Labels } from "../../domain/labels.ts";
@@ -21,25 +21,26 @@ export type TokenKind = (typeof TOKEN_KINDS)[number];
 export interface Token {
   readonly tokenId: TokenId;
   readonly kind: TokenKind;
-  /** SHA-256 of the secret part, hex. Secrets are random, so a slow hash would protect nothing. */
+  /** SHA-256 of the secret part of the token, hexadecimal. The secret part is random, so a slow hash would add no protection. */
   readonly secretHash: string;
   readonly name: string;
-  /** The user or agent that it speaks for; for a registration token the user who made it. */
+  /** The user or agent that the token authenticates; for a registration token, the user who created it. */
   readonly subject: string;
   /** For example `act-as`. */
   readonly scopes: readonly string[];
   readonly createdAt: number;
-  /** Unix milliseconds, or null for never. */
+  /** Null for a token that never expires. */
   readonly expiresAt: number | null;
-  /** How many agents a registration token may register; null for any number, and for other kinds. */
+  /** How many agents a registration token may register; null for any number, and for the other kinds of token. */
   readonly maxUses: number | null;
-  /** How many it has registered. */
+  /** How many agents the token has registered. */
   readonly uses: number;
 }
 
-/** A token as it was stored, also by a version that did not count uses. */
+/** A token as it is stored. Tokens of versions that do not count uses lack these two fields. */
 export type StoredToken = Omit<Token, "maxUses" | "uses"> & Partial<Pick<Token, "maxUses" | "uses">>;
 
+/** Adds the fields that a token of an older version lacks. */
 export function tokenOf(stored: StoredToken): Token {
   return { maxUses: null, uses: 0, ...stored };
 }
@@ -49,41 +50,43 @@ export interface Agent {
   /** Unique. */
   readonly name: string;
   readonly labels: Labels;
-  /** How many jobs it runs at a time. */
+  /** How many jobs the agent runs at the same time. */
   readonly slots: number;
   readonly version: string;
   readonly createdAt: number;
 }
 
 export interface IdentityStore {
+  /** `nameTaken` when another user has the name. A repeat of the id answers `created` and changes nothing. */
   createUser(user: User): Promise<"created" | "nameTaken">;
   findUser(userId: UserId): Promise<User | undefined>;
   findUserByName(name: string): Promise<User | undefined>;
   listUsers(): Promise<readonly User[]>;
 
+  /** Stores a new token. A repeat of the id changes nothing. */
   createToken(token: Token): Promise<void>;
   findToken(tokenId: TokenId): Promise<Token | undefined>;
-  /** Tokens of one kind that speak for `subject`, oldest first. */
+  /** The tokens of one kind whose subject is `subject`, oldest first. */
   listTokens(kind: TokenKind, subject: string): Promise<readonly Token[]>;
-  /** Every token that lets agents register, in no certain order. */
+  /** All registration tokens, in no particular order. */
   listRegistrationTokens(): Promise<readonly Token[]>;
-  /** Counts one use, atomically; false, and nothing is counted, when the token has had its uses or is gone. */
+  /** Counts one use, atomically. False, and nothing is counted, when the token has reached `maxUses` or is missing. */
   countUse(token: Pick<Token, "tokenId" | "maxUses">): Promise<boolean>;
-  /** False when it was not there. */
+  /** False when the token was missing. */
   deleteToken(tokenId: TokenId): Promise<boolean>;
-  /** Removes every token that expired before `before`, Unix milliseconds. */
+  /** Removes all tokens that expired before `before`, Unix milliseconds. */
   forgetExpired(before: number): Promise<void>;
 
-  /** Inserts or replaces; rejects with `already_exists` when another agent has the name. */
+  /** Stores an agent, or replaces it as a whole. Rejects with `already_exists` when another agent has the name. */
   putAgent(agent: Agent): Promise<void>;
   findAgent(agentId: AgentId): Promise<Agent | undefined>;
   findAgentByName(name: string): Promise<Agent | undefined>;
   listAgents(): Promise<readonly Agent[]>;
-  /** Removes the agent and its tokens; false when it was not there. */
+  /** Removes the agent and its tokens. False when the agent was missing. */
   deleteAgent(agentId: AgentId): Promise<boolean>;
 }
 
-/** What `putAgent` rejects with when another agent has the name, as when two register under it at the same time. */
+/** The error of `putAgent` when another agent has the name, for example because two agents register under it at the same time. */
 export function agentNameTaken(name: string): MillraceError {
   return new MillraceError(
     "already_exists",

@@ -1,6 +1,6 @@
 /**
- * The inbox: commands that an edge or another aggregate has stored and an owner has not yet answered. Stored means accepted: the owner's
- * sweep finds it even when the doorbell is lost.
+ * The port of the inbox: commands for an aggregate, stored by an edge or by another aggregate, and answered by the owner of the shard.
+ * A stored command is accepted: the sweep of the owner finds it even when the envelope that announces it is lost.
  */
 import type { CommandBody } from "../../domain/commands.ts";
 import type { Verdict } from "../../domain/effects.ts";
@@ -15,19 +15,19 @@ export type Command = CommandBody & {
 };
 
 export interface InboxStore {
-  /** Stores a command behind those already stored for its root; a repeat of the id changes nothing. */
+  /** Stores a command after those that are already stored for its root. A repeat of the id changes nothing. */
   insert(command: Command): Promise<void>;
   /** Unanswered commands of a root in the order in which they were stored. */
   pending(rootId: RootId): Promise<readonly Command[]>;
   /** Roots of a shard (ascending, after `after`) with unanswered commands. */
   pageRoots(shard: number, after: string, limit: number): Promise<readonly RootId[]>;
-  /** Answers a command; the first verdict stays. */
+  /** Stores the verdict on a command. The first verdict stays: a repeat changes nothing. */
   answer(id: CommandId, verdict: Verdict): Promise<void>;
   /** The verdict, null while unanswered, or undefined for an unknown id. */
   verdict(id: CommandId): Promise<Verdict | null | undefined>;
   /**
-   * Removes answered commands of a root that were stored before `before`, Unix milliseconds. A repeat of one of them is a new
-   * command from then on.
+   * Removes the answered commands of a root that were stored before `before`, Unix milliseconds. If a caller inserts one of them again
+   * after that, it counts as a new command.
    */
   forgetAnswered(rootId: RootId, before: number): Promise<void>;
 }

@@ -1,16 +1,16 @@
-/** The plugin registry: one record for each version of a plugin, whose package lies in the {@link BlobStore}. */
+/** The port of the plugin registry: one record for each version of a plugin. The package itself is stored in the {@link BlobStore}. */
 import type { PackageId } from "../../domain/ids.ts";
 
-/** `storing` until the package is complete; `deleting` from when it is given up on until nothing of it is left. */
+/** `storing` until the package is complete; then `stored`. `deleting` from the decision to remove it until its package is gone. */
 export type PluginState = "storing" | "stored" | "deleting";
 
-/** Without the manifest, which may be long. */
+/** A version of a plugin without its manifest, which may be long. */
 export interface PluginSummary {
   readonly name: string;
   readonly version: string;
-  /** Of the package among the blobs; each push has its own. */
+  /** The id of the package in the blob store; each push has its own. */
   readonly packageId: PackageId;
-  /** Of the package, hexadecimal. */
+  /** SHA-256 of the package, hexadecimal. */
   readonly sha256: string;
   readonly sizeBytes: number;
   readonly state: PluginState;
@@ -20,23 +20,23 @@ export interface PluginSummary {
 }
 
 export interface PluginRecord extends PluginSummary {
-  /** As JSON. */
+  /** The manifest of the plugin as JSON text. */
   readonly manifest: string;
 }
 
 export interface PluginStore {
-  /** Stores the record of a push and answers it, or the one that has its name and version already, whatever its state. */
+  /** Stores the record of a push and answers it. When the name and version are taken, answers the stored record, in any state. */
   begin(record: PluginRecord): Promise<PluginRecord>;
-  /** From `storing` to `stored`; true when it is in that state now. */
+  /** Moves the record from `storing` to `stored`. True when it is `stored` now, so a repeat answers true. */
   store(packageId: PackageId): Promise<boolean>;
-  /** To `deleting`, from whatever state. */
-  condemn(packageId: PackageId): Promise<void>;
-  /** Forgets one that is being deleted; call when its package is gone. */
+  /** Moves the record to `deleting`, from any state. Changes nothing when there is none. */
+  markDeleting(packageId: PackageId): Promise<void>;
+  /** Removes a record that is `deleting`, and no other. The caller deletes the package before. */
   remove(packageId: PackageId): Promise<void>;
-  /** In whatever state. */
+  /** The record in any state; undefined when there is none. */
   find(name: string, version: string): Promise<PluginRecord | undefined>;
-  /** Of one plugin those that are stored, by the time of their making. */
+  /** The `stored` versions of a plugin, oldest push first. */
   versionsOf(name: string): Promise<readonly PluginSummary[]>;
-  /** Of all plugins of which a version is stored, in the order of the alphabet. */
+  /** The names of all plugins that have a `stored` version, in alphabetical order. */
   names(): Promise<readonly string[]>;
 }

@@ -1,13 +1,13 @@
-/** Between pure functions that read outputs and the store that has them. */
+/** Lets a pure function read step outputs, which only the store has. */
 import { MissingOutputs, type OutputsKey, type OutputsReader } from "../../domain/outputs.ts";
 import type { Pairs } from "../../domain/plan.ts";
 import type { OutputStore } from "./outputs.ts";
 
 /**
- * The answer of `attempt`, which is pure: it is called anew with what it asked for, until it asks for nothing more. What
- * the store does not have is empty.
+ * Answers what `attempt` returns. `attempt` is pure: when it asks for outputs that are not read yet, they are read from the store, and
+ * `attempt` is called again, until it asks for nothing more. Outputs that the store does not have are empty.
  */
-export async function readingOutputs<T>(
+export async function withStepOutputs<T>(
   store: Pick<OutputStore, "find">,
   attempt: (outputs: OutputsReader) => T,
 ): Promise<T> {

@@ -1,6 +1,7 @@
 /**
- * Runs that are removed, from before anything of them is gone: what was cut off is finished from here, and what is left of
- * a removal keeps repeats of earlier calls from bringing the run back.
+ * The port of removals: a record for each run that is removed. It is stored before anything of the run is removed, so that a removal
+ * that was cut off can be finished. After the removal the record stays for a time, so that a repeat of the call that created the run
+ * does not create it again.
  */
 import type { RunId } from "../../domain/ids.ts";
 import type { RunRecords } from "./run-removal.ts";
@@ -8,23 +9,23 @@ import type { RunRecords } from "./run-removal.ts";
 export interface Removal extends RunRecords {
   /** Unix milliseconds. */
   readonly at: number;
-  /** It repeats a run that may still be there: it is remembered until that one is removed, too. */
+  /** True for a run that reruns another one. Its record stays until that other run is removed too. */
   readonly isRepeat: boolean;
-  /** The claim for the run that repeats it, which goes with it, and that run. */
+  /** The idempotency key of the claim for the run's rerun, which is removed with the run; and the rerun, or the run itself if none. */
   readonly succession: { readonly key: string; readonly runId: RunId };
 }
 
 export interface RemovalStore {
-  /** A repeat changes nothing. */
+  /** Stores the record of a removal that begins. A repeat changes nothing. */
   begin(removal: Removal): Promise<void>;
-  /** Those that were begun and not finished, in no certain order. */
+  /** Removals that began and are not finished, in no particular order. */
   unfinished(limit: number): Promise<readonly Removal[]>;
-  /** `removal` is null once it is finished. */
+  /** `removal` is null once the removal is finished. Undefined when the run was never removed, or its record is forgotten. */
   find(runId: RunId): Promise<{ readonly removal: Removal | null } | undefined>;
-  /** Nothing but the fact is kept. */
+  /** Marks the removal as finished. The record keeps only the fact that the run was removed. */
   finish(runId: RunId): Promise<void>;
-  /** Forgets at most `limit` that are finished and were begun before `before`, repeats left out; answers how many. */
+  /** Removes at most `limit` records of finished removals that began before `before`, except those of reruns; answers how many. */
   forget(before: number, limit: number): Promise<number>;
-  /** Forgets one, if it is there. */
+  /** Removes one record. Changes nothing when it is missing. */
   drop(runId: RunId): Promise<void>;
 }

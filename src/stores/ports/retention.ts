@@ -1,6 +1,7 @@
 /**
- * What the sweeper of retention reads and takes away. Every call may be repeated and may be cut off at any moment: the
- * next one goes on. What is dropped of a run is marked first, so that readers say so instead of showing a part of it.
+ * The port of the retention pruner: what it reads and what it removes. Every call may be repeated. A call may be cut off at any
+ * moment; its repeat finishes the work. A part of a run is marked as dropped before it is removed, so that readers report that it is
+ * gone instead of showing what is left of it.
  */
 import type { AgedRun, KeptPart, RunKey } from "../../domain/retention.ts";
 import type { GroupId, PipelineId, ProjectId, RunId, StepRunId } from "../../domain/ids.ts";
@@ -11,7 +12,7 @@ export interface KeptRun extends AgedRun {
   readonly origin: Pick<RunOrigin, "attempt" | "firstRunId" | "retryOf">;
 }
 
-/** What went before the run itself did. */
+/** The parts that were dropped, wholly or in part, before the run itself. */
 export interface DroppedParts {
   readonly logs: boolean;
   readonly artifacts: boolean;
@@ -21,40 +22,44 @@ export interface DroppedParts {
 export interface StoredGroup {
   readonly groupId: GroupId;
   readonly version: number;
-  /** Nobody is in it, and it owes nothing. */
+  /** True when the group has no member and owes no effect. */
   readonly isIdle: boolean;
 }
 
 export interface RunPage {
-  /** By creation, inclusive, Unix milliseconds. */
+  /** The newest time of creation, inclusive, Unix milliseconds. */
   readonly upTo: number;
   readonly after: RunKey | null;
   readonly limit: number;
 }
 
 export interface RetentionStore {
-  /** Of the pipelines that have runs, also of one that was deleted, the first one (by id) after `after`. */
+  /** The first pipeline (by id, after `after`) that has runs; a deleted pipeline counts too. Undefined when there is none. */
   nextPipeline(after: string): Promise<PipelineId | undefined>;
-  /** The run with `newer` runs of the same pipeline or project after it, from 0; undefined when there are not as many. */
-  newestBut(
+  /**
+   * The run that has exactly `newer` newer runs in its pipeline or project: with 0 the newest run. Undefined when there are not that
+   * many runs.
+   */
+  nthNewest(
     newer: number,
     of: { readonly pipelineId: PipelineId } | { readonly projectId: ProjectId },
   ): Promise<(RunKey & { readonly projectId: ProjectId }) | undefined>;
-  /** Runs of a pipeline that have the part, oldest first. */
+  /** Runs of a pipeline whose part is not fully removed, oldest first. */
   pageRuns(pipelineId: PipelineId, part: KeptPart, page: RunPage): Promise<readonly KeptRun[]>;
-  /** Undefined when there is no such run. */
+  /** The parts of a run that are marked as dropped. Undefined when there is no such run. */
   dropped(runId: RunId): Promise<DroppedParts | undefined>;
-  /** Takes the lines; the number of the last one stays known. */
+  /** Removes the log lines of these steps of the run. `LogStore.storedThrough` still answers the number of the last line. */
   dropLogs(runId: RunId, stepRunIds: readonly StepRunId[]): Promise<void>;
+  /** Removes all events of the run. */
   dropEvents(runId: RunId): Promise<void>;
-  /** Notes that the run has no artifacts any more; call when they are gone. */
+  /** Marks the artifacts of the run as removed. The caller removes them before. */
   noteNoArtifacts(runId: RunId): Promise<void>;
 
-  /** By id, after `after`. */
+  /** Concurrency groups by id, ascending, after `after`. */
   pageGroups(after: string, limit: number): Promise<readonly StoredGroup[]>;
   /**
-   * Removes a group in whose inbox there is nothing any more, unless it has been saved since. Whoever enters it next
-   * makes it anew.
+   * Removes an idle group whose inbox is empty, unless a save has changed its version. The next run or job that enters the group
+   * creates it again. False when the group stays.
    */
   removeGroup(group: Pick<StoredGroup, "groupId" | "version">): Promise<boolean>;
 }

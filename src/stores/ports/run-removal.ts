@@ -1,7 +1,7 @@
-/** The end of a run's records. */
+/** The port that removes all records of a run. */
 import type { ApprovalId, JobRunId, RunId, StepRunId } from "../../domain/ids.ts";
 
-/** A run that is settled, with the ids of all that it consists of: whoever removes it has them from its snapshot. */
+/** A settled run with the ids of its jobs, steps and approvals. The caller reads them from the run's snapshot. */
 export interface RunRecords {
   readonly runId: RunId;
   readonly jobIds: readonly JobRunId[];
@@ -10,7 +10,7 @@ export interface RunRecords {
 }
 
 /**
- * Removes the snapshot first, so that nobody sees half a run, and then its look-ups, plan, events, outputs, logs, what
- * agents have told of it, and unanswered commands. A repeat with the same ids finishes what was cut off, and changes nothing else.
+ * Removes the snapshot first, so that no reader sees half a run, and then its look-ups, plan, events, outputs, logs, agent events and
+ * unanswered commands. A repeat with the same ids finishes a removal that was cut off, and changes nothing else.
  */
 export type RemoveRun = (run: RunRecords) => Promise<void>;

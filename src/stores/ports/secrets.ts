@@ -1,27 +1,27 @@
-/** Secrets as they are stored: sealed. What they hold is known to `src/secrets/` alone. */
+/** The port of secrets, which are stored sealed (encrypted). Only `src/secrets/` opens them. Times are Unix milliseconds. */
 import type { PipelineId, ProjectId } from "../../domain/ids.ts";
 import type { Page } from "./aggregates.ts";
 
 export interface SecretScope {
   readonly projectId: ProjectId;
-  /** Null for what all pipelines of the project have. */
+  /** Null for a secret that all pipelines of the project share. */
   readonly pipelineId: PipelineId | null;
 }
 
-/** What a secret is known by; there is one of each name in a scope. */
+/** The key of a secret. A name is unique within its scope. */
 export interface SecretKey extends SecretScope {
   readonly name: string;
 }
 
-/** A value under a master key. */
+/** A value, encrypted under a master key. */
 export interface Seal {
   readonly keyId: string;
-  /** Text; never the same twice, also for the same value. */
+  /** Text. Sealing the same value again gives another text. */
   readonly sealed: string;
 }
 
 export interface SealedSecret extends SecretKey, Seal {
-  /** From 1; one more with each new value. */
+  /** From 1; grows by one with each new value. */
   readonly version: number;
   readonly createdAt: number;
   /** Name of the authenticated caller. */
@@ -33,29 +33,35 @@ export interface SealedSecret extends SecretKey, Seal {
 export type NewValue = Seal & Pick<SealedSecret, "updatedAt" | "updatedBy">;
 
 export interface SecretStore {
-  /** `exists`, and nothing is stored, when the scope has one of that name. */
+  /** Answers `exists`, and stores nothing, when the scope has a secret of that name. */
   create(secret: SealedSecret): Promise<"created" | "exists">;
-  /** Gives it a new value and the next version; answers it as it is then, undefined when it is not there. */
+  /** Stores a new value with the next version, and answers the secret as it is then. Undefined when it is missing. */
   replace(key: SecretKey, value: NewValue): Promise<SealedSecret | undefined>;
-  /** Those of these names that the pipeline or its project has, in no certain order; of one name there may be both. */
+  /**
+   * The secrets of these names that the pipeline or its project has, in no particular order. A name may come twice, once from each
+   * scope.
+   */
   find(
     of: SecretScope & { readonly pipelineId: PipelineId },
     names: readonly string[],
   ): Promise<readonly SealedSecret[]>;
-  /** Those of the scope itself, by name. */
+  /** The secrets of exactly this scope, by name. */
   list(scope: SecretScope, page: { readonly page: number; readonly pageSize: number }): Promise<Page<SealedSecret>>;
-  /** False when it was not there. */
+  /** Removes a secret. False when it was missing. */
   delete(key: SecretKey): Promise<boolean>;
-  /** Removes all of the pipeline's own. */
+  /** Removes the pipeline's own secrets; those of its project stay. */
   deleteOfPipeline(pipelineId: PipelineId): Promise<void>;
 
-  /** Those that are not under this master key, in a fixed order from behind `after` on. */
+  /** Secrets that are sealed under another master key than this one, in a fixed order, after `after`. */
   pageNotUnder(keyId: string, after: SecretKey | null, limit: number): Promise<readonly SealedSecret[]>;
-  /** The same value under another key: neither version nor times change. False when it has a new value since, or is gone. */
+  /**
+   * Stores the same value under another master key; the version and the times stay. False when the secret has another value than
+   * `secret` holds, or is missing.
+   */
   reseal(secret: SealedSecret, seal: Seal): Promise<boolean>;
 }
 
-/** One text for each secret, to which its value is bound. */
+/** A text that is unique for each secret. Its seal is bound to this text, so the sealed value of one secret cannot stand for another's. */
 export function secretIdOf({ projectId, pipelineId, name }: SecretKey): string {
   return JSON.stringify([projectId, pipelineId, name]);
 }

@@ -43,6 +43,6 @@ export interface Stores {
   readonly retention: RetentionStore;
   /** Resolves when the store answers; rejects when it does not. */
   ping(): Promise<void>;
-  /** Ends the connection once the writes that were already asked for are done. Call it once. */
+  /** Closes the connection. The caller first waits for its own calls: a call that still runs may reject. */
   close(): Promise<void>;
 }

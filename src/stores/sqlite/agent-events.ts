@@ -1,4 +1,4 @@
-/** Events of agents in SQLite. */
+/** The store of agent events in SQLite. */
 import type { AgentId } from "../../domain/ids.ts";
 import { afterAgent, type AgentEvent, type AgentEventStore, BEYOND_AGENTS, ownerOf } from "../ports/agent-events.ts";
 import type { Database } from "./database.ts";
@@ -19,8 +19,8 @@ export function agentEventStore(db: Database): AgentEventStore {
           );
         }
       }),
-    async known(agentId, eventIds) {
-      // As one value: a statement takes a bounded number of them.
+    async storedIds(agentId, eventIds) {
+      // One JSON value for all ids, because the number of values of a statement is bounded.
       const rows = await db.all(
         "SELECT event_id FROM agent_events WHERE agent_id = ? AND event_id IN (SELECT value FROM json_each(?))",
         agentId,

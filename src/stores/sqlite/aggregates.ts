@@ -1,4 +1,4 @@
-/** Snapshots of aggregates in SQLite: a head row and a row per actor, saved in one transaction. */
+/** The store of snapshots in SQLite: one row for the head and one for each actor, saved in one transaction. */
 import {
   type AgentId,
   asId,
@@ -32,6 +32,7 @@ import { appendEvents, insertEvents, insertPlan } from "./runtime.ts";
 const RANK = { run: 0, job: 1, step: 2, approval: 3, group: 4 } as const;
 const FINAL = FINAL_RUN_STATUSES.map((status) => `'${status}'`).join(", ");
 
+/** An aggregate with more actors is created in several transactions. */
 const ACTORS_AT_ONCE = 1_000;
 
 const INSERT_HEAD = `
@@ -55,7 +56,7 @@ export class SqliteAggregateStore implements AggregateStore {
     this.#db = db;
   }
 
-  /** A large one in parts, since nothing else happens in this process during a transaction: plan, snapshot, events. */
+  /** Stores a large aggregate in three transactions (plan, snapshot, events), because the process does nothing else during one. */
   async create(aggregate: Aggregate<RootId>, { plan, events = [] }: StoredBeside = {}): Promise<"created" | "exists"> {
     const { rootId } = aggregate.head;
     if (aggregate.actors.length <= ACTORS_AT_ONCE) return this.#create(aggregate, { ...(plan && { plan }), events });
@@ -205,7 +206,7 @@ export class SqliteAggregateStore implements AggregateStore {
   }
 
   async listRuns(filter: RunFilter, { page, pageSize, descending }: PageRequest): Promise<Page<AggregateHead>> {
-    // A group is of no pipeline.
+    // A filter by pipeline leaves groups out by itself: their pipeline is empty.
     const { where, values } = whereOf(filter.pipelineId === undefined ? ["pipeline_id <> ''"] : [], filter);
     const order = descending ? "DESC" : "ASC";
     const total = await this.#db.get(`SELECT count(*) AS total FROM aggregates ${where}`, ...values);
@@ -313,16 +314,16 @@ export class SqliteAggregateStore implements AggregateStore {
   }
 }
 
-/** Rows that meet all of `clauses` and the filter. */
+/** The WHERE clause for rows that meet all of `clauses` and the filter. */
 function whereOf(
   clauses: readonly string[],
   { pipelineId, projectId, status }: RunFilter | ApprovalFilter,
 ): { readonly where: string; readonly values: readonly string[] } {
-  const wanted = Object.entries({ pipeline_id: pipelineId, project_id: projectId, status }).flatMap(([column, value]) =>
-    value === undefined ? [] : [[`${column} = ?`, value] as const],
+  const filters = Object.entries({ pipeline_id: pipelineId, project_id: projectId, status }).flatMap(
+    ([column, value]) => (value === undefined ? [] : [[`${column} = ?`, value] as const]),
   );
-  const all = [...clauses, ...wanted.map(([clause]) => clause)];
-  return { where: `WHERE ${all.join(" AND ")}`, values: wanted.map(([, value]) => value) };
+  const all = [...clauses, ...filters.map(([clause]) => clause)];
+  return { where: `WHERE ${all.join(" AND ")}`, values: filters.map(([, value]) => value) };
 }
 
 function toRootIds<Root extends RootId>(rows: readonly Row[]): readonly Root[] {

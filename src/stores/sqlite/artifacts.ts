@@ -1,4 +1,4 @@
-/** Records of artifacts in SQLite. */
+/** The store of artifact records in SQLite. */
 import type { ArtifactId, RunId, StepRunId } from "../../domain/ids.ts";
 import type { ArtifactRecord, ArtifactState, ArtifactStore, ArtifactSummary } from "../ports/artifacts.ts";
 import type { Database, Row } from "./database.ts";
@@ -68,8 +68,8 @@ export function artifactStore(db: Database): ArtifactStore {
       const sql = `SELECT ${SUMMARY} FROM artifacts WHERE expires_at <= ? ORDER BY expires_at, artifact_id LIMIT ?`;
       return (await db.all(sql, now, limit)).map(toSummary);
     },
-    async condemn(artifactId, expiredBy) {
-      // What is being deleted has been due for ever, so that it is found and condemned again.
+    async markDeleting(artifactId, expiredBy) {
+      // `expires_at` 0 makes a deletion that was cut off due at once, so that the next look finds it again.
       const changed = await db.run(
         `UPDATE artifacts SET state = 'deleting', expires_at = 0 WHERE artifact_id = ? AND expires_at <= ?`,
         artifactId,

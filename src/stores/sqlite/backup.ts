@@ -1,6 +1,6 @@
 /**
- * Backups of the embedded store: one SQLite file with everything that an installation is restored from. Besides the
- * tables of the store it has one of its own, which says what made it and holds the signing key.
+ * Backups of the embedded store: one SQLite file with all that a restore needs. Besides the tables of the store it has two of its own: one
+ * says which version made the backup and when, and holds the signing key; the other holds the master keys.
  */
 import Libsql from "libsql";
 import { MillraceError } from "../../domain/errors.ts";
@@ -9,24 +9,24 @@ import { refuseNewer, storedVersion } from "./migrate.ts";
 import { MIGRATIONS } from "./schema.ts";
 
 export interface BackupNote {
-  /** Version of the program that made it. */
+  /** The version of the program that made the backup. */
   readonly version: string;
   /** Unix milliseconds. */
   readonly madeAt: number;
-  /** As it stands in its file; null when the installation is given its key by the environment. */
+  /** The text of the signing key's file; null when the installation takes its key from the environment. */
   readonly signingKey: string | null;
 }
 
-/** As they stand in their files, the first made first; none when the installation is given them by the environment. */
+/** The texts of the master keys' files, oldest first; empty when the installation takes its keys from the environment. */
 export type MasterKeyTexts = readonly string[];
 
-/** Of no Redis: whoever owns a shard next finds that the Redis it knows is another, and tells it everything. */
+/** The identity of no existing Redis. The next owner of a shard sees that its Redis is another one, and writes everything to it again. */
 const NO_REDIS = JSON.stringify({ generation: "restored", redisRunId: "" });
 const BUSY_TIMEOUT_MS = 5_000;
 
 /**
- * Copies the store at `path` into `to`, an empty file, as it is at one moment; others may write meanwhile. Throws
- * `unavailable` with what to do.
+ * Copies the store at `path`, as it is at one moment, into the empty file `to`. Other processes may write to the store meanwhile. Throws
+ * `unavailable`, and says what to do.
  */
 export function writeBackup(path: string, to: string, note: BackupNote): void {
   using(path, (store) => {
@@ -45,7 +45,10 @@ export function writeBackup(path: string, to: string, note: BackupNote): void {
   });
 }
 
-/** Adds the master keys to a backup: those of a moment after it was made, since its secrets may be under the last one. */
+/**
+ * Adds the master keys to a backup. The caller reads the keys after the copy was made, because secrets in the copy may be sealed under the
+ * newest key.
+ */
 export function addMasterKeys(to: string, keys: MasterKeyTexts): void {
   using(to, (copy) => {
     copy.exec("CREATE TABLE backup_master_keys (number INTEGER PRIMARY KEY, key TEXT NOT NULL)");
@@ -55,25 +58,28 @@ export function addMasterKeys(to: string, keys: MasterKeyTexts): void {
 }
 
 /**
- * Makes a store of a copy of a backup, and answers what was noted in it. Throws `unavailable` for a file that is no
- * backup, that is damaged, or that a newer version has made; then the copy is of no use.
+ * Turns a copy of a backup into a store, and answers what the backup noted. Throws `unavailable` for a file that is not a backup, is
+ * damaged, or was made by a newer version; then the copy is unusable.
  */
 export function unpackBackup(copy: string): BackupNote & { readonly masterKeys: MasterKeyTexts } {
   return using(copy, (store) => {
     if (!isIntact(store))
-      throw new MillraceError("unavailable", "the backup is damaged, or is none: restore another one");
+      throw new MillraceError("unavailable", "the backup is damaged, or the file is not a backup: restore another one");
     const has = (table: string) => store.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?").get(table) !== undefined;
     if (!has("backup")) {
-      throw new MillraceError("unavailable", "this is no backup: restore takes what `millrace backup` has made");
+      throw new MillraceError(
+        "unavailable",
+        "this file is not a backup: restore takes a file that `millrace backup` made",
+      );
     }
     refuseNewer("the backup", storedVersion(store), MIGRATIONS.length);
     const row = store.prepare("SELECT version, made_at, signing_key FROM backup").get();
     const { version, made_at: madeAt, signing_key: signingKey } = row as Record<string, never>;
-    // Those of before there were secrets have none.
+    // Backups of versions without secrets have no master keys.
     const keys = has("backup_master_keys")
       ? store.prepare("SELECT key FROM backup_master_keys ORDER BY number").all()
       : [];
-    // Keys are kept in files of their own: nothing of them stays in the pages that become free.
+    // The keys go into files of their own: `secure_delete` overwrites them in the pages that become free.
     store.pragma("secure_delete = ON");
     store.exec("BEGIN");
     store.exec("DROP TABLE backup");

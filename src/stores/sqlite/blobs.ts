@@ -1,4 +1,4 @@
-/** Blobs as files beside the embedded store: `<id>.part` while they grow, `<id>` once they are complete and on disk. */
+/** The store of blobs as files beside the embedded store: `<id>.part` until a blob is complete, then `<id>`. */
 import { constants } from "node:fs";
 import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -6,13 +6,14 @@ import { PIECE_BYTES } from "../../domain/artifacts.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { BlobStore } from "../ports/blobs.ts";
 
-const MADE_IF_MISSING = constants.O_RDWR | constants.O_CREAT;
+const CREATE_IF_MISSING = constants.O_RDWR | constants.O_CREAT;
 
-/** `folder` is made when it is needed. Calls reject with `unavailable` and what to do when the disk is full or fails. */
+/** Creates `folder` when it is needed. Calls reject with `unavailable`, and say what to do, when the disk is full or fails. */
 export function fileBlobStore(folder: string): BlobStore {
-  // Folders of bounded size: ids end in characters that are as good as random.
+  // The last two characters of an id name its folder. They are as good as random, so the blobs spread evenly over the folders.
   const completeFile = (blobId: string): string => {
-    if (!/^[A-Za-z0-9_]{4,64}$/.test(blobId)) throw new MillraceError("internal", "a blob has no id of ours");
+    if (!/^[A-Za-z0-9_]{4,64}$/.test(blobId))
+      throw new MillraceError("internal", "the id of a blob is not one that millrace makes");
     return join(folder, blobId.slice(-2), blobId);
   };
   const partFile = (blobId: string): string => `${completeFile(blobId)}.part`;
@@ -26,7 +27,7 @@ export function fileBlobStore(folder: string): BlobStore {
       const path = partFile(blobId);
       if (offset === 0 && (await sizeOf(completeFile(blobId))) !== undefined) return "stored";
       if (offset === 0) await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-      const file = offset === 0 ? await open(path, MADE_IF_MISSING, 0o600) : await openIfThere(path, "r+");
+      const file = offset === 0 ? await open(path, CREATE_IF_MISSING, 0o600) : await openIfThere(path, "r+");
       if (file === undefined) return "gap";
       try {
         if ((await file.stat()).size < offset) return "gap";
@@ -41,7 +42,7 @@ export function fileBlobStore(folder: string): BlobStore {
     async complete(blobId, sizeBytes) {
       const [path, part] = [completeFile(blobId), partFile(blobId)];
       if ((await sizeOf(part)) === sizeBytes) {
-        // Somebody else may complete it at this moment.
+        // Another call may complete the blob at the same moment, and then the part file is gone.
         await syncFile(part).catch(ifMissing);
         await rename(part, path).catch(ifMissing);
       }
@@ -52,7 +53,7 @@ export function fileBlobStore(folder: string): BlobStore {
     },
     async read(blobId, offset, length) {
       const path = completeFile(blobId);
-      // Once more at the end: it may be completed between the two looks.
+      // The first path is tried again at the end, because the blob may become complete between the two tries.
       const file = (await openIfThere(path)) ?? (await openIfThere(`${path}.part`)) ?? (await openIfThere(path));
       if (file === undefined) return new Uint8Array();
       try {
@@ -102,7 +103,7 @@ async function syncFile(path: string): Promise<void> {
   }
 }
 
-/** Makes the names in it last. Where a folder cannot be opened (Windows), the system sees to that by itself. */
+/** Makes the names in a folder durable. Where a folder cannot be opened (Windows), the system does that itself. */
 async function syncFolder(path: string): Promise<void> {
   const handle = await open(path, "r").catch(() => undefined);
   try {

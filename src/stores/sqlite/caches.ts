@@ -1,4 +1,4 @@
-/** Records of cache entries in SQLite. */
+/** The store of cache entries in SQLite. */
 import type { CacheId, ProjectId, RunId } from "../../domain/ids.ts";
 import type { CacheRecord, CacheState, CacheStore } from "../ports/caches.ts";
 import type { Database, Row } from "./database.ts";
@@ -74,7 +74,7 @@ export function cacheStore(db: Database): CacheStore {
       const sql = "SELECT * FROM caches WHERE expires_at <= ? ORDER BY expires_at, cache_id LIMIT ?";
       return (await db.all(sql, now, limit)).map(toRecord);
     },
-    async beyond(bytes, limit) {
+    async aboveProjectBytes(bytes, limit) {
       const rows = await db.all(
         `SELECT * FROM (
            SELECT *, sum(bytes) OVER (PARTITION BY project_id ORDER BY used_at DESC, cache_id) AS through
@@ -85,8 +85,8 @@ export function cacheStore(db: Database): CacheStore {
       );
       return rows.map(toRecord);
     },
-    async condemn({ cacheId, blobId }, usedBy) {
-      // What is being deleted has been due for ever, so that it is found and condemned again.
+    async markDeleting({ cacheId, blobId }, usedBy) {
+      // `expires_at` 0 makes a deletion that was cut off due at once, so that the next look finds it again.
       const changed = await db.run(
         `UPDATE caches SET state = 'deleting', expires_at = 0 WHERE ${UPLOAD} AND used_at <= ?`,
         cacheId,

@@ -1,6 +1,7 @@
 /**
- * The connection to the embedded store: synchronous, write-ahead log, every commit on disk before it counts. Writes that
- * are asked for at once share a commit; a single one does not wait. Several processes may share the file; writers take their lock at the beginning of a transaction, so that none fails half-way.
+ * The connection to the embedded store, an SQLite file with a write-ahead log. Statements run synchronously. A write resolves when its
+ * commit is on disk. Writes that are requested in one turn of the event loop share a commit; a single write does not wait for others.
+ * Several processes may share the file. A writer takes its lock at the beginning of a transaction, so that none fails half-way.
  */
 import { closeSync, existsSync, fdatasync, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
@@ -16,23 +17,24 @@ export interface Row {
   readonly [column: string]: Value;
 }
 
-/** A transaction that was asked for. */
-interface Waiting {
-  /** Writes, and answers how to tell the result once it is on disk. */
+/** A transaction that a caller requested and that has not run yet. */
+interface RequestedWrite {
+  /** Runs the statements, and answers the function that resolves the caller's promise once they are on disk. */
   readonly write: () => () => void;
   readonly reject: (error: unknown) => void;
 }
 
-interface Committed {
+/** A transaction that is committed, but may not be on disk yet. */
+interface CommittedWrite {
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** How long a writer waits for another process, milliseconds. */
+/** How long a writer waits for the lock of another process, milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
-/** What a full file may take beyond its limit so that something can be removed. */
+/** How far a full file may grow above its limit, so that rows can be removed. */
 const FREEING_BYTES = 1024 * 1024;
-/** What the write-ahead log may keep on disk once its content is in the file; it grows while a backup is made. */
+/** The size that the write-ahead log keeps on disk once its content is in the file. The log grows while a backup is made. */
 const KEPT_LOG_BYTES = 64 * 1024 * 1024;
 
 export class Database {
@@ -40,16 +42,16 @@ export class Database {
   readonly #limitBytes: number | null;
   readonly #connection: Libsql.Database;
   readonly #statements = new Map<string, Libsql.Statement>();
-  readonly #waiting: Waiting[] = [];
-  /** The write-ahead log, for syncs alone. */
+  readonly #requested: RequestedWrite[] = [];
+  /** The file descriptor of the write-ahead log, used only to sync it. */
   readonly #log: number;
-  /** Committed, and to be told once the log is on disk. */
-  #committed: Committed[] = [];
+  /** Committed writes whose callers are answered once the log is on disk. */
+  #committed: CommittedWrite[] = [];
   #isSyncing = false;
 
   /**
-   * Opens or creates the file and brings its tables up to date. A file that reaches `limitBytes` takes only what fits
-   * into pages that are free; one that is larger already stays as it is. Throws `unavailable` with what to do.
+   * Opens or creates the file and migrates its tables. A file that reaches `limitBytes` takes only what fits into its free pages; a file
+   * that is larger already stays as it is. Throws `unavailable`, and says what to do.
    */
   constructor(path: string, limitBytes: number | null = null) {
     this.#path = path;
@@ -60,7 +62,7 @@ export class Database {
       connection = new Libsql(path);
       connection.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
       connection.pragma("journal_mode = WAL");
-      // A commit alone is not on disk yet: `#sync` sees to that, without keeping the whole process waiting.
+      // With NORMAL a commit does not wait for the disk. `#sync` waits for it, without blocking the process.
       connection.pragma("synchronous = NORMAL");
       connection.pragma(`journal_size_limit = ${KEPT_LOG_BYTES}`);
       migrate(connection, path, MIGRATIONS);
@@ -74,7 +76,7 @@ export class Database {
     this.#connection = connection;
   }
 
-  /** Runs a statement that changes rows, as a transaction; answers how many. */
+  /** Runs a statement that changes rows, as a transaction; answers how many rows it changed. */
   run(sql: string, ...values: readonly Value[]): Promise<number> {
     return this.transaction(() => this.runNow(sql, ...values));
   }
@@ -88,8 +90,8 @@ export class Database {
   }
 
   /**
-   * All or nothing; `body` is synchronous, uses the `...Now` methods and nothing else, and may be run more than once.
-   * Resolves when the result is on disk.
+   * Stores all changes of `body` or none. `body` is synchronous, uses only the `...Now` methods, and may run more than once. Resolves when
+   * its changes are on disk.
    */
   transaction<T>(body: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -97,12 +99,15 @@ export class Database {
         const result = body();
         return () => resolve(result);
       };
-      this.#waiting.push({ write, reject });
-      if (this.#waiting.length === 1) setImmediate(() => this.#commitWaiting());
+      this.#requested.push({ write, reject });
+      if (this.#requested.length === 1) setImmediate(() => this.#commitRequested());
     });
   }
 
-  /** A transaction of what makes room in the end: it may take some, beyond the limit of the file, so that a full one can be emptied. */
+  /**
+   * A transaction that frees space in the end. It may first take up to {@link FREEING_BYTES} above the limit of the file, so that rows can be
+   * removed from a full file.
+   */
   freeing<T>(body: () => T): Promise<T> {
     return this.transaction(() => {
       if (this.#limitBytes === null) return body();
@@ -115,7 +120,7 @@ export class Database {
     });
   }
 
-  /** What `body` reads is of one moment, although another process may write in between. */
+  /** All that `body` reads is from one moment, even when another process writes meanwhile. */
   async read<T>(body: () => T): Promise<T> {
     return this.#guard(() => this.#within("BEGIN", body));
   }
@@ -132,21 +137,21 @@ export class Database {
     return this.#prepare(sql).all(...values) as Row[];
   }
 
-  /** What waits is written before. */
+  /** Writes what was requested before, and then closes the file. */
   async close(): Promise<void> {
     if (!this.#connection.open) return;
-    this.#commitWaiting();
+    this.#commitRequested();
     while (this.#isSyncing) await new Promise((resolve) => setImmediate(resolve));
     this.#connection.close();
     closeSync(this.#log);
   }
 
   /**
-   * Writes what was asked for since the last turn of the event loop as one transaction: a commit costs a write to the
-   * disk, however much it holds. When it fails, each is tried alone, so that one fault is told to its own caller.
+   * Commits the writes that were requested since the last turn of the event loop as one transaction, because a commit costs one write to
+   * the disk, whatever its size. When it fails, each write is tried alone, so that a fault rejects only the call that caused it.
    */
-  #commitWaiting(): void {
-    const batch = this.#waiting.splice(0);
+  #commitRequested(): void {
+    const batch = this.#requested.splice(0);
     try {
       this.#commit(batch);
     } catch (error) {
@@ -155,21 +160,21 @@ export class Database {
     }
   }
 
-  #commitAlone(waiting: Waiting): void {
+  #commitAlone(request: RequestedWrite): void {
     try {
-      this.#commit([waiting]);
+      this.#commit([request]);
     } catch (error) {
-      waiting.reject(translateFault(error, this.#path, this.#limitBytes));
+      request.reject(translateFault(error, this.#path, this.#limitBytes));
     }
   }
 
-  #commit(batch: readonly Waiting[]): void {
-    const tell = this.#within("BEGIN IMMEDIATE", () => batch.map(({ write }) => write()));
-    tell.forEach((resolve, at) => this.#committed.push({ resolve, reject: batch[at]!.reject }));
+  #commit(batch: readonly RequestedWrite[]): void {
+    const resolvers = this.#within("BEGIN IMMEDIATE", () => batch.map(({ write }) => write()));
+    resolvers.forEach((resolve, at) => this.#committed.push({ resolve, reject: batch[at]!.reject }));
     this.#sync();
   }
 
-  /** One sync at a time, for all that was committed before it began. */
+  /** Syncs the log, one sync at a time. Each sync covers everything that was committed before it began. */
   #sync(): void {
     if (this.#isSyncing || this.#committed.length === 0) return;
     const synced = this.#committed;
@@ -234,7 +239,7 @@ function prepareFolder(path: string): void {
   }
 }
 
-/** Makes the names of the files last. Where a folder cannot be synced (Windows), the system sees to that by itself. */
+/** Makes the names of the files in a folder durable. Where a folder cannot be synced (Windows), the system does that itself. */
 function syncFolder(folder: string): void {
   let descriptor: number | undefined;
   try {

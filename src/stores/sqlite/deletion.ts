@@ -1,20 +1,21 @@
-/** Takes many rows away in parts, since nothing else happens in this process during a transaction. */
+/** Deletes many rows in several transactions, because the process does nothing else during one. */
 import type { Database } from "./database.ts";
 
 const EVENTS_AT_ONCE = 2_000;
 /** A chunk may hold a megabyte of lines. */
 const CHUNKS_AT_ONCE = 200;
 
-/** Within a transaction: takes a part of what is there, and answers whether that was all. */
+/** Runs within a transaction: deletes some of the rows, and answers true when no row is left. */
 export type Part = () => boolean;
 
+/** Deletes the events of a run. */
 export function eventsOf(db: Database, runId: string): Part {
   const sql = `DELETE FROM events WHERE run_id = ?1 AND number IN
     (SELECT number FROM events WHERE run_id = ?1 LIMIT ${EVENTS_AT_ONCE})`;
   return () => db.runNow(sql, runId) < EVENTS_AT_ONCE;
 }
 
-/** Of all these steps; the records of how far each log went stay. */
+/** Deletes the log chunks of these steps. The records of each step's last line stay. */
 export function logChunksOf(db: Database, stepRunIds: readonly string[]): Part {
   const sql = `DELETE FROM log_chunks WHERE (step_run_id, last_line, first_line) IN
     (SELECT step_run_id, last_line, first_line FROM log_chunks
@@ -23,7 +24,7 @@ export function logChunksOf(db: Database, stepRunIds: readonly string[]): Part {
   return () => db.runNow(sql, ids) < CHUNKS_AT_ONCE;
 }
 
-/** `first` comes before the first part, and `last` after the last one: all in one transaction where there is little. */
+/** Runs `first`, then the parts until no row is left, then `last`. A small deletion is one transaction. */
 export async function inParts(
   db: Database,
   { first, parts, last }: { readonly first: () => void; readonly parts: readonly Part[]; readonly last: () => void },

@@ -1,4 +1,4 @@
-/** What SQLite's errors mean to whoever runs the installation. */
+/** Translates errors of SQLite into errors that tell the operator what to do. */
 import { MillraceError } from "../../domain/errors.ts";
 
 /** Primary result codes. Source: https://sqlite.org/rescode.html */
@@ -12,10 +12,10 @@ const ADVICE: Readonly<Record<number, string>> = {
   10: "cannot be read or written: check the disk",
   11: "is damaged: restore it from a backup",
   14: "cannot be opened: check that its folder exists, and the owner and the mode of both",
-  26: "is no database of millrace: choose another data directory, or restore a backup",
+  26: "is not a database of millrace: choose another data directory, or restore a backup",
 };
 
-/** The same error as `unavailable` with what to do, or as it is when it is no fault of the file or its disk. */
+/** An `unavailable` error that says what to do, when the fault is that of the file or its disk; else the error itself. */
 export function translateFault(error: unknown, path: string, limitBytes: number | null = null): unknown {
   const code = primaryCode(error);
   const advice = code === FULL ? adviceWhenFull(limitBytes) : ADVICE[code ?? 0];
@@ -23,12 +23,12 @@ export function translateFault(error: unknown, path: string, limitBytes: number 
   return new MillraceError("unavailable", `the store ${path} ${advice}`, { cause: error });
 }
 
-/** True when a file could not grow, for want of space or by its limit. */
+/** True when a file could not grow, because the disk is full or because of the file's limit. */
 export function isFull(error: unknown): boolean {
   return primaryCode(error) === FULL;
 }
 
-/** True when what was read is not, or no longer, what SQLite writes. */
+/** True when the file is damaged or is not an SQLite file. */
 export function isDamaged(error: unknown): boolean {
   const code = primaryCode(error);
   return code === CORRUPT || code === NOT_A_DATABASE;
@@ -43,7 +43,7 @@ function adviceWhenFull(limitBytes: number | null): string {
   );
 }
 
-/** libsql gives the number as a property, save for a file that it could not open: there it ends the text. */
+/** libsql gives the code as a property. Only for a file that it could not open, the code stands at the end of the message. */
 function primaryCode(error: unknown): number | undefined {
   const { rawCode, message } = error as { rawCode?: number; message?: string };
   const code = rawCode ?? /^ConnectionFailed\(.*: (\d+)"\)$/s.exec(message ?? "")?.[1];

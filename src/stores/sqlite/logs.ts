@@ -1,4 +1,4 @@
-/** Log chunks in SQLite. */
+/** The store of log chunks in SQLite. */
 import type { StepRunId } from "../../domain/ids.ts";
 import { lastLineOf, type LogChunk, type LogLine, type LogStore } from "../ports/logs.ts";
 import type { Database } from "./database.ts";
@@ -15,7 +15,7 @@ export class SqliteLogStore implements LogStore {
     const last = lastLineOf(lines.at(-1)!);
     return this.#db.transaction(() => {
       const through = this.#throughNow(stepRunId);
-      // A chunk above a hole is not stored; one that brings nothing new need not be.
+      // A chunk above a gap must not be stored; a chunk without new lines need not be.
       if (first > through + 1 || last <= through) return through;
       this.#db.runNow(
         "INSERT INTO log_chunks VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -41,7 +41,7 @@ export class SqliteLogStore implements LogStore {
   async read(stepRunId: StepRunId, fromLine: number, limit: number): Promise<readonly LogLine[]> {
     const found: LogLine[] = [];
     let next = fromLine;
-    // Each stored chunk begins at most one line above those that end before it, so by their ends they leave no hole.
+    // Each stored chunk begins at most one line after the chunks that end before it, so reading the chunks by their ends skips no line.
     for (;;) {
       const row = await this.#db.get(
         `SELECT body FROM log_chunks WHERE step_run_id = ? AND last_line >= ?

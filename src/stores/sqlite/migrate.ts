@@ -1,14 +1,13 @@
 /**
- * Brings the tables of a file up to date. All that is missing is one transaction, so that a failure or a kill leaves the
- * file as it was; and it holds the writer's lock, so that of several processes that start at once one migrates and the
- * others find it done.
+ * Migrates the tables of an SQLite file. All missing migrations are one transaction, so that a failure or a kill leaves the file as it was.
+ * The transaction holds the writer's lock: when several processes start at once, one migrates and the others find the work done.
  */
 import type Libsql from "libsql";
 import { MillraceError } from "../../domain/errors.ts";
 
 /**
- * Applies those of `migrations` that the file has not seen; its `user_version` counts them and never falls. Throws
- * `unavailable` and leaves the file alone when it has seen more than there are.
+ * Applies the `migrations` that the file lacks. Its `user_version` counts the applied ones and never falls. Throws `unavailable`, and does
+ * not change the file, when the file has more migrations than this program knows.
  */
 export function migrate(connection: Libsql.Database, path: string, migrations: readonly string[]): void {
   connection.exec("BEGIN IMMEDIATE");
@@ -24,12 +23,12 @@ export function migrate(connection: Libsql.Database, path: string, migrations: r
   }
 }
 
-/** How many migrations a file has seen; 0 for an empty one. */
+/** How many migrations were applied to a file; 0 for an empty one. */
 export function storedVersion(connection: Libsql.Database): number {
   return (connection.prepare("PRAGMA user_version").get() as { user_version: number }).user_version;
 }
 
-/** Throws `unavailable`, naming both versions, when a file has seen more migrations than this program knows. */
+/** Throws `unavailable`, naming both versions, when a file has more migrations than this program knows. */
 export function refuseNewer(path: string, version: number, known: number): void {
   if (version <= known) return;
   throw new MillraceError(

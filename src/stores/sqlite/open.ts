@@ -1,4 +1,4 @@
-/** The embedded store: one SQLite file, and a folder beside it for what steps keep. */
+/** Opens the embedded store: one SQLite file, and a folder of blobs beside it. */
 import { dirname, join } from "node:path";
 import type { Stores } from "../ports/stores.ts";
 import { agentEventStore } from "./agent-events.ts";
@@ -19,13 +19,13 @@ import { secretStore } from "./secrets.ts";
 
 export interface SqliteOptions {
   readonly path: string;
-  /** The most that the file may take, bytes; null or absent for no bound. Its write-ahead log comes on top. */
+  /** The maximum size of the file, bytes; null or absent for no bound. The write-ahead log is not included. */
   readonly limitBytes?: number | null;
 }
 
 /**
- * Opens or creates the file; rejects with `unavailable` and what to do when that cannot be. Writes that find the store
- * full reject with `unavailable`, while reads go on.
+ * Opens or creates the file. Rejects with `unavailable`, and says what to do, when it cannot. While the store is full, writes reject with
+ * `unavailable`, and reads still work.
  */
 export async function openSqliteStores({ path, limitBytes = null }: SqliteOptions): Promise<Stores> {
   const db = new Database(path, limitBytes);

@@ -1,4 +1,4 @@
-/** Outputs of steps in SQLite. */
+/** The store of step outputs in SQLite. */
 import type { RunId, StepRunId } from "../../domain/ids.ts";
 import { bytesOf } from "../../domain/outputs.ts";
 import type { OutputStore, StepOutputs } from "../ports/outputs.ts";
@@ -26,7 +26,7 @@ export function outputStore(db: Database): OutputStore {
     },
     async find(keys) {
       if (keys.length === 0) return [];
-      // As one value: a statement takes a bounded number of them.
+      // One JSON value for all keys, because the number of values of a statement is bounded.
       const rows = await db.all(
         `SELECT * FROM step_outputs
          WHERE (step_run_id, token) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))`,

@@ -1,4 +1,4 @@
-/** The plugin registry in SQLite. */
+/** The store of the plugin registry in SQLite. */
 import type { PackageId } from "../../domain/ids.ts";
 import type { PluginRecord, PluginState, PluginStore, PluginSummary } from "../ports/plugins.ts";
 import type { Database, Row } from "./database.ts";
@@ -37,7 +37,7 @@ export function pluginStore(db: Database): PluginStore {
       );
       return changed > 0;
     },
-    async condemn(packageId) {
+    async markDeleting(packageId) {
       await db.run("UPDATE plugins SET state = 'deleting' WHERE package_id = ?", packageId);
     },
     async remove(packageId) {

@@ -1,4 +1,4 @@
-/** What users and agents own, in SQLite: projects, pipelines, revisions, users, tokens, agents. */
+/** The stores of projects, pipelines, revisions, users, tokens and agents in SQLite. */
 import type { PipelineId, ProjectId, RevisionId, UserId } from "../../domain/ids.ts";
 import type { RetentionRules } from "../../domain/retention.ts";
 import type { Page, PageRequest } from "../ports/aggregates.ts";
@@ -257,7 +257,7 @@ function bodiesOf<T>(rows: readonly Row[]): readonly T[] {
   return rows.map((row) => bodyOf<T>(row)!);
 }
 
-/** The head revision is a column of its own: saves of definitions and of the record do not overwrite one another. */
+/** The head revision is a column of its own, so that saving a definition and updating the pipeline do not overwrite each other. */
 function toPipeline(row: Row | undefined): Pipeline | undefined {
   const pipeline = bodyOf<Pipeline>(row);
   return pipeline && { ...pipeline, headRevisionId: row!["head_revision_id"] as RevisionId | null };

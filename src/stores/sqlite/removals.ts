@@ -1,4 +1,4 @@
-/** Runs that are removed, in SQLite. */
+/** The store of removals of runs in SQLite. */
 import type { Removal, RemovalStore } from "../ports/removals.ts";
 import type { Database } from "./database.ts";
 

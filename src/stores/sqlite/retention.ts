@@ -1,4 +1,4 @@
-/** What the sweeper of retention reads and takes away, in SQLite. */
+/** The store of the retention pruner in SQLite. */
 import type { KeptPart } from "../../domain/retention.ts";
 import type { GroupId, PipelineId, ProjectId, RunId } from "../../domain/ids.ts";
 import type { RunOrigin } from "../ports/aggregates.ts";
@@ -6,7 +6,7 @@ import type { KeptRun, RetentionStore } from "../ports/retention.ts";
 import type { Database, Row } from "./database.ts";
 import { eventsOf, inParts, logChunksOf, type Part } from "./deletion.ts";
 
-/** Values of `logs_gone`, `artifacts_gone` and `events_gone`. */
+/** Values of the columns `logs_gone`, `artifacts_gone` and `events_gone`; 0 means that the part is there. */
 const DROPPING = 1;
 const GONE = 2;
 
@@ -25,14 +25,14 @@ export function retentionStore(db: Database): RetentionStore {
   };
   return {
     async nextPipeline(after) {
-      // Groups are of no pipeline.
+      // The pipeline of a group is empty, so this leaves groups out.
       const row = await db.get(
         "SELECT pipeline_id FROM aggregates WHERE pipeline_id > ? ORDER BY pipeline_id LIMIT 1",
         after,
       );
       return row?.["pipeline_id"] as PipelineId | undefined;
     },
-    async newestBut(newer, of) {
+    async nthNewest(newer, of) {
       const [column, id] = "pipelineId" in of ? ["pipeline_id", of.pipelineId] : ["project_id", of.projectId];
       const row = await db.get(
         `SELECT created_at, root_id, project_id FROM aggregates WHERE ${column} = ?

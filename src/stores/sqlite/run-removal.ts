@@ -1,4 +1,4 @@
-/** Removes runs from SQLite. */
+/** Removes the records of a run from SQLite. */
 import type { RemoveRun } from "../ports/run-removal.ts";
 import type { Database } from "./database.ts";
 import { eventsOf, inParts, logChunksOf } from "./deletion.ts";

@@ -1,4 +1,4 @@
-/** What runs leave besides snapshots, in SQLite: plans, commands, events, shards, dead letters, idempotency keys. */
+/** The stores of plans, commands, run events, shards, dead letters and idempotency keys in SQLite. */
 import type { Verdict } from "../../domain/effects.ts";
 import type { RunEvent } from "../../domain/events.ts";
 import type { CommandId, RootId, RunId } from "../../domain/ids.ts";
@@ -20,7 +20,7 @@ export function planStore(db: Database): PlanStore {
   };
 }
 
-/** Within a transaction; what is there already stays as it is. */
+/** Runs within a transaction. A plan or job that is stored already does not change. */
 export function insertPlan(db: Database, runId: RunId, plan: RunPlan, jobs: readonly JobSpec[]): void {
   db.runNow("INSERT INTO plans VALUES (?, ?) ON CONFLICT DO NOTHING", runId, JSON.stringify(plan));
   jobs.forEach((job, index) => {
@@ -73,7 +73,7 @@ export function inboxStore(db: Database): InboxStore {
 
 const EVENTS_AT_ONCE = 2_000;
 
-/** In parts, since nothing else happens in this process during a transaction. */
+/** Stores events in several transactions, because the process does nothing else during one. Stored events do not change. */
 export async function appendEvents(db: Database, events: readonly RunEvent[]): Promise<void> {
   for (let at = 0; at < events.length; at += EVENTS_AT_ONCE) {
     const some = events.slice(at, at + EVENTS_AT_ONCE);
@@ -96,7 +96,7 @@ export function eventStore(db: Database): EventStore {
   };
 }
 
-/** Within a transaction; what is there already stays as it is. */
+/** Runs within a transaction. An event that is stored already does not change. */
 export function insertEvents(db: Database, events: readonly RunEvent[]): void {
   for (const event of events) {
     db.runNow(
@@ -152,11 +152,12 @@ export function shardStore(db: Database): ShardStore {
 
 export function deadLetterStore(db: Database): DeadLetterStore {
   return {
-    insert: (letter) =>
+    insert: (deadLetter) =>
       db.transaction(() => {
-        const kept = bodyOf<KeptDeadLetter>(db.getNow("SELECT body FROM dead_letters WHERE id = ?", letter.id));
-        const body: KeptDeadLetter = { ...letter, times: (kept?.times ?? 0) + 1 };
-        db.runNow("REPLACE INTO dead_letters VALUES (?, ?, ?)", letter.id, letter.at, JSON.stringify(body));
+        const { id, at } = deadLetter;
+        const kept = bodyOf<KeptDeadLetter>(db.getNow("SELECT body FROM dead_letters WHERE id = ?", id));
+        const body: KeptDeadLetter = { ...deadLetter, times: (kept?.times ?? 0) + 1 };
+        db.runNow("REPLACE INTO dead_letters VALUES (?, ?, ?)", id, at, JSON.stringify(body));
       }),
     find: async (id) => bodyOf<KeptDeadLetter>(await db.get("SELECT body FROM dead_letters WHERE id = ?", id)),
     async remove(id, times) {
@@ -194,7 +195,7 @@ export function idempotencyStore(db: Database): IdempotencyStore {
         db.runNow("INSERT INTO idempotency VALUES (?, ?) ON CONFLICT DO NOTHING", key.key, JSON.stringify(key));
         return bodyOf<IdempotencyKey>(db.getNow(select, key.key))!;
       };
-      // The removal of a run begins with a claim without a body.
+      // The removal of a run begins with a claim that has no body hash: it must work while the store is full.
       return key.bodyHash === "" ? db.freeing(insert) : db.transaction(insert);
     },
     find: async (key) => bodyOf<IdempotencyKey>(await db.get(select, key)),

@@ -1,7 +1,7 @@
 /**
- * The tables of the embedded store, as a list of migrations: each is applied once, in order, and never changed again.
- * Processes of the version before may have the file open, so a migration only adds what they can live with: tables,
- * indexes, columns with a default. What they still use is removed by a later version.
+ * The tables of the embedded store, as a list of migrations. Each migration is applied once, in order, and never changes. Processes of the
+ * previous version may have the file open meanwhile, so a migration only adds what does not disturb them: tables, indexes and columns with
+ * a default. What only the previous version uses is removed by a later version.
  */
 
 export const MIGRATIONS: readonly string[] = [
@@ -120,7 +120,7 @@ export const MIGRATIONS: readonly string[] = [
     manifest TEXT NOT NULL, PRIMARY KEY (name, version)
   ) WITHOUT ROWID;
   `,
-  // Of what went before the run did: 0 is there, 1 is being dropped, 2 is gone.
+  // `..._gone` is 0 while that part of the run is there, 1 while it is being removed, and 2 once it is removed.
   `
   ALTER TABLE aggregates ADD COLUMN logs_gone INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE aggregates ADD COLUMN artifacts_gone INTEGER NOT NULL DEFAULT 0;

@@ -1,4 +1,4 @@
-/** Sealed secrets in SQLite. */
+/** The store of sealed secrets in SQLite. */
 import type { PipelineId, ProjectId } from "../../domain/ids.ts";
 import type { SealedSecret, SecretKey, SecretScope, SecretStore } from "../ports/secrets.ts";
 import type { Database, Row } from "./database.ts";
@@ -84,7 +84,7 @@ export function secretStore(db: Database): SecretStore {
   };
 }
 
-/** A key has no NULL: those of a project have an empty pipeline. */
+/** The columns are part of the primary key and cannot be NULL: a secret of a project has an empty pipeline. */
 function valuesOf({ projectId, pipelineId }: SecretScope): readonly [string, string] {
   return [projectId, pipelineId ?? ""];
 }

@@ -39,8 +39,8 @@ function verdictIn(effects: readonly OwedEffect[]): unknown {
   return effects.flatMap((effect) => (effect.type === "answer" ? [effect.verdict] : []))[0];
 }
 
-/** What is published of approvals, each as `lifecycle status`. */
-function told(effects: readonly OwedEffect[]): readonly string[] {
+/** The events of approvals among these effects, each as `lifecycle status`. */
+function eventsIn(effects: readonly OwedEffect[]): readonly string[] {
   return effects.flatMap((effect) =>
     effect.type === "publish" && effect.event.object === "approval"
       ? [`${effect.event.lifecycle} ${effect.event.status}`]
@@ -55,17 +55,23 @@ const atJob = (jobs: Parameters<typeof planOf>[0][number] = [{ approval: approva
 
 describe("an approval", () => {
   for (const [words, rule, votes, state, missing] of [
-    ["one that will do", {}, ["ann"], "approved", 0],
-    ["the first of two", { count: 2 }, ["ann"], "pending", 1],
-    ["two of two", { count: 2 }, ["ann", "ben"], "approved", 0],
-    ["the same user twice", { count: 2 }, ["ann", "ann"], "pending", 1],
-    ["somebody else than has to", { required: ["ann"] }, ["ben"], "pending", 1],
-    ["whoever has to, by name", { required: ["ann"] }, ["ann"], "approved", 0],
-    ["whoever has to, by id", { required: ["usr_ann"] }, ["ann"], "approved", 0],
-    ["others and then whoever has to", { required: ["ann"], count: 2 }, ["ben", "cid", "ann"], "approved", 0],
-    ["enough others without whoever has to", { required: ["ann"], count: 2 }, ["ben", "cid"], "pending", 1],
-    ["one of two that have to", { required: ["ann", "ben"], count: 3 }, ["ann"], "pending", 2],
-    ["all that have to, and one more", { required: ["ann", "ben"], count: 3 }, ["ann", "ben", "cid"], "approved", 0],
+    ["one vote of one", {}, ["ann"], "approved", 0],
+    ["the first vote of two", { count: 2 }, ["ann"], "pending", 1],
+    ["two votes of two", { count: 2 }, ["ann", "ben"], "approved", 0],
+    ["two votes of the same user", { count: 2 }, ["ann", "ann"], "pending", 1],
+    ["a vote of a user who is not the required one", { required: ["ann"] }, ["ben"], "pending", 1],
+    ["a vote of the required user, by name", { required: ["ann"] }, ["ann"], "approved", 0],
+    ["a vote of the required user, by id", { required: ["usr_ann"] }, ["ann"], "approved", 0],
+    ["votes of others, then the required user", { required: ["ann"], count: 2 }, ["ben", "cid", "ann"], "approved", 0],
+    ["enough votes without the required user", { required: ["ann"], count: 2 }, ["ben", "cid"], "pending", 1],
+    ["a vote of one of two required users", { required: ["ann", "ben"], count: 3 }, ["ann"], "pending", 2],
+    [
+      "votes of all required users and one more",
+      { required: ["ann", "ben"], count: 3 },
+      ["ann", "ben", "cid"],
+      "approved",
+      0,
+    ],
   ] as const) {
     it(`is ${state} after ${words}`, () => {
       const run = atStage(rule);
@@ -81,7 +87,7 @@ describe("an approval", () => {
     });
   }
 
-  it("remembers who approved, when and with which words, and tells them to those who follow", () => {
+  it("keeps and publishes who approved, when and with which comment", () => {
     const run = atStage({ count: 2 });
     run.now += 5;
     const effects = vote(run, STAGE, "approve", "ann", "looks good");
@@ -100,7 +106,7 @@ describe("an approval", () => {
     });
   });
 
-  it("accepts a repeated approval and changes nothing, also once it is approved", () => {
+  it("accepts a repeated vote without a change, also after it was approved", () => {
     const run = atStage({ count: 2 });
     vote(run, STAGE, "approve", "ann");
     expect(verdictIn(vote(run, STAGE, "approve", "ann"))).to.deep.equal({ outcome: "accepted", status: "pending" });
@@ -108,15 +114,15 @@ describe("an approval", () => {
     vote(run, STAGE, "approve", "ben");
     const again = vote(run, STAGE, "approve", "ann", "and again");
     expect(verdictIn(again)).to.deep.equal({ outcome: "accepted", status: "approved" });
-    expect(told(again)).to.deep.equal([]);
+    expect(eventsIn(again)).to.deep.equal([]);
   });
 
-  it("is closed by one rejection, whoever has approved before", () => {
+  it("is rejected by one vote against it, whatever votes came before", () => {
     const run = atStage({ count: 2 });
     vote(run, STAGE, "approve", "ann");
     const effects = vote(run, STAGE, "reject", "ann", "on second thoughts");
     expect(verdictIn(effects)).to.deep.equal({ outcome: "accepted", status: "rejected" });
-    expect(told(effects)).to.deep.equal(["rejected rejected"]);
+    expect(eventsIn(effects)).to.deep.equal(["rejected rejected"]);
     expect(stateOf(run, STAGE)).to.deep.include({
       state: "rejected",
       rejection: { userId: "usr_ann", name: "ann", at: run.now, comment: "on second thoughts" },
@@ -125,13 +131,13 @@ describe("an approval", () => {
     });
   });
 
-  it("expires when its time is over, and by no other timer", () => {
+  it("expires by its own timer and by no other", () => {
     const run = atStage();
     const asked = run.now;
     expect(stateOf(run, STAGE)!.expiryTimer).to.deep.equal({ generation: 1, dueAt: asked + HOUR });
     expire(run, STAGE, 7);
     expect(stateOf(run, STAGE)!.state).to.equal("pending");
-    expect(told(expire(run, STAGE))).to.deep.equal(["expired expired"]);
+    expect(eventsIn(expire(run, STAGE))).to.deep.equal(["expired expired"]);
     expect(stateOf(run, STAGE)).to.include({ state: "expired", endedAt: run.now });
     expire(run, STAGE);
     expect(run.undecided).to.deep.equal([]);
@@ -143,7 +149,7 @@ describe("an approval", () => {
     ["expired", (run: SimulatedRun) => expire(run, STAGE)],
     ["cancelled", (run: SimulatedRun) => run.command("stop")],
   ] as const) {
-    it(`that is ${status} refuses every later vote with that word`, () => {
+    it(`that is ${status} refuses every later vote and names that status`, () => {
       const run = atStage();
       finish(run);
       const before = stateOf(run, STAGE);
@@ -156,7 +162,7 @@ describe("an approval", () => {
     });
   }
 
-  it("has its timer set again when Redis was lost, while it waits and no longer", () => {
+  it("sets its timer again after a loss of Redis, but only while it is pending", () => {
     const run = atStage();
     const expiry = {
       type: "schedule",
@@ -173,9 +179,9 @@ describe("an approval", () => {
 });
 
 describe("a stage behind an approval", () => {
-  it("is opened by it, also the second one, and the run says meanwhile that it waits", () => {
+  it("opens when it is approved; until then the run says that it waits", () => {
     const run = new SimulatedRun(withStageApproval(planOf([[{}], [{}]]), 1)).start();
-    expect(stateOf(run, { stage: 1 }), "not asked for yet").to.equal(undefined);
+    expect(stateOf(run, { stage: 1 }), "not requested yet").to.equal(undefined);
     run.runJob(0);
     expect(run.run.stageApproval).to.equal(idOf({ stage: 1 }));
     expect(run.events()).to.include.members(["approval.requested", "pipeline.waiting"]);
@@ -190,7 +196,7 @@ describe("a stage behind an approval", () => {
     ["rejected", (run: SimulatedRun) => vote(run, STAGE, "reject", "ann")],
     ["expired", (run: SimulatedRun) => expire(run, STAGE)],
   ] as const) {
-    it(`does not run when it is ${word}: the run fails, and only what runs after failures goes on`, () => {
+    it(`does not run when the approval is ${word}: only jobs that run after failures still run`, () => {
       const always = { written: "always()", folded: "always()" };
       const plan = withStageApproval(planOf([[{}, {}], [{}], [{ when: always }]]), 0);
       const run = new SimulatedRun(plan).start();
@@ -208,7 +214,7 @@ describe("a stage behind an approval", () => {
     });
   }
 
-  it("asks nobody after a failure unless something in it may run then", () => {
+  it("requests no approval after a failure unless one of its jobs may run then", () => {
     const failed = (run: SimulatedRun): SimulatedRun => {
       run.start().claim(0);
       run.report(0, 0, "failed");
@@ -224,7 +230,7 @@ describe("a stage behind an approval", () => {
     expect([open.job(1).state, open.job(2).reason]).to.deep.equal(["queued", "upstream_failed"]);
   });
 
-  it("asks nobody when its condition is false", () => {
+  it("requests no approval when its condition is false", () => {
     const plan = withStageApproval(planOf([[{}], [{}]]), 1);
     const when = { written: "failure()", folded: "failure()" };
     const stages = plan.stages.map((stage, at) => (at === 1 ? { ...stage, when } : stage));
@@ -233,14 +239,14 @@ describe("a stage behind an approval", () => {
     expect(run.job(1)).to.include({ state: "success", reason: "condition" });
   });
 
-  it("withdraws it when the run is stopped or out of time, and ends at once", () => {
+  it("withdraws the approval when the run is stopped or times out", () => {
     for (const [end, state] of [
       [(run: SimulatedRun) => run.command("stop"), "cancelled"],
       [(run: SimulatedRun) => run.tellRun({ type: "timer", timer: "timeout", generation: 1 }), "failed"],
     ] as const) {
       const run = new SimulatedRun(withStageApproval(planOf([[{}]], 1_000), 0)).start();
       const effects = end(run);
-      expect(told(effects)).to.deep.equal(["cancelled cancelled"]);
+      expect(eventsIn(effects)).to.deep.equal(["cancelled cancelled"]);
       expect(stateOf(run, STAGE)).to.include({ state: "cancelled", expiryTimer: null, endedAt: run.now });
       expect(run.run.state).to.equal(state);
       const last = effects.findLast((effect) => effect.type === "publish")!;
@@ -250,7 +256,7 @@ describe("a stage behind an approval", () => {
     }
   });
 
-  it("is opened while the run is paused, and begins when that goes on", () => {
+  it("opens while the run is paused, and its jobs are offered when the run resumes", () => {
     const run = atStage();
     run.command("pause");
     vote(run, STAGE, "approve", "ann");
@@ -262,7 +268,7 @@ describe("a stage behind an approval", () => {
 });
 
 describe("a job behind an approval", () => {
-  it("asks when all else is there, and is queued by the last word", () => {
+  it("requests the approval when it lacks nothing else, and is queued when approved", () => {
     const run = atJob([{}, { needs: [0], approval: approvalOf() }]);
     const gate: ApprovalGate = { job: 1 };
     expect(stateOf(run, gate)).to.equal(undefined);
@@ -274,7 +280,7 @@ describe("a job behind an approval", () => {
     expect(run.run.state).to.equal("success");
   });
 
-  it("is cancelled by a rejection, which fails the run and what needs the job", () => {
+  it("is cancelled by a rejection, and so are the jobs that need it; the run fails", () => {
     const run = atJob([{ approval: approvalOf() }, { needs: [0] }, {}]);
     vote(run, JOB, "reject", "ann");
     expect(run.job(0)).to.include({ state: "cancelled", reason: "approval_rejected" });
@@ -283,7 +289,7 @@ describe("a job behind an approval", () => {
     expect(run.run.state).to.equal("failed");
   });
 
-  it("asks nobody when its condition is false or a needed job has failed", () => {
+  it("requests no approval when its condition is false or a needed job has failed", () => {
     const failure = { written: "failure()", folded: "failure()" };
     const skipped = atJob([{ approval: approvalOf(), when: failure }]);
     expect([stateOf(skipped, JOB), skipped.job(0).reason]).to.deep.equal([undefined, "condition"]);
@@ -298,14 +304,14 @@ describe("a job behind an approval", () => {
     expect(stateOf(run, { job: 2 })!.state, "this one runs after failures").to.equal("pending");
   });
 
-  it("asks nobody when the name of its group cannot be had", () => {
+  it("requests no approval when the name of its group cannot be evaluated", () => {
     const group = { name: "${{ jobs.first.outputs.x }}", limit: 1, definedBy: "rev_1", onConflict: "queue" } as const;
     const run = atJob([{ approval: approvalOf(), group }]);
     expect(stateOf(run, JOB)).to.equal(undefined);
     expect(run.job(0)).to.include({ state: "failed", reason: "group_invalid" });
   });
 
-  it("has no limit of its own while it waits, and the run's goes on", () => {
+  it("has no running timeout while it waits, but the run's timeout goes on", () => {
     const sketch = { approval: approvalOf(), queueTimeoutMs: 10, timeoutMs: 10 };
     const run = new SimulatedRun(planOf([[sketch]], 1_000)).start();
     expect(run.job(0)).to.include({ queueTimer: null, timeoutTimer: null });
@@ -313,22 +319,22 @@ describe("a job behind an approval", () => {
     run.now += 500;
     vote(run, JOB, "approve", "ann");
     expect(run.job(0).queueTimer!.dueAt).to.equal(run.now + 10);
-    const late = new SimulatedRun(planOf([[sketch]], 1_000)).start();
-    late.tellRun({ type: "timer", timer: "timeout", generation: 1 });
-    expect(stateOf(late, JOB)!.state).to.equal("cancelled");
-    expect(late.run).to.include({ state: "failed", reason: "timeout" });
+    const timedOut = new SimulatedRun(planOf([[sketch]], 1_000)).start();
+    timedOut.tellRun({ type: "timer", timer: "timeout", generation: 1 });
+    expect(stateOf(timedOut, JOB)!.state).to.equal("cancelled");
+    expect(timedOut.run).to.include({ state: "failed", reason: "timeout" });
   });
 
-  it("keeps its approval when it loses its agent and begins anew", () => {
+  it("keeps its approval in the next attempt after the loss of its agent", () => {
     const run = atJob();
     vote(run, JOB, "approve", "ann");
     run.claim(0);
     run.tellJob(0, { type: "agentLost", agentId: run.job(0).grant!.agentId, bootId: "boot-1", reason: "" });
     expect(run.job(0, 2).state).to.equal("queued");
-    expect(told(run.effects)).to.deep.equal(["requested pending", "approved approved"]);
+    expect(eventsIn(run.effects)).to.deep.equal(["requested pending", "approved approved"]);
   });
 
-  it("waits on while the run is paused, and is put on the board when that goes on", () => {
+  it("is not offered while the run is paused, and is offered when the run resumes", () => {
     const run = atJob();
     run.command("pause");
     vote(run, JOB, "approve", "ann");
@@ -349,21 +355,21 @@ describe("a matrix behind an approval", () => {
       ...more,
     }));
 
-  it("asks once for all of its cells", () => {
+  it("requests one approval for all of its cells", () => {
     const run = atJob(cells(3));
-    expect(told(run.effects)).to.deep.equal(["requested pending"]);
+    expect(eventsIn(run.effects)).to.deep.equal(["requested pending"]);
     expect([0, 1, 2].map((index) => run.job(index).state)).to.deep.equal(["waiting", "waiting", "waiting"]);
     vote(run, JOB, "approve", "ann");
     expect([0, 1, 2].map((index) => run.job(index).state)).to.deep.equal(["queued", "queued", "queued"]);
   });
 
-  it("lets the cells that wait for room through the open gate, or none through the closed one", () => {
+  it("lets later cells begin once it is approved, and cancels all cells once it is rejected", () => {
     const open = atJob(cells(3, { maxParallel: 1 }));
     expect([0, 1, 2].map((index) => open.job(index).state)).to.deep.equal(["waiting", "pending", "pending"]);
     vote(open, JOB, "approve", "ann");
     for (const index of [0, 1, 2]) open.runJob(index);
     expect(open.run.state).to.equal("success");
-    expect(told(open.effects)).to.deep.equal(["requested pending", "approved approved"]);
+    expect(eventsIn(open.effects)).to.deep.equal(["requested pending", "approved approved"]);
 
     const closed = atJob(cells(3, { maxParallel: 1 }));
     vote(closed, JOB, "reject", "ann");
@@ -372,7 +378,7 @@ describe("a matrix behind an approval", () => {
     expect(closed.undecided).to.deep.equal([]);
   });
 
-  it("is asked about as long as one of its cells waits", () => {
+  it("has a pending approval as long as one of its cells waits", () => {
     const never = { written: "jobs.first.result == 'failed'", folded: "jobs.first.result == 'failed'" };
     const [one, two] = cells(2);
     const run = atJob([{ baseName: "first" }, { ...one!, needs: [0], when: never }, { ...two!, needs: [0] }]);
@@ -385,7 +391,7 @@ describe("a matrix behind an approval", () => {
     expect(run.run.state).to.equal("failed");
   });
 
-  it("withdraws the question only with its last cell", () => {
+  it("keeps its approval pending when one of two cells is cancelled", () => {
     const run = atJob(cells(2));
     run.tellJob(0, { type: "cancel", reason: "cancelled" });
     expect(stateOf(run, JOB)!.state).to.equal("pending");
@@ -394,24 +400,24 @@ describe("a matrix behind an approval", () => {
   });
 
   describe("whose cells are made when it begins", () => {
-    const late = (value: string) => {
+    const deferredMatrix = (value: string) => {
       const text = `\${{ fromJSON('${value}') }}`;
       const spread = { axes: [["n", text]], include: [], exclude: [] } as const;
       return atJob([{ baseName: "cell", cells: spread, approval: approvalOf() }]);
     };
 
-    it("makes them when it is approved", () => {
-      const run = late("[1, 2]");
+    it("makes its cells when it is approved", () => {
+      const run = deferredMatrix("[1, 2]");
       expect(run.job(0).state).to.equal("waiting");
       expect(run.jobs()).to.have.length(1);
       vote(run, JOB, "approve", "ann");
       expect(run.job(0).state).to.equal("spread");
       expect(run.jobs().map(({ state }) => state)).to.deep.equal(["spread", "queued", "queued"]);
-      expect(told(run.effects), "the cells ask no more").to.deep.equal(["requested pending", "approved approved"]);
+      expect(eventsIn(run.effects), "the cells request none").to.deep.equal(["requested pending", "approved approved"]);
     });
 
-    it("makes none when it is rejected", () => {
-      const run = late("[1, 2]");
+    it("makes no cells when it is rejected", () => {
+      const run = deferredMatrix("[1, 2]");
       vote(run, JOB, "reject", "ann");
       expect(run.jobs().map(({ state, reason }) => [state, reason])).to.deep.equal([
         ["cancelled", "approval_rejected"],
@@ -419,8 +425,8 @@ describe("a matrix behind an approval", () => {
       expect(run.run.state).to.equal("failed");
     });
 
-    it("asks nobody when they cannot be made", () => {
-      const run = late('{"no": "list"}');
+    it("requests no approval when its cells cannot be made", () => {
+      const run = deferredMatrix('{"no": "list"}');
       expect(stateOf(run, JOB)).to.equal(undefined);
       expect(run.job(0)).to.include({ state: "failed", reason: "matrix" });
     });

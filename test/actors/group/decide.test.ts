@@ -17,8 +17,8 @@ const member = (run: string, job: number | null = null) => ({ runId: asId<RunId>
 
 class SimulatedGroup {
   state = EMPTY;
-  /** What members were told since the last look: `placed run_1`, `superseded run_1 by run_2`. */
-  told: string[] = [];
+  /** The messages to members since the last `takeSent`: `placed run_1`, `superseded run_1 by run_2`. */
+  sent: string[] = [];
   verdict = "";
 
   enter(run: string, group: Partial<PlannedGroup> = {}, more: { isReservation?: boolean; job?: number } = {}): this {
@@ -35,10 +35,10 @@ class SimulatedGroup {
     return this.tell({ kind: "leave", member: member(run) });
   }
 
-  look(): readonly string[] {
-    const { told } = this;
-    this.told = [];
-    return told;
+  takeSent(): readonly string[] {
+    const { sent } = this;
+    this.sent = [];
+    return sent;
   }
 
   get holders(): readonly string[] {
@@ -56,7 +56,7 @@ class SimulatedGroup {
     if (effect.type === "answer") this.verdict = [effect.verdict.outcome, effect.verdict.by ?? ""].join(" ").trim();
     if (effect.type !== "command" || effect.body.kind === "enter" || !("by" in effect.body)) return;
     const { kind, by } = effect.body;
-    this.told.push(`${kind} ${memberKey(effect.body.member)}${by === null ? "" : ` by ${by}`}`);
+    this.sent.push(`${kind} ${memberKey(effect.body.member)}${by === null ? "" : ` by ${by}`}`);
   }
 }
 
@@ -67,81 +67,81 @@ describe("a group", () => {
     group = new SimulatedGroup();
   });
 
-  it("gives places up to its limit, and the next one to whoever was created first", () => {
+  it("gives places up to its limit, and a free place to the oldest member that waits", () => {
     group.enter("run_1").enter("run_3").enter("run_2");
-    expect(group.look()).to.deep.equal(["placed run_1"]);
-    expect(group.leave("run_1").look()).to.deep.equal(["placed run_2"]);
-    expect(group.leave("run_2").leave("run_3").look()).to.deep.equal(["placed run_3"]);
+    expect(group.takeSent()).to.deep.equal(["placed run_1"]);
+    expect(group.leave("run_1").takeSent()).to.deep.equal(["placed run_2"]);
+    expect(group.leave("run_2").leave("run_3").takeSent()).to.deep.equal(["placed run_3"]);
     expect(group.state).to.include({ state: "idle" });
   });
 
-  it("tells one that asks again the same, and nobody else anything", () => {
-    group.enter("run_1").enter("run_2").look();
+  it("gives a member that asks again the same answer, and sends the others nothing", () => {
+    group.enter("run_1").enter("run_2").takeSent();
     const before = group.state;
-    expect(group.enter("run_1").look()).to.deep.equal(["placed run_1"]);
-    expect(group.enter("run_2").look()).to.deep.equal([]);
-    expect(group.leave("run_9").look()).to.deep.equal([]);
+    expect(group.enter("run_1").takeSent()).to.deep.equal(["placed run_1"]);
+    expect(group.enter("run_2").takeSent()).to.deep.equal([]);
+    expect(group.leave("run_9").takeSent()).to.deep.equal([]);
     expect(group.verdict).to.equal("accepted");
     expect(group.state).to.equal(before);
   });
 
-  it("has the limit of the newest definition, whoever comes first", () => {
+  it("has the limit of the newest definition, in any order of entry", () => {
     group.enter("run_1").enter("run_2").enter("run_3", { definedBy: "rev_3", limit: 2 });
     expect(group.holders).to.deep.equal(["run_1", "run_2"]);
     group.enter("run_4", { definedBy: "rev_2", limit: 9 });
     expect(group.holders).to.have.length(2);
-    // A lower limit ends nobody: places are free again when enough have left.
+    // A lower limit ends no member: places are free again when enough members have left.
     group.enter("run_5", { definedBy: "rev_4", limit: 1 }).leave("run_1");
     expect(group.holders).to.deep.equal(["run_2"]);
   });
 
-  it("ends the oldest for one that does not wait, and gives it the place when that has left", () => {
-    group.enter("run_1").enter("run_2").look();
+  it("ends older members for a newer one with cancelRunning, and places it once they have left", () => {
+    group.enter("run_1").enter("run_2").takeSent();
     group.enter("run_3", { onConflict: "cancelRunning" });
-    expect(group.look()).to.deep.equal(["superseded run_1 by run_3", "superseded run_2 by run_3"]);
+    expect(group.takeSent()).to.deep.equal(["superseded run_1 by run_3", "superseded run_2 by run_3"]);
     expect(group.holders, "while it ends it has its place").to.deep.equal(["run_1"]);
-    expect(group.leave("run_2").look()).to.deep.equal([]);
-    expect(group.leave("run_1").look()).to.deep.equal(["placed run_3"]);
+    expect(group.leave("run_2").takeSent()).to.deep.equal([]);
+    expect(group.leave("run_1").takeSent()).to.deep.equal(["placed run_3"]);
   });
 
-  it("ends no newer one for an older one that comes late", () => {
-    group.enter("run_2", { onConflict: "cancelRunning" }).look();
+  it("ends no newer member for an older one that enters later", () => {
+    group.enter("run_2", { onConflict: "cancelRunning" }).takeSent();
     group.enter("run_1", { onConflict: "cancelRunning" });
-    expect(group.look()).to.deep.equal(["superseded run_1 by run_2"]);
+    expect(group.takeSent()).to.deep.equal(["superseded run_1 by run_2"]);
     expect(group.holders).to.deep.equal(["run_2"]);
   });
 
-  it("refuses what does not wait for a place, and names who has it", () => {
+  it("refuses a member with reject when it is full, and names the run that has the place", () => {
     group.enter("run_1", { onConflict: "reject" }).enter("run_2", { onConflict: "reject" });
     expect(group.verdict).to.equal("refused run_1");
-    expect(group.look()).to.deep.equal(["placed run_1", "placeRefused run_2 by run_1"]);
+    expect(group.takeSent()).to.deep.equal(["placed run_1", "placeRefused run_2 by run_1"]);
     group.leave("run_1").enter("run_3", { onConflict: "reject" });
-    expect(group.look()).to.deep.equal(["placed run_3"]);
+    expect(group.takeSent()).to.deep.equal(["placed run_3"]);
   });
 
-  it("answers a trigger that reserves a place, and tells its run when that is there", () => {
+  it("answers a trigger that reserves a place, and tells the run once the run asks for it", () => {
     group.enter("run_1", { onConflict: "reject" }, { isReservation: true });
-    expect(group.look(), "there is no run yet").to.deep.equal([]);
+    expect(group.takeSent(), "there is no run yet").to.deep.equal([]);
     expect(group.verdict).to.equal("accepted");
     group.enter("run_2", { onConflict: "reject" }, { isReservation: true });
     expect(group.verdict).to.equal("refused run_1");
-    expect(group.look()).to.deep.equal([]);
-    expect(group.enter("run_1", { onConflict: "reject" }).look()).to.deep.equal(["placed run_1"]);
+    expect(group.takeSent()).to.deep.equal([]);
+    expect(group.enter("run_1", { onConflict: "reject" }).takeSent()).to.deep.equal(["placed run_1"]);
   });
 
-  it("refuses more than may wait", () => {
+  it("refuses a member when the most members wait that may", () => {
     const key = (n: number) => `run_${String(n).padStart(6, "0")}`;
     const seat = { onConflict: "queue", enteredAt: 0, supersededBy: null } as const;
     const seats = Array.from({ length: MAX_WAITING + 1 }, (_, n) => ({ ...seat, key: key(n), held: n === 0 }));
     group.state = { ...EMPTY, state: "busy", limit: 1, definedBy: "rev_1", seats };
     group.enter("run_x");
     expect(group.verdict).to.equal(`refused ${key(0)}`);
-    expect(group.look()).to.deep.equal([`placeRefused run_x by ${key(0)}`]);
+    expect(group.takeSent()).to.deep.equal([`placeRefused run_x by ${key(0)}`]);
     group.leave(key(1)).enter("run_x");
     expect(group.verdict).to.equal("accepted");
   });
 
-  it("knows runs, jobs and cells by keys that sort as they were created", () => {
+  it("identifies runs, jobs and cells by keys that sort by their creation", () => {
     const members = [
       member("run_1"),
       member("run_1", 2),
@@ -155,7 +155,7 @@ describe("a group", () => {
     expect(keys.map(memberOf)).to.deep.equal(members);
   });
 
-  it("takes for a name what is one line of text", () => {
+  it("accepts a text of 1 to 200 characters, or a number, as its name", () => {
     expect([" deploy ", 7, "", "  ", null, "x".repeat(201), {}].map(groupNameOf)).to.deep.equal([
       "deploy",
       "7",
@@ -180,12 +180,12 @@ describe("a group", () => {
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         const simulated = new SimulatedGroup();
         const told = new Map<string, Set<string>>();
-        for (const each of steps) {
+        for (const action of steps) {
           const held = simulated.holders.length;
-          if (each.do === "enter") simulated.enter(each.run, each);
-          else simulated.leave(each.run);
-          if (each.do === "leave") told.delete(each.run);
-          for (const line of simulated.look()) {
+          if (action.do === "enter") simulated.enter(action.run, action);
+          else simulated.leave(action.run);
+          if (action.do === "leave") told.delete(action.run);
+          for (const line of simulated.takeSent()) {
             const [kind, key] = line.split(" ") as [string, string];
             told.set(key, (told.get(key) ?? new Set()).add(kind));
           }
@@ -193,7 +193,7 @@ describe("a group", () => {
           expect(simulated.holders.length, "never more than the limit begin").to.be.at.most(Math.max(limit, held));
           expect(state === "idle").to.equal(seats.length === 0);
           for (const seat of seats) {
-            expect(told.get(seat.key)?.has("placed") ?? false, "a place is held exactly when it was told").to.equal(
+            expect(told.get(seat.key)?.has("placed") ?? false, "a member has a place when it was told so").to.equal(
               seat.held,
             );
             expect(told.get(seat.key)?.has("superseded") ?? false).to.equal(seat.supersededBy !== null);
@@ -201,10 +201,10 @@ describe("a group", () => {
           const waiting = seats.filter((seat) => !seat.held && seat.supersededBy === null);
           if (waiting.length > 0) expect(simulated.holders.length, "no place is left free").to.be.at.least(limit);
         }
-        // Whoever is told to end, or has its place, ends by and by.
+        // Every member that has a place, or was told to end, ends later.
         for (let rounds = 0; simulated.state.seats.length > 0 && rounds < 100; rounds++) {
           const leaving = simulated.state.seats.find((seat) => seat.held || seat.supersededBy !== null);
-          expect(leaving, "somebody can always go on").to.not.equal(undefined);
+          expect(leaving, "one member can always work").to.not.equal(undefined);
           simulated.leave(leaving!.key);
         }
         expect(simulated.state.state).to.equal("idle");

@@ -9,7 +9,7 @@ import { AGENT, jobIdOf, OTHER_AGENT, SimulatedRun, typesOf } from "../../suppor
 const LOST = { type: "agentLost", agentId: AGENT, bootId: "boot-1", reason: "its lease ran out" } as const;
 
 describe("a job", () => {
-  it("dispatches nothing while paused between two steps, also when the claim is repeated", () => {
+  it("dispatches no step while paused between two steps, also when its claim is repeated", () => {
     const run = new SimulatedRun(planOf([[{ steps: 2 }]])).start();
     run.claim(0);
     run.command("pause");
@@ -18,7 +18,7 @@ describe("a job", () => {
     expect(run.step(0, 1).state).to.equal("pending");
   });
 
-  it("runs out of time once, also when its timer comes twice", () => {
+  it("times out once, also when its timer fires twice", () => {
     const run = new SimulatedRun(planOf([[{ timeoutMs: 1_000 }]])).start();
     run.claim(0);
     const { generation } = run.job(0).timeoutTimer!;
@@ -29,7 +29,7 @@ describe("a job", () => {
     expect(run.undecided).to.deep.equal([]);
   });
 
-  it("answers whoever asks for its end: accepted also when it is ending, refused with its status when it cannot be", () => {
+  it("accepts a user's cancel also while it is ending, and refuses one that cannot apply", () => {
     const run = new SimulatedRun(planOf([[{ steps: 2 }], [{}]])).start();
     const ask = (job: number, stepRunId?: StepRunId) => {
       const asked = { commandId: asId<CommandId>("cmd_1"), operator: "ann", reason: "slow" };
@@ -48,7 +48,7 @@ describe("a job", () => {
     expect(run.step(0, 0).state).to.equal("cancelling");
     expect(ask(0, run.stepId(0, 0)), "again").to.deep.equal([{ outcome: "accepted", status: "running" }]);
     expect(ask(0), "the job").to.deep.equal([{ outcome: "accepted", status: "running" }]);
-    // It had ended before it heard of it; its job was to end all the same.
+    // The step had ended before the cancel reached it; its job ends as cancelled all the same.
     run.report(0, 0, "succeeded");
     expect(run.job(0)).to.include({ state: "cancelled", reason: "cancelled" });
     expect(ask(0, run.stepId(0, 0))).to.deep.equal(refused("success"));
@@ -57,26 +57,26 @@ describe("a job", () => {
     expect(run.undecided).to.deep.equal([]);
   });
 
-  it("tells of the wish that it end when it comes, and why: its end may take a while", () => {
+  it("publishes a user's cancel and its reason at once, since its end may take a while", () => {
     const run = new SimulatedRun(planOf([[{ steps: 2 }]])).start();
     run.claim(0);
     const asked = { type: "cancelJob", commandId: asId<CommandId>("cmd_1"), operator: "ann", reason: "slow" } as const;
     const published = () =>
       run.tellJob(0, asked).flatMap((effect) => (effect.type === "publish" ? [effect.event] : []));
-    const [told, ...others] = published();
-    expect(told).to.include({ object: "job", lifecycle: "stopping", status: "running" });
-    expect(told!.data).to.include({ reason: "slow" });
+    const [stopping, ...others] = published();
+    expect(stopping).to.include({ object: "job", lifecycle: "stopping", status: "running" });
+    expect(stopping!.data).to.include({ reason: "slow" });
     expect(others).to.deep.equal([]);
     expect(published(), "again").to.deep.equal([]);
   });
 
-  it("is offered when its stage opens and nothing is needed", () => {
+  it("is offered when its stage opens and it needs no other job", () => {
     const run = new SimulatedRun(planOf([[{}]])).start();
     expect(run.job(0).state).to.equal("queued");
     expect(typesOf(run.effects)).to.include("offer");
   });
 
-  it("waits for all its needs, and begins once the last one has succeeded", () => {
+  it("is queued once the last job that it needs has succeeded", () => {
     const run = new SimulatedRun(planOf([[{}, {}, { needs: [0, 1] }]])).start();
     run.runJob(0);
     expect(run.job(2)).to.deep.include({ state: "pending", openNeeds: [1] });
@@ -84,7 +84,7 @@ describe("a job", () => {
     expect(run.job(2).state).to.equal("queued");
   });
 
-  it("ends cancelled with the cause when a need has failed, and its steps are skipped", () => {
+  it("is cancelled, and its steps are skipped, when a job that it needs has failed", () => {
     const run = new SimulatedRun(planOf([[{}, { needs: [0], steps: 2 }, { needs: [1] }]])).start();
     run.claim(0);
     run.report(0, 0, "failed");
@@ -94,7 +94,7 @@ describe("a job", () => {
     expect(run.run.state).to.equal("failed");
   });
 
-  it("lets dependents of a failed job run when it may fail, and the run is partial", () => {
+  it("with continueOnError lets its dependents run after it has failed, and the run is partial", () => {
     const run = new SimulatedRun(planOf([[{ continueOnError: true }, { needs: [0] }]])).start();
     run.claim(0);
     run.report(0, 0, "failed");
@@ -113,7 +113,7 @@ describe("a job", () => {
     expect(dispatch).to.have.nested.property("order.agentId", AGENT);
   });
 
-  it("skips the steps behind a failed one, and goes on behind one that may fail", () => {
+  it("skips the steps behind a failed one, unless that one has continueOnError", () => {
     const strict = new SimulatedRun(planOf([[{ steps: 3 }]])).start();
     strict.claim(0);
     strict.report(0, 0, "failed");
@@ -126,7 +126,7 @@ describe("a job", () => {
     expect(tolerant.run.state).to.equal("success");
   });
 
-  it("is granted once: a second claim is refused, the same one again is answered again", () => {
+  it("is granted once: it refuses another claim, and answers the granted one again", () => {
     const run = new SimulatedRun(planOf([[{}]])).start();
     expect(typesOf(run.claim(0))).to.include.members(["withdraw", "dispatch"]);
     expect(typesOf(run.claim(0, 1, OTHER_AGENT, "other"))).to.deep.equal(["withdraw", "refuseClaim"]);
@@ -134,7 +134,7 @@ describe("a job", () => {
     expect(run.job(0).grant).to.include({ agentId: AGENT, token: 1 });
   });
 
-  it("takes a higher token for each attempt", () => {
+  it("gets a higher token with each attempt", () => {
     const run = new SimulatedRun(planOf([[{}]])).start();
     run.claim(0);
     run.tellJob(0, LOST);
@@ -142,7 +142,7 @@ describe("a job", () => {
     expect(run.job(0, 2).grant).to.include({ agentId: OTHER_AGENT, token: 2 });
   });
 
-  it("whose agent is lost begins anew as another job run that names the one before", () => {
+  it("whose agent is lost makes another attempt that names the one before", () => {
     const run = new SimulatedRun(planOf([[{ steps: 2 }]])).start();
     run.claim(0);
     run.report(0, 0, "succeeded");
@@ -157,7 +157,7 @@ describe("a job", () => {
     expect(run.run.state).to.equal("success");
   });
 
-  it("of which a step could not be started begins anew, unless it is not retried for that", () => {
+  it("whose step could not be started makes another attempt, when its retry rules say so", () => {
     const retried = new SimulatedRun(planOf([[{ steps: 2 }]])).start();
     retried.claim(0);
     retried.report(0, 0, "succeeded");
@@ -175,7 +175,7 @@ describe("a job", () => {
     expect(only.run.state).to.equal("failed");
   });
 
-  it("has its places in quotas from its grant to its end, and tells a lost Redis of them again", () => {
+  it("has its places in quotas from its grant to its end, also after a loss of Redis", () => {
     const run = new SimulatedRun(planOf([[{ steps: 2 }]])).start();
     const quotas = ["project:default", "label:pool=gpu"];
     const ofQuotas = (effects: readonly OwedEffect[]) =>
@@ -192,17 +192,17 @@ describe("a job", () => {
     expect(ofQuotas(run.report(0, 1, "succeeded", { jobAttempt: 2 }))).to.deep.equal(places("vacate", 2));
   });
 
-  it("tells why nobody takes it, once for each reason, until it is taken", () => {
+  it("publishes why no agent takes it, once for each reason, until an agent does", () => {
     const run = new SimulatedRun(planOf([[{}]])).start();
     const wait = (reason: AgentWait["reason"], clause = "", text = "") =>
       run.tellJob(0, { type: "waits", reason, clause, text });
-    const [told, ...more] = wait("no_agent_online", "", "no agent is online");
+    const [waiting, ...more] = wait("no_agent_online", "", "no agent is online");
     expect(more).to.deep.equal([]);
-    expect(told)
+    expect(waiting)
       .to.have.property("event")
       .that.deep.includes({ object: "job", lifecycle: "waiting", status: "queued" });
-    expect(told).to.have.nested.property("event.data.waitingFor", "no_agent_online");
-    expect(told).to.have.nested.property("event.data.text", "no agent is online");
+    expect(waiting).to.have.nested.property("event.data.waitingFor", "no_agent_online");
+    expect(waiting).to.have.nested.property("event.data.text", "no agent is online");
     expect(wait("no_agent_online")).to.deep.equal([]);
     expect(wait("no_agent_matches", "os=linux")).to.have.length(1);
     expect(wait("no_agent_matches", "os=linux", "on more agents")).to.deep.equal([]);
@@ -210,14 +210,14 @@ describe("a job", () => {
     run.command("pause");
     expect(wait("all_busy"), "the pause is reason enough").to.deep.equal([]);
     run.command("resume");
-    expect(wait("no_agent_matches", "gpu Exists"), "it waits anew").to.have.length(1);
+    expect(wait("no_agent_matches", "gpu Exists"), "it waits again").to.have.length(1);
     run.claim(0);
     expect(wait("all_busy")).to.deep.equal([]);
     expect(run.job(0)).to.include({ state: "running", waits: null });
     expect(run.undecided).to.deep.equal([]);
   });
 
-  it("fails for good when its attempts are used up", () => {
+  it("fails when its attempts are used up", () => {
     const run = new SimulatedRun(planOf([[{ retry: retryOf(2) }]])).start();
     for (const attempt of [1, 2]) {
       run.claim(0, attempt);
@@ -227,7 +227,7 @@ describe("a job", () => {
     expect(run.run).to.include({ state: "failed", failedJobs: 1 });
   });
 
-  it("does not care about the loss of an agent, or of a boot, that does not hold it", () => {
+  it("ignores the loss of an agent, or of a boot, that does not hold it", () => {
     const run = new SimulatedRun(planOf([[{}]])).start();
     run.claim(0);
     run.tellJob(0, { ...LOST, agentId: OTHER_AGENT });
@@ -252,7 +252,7 @@ describe("a job", () => {
     expect(run.job(0).state).to.equal("running");
   });
 
-  it("that runs out of time has its step ended and fails with that cause", () => {
+  it("that times out ends its step and fails with the reason timeout", () => {
     const run = new SimulatedRun(planOf([[{ timeoutMs: 1_000, steps: 2 }]])).start();
     run.claim(0);
     run.report(0, 0, "started");
@@ -269,7 +269,7 @@ describe("a job", () => {
     expect(run.run.state).to.equal("failed");
   });
 
-  it("stands still while the run is paused: off the board, its queue timeout kept", () => {
+  it("leaves the board while the run is paused, and its queue timeout stands still", () => {
     const run = new SimulatedRun(planOf([[{ queueTimeoutMs: 1_000 }]])).start();
     run.now += 400;
     expect(typesOf(run.command("pause"))).to.include("withdraw");
@@ -280,7 +280,7 @@ describe("a job", () => {
     expect(run.job(0)).to.deep.nested.include({ queuedAt: run.now, "queueTimer.dueAt": run.now + 600 });
   });
 
-  it("dispatches no next step while paused, and goes on where it was when resumed", () => {
+  it("dispatches no next step while paused, and dispatches it when resumed", () => {
     const run = new SimulatedRun(planOf([[{ steps: 2 }]])).start();
     run.claim(0);
     run.command("pause");
@@ -291,7 +291,7 @@ describe("a job", () => {
     expect(run.run.state).to.equal("success");
   });
 
-  it("paused between two steps ends at once by a stop, and begins anew when its agent is lost", () => {
+  it("paused between two steps ends at once by a stop, and is retried when its agent is lost", () => {
     const between = (): SimulatedRun => {
       const run = new SimulatedRun(planOf([[{ steps: 2 }]])).start();
       run.claim(0);

@@ -48,7 +48,7 @@ describe("the kernel", () => {
   let kernel: Kernel;
   let presence: Map<AgentId, { bootId: string; beat: string }>;
   let presenceReadable: boolean;
-  /** Saves in order, as the store got them. */
+  /** The saves that the store received, in order. */
   let saves: AggregateSave<RootId>[];
 
   beforeEach(async () => {
@@ -94,7 +94,7 @@ describe("the kernel", () => {
     return runId;
   }
 
-  /** As an edge stores it: the first turn is taken, and what it owes is not performed yet. */
+  /** Stores a run as an edge does: its first turn is taken, and its owed effects are not performed yet. */
   async function triggerBegun(plan: RunPlan): Promise<RunId> {
     const runId = newId("run");
     const now = Date.now();
@@ -105,12 +105,12 @@ describe("the kernel", () => {
   }
 
   const ring = (rootId: RunId): Promise<void> => kernel.receive(SHARD, [{ rootId, to: null, message: null }]);
-  const claimLetter = (rootId: RunId, index = 0, requestId = "r1") => ({
+  const claimOf = (rootId: RunId, index = 0, requestId = "r1") => ({
     rootId,
     to: { kind: "job", id: jobRunId(rootId, index, 1) },
     message: { type: "claimRequested", agentId: AGENT, bootId: "boot-1", requestId },
   });
-  const reportLetter = (rootId: RunId, phase: string, index = 0) => ({
+  const reportOf = (rootId: RunId, phase: string, index = 0) => ({
     rootId,
     to: { kind: "step", id: stepRunId(rootId, jobRunId(rootId, index, 1), 0, 1) },
     message: { type: "reported", agentId: AGENT, token: 1, phase, exitCode: 0, reason: "", lastLine: 0, durationMs: 1 },
@@ -139,34 +139,35 @@ describe("the kernel", () => {
     return id;
   }
 
-  it("leaves to the creator of a run what its first turn owes, and performs it a while later", async () => {
+  it("leaves the effects of a run's first turn to its creator, and performs them after the grace", async () => {
     await kernel.stop();
     kernel = newKernel({ ...FAST, creatorMs: 300, passivateMs: 10_000 });
     await kernel.open(SHARD);
     const runId = await triggerBegun(planOf([[{}, {}]]));
-    await kernel.receive(SHARD, [claimLetter(runId)]);
+    await kernel.receive(SHARD, [claimOf(runId)]);
     expect(ports.notices("dispatch")).to.have.length(1);
     expect(ports.offered).to.deep.equal([]);
     const { owed } = (await stores.aggregates.loadHead(runId))!;
     expect(owed.filter(({ effect }) => effect.type === "offer")).to.have.length(2);
-    // The creator has died: the second job is offered by the owner. The first is known to be taken when it is claimed again.
+    // The creator has died: the owner offers both jobs. A second claim withdraws the offer of the first job, which is
+    // taken.
     await until("the offers", () => ports.offers.has(jobRunId(runId, 1, 1)));
-    await kernel.receive(SHARD, [claimLetter(runId, 0, "in vain")]);
+    await kernel.receive(SHARD, [claimOf(runId, 0, "another claim")]);
     expect([...ports.offers.keys()]).to.deep.equal([jobRunId(runId, 1, 1)]);
     const events = await stores.events.read(runId, 0, 100);
     expect(events.map(({ number }) => number)).to.deep.equal(events.map((_, index) => index + 1));
   });
 
-  it("settles a run that ends before its creator has had its time", async () => {
+  it("settles a run that ends within the grace of its creator", async () => {
     await kernel.open(SHARD);
     const runId = await triggerBegun(planOf([[{}]]));
-    await kernel.receive(SHARD, [claimLetter(runId)]);
-    await kernel.receive(SHARD, [reportLetter(runId, "succeeded")]);
+    await kernel.receive(SHARD, [claimOf(runId)]);
+    await kernel.receive(SHARD, [reportOf(runId, "succeeded")]);
     expect(await stores.aggregates.loadHead(runId)).to.include({ final: true, settled: true });
     expect(ports.offered).to.deep.equal([]);
   });
 
-  it("performs what the first turn of an older run owes before it decides anything", async () => {
+  it("performs the owed effects of an older run's first turn by itself", async () => {
     await kernel.stop();
     kernel = newKernel({ ...FAST, creatorMs: 0 });
     await kernel.open(SHARD);
@@ -174,14 +175,14 @@ describe("the kernel", () => {
     await until("the offer", () => ports.offers.has(jobRunId(runId, 0, 1)));
   });
 
-  it("runs a triggered run to its end, saving before it performs", async () => {
+  it("runs a run to its end, and saves before it performs effects", async () => {
     await kernel.open(SHARD);
     const runId = await trigger();
     await ring(runId);
     expect(ports.offers.size).to.equal(1);
-    await kernel.receive(SHARD, [claimLetter(runId)]);
+    await kernel.receive(SHARD, [claimOf(runId)]);
     expect(ports.notices("dispatch")).to.have.length(1);
-    await kernel.receive(SHARD, [reportLetter(runId, "succeeded")]);
+    await kernel.receive(SHARD, [reportOf(runId, "succeeded")]);
     const head = (await stores.aggregates.loadHead(runId))!;
     expect(head).to.include({ final: true, settled: true, nextDueAt: null });
     expect(head.summary.status).to.equal("success");
@@ -190,19 +191,19 @@ describe("the kernel", () => {
     expect(events.at(-1)).to.include({ object: "pipeline", lifecycle: "completed", status: "success" });
   });
 
-  it("settles a final run that a dead owner left owing, and answers a late report in the same breath", async () => {
+  it("settles a final run that a dead owner left with owed effects, and answers a stale report", async () => {
     await kernel.open(SHARD);
     const runId = await trigger();
     await ring(runId);
-    await kernel.receive(SHARD, [claimLetter(runId)]);
+    await kernel.receive(SHARD, [claimOf(runId)]);
     ports.outage = true;
-    await kernel.receive(SHARD, [reportLetter(runId, "succeeded")]);
+    await kernel.receive(SHARD, [reportOf(runId, "succeeded")]);
     kernel.close(SHARD);
     expect(await stores.aggregates.loadHead(runId)).to.include({ final: true, settled: false });
     ports.outage = false;
     const next = newKernel({ ...FAST, sweepMs: 60_000 });
     await next.open(SHARD);
-    await next.receive(SHARD, [reportLetter(runId, "succeeded")]);
+    await next.receive(SHARD, [reportOf(runId, "succeeded")]);
     expect(await stores.aggregates.loadHead(runId)).to.include({ final: true, settled: true });
     expect(next.counters).to.include({ conflicts: 0, late: 1 });
     expect(ports.notices("acknowledge").length).to.be.above(0);
@@ -215,14 +216,14 @@ describe("the kernel", () => {
     await until("the sweep offers the job", () => ports.offers.size === 1, 2_000);
   });
 
-  it("decides what waits together in one save", async () => {
+  it("decides messages that wait together in one save", async () => {
     await kernel.open(SHARD);
     const runId = await trigger(planOf([[{}, {}, {}, {}]]));
     await ring(runId);
     saves.length = 0;
     await kernel.receive(
       SHARD,
-      [0, 1, 2, 3].map((index) => claimLetter(runId, index, `r${index}`)),
+      [0, 1, 2, 3].map((index) => claimOf(runId, index, `r${index}`)),
     );
     expect(saves).to.have.length(1);
     expect(ports.notices("dispatch")).to.have.length(4);
@@ -242,13 +243,13 @@ describe("the kernel", () => {
         events: [],
       }),
     ).to.equal("saved");
-    await kernel.receive(SHARD, [claimLetter(runId)]);
+    await kernel.receive(SHARD, [claimOf(runId)]);
     expect(kernel.counters.conflicts).to.equal(1);
     expect((await jobOf(runId)).state).to.equal("running");
     expect(ports.notices("dispatch")).to.have.length(1);
   });
 
-  it("parks an aggregate while Redis is away, and performs what is owed when it is back", async () => {
+  it("parks an aggregate while Redis is away, and performs its owed effects afterwards", async () => {
     await kernel.open(SHARD);
     const runId = await trigger();
     ports.outage = true;
@@ -260,7 +261,7 @@ describe("the kernel", () => {
     await until("the offer is made", () => ports.offers.size === 1);
   });
 
-  it("performs what a dead owner saved and did not perform", async () => {
+  it("performs the effects that a dead owner saved and did not perform", async () => {
     const dead = newKernel({ ...FAST, parkMinMs: 60_000, parkMaxMs: 60_000 });
     await dead.open(SHARD);
     const runId = await trigger();
@@ -281,11 +282,11 @@ describe("the kernel", () => {
     await ring(runId);
     const { version } = (await stores.aggregates.loadHead(runId))!;
     kernel.close(SHARD);
-    await kernel.receive(SHARD, [claimLetter(runId)]);
+    await kernel.receive(SHARD, [claimOf(runId)]);
     expect((await stores.aggregates.loadHead(runId))!.version).to.equal(version);
   });
 
-  it("decides stored commands in their order and answers each, even without a doorbell", async () => {
+  it("decides stored commands in their order and answers each, also without a doorbell", async () => {
     await kernel.open(SHARD);
     const runId = await trigger();
     await ring(runId);
@@ -297,13 +298,13 @@ describe("the kernel", () => {
     expect((await runOf(runId)).state).to.equal("cancelled");
   });
 
-  it("drops an idle aggregate from memory with nothing owed, and takes it up again", async () => {
+  it("drops an idle aggregate from memory once it owes nothing, and loads it again for a message", async () => {
     await kernel.open(SHARD);
     const runId = await trigger();
     await ring(runId);
     await until("it is passivated", () => kernel.counters.activations === 0);
     expect((await stores.aggregates.loadHead(runId))!.owed).to.deep.equal([]);
-    await kernel.receive(SHARD, [claimLetter(runId)]);
+    await kernel.receive(SHARD, [claimOf(runId)]);
     expect((await jobOf(runId)).state).to.equal("running");
   });
 
@@ -316,7 +317,7 @@ describe("the kernel", () => {
     expect((await jobOf(runId)).reason).to.equal("queue_timeout");
   });
 
-  it("tells an emptied Redis again of every unsettled aggregate", async () => {
+  it("tells an emptied Redis again about every unsettled aggregate", async () => {
     await kernel.open(SHARD);
     const waiting = await Promise.all(Array.from({ length: 250 }, () => trigger()));
     await until("all are offered", () => ports.offers.size === waiting.length);
@@ -325,21 +326,21 @@ describe("the kernel", () => {
     expect(ports.offers.size).to.equal(waiting.length);
   });
 
-  it("keeps a message that cannot be decided as a dead letter, and the aggregate goes on", async () => {
+  it("stores a message that cannot be decided as a dead letter, and decides the next one", async () => {
     await kernel.open(SHARD);
     const runId = await trigger();
     await ring(runId);
     await kernel.receive(SHARD, [
       { rootId: runId, to: { kind: "job", id: jobRunId(runId, 0, 1) }, message: { type: "stageOpened" } },
-      claimLetter(runId),
+      claimOf(runId),
     ]);
-    const [letter] = await stores.deadLetters.list({ offset: 0, limit: 10, descending: false });
-    expect(letter).to.include({ rootId: runId, shard: SHARD });
-    expect(letter!.reason).to.equal("the input stillBlocked is not valid for a job that is queued");
+    const [deadLetter] = await stores.deadLetters.list({ offset: 0, limit: 10, descending: false });
+    expect(deadLetter).to.include({ rootId: runId, shard: SHARD });
+    expect(deadLetter!.reason).to.equal("the input stillBlocked is not valid for a job that is queued");
     expect((await jobOf(runId)).state).to.equal("running");
   });
 
-  it("takes any garbage in a mailbox without harm", async () => {
+  it("survives any garbage in a mailbox", async () => {
     await kernel.open(SHARD);
     const runId = await trigger();
     await ring(runId);
@@ -359,14 +360,14 @@ describe("the kernel", () => {
       await kernel.open(SHARD);
       const runId = await trigger(base);
       await ring(runId);
-      await kernel.receive(SHARD, [claimLetter(runId)]);
+      await kernel.receive(SHARD, [claimOf(runId)]);
       return runId;
     }
 
     it("makes a new attempt of a job whose agent is silent for longer than its lease", async () => {
       presence.set(AGENT, { bootId: "boot-1", beat: "1" });
       const runId = await running();
-      await until("the job begins anew", async () => (await jobOf(runId)).state === "failed");
+      await until("the first attempt has failed", async () => (await jobOf(runId)).state === "failed");
       expect((await jobOf(runId)).reason).to.equal("agent_lost");
       expect((await jobOf(runId, 0, 2)).state).to.equal("queued");
     });
@@ -375,8 +376,8 @@ describe("the kernel", () => {
       let beat = 0;
       const beating = setInterval(() => presence.set(AGENT, { bootId: "boot-1", beat: String(++beat) }), 15);
       const runId = await running();
-      const looks = 30;
-      await until("time passes", () => beat > looks, 5_000);
+      const beats = 30;
+      await until("time passes", () => beat > beats, 5_000);
       clearInterval(beating);
       expect((await jobOf(runId)).state).to.equal("running");
     });
@@ -388,19 +389,19 @@ describe("the kernel", () => {
       await until("more than the lease passes", () => performance.now() - since > 400);
       expect((await jobOf(runId)).state).to.equal("running");
       presenceReadable = true;
-      await until("the job begins anew", async () => (await jobOf(runId)).state === "failed");
+      await until("the first attempt has failed", async () => (await jobOf(runId)).state === "failed");
     });
 
-    it("watches what was bound before it became the owner", async () => {
+    it("watches agents of jobs that were bound before it became the owner", async () => {
       const runId = await running();
       await kernel.drain(SHARD);
       kernel.close(SHARD);
       await kernel.open(SHARD);
-      await until("the job begins anew", async () => (await jobOf(runId)).state === "failed");
+      await until("the first attempt has failed", async () => (await jobOf(runId)).state === "failed");
     });
   });
 
-  it("drains a shard: everything is saved, nothing is owed", async () => {
+  it("owes nothing and keeps no aggregate in memory after it has drained a shard", async () => {
     await kernel.open(SHARD);
     const runs = await Promise.all(Array.from({ length: 20 }, () => trigger()));
     await Promise.all(runs.map(ring));
@@ -410,17 +411,17 @@ describe("the kernel", () => {
     expect(kernel.counters.activations).to.equal(0);
   });
 
-  it("keeps a step's state through garbage reports of its own agent", async () => {
+  it("keeps the state of a step when its agent sends a report that means nothing", async () => {
     await kernel.open(SHARD);
     const runId = await trigger();
     await ring(runId);
-    await kernel.receive(SHARD, [claimLetter(runId), reportLetter(runId, "nonsense")]);
+    await kernel.receive(SHARD, [claimOf(runId), reportOf(runId, "nonsense")]);
     const step = await stateOf<StepState>(runId, stepRunId(runId, jobRunId(runId, 0, 1), 0, 1));
     expect(step.state).to.equal("queued");
   });
 });
 
-/** Keeps what the store is asked to save; the store itself is the real one. */
+/** Records the saves that the real store receives. */
 function recordSaves(stores: Stores, saves: AggregateSave<RootId>[]): void {
   const save = stores.aggregates.save.bind(stores.aggregates);
   stores.aggregates.save = (change) => {

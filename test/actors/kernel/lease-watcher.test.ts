@@ -5,20 +5,20 @@ import { PLACE_MS } from "../../../src/board/board.ts";
 import { RecordingPorts, silentLog } from "../../support/kernel-ports.ts";
 import { until } from "../../support/until.ts";
 
-describe("the watcher of bound jobs", () => {
+describe("the lease watcher", () => {
   let now: number;
-  let looks: number;
+  let checks: number;
   let lost: string[];
   let losses: number;
   let ports: RecordingPorts;
   let watcher: LeaseWatcher;
 
   beforeEach(() => {
-    [now, looks, lost, losses] = [0, 0, [], 0];
+    [now, checks, lost, losses] = [0, 0, [], 0];
     ports = new RecordingPorts();
     watcher = new LeaseWatcher({
       presence: {
-        read: () => Promise.resolve((looks++, new Map())),
+        read: () => Promise.resolve((checks++, new Map())),
         declareLost: (agentId, bootId) => {
           if (ports.outage) return Promise.reject(new Error("no Redis"));
           lost.push(`${agentId}/${bootId}`);
@@ -42,34 +42,34 @@ describe("the watcher of bound jobs", () => {
   });
   afterEach(() => watcher.stop());
 
-  const someLooks = async () => {
-    const enough = looks + 3;
-    await until("some looks", () => looks >= enough);
+  const someChecks = async () => {
+    const enough = checks + 3;
+    await until("some checks", () => checks >= enough);
   };
   const PLACE = { jobId: "job_1", quotas: ["project:default", "label:pool=gpu"] };
 
-  it("keeps their places in quotas well before those fall vacant", async () => {
-    await someLooks();
+  it("renews the places of bound jobs in quotas well before they expire", async () => {
+    await someChecks();
     expect(ports.occupied).to.deep.equal([PLACE]);
     now += PLACE_MS / 2;
-    await someLooks();
+    await someChecks();
     expect(ports.occupied).to.deep.equal([PLACE, PLACE]);
   });
 
-  it("tries again at each look while Redis is away", async () => {
+  it("tries again with each check while Redis is away", async () => {
     ports.outage = true;
-    await someLooks();
+    await someChecks();
     ports.outage = false;
-    await someLooks();
+    await someChecks();
     expect(ports.occupied).to.deep.equal([PLACE]);
   });
 
-  it("notes once that an agent is lost, as soon as Redis can be reached", async () => {
+  it("declares an agent lost once, as soon as Redis can be reached", async () => {
     const passLease = async () => {
       // Not in one step, which would be a break.
       for (let passed = 0; passed <= 1_030_000; passed += 2) {
         now += 2;
-        await watcher.look();
+        await watcher.check();
       }
     };
     watcher.stop();
@@ -78,15 +78,15 @@ describe("the watcher of bound jobs", () => {
     expect(losses).to.be.above(0);
     expect(lost).to.deep.equal([]);
     ports.outage = false;
-    for (let at = 0; at < 5; at++) await watcher.look();
+    for (let at = 0; at < 5; at++) await watcher.check();
     expect(lost).to.deep.equal(["agt_A/b"]);
   });
 
-  it("lets the places of a job go with its end", async () => {
-    await someLooks();
+  it("renews the places of a job no more once the job has ended", async () => {
+    await someChecks();
     watcher.unwatch("job_1");
     now += PLACE_MS;
-    await someLooks();
+    await someChecks();
     expect(ports.occupied).to.have.length(1);
   });
 });

@@ -6,8 +6,7 @@ import { systemClock } from "../../../src/domain/clock.ts";
 import { jobRunId, newId, type RunId } from "../../../src/domain/ids.ts";
 import { STORED_FORMAT, type StoredFormat } from "../../../src/stores/format/stored-format.ts";
 import type { Stores } from "../../../src/stores/ports/stores.ts";
-import { versionedAggregates } from "../../../src/stores/format/versioned-aggregates.ts";
-import { versionedPlans } from "../../../src/stores/format/versioned-plans.ts";
+import { versionedAggregates, versionedPlans } from "../../../src/stores/format/versioned-stores.ts";
 import { sampleAggregate } from "../../contracts/samples.ts";
 import { RecordingPorts, silentLog } from "../../support/kernel-ports.ts";
 import { NEXT_FORMAT } from "../../support/next-format.ts";
@@ -21,7 +20,7 @@ const NEWER = 250;
 const TIMING = { sweepMs: 20, parkMinMs: 5, parkMaxMs: 20, parkedMax: 5 };
 const PLAN = planOf([[{}]]);
 
-describe("the kernel of an old node among what a newer one has stored", () => {
+describe("the kernel of an old node, in a shard with aggregates of a newer version", () => {
   let raw: Stores;
   let close: () => Promise<void>;
   let ports: RecordingPorts;
@@ -99,14 +98,14 @@ describe("the kernel of an old node among what a newer one has stored", () => {
   });
   const isOffered = (runId: RunId) => ports.offers.has(jobRunId(runId, 0, 1));
 
-  it("goes on with the rest of its shard, looks at each once, and leaves them to a newer node", async () => {
+  it("serves the others, tries each newer one once, and leaves them to a newer node", async () => {
     const newer: RunId[] = [];
     for (let at = 0; at < NEWER; at++) newer.push(await trigger(NEXT_FORMAT));
     const readable = await trigger(STORED_FORMAT);
     const old = kernelOf(STORED_FORMAT);
     await old.open(SHARD);
 
-    // Without an envelope: the run stands behind all the others in the list of what is due.
+    // No envelope comes: the sweep finds the run behind all the others in the list of due timers.
     await until("the readable run begins", () => isOffered(readable));
     expect(old.counters).to.include({ unreadable: NEWER, parked: 0, faults: 0 });
     await old.receive(SHARD, newer.slice(0, 20).map(claim));
@@ -120,6 +119,6 @@ describe("the kernel of an old node among what a newer one has stored", () => {
     old.close(SHARD);
     expect(old.counters).to.include({ unreadable: 0, activations: 0 });
     await kernelOf(NEXT_FORMAT).open(SHARD);
-    await until("the newer node takes them up", () => newer.every(isOffered));
+    await until("the newer node offers their jobs", () => newer.every(isOffered));
   });
 });

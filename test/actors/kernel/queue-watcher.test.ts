@@ -15,7 +15,7 @@ const PLAN = planOf([[{}]]);
 const LINUX: AgentSelector = { matchLabels: [["os", "linux"]], matchExpressions: [] };
 const LONG_MS = 5_000;
 
-describe("the watcher of queued jobs", () => {
+describe("the queue watcher", () => {
   let now: number;
   let ports: RecordingPorts;
   let online: PresenceRecord[] | null;
@@ -67,10 +67,10 @@ describe("the watcher of queued jobs", () => {
     return runId;
   }
 
-  async function look(count = 1): Promise<void> {
+  async function check(count = 1): Promise<void> {
     for (let at = 0; at < count; at++) {
       now += 2_000;
-      await watcher.look();
+      await watcher.check();
     }
   }
 
@@ -84,86 +84,86 @@ describe("the watcher of queued jobs", () => {
   });
   const reasons = () => told.map(({ wait }) => wait.reason);
 
-  it("tells a job why nobody takes it once it has waited for long", async () => {
+  it("tells a job that has waited long why no agent takes it", async () => {
     const runId = await queue(0);
-    await look(2);
+    await check(2);
     expect(told).to.deep.equal([]);
-    await look();
+    await check();
     expect(told).to.deep.equal([
       { runId, wait: { reason: "no_agent_online", clause: "", text: "no agent is online" } },
     ]);
   });
 
-  it("tells only what was so at two looks, and nothing while an agent could take it", async () => {
+  it("tells only a reason that two checks have found, and none while an agent could take the job", async () => {
     await queue(0);
     online = [agent({ os: "linux" })];
-    await look(5);
+    await check(5);
     online = [agent({ os: "mac" })];
-    await look();
+    await check();
     expect(told).to.deep.equal([]);
-    await look();
+    await check();
     expect(told.map(({ wait }) => [wait.reason, wait.clause])).to.deep.equal([["no_agent_matches", "os=linux"]]);
   });
 
-  it("tells nothing again, and leaves a paused job alone", async () => {
+  it("tells no reason twice, and none to a paused job", async () => {
     const waits = { reason: "all_busy", clause: "" } as const;
     await queue(0, { state: { waits } });
     await queue(0, { state: { paused: true } });
     online = [agent({ os: "linux" }, 1)];
-    await look(6);
+    await check(6);
     expect(told).to.deep.equal([]);
   });
 
-  it("takes no outage for the absence of all agents", async () => {
+  it("does not take an outage of presence for the absence of all agents", async () => {
     await queue(0);
     online = [agent({ os: "linux" })];
-    await look(3);
+    await check(3);
     online = null;
-    await look(3);
+    await check(3);
     online = [];
-    await look(14);
+    await check(14);
     expect(told).to.deep.equal([]);
-    await look(3);
+    await check(3);
     expect(reasons()).to.include("no_agent_online");
   });
 
-  it("tells nothing of agents when Redis was emptied, until they have been heard anew", async () => {
+  it("tells no reason after Redis was emptied, until agents have had time for a beat", async () => {
     await queue(0);
-    await look();
-    watcher.presenceLost();
-    await look(14);
+    await check();
+    watcher.forgetPresence();
+    await check(14);
     expect(told).to.deep.equal([]);
-    await look(3);
+    await check(3);
     expect(reasons()).to.include("no_agent_online");
   });
 
-  it("tells a bounded number of runs at a look, and comes to all shards and jobs by and by", async () => {
+  it("tells a bounded number of runs with each check, and reaches all shards and jobs", async () => {
     const all = new Set<RunId>();
     for (let at = 0; at < 250; at++) all.add(await queue(at % 3));
-    await look(3);
+    await check(3);
     const seen = new Set(told.map(({ runId }) => runId));
     expect(seen.size).to.equal(100);
-    for (let looks = 0; looks < 4; looks++) {
+    for (let checks = 0; checks < 4; checks++) {
       for (const { runId, wait } of told.splice(0)) {
         for (const jobs of queued.values()) {
-          const job = jobs.find((each) => each.runId === runId);
+          const job = jobs.find((candidate) => candidate.runId === runId);
           if (job !== undefined) Object.assign(job.actor.state as object, { waits: wait });
         }
       }
-      await look();
+      await check();
       for (const { runId } of told) seen.add(runId);
     }
     expect(seen).to.deep.equal(all);
   });
 
-  it("goes on behind the page that it has looked at", async () => {
+  it("continues behind the page that its last check has read", async () => {
     for (let at = 0; at < 1_100; at++) {
       await queue(at % 2, { state: { waits: { reason: "no_agent_online", clause: "" } } });
     }
-    await look(3);
+    await check(3);
     const last = await queue(1);
     (queued.get(1)!.at(-1)!.actor.state as { queuedAt: number }).queuedAt = 0;
-    await look(3);
+    await check(3);
     expect(new Set(told.map(({ runId }) => runId))).to.deep.equal(new Set([last]));
   });
 });

@@ -11,8 +11,8 @@ import { until } from "../../support/until.ts";
 
 const PLAN = planOf([[{}]]);
 
-describe("whoever is told of saved turns", () => {
-  it("hears of each change once, although what follows from it is performed again by the next owner", async () => {
+describe("the hook for saved turns", () => {
+  it("is called once for each change, although the next owner performs its effects again", async () => {
     const { stores, close } = await openTestSqlite();
     const ports = new RecordingPorts();
     const heard: string[] = [];
@@ -48,7 +48,7 @@ describe("whoever is told of saved turns", () => {
 
       ports.outage = true;
       await kernels[0]!.open(shard);
-      await until("the begin of the run is saved", () => heard.length > 0);
+      await until("the start of the run is saved", () => heard.length > 0);
       await until("it waits for Redis", () => kernels[0]!.counters.parked === 1);
       await kernels[0]!.stop();
       ports.outage = false;
@@ -60,8 +60,8 @@ describe("whoever is told of saved turns", () => {
       expect(heard).to.deep.equal(begun);
 
       const claim = { type: "claimRequested", agentId: newId("agt"), bootId: "boot", requestId: "r" };
-      const letter = { rootId, to: { kind: "job", id: jobId }, message: claim };
-      await kernels[1]!.receive(shard, [letter, letter]);
+      const message = { rootId, to: { kind: "job", id: jobId }, message: claim };
+      await kernels[1]!.receive(shard, [message, message]);
       await until("the grant is dispatched", () => ports.notices("dispatch").length > 0);
       expect(heard).to.deep.equal([...begun, "job: queued to running", "step: pending to queued"]);
     } finally {

@@ -5,7 +5,7 @@ import { AGENT, SimulatedRun } from "../../support/simulated-run.ts";
 
 const LINUX = { matchLabels: [["os", "linux"]] as const, matchExpressions: [] };
 
-describe("what a run waits for of which no job is at work", () => {
+describe("what a run without a bound job waits for", () => {
   const waits = (run: SimulatedRun) =>
     waitsOf(
       run.run,
@@ -20,7 +20,7 @@ describe("what a run waits for of which no job is at work", () => {
     expect(waits(run)).to.deep.equal({ reason: "agent", selector: run.plan.jobs[1]!.selector });
   });
 
-  it("is the delay of a job that begins anew", () => {
+  it("is the delay before the next attempt of a job", () => {
     const run = new SimulatedRun(planOf([[{ retry: retryOf(2, 1_000) }]])).start();
     run.claim(0);
     expect(waits(run)).to.equal(null);
@@ -28,7 +28,7 @@ describe("what a run waits for of which no job is at work", () => {
     expect(waits(run)).to.deep.equal({ reason: "retry" });
   });
 
-  it("is nothing of its own before it begins and while it is paused", () => {
+  it("is nothing before the run begins and while it is paused", () => {
     const run = new SimulatedRun(planOf([[{}]]));
     expect(waits(run)).to.equal(null);
     run.start();

@@ -18,7 +18,7 @@ describe("a run", () => {
     expect(run.run.state).to.equal("success");
   });
 
-  it("lets the jobs of a stage end, then closes the later stages when a required one failed", () => {
+  it("lets the other jobs of a stage end after a failure, and then runs no later stage", () => {
     const run = new SimulatedRun(planOf([[{}, {}], [{}], [{}]])).start();
     run.claim(0);
     run.report(0, 0, "failed");
@@ -29,7 +29,7 @@ describe("a run", () => {
     expect(run.run).to.include({ state: "failed", failedJobs: 1 });
   });
 
-  it("passes over a stage whose jobs have all ended before it opened", () => {
+  it("skips a stage whose jobs had all ended before it opened", () => {
     const run = new SimulatedRun(planOf([[{}], [{}], [{}]])).start();
     run.tellJob(1, { type: "cancel", reason: "cancelled" });
     run.runJob(0);
@@ -39,7 +39,7 @@ describe("a run", () => {
     other.tellJob(1, { type: "cancel", reason: "cancelled" });
     other.runJob(0);
     expect(other.run).to.include({ remaining: 1, remainingInStage: 1 });
-    expect(other.job(2).state, "what failed beside it does not stop it").to.equal("queued");
+    expect(other.job(2).state, "a failure in its own stage does not stop it").to.equal("queued");
   });
 
   it("is cancelled by a stop only when every step has ended", () => {
@@ -55,7 +55,7 @@ describe("a run", () => {
     expect(verdicts(run)).to.deep.equal([{ outcome: "accepted", status: "running" }]);
   });
 
-  it("stopped before it began is cancelled without a step", () => {
+  it("that is stopped before it begins is cancelled without a step", () => {
     const run = new SimulatedRun(planOf([[{}]]));
     run.command("stop");
     expect(run.run.state).to.equal("cancelled");
@@ -64,13 +64,13 @@ describe("a run", () => {
     expect(run.undecided).to.deep.equal([]);
   });
 
-  it("refuses a stop once it is final, with the status that it has", () => {
+  it("refuses a stop once it is final, and names its status", () => {
     const run = new SimulatedRun(planOf([[{}]])).start().runJob(0);
     run.command("stop");
     expect(verdicts(run)).to.deep.equal([{ outcome: "refused", status: "success" }]);
   });
 
-  it("can be paused only while it runs and resumed only while it is paused", () => {
+  it("can be paused only while it runs, and resumed only while it is paused", () => {
     const run = new SimulatedRun(planOf([[{}]]));
     run.command("pause");
     run.start();
@@ -87,7 +87,7 @@ describe("a run", () => {
     ]);
   });
 
-  it("keeps the jobs of a stage that opens while it is paused off the board", () => {
+  it("offers no job of a stage that opens while it is paused", () => {
     const run = new SimulatedRun(planOf([[{}], [{}]])).start();
     run.claim(0);
     run.command("pause");
@@ -98,7 +98,7 @@ describe("a run", () => {
     expect(run.run.state).to.equal("success");
   });
 
-  it("that runs out of time fails with that cause, and a stop during that makes it cancelled", () => {
+  it("that times out fails with that reason, and is cancelled when it is stopped before it ends", () => {
     const ended = new SimulatedRun(planOf([[{}]], 5_000)).start();
     ended.claim(0);
     ended.tellRun({ type: "timer", timer: "timeout", generation: 1 });

@@ -9,7 +9,7 @@ const FAILED = { kind: "failed" } as const;
 const stepOf = (run: SimulatedRun, job: number, step: number, jobAttempt = 1) =>
   ({ kind: "step", stepRunId: run.stepId(job, step, jobAttempt) }) as const;
 
-/** Jobs end as the word at their position says; what does not begin has none. */
+/** A run whose jobs end as the word at their position says; a job that does not begin has an empty word. */
 function ended(stages: readonly (readonly JobSketch[])[], ...words: readonly ("ok" | "bad" | "")[]): SimulatedRun {
   const run = new SimulatedRun(planOf(stages)).start();
   words.forEach((word, index) => {
@@ -43,7 +43,7 @@ describe("a rerun", () => {
       expect(shownAttempt(third.step(1, 0))).to.equal(3);
     });
 
-    it("runs what the plan has now, whatever it had before", () => {
+    it("runs the jobs of the new plan, whatever jobs the run had", () => {
       const first = ended([[{ name: "v1" }, { name: "same" }]], "ok", "ok");
       const second = new SimulatedRun(planOf([[{ name: "same" }, { name: "v2", steps: 2 }]]), {
         of: first,
@@ -63,34 +63,34 @@ describe("a rerun", () => {
     });
   });
 
-  describe("of what failed", () => {
+  describe("of the failed jobs", () => {
     const cases: readonly {
       readonly name: string;
       readonly stages: readonly (readonly JobSketch[])[];
       readonly words: readonly ("ok" | "bad" | "")[];
       readonly reused: readonly number[];
     }[] = [
-      { name: "a failed job alone", stages: [[{}, {}]], words: ["ok", "bad"], reused: [0] },
+      { name: "only a failed job without dependents", stages: [[{}, {}]], words: ["ok", "bad"], reused: [0] },
       {
-        name: "what needed it, and what needed that",
+        name: "a failed job, the jobs that need it, and their dependents",
         stages: [[{}, { needs: [0] }, { needs: [1] }, {}]],
         words: ["bad", "", "", "ok"],
         reused: [3],
       },
       {
-        name: "what ran since it failed",
+        name: "a failed job, and a job that ran because of the failure",
         stages: [[{}, { needs: [0], when: when("failure()") }, {}]],
         words: ["bad", "ok", "ok"],
         reused: [2],
       },
       {
-        name: "all of the later stages, and none of the earlier ones",
+        name: "all jobs of later stages, and none of earlier ones",
         stages: [[{}], [{}, {}], [{ when: when("always()") }, {}]],
         words: ["ok", "ok", "bad", "ok"],
         reused: [0, 1],
       },
       {
-        name: "a tolerated failure, with what ran after it",
+        name: "a job whose failure was tolerated, with the jobs after it",
         stages: [[{ continueOnError: true }, {}], [{}]],
         words: ["bad", "ok", "ok"],
         reused: [1],
@@ -118,14 +118,13 @@ describe("a rerun", () => {
       expect(second.runJob(1).run.state).to.equal("success");
       expect(() => again(named("shell", "shell"), named("lint", "checkout"))).to.throw("plan_differs");
       expect(() => again(named("shell", "shell"), named("checkout"))).to.throw("plan_differs");
-
     });
 
-    it("has nothing to do where all succeeded", () => {
+    it("is refused when all jobs have succeeded", () => {
       expect(() => ended([[{}]], "ok").again(FAILED)).to.throw("nothing_failed");
     });
 
-    it("runs what a stop had cancelled", () => {
+    it("runs the jobs that a stop had cancelled", () => {
       const first = new SimulatedRun(planOf([[{}, {}], [{}]])).start().runJob(0);
       first.command("stop");
       expect(first.run.state).to.equal("cancelled");
@@ -154,7 +153,7 @@ describe("a rerun", () => {
       expect([shownAttempt(third.job(0)), shownAttempt(third.job(1))]).to.deep.equal([2, 3]);
     });
 
-    it("goes over to the first stage in which something is run again", () => {
+    it("begins with the first stage that has a job to run", () => {
       const first = ended([[{}], [{}], [{}]], "ok", "ok", "bad");
       const second = first.again(FAILED).start();
       expect(second.run).to.include({ stage: 2, remaining: 1, remainingInStage: 1 });
@@ -163,7 +162,7 @@ describe("a rerun", () => {
       expect(second.effects[0]).to.have.nested.property("event.data.retryOf", first.runId);
     });
 
-    it("gives its jobs the outputs of those that are reused", () => {
+    it("gives its jobs the outputs of reused jobs", () => {
       const reads = when("jobs.job-0.outputs.word == 'go' && jobs.job-0.result == 'success'");
       const first = new SimulatedRun(
         planOf([[{ steps: [{ id: "s" }], outputs: [["word", "${{ steps.s.outputs.w }}"]] }], [{ when: reads }]]),
@@ -178,7 +177,7 @@ describe("a rerun", () => {
       expect(second.run.state).to.equal("running");
     });
 
-    it("reuses a matrix whose cells were made late as a whole, or makes them anew", () => {
+    it("reuses a matrix with deferred cells as a whole, or makes all of its cells again", () => {
       const cells = { axes: [["v", [1, 2]] as const], include: [], exclude: [] };
       const first = new SimulatedRun(planOf([[{ cells, name: "m", baseName: "m" }, {}], [{ cells }]])).start();
       const runCells = (run: SimulatedRun, index: number, phase: "succeeded" | "failed") => {
@@ -217,7 +216,7 @@ describe("a rerun", () => {
   describe("from a step", () => {
     const three = [{ id: "a" }, { id: "b" }, { id: "c" }];
 
-    it("begins the job there, and does not run the steps before it", () => {
+    it("begins the job with that step, and does not run the steps before it", () => {
       const first = new SimulatedRun(planOf([[{ steps: three }], [{}]])).start();
       first.claim(0);
       first.report(0, 0, "succeeded");
@@ -238,7 +237,7 @@ describe("a rerun", () => {
       expect(second.run.state).to.equal("success");
     });
 
-    it("begins there again when the agent is lost", () => {
+    it("begins with that step again when the agent is lost", () => {
       const first = new SimulatedRun(planOf([[{ steps: three }]])).start().runJob(0);
       const second = first.again(stepOf(first, 0, 2)).start();
       second.claim(0);
@@ -251,7 +250,7 @@ describe("a rerun", () => {
       expect(second.run.state).to.equal("success");
     });
 
-    it("knows how the steps before it ended", () => {
+    it("takes the results of the steps before it from the earlier run", () => {
       const steps = [{ id: "a" }, { id: "b", when: when("always() && steps.a.result == 'failed'") }];
       const first = new SimulatedRun(planOf([[{ steps }]])).start();
       first.claim(0);
@@ -263,7 +262,7 @@ describe("a rerun", () => {
       expect(second.job(0)).to.include({ state: "failed", reason: "step_failed" });
     });
 
-    it("leaves every other job as it ended, a failed one too, unless it comes after", () => {
+    it("reuses every other job, also a failed one, unless it depends on the step's job", () => {
       const first = ended([[{}, {}, { needs: [0] }], [{}]], "ok", "bad", "ok");
       const second = first.again(stepOf(first, 0, 0)).start();
       expect(reusedIn(second)).to.deep.equal([false, true, false, false]);
@@ -280,7 +279,7 @@ describe("a rerun", () => {
       expect(() => first.again(stepOf(first, 0, 1))).to.throw("never_ran");
     });
 
-    it("takes the step of any attempt for the newest one", () => {
+    it("uses the newest attempt of the step, whichever attempt is named", () => {
       const first = new SimulatedRun(planOf([[{ steps: 2 }]])).start();
       first.claim(0);
       first.tellJob(0, { type: "agentLost", agentId: AGENT, bootId: "boot-1", reason: "" });
@@ -289,7 +288,7 @@ describe("a rerun", () => {
       expect(second.job(0)).to.include({ retryOf: first.job(0, 2).jobId, stepIndex: 0 });
     });
 
-    it("lets the cells of a matrix begin that there is room for, and is not ended by one that failed before", () => {
+    it("begins as many cells as maxParallel allows, also when another cell had failed before", () => {
       const cell = { baseName: "m", failFast: true, maxParallel: 1 };
       const first = new SimulatedRun(planOf([[cell, cell, cell]])).start().runJob(0);
       first.claim(1);
@@ -307,7 +306,7 @@ describe("a rerun", () => {
     });
   });
 
-  it("counts the attempts of a step on over the run before", () => {
+  it("continues to count the attempts of a step from the run before", () => {
     const retry = { attempts: 2, on: ["failed"], exitCodes: [], delayMs: 0, backoff: 1, maxDelayMs: 0 } as const;
     const first = new SimulatedRun(planOf([[{ steps: [{ retry }] }]])).start();
     const newest = (run: SimulatedRun) => run.steps().at(-1)!;
@@ -329,7 +328,7 @@ describe("a rerun", () => {
     expect(second.run.state).to.equal("failed");
   });
 
-  it("leaves alone what was reused, whatever its run is told", () => {
+  it("never changes a reused job, whatever commands its run gets", () => {
     const first = ended([[{}, {}], [{}]], "ok", "bad");
     const second = first.again(FAILED).start();
     const before = second.job(0);

@@ -18,7 +18,7 @@ describe("a step", () => {
     expect(dispatch).to.have.nested.property("order.requestId", "claim-0-1");
   });
 
-  it("takes its start from the first report and keeps it when the report is repeated", () => {
+  it("takes its start from the first report, and keeps it when the report is repeated", () => {
     const run = granted();
     run.report(0, 0, "started");
     const startedAt = run.step(0, 0).startedAt;
@@ -27,7 +27,7 @@ describe("a step", () => {
     expect(run.step(0, 0)).to.include({ state: "running", startedAt });
   });
 
-  it("starts once, also when the report of it is repeated after the request to end", () => {
+  it("starts once, also when its start is reported again after the request to end", () => {
     const run = granted();
     run.report(0, 0, "started");
     run.command("stop");
@@ -37,14 +37,14 @@ describe("a step", () => {
     expect(run.events().filter((event) => event === "step.started")).to.have.length(1);
   });
 
-  it("started before the report of it came, by the agent's own count", () => {
+  it("started as long before the report as the agent has counted", () => {
     const run = granted();
     run.now += 100;
     run.report(0, 0, "started", { durationMs: 20 });
     expect(run.step(0, 0)).to.include({ state: "running", startedAt: run.now - 20 });
   });
 
-  it("takes a final report in queued as start and end, by the agent's own duration", () => {
+  it("takes a final report in queued as its start and end, with the agent's duration", () => {
     const run = granted();
     run.now += 100;
     run.report(0, 0, "succeeded", { durationMs: 40 });
@@ -60,10 +60,10 @@ describe("a step", () => {
     expect(run.step(0, 0)).to.equal(before);
   });
 
-  it("refuses reports of another token or another agent without a change", () => {
+  it("refuses reports with another token or from another agent, and does not change", () => {
     const run = granted();
-    for (const stray of [{ token: 99 }, { agentId: OTHER_AGENT }]) {
-      expect(typesOf(run.report(0, 0, "succeeded", stray))).to.deep.equal(["refuse"]);
+    for (const stale of [{ token: 99 }, { agentId: OTHER_AGENT }]) {
+      expect(typesOf(run.report(0, 0, "succeeded", stale))).to.deep.equal(["refuse"]);
       expect(run.step(0, 0).state).to.equal("queued");
     }
   });
@@ -74,14 +74,14 @@ describe("a step", () => {
     expect(run.step(0, 1).state).to.equal("pending");
   });
 
-  it("is dispatched again while queued when the claim is repeated, and not once it has started", () => {
+  it("is dispatched again when the claim is repeated, unless it has started", () => {
     const run = granted();
     expect(typesOf(run.claim(0))).to.deep.equal(["dispatch"]);
     run.report(0, 0, "started");
     expect(typesOf(run.claim(0))).to.deep.equal([]);
   });
 
-  it("that succeeds while it is being cancelled has succeeded", () => {
+  it("that succeeds while it is being cancelled ends as succeeded", () => {
     const run = granted();
     run.report(0, 0, "started");
     run.command("stop");
@@ -91,7 +91,7 @@ describe("a step", () => {
     expect(run.run.state).to.equal("cancelled");
   });
 
-  it("reported lost by its agent fails with that cause, and is cancelled when it was to end anyway", () => {
+  it("that its agent reports as lost fails, or is cancelled when it was being cancelled", () => {
     const lost = granted();
     lost.report(0, 0, "lost");
     expect(lost.step(0, 0)).to.include({ state: "failed", reason: "agent_lost" });
@@ -101,7 +101,7 @@ describe("a step", () => {
     expect(stopped.step(0, 0).state).to.equal("cancelled");
   });
 
-  it("that its agent could not start has failed without having begun", () => {
+  it("that its agent could not start fails without having started", () => {
     const refused = granted();
     refused.report(0, 0, "notStarted", { reason: "no space left", durationMs: 0 });
     expect(refused.step(0, 0)).to.include({
@@ -122,7 +122,7 @@ describe("a step", () => {
     expect(run.step(0, 0)).to.include({ state: "failed", exitCode: 7, reason: "exit code 7", lastLine: 12 });
   });
 
-  it("meets an impossible message with a dead letter and no change", () => {
+  it("does not change by an impossible message, which cannot be decided", () => {
     const run = granted();
     const before = run.step(0, 0);
     run.tellStep(0, 0, { type: "skip", reason: "" });

@@ -1,4 +1,4 @@
-/** Which files of a workspace are kept, and which never are. */
+/** Which files of a workspace an artifact keeps, and which it never keeps. */
 import { createHash } from "node:crypto";
 import { execFileSync } from "node:child_process";
 import {
@@ -21,7 +21,7 @@ import { findFiles, piecesOf } from "../../../src/agent/builtins/artifact/artifa
 import { readPatterns } from "../../../src/agent/builtins/patterns.ts";
 import { PIECE_BYTES } from "../../../src/domain/artifacts.ts";
 
-describe("the files that an artifact is made of", () => {
+describe("the files of an artifact", () => {
   let outside: string;
   let workspace: string;
   const never = new AbortController().signal;
@@ -53,7 +53,7 @@ describe("the files that an artifact is made of", () => {
     return Buffer.concat(pieces);
   };
 
-  it("are those that the patterns match, each once and in the order of their paths", async () => {
+  it("are those that match the patterns, each once, sorted by path", async () => {
     await write("b/1.xml", "b/c/2.xml", "b/c/3.txt", "a.log", "z.log", "b c/[x].txt");
     expect(await found("b/**/*.xml")).to.deep.equal(["b/1.xml", "b/c/2.xml"]);
     expect(await found("*.log", "a.*")).to.deep.equal(["a.log", "z.log"]);
@@ -65,14 +65,14 @@ describe("the files that an artifact is made of", () => {
     expect(await found("nothing/**", "none", "a.log/x")).to.deep.equal([]);
   });
 
-  it("have dots at the beginning of a name only where the pattern has", async () => {
+  it("have names that begin with a dot only if the pattern does", async () => {
     await write(".env", ".git/config", "src/.cache/x", "src/a");
     expect(await found("**")).to.deep.equal(["src/a"]);
     expect(await found("src")).to.deep.equal(["src/a"]);
     expect(await found(".git", ".env", "src/.*/*")).to.deep.equal([".env", ".git/config", "src/.cache/x"]);
   });
 
-  it("have their size, checksum and whether they can be run", async () => {
+  it("have their size, their checksum and whether they are executable", async () => {
     await write("run.sh", "empty");
     await writeFile(join(workspace, "empty"), "");
     await chmod(join(workspace, "run.sh"), 0o755);
@@ -83,7 +83,7 @@ describe("the files that an artifact is made of", () => {
     expect(empty).to.include({ sizeBytes: 0, executable: false });
   });
 
-  it("never lie outside the workspace: a link that leads out is refused where a pattern matches it, and else passed over", async () => {
+  it("are never outside of the workspace: a matching link that leads out is refused", async () => {
     await write("dist/a");
     await symlink(join(outside, "secret"), join(workspace, "dist", "passwd"));
     await symlink("../..", join(workspace, "dist", "up"));
@@ -94,14 +94,14 @@ describe("the files that an artifact is made of", () => {
     expect(await refusal("away/*")).to.include('"away" leads out of the workspace');
     expect(await found("dist/a", "*/a")).to.deep.equal(["dist/a"]);
     expect(await found("dist", "!dist/passwd", "!dist/up")).to.deep.equal(["dist/a"]);
-    // What is refused when a definition is validated does not get out either.
+    // Patterns that the validation of a definition refuses do not lead out either.
     for (const path of ["../secret", "dist/../../secret"]) {
       expect(await refusal(path)).to.include('"../secret" leads out of the workspace');
     }
     expect(await found("{..,dist}/secret")).to.deep.equal([]);
   });
 
-  it("may be links to files within it; links to folders, and to nothing, are not followed", async () => {
+  it("may be links to files of the workspace, but not links to folders or to nothing", async () => {
     await write("v1/lib.so", "v1/deep/x");
     await symlink("lib.so", join(workspace, "v1", "lib.so.1"));
     await symlink("v1", join(workspace, "current"));
@@ -115,7 +115,7 @@ describe("the files that an artifact is made of", () => {
     expect(link!.sha256).to.equal(target!.sha256);
   });
 
-  it("are regular files: nobody waits for a pipe", async () => {
+  it("are regular files only, and the search does not wait for a pipe", async () => {
     await write("a");
     execFileSync("mkfifo", [join(workspace, "pipe")]);
     expect(await found("**", "pipe")).to.deep.equal(["a"]);
@@ -129,7 +129,7 @@ describe("the files that an artifact is made of", () => {
     expect(await refusal("**")).to.include("cannot be kept under its name");
   });
 
-  it("are read piece by piece from any piece on", async () => {
+  it("are read in pieces, starting at any piece", async () => {
     await writeFile(join(workspace, "a"), Buffer.alloc(PIECE_BYTES + 100, "a"));
     await write("b", "e");
     await writeFile(join(workspace, "c"), "");
@@ -143,7 +143,7 @@ describe("the files that an artifact is made of", () => {
     expect(await contentOf(files, all.length)).to.have.length(0);
   });
 
-  it("are not sent when they have changed since their checksum was made", async () => {
+  it("are not sent when they have changed since their checksum was computed", async () => {
     const changes: readonly ((path: string) => Promise<unknown>)[] = [
       (path) => appendFile(path, "more"),
       (path) => writeFile(path, "other content"),
@@ -164,14 +164,14 @@ describe("the files that an artifact is made of", () => {
     }
   });
 
-  it("are no longer looked for once nobody wants them", async () => {
+  it("are no longer searched after an abort", async () => {
     await write("a");
     const aborted = AbortSignal.abort(new Error("cancelled"));
     const error = await findFiles(workspace, ["**"], aborted).catch((caught: unknown) => caught);
     expect(error).to.have.property("message", "cancelled");
   });
 
-  it("are chosen in an artifact by the same patterns", () => {
+  it("are selected from an artifact by the same patterns", () => {
     const { matches } = readPatterns(["dist/**", "!**/*.map"]);
     expect(["dist/a.js", "dist/b/a.map", "other"].filter(matches)).to.deep.equal(["dist/a.js"]);
   });

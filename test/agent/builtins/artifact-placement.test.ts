@@ -1,4 +1,4 @@
-/** Where the files of an artifact are put, and where they never are. */
+/** Where the files of an artifact are written, and where they never are. */
 import { createHash } from "node:crypto";
 import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -46,7 +46,7 @@ describe("the placement of an artifact", () => {
     );
   const text = (path: string) => readFile(join(workspace, path), "utf8");
 
-  it("puts each file under its path, whatever pieces their content comes in", async () => {
+  it("writes each file to its path, in whatever pieces the content arrives", async () => {
     for (const pieceBytes of [1, 3, 4, 100]) {
       await place("in/to", { first: "", "a/b": "1234", empty: "", "a/c": "56789", last: "" }, pieceBytes);
       expect(await text("in/to/a/b")).to.equal("1234");
@@ -57,7 +57,7 @@ describe("the placement of an artifact", () => {
     }
   });
 
-  it("keeps whether a file can be run", async () => {
+  it("keeps whether a file is executable", async () => {
     const placement = new ArtifactPlacement(workspace, "", [fileOf("run", "x", true), fileOf("read", "x")]);
     await placement.write(Buffer.from("xx"));
     expect((await stat(join(workspace, "run"))).mode & 0o777).to.equal(0o755);
@@ -74,7 +74,7 @@ describe("the placement of an artifact", () => {
     expect(await readFile(join(outside, "secret"), "utf8")).to.equal("untouched");
   });
 
-  it("goes through no link to a folder, wherever it leads", async () => {
+  it("follows no link to a folder, wherever it leads", async () => {
     await symlink(outside, join(workspace, "out"));
     await mkdir(join(workspace, "real"));
     await symlink("real", join(workspace, "inside"));
@@ -94,7 +94,7 @@ describe("the placement of an artifact", () => {
     expect(await readdir(outside)).to.have.members(["secret", "work"]);
   });
 
-  it("leaves nothing of a file that is not whole, or not what it should be", async () => {
+  it("leaves no part of a file that is incomplete or has another checksum", async () => {
     await writeFile(join(workspace, "kept"), "old");
     const placement = new ArtifactPlacement(workspace, "", [fileOf("kept", "1234")]);
     await placement.write(Buffer.from("12"));
@@ -103,13 +103,13 @@ describe("the placement of an artifact", () => {
     expect(await text("kept")).to.equal("old");
     const other = new ArtifactPlacement(workspace, "", [fileOf("kept", "1234")]);
     const error = await other.write(Buffer.from("1235")).catch((caught: unknown) => caught);
-    expect(String(error)).to.include('the file "kept" does not have its checksum');
+    expect(String(error)).to.include('the file "kept" does not match its checksum');
     await other.dispose();
     expect(await text("kept")).to.equal("old");
     expect(await readdir(workspace)).to.deep.equal(["kept"]);
   });
 
-  it("says so where a folder stands in the place of a file, or a file in that of a folder", async () => {
+  it("reports a folder in the place of a file, and a file in the place of a folder", async () => {
     await mkdir(join(workspace, "taken/folder"), { recursive: true });
     await writeFile(join(workspace, "file"), "");
     expect(await refusal("", { taken: "x" })).to.include('the file "taken" cannot be put into the workspace (EISDIR)');

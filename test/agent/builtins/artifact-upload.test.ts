@@ -1,4 +1,4 @@
-/** What a step declares is kept before its end is told, by a real agent; the plane is played by the test. */
+/** A real agent keeps the declared artifacts of a step before it reports the end. The test plays the gateway. */
 import { type ServerDuplexStream, status } from "@grpc/grpc-js";
 import { expect } from "chai";
 import { IfMissing } from "../../../proto/generated/agent/v1/agent.ts";
@@ -18,7 +18,7 @@ describe("the artifacts of a step on an agent", () => {
   });
   afterEach(() => bench.end());
 
-  /** Answers as a plane does that has `storedBytes` already; collects what it is sent. */
+  /** Answers as a gateway that has `storedBytes` already, and collects what the agent sends. */
   const takes =
     (pieces: Buffer[], storedBytes = 0) =>
     (stream: Push) => {
@@ -37,7 +37,7 @@ describe("the artifacts of a step on an agent", () => {
       });
     };
 
-  it("are with the plane before it hears of the end, and a line of the log says so", async () => {
+  it("are stored before the end is reported, and a line of the log says so", async () => {
     const pieces: Buffer[] = [];
     let reportsAtCommit = -1;
     bench.gateway.onPushArtifact = (stream) => {
@@ -59,7 +59,7 @@ describe("the artifacts of a step on an agent", () => {
     ]);
   });
 
-  it("are sent again when the plane cannot take them now, from where it says on", async () => {
+  it("are sent again after a failure, starting at the offset that the gateway reports", async () => {
     const pieces: Buffer[] = [];
     let tries = 0;
     bench.gateway.onPushArtifact = (stream) => {
@@ -72,7 +72,7 @@ describe("the artifacts of a step on an agent", () => {
     expect(Buffer.concat(pieces).toString()).to.equal("aa");
   });
 
-  it("fail a step that had succeeded when the plane refuses them, and no other", async () => {
+  it("fail only a successful step when the gateway refuses them", async () => {
     bench.gateway.onPushArtifact = (stream) =>
       void stream.emit("error", { code: status.FAILED_PRECONDITION, details: "it is too late" });
     bench.gateway.dispatch({ script: "echo content > out", ...KEEP });
@@ -85,7 +85,7 @@ describe("the artifacts of a step on an agent", () => {
     expect(await bench.gateway.endOf("step_2")).to.include({ phase: "STEP_PHASE_FAILED", reason: "exit code 4" });
   });
 
-  it("are not kept of a step that was cancelled or out of time", async () => {
+  it("are not kept of a cancelled or timed-out step", async () => {
     let pushes = 0;
     bench.gateway.onPushArtifact = (stream) => {
       pushes++;
@@ -96,7 +96,7 @@ describe("the artifacts of a step on an agent", () => {
     expect(pushes).to.equal(0);
   });
 
-  it("are let go when the step is cancelled while they are sent", async () => {
+  it("are no longer sent when the step is cancelled", async () => {
     let open: Push | undefined;
     let isGone = false;
     bench.gateway.onPushArtifact = (stream) => {
@@ -108,7 +108,7 @@ describe("the artifacts of a step on an agent", () => {
     const { token } = bench.gateway.dispatch({ script: "echo content > out", ...KEEP });
     await until("the upload", () => open);
     const value = { jobId: "job_1", stepRunId: "step_1", token, graceMs: 10_000n, reason: "stopped by ann" };
-    bench.gateway.order({ $case: "revoke", value });
+    bench.gateway.send({ $case: "revoke", value });
     expect(await bench.gateway.endOf()).to.include({
       phase: "STEP_PHASE_CANCELLED",
       reason: "stopped by ann",
@@ -117,7 +117,7 @@ describe("the artifacts of a step on an agent", () => {
     await until("the end of the upload", () => isGone);
   });
 
-  it("are let go when the lease runs out while they are sent: the step is lost", async () => {
+  it("are no longer sent when the lease runs out, and the step is lost", async () => {
     let open: Push | undefined;
     bench.gateway.onPushArtifact = (stream) => {
       open = stream;

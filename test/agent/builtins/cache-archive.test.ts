@@ -1,4 +1,4 @@
-/** What a cache keeps of a workspace and brings back into another, and what it never does. */
+/** What a cache keeps of a workspace and restores into another, and what it never writes. */
 import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
 import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, readlink, rm, symlink, writeFile } from "node:fs/promises";
@@ -35,7 +35,7 @@ describe("the archive of a cache", () => {
   };
   const packed = (...paths: string[]) => packCache(from, patternsOf(...paths), archive, signal);
   const unpacked = (...paths: string[]) => unpackCache(archive, to, patternsOf(...paths), signal);
-  /** All that is no folder. */
+  /** All entries that are not folders. */
   const pathsIn = async (folder: string): Promise<readonly string[]> => {
     const found = await readdir(folder, { recursive: true, withFileTypes: true });
     return found
@@ -49,7 +49,7 @@ describe("the archive of a cache", () => {
       (error: Error) => error.message,
     );
   const modeOf = async (path: string) => ((await lstat(path)).mode & 0o777).toString(8);
-  /** An archive that no agent makes. */
+  /** Makes an archive that an agent would not make. */
   const forge = async (
     ...entries: readonly (Partial<Header> & { name: string; content?: string })[]
   ): Promise<void> => {
@@ -59,7 +59,7 @@ describe("the archive of a cache", () => {
     await pipeline(tar as AsyncIterable<Uint8Array>, createGzip(), createWriteStream(archive));
   };
 
-  it("brings files, empty folders and links back as they were, hidden ones too", async () => {
+  it("restores files, empty folders and links unchanged, including hidden ones", async () => {
     await put({
       "node_modules/.bin/x": "#!/bin/sh\necho ran",
       "node_modules/.package-lock.json": "{}",
@@ -104,14 +104,14 @@ describe("the archive of a cache", () => {
     }
   });
 
-  it("holds what the patterns say and nothing else", async () => {
+  it("holds only what the patterns match", async () => {
     await put({ "p/a/dist/x": "1", "p/b/dist/y": "2", "p/b/src/z": "3", "q/x": "4", "p/a/dist/log.txt": "5" });
     expect((await packed("p/*/dist", "p/a", "!**/*.txt", "none")).count).to.equal(2);
     await unpacked("p/*/dist", "p/a", "!**/*.txt", "none");
     expect(await pathsIn(to)).to.deep.equal(["p/a/dist/x", "p/b/dist/y"]);
   });
 
-  it("holds nothing where there is nothing, and nothing behind a link", async () => {
+  it("is empty without matches, and holds nothing behind a link", async () => {
     await put({ "real/x": "1" });
     await symlink("real", join(from, "alias"));
     expect((await packed("none", "alias/x")).count).to.equal(0);
@@ -130,13 +130,13 @@ describe("the archive of a cache", () => {
     }
   });
 
-  it("is given up on when the signal says so", async () => {
+  it("is no longer made after an abort", async () => {
     await put({ "d/x": "x" });
     const told = await failure(packCache(from, patternsOf("d"), archive, AbortSignal.abort(new Error("no longer"))));
     expect(told).not.to.equal("it went well");
   });
 
-  it("replaces what stands there, a link itself and never what it names", async () => {
+  it("replaces existing files, and a link itself, never its target", async () => {
     await put({ "d/x": "new" });
     await packed("d");
     await mkdir(join(to, "d"));
@@ -146,7 +146,7 @@ describe("the archive of a cache", () => {
     expect(await readFile(join(outside, "secret"), "utf8")).to.equal("untouched");
   });
 
-  it("is not written through a folder that is a link, nor over a folder", async () => {
+  it("is not written through a link to a folder, nor over a folder", async () => {
     await put({ "d/x": "new" });
     await packed("d");
     await mkdir(join(outside, "elsewhere"));
@@ -158,13 +158,13 @@ describe("the archive of a cache", () => {
     expect(await failure(unpacked("d"))).to.equal('"d/x" is a folder of the workspace');
   });
 
-  it("puts nothing that was not wanted, leads out, or is neither file, folder nor link", async () => {
+  it("writes nothing that was not requested, leads out, or is another kind of entry", async () => {
     for (const [entry, told] of [
-      [{ name: "../secret", content: "x" }, "none of the paths"],
-      [{ name: "/etc/x", content: "x" }, "none of the paths"],
-      [{ name: "d/../../secret", content: "x" }, "none of the paths"],
-      [{ name: "d/./x", content: "x" }, "none of the paths"],
-      [{ name: "e/x", content: "x" }, "none of the paths"],
+      [{ name: "../secret", content: "x" }, "not one of the paths"],
+      [{ name: "/etc/x", content: "x" }, "not one of the paths"],
+      [{ name: "d/../../secret", content: "x" }, "not one of the paths"],
+      [{ name: "d/./x", content: "x" }, "not one of the paths"],
+      [{ name: "e/x", content: "x" }, "not one of the paths"],
       [{ name: "d/x", type: "symlink", linkname: "../../secret" }, "leads out of the workspace"],
       [{ name: "d/x", type: "symlink", linkname: "/etc/passwd" }, "leads out of the workspace"],
       [{ name: "d/x", type: "link", linkname: "d/y" }, "is a link"],
@@ -177,15 +177,15 @@ describe("the archive of a cache", () => {
     expect(await readFile(join(outside, "secret"), "utf8")).to.equal("untouched");
   });
 
-  it("says what is wrong first when more than one thing is, and lets nothing run on", async () => {
+  it("reports its first problem, and leaves nothing running", async () => {
     await mkdir(join(to, "d/x"), { recursive: true });
     await forge({ name: "d/x", content: "x" }, { name: "d/y", content: "y" }, { name: "e", content: "e" });
-    expect(await failure(unpacked("d"))).to.equal('"e" is none of the paths that are wanted');
+    expect(await failure(unpacked("d"))).to.equal('"e" is not one of the paths that the step asked for');
     expect(await pathsIn(to), "what came before is whole").to.deep.equal(["d/y"]);
     expect(await readFile(join(to, "d/y"), "utf8")).to.equal("y");
   });
 
-  it("brings many files back, of whatever size", async () => {
+  it("restores many files of any size", async () => {
     const files: Record<string, string> = { "d/large": "l".repeat(3_000_000) };
     for (let n = 0; n < 100; n++) files[`d/${n % 7}/${n}`] = "s".repeat(n);
     await put(files);
@@ -202,7 +202,7 @@ describe("the archive of a cache", () => {
     expect(await pathsIn(to)).to.deep.equal(["d/l"]);
   });
 
-  it("says so when it is none, or is cut off", async () => {
+  it("is refused when it is not an archive, or is cut off", async () => {
     await writeFile(archive, "no archive");
     expect(await failure(unpacked("d"))).to.include("it is no gzipped tar");
     await put({ "d/x": "x".repeat(100_000) });
@@ -214,7 +214,7 @@ describe("the archive of a cache", () => {
 });
 
 describe("the paths of a cache", () => {
-  it("are within the workspace", () => {
+  it("are in the workspace", () => {
     for (const path of ["../x", "a/../../x", "/etc", "~/.npm", "!../x", "a\\b"]) {
       expect(() => patternsOf("fine", path), path).to.throw(`${JSON.stringify(path)} is not within the workspace`);
     }
@@ -222,7 +222,7 @@ describe("the paths of a cache", () => {
     expect(patternsOf("a", ".").starts).to.deep.equal([""]);
   });
 
-  it("may be led to by links that go up first and only then down", () => {
+  it("may be targets of links that go up first and then down", () => {
     for (const [path, target] of [
       ["a/b", "../c"],
       ["a/b", "c/d"],

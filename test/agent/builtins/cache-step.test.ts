@@ -1,4 +1,4 @@
-/** The builtin `cache` on a real agent: what it brings back, what it keeps and when; the plane is played by the test. */
+/** The builtin `cache` on a real agent: what it restores, what it keeps and when. The test plays the gateway. */
 import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -65,7 +65,7 @@ describe("a cache step on an agent", () => {
       stream.write({ message: { $case: "storedBytes", value: BigInt(stored) } });
     });
   };
-  /** An entry as an agent has made it. */
+  /** An entry as an agent makes it. */
   const archiveOf = async (files: Record<string, string>, ...paths: string[]): Promise<Buffer> => {
     const folder = await mkdtemp(join(tmpdir(), "millrace-entry-"));
     try {
@@ -85,7 +85,7 @@ describe("a cache step on an agent", () => {
     sha256: createHash("sha256").update(content).digest("hex"),
     ageMs: 65_000n,
   });
-  /** Plays a plane that has this entry, and sends at most `most` bytes of it a call. */
+  /** Plays a gateway that has this entry, and sends at most `most` bytes of it in each call. */
   const has = (key: string, content: Buffer, most = Infinity) => {
     bench.gateway.onPullCache = (stream) =>
       answering(
@@ -113,12 +113,13 @@ describe("a cache step on an agent", () => {
     expect(end.phase, end.reason).to.equal("STEP_PHASE_SUCCEEDED");
     return end;
   };
-  const release = (succeeded: boolean) => bench.gateway.order({ $case: "release", value: { jobId: "job_1", succeeded } });
+  const release = (succeeded: boolean) =>
+    bench.gateway.send({ $case: "release", value: { jobId: "job_1", succeeded } });
   const workspaces = () => readdir(join(bench.dataDir, "work"));
   const logOf = async (lines: number, stepRunId = "step_1") =>
     (await bench.gateway.logOf(BigInt(lines), stepRunId)).map(({ content }) => content);
 
-  it("misses, and has its paths kept when the job has succeeded, before the workspace goes", async () => {
+  it("keeps its paths after a miss when the job has succeeded, before the workspace is removed", async () => {
     cache({ restoreKeys: ["npm-"] });
     const end = await bench.gateway.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_SUCCEEDED", reason: "", lastLine: 1n });
@@ -142,7 +143,7 @@ describe("a cache step on an agent", () => {
     );
   });
 
-  it("brings back the entry of its key, over a break, and keeps nothing then", async () => {
+  it("restores the entry of its key, even over a broken call, and then keeps nothing", async () => {
     const noise = Array.from({ length: 200_000 }, (_, n) => createHash("md5").update(String(n)).digest("hex")).join("");
     const content = await archiveOf({ deps: noise }, "deps");
     expect(content.length).to.be.greaterThan(PIECE * 3);
@@ -162,7 +163,7 @@ describe("a cache step on an agent", () => {
     expect(begun).to.deep.equal([]);
   });
 
-  it("brings back another entry in its place, and has its own kept", async () => {
+  it("restores another entry by a restore key, and keeps its own", async () => {
     has("npm-0", await archiveOf({ deps: "old" }, "deps"));
     cache({ restoreKeys: ["npm-"] });
     const end = await bench.gateway.endOf();
@@ -172,7 +173,7 @@ describe("a cache step on an agent", () => {
     expect((await logOf(2))[1]).to.include('the cache "npm-1" is kept');
   });
 
-  it("goes on with a dash and the hash of keyFiles, which changes with what is in them", async () => {
+  it("appends a dash and the hash of its keyFiles to its key", async () => {
     await shell("echo one > lock", "step_0");
     const keys: string[] = [];
     for (const [index, content] of ["one", "one", "two"].entries()) {
@@ -191,7 +192,7 @@ describe("a cache step on an agent", () => {
     });
   });
 
-  it("keeps nothing of a job that has not succeeded", async () => {
+  it("keeps nothing of a job that did not succeed", async () => {
     cache({});
     await bench.gateway.endOf();
     await shell("echo content > deps", "step_2");
@@ -200,7 +201,7 @@ describe("a cache step on an agent", () => {
     expect(begun).to.deep.equal([]);
   });
 
-  it("says after the job why nothing is kept", async () => {
+  it("logs after the job why nothing is kept", async () => {
     cache({});
     await bench.gateway.endOf();
     release(true);
@@ -209,7 +210,7 @@ describe("a cache step on an agent", () => {
     );
   });
 
-  it("says after the job that the plane refuses what it would keep", async () => {
+  it("logs after the job that the gateway refuses the entry", async () => {
     bench.gateway.onPushCache = (stream) =>
       void stream.emit("error", { code: status.FAILED_PRECONDITION, details: "another job has kept it" });
     cache({});
@@ -219,9 +220,10 @@ describe("a cache step on an agent", () => {
     expect((await logOf(2))[1]).to.equal('millrace: warning: the cache "npm-1" is not kept: another job has kept it');
   });
 
-  it("goes on without an entry that does not come, and brings nothing of it", async () => {
+  it("succeeds without an entry that cannot be fetched, and writes no part of it", async () => {
     const content = await archiveOf({ deps: "old" }, "deps");
-    bench.gateway.onPullCache = (stream) => void stream.emit("error", { code: status.NOT_FOUND, details: "it is gone" });
+    bench.gateway.onPullCache = (stream) =>
+      void stream.emit("error", { code: status.NOT_FOUND, details: "it is gone" });
     cache({});
     expect((await bench.gateway.endOf()).outputs).to.include({ hit: "false" });
     expect((await logOf(1))[0]).to.equal('millrace: warning: no cache is brought back for "npm-1": it is gone');
@@ -237,14 +239,14 @@ describe("a cache step on an agent", () => {
       );
     cache({}, { stepRunId: "step_2" });
     expect((await bench.gateway.endOf("step_2")).outputs).to.include({ hit: "false" });
-    expect((await logOf(1, "step_2"))[0]).to.include("what came does not have its checksum");
+    expect((await logOf(1, "step_2"))[0]).to.include("the downloaded content does not match its checksum");
     expect(await readdir(join(bench.dataDir, "work/job_1"))).to.deep.equal([]);
   });
 
-  it("fails when an entry cannot be put, and for arguments that it does not take", async () => {
+  it("fails when an entry cannot be unpacked, and for invalid arguments", async () => {
     has("npm-1", await archiveOf({ other: "x" }, "other"));
     for (const [index, [args, reason]] of [
-      [{}, 'the cache "npm-1" cannot be brought back, and may be here in part: "other" is none of the paths'],
+      [{}, 'the cache "npm-1" cannot be brought back, and may be here in part: "other" is not one of the paths'],
       [{ paths: ["../x"] }, 'cache paths: "../x" is not within the workspace'],
       [{ paths: [] }, "cache takes a list of patterns as paths"],
       [{ key: "" }, "cache takes a text of 1 to 512 characters as key"],
@@ -260,7 +262,7 @@ describe("a cache step on an agent", () => {
     }
   });
 
-  it("is waited for by an agent that is told to stop, and given up on when that takes too long", async () => {
+  it("delays the stop of an agent for a limited time while it keeps its entry", async () => {
     let isOpen = false;
     bench.gateway.onPushCache = (stream) => {
       stream.on("error", () => {});

@@ -1,4 +1,4 @@
-/** Repositories and an agent on which tests run steps of the builtin `checkout`. */
+/** Repositories, and an agent that runs steps of the builtin `checkout`. */
 import { readFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -17,11 +17,14 @@ export interface EndedCheckout {
 }
 
 export class CheckoutBench {
-  /** Of the repositories. */
+  /** The folder with the repositories. */
   readonly folder: string;
-  /** Its README holds `one` to `three` on main, which is tagged v1.0 at its first commit, and `branched` on feature/login. */
+  /**
+   * Its README holds `one` to `three` on main, which is tagged v1.0 at its first commit, and `branched` on
+   * feature/login.
+   */
   readonly code: TestRepository;
-  /** Of `code`, in this order. */
+  /** The commits of `code`, in their order. */
   readonly commits: readonly string[];
   agent!: AgentBench;
   #steps = 0;
@@ -59,7 +62,7 @@ export class CheckoutBench {
     return readFileSync(join(this.workspace, ...path, "README"), "utf8");
   }
 
-  /** Answers the id of the step run; `more` is of its dispatch. */
+  /** Dispatches a checkout, and returns the id of its step run. `more` holds further fields of the dispatch. */
   start(args: object, more: object = {}): string {
     const stepRunId = `step_${++this.#steps}`;
     this.agent.gateway.dispatch({ uses: "checkout", argsJson: JSON.stringify(args), stepRunId, ...more });
@@ -82,7 +85,7 @@ export class CheckoutBench {
     return end;
   }
 
-  /** Its last line holds `text`. */
+  /** Expects a checkout to fail with this exit code, and with `text` in its last line. */
   async fails(args: object, exitCode: number, text: string, more?: object): Promise<EndedCheckout> {
     const end = await this.endOf(this.start(args, more));
     expect(end, end.log.join("\n")).to.include({ phase: "STEP_PHASE_FAILED", exitCode });

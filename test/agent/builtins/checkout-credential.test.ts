@@ -1,4 +1,6 @@
-/** Credentials of the builtin `checkout`: where they work, where they do not go, and that nothing of them stays. */
+/**
+ * Credentials of the builtin `checkout`: where they work, which hosts never get them, and that no trace of them stays.
+ */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
@@ -22,7 +24,7 @@ describe("the credential of a checkout", function () {
   afterEach(() => bench.agent.end());
 
   describe("over SSH", () => {
-    /** Stands in for SSH and its server: notes the keys that this host is offered, and runs what is asked for here. */
+    /** Replaces SSH and its server: records the keys that the host is offered, and runs the requested command here. */
     const SSH = `#!/bin/sh
 for word; do case $word in *@*) host=\${word#*@} ;; esac; done
 while [ $# -gt 1 ]; do [ "$1" = -F ] && config=$2; shift; done
@@ -46,7 +48,7 @@ exec sh -c "$1"
     });
     afterEach(() => rm(bin, { recursive: true, force: true }));
 
-    it("offers the key to the repository's host alone, out of no file, and leaves no agent behind", async () => {
+    it("offers the key to the repository's host only, from no file, and leaves no ssh-agent", async () => {
       const { text, print } = keyOf("right");
       const outer = new TestRepository(bench.folder, "outer-ssh");
       outer.addSubmodule(bench.code.url, "sub");
@@ -71,7 +73,7 @@ exec sh -c "$1"
       ).to.deep.equal([]);
     });
 
-    it("tells a key that cannot be used, and a credential that is no key", async () => {
+    it("reports a key that cannot be used, and a credential that is not a key", async () => {
       const repo = `ssh://git@code.example.org${bench.code.path}`;
       await bench.fails(
         { repo, credential: keyOf("locked", "a passphrase").text },
@@ -93,7 +95,7 @@ exec sh -c "$1"
     afterEach(() => server.stop());
     const url = (): string => `${server.origin}/code.git`;
 
-    it("takes a name and password, a token, and a token for the name in the address", async () => {
+    it("takes a name with a password, a token, and a token for the name in the address", async () => {
       await bench.check({ repo: url(), credential: `robot:${PASSWORD}\n` });
       expect(bench.readme()).to.equal("three\n");
       await bench.check({ repo: url().replace("//", "//robot@"), credential: PASSWORD, ref: bench.commits[1] });
@@ -104,7 +106,7 @@ exec sh -c "$1"
       expect(log).to.include("millrace: the credential is sent without encryption");
     });
 
-    it("tells a wrong credential, a missing one and one that does not fit from each other", async () => {
+    it("distinguishes a wrong credential, a missing one and one of the wrong kind", async () => {
       await bench.fails({ repo: url(), credential: "robot:wrong-password" }, 77, "authentication failed");
       await bench.fails({ repo: url() }, 77, "asks for a credential: name a secret");
       await bench.fails({ repo: url(), credential: "-----BEGIN OPENSSH PRIVATE KEY-----\nx" }, 77, "is an SSH key");
@@ -116,12 +118,12 @@ exec sh -c "$1"
       );
     });
 
-    it("tells a host that is out of order from one that refuses", async () => {
+    it("distinguishes a host with an error from one that refuses", async () => {
       server.intercept = (_, response) => Boolean(response.writeHead(503).end());
       await bench.fails({ repo: url() }, 75, "broke off");
     });
 
-    it("gives the credential to no other host: neither a submodule's nor one that it is redirected to", async () => {
+    it("gives the credential to no host of a submodule or a redirect", async () => {
       const other = await new GitHttpServer(bench.folder, { user: "robot", password: PASSWORD }).start();
       try {
         const outer = new TestRepository(bench.folder, "outer-hosts");
@@ -146,7 +148,7 @@ exec sh -c "$1"
       }
     });
 
-    it("leaves the credential in no file, no argument and no log", async () => {
+    it("leaves the credential in no file, argument or log", async () => {
       const seen: string[] = [];
       let isOver = false;
       server.intercept = () => {
@@ -170,19 +172,19 @@ exec sh -c "$1"
       expect(
         (await readdir(join(bench.agent.dataDir, "scratch"))).filter((name) => name.startsWith("co-")),
       ).to.deep.equal([]);
-      // What is looked for would be found.
+      // Proves that the search would find it.
       writeFileSync(join(bench.workspace, "planted"), PASSWORD);
       expect(await holders(bench.agent.dataDir, PASSWORD)).to.deep.equal([join(bench.workspace, "planted")]);
     });
 
-    it("is ended with all its processes when it is cancelled or out of time, and can be tried again", async () => {
+    it("ends with all its processes when it is cancelled or times out, and can be retried", async () => {
       const large = new TestRepository(bench.folder, "large");
       large.commit("noise", Buffer.alloc(3_000_000, "x"));
       const alive = (): string =>
         execFileSync("sh", ["-c", `ps -eo args= | grep -F ${server.origin} | grep -v grep || true`], {
           encoding: "utf8",
         });
-      // The pack is never answered: Git waits for it.
+      // The server never answers the request for the pack, so Git waits for it.
       server.intercept = ({ method }, response) => {
         if (method !== "POST" || server.authorizations.length < 4) return false;
         response.writeHead(200, { "content-type": "application/x-git-upload-pack-result" }).write("0");
@@ -191,7 +193,7 @@ exec sh -c "$1"
       const args = { repo: `${server.origin}/large.git`, credential: `robot:${PASSWORD}` };
       const cancelled = bench.start(args);
       await until("a fetch that waits", () => alive().includes("remote-http") && server.authorizations.length >= 4);
-      bench.agent.gateway.order({
+      bench.agent.gateway.send({
         $case: "revoke",
         value: { jobId: "job_1", stepRunId: cancelled, token: 1n, reason: "the run was stopped", graceMs: 10_000n },
       });
@@ -207,7 +209,7 @@ exec sh -c "$1"
   });
 });
 
-/** Files below `folder` that hold the text. */
+/** The files in `folder` that contain the text. */
 async function holders(folder: string, text: string): Promise<readonly string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

@@ -1,4 +1,4 @@
-/** The builtin `checkout` by a real agent and a real Git, from repositories made here. */
+/** The builtin `checkout` on a real agent with a real Git, from repositories that the tests create. */
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ describe("the builtin `checkout`", function () {
   beforeEach(() => bench.startAgent());
   afterEach(() => bench.agent.end());
 
-  it("puts the head of the default branch into the workspace, detached and one commit deep", async () => {
+  it("checks out the default branch, detached and with one commit of history", async () => {
     const { outputs, log } = await bench.check({ repo: bench.code.url });
     expect(bench.readme()).to.equal("three\n");
     expect(outputs).to.deep.equal({ commit: bench.commits[2], ref: "refs/heads/main" });
@@ -43,7 +43,7 @@ describe("the builtin `checkout`", function () {
     });
   }
 
-  it("takes a commit by its id, in whole or in part", async () => {
+  it("checks out a commit by its full or shortened id", async () => {
     for (const ref of [bench.commits[1]!, bench.commits[1]!.toUpperCase(), bench.commits[1]!.slice(0, 8)]) {
       const { outputs } = await bench.check({ repo: bench.code.url, ref });
       expect(bench.readme()).to.equal("two\n");
@@ -51,7 +51,7 @@ describe("the builtin `checkout`", function () {
     }
   });
 
-  it("fetches as much of the history as is asked for", async () => {
+  it("fetches as much history as the step asks for", async () => {
     await bench.check({ repo: bench.code.url, depth: 2 });
     expect(git(bench.workspace, "rev-list", "--count", "HEAD")).to.equal("2");
     await bench.check({ repo: bench.code.url, depth: "0" });
@@ -60,7 +60,7 @@ describe("the builtin `checkout`", function () {
     expect(git(bench.workspace, "rev-parse", "origin/feature/login")).to.equal(bench.commits[3]);
   });
 
-  it("empties the folder that it goes into and leaves the others", async () => {
+  it("empties its own folder and no other", async () => {
     await bench.check({ repo: bench.code.url, path: "a/b" });
     const other = join(bench.workspace, "other");
     const inside = join(bench.workspace, "a", "b");
@@ -76,7 +76,7 @@ describe("the builtin `checkout`", function () {
     expect(readFileSync(other, "utf8")).to.equal("mine");
   });
 
-  it("goes nowhere by a link, and not out of the workspace", async () => {
+  it("follows no link, and never leaves the workspace", async () => {
     await bench.check({ repo: bench.code.url, path: "a" });
     symlinkSync(bench.folder, join(bench.workspace, "out"));
     await bench.fails({ repo: bench.code.url, path: "out/code" }, 73, '"out" is no folder');
@@ -85,7 +85,7 @@ describe("the builtin `checkout`", function () {
     expect(await readdir(bench.folder)).to.include("code.git");
   });
 
-  it("fetches submodules when they are asked for, and theirs when that is", async () => {
+  it("fetches submodules, and their submodules, only when the step asks for them", async () => {
     const inner = new TestRepository(bench.folder, "inner");
     inner.commit("inner", "inner\n");
     const middle = new TestRepository(bench.folder, "middle");
@@ -106,7 +106,7 @@ describe("the builtin `checkout`", function () {
     expect(await has("middle/inner")).to.deep.equal([".git", "inner"]);
   });
 
-  it("reads no setting of the machine, the user or the definition, and runs no hook", async () => {
+  it("reads no settings of the machine, the user or the definition, and runs no hook", async () => {
     const mark = join(bench.folder, "ran");
     const config = `[core]\n  hooksPath = ${bench.folder}\n[url "file:///nowhere/"]\n  insteadOf = file://${bench.folder}/\n`;
     writeFileSync(join(bench.folder, ".gitconfig"), config);
@@ -124,8 +124,8 @@ describe("the builtin `checkout`", function () {
     await rm(join(bench.folder, ".gitconfig"));
   });
 
-  describe("fails with a line and an exit code of its own", () => {
-    it("when there is no such ref, naming a near one", async () => {
+  describe("has a message and an exit code of its own", () => {
+    it("for a ref that does not exist, and names a similar one", async () => {
       await bench.fails(
         { repo: bench.code.url, ref: "feature/logn" },
         65,
@@ -136,13 +136,13 @@ describe("the builtin `checkout`", function () {
       await bench.fails({ repo: bench.code.url, ref: "abcdef12" }, 65, 'no branch, tag or commit "abcdef12"');
     });
 
-    it("when there is no such repository, or none of its commits", async () => {
-      await bench.fails({ repo: `file://${bench.folder}/missing.git` }, 66, "is not there");
+    it("for a repository that does not exist or has no commits", async () => {
+      await bench.fails({ repo: `file://${bench.folder}/missing.git` }, 66, "does not exist");
       const empty = new TestRepository(bench.folder, "empty");
       await bench.fails({ repo: empty.url }, 65, "the repository is empty");
     });
 
-    it("when what it is asked for is no ref or no repository, or would be an option or a command", async () => {
+    it("for arguments that are not a ref or a repository, or are options or commands", async () => {
       const { url } = bench.code;
       for (const ref of ["-upload-pack=x", "a..b", "a b", "a:b", "x.lock", "a\nb", "@{u}"]) {
         await bench.fails({ repo: url, ref }, 64, "cannot be the name of");
@@ -164,7 +164,7 @@ describe("the builtin `checkout`", function () {
       await bench.fails({ repo: url, clean: true }, 64, 'no argument "clean"');
     });
 
-    it("when a submodule would be fetched by a transport that runs programs, or from this machine", async () => {
+    it("for a submodule from this machine, or over a transport that runs programs", async () => {
       const server = await new GitHttpServer(bench.folder, null).start();
       try {
         for (const [name, url] of [
@@ -185,13 +185,13 @@ describe("the builtin `checkout`", function () {
       }
     });
 
-    it("when the machine has no Git", async () => {
+    it("for a machine without Git", async () => {
       await bench.fails({ repo: bench.code.url }, 69, "no Git can be started", {
         env: [{ name: "PATH", value: "/nowhere" }],
       });
     });
 
-    it("when the host cannot be reached, for which a retry is worth it", async () => {
+    it("for a host that cannot be reached, so that a retry may help", async () => {
       const { reason } = await bench.fails({ repo: "http://127.0.0.1:1/code.git" }, 75, "cannot be reached");
       expect(reason).to.include("a retry may help");
       await bench.fails({ repo: "http://no-such-host.invalid/code.git" }, 75, "cannot be resolved");

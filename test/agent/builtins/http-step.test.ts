@@ -1,4 +1,4 @@
-/** The builtin `http` against servers of this machine: through an agent where its step matters, else called by itself. */
+/** The builtin `http` against servers of this machine: called directly, or on an agent where the step matters. */
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -27,7 +27,7 @@ interface Seen {
 interface Called {
   readonly lines: readonly string[];
   readonly outputs: Readonly<Record<string, string>>;
-  /** Why it fails; undefined when it does not. */
+  /** The reason of a failure; undefined on success. */
   readonly problem: string | undefined;
 }
 
@@ -48,7 +48,7 @@ describe("the builtin `http`", () => {
     });
     return `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`;
   };
-  /** Notes each request and answers it by its path. */
+  /** Starts a server that records each request and answers it by its path. */
   const serve = (answers: Readonly<Record<string, RequestListener>> = {}): Promise<string> =>
     listen(
       createServer((request, response) => {
@@ -90,7 +90,7 @@ describe("the builtin `http`", () => {
     (_, response) =>
       void response.writeHead(status, { location }).end("moved");
 
-  it("gets an address, notes its status, and puts the answer into an output", async () => {
+  it("gets an address, logs its status, and puts the answer into an output", async () => {
     const origin = await serve();
     const { lines, outputs, problem } = await call({ url: `${origin}/a/b?token=${SECRET}#part`, output: "answer" });
     expect(problem).to.equal(undefined);
@@ -99,7 +99,7 @@ describe("the builtin `http`", () => {
     expect(seen[0]).to.include({ method: "GET", url: `/a/b?token=${SECRET}`, body: "" });
   });
 
-  it("sends a text as it is and anything else as JSON, and the headers that it is given", async () => {
+  it("sends a text unchanged, anything else as JSON, and the given headers", async () => {
     const url = await serve();
     await call({ url, method: "POST", body: "a=b", headers: { "Content-Type": "text/plain", "X-Key": 7 } });
     await call({ url, method: "PUT", body: { a: [1, null] } });
@@ -120,7 +120,7 @@ describe("the builtin `http`", () => {
     expect(seen[0]!.headers["x-key"]).to.equal("7");
   });
 
-  it("fails for another status than is expected, with the beginning of the answer on one line", async () => {
+  it("fails for an unexpected status, with the start of the answer in one line", async () => {
     const origin = await serve({
       "/bad": (_, response) => void response.writeHead(422).end(`first\n\tsecond ${SECRET} ${"x".repeat(300)}`),
       "/made": (_, response) => void response.writeHead(201).end(),
@@ -135,7 +135,7 @@ describe("the builtin `http`", () => {
     expect((await call({ url: `${origin}/bad`, expectStatus: [201, "422"] })).problem).to.equal(undefined);
   });
 
-  it("masks a secret that is in the address, also one that reaches over its query", async () => {
+  it("masks a secret in the address, even one that reaches into the query", async () => {
     const origin = await serve();
     const whole = `${origin}/hooks/T1/B2?key=3`;
     expect((await call({ url: whole }, [whole])).lines).to.deep.equal(["GET ***: 200"]);
@@ -154,7 +154,7 @@ describe("the builtin `http`", () => {
       expect(seen.filter(({ url }) => url === "/")).to.have.length(6);
     });
 
-    it("sends what was sent again where the status says so, and asks for the answer where it does not", async () => {
+    it("repeats the body or changes to GET, as the status demands", async () => {
       const answers = [301, 302, 303, 307, 308].map((status) => [`/${status}`, redirect(status, "/there")] as const);
       const origin = await serve(Object.fromEntries(answers));
       for (const [path] of answers) await call({ url: origin + path, method: "POST", body: { a: 1 } });
@@ -175,7 +175,7 @@ describe("the builtin `http`", () => {
       ]);
     });
 
-    it("tells another host neither headers that may hold a secret nor what is sent", async () => {
+    it("sends another host neither the body nor headers that may hold a secret", async () => {
       const other = await serve();
       const origin = await serve({ "/": redirect(302, `${other}/landed`), "/keep": redirect(307, `${other}/landed`) });
       const headers = { Authorization: `Bearer ${SECRET}`, Cookie: SECRET, "X-Api-Key": SECRET, Accept: "text/plain" };
@@ -191,13 +191,13 @@ describe("the builtin `http`", () => {
       expect(seen.at(-1)!.headers.authorization).to.equal(`Bearer ${SECRET}`);
     });
 
-    it("does not follow to what is no http address", async () => {
+    it("does not follow to an address that is not http", async () => {
       const origin = await serve({ "/": redirect(302, "file:///etc/passwd") });
-      expect((await call({ url: origin })).problem).to.equal("it redirects to what is no http or https address");
+      expect((await call({ url: origin })).problem).to.equal("it redirects to an address that is not http or https");
     });
   });
 
-  it("refuses an answer that is no output, and reads no more of one than a megabyte", async () => {
+  it("refuses an answer that cannot be an output, and reads at most a megabyte of it", async () => {
     let sent = 0;
     const origin = await serve({
       "/full": (_, response) => void response.end("x".repeat(65_536 - 1)),
@@ -219,8 +219,8 @@ describe("the builtin `http`", () => {
     expect(sent).to.be.lessThan(40_000_000);
   });
 
-  describe("says what a request fails of, and which host", () => {
-    it("when nobody listens, the name is unknown, or the connection breaks off", async () => {
+  describe("describes a failed request and its host", () => {
+    it("when no server listens, the name is unknown, or the connection breaks", async () => {
       const url = await serve();
       await Promise.all(ends.splice(0).map((end) => end()));
       expect((await call({ url: `${url}/?a=${SECRET}` })).problem).to.equal(
@@ -241,7 +241,7 @@ describe("the builtin `http`", () => {
       expect((await call({ url: half })).problem).to.include("the connection broke off");
     });
 
-    it("when its certificate is not trusted, or it speaks no TLS", async () => {
+    it("when its certificate is not trusted, or it does not speak TLS", async () => {
       const folder = await mkdtemp(join(tmpdir(), "millrace-tls-"));
       ends.push(() => rm(folder, { recursive: true }));
       const [key, cert] = [join(folder, "key"), join(folder, "cert")];
@@ -259,7 +259,7 @@ describe("the builtin `http`", () => {
     });
   });
 
-  it("refuses arguments that it cannot send, and repeats no value of theirs", async () => {
+  it("refuses arguments that it cannot send, and shows none of their values", async () => {
     const url = "http://127.0.0.1:1/";
     const wrong: readonly (readonly [args: object, text: string])[] = [
       [{}, "an http or https address as url"],
@@ -294,7 +294,7 @@ describe("the builtin `http`", () => {
     const start = (args: object, more: object = {}) =>
       bench.gateway.dispatch({ uses: "http@v1", argsJson: JSON.stringify(args), ...more });
 
-    it("reports its output, and has its lines in the log", async () => {
+    it("reports its output, and logs its lines", async () => {
       const url = await serve();
       start({ url, output: "answer" });
       const end = await bench.gateway.endOf();
@@ -313,24 +313,24 @@ describe("the builtin `http`", () => {
       });
     });
 
-    it("ends when it is cancelled and when it is out of time, also amid an answer", async () => {
+    it("ends when it is cancelled or times out, even during an answer", async () => {
       const closed: string[] = [];
       const hang: RequestListener = ({ url }, response) => void response.once("close", () => closed.push(url!));
       const origin = await serve({
         "/silent": hang,
-        "/amid": (request, response) => {
+        "/started": (request, response) => {
           hang(request, response);
           response.write("some");
         },
       });
       start({ url: `${origin}/silent` });
       await until("the request", () => seen.length === 1);
-      bench.gateway.order({
+      bench.gateway.send({
         $case: "revoke",
         value: { jobId: "job_1", stepRunId: "step_1", token: 1n, reason: "the run was stopped", graceMs: 10_000n },
       });
       expect(await bench.gateway.endOf()).to.include({ phase: "STEP_PHASE_CANCELLED", reason: "the run was stopped" });
-      start({ url: `${origin}/amid` }, { stepRunId: "step_2", timeoutMs: 200n });
+      start({ url: `${origin}/started` }, { stepRunId: "step_2", timeoutMs: 200n });
       expect(await bench.gateway.endOf("step_2")).to.include({ phase: "STEP_PHASE_TIMED_OUT" });
       await until("the end of both connections", () => closed.length === 2);
     });

@@ -46,7 +46,7 @@ describe("the cache of plugins", () => {
     return (error as Error).message;
   };
 
-  it("fetches once what several steps want at the same time, and not again after a restart", async () => {
+  it("fetches a plugin once for several steps, and not again after a restart", async () => {
     const one = await packageOf("a");
     const cache = open();
     const found = await Promise.all([1, 2, 3].map(() => cache.obtain(wanted(one))));
@@ -57,7 +57,7 @@ describe("the cache of plugins", () => {
     }
   });
 
-  it("fetches anew what was changed, removed or no longer may be run", async () => {
+  it("fetches a plugin again that was changed or removed, or is not executable any more", async () => {
     const one = await packageOf("a");
     const cache = open();
     const { folder: place } = await cache.obtain(wanted(one));
@@ -80,7 +80,7 @@ describe("the cache of plugins", () => {
     }
   });
 
-  it("uses nothing that has another checksum, and keeps nothing of it", async () => {
+  it("uses and keeps no package with another checksum", async () => {
     const [one, other] = [await packageOf("a"), await packageOf("b")];
     const cache = open();
     await cache.obtain(wanted(other));
@@ -93,7 +93,7 @@ describe("the cache of plugins", () => {
     expect(await reason(cache.obtain({ ...wanted(one), sha256: "../../etc" }))).to.include("without a checksum");
   });
 
-  it("lets a step go that no longer waits, while the others get theirs", async () => {
+  it("releases a step that is aborted, while the others get the plugin", async () => {
     const one = await packageOf("a");
     const cache = open();
     const impatient = new AbortController();
@@ -107,7 +107,7 @@ describe("the cache of plugins", () => {
     expect(fetches).to.equal(1);
   });
 
-  it("goes on when the step fails that was to fetch it", async () => {
+  it("serves the other steps when the fetch of one step fails", async () => {
     const one = await packageOf("a");
     const cache = open();
     const failing = cache.obtain({ ...wanted(one), fetch: () => Promise.reject(new Error("no network")) });
@@ -117,7 +117,7 @@ describe("the cache of plugins", () => {
     expect(fetches).to.equal(1);
   });
 
-  it("removes what was not used for longest, and nothing that a step uses", async () => {
+  it("removes the plugins that were not used for the longest time, and none in use", async () => {
     const [a, b, c, d] = await Promise.all(["a", "b", "c", "d"].map((name) => packageOf(name, 100_000)));
     const cache = open(250_000);
     const usedAt = async ({ sha256 }: Package, seconds: number) =>
@@ -134,7 +134,7 @@ describe("the cache of plugins", () => {
     expect(await kept()).to.deep.equal([c!.sha256, d!.sha256].toSorted());
   });
 
-  it("is cleared of what an agent that was killed had begun", async () => {
+  it("loses the unfinished folders of a killed agent", async () => {
     const one = await packageOf("a");
     await open().obtain(wanted(one));
     await mkdir(join(folder, "plugins/.new-1/plugin"), { recursive: true });

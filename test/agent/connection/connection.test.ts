@@ -1,4 +1,4 @@
-/** What the agent keeps over disconnections, restarts, and its own death. */
+/** The agent over disconnections and restarts, and when it is killed or stopped. */
 import { execFileSync } from "node:child_process";
 import { availableParallelism, hostname } from "node:os";
 import { readdir, readFile, stat } from "node:fs/promises";
@@ -25,7 +25,7 @@ describe("an agent and its connection", () => {
     return error as MillraceError;
   };
 
-  it("registers once, with its own facts as labels, and keeps its identity for this user alone", async () => {
+  it("registers once, with its own facts as labels, and keeps its identity private", async () => {
     const first = await bench.start({ labels: { team: "test", os: "overridden" } });
     await first.stop();
     await bench.start();
@@ -43,13 +43,13 @@ describe("an agent and its connection", () => {
     expect((await stat(join(bench.dataDir, "identity.json"))).mode & 0o777).to.equal(0o600);
   });
 
-  it("says nothing of itself when it is told not to", async () => {
+  it("sends no facts when they are switched off", async () => {
     await bench.start({ facts: false, labels: { team: "test" } });
     expect(bench.gateway.hellos[0]!.labels).to.deep.equal({ team: "test" });
     expect(bench.gateway.registrations[0]!.labels).to.deep.equal({ team: "test" });
   });
 
-  it("begins no job while its disk is too full, and says so", async () => {
+  it("starts no job while its disk is too full, and says so", async () => {
     await bench.start({ minFreeDisk: { bytes: Number.MAX_SAFE_INTEGER, percent: 100 } });
     const { takesNoJobs } = bench.gateway.hellos[0]!;
     expect(takesNoJobs).to.match(/^\d+ MiB of the agent's disk are free, less than \d+ MiB$/);
@@ -97,7 +97,7 @@ describe("an agent and its connection", () => {
     }
   });
 
-  it("has its data directory for itself", async () => {
+  it("is the only agent in its data directory", async () => {
     const first = await bench.start();
     const error = await refusalOf(new TestAgent(bench.options()).ended);
     expect(error.reason).to.equal("conflict");
@@ -106,7 +106,7 @@ describe("an agent and its connection", () => {
     await (await bench.start()).stop();
   });
 
-  it("has its data directory for itself among processes, until it is killed", async () => {
+  it("is the only agent in its data directory among processes, until it is killed", async () => {
     const child = await bench.spawn();
     const error = await refusalOf(new TestAgent(bench.options()).ended);
     expect(error.message).to.include(`pid ${child.pid}`);
@@ -115,7 +115,7 @@ describe("an agent and its connection", () => {
     await bench.start();
   });
 
-  it("acknowledges nothing by itself: an end is reported until the plane has it, over a gateway's restart", async () => {
+  it("reports an end until it is acknowledged, over a restart of the gateway", async () => {
     bench.gateway.acknowledgesReports = false;
     await bench.start();
     bench.gateway.dispatch({ script: `${sleepOf(0.3)}; echo done` });
@@ -135,7 +135,7 @@ describe("an agent and its connection", () => {
     expect(heldJobIds).to.deep.equal(["job_1"]);
 
     bench.gateway.acknowledgesReports = true;
-    bench.gateway.order({ $case: "acknowledge", value: { stepRunId: "step_1", token: 1n } });
+    bench.gateway.send({ $case: "acknowledge", value: { stepRunId: "step_1", token: 1n } });
     await until("a heartbeat without it", () => bench.gateway.heartbeats.at(-1)?.held.length === 0);
   });
 
@@ -143,10 +143,13 @@ describe("an agent and its connection", () => {
     bench.gateway.acknowledgesReports = false;
     await bench.start();
     bench.gateway.dispatch({ script: "true" });
-    await until("a second report", () => bench.gateway.reports.filter(({ phase }) => phase !== "STEP_PHASE_STARTED")[1]);
+    await until(
+      "a second report",
+      () => bench.gateway.reports.filter(({ phase }) => phase !== "STEP_PHASE_STARTED")[1],
+    );
   });
 
-  it("tells again after a disconnection what still runs", async () => {
+  it("reports running steps again after a disconnection", async () => {
     await bench.start();
     bench.gateway.dispatch({ script: sleepOf(67) });
     await bench.gateway.reportOf("STEP_PHASE_STARTED");
@@ -157,7 +160,7 @@ describe("an agent and its connection", () => {
     expect(again!.endedAtMs >= first!.endedAtMs).to.equal(true);
   });
 
-  it("counts its heartbeats over all connections", async () => {
+  it("numbers its heartbeats over all connections", async () => {
     await bench.start();
     await until("two heartbeats", () => bench.gateway.heartbeats.length >= 2);
     bench.gateway.disconnect();
@@ -180,12 +183,12 @@ describe("an agent and its connection", () => {
     const end = await bench.gateway.endOf();
     expect(end).to.include({ phase: "STEP_PHASE_LOST", exitCode: -1 });
     expect(end.reason).to.include("lease of 600 ms");
-    // From the sending of the last acknowledged heartbeat, which was up to one interval earlier.
+    // The lease counts from the last acknowledged heartbeat, which was sent up to one interval earlier.
     expect(performance.now() - silentSince).to.be.within(400, 1_500);
     expect(await processesWith(sleepOf(68))).to.deep.equal([]);
   });
 
-  it("kills a step whose lease runs out while the plane is away, and reports it later", async () => {
+  it("kills a step whose lease runs out while the gateway is away, and reports it later", async () => {
     await bench.start();
     bench.gateway.dispatch({ script: `echo up; ${sleepOf(69)}`, leaseMs: 300n });
     await bench.gateway.logOf(1n);
@@ -195,7 +198,7 @@ describe("an agent and its connection", () => {
     expect(await bench.gateway.endOf()).to.include({ phase: "STEP_PHASE_LOST" });
   });
 
-  it("leaves nothing of a step when it is killed, wherever that hides, and reports it as lost when it is back", async () => {
+  it("leaves no process when it is killed, and reports the step as lost at its next start", async () => {
     const agent = await bench.spawn();
     bench.gateway.dispatch({
       script: `trap '' TERM HUP; ${sleepOf(70)} & setsid sh -c 'trap "" TERM; ${sleepOf(70)} & ${sleepOf(70)}' & echo $MILLRACE_STEP_MARK; ${sleepOf(70)}`,
@@ -221,7 +224,7 @@ describe("an agent and its connection", () => {
     expect(await readdir(join(bench.dataDir, "work"))).to.deep.equal([]);
   });
 
-  it("still reports an end that nobody had acknowledged when it was killed", async () => {
+  it("reports after a kill an end that was not acknowledged", async () => {
     bench.gateway.acknowledgesReports = false;
     const agent = await bench.spawn();
     bench.gateway.dispatch({ script: "exit 9" });
@@ -233,7 +236,7 @@ describe("an agent and its connection", () => {
     expect(await bench.gateway.endOf()).to.deep.equal(end);
   });
 
-  it("lets its jobs end when it is to stop, and begins no others", async () => {
+  it("lets its jobs end when it is stopped, and starts no others", async () => {
     const agent = await bench.start();
     bench.gateway.dispatch({ script: "echo up; while [ ! -e go ]; do sleep 0.02; done" });
     await bench.gateway.logOf(1n);
@@ -246,12 +249,12 @@ describe("an agent and its connection", () => {
     expect((await bench.gateway.endOf()).phase).to.equal("STEP_PHASE_SUCCEEDED");
     bench.gateway.dispatch({ script: "echo last", stepRunId: "step_2" });
     expect((await bench.gateway.endOf("step_2")).phase).to.equal("STEP_PHASE_SUCCEEDED");
-    bench.gateway.order({ $case: "release", value: { jobId: "job_1", succeeded: false } });
+    bench.gateway.send({ $case: "release", value: { jobId: "job_1", succeeded: false } });
     await stopped;
     expect((await readFile(join(bench.dataDir, "journal.jsonl"), "utf8")).match(/"t":"settled"/g)).to.have.length(3);
   });
 
-  it("says again after a reconnection that it drains", async () => {
+  it("announces its drain again after a reconnection", async () => {
     const agent = await bench.start();
     bench.gateway.dispatch({ script: "true" });
     await bench.gateway.endOf();
@@ -261,11 +264,11 @@ describe("an agent and its connection", () => {
       const hello = bench.gateway.received.lastIndexOf("hello");
       return hello > 0 && bench.gateway.received.includes("drain", hello);
     });
-    bench.gateway.order({ $case: "release", value: { jobId: "job_1", succeeded: false } });
+    bench.gateway.send({ $case: "release", value: { jobId: "job_1", succeeded: false } });
     await stopped;
   });
 
-  it("kills what still runs when its time to drain is over, and reports it as lost", async () => {
+  it("kills its steps after the drain timeout, and reports them as lost", async () => {
     const agent = await bench.start({ drainTimeoutMs: 100 });
     bench.gateway.dispatch({ script: `trap '' TERM; echo up; ${sleepOf(71)}` });
     await bench.gateway.logOf(1n);
@@ -274,7 +277,7 @@ describe("an agent and its connection", () => {
     expect(await processesWith(sleepOf(71))).to.deep.equal([]);
   });
 
-  it("asks its steps to end before its time to drain is over, and reports them as lost whatever they make of it", async () => {
+  it("asks its steps to end before the drain timeout, and reports them as lost", async () => {
     const agent = await bench.start({ drainTimeoutMs: 4_000 });
     bench.gateway.dispatch({ script: "trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.02; done" });
     await bench.gateway.logOf(1n);
@@ -288,7 +291,7 @@ describe("an agent and its connection", () => {
     expect(bench.gateway.received.slice(-2)).to.deep.equal(["report", "goodbye"]);
   });
 
-  it("hands back a job that holds its slot while nothing of it runs", async () => {
+  it("hands back a job that holds its slot without a running step", async () => {
     const agent = await bench.start({ drainTimeoutMs: 100 });
     bench.gateway.dispatch({ script: "true" });
     await bench.gateway.endOf();
@@ -296,7 +299,7 @@ describe("an agent and its connection", () => {
     expect(bench.gateway.received.at(-1)).to.equal("goodbye");
   });
 
-  it("does not say goodbye while the plane has not acknowledged all ends", async () => {
+  it("says no goodbye while an end is not acknowledged", async () => {
     bench.gateway.acknowledgesReports = false;
     const agent = await bench.start({ drainTimeoutMs: 100 });
     bench.gateway.dispatch({ script: "true" });
@@ -305,13 +308,13 @@ describe("an agent and its connection", () => {
     expect(bench.gateway.received).to.include("drain").and.not.include("goodbye");
   });
 
-  it("waits for its last lines to be stored as long as it has time to drain", async () => {
+  it("waits until its last lines are stored, up to the drain timeout", async () => {
     const agent = await bench.start({ drainTimeoutMs: 6_000 });
     bench.gateway.storesLogs = false;
     bench.gateway.dispatch({ script: "echo late" });
     await bench.gateway.endOf();
     const stopped = agent.stop();
-    bench.gateway.order({ $case: "release", value: { jobId: "job_1", succeeded: false } });
+    bench.gateway.send({ $case: "release", value: { jobId: "job_1", succeeded: false } });
     const stoppedAt = performance.now();
     await until("more than the farewell", () => performance.now() - stoppedAt > 2_500);
     bench.gateway.storeLogsAgain();
@@ -319,7 +322,7 @@ describe("an agent and its connection", () => {
     expect(performance.now() - stoppedAt).to.be.below(4_000);
   });
 
-  it("ends at once when it is told to, whatever its time to drain", async () => {
+  it("ends at once on the kill signal, whatever its drain timeout", async () => {
     const agent = await bench.start({ drainTimeoutMs: 3_600_000 });
     bench.gateway.dispatch({ script: `echo up; ${sleepOf(72)}` });
     await bench.gateway.logOf(1n);
@@ -327,7 +330,7 @@ describe("an agent and its connection", () => {
     expect((await bench.gateway.endOf()).phase).to.equal("STEP_PHASE_LOST");
   });
 
-  it("ends also when the plane never answered", async () => {
+  it("ends even when the gateway has never answered", async () => {
     bench.gateway.stop();
     const agent = new TestAgent(bench.options());
     await agent.stop();

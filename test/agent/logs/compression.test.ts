@@ -5,7 +5,7 @@ import { AgentBench } from "../test-agent.ts";
 
 const LINES = 20_000;
 
-describe("what an agent sends", () => {
+describe("the data that an agent sends", () => {
   let bench: AgentBench;
   let counter: Server;
   let bytes: number;
@@ -15,10 +15,10 @@ describe("what an agent sends", () => {
     bench = await new AgentBench().open();
     bytes = 0;
     counter = createServer((client) => {
-      const plane = createConnection(bench.gateway.port, "127.0.0.1");
+      const gateway = createConnection(bench.gateway.port, "127.0.0.1");
       client.on("data", (chunk) => (bytes += chunk.length));
-      client.pipe(plane).pipe(client);
-      for (const socket of [client, plane]) socket.on("error", () => {});
+      client.pipe(gateway).pipe(client);
+      for (const socket of [client, gateway]) socket.on("error", () => {});
     });
     counter.listen(0, "127.0.0.1");
     await once(counter, "listening");
@@ -29,7 +29,7 @@ describe("what an agent sends", () => {
     counter.close();
   });
 
-  it("is compressed where there is much of it: log lines take a quarter of their size at most", async () => {
+  it("is compressed in large batches: log lines take at most a quarter of their size", async () => {
     await bench.start({ address });
     const text = "compile src/module/file.ts into dist/module/file.js";
     bench.gateway.dispatch({ script: `i=0; while [ $i -lt ${LINES} ]; do i=$((i+1)); echo "${text} $i"; done` });
@@ -41,7 +41,7 @@ describe("what an agent sends", () => {
     expect(bytes).to.be.below(size / 4);
   });
 
-  it("is as it is where there is little: a line on its own and a heartbeat can be read on the wire", async () => {
+  it("is not compressed when it is small: a single line and a heartbeat are readable on the wire", async () => {
     let wire = "";
     counter.on("connection", (client) => client.on("data", (chunk) => (wire += chunk.toString("latin1"))));
     await bench.start({ address });

@@ -17,11 +17,11 @@ describe("lines of an output", () => {
     expect(split("a\n")).to.deep.equal(["a"]);
   });
 
-  it("keep a carriage return that ends no line", () => {
+  it("keep a carriage return without a line feed", () => {
     expect(split("10%\r20%\r", "30%\n", "x\r")).to.deep.equal(["10%\r20%\r30%", "x\r"]);
   });
 
-  it("have U+FFFD for bytes that are no text", () => {
+  it("have U+FFFD for bytes that are not UTF-8", () => {
     expect(split(Buffer.from([0x61, 0xff, 0x0a, 0xc3]))).to.deep.equal(["a\ufffd", "\ufffd"]);
   });
 

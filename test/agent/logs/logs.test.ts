@@ -1,4 +1,4 @@
-/** Log lines from a step's output to the plane's store. */
+/** Log lines on their way from the output of a step to the store of the control plane. */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -52,13 +52,13 @@ describe("the log of a step on an agent", () => {
     expect(lines.at(-1)!.content).to.equal("whole at the end");
   });
 
-  it("arrives while the step runs", async () => {
+  it("arrives while the step is running", async () => {
     bench.gateway.dispatch({ script: `echo early; ${sleepOf(73)}` });
     expect((await bench.gateway.logOf(1n))[0]!.content).to.equal("early");
     expect(bench.gateway.reports.filter(({ phase }) => phase !== "STEP_PHASE_STARTED")).to.deep.equal([]);
   });
 
-  it("is sent in larger batches by a plane that is slow to store it, instead of piling up on its way", async () => {
+  it("is sent in larger batches when the gateway stores it slowly", async () => {
     bench.gateway.storesLogs = false;
     bench.gateway.dispatch({ script: "for i in $(seq 40); do echo $i; sleep 0.02; done" });
     expect(await bench.gateway.endOf()).to.include({ lastLine: 40n });
@@ -68,18 +68,18 @@ describe("the log of a step on an agent", () => {
     expect(bench.gateway.pushes.length, "batches in all").to.be.at.most(4);
   });
 
-  it("is sent every 5 ms at most while lines follow one another", async () => {
+  it("is sent at most every 5 ms while lines follow one another", async () => {
     const pause = "const until = performance.now() + 0.3; while (performance.now() < until);";
     const program = `for (let n = 1; n <= 1000; n++) { process.stdout.write(n + "\\n"); ${pause} }`;
     bench.gateway.dispatch({ script: `exec ${process.execPath} -e '${program}'` });
     const { lastLine } = await bench.gateway.endOf();
     const times = (await bench.gateway.logOf(lastLine)).map(({ timeMs }) => Number(timeMs));
     expect(times).to.have.length(1_000);
-    // Timers may be early by a millisecond, and the end of the step sends what is left.
+    // Timers may fire a millisecond early, and the end of the step sends the rest at once.
     expect(bench.gateway.pushes.length).to.be.at.most((times.at(-1)! - times[0]!) / 4 + 3);
   });
 
-  it("loses and doubles nothing over a restart of the gateway in the middle", async () => {
+  it("loses and repeats no line over a restart of the gateway", async () => {
     bench.gateway.dispatch({ script: "for i in $(seq 300); do echo $i; sleep 0.005; done" });
     await bench.gateway.logOf(50n);
     bench.gateway.stop();
@@ -93,10 +93,10 @@ describe("the log of a step on an agent", () => {
     expect(numbersOf(lines)).to.deep.equal(oneTo(300));
   });
 
-  const MANY = "seq -f '%.0f of a great many lines that nobody stores for now' 400000";
+  const MANY = "seq -f '%.0f of a great many lines that wait to be stored now' 400000";
   const files = async () => (await readdir(join(bench.dataDir, "scratch"))).filter((name) => name.startsWith("log-"));
 
-  it("has every line of what was said while the plane stored nothing, and the step does not wait for it", async () => {
+  it("keeps all lines while the gateway stores nothing, and does not delay the step", async () => {
     bench.gateway.storesLogs = false;
     bench.gateway.dispatch({ script: MANY });
     const { lastLine, phase } = await bench.gateway.endOf();
@@ -109,7 +109,7 @@ describe("the log of a step on an agent", () => {
     await until("nothing left on the disk", async () => (await files()).length === 0);
   });
 
-  /** Reads the log of a step and answers how many of its lines are there; the others are gaps. */
+  /** Reads the log of a step, and returns how many of its lines exist. The others are in gap records. */
   async function keptOf(lastLine: bigint): Promise<number> {
     bench.gateway.storeLogsAgain();
     const lines = await bench.gateway.logOf(lastLine);
@@ -124,7 +124,7 @@ describe("the log of a step on an agent", () => {
     return lines.length;
   }
 
-  it("has a gap record for what fits neither memory nor the disk, and the step ends all the same", async () => {
+  it("has a gap record for lines that fit neither memory nor disk, and the step still ends", async () => {
     await bench.restart({ logBufferBytes: 4 * 1024 * 1024 });
     bench.gateway.storesLogs = false;
     bench.gateway.dispatch({ script: MANY });
@@ -134,11 +134,11 @@ describe("the log of a step on an agent", () => {
       (await files()).map(async (name) => (await stat(join(bench.dataDir, "scratch", name))).size),
     );
     expect(sizes.reduce((sum, size) => sum + size, 0)).to.be.within(2 * 1024 * 1024, 4 * 1024 * 1024);
-    // The window, 4 MiB on the disk and 8 MiB in memory, where a line takes twice as much.
+    // The window, 4 MiB on the disk, and 8 MiB in memory, where a line takes twice its size.
     expect(await keptOf(lastLine)).to.be.within(60_000, 160_000);
   });
 
-  it("has a gap record for what does not fit into memory where the disk takes nothing", async () => {
+  it("has a gap record for lines that do not fit into memory when the disk takes none", async () => {
     await bench.restart({ logBufferBytes: 0 });
     bench.gateway.storesLogs = false;
     bench.gateway.dispatch({ script: MANY });
@@ -146,11 +146,11 @@ describe("the log of a step on an agent", () => {
     expect(await keptOf(lastLine)).to.be.within(30_000, 80_000);
   });
 
-  it("is dropped, and no longer sent, when the plane refuses it", async () => {
+  it("is dropped and no longer sent when the gateway refuses it", async () => {
     bench.gateway.storesLogs = false;
     bench.gateway.dispatch({ script: `echo one; sleep 0.2; echo two; ${sleepOf(74)}` });
     await until("the first push", () => bench.gateway.pushes.length === 1);
-    bench.gateway.order({ $case: "refuse", value: { stepRunId: "step_1", token: 1n } });
+    bench.gateway.send({ $case: "refuse", value: { stepRunId: "step_1", token: 1n } });
     await until("the end of the step", async () => (await processesWith(sleepOf(74))).length === 0);
     bench.gateway.dispatch({ script: "echo of another", stepRunId: "step_2" });
     await until("the push of another step", () => bench.gateway.pushes.at(-1)?.stepRunId === "step_2");

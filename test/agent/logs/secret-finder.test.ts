@@ -7,7 +7,7 @@ import { SecretMask } from "../../../src/agent/logs/secret-mask.ts";
 
 const PEM = `-----BEGIN KEY-----\n${randomBytes(150).toString("base64").replaceAll(/.{64}/g, "$&\n")}\n-----END KEY-----\n`;
 
-/** As `base64 -w WIDTH` prints it. */
+/** Encodes as `base64 -w WIDTH` does. */
 const folded = (text: string, width: number): string => text.replaceAll(new RegExp(`.{${width}}`, "g"), "$&\n");
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
@@ -23,7 +23,7 @@ function stream(finder: SecretFinder, bytes: Buffer, cuts: readonly number[] = [
 describe("the finder of secrets", () => {
   const masked = (secret: string, text: string) => new SecretFinder([secret]).mask(text);
 
-  it("finds a value in base64 wherever it stands in what was encoded", () => {
+  it("finds a value in base64 at any position of the encoded text", () => {
     for (const before of ["", "u", "us", "user:"]) {
       for (const after of ["", "\n", ":more"]) {
         const shown = masked("hunter22pass", `Authorization: Basic ${base64(`${before}hunter22pass${after}`)}.`);
@@ -33,12 +33,13 @@ describe("the finder of secrets", () => {
     expect(masked("a?b>c~d?e>f", Buffer.from("a?b>c~d?e>f").toString("base64url"))).to.match(/^\*\*\*\w?$/);
   });
 
-  it("finds it where the encoder folds lines, wherever they are cut", () => {
+  it("finds a value in folded base64, wherever the chunks end", () => {
     const secret = randomBytes(90).toString("hex");
     for (const width of [60, 64, 76]) {
       for (let before = 0; before < 80; before++) {
         const shown = masked(secret, folded(base64(`${"x".repeat(before)}${secret}`), width));
-        // Of what was in front of it, of the character between and of the ends of lines too short to be known.
+        // Characters of the text before it, of the character between, and of line ends that are too short to be
+        // recognized.
         expect(shown.slice(shown.indexOf("***"))).to.match(/^\*\*\*[\w+/]?=*\n?$/);
         expect(shown.indexOf("***")).to.be.at.most((before * 4) / 3 + 3 + SHORTEST_BYTES + 2);
       }
@@ -46,7 +47,7 @@ describe("the finder of secrets", () => {
     expect(masked(PEM, folded(base64(PEM), 76))).to.match(/^\*\*\*\w{0,3}=*\n?$/);
   });
 
-  it("finds each line of several, with any margin and line end", () => {
+  it("finds each line of a value, with any margin and line end", () => {
     const shown = masked(PEM, PEM.replaceAll("\n", "\r\n  | "));
     for (const line of PEM.split("\n").filter((text) => text.length >= SHORTEST_BYTES)) {
       expect(shown).not.to.include(line);
@@ -54,7 +55,7 @@ describe("the finder of secrets", () => {
     expect(masked("{\n  a\n}\nlong enough", "a { } long enough")).to.equal("a { } ***");
   });
 
-  it("finds it as it stands in URLs, in JSON and in what shells trace", () => {
+  it("finds a value as URLs, JSON and traces of shells show it", () => {
     const secret = `p"a's & w<o>r\\d/(1)!ü`;
     for (const text of [
       encodeURIComponent(secret),
@@ -72,7 +73,7 @@ describe("the finder of secrets", () => {
     }
   });
 
-  it("finds it without the white space around it", () => {
+  it("finds a value without the white space around it", () => {
     expect(masked(" hunter22\n", "hunter22")).to.equal("***");
     expect(masked("hunter22\n", base64("hunter22"))).to.match(/^\*\*\*\w?=*$/);
   });
@@ -84,7 +85,7 @@ describe("the finder of secrets", () => {
     expect(out).to.deep.equal(["this is a\n"]);
   });
 
-  it("lets no form of any value through, however the output is cut, and shows the rest", () => {
+  it("lets no form of a value through wherever the chunks end, and shows the rest", () => {
     const value = fc
       .oneof(fc.string({ minLength: 4, maxLength: 80, unit: "binary" }), fc.stringMatching(/^[ -~]{4,40}$/))
       .filter((text) => Array.from(text.trim()).length >= SHORTEST_BYTES);
@@ -111,7 +112,7 @@ describe("the finder of secrets", () => {
           expect(out).to.equal(stream(finder, bytes));
           for (const secret of secrets) {
             const clean = secret.trim();
-            // A secret may hold the mask itself.
+            // A secret may contain the text of the mask.
             const left = out.split("***");
             for (const form of [clean, encodeURIComponent(clean), JSON.stringify(clean).slice(1, -1), base64(clean)]) {
               for (const part of left) expect(part).not.to.include(form);

@@ -12,7 +12,7 @@ function mask(secrets: readonly string[], ...chunks: string[]): string {
 }
 
 describe("the mask over secrets", () => {
-  it("covers each occurrence", () => {
+  it("covers each secret", () => {
     expect(mask(["hunter22"], "a hunter22 b hunter22")).to.equal("a *** b ***");
   });
 
@@ -20,11 +20,11 @@ describe("the mask over secrets", () => {
     expect(mask(["hunter22"], "a hun", "t", "er22 b")).to.equal("a *** b");
   });
 
-  it("lets through what only begins like a secret", () => {
+  it("passes text that only begins like a secret", () => {
     expect(mask(["hunter22"], "hunt", "ing hunter2")).to.equal("hunting hunter2");
   });
 
-  it("takes the longest of secrets that begin alike, also in pieces", () => {
+  it("covers the longest of secrets that begin alike, even in pieces", () => {
     expect(mask(["pass", "password1"], "password1 pass passw", "ord1 passwor", "k")).to.equal("*** *** *** ***work");
   });
 
@@ -41,7 +41,7 @@ describe("the mask over secrets", () => {
     expect(mask(["line1\nliné2"], "x line1\nlin", "é2 y")).to.equal("x *** y");
   });
 
-  it("answers the same wherever the chunks end, with no secret in it", () => {
+  it("has the same output wherever the chunks end, without any secret", () => {
     const secrets = ["aaba", "abab", "bbbbb"];
     fc.assert(
       fc.property(fc.stringMatching(/^[abc]{0,60}$/), fc.array(fc.nat(60), { maxLength: 12 }), (text, cuts) => {

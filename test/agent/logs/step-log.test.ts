@@ -23,7 +23,7 @@ const spans = (log: StepLog, count = ALL) =>
   log.take(count, ALL).map(({ line, lost }) => (lost === 0n ? `${line}` : `${line}+${lost}`));
 
 describe("the log of a step run before it is stored", () => {
-  it("gives each line once while nothing is missed", () => {
+  it("sends each line once while no batch is missed", () => {
     const log = logOf(5);
     expect(spans(log, 2)).to.deep.equal(["1", "2"]);
     expect(spans(log)).to.deep.equal(["3", "4", "5"]);
@@ -32,7 +32,7 @@ describe("the log of a step run before it is stored", () => {
     expect([log.isStored, log.bytes, log.inFlightBytes, log.unsentBytes]).to.deep.equal([true, 0, 0, 0]);
   });
 
-  it("gives lines again that were missed, once, although later batches were missed with them", () => {
+  it("sends missed lines again once, although later batches were missed with them", () => {
     const log = logOf(6);
     spans(log, 2);
     spans(log, 2);
@@ -46,7 +46,7 @@ describe("the log of a step run before it is stored", () => {
     expect(spans(log)).to.deep.equal([]);
   });
 
-  it("gives all that is not stored again after a disconnection", () => {
+  it("sends all lines that are not stored again after a disconnection", () => {
     const log = logOf(4);
     spans(log, 3);
     log.acknowledge(1n);
@@ -54,7 +54,7 @@ describe("the log of a step run before it is stored", () => {
     expect(spans(log)).to.deep.equal(["2", "3", "4"]);
   });
 
-  it("drops the oldest lines that were never sent, and says which", () => {
+  it("replaces the oldest lines that were never sent by a gap record", () => {
     const log = logOf(10);
     spans(log, 2);
     log.dropOldest(3 * 134);
@@ -62,7 +62,7 @@ describe("the log of a step run before it is stored", () => {
     expect(log.lastLine).to.equal(10n);
   });
 
-  it("makes one gap of lines that are dropped one after the other", () => {
+  it("makes one gap record of lines that are dropped one after the other", () => {
     const log = logOf(10);
     for (let round = 0; round < 3; round++) log.dropOldest(2 * 134);
     expect(spans(log)).to.deep.equal(["1+6", "7", "8", "9", "10"]);
@@ -78,7 +78,7 @@ describe("the log of a step run before it is stored", () => {
     expect(log.isStored).to.equal(true);
   });
 
-  it("drops nothing that was sent before a disconnection: it may be stored", () => {
+  it("drops no line that was sent before a disconnection, since it may be stored", () => {
     const log = logOf(6);
     spans(log, 3);
     log.disconnect();
@@ -86,7 +86,7 @@ describe("the log of a step run before it is stored", () => {
     expect(spans(log)).to.deep.equal(["1", "2", "3", "4+3"]);
   });
 
-  it("makes a gap of lines that a plane no longer has which came back from a backup", () => {
+  it("makes a gap record of lines that a gateway restored from a backup lacks", () => {
     const log = logOf(6);
     spans(log, 4);
     expect(log.acknowledge(4n)).to.equal("stored");
@@ -97,7 +97,7 @@ describe("the log of a step run before it is stored", () => {
     expect([log.isStored, log.bytes, log.inFlightBytes, log.unsentBytes]).to.deep.equal([true, 0, 0, 0]);
   });
 
-  it("makes a gap of a batch that the plane cannot take, and gives up when it cannot take that", () => {
+  it("makes a gap record of a batch that the gateway cannot take, and then gives up", () => {
     const log = logOf(4);
     spans(log, 2);
     expect(log.discard()).to.equal(true);
@@ -105,7 +105,7 @@ describe("the log of a step run before it is stored", () => {
     expect(log.discard()).to.equal(false);
   });
 
-  it("knows at all times what it holds", () => {
+  it("always knows how many bytes it holds", () => {
     const log = logOf(100);
     const one = log.bytes / 100;
     spans(log, 40);
@@ -124,7 +124,7 @@ describe("the log of a step run before it is stored", () => {
 });
 
 describe("the log of a step run on the disk", () => {
-  /** Each segment is sent by itself. */
+  /** Sends each segment in a batch of its own. */
   const allSpans = (log: StepLog) => {
     const found: string[] = [];
     while (log.hasUnsent) found.push(...spans(log));
@@ -135,7 +135,7 @@ describe("the log of a step run on the disk", () => {
   };
   const filesOf = () => readdirSync(folder);
 
-  it("comes back in its order, and leaves nothing there", () => {
+  it("is read in its order, and leaves no file on the disk", () => {
     const log = logOf(4);
     spans(log, 2);
     log.moveToDisk();
@@ -159,7 +159,7 @@ describe("the log of a step run on the disk", () => {
     expect(filesOf()).to.deep.equal([]);
   });
 
-  it("stays in memory as far as it was sent before a disconnection: it may be stored", () => {
+  it("stays in memory as far as it was sent before a disconnection, since it may be stored", () => {
     const log = logOf(6);
     spans(log, 3);
     log.disconnect();
@@ -168,7 +168,7 @@ describe("the log of a step run on the disk", () => {
     expect(spans(log)).to.deep.equal(["1", "2", "3", "4+3"]);
   });
 
-  it("has one gap of segments that are dropped one after the other", () => {
+  it("has one gap record for segments that are dropped one after the other", () => {
     const log = logOf(2);
     log.moveToDisk();
     for (let round = 0; round < 2; round++) {
@@ -182,7 +182,7 @@ describe("the log of a step run on the disk", () => {
     expect(filesOf()).to.deep.equal([]);
   });
 
-  it("has a gap of a segment that cannot be read", () => {
+  it("has a gap record for a segment that cannot be read", () => {
     const log = logOf(3);
     log.moveToDisk();
     add(log, 1);
@@ -191,7 +191,7 @@ describe("the log of a step run on the disk", () => {
     expect(filesOf()).to.deep.equal([]);
   });
 
-  it("tells each line once or as a gap, whatever happens in whatever order", () => {
+  it("sends each line once or in a gap record, in any order of events", () => {
     const acts = fc.oneof(
       fc.record({ act: fc.constant("add" as const), count: fc.nat(5) }),
       fc.record({ act: fc.constant("send" as const), count: fc.integer({ min: 1, max: 5 }) }),

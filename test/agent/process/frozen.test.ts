@@ -1,4 +1,4 @@
-/** An agent that stands still, and its guard: no step outlives its lease, whatever has become of the agent. */
+/** An agent that is stopped, and its guard: no step outlives its lease, even if the agent cannot act. */
 import { type ChildProcess, execFileSync } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { until } from "../../support/until.ts";
 import { AgentBench, processesWith, sleepOf } from "../test-agent.ts";
 
 const LEASE_MS = 1_000;
-/** The guard adds up to 1.5 s to a lease; the plane waits for 5 s. */
+/** The guard adds up to 1.5 s to a lease; the control plane waits for 5 s. */
 const GUARDED_MS = LEASE_MS + 3_000;
 
 describe("an agent that is stopped", () => {
@@ -23,11 +23,11 @@ describe("an agent that is stopped", () => {
   const freeze = () => process.kill(-agent.pid!, "SIGSTOP");
   const thaw = () => process.kill(-agent.pid!, "SIGCONT");
   const stateOf = (pid: number) => execFileSync("ps", ["-o", "stat=", "-p", String(pid)], { encoding: "utf8" })[0];
-  /** The guard itself, without its timers; undefined when there is none. */
+  /** The process of the guard, without its timers; undefined when it is not running. */
   const guardOf = async () => (await processesWith("millrace-guard", agent.pid))[0];
   const launcherOf = async () => (await processesWith("launcher-main", agent.pid))[0]!;
 
-  it("has lost the steps whose lease runs out, with all their processes, and keeps the others", async () => {
+  it("loses the steps whose lease runs out, with all their processes, and keeps the others", async () => {
     bench.gateway.dispatch({
       script: `trap '' TERM HUP; setsid sh -c 'trap "" TERM; ${sleepOf(81)} & env -i ${sleepOf(81)}' & echo up; ${sleepOf(81)}`,
       leaseMs: BigInt(LEASE_MS),
@@ -52,7 +52,7 @@ describe("an agent that is stopped", () => {
     expect(await processesWith(sleepOf(82))).to.have.length.above(0);
   });
 
-  it("goes on with its steps when it wakes up in time", async () => {
+  it("keeps its steps when it continues in time", async () => {
     bench.gateway.dispatch({ script: "echo up; while [ ! -e go ]; do sleep 0.02; done", leaseMs: 2_000n });
     await bench.gateway.logOf(1n);
     freeze();
@@ -65,7 +65,7 @@ describe("an agent that is stopped", () => {
     expect((await bench.gateway.endOf()).phase).to.equal("STEP_PHASE_SUCCEEDED");
   });
 
-  it("starts nothing that was dispatched while it stood still for longer than the lease, until it comes again", async () => {
+  it("starts a step dispatched during the stop only after an acknowledged heartbeat", async () => {
     freeze();
     const frozenAt = performance.now();
     const step = { script: "echo begun >> ../begun", leaseMs: BigInt(LEASE_MS) };
@@ -75,7 +75,7 @@ describe("an agent that is stopped", () => {
     const beats = bench.gateway.heartbeats.length;
     thaw();
     await until("heartbeats", () => bench.gateway.heartbeats.length > beats + 3);
-    // Not even before the plane has answered a sign of life.
+    // Not even before the gateway has answered a heartbeat.
     bench.gateway.dispatch(step);
     await until("more heartbeats", () => bench.gateway.heartbeats.length > beats + 6);
     expect(bench.gateway.heartbeats.at(-1)).to.deep.include({ held: [], heldJobIds: [] });
@@ -90,7 +90,7 @@ describe("an agent that is stopped", () => {
     expect(await readFile(join(bench.dataDir, "work", "begun"), "utf8")).to.equal("begun\n");
   });
 
-  it("is guarded again when its guard was killed, and its steps go on meanwhile", async () => {
+  it("gets another guard when its guard is killed, and its steps keep running", async () => {
     bench.gateway.dispatch({ script: `echo up; ${sleepOf(83)}`, leaseMs: 2_000n });
     await bench.gateway.logOf(1n);
     const killed = await until("the guard", guardOf);
@@ -103,7 +103,7 @@ describe("an agent that is stopped", () => {
     await until("the end of the step", async () => (await processesWith(sleepOf(83))).length === 0, 5_000);
   });
 
-  it("leaves nothing when it is killed, not even of a step that has stopped its own watcher", async () => {
+  it("leaves no process when it is killed, even if a step has stopped its own watcher", async () => {
     bench.gateway.dispatch({ script: `pkill -STOP -g $$ -f millrace-step; echo up; ${sleepOf(84)}` });
     await bench.gateway.logOf(1n);
     agent.kill("SIGKILL");
@@ -111,7 +111,7 @@ describe("an agent that is stopped", () => {
     await until("the end of the guard", async () => (await processesWith(bench.dataDir)).length === 0, 2_000);
   });
 
-  it("leaves nothing when it is killed together with its guard and its launcher", async () => {
+  it("leaves no process when it is killed together with its guard and its launcher", async () => {
     bench.gateway.dispatch({ script: `setsid ${sleepOf(85)} & echo $MILLRACE_STEP_MARK; ${sleepOf(85)}` });
     const mark = (await bench.gateway.logOf(1n))[0]!.content;
     await until("both processes", async () => (await processesWith(sleepOf(85))).length >= 2);
@@ -121,7 +121,7 @@ describe("an agent that is stopped", () => {
     await until("the end of the supervisors", async () => (await processesWith(lease)).length === 0, 2_000);
   });
 
-  it("has lost its steps when its launcher is killed, and starts the next with another one", async () => {
+  it("loses its steps when its launcher is killed, and starts the next step by another launcher", async () => {
     bench.gateway.dispatch({ script: `setsid ${sleepOf(86)} & echo up; ${sleepOf(86)}` });
     await bench.gateway.logOf(1n);
     process.kill(await launcherOf(), "SIGKILL");

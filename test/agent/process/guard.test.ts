@@ -1,4 +1,4 @@
-/** The guard alone, beside an agent that does nothing. */
+/** The guard and the launcher, without an agent. */
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -42,7 +42,7 @@ describe("a guard", () => {
     });
   const areRunning = async (seconds: number) => (await processesWith(sleepOf(seconds))).length > 0;
 
-  it("kills what runs under a lease that runs out, and says so", async () => {
+  it("kills the processes of a lease that runs out, and reports the lease", async () => {
     guard.open(1, later());
     guard.open(12, later());
     const doomed = await startUnder(1, `env -i ${sleepOf(91)}`);
@@ -57,7 +57,7 @@ describe("a guard", () => {
     expect(await areRunning(92)).to.equal(true);
   });
 
-  it("lets nothing start under a lease that is over, even when it is renewed too late", async () => {
+  it("lets no step start under a lease that has run out, even when it is renewed too late", async () => {
     guard.open(1, soon());
     await until("the end of the lease", () => ranOut.length > 0);
     guard.renew(1, later());
@@ -66,7 +66,7 @@ describe("a guard", () => {
     expect(existsSync(join(folder, "started"))).to.equal(false);
   });
 
-  it("keeps one timer a lease, however often it is renewed, and none of one that is given back", async () => {
+  it("keeps one timer for each lease, however often it is renewed, and none after its release", async () => {
     guard.open(7, later());
     for (let count = 0; count < 50; count++) guard.renew(7, later());
     guard.open(8, later());
@@ -79,7 +79,7 @@ describe("a guard", () => {
     await until("the end of all timers", async () => (await processesWith(folder)).length === 1);
   });
 
-  it("takes everything along when it is closed", async () => {
+  it("kills all processes of steps when it is closed", async () => {
     guard.open(1, later());
     const left = await startUnder(1, `setsid ${sleepOf(93)} & ${sleepOf(93)}`);
     await until("both processes", async () => (await processesWith(sleepOf(93))).length >= 2);

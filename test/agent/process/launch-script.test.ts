@@ -1,4 +1,4 @@
-/** The order that makes a waiting shell the process of a step, read by every shell of this machine that can be `/bin/sh`. */
+/** The launch script, read by every shell of this machine that can be `/bin/sh`. */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,19 +10,19 @@ import { MillraceError } from "../../../src/domain/errors.ts";
 
 type Shell = readonly [program: string, ...args: string[]];
 
-/** How each is called so that it behaves as `sh`; those that are here. */
+/** Command lines that make each shell behave as `sh`, for the shells of this machine. */
 const SHELLS = ([["/bin/sh"], ["dash"], ["bash"], ["busybox", "sh"]] as readonly Shell[]).filter(
   ([program, ...args]) => spawnSync(program, [...args, "-c", "exit 0"]).error === undefined,
 );
 
-/** Shows each argument and variable of itself, exactly. */
+/** A program that prints its arguments and variables exactly. */
 const SHOW = [
   process.execPath,
   "-e",
   "console.log(JSON.stringify({ cwd: process.cwd(), args: process.argv.slice(1), env: process.env }))",
 ] as const;
 
-describe("the order to start a step", () => {
+describe("the launch script", () => {
   let folder: string;
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "millrace-order-"));
@@ -40,7 +40,7 @@ describe("the order to start a step", () => {
     permitFile: join(folder, "permit"),
   });
 
-  async function obey([program, ...args]: Shell, order: string): Promise<number | null> {
+  async function runScript([program, ...args]: Shell, script: string): Promise<number | null> {
     const shell = spawn(program, [...args, "-s", "one", "two"], {
       argv0: args.length > 0 ? program : "sh",
       env: { PATH: process.env["PATH"] ?? "" },
@@ -48,14 +48,14 @@ describe("the order to start a step", () => {
     });
     shell.stdin.on("error", () => {});
     shell.stdin.write("true before\n");
-    shell.stdin.end(order);
+    shell.stdin.end(script);
     const [code] = await once(shell, "exit");
     return code as number | null;
   }
 
   for (const shell of SHELLS) {
-    it(`gives ${shell.join(" ")} every argument, variable and folder exactly`, async () => {
-      // Every byte that a text can hold, above all those that shells use as marks of their own.
+    it(`makes ${shell.join(" ")} pass every argument, variable and folder exactly`, async () => {
+      // Every byte that a text can hold, above all those that have a meaning in shells or that shells use internally.
       const odd = Array.from({ length: 0x17f }, (_, index) => String.fromCodePoint(index + 1)).join("");
       const env = {
         PLAIN: "x",
@@ -73,7 +73,7 @@ describe("the order to start a step", () => {
       const args = ["", "-n", "a b", "*", odd, "--", "'", "\n"];
       const cwd = join(folder, "it's\n$here");
       await mkdir(cwd);
-      const code = await obey(shell, launchScript(launch([...SHOW, "--", ...args], env, cwd)));
+      const code = await runScript(shell, launchScript(launch([...SHOW, "--", ...args], env, cwd)));
       expect(code, await readFile(join(folder, "err"), "utf8").catch(() => "no output")).to.equal(0);
       const seen = JSON.parse(await readFile(join(folder, "out"), "utf8")) as Record<string, unknown>;
       const { PWD: _pwd, _: _last, SHLVL: _level, ...others } = seen["env"] as Record<string, string>;
@@ -82,27 +82,27 @@ describe("the order to start a step", () => {
       expect(others).to.deep.equal({ ...env, PATH: process.env["PATH"] });
     });
 
-    it(`makes ${shell.join(" ")} give the process the file that is its standard input, else an empty one`, async () => {
+    it(`makes ${shell.join(" ")} open the file for standard input, or an empty input without one`, async () => {
       const stdin = join(folder, "it's input");
       await writeFile(stdin, "one\ntwo");
       for (const [given, read] of [
         [{ stdin }, "one\ntwo"],
         [{}, ""],
       ] as const) {
-        expect(await obey(shell, launchScript({ ...launch(["cat"], {}), ...given }))).to.equal(0);
+        expect(await runScript(shell, launchScript({ ...launch(["cat"], {}), ...given }))).to.equal(0);
         expect(await readFile(join(folder, "out"), "utf8")).to.equal(read);
       }
     });
 
-    it(`makes ${shell.join(" ")} start nothing without its permit`, async () => {
+    it(`makes ${shell.join(" ")} start nothing without the permit`, async () => {
       await rm(join(folder, "permit"));
-      const code = await obey(shell, launchScript(launch(["touch", join(folder, "started")], {})));
+      const code = await runScript(shell, launchScript(launch(["touch", join(folder, "started")], {})));
       expect(code).to.equal(1);
       expect(await readFile(join(folder, "started")).catch(() => "missing")).to.equal("missing");
     });
   }
 
-  it("is refused for what no process can be given", () => {
+  it("is refused for arguments and variables that no process can get", () => {
     const cases: [Parameters<typeof checkLaunch>[0], RegExp][] = [
       [{ command: ["true", "a\0b"], env: {} }, /null bytes/],
       [{ command: ["true"], env: { NUL: "\0" } }, /null bytes/],

@@ -1,4 +1,7 @@
-/** The launcher and its supervisors, without an agent: what a step leaves behind, and what they leave when they die. */
+/**
+ * The launcher and its supervisors, without an agent: they kill what steps leave behind, and leave nothing when they
+ * die.
+ */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
@@ -32,13 +35,13 @@ describe("the launcher", () => {
       permitFile: join(folder, "permit"),
     });
 
-  it("leaves nothing of a step when it says that it is gone, however the rest hides", async () => {
+  it("has killed every process of a step, however it hides, when it reports the step gone", async () => {
     const hidings = [
       `${sleepOf(95)} &`,
       `setsid ${sleepOf(95)} &`,
       `(setsid ${sleepOf(95)} &) &`,
       `setsid sh -c 'setsid sh -c "setsid ${sleepOf(95)} & ${sleepOf(95)}" & env -i ${sleepOf(95)}' &`,
-      // Begun so long before the end that its process id says nothing any more.
+      // Long enough for the position of its process id to expire.
       `setsid ${sleepOf(95)} & sleep 0.3`,
       `trap '' HUP TERM; setsid ${sleepOf(95)} >/dev/null 3>&- & kill -9 $$`,
     ];
@@ -49,7 +52,7 @@ describe("the launcher", () => {
     }
   });
 
-  it("leaves nothing either when a step ends in the moment in which it starts something", async () => {
+  it("kills a process that a step starts at the moment of its end", async () => {
     const endings = ["", ":; :", "read -r line </dev/null"];
     for (let count = 0; count < 300; count++) {
       await (
@@ -59,7 +62,7 @@ describe("the launcher", () => {
     expect(await processesWith(sleepOf(99))).to.deep.equal([]);
   });
 
-  it("takes no process of another step along", async () => {
+  it("kills no process of another step", async () => {
     const other = await start(`setsid ${sleepOf(96)} & ${sleepOf(96)}`);
     await until("its processes", async () => (await processesWith(sleepOf(96))).length === 3);
     for (let count = 0; count < 20; count++) await (await start("setsid true & true")).gone;
@@ -70,7 +73,7 @@ describe("the launcher", () => {
     expect(await processesWith(sleepOf(96))).to.deep.equal([]);
   });
 
-  it("answers for steps of which nobody knows the end when it is killed, once nothing of them is left", async () => {
+  it("leaves no process when it is killed, and its steps end without an exit", async () => {
     const step = await start(`setsid ${sleepOf(97)} & ${sleepOf(97)}`);
     await until("its processes", async () => (await processesWith(sleepOf(97))).length === 3);
     process.kill((await processesWith("launcher-main", process.pid))[0]!, "SIGKILL");
@@ -81,7 +84,7 @@ describe("the launcher", () => {
     expect(await (await start("exit 3")).exited).to.include({ code: 3, signal: null });
   });
 
-  it("keeps no supervisor for a lease that is no longer asked for", async () => {
+  it("keeps no supervisor for a lease that is no longer used", async () => {
     await (
       await start("true")
     ).gone;
@@ -92,7 +95,7 @@ describe("the launcher", () => {
     await until("the end of the first", async () => (await processesWith(markOf(1))).length === 0);
   });
 
-  it("leaves nothing when it is closed", async () => {
+  it("leaves no process when it is closed", async () => {
     await start(`setsid ${sleepOf(98)} & ${sleepOf(98)}`);
     await until("its processes", async () => (await processesWith(sleepOf(98))).length === 3);
     await launcher.close();

@@ -1,13 +1,13 @@
-/** What steps are said to have used up, against what they measure themselves. Linux alone knows it. */
+/** The reported usage of steps, compared with their own measurements. Only Linux reports it. */
 import { expect } from "chai";
 import type { StepReport } from "../../../proto/generated/agent/v1/agent.ts";
 import { AgentBench } from "../test-agent.ts";
 
-/** A program that works until it has had so much of a processor, its own start included. */
+/** A program that computes until it has used this much processor time, including its own start. */
 const burn = (ms: number) =>
   `${process.execPath} -e 'for (let used = 0; used < ${ms}000;) { const { user, system } = process.cpuUsage(); used = user + system; }'`;
 
-describe("what a step has used up", () => {
+describe("the reported usage of a step", () => {
   let bench: AgentBench;
   beforeEach(async () => {
     bench = await new AgentBench().open();
@@ -24,20 +24,20 @@ describe("what a step has used up", () => {
     maxRssBytes: Number(usage!.maxRssBytes),
   });
 
-  it("is the time on processors of all that it has waited for", async () => {
-    // Each end of a process is counted to a tick of 10 ms, and the shell works a little, too.
+  it("has the processor time of all processes that the step has waited for", async () => {
+    // The time of each process is rounded to a tick of 10 ms, and the shell needs a little time too.
     expect((await usageOf(`${burn(300)}; ${burn(200)}`)).cpuMs).to.be.within(470, 620);
   });
 
-  it("is hardly anything for one that does nothing", async () => {
+  it("is almost nothing for a step that does nothing", async () => {
     expect((await usageOf("true")).cpuMs).to.be.within(0, 40);
   });
 
-  it("is the time of what it has left in the background, as far as that was seen", async () => {
+  it("has the sampled time of processes that the step left in the background", async () => {
     expect((await usageOf(`${burn(60_000)} & sleep 2.5`)).cpuMs).to.be.within(300, 2_800);
   });
 
-  it("is told apart among steps that go on together, and shared when they end together", async () => {
+  it("is separate for parallel steps, and shared when they end together", async () => {
     const works = [100, 300, 0, 0];
     for (const [index, ms] of works.entries()) {
       const script = ms === 0 ? "sleep 1" : `${burn(ms)}; sleep 0.${index}`;
@@ -49,14 +49,14 @@ describe("what a step has used up", () => {
     for (const [index, ms] of works.entries()) expect(found[index], `step ${index}`).to.be.within(ms - 20, ms + 120);
   });
 
-  it("is the memory of all its processes together, when it goes on for long enough to be seen", async () => {
+  it("has the memory of all processes together when the step is long enough for a sample", async () => {
     const hold = (mebibytes: number) =>
       `${process.execPath} -e 'const held = Buffer.alloc(${mebibytes} << 20, 1); setTimeout(() => held, 1600)'`;
     const { maxRssBytes } = await usageOf(`${hold(100)} & ${hold(60)}; wait`);
     expect(maxRssBytes / 2 ** 20).to.be.within(160, 400);
   });
 
-  it("is told of a step that was killed, and not of one that never ran", async () => {
+  it("is there for a killed step, and missing for a step that never ran", async () => {
     bench.gateway.dispatch({ script: `${burn(60_000)}`, timeoutMs: 2_000n, cancelGraceMs: 0n });
     expect(usageIn(await bench.gateway.endOf()).cpuMs).to.be.within(200, 2_200);
     bench.gateway.dispatch({ uses: "unknown", stepRunId: "step_2" });

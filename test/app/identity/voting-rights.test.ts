@@ -39,7 +39,7 @@ describe("who may vote on an approval", () => {
       { triggeredBy: "ben", actor: "ann" },
     ]) {
       expect(whyNotVote(person("ann"), "approve", rule(asked, origin))).to.equal(
-        "ann has triggered this run, so somebody else of users with the role operator has to approve job deploy",
+        "ann triggered this run, so another user has to approve job deploy: users with the role operator may",
       );
       expect(whyNotVote(person("ann"), "reject", rule(asked, origin))).to.equal(null);
       expect(whyNotVote(person("cid"), "approve", rule(asked, origin))).to.equal(null);

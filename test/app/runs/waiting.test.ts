@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { newJob } from "../../../actors/job/state.ts";
 import { newStep } from "../../../actors/step/state.ts";
-import type { Gates } from "../../../src/app/runs/gate-waits.ts";
+import type { WaitFacts } from "../../../src/app/runs/approval-and-group-waits.ts";
 import { jobWaitingFor, runWaitingFor, stepWaitingFor } from "../../../src/app/runs/waiting.ts";
 import type { PresenceRecord } from "../../../src/board/board.ts";
 import { asId, type AgentId, type RunId } from "../../../src/domain/ids.ts";
@@ -30,7 +30,7 @@ const agent = (labels: Record<string, string>, busy: number): PresenceRecord => 
 
 const agents = (online: readonly PresenceRecord[] | null, quotas: readonly QuotaUse[] = []) => ({ online, quotas });
 const PROJECT = plan.projectId;
-const NONE: Gates = { approvals: new Map(), groups: new Map() };
+const NONE: WaitFacts = { approvals: new Map(), groups: new Map() };
 
 describe("why a job waits", () => {
   it("is the stage before it while its own is closed", () => {

@@ -3,7 +3,7 @@ import { GROUP_AGGREGATE } from "../../../actors/group/aggregate.ts";
 import type { GroupState, Seat } from "../../../actors/group/state.ts";
 import type { JobState } from "../../../actors/job/state.ts";
 import { shardOf } from "../../../queues/shard-map.ts";
-import { GroupReconciler, takeCensus } from "../../../src/app/upkeep/group-reconciler.ts";
+import { GroupReconciler, reconcileGroups } from "../../../src/app/upkeep/group-reconciler.ts";
 import { memberKey } from "../../../src/domain/groups.ts";
 import { asId, groupIdOf, newId, type ProjectId, type RootId, type RunId } from "../../../src/domain/ids.ts";
 import type { Stores } from "../../../src/stores/ports/stores.ts";
@@ -77,24 +77,24 @@ describe("the census of groups", () => {
     const [over, left, never, live] = [await endedRun(), await liveRun(false), newId("run"), await liveRun(true)];
     const held = [over, jobOf(left), never, jobOf(live), live].map((key) => ({ key, held: true }));
     await storeGroup([...held, { key: await endedRun(), held: false }]);
-    await takeCensus(ports(), SHARD);
+    await reconcileGroups(ports(), SHARD);
     expect(await leaving()).to.have.members([over, jobOf(left), never]);
     expect(rung).to.deep.equal([GROUP_ID, GROUP_ID, GROUP_ID]);
-    await takeCensus(ports(), SHARD);
+    await reconcileGroups(ports(), SHARD);
     expect(await leaving(), "once").to.have.length(3);
   });
 
   it("waits for the run of a place that was reserved a moment ago", async () => {
     now = 930_000;
     await storeGroup([{ key: newId("run"), held: true }]);
-    await takeCensus(ports(), SHARD);
+    await reconcileGroups(ports(), SHARD);
     expect(await leaving()).to.deep.equal([]);
   });
 
   it("is taken of the shards that a worker owns, and of no other", async () => {
     await storeGroup([{ key: await endedRun(), held: true }]);
     const other = (SHARD + 1) % SHARDS;
-    await takeCensus(ports(), other);
+    await reconcileGroups(ports(), other);
     expect(await leaving()).to.deep.equal([]);
     const census = new GroupReconciler(ports(), () => [SHARD]);
     census.start();

@@ -6,7 +6,7 @@ import { createRunAggregate } from "../../../actors/run/create.ts";
 import type { StepState } from "../../../actors/step/state.ts";
 import type { AppContext } from "../../../src/app/context.ts";
 import { findDeletion } from "../../../src/app/triggering/deleted-runs.ts";
-import { isRemoved } from "../../../src/app/runs/remove-run.ts";
+import { isRunRemoved } from "../../../src/app/runs/remove-run.ts";
 import { claimSuccessor } from "../../../src/app/runs/succession.ts";
 import { finishRemovals, pruneRecords, pruneStrayCommands } from "../../../src/app/upkeep/prune-records.ts";
 import { type RunPruning, pruneRuns } from "../../../src/app/upkeep/prune-runs.ts";
@@ -19,7 +19,7 @@ import { openSqliteStores } from "../../../src/stores/sqlite/open.ts";
 import type { Stores } from "../../../src/stores/ports/stores.ts";
 import { artifactRecord, storeArtifact } from "../../contracts/artifact-store.ts";
 import { lines } from "../../contracts/samples.ts";
-import { dyingAfter } from "../../support/dying-stores.ts";
+import { failWritesAfter } from "../../support/failing-stores.ts";
 import { silentLog } from "../../support/kernel-ports.ts";
 import { freshDatabase, startTestMongo } from "../../support/mongo.ts";
 import { jobSpecsOf, planOf } from "../../support/plans.ts";
@@ -72,7 +72,7 @@ describe("the sweep of retention", function () {
       await fill(() => stores.idempotency.claim({ key: newId("cmd"), bodyHash: "h", createdId: "x", at: 1 }));
       now = 2 * DAY_MS;
       for await (const _ of pruneRuns(context, sweepOf({ runs: { ...UNBOUNDED, ageMs: DAY_MS } })));
-      expect(await stores.retention.newestBut(1, plan), "all but those that nobody has ended").to.equal(undefined);
+      expect(await stores.retention.nthNewest(1, plan), "all but those that nobody has ended").to.equal(undefined);
       expect(await fill(() => storeRun(context, plan))).to.be.greaterThan(50);
     } finally {
       await stores.close();
@@ -290,8 +290,8 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
       expect(await isThere(first, second)).to.deep.equal([true, false]);
       await sweep({ runs: days(20) });
       expect(await isThere(first, second)).to.deep.equal([false, false]);
-      expect(await isRemoved(context, first.runId)).to.equal(true);
-      expect(await isRemoved(context, second.runId), "nobody can ask for it any more").to.equal(false);
+      expect(await isRunRemoved(context, first.runId)).to.equal(true);
+      expect(await isRunRemoved(context, second.runId), "nobody can ask for it any more").to.equal(false);
     });
 
     it("waits for one that is claimed and on its way, and not for ever", async () => {
@@ -350,7 +350,7 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
       await store.stores.inbox.answer(answered, { outcome: "accepted", status: "success" });
 
       try {
-        await sweep({ runs: days(20) }, dyingAfter(store.stores, cuts));
+        await sweep({ runs: days(20) }, failWritesAfter(store.stores, cuts));
         survived = true;
       } catch (error) {
         expect(String(error)).to.include("died");
@@ -363,7 +363,7 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
         expect(await hasLog(run)).to.equal(true);
         expect(await plans.loadPlan(run.runId)).not.to.equal(undefined);
       } else {
-        expect(await isRemoved(context, run.runId), "no repeat of its trigger brings it back").to.equal(true);
+        expect(await isRunRemoved(context, run.runId), "no repeat of its trigger brings it back").to.equal(true);
       }
 
       for await (const _ of finishRemovals(context));
@@ -393,7 +393,7 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
     const look = async (kept: number) => {
       for await (const _ of pruneRecords(context, kept * DAY_MS));
       const claims = await Promise.all(["request", "lasting"].map((key) => idempotency.find(key)));
-      return [...claims.map((found) => found !== undefined), await isRemoved(context, runId)];
+      return [...claims.map((found) => found !== undefined), await isRunRemoved(context, runId)];
     };
     expect(await look(6)).to.deep.equal([true, true, true]);
     expect(await look(4.5)).to.deep.equal([false, true, true]);

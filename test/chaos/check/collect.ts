@@ -1,4 +1,4 @@
-/** Gathers the evidence of a scenario from the store and from the file that the steps wrote. */
+/** Collects the evidence of a scenario from the store and from the files that the steps wrote. */
 import { readFile } from "node:fs/promises";
 import type { JobState } from "../../../actors/job/state.ts";
 import { jobStatus } from "../../../actors/job/state.ts";
@@ -10,7 +10,7 @@ import type { Mark, RunEvidence, SecretGiven, StepEvidence } from "./evidence.ts
 
 const PAGE = 100;
 
-/** Every run of the pipelines with its attempts and its ledger. */
+/** Every run of the pipelines, with all attempts and events. */
 export async function collectRuns(stores: Stores, pipelineIds: readonly string[]): Promise<readonly RunEvidence[]> {
   const runs: RunEvidence[] = [];
   for (const pipelineId of pipelineIds) {
@@ -53,15 +53,15 @@ async function withSpecs(stores: Stores, runId: RunId, jobs: RunEvidence["jobs"]
     jobs.map(async (job) => {
       const spec = await stores.plans.loadJob(runId, job.index);
       const withSpec = (step: StepEvidence): StepEvidence => {
-        const own = spec?.steps[step.index];
-        return own?.uses === "shell" ? { ...step, secrets: own.secrets.length } : { ...step, silent: true };
+        const stepSpec = spec?.steps[step.index];
+        return stepSpec?.uses === "shell" ? { ...step, secrets: stepSpec.secrets.length } : { ...step, silent: true };
       };
       return { ...job, steps: job.steps.map(withSpec) };
     }),
   );
 }
 
-/** The states of all attempts as the checker reads them. */
+/** All attempts of jobs and steps, in the form that the checker reads. */
 export function jobEvidence(jobs: readonly JobState[], steps: readonly StepState[]): RunEvidence["jobs"] {
   return jobs.map(({ jobId, index, cell, attempt, state, reason, grant, reusedFrom }) => ({
     jobId,
@@ -84,14 +84,14 @@ export function jobEvidence(jobs: readonly JobState[], steps: readonly StepState
   }));
 }
 
-/** The marks in the file, which does not exist before the first step has run. */
+/** The marks in the ledger file. Empty when no step has run yet, because the first step creates the file. */
 export async function readMarks(ledger: string): Promise<readonly Mark[]> {
   return (await wordsOf(ledger)).map(([word, stepRunId, jobId, at]): Mark => {
     return { word: word as Mark["word"], stepRunId: stepRunId!, jobId: jobId!, at: Number(at) };
   });
 }
 
-/** What steps tell of the secrets that they were given, in the file beside the marks. */
+/** The checksums of secret values that steps reported, from the file beside the ledger file. */
 export async function readSecretsGiven(ledger: string): Promise<readonly SecretGiven[]> {
   return (await wordsOf(secretLedgerOf(ledger))).map(([stepRunId, secret, sum]): SecretGiven => {
     return { stepRunId: stepRunId!, secret: secret!, sum: sum! };

@@ -1,6 +1,6 @@
 /**
- * What the checker is given after a scenario: what clients were promised, what the store holds, what the steps
- * themselves wrote, and what viewers saw. None of it is taken from the code that is under test but the stored words.
+ * The evidence that the checker reads after a scenario: the promises to clients, the runs in the store, the marks that the steps
+ * wrote, and the lines that viewers saw. Only the stored runs come from the code under test.
  */
 import type { EventObject, Lifecycle } from "../../../src/domain/events.ts";
 import type { JobStatus, RunStatus, StepStatus } from "../../../src/domain/status.ts";
@@ -11,30 +11,30 @@ export interface Evidence {
   readonly acknowledged: readonly AcknowledgedTrigger[];
   /** Every run of the scenario's pipelines in the store. */
   readonly runs: readonly RunEvidence[];
-  /** What the steps wrote, in the order of the file. */
+  /** The marks that steps wrote, in the order of the ledger file. */
   readonly marks: readonly Mark[];
   readonly logs: readonly LogEvidence[];
   readonly agentKills: readonly AgentKill[];
   /** Messages that no owner could decide. */
   readonly deadLetters: readonly string[];
-  /** Every value that a secret has had. */
+  /** Every value that each secret has had. */
   readonly secretVersions: readonly SecretVersion[];
-  /** What the steps say that they were given. */
+  /** The secret values that steps reported, as checksums. */
   readonly secretsGiven: readonly SecretGiven[];
-  /** Where a value was found that ought to be nowhere. */
+  /** Every place in which the search found a secret value. */
   readonly leaks: readonly Leak[];
 }
 
 export interface SecretVersion {
-  /** Whose it is, and its name. */
+  /** Owner and name of the secret, such as `project/PLAIN`. */
   readonly secret: string;
-  /** From 1. */
+  /** Counted from 1. */
   readonly number: number;
   /** SHA-256 of the value, in hexadecimal digits. */
   readonly sum: string;
-  /** When it was sent, Unix milliseconds. */
+  /** When the client sent the value, in Unix milliseconds. */
   readonly fromMs: number;
-  /** When the next one had been acknowledged; `Infinity` of the last one. */
+  /** When the next value was acknowledged, in Unix milliseconds; `Infinity` for the last value. */
   readonly untilMs: number;
 }
 
@@ -47,21 +47,21 @@ export interface SecretGiven {
 export interface AcknowledgedTrigger {
   readonly requestId: string;
   readonly runId: string;
-  /** The ends that this run may have; an end by the loss of agents is allowed besides. */
+  /** The statuses with which the run may end. The run may also fail because it lost its agents. */
   readonly ends: readonly RunStatus[];
-  /** Of runs of which no two of the same kind may work at once: as a whole, or their jobs of the same name. */
-  readonly alone: { readonly unit: "run" | "job"; readonly kind: string } | null;
+  /** The unit that must not work at the same time as another one of the same kind: the run, or its jobs of the same name. */
+  readonly exclusion: { readonly unit: "run" | "job"; readonly kind: string } | null;
 }
 
 export interface RunEvidence {
   readonly runId: string;
   readonly status: RunStatus;
   readonly settled: boolean;
-  /** How many events the snapshot says that there are. */
+  /** The number of events, as the snapshot counts them. */
   readonly eventNumber: number;
   readonly jobs: readonly JobEvidence[];
   readonly approvals: readonly { readonly approvalId: string; readonly status: string }[];
-  /** In the order of the ledger. */
+  /** In the order of the event log. */
   readonly events: readonly Transition[];
 }
 
@@ -69,13 +69,13 @@ export interface RunEvidence {
 export interface JobEvidence {
   readonly jobId: string;
   readonly index: number;
-  /** Of a job that was spread when it began; else null. */
+  /** Matrix cell of a job whose matrix was made during the run; else null. */
   readonly cell: number | null;
   readonly attempt: number;
   readonly status: JobStatus;
   readonly reason: string;
   readonly agentId: string | null;
-  /** It was not run again: it has ended in an earlier run, and nothing becomes of it in this one. */
+  /** True for a job that ended in an earlier run and that the rerun does not repeat. */
   readonly reused: boolean;
   readonly steps: readonly StepEvidence[];
 }
@@ -86,13 +86,13 @@ export interface StepEvidence {
   readonly status: StepStatus;
   readonly reason: string;
   readonly reused: boolean;
-  /** A builtin, which writes no marks. */
+  /** Set for a builtin step, which writes no marks. */
   readonly silent?: true;
-  /** How many secrets it reads; it tells of each. */
+  /** Number of secrets that the step reads. It reports the checksum of each. */
   readonly secrets?: number;
 }
 
-/** A line of the ledger of transitions: an event as it was published. */
+/** A transition of an object, as the event log of the run holds it. */
 export interface Transition {
   readonly number: number;
   readonly object: EventObject;
@@ -100,19 +100,19 @@ export interface Transition {
   readonly jobId: string | null;
   readonly stepRunId: string | null;
   readonly status: string;
-  /** With `approvalId` for the object `approval`. */
+  /** Holds `approvalId` for the object `approval`. */
   readonly data?: Readonly<Record<string, unknown>>;
   readonly timeMs: number;
 }
 
-/** Lines that an agent had not yet delivered die with it; a viewer is told which. */
+/** A kill of an agent. Lines that it had not delivered are lost; a viewer gets a gap record for them. */
 export interface AgentKill {
   readonly agentId: string;
   /** Unix milliseconds. */
   readonly at: number;
 }
 
-/** `start` and `end` stand at the ends of a step's process, beats between them. */
+/** A line that a step writes into the ledger file: `start` and `end` first and last, `beat` every 100 ms between them. */
 export interface Mark {
   readonly word: "start" | "beat" | "end";
   readonly stepRunId: string;
@@ -121,23 +121,22 @@ export interface Mark {
   readonly at: number;
 }
 
-/** Lines of one step as a viewer saw them, over all its connections. */
+/** The lines of one step as a viewer saw them, over all connections of the viewer. */
 export interface LogEvidence {
   readonly stepRunId: string;
-  /** Lines that the step writes: `line 1` to `line N`. */
+  /** Number of lines that the step writes: `line 1` to `line N`. */
   readonly written: number;
-  /** Lines, and records of gaps with the last line that they stand for. */
+  /** Lines and gap records. `lostThrough` is the last line that a gap record replaces; null for a line. */
   readonly seen: readonly { readonly number: number; readonly text: string; readonly lostThrough: number | null }[];
 }
 
 /**
  * - `lost`: a transition, an acknowledged trigger or a line is missing
- * - `doubled`: something that may happen once happened twice, or two agents ran one step at a time
- * - `reordered`: a transition or a line stands before what it follows from
- * - `stuck`: a run did not end, or still owes something
- * - `wrong`: a run or a step ended otherwise than its definition says, or was given a wrong value, or a message could not
- *   be decided
- * - `leaked`: the value of a secret stands where it may not
+ * - `doubled`: something that may happen only once happened twice, or two agents ran a step at the same time
+ * - `reordered`: a transition or a line stands before its predecessor
+ * - `stuck`: a run did not end, or still owes effects
+ * - `wrong`: a run or a step ended differently from its definition, a step got a wrong value, or an actor could not decide a message
+ * - `leaked`: a secret value stands where it may not
  */
 export type ViolationKind = "lost" | "doubled" | "reordered" | "stuck" | "wrong" | "leaked";
 

@@ -1,4 +1,4 @@
-/** Everything that an installation has kept, written or shown, for the search for secrets. */
+/** The search for secrets in everything that an installation has stored, written or shown. */
 import type { Dirent } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join, relative } from "node:path";
@@ -6,32 +6,35 @@ import { Redis } from "ioredis";
 import Libsql from "libsql";
 import { MongoClient } from "mongodb";
 import type { Installation } from "../world/installation.ts";
-import type { Look } from "./secret-search.ts";
+import type { Scan } from "./secret-search.ts";
 
-/** The store, Redis, and the files, outputs and metrics of all processes, which still run. */
-export async function lookEverywhere(installation: Installation, look: Look): Promise<void> {
+/** Scans the store, Redis, and the files, outputs and metrics of all processes. The processes must still run. */
+export async function scanInstallation(installation: Installation, scan: Scan): Promise<void> {
   const { mongoDatabase, storeFile, folder, nodes, agents } = installation;
-  if (mongoDatabase === null) lookIntoSqlite(storeFile, look);
-  else await lookIntoMongo(mongoDatabase, look);
+  if (mongoDatabase === null) scanSqlite(storeFile, scan);
+  else await scanMongo(mongoDatabase, scan);
   for (const redis of await connectAll(installation)) {
-    await lookIntoRedis(redis, look).finally(() => redis.disconnect());
+    await scanRedis(redis, scan).finally(() => redis.disconnect());
   }
-  await lookIntoFolder("", folder, look);
+  await scanFolder("", folder, scan);
   for (const node of nodes) {
-    look(`the output of ${node.name}`, node.output);
+    scan(`the output of ${node.name}`, node.output);
     const hasMetrics = node.isRunning && !agents.some(({ name }) => name === node.name);
-    if (hasMetrics) await lookAtMetrics(node.name, node.metricsAddress, look);
+    if (hasMetrics) await scanMetrics(node.name, node.metricsAddress, scan);
   }
 }
 
-/** The rows as they are read, then all of the write-ahead log put into the file, whose bytes are those of any file. */
-export function lookIntoSqlite(file: string, look: Look): void {
+/**
+ * Scans every row of every table. Then moves the write-ahead log into the file, so that a scan of the folder finds deleted rows
+ * too.
+ */
+export function scanSqlite(file: string, scan: Scan): void {
   const store = new Libsql(file);
   try {
     const tables = store.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all() as { name: string }[];
     for (const { name } of tables) {
       const rows = store.prepare(`SELECT * FROM "${name}"`).raw().iterate() as Iterable<readonly unknown[]>;
-      for (const row of rows) for (const field of row) look(`table ${name}`, bytesOf(field), String(row[0]));
+      for (const row of rows) for (const field of row) scan(`table ${name}`, bytesOf(field), String(row[0]));
     }
     store.exec("PRAGMA wal_checkpoint(PASSIVE)");
   } finally {
@@ -39,47 +42,48 @@ export function lookIntoSqlite(file: string, look: Look): void {
   }
 }
 
-/** The bytes of every document of every collection. */
-export async function lookIntoMongo(
+/** Scans the bytes of every document of every collection. */
+export async function scanMongo(
   { url, name }: { readonly url: string; readonly name: string },
-  look: Look,
+  scan: Scan,
 ): Promise<void> {
   const client = new MongoClient(url);
   try {
     for (const collection of await client.db(name).collections()) {
       const documents = collection.find<Buffer>({}, { raw: true });
-      for await (const document of documents) look(`collection ${collection.collectionName}`, document);
+      for await (const document of documents) scan(`collection ${collection.collectionName}`, document);
     }
   } finally {
     await client.close();
   }
 }
 
-/** Every key with what it holds, and what the server has written to its disk. */
-export async function lookIntoRedis(redis: Redis, look: Look): Promise<void> {
+/** Scans every key, its value, and the files of the server. */
+export async function scanRedis(redis: Redis, scan: Scan): Promise<void> {
   for (const key of await redis.keysBuffer("*")) {
     const place = `Redis key ${key.toString()}`;
-    look(place, key);
-    for (const bytes of await contentOf(redis, key)) look(place, bytes);
+    scan(place, key);
+    for (const bytes of await contentOf(redis, key)) scan(place, bytes);
   }
   const [, folder] = (await redis.config("GET", "dir")) as [string, string];
-  await lookIntoFolder("Redis' ", folder, look);
+  await scanFolder("Redis' ", folder, scan);
 }
 
-/** All files in the folder and in those within it. */
-export async function lookIntoFolder(owner: string, folder: string, look: Look): Promise<void> {
+/** Scans all files in the folder and in its subfolders. */
+export async function scanFolder(owner: string, folder: string, scan: Scan): Promise<void> {
   for (const file of await filesIn(folder)) {
     const path = join(file.parentPath, file.name);
-    // What is removed meanwhile is kept by nobody.
+    // A file that is removed during the scan holds nothing any more.
     const content = await readFile(path).catch(() => null);
-    if (content !== null) look(`${owner}file ${relative(folder, path)}`, content);
+    if (content !== null) scan(`${owner}file ${relative(folder, path)}`, content);
   }
 }
 
-export async function lookAtMetrics(node: string, address: string, look: Look): Promise<void> {
+/** Scans the metrics page of a node. Throws when the node does not answer with 200. */
+export async function scanMetrics(node: string, address: string, scan: Scan): Promise<void> {
   const answer = await fetch(`http://${address}/metrics`);
   if (answer.status !== 200) throw new Error(`the metrics of ${node} were answered with ${answer.status}`);
-  look(`the metrics of ${node}`, await answer.text());
+  scan(`the metrics of ${node}`, await answer.text());
 }
 
 async function contentOf(redis: Redis, key: Buffer): Promise<readonly Buffer[]> {
@@ -97,7 +101,7 @@ async function contentOf(redis: Redis, key: Buffer): Promise<readonly Buffer[]> 
     case "stream":
       return buffersIn(await redis.xrangeBuffer(key, "-", "+"));
     case "none":
-      return []; // It has expired.
+      return []; // The key has expired.
     case "unknown":
     default:
       throw new Error(`Redis holds a key ${key.toString()} of a type that is not searched`);
@@ -109,7 +113,7 @@ function buffersIn(content: unknown): readonly Buffer[] {
   return Array.isArray(content) ? content.flatMap(buffersIn) : [];
 }
 
-/** A connection to each server of Redis. */
+/** One connection to each Redis server. */
 async function connectAll({ redis, cluster, folder }: Installation): Promise<readonly Redis[]> {
   if (redis !== null) return [new Redis(redis.url)];
   if (cluster !== null) return cluster.nodes.map(({ port }) => new Redis({ host: "127.0.0.1", port }));

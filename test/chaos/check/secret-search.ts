@@ -1,23 +1,23 @@
-/** Looks for values of secrets in anything, in the forms in which they may show. It knows nothing of how the agent masks them. */
+/** A search for secret values in any bytes, in all forms that a value can take. It shares no code with the agent's masking. */
 
-/** A value that stands where it may not; the value itself is not told. */
+/** A secret value where it may not be. A leak does not hold the value itself. */
 export interface Leak {
-  /** Which value: the secret and its version. */
+  /** The secret and the version of its value. */
   readonly secret: string;
-  /** How it is written there. */
+  /** The form of the value, such as `in base64`. */
   readonly form: string;
   readonly place: string;
-  /** Where within the place; empty when that is not known. */
+  /** The position within the place; empty when it is not known. */
   readonly detail: string;
 }
 
-/** Takes everything that was found somewhere; a place may be named again and again. */
-export type Look = (place: string, content: Buffer | string, detail?: string) => void;
+/** Scans the content of a place. A place may be scanned in several calls. */
+export type Scan = (place: string, content: Buffer | string, detail?: string) => void;
 
-/** So many consecutive bytes of a value in one of its forms are a finding: by chance they stand nowhere. */
+/** This many consecutive bytes of a form of a value are a leak: so many do not match by chance. */
 const WINDOW_BYTES = 12;
 const GRAM_BYTES = 4;
-/** Each window has a gram that begins at a multiple of this. */
+/** Each window contains a gram that begins at a multiple of this number. */
 const STRIDE = WINDOW_BYTES - GRAM_BYTES + 1;
 
 interface Form {
@@ -33,7 +33,7 @@ export class SecretSearch {
   #values = 0;
   #bytes = 0;
 
-  /** From now on the value is looked for. It has at least 12 bytes, and nothing in it is likely to stand elsewhere. */
+  /** Adds a value to search for. It must have at least 12 bytes, and no part of it may be likely to appear elsewhere. */
   add(secret: string, value: string): void {
     this.#values++;
     for (const [name, text] of formsOf(value)) {
@@ -47,14 +47,14 @@ export class SecretSearch {
     }
   }
 
-  readonly look: Look = (place, content, detail = "") => {
+  readonly scan: Scan = (place, content, detail = "") => {
     const bytes = typeof content === "string" ? Buffer.from(content) : content;
     this.#places.add(place);
     this.#bytes += bytes.length;
     for (const { secret, name } of this.#formsIn(bytes)) {
       const key = `${secret} ${place}`;
       if (this.#leaks.has(key)) continue;
-      this.#leaks.set(key, { secret, form: name, place: this.#tellable(place), detail: this.#tellable(detail) });
+      this.#leaks.set(key, { secret, form: name, place: this.#redact(place), detail: this.#redact(detail) });
     }
   };
 
@@ -66,11 +66,11 @@ export class SecretSearch {
     }
   }
 
-  #tellable(name: string): string {
-    return this.#formsIn(Buffer.from(name)).next().done ? name : "what has a value in its name";
+  #redact(name: string): string {
+    return this.#formsIn(Buffer.from(name)).next().done ? name : "a name that holds a secret value";
   }
 
-  /** Each value at most once for each place. */
+  /** All leaks: each value at most once for each place. */
   get leaks(): readonly Leak[] {
     return [...this.#leaks.values()];
   }
@@ -80,7 +80,7 @@ export class SecretSearch {
   }
 }
 
-/** How many bytes around the two positions are the same in both, one after the other. */
+/** Length of the run of equal bytes around the two positions. */
 function commonAround(bytes: Buffer, at: number, form: Buffer, offset: number): number {
   let before = 0;
   while (before < Math.min(at, offset) && bytes[at - before - 1] === form[offset - before - 1]) before++;
@@ -90,7 +90,7 @@ function commonAround(bytes: Buffer, at: number, form: Buffer, offset: number): 
   return before + behind;
 }
 
-/** The forms that docs/definition.md promises to mask; a line is found as a part of the whole. */
+/** The forms that docs/definition.md promises to mask. A single line of a value needs no form: the search finds parts of a value. */
 function formsOf(value: string): readonly (readonly [name: string, text: string])[] {
   const component = encodeURIComponent(value);
   const json = JSON.stringify(value).slice(1, -1);
@@ -109,7 +109,10 @@ function formsOf(value: string): readonly (readonly [name: string, text: string]
   ];
 }
 
-/** What the base64 of any text has in common that holds the value behind `before` bytes, and those in groups of three. */
+/**
+ * The part of a text's base64 that depends only on the value, when the value begins `before` bytes after the start of a group of
+ * three bytes.
+ */
 function base64Within(value: string, before: number): string {
   const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(value)]);
   return bytes.toString("base64").slice(Math.ceil((before * 8) / 6), Math.floor((bytes.length * 8) / 6));

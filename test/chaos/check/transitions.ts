@@ -1,8 +1,8 @@
-/** The ledger of one run against the life of its objects, and against the snapshot that the store holds. Pure. */
+/** Checks the transitions of one run: each object's life is in order, and the last transitions match the stored snapshot. Pure. */
 import type { EventObject, Lifecycle } from "../../../src/domain/events.ts";
 import type { RunEvidence, Transition, Violation, ViolationKind } from "./evidence.ts";
 
-/** The place of a transition in the life of its object; what has no place of its own cannot come about. */
+/** The position of a transition in the life of its object. A transition without a position must not occur. */
 const PLACES: Record<EventObject, Partial<Record<Lifecycle, number>>> = {
   pipeline: { created: 0, started: 1, paused: 2, resumed: 2, stopping: 2.5, completed: 3, failed: 3, cancelled: 3 },
   job: {
@@ -20,7 +20,7 @@ const PLACES: Record<EventObject, Partial<Record<Lifecycle, number>>> = {
   approval: { requested: 0, approved: 1, rejected: 2, expired: 2, cancelled: 2 },
 };
 
-/** What must have come before; a transition that is not named here may be the first of its object. */
+/** The transition that must have come before. A transition that is not listed here may be the first of its object. */
 const NEEDS: Record<EventObject, Partial<Record<Lifecycle, Lifecycle>>> = {
   pipeline: { started: "created", paused: "started", resumed: "paused", completed: "started", failed: "started" },
   job: { waiting: "queued", started: "queued", completed: "started" },
@@ -32,18 +32,18 @@ export function checkTransitions(run: RunEvidence): readonly Violation[] {
   return [...checkNumbers(run), ...checkLives(run), ...checkSnapshot(run), ...checkEnd(run)];
 }
 
-/** From 1 to the number that the snapshot names, each once, in order of time. */
+/** The numbers of the transitions go from 1 to the snapshot's number, each once and in the order of time. */
 function checkNumbers({ runId, eventNumber, events }: RunEvidence): readonly Violation[] {
   const found: Violation[] = [];
   const say = (kind: ViolationKind, text: string) => found.push({ kind, text: `run ${runId}: ${text}` });
   const seen = new Set<number>();
   let previous: Transition | undefined;
   for (const event of events) {
-    if (seen.has(event.number)) say("doubled", `transition ${event.number} stands twice in the ledger`);
+    if (seen.has(event.number)) say("doubled", `transition ${event.number} is stored twice`);
     else if (previous !== undefined && event.number < previous.number)
-      say("reordered", `transition ${event.number} stands behind ${previous.number}`);
+      say("reordered", `transition ${event.number} stands after ${previous.number}`);
     else if (previous !== undefined && event.timeMs < previous.timeMs)
-      say("reordered", `transition ${event.number} was made before ${previous.number}`);
+      say("reordered", `transition ${event.number} has an earlier time than ${previous.number}`);
     seen.add(event.number);
     previous = event;
   }
@@ -51,11 +51,11 @@ function checkNumbers({ runId, eventNumber, events }: RunEvidence): readonly Vio
   for (let number = 1; number <= highest; number++) {
     if (!seen.has(number)) say("lost", `transition ${number} of ${highest} is missing`);
   }
-  if (highest > eventNumber) say("lost", `the snapshot knows ${eventNumber} transitions, the ledger ${highest}`);
+  if (highest > eventNumber) say("lost", `the snapshot counts ${eventNumber} transitions, the event log ${highest}`);
   return found;
 }
 
-/** Every object lives through its places in order, once. */
+/** The transitions of every object follow the positions in order, each at most once. */
 function checkLives(run: RunEvidence): readonly Violation[] {
   return [...livesOf(run)].flatMap(([id, life]) => {
     const found: Violation[] = [];
@@ -70,7 +70,7 @@ function checkLives(run: RunEvidence): readonly Violation[] {
         say("wrong", `it cannot be ${lifecycle}`);
         continue;
       }
-      // Several may have to approve, and may ask for an end.
+      // Several users may approve, and a stop may be requested several times.
       const mayRepeat = lifecycle === "approved" || lifecycle === "stopping";
       if (last?.lifecycle === lifecycle && !mayRepeat) say("doubled", `${lifecycle} twice in a row`);
       else if (place < lastPlace) say("reordered", `${lifecycle} after ${last!.lifecycle}`);
@@ -87,7 +87,7 @@ function checkLives(run: RunEvidence): readonly Violation[] {
   });
 }
 
-/** What the snapshot says of an object is what its last transition said; what was reused has none. */
+/** The status of every object in the snapshot is the status of its last transition. A reused object has no transitions. */
 function checkSnapshot(run: RunEvidence): readonly Violation[] {
   const lives = livesOf(run);
   const objects = [
@@ -99,20 +99,20 @@ function checkSnapshot(run: RunEvidence): readonly Violation[] {
     ),
   ];
   const known = new Set(objects.map(({ id }) => id));
-  const strangers = [...lives.keys()].filter((id) => !known.has(id));
+  const unknownIds = [...lives.keys()].filter((id) => !known.has(id));
   return [
-    ...strangers.map((id): Violation => ({ kind: "lost", text: `${id} of run ${run.runId} is not in the snapshot` })),
+    ...unknownIds.map((id): Violation => ({ kind: "lost", text: `${id} of run ${run.runId} is not in the snapshot` })),
     ...objects.flatMap(({ id, status, reused }): readonly Violation[] => {
       if (reused && lives.has(id))
-        return [{ kind: "doubled", text: `${id} of run ${run.runId} was reused, and has transitions` }];
+        return [{ kind: "doubled", text: `${id} of run ${run.runId} was reused, but has transitions` }];
       const last = reused ? status : (lives.get(id)?.at(-1)?.status ?? "pending");
       if (last === status) return [];
-      return [{ kind: "lost", text: `${id} of run ${run.runId} is ${status}, but its ledger ends with ${last}` }];
+      return [{ kind: "lost", text: `${id} of run ${run.runId} is ${status}, but its last transition says ${last}` }];
     }),
   ];
 }
 
-/** A run's end is its last transition, and only ended objects stand behind it. */
+/** The end of a run is the last transition of the run. */
 function checkEnd(run: RunEvidence): readonly Violation[] {
   const end = run.events.findIndex(
     ({ object, lifecycle }) => object === "pipeline" && PLACES.pipeline[lifecycle] === 3,
@@ -120,14 +120,14 @@ function checkEnd(run: RunEvidence): readonly Violation[] {
   if (end < 0 || end === run.events.length - 1) return [];
   const after = run.events[end + 1]!;
   return [
-    { kind: "reordered", text: `run ${run.runId}: ${after.object} ${after.lifecycle} stands behind the run's end` },
+    { kind: "reordered", text: `run ${run.runId}: ${after.object} ${after.lifecycle} stands after the run's end` },
   ];
 }
 
 function livesOf({ events }: RunEvidence): ReadonlyMap<string, readonly Transition[]> {
   const lives = new Map<string, Transition[]>();
   for (const event of events) {
-    // To wait for another thing than before takes no object on.
+    // `waiting` only names a new reason to wait: it does not advance the object.
     if (event.lifecycle === "waiting") continue;
     const id = event.stepRunId ?? event.jobId ?? (event.data?.["approvalId"] as string | undefined) ?? "the run";
     const life = lives.get(id);

@@ -1,14 +1,14 @@
-/** Not faults but amounts: many runs that wait, and the same work on more workers. */
+/** Scenarios of scale rather than faults: many waiting runs, and the same work on more workers. */
 import { readFile, stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { until } from "../../support/until.ts";
 import { step } from "../load/step.ts";
 import type { Node } from "../world/node.ts";
-import { type Fault, type FaultContext, worksAgain } from "./fault.ts";
+import { type Fault, type FaultContext, waitUntilWorking } from "./fault.ts";
 import { TAKEOVER_BOUND_MS } from "./processes.ts";
 
 const FIRST = 1_000;
-/** By then a process has grown to the size that its work needs. */
+/** With this many waiting runs, a worker's memory has grown to the size that its work needs. */
 const HALF = 10_000;
 const MANY = 20_000;
 const TRIGGERS_AT_A_TIME = 16;
@@ -17,16 +17,16 @@ const RUN_BOUND_BYTES = 1_024;
 const PASSIVATED_MS = 60_000;
 const CLOCK_TICKS_PER_SECOND = 100;
 
-/** Runs that no agent can take, waiting for their `queueTimeout`: they cost the workers neither memory nor time. */
-export const manyWait: Fault = {
-  name: `${MANY} runs wait for an agent that nobody has`,
+/** Runs that no agent can take wait for their `queueTimeout`. They must cost the workers neither memory nor CPU time. */
+export const addWaitingRuns: Fault = {
+  name: `${MANY} runs wait for a label that no agent has`,
   lastsMs: 180_000,
-  async strike(context) {
+  async inject(context) {
     const { installation, load } = context;
     const [worker] = installation.workers;
-    const job = { name: "waits", queueTimeout: "6h", agentSelector: { matchLabels: { seat: "nobody's" } } };
+    const job = { name: "waits", queueTimeout: "6h", agentSelector: { matchLabels: { seat: "none" } } };
     await load.addPipeline("waiting", { jobs: [{ ...job, steps: [step(installation.ledger, "never")] }] }, false);
-    const idle = await cpuShareOf(worker!);
+    const idleShare = await cpuShareOf(worker!);
 
     const memory: number[] = [];
     const since = performance.now();
@@ -36,37 +36,40 @@ export const manyWait: Fault = {
       [HALF, MANY],
     ] as const) {
       await triggerWaiting(context, from, to);
-      await passivated(context);
+      await waitUntilPassivated(context);
       memory.push(await memoryOf(worker!));
     }
     const perSecond = Math.round(MANY / ((performance.now() - since) / 1_000));
-    context.protocol.measured(`${perSecond} triggers/s, of runs that wait, at two edges`, true);
+    context.record.addFigure(`${perSecond} triggers/s of waiting runs, at two edges`, true);
     const [first, half, many] = memory as [number, number, number];
     const perRun = Math.round((many - half) / (MANY - HALF));
     const sizes = `${mega(first)} MB with ${FIRST} waiting runs, ${mega(half)} MB with ${HALF}, ${mega(many)} MB with ${MANY}`;
-    context.protocol.measured(`a worker's memory: ${sizes}: ${perRun} bytes a run at last`, perRun <= RUN_BOUND_BYTES);
-    const waiting = await cpuShareOf(worker!);
-    context.protocol.measured(
-      `a worker's CPU: ${percent(idle)} before, ${percent(waiting)} with ${MANY} waiting runs`,
+    context.record.addFigure(
+      `a worker's memory: ${sizes}; ${perRun} bytes a run over the last ${MANY - HALF}`,
+      perRun <= RUN_BOUND_BYTES,
+    );
+    const waitingShare = await cpuShareOf(worker!);
+    context.record.addFigure(
+      `a worker's CPU: ${percent(idleShare)} before, ${percent(waitingShare)} with ${MANY} waiting runs`,
       true,
     );
     const redis = /used_memory:(\d+)/.exec(await context.probe!.redis.info("memory"))![1]!;
     const { size } = await stat(installation.storeFile);
-    context.protocol.measured(`Redis holds ${mega(Number(redis))} MB then, the store ${mega(size)} MB`, true);
+    context.record.addFigure(`with them, Redis holds ${mega(Number(redis))} MB and the store ${mega(size)} MB`, true);
   },
 };
 
-/** The mailboxes of the dead worker are carried on, although each shard has more than a thousand waiting runs. */
-export const killAmongMany: Fault = {
+/** Another worker takes over the dead worker's shards, although each shard has more than a thousand waiting runs. */
+export const killAmongWaitingRuns: Fault = {
   name: `SIGKILL of a worker among ${MANY} waiting runs`,
   lastsMs: 10_000,
-  async strike(context) {
+  async inject(context) {
     const victim = context.random.pick(context.installation.workers);
     const since = performance.now();
-    context.protocol.struck(victim.name);
+    context.record.addKill(victim.name);
     await victim.end("SIGKILL");
-    await worksAgain(context);
-    context.protocol.recovered(`takeover with ${MANY} waiting`, performance.now() - since, TAKEOVER_BOUND_MS);
+    await waitUntilWorking(context);
+    context.record.addRecovery(`takeover with ${MANY} waiting`, performance.now() - since, TAKEOVER_BOUND_MS);
     await victim.start();
   },
 };
@@ -75,11 +78,11 @@ const BURST = 60;
 const ROUNDS = 3;
 const TOLERANCE = 0.8;
 
-/** The same bursts on 1, 2 and 3 workers, round by round; throughput may not fall. */
-export const sameWorkOnMore: Fault = {
+/** Runs the same bursts on 1, 2 and 3 workers, in rounds. More workers must not lower the throughput. */
+export const compareWorkerCounts: Fault = {
   name: "the same work on 1, 2 and 3 workers",
   lastsMs: 90_000,
-  async strike(context) {
+  async inject(context) {
     const { installation, load } = context;
     const jobs = [
       { name: "short", steps: ["one", "two"].map((name) => step(installation.ledger, name, { beats: 0 })) },
@@ -91,14 +94,14 @@ export const sameWorkOnMore: Fault = {
       for (const worker of others) await worker.end("SIGTERM");
       for (let workers = 1; workers <= speeds.length; workers++) {
         if (workers > 1) await others[workers - 2]!.start();
-        await worksAgain(context);
+        await waitUntilWorking(context);
         speeds[workers - 1]!.push(await burst(context));
       }
     }
     const medians = speeds.map((list) => list.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)]!);
     const words = medians.map((speed, at) => `${speed.toFixed(1)} on ${at + 1}`).join(", ");
     const isKept = medians.every((speed) => speed >= medians[0]! * TOLERANCE);
-    context.protocol.measured(
+    context.record.addFigure(
       `runs/s, median of ${ROUNDS} bursts of ${BURST} two-step runs on workers: ${words}`,
       isKept,
     );
@@ -117,13 +120,13 @@ async function burst({ load, installation }: FaultContext): Promise<number> {
 async function triggerWaiting({ load }: FaultContext, from: number, to: number): Promise<void> {
   let next = from;
   const one = async (): Promise<void> => {
-    while (next < to) await load.triggerUnjudged("waiting", `waiting-${next++}`);
+    while (next < to) await load.triggerUnchecked("waiting", `waiting-${next++}`);
   };
   await Promise.all(Array.from({ length: TRIGGERS_AT_A_TIME }, one));
 }
 
-/** Resolves when hardly any aggregate is in memory. */
-async function passivated({ installation }: FaultContext): Promise<void> {
+/** Resolves when the workers hold hardly any aggregate in memory. */
+async function waitUntilPassivated({ installation }: FaultContext): Promise<void> {
   await until(
     "waiting runs have left the memory",
     async () => {
@@ -140,13 +143,13 @@ async function metricOf(node: Node, label: string): Promise<number> {
   return Number(line!.split(" ").at(-1));
 }
 
-/** Resident bytes. */
+/** Resident memory of a process, in bytes. */
 async function memoryOf({ pid }: Node): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)![1]!) * 1_024;
 }
 
-/** Share of one core over the next seconds. */
+/** Share of one core that the process uses during the next `IDLE_MS`; 1 is a whole core. */
 async function cpuShareOf({ pid }: Node): Promise<number> {
   const ticks = async (): Promise<number> => {
     const fields = (await readFile(`/proc/${pid}/stat`, "utf8")).split(") ")[1]!.split(" ");

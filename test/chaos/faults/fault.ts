@@ -1,4 +1,4 @@
-/** What a fault works with, and what it measures. */
+/** The interface of a fault, and the measurements that all faults share. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunId } from "../../../src/domain/ids.ts";
 import { until } from "../../support/until.ts";
@@ -6,35 +6,35 @@ import { step } from "../load/step.ts";
 import type { Load } from "../load/load.ts";
 import type { Installation } from "../world/installation.ts";
 import type { Random } from "../world/random.ts";
-import type { Protocol } from "../protocol.ts";
-import type { MailProbe } from "./mail-probe.ts";
+import type { ScenarioRecord } from "../scenario-record.ts";
+import type { MailboxProbe } from "./mailbox-probe.ts";
 
 export interface FaultContext {
   readonly installation: Installation;
   readonly load: Load;
   readonly random: Random;
-  /** Null with the embedded engine, whose Redis nobody else reaches. */
-  readonly probe: MailProbe | null;
-  readonly protocol: Protocol;
+  /** Null with the embedded engine: other processes cannot reach its private Redis. */
+  readonly probe: MailboxProbe | null;
+  readonly record: ScenarioRecord;
 }
 
 export interface Fault {
   readonly name: string;
-  /** About how long it takes in all, milliseconds; the mixed load is spread over that time. */
+  /** About how long the fault takes in all, in milliseconds. The mixed load is spread over that time. */
   readonly lastsMs: number;
-  readonly strike: (context: FaultContext) => Promise<void>;
+  readonly inject: (context: FaultContext) => Promise<void>;
 }
 
 export const PROBE_PIPELINE = "probe";
 const RECOVERY_DEADLINE_MS = 120_000;
-const LOOK_MS = 20;
-let held = 0;
+const POLL_MS = 20;
+let heldRuns = 0;
 
-/** Resolves when every mailbox carries mail, and a run that is triggered now has succeeded. */
-export async function worksAgain(context: FaultContext): Promise<void> {
-  const both = Promise.all([context.probe?.carriesMail(), probeRun(context)]);
+/** Resolves when the owner of every mailbox takes envelopes and a run that is triggered now has ended. Rejects after 120 s. */
+export async function waitUntilWorking(context: FaultContext): Promise<void> {
+  const both = Promise.all([context.probe?.measureLongestWait(), probeRun(context)]);
   const tooLate = sleep(RECOVERY_DEADLINE_MS, undefined, { ref: false }).then(() => {
-    throw new Error(`nothing worked again within ${RECOVERY_DEADLINE_MS} ms`);
+    throw new Error(`the installation did not recover within ${RECOVERY_DEADLINE_MS} ms`);
   });
   await Promise.race([both, tooLate]);
 }
@@ -43,17 +43,17 @@ async function probeRun({ load, installation }: FaultContext): Promise<void> {
   const runId = await load.trigger(PROBE_PIPELINE, ["success"]);
   for (;;) {
     if ((await installation.stores.aggregates.loadHead(runId))?.final) return;
-    await sleep(LOOK_MS);
+    await sleep(POLL_MS);
   }
 }
 
-/** A run of one long step on an agent with the label, once it is running there. */
-export async function holdAgent(
+/** Starts a run of one long step on an agent with the label. Resolves when the step is running. */
+export async function startHeldRun(
   { load, installation }: FaultContext,
   label: { readonly key: string; readonly value: string },
   beats: number,
 ): Promise<{ readonly runId: RunId; readonly agentName: string }> {
-  const pipeline = `held-${++held}`;
+  const pipeline = `held-${++heldRuns}`;
   const job = { name: "held", agentSelector: { matchLabels: { [label.key]: label.value } } };
   await load.addPipeline(pipeline, { jobs: [{ ...job, steps: [step(installation.ledger, "holds", { beats })] }] });
   const runId = await load.trigger(pipeline, ["success"]);

@@ -4,46 +4,49 @@ import type { RunId } from "../../../src/domain/ids.ts";
 import type { RunEvent } from "../../../src/domain/events.ts";
 import { until } from "../../support/until.ts";
 import type { AgentNode } from "../world/installation.ts";
-import { type Fault, type FaultContext, holdAgent } from "./fault.ts";
+import { type Fault, type FaultContext, startHeldRun } from "./fault.ts";
 
 const SHORT_MS = 20_000;
 const LONG_MS = 60_000;
 const REQUEUE_BOUND_MS = 40_000;
 
-/** Shorter than a lease: the step goes on, and its report counts. */
+/** The silence is shorter than a step lease: the step continues and its report counts. */
 export const shortPartition: Fault = {
   name: "an agent cut off for 20 s",
   lastsMs: 35_000,
-  async strike(context) {
+  async inject(context) {
     const seat = context.random.pick(context.installation.agents).seat;
-    const { runId, agentName } = await holdAgent(context, { key: "seat", value: String(seat) }, 240);
+    const { runId, agentName } = await startHeldRun(context, { key: "seat", value: String(seat) }, 240);
     await silence(context, agentName, SHORT_MS);
     const since = performance.now();
     await until("the held run ends", async () => (await head(context, runId)).final, 90_000);
-    context.protocol.recovered("reports after 20 s", performance.now() - since);
+    context.record.addRecovery("report after 20 s", performance.now() - since);
     const { jobs } = await context.load.run(runId);
     if (jobs.length !== 1)
-      context.protocol.violated("wrong", `run ${runId} was repeated although its agent was away for 20 s only`);
+      context.record.addViolation("wrong", `run ${runId} was repeated although its agent was away for 20 s only`);
   },
 };
 
-/** Longer than a lease: the agent has ended its step before the plane gives the job to another. The ledger shows it. */
+/**
+ * The silence is longer than a step lease: the agent kills its step before the control plane gives the job to another agent. The
+ * steps' marks show it.
+ */
 export const longPartition: Fault = {
   name: "an agent cut off for 60 s",
   lastsMs: 70_000,
-  async strike(context) {
+  async inject(context) {
     const bench = Math.ceil(context.random.pick(context.installation.agents).seat / 2);
-    const { runId, agentName } = await holdAgent(context, { key: "bench", value: String(bench) }, 450);
+    const { runId, agentName } = await startHeldRun(context, { key: "bench", value: String(bench) }, 450);
     const since = Date.now();
     await silence(context, agentName, LONG_MS);
-    const retried = await until("the job is given to another agent", () => firstRetry(context, runId), 10_000);
-    context.protocol.recovered("requeued", retried.timeMs - since, REQUEUE_BOUND_MS);
+    const retried = await until("the job is retried on another agent", () => firstRetry(context, runId), 10_000);
+    context.record.addRecovery("requeued", retried.timeMs - since, REQUEUE_BOUND_MS);
   },
 };
 
 async function silence(context: FaultContext, agentName: string, forMs: number): Promise<void> {
   const agent = context.installation.agents.find(({ name }) => name === agentName) as AgentNode;
-  context.protocol.struck(`the network of ${agentName}`);
+  context.record.addKill(`the network of ${agentName}`);
   agent.network.fallSilent();
   await sleep(forMs);
   agent.network.speak();

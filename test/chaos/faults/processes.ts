@@ -1,11 +1,11 @@
-/** Faults of single processes: killed, frozen, joining and leaving. */
+/** Faults of single processes: a process is killed, is frozen, joins or leaves. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JobState } from "../../../actors/job/state.ts";
 import type { AgentId } from "../../../src/domain/ids.ts";
 import { until } from "../../support/until.ts";
 import { type AgentNode, SHARDS } from "../world/installation.ts";
 import type { Node } from "../world/node.ts";
-import { type Fault, type FaultContext, worksAgain } from "./fault.ts";
+import { type Fault, type FaultContext, waitUntilWorking } from "./fault.ts";
 
 export const TAKEOVER_BOUND_MS = 5_000;
 const AGENT_RESTART_BOUND_MS = 5_000;
@@ -13,15 +13,15 @@ const HANDOVER_BOUND_MS = 2_000;
 const FREEZE_MS = 10_000;
 const SPREAD_MS = 15_000;
 
-/** Another worker carries the mail of the dead one on before it is started again. */
+/** Another worker takes over the dead worker's shards before the dead worker is started again. */
 export const killWorker: Fault = {
   name: "SIGKILL of a worker",
   lastsMs: 7_000,
-  async strike(context) {
+  async inject(context) {
     const victim = pickRunning(context, context.installation.workers);
     const since = await kill(context, victim);
-    await worksAgain(context);
-    context.protocol.recovered("takeover", performance.now() - since, TAKEOVER_BOUND_MS);
+    await waitUntilWorking(context);
+    context.record.addRecovery("takeover", performance.now() - since, TAKEOVER_BOUND_MS);
     await victim.start();
   },
 };
@@ -29,90 +29,90 @@ export const killWorker: Fault = {
 export const killGateway: Fault = {
   name: "SIGKILL of a gateway",
   lastsMs: 5_000,
-  async strike(context) {
+  async inject(context) {
     const victim = pickRunning(context, context.installation.gateways);
     const since = await kill(context, victim);
     await victim.start();
-    await worksAgain(context);
-    context.protocol.recovered("gateway", performance.now() - since);
+    await waitUntilWorking(context);
+    context.record.addRecovery("gateway", performance.now() - since);
   },
 };
 
-/** Clients go to the other edge. */
+/** Clients use the other edge until the killed one is started again. */
 export const killEdge: Fault = {
   name: "SIGKILL of an edge",
   lastsMs: 5_000,
-  async strike(context) {
+  async inject(context) {
     const victim = pickRunning(context, context.installation.edges);
     const since = await kill(context, victim);
-    await worksAgain(context);
-    context.protocol.recovered("edge", performance.now() - since);
+    await waitUntilWorking(context);
+    context.record.addRecovery("edge", performance.now() - since);
     await victim.start();
   },
 };
 
-/** An agent that comes back under a new boot id gives its jobs up at once. */
+/** The agent comes back under a new boot id, and the control plane gives up the old boot's jobs at once. */
 export const killAgent: Fault = {
   name: "SIGKILL of an agent",
   lastsMs: 5_000,
-  async strike(context) {
+  async inject(context) {
     const victim = pickRunning(context, context.installation.agents);
     const agentId = await agentIdOf(context, victim);
     await kill(context, victim);
-    context.protocol.agentKills.push({ agentId, at: Date.now() });
+    context.record.agentKills.push({ agentId, at: Date.now() });
     const jobs = await heldJobs(context, victim);
     const since = performance.now();
     await victim.start();
     await until("the jobs of the killed agent are given up", () => allEnded(context, jobs), 60_000);
-    context.protocol.recovered("restarted agent", performance.now() - since, AGENT_RESTART_BOUND_MS);
+    context.record.addRecovery("restarted agent", performance.now() - since, AGENT_RESTART_BOUND_MS);
   },
 };
 
-/** The zombie wakes into a world in which its shards are another's. */
+/** The worker wakes as a zombie: meanwhile other workers have become the owners of its shards. */
 export const freezeWorker: Fault = {
   name: "SIGSTOP of a worker for 10 s",
   lastsMs: 13_000,
-  async strike(context) {
+  async inject(context) {
     const victim = pickRunning(context, context.installation.workers);
-    const since = await strike(context, victim, "SIGSTOP");
-    await worksAgain(context);
-    context.protocol.recovered("takeover", performance.now() - since, TAKEOVER_BOUND_MS);
+    const since = freeze(context, victim);
+    await waitUntilWorking(context);
+    context.record.addRecovery("takeover", performance.now() - since, TAKEOVER_BOUND_MS);
     await sleep(Math.max(0, FREEZE_MS - (performance.now() - since)));
     victim.signal("SIGCONT");
-    await worksAgain(context);
+    await waitUntilWorking(context);
   },
 };
 
-/** Shorter than a lease: what the agent holds goes on, and nothing of it is repeated. */
+/** The freeze is shorter than a step lease: the agent's jobs continue, and none of them is retried. */
 export const freezeAgent: Fault = {
   name: "SIGSTOP of an agent for 10 s",
   lastsMs: 13_000,
-  async strike(context) {
+  async inject(context) {
     const victim = pickRunning(context, context.installation.agents);
     const jobs = await heldJobs(context, victim);
-    await strike(context, victim, "SIGSTOP");
+    freeze(context, victim);
     await sleep(FREEZE_MS);
     victim.signal("SIGCONT");
     const since = performance.now();
-    await worksAgain(context);
-    context.protocol.recovered("frozen agent", performance.now() - since);
+    await waitUntilWorking(context);
+    context.record.addRecovery("frozen agent", performance.now() - since);
     for (const { jobId, reason } of await statesOf(context, jobs)) {
       if (reason === "agent_lost")
-        context.protocol.violated("wrong", `job ${jobId} was given up although its agent slept for 10 s only`);
+        context.record.addViolation("wrong", `job ${jobId} was given up although its agent was frozen for only 10 s`);
     }
   },
 };
 
-/** Shards move to a newcomer, and from one that leaves; meanwhile each mailbox is asked again and again. */
+/** Shards move to a worker that joins and away from a worker that leaves. Meanwhile the fault probes every mailbox repeatedly. */
 export const joinAndLeave: Fault = {
-  name: "a worker joins, one leaves",
+  name: "a worker joins and another leaves",
   lastsMs: 12_000,
-  async strike(context) {
+  async inject(context) {
     const { installation, random, probe } = context;
     let worstMs = 0;
     let isOver = false;
-    const asking = (async () => {
-      while (!isOver) worstMs = Math.max(worstMs, await probe!.carriesMail());
+    const probing = (async () => {
+      while (!isOver) worstMs = Math.max(worstMs, await probe!.measureLongestWait());
     })();
     const guest = await installation.addWorker();
     await spreadEvenly(context, "after a worker joined");
@@ -124,26 +124,26 @@ export const joinAndLeave: Fault = {
     await guest.end("SIGTERM");
     await spreadEvenly(context, "after the guest left");
     isOver = true;
-    await asking;
-    context.protocol.recovered("handover", worstMs, HANDOVER_BOUND_MS);
+    await probing;
+    context.record.addRecovery("handover", worstMs, HANDOVER_BOUND_MS);
   },
 };
 
-/** The whole embedded control plane with its private Redis; agents find it again. */
-export const killPlane: Fault = {
+/** The embedded node is killed together with its private Redis. Its agents reconnect after its restart. */
+export const killEmbeddedNode: Fault = {
   name: "SIGKILL of the one process",
   lastsMs: 6_000,
-  async strike(context) {
-    const [plane] = context.installation.workers;
-    const since = await kill(context, plane!);
-    await plane!.start();
-    await worksAgain(context);
-    context.protocol.recovered("restart", performance.now() - since);
+  async inject(context) {
+    const [node] = context.installation.workers;
+    const since = await kill(context, node!);
+    await node!.start();
+    await waitUntilWorking(context);
+    context.record.addRecovery("restart", performance.now() - since);
   },
 };
 
-/** Every shard has an owner, and no owner has two shards more than another. */
-async function spreadEvenly({ installation, probe, protocol }: FaultContext, when: string): Promise<void> {
+/** Waits until every shard has an owner and no owner has two shards more than another. */
+async function spreadEvenly({ installation, probe, record }: FaultContext, when: string): Promise<void> {
   const workers = installation.nodes.filter(({ name, isRunning }) => isRunning && /worker|guest/.test(name)).length;
   const since = performance.now();
   await until(
@@ -159,25 +159,26 @@ async function spreadEvenly({ installation, probe, protocol }: FaultContext, whe
     },
     SPREAD_MS,
   );
-  protocol.recovered("spread", performance.now() - since, TAKEOVER_BOUND_MS);
+  record.addRecovery("spread", performance.now() - since, TAKEOVER_BOUND_MS);
 }
 
 function pickRunning<T extends Node>({ random }: FaultContext, nodes: readonly T[]): T {
   return random.pick(nodes.filter(({ isRunning }) => isRunning));
 }
 
-/** Answers the time of the kill, monotonic milliseconds. */
+/** Kills the process with SIGKILL at a random moment. Answers the time of the kill in monotonic milliseconds. */
 async function kill(context: FaultContext, victim: Node): Promise<number> {
   await sleep(context.random.between(0, 500));
   const since = performance.now();
-  context.protocol.struck(victim.name);
+  context.record.addKill(victim.name);
   await victim.end("SIGKILL");
   return since;
 }
 
-async function strike({ protocol }: FaultContext, victim: Node, signal: "SIGSTOP"): Promise<number> {
-  protocol.struck(victim.name);
-  victim.signal(signal);
+/** Answers the time of the signal in monotonic milliseconds. */
+function freeze({ record }: FaultContext, victim: Node): number {
+  record.addKill(victim.name);
+  victim.signal("SIGSTOP");
   return performance.now();
 }
 

@@ -1,8 +1,8 @@
-/** A client as a service would write one: it knows every edge, and repeats what may be repeated until it is answered. */
+/** A client as the author of a service would write it: it knows every edge and repeats a call until an edge answers. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Random } from "../world/random.ts";
 
-/** An answer that repeating does not change: a status from 400 to 499. */
+/** An answer with a status from 400 to 499: repeating the call would not change the answer. */
 export class Refusal extends Error {
   override readonly name = "Refusal";
   readonly status: number;
@@ -21,17 +21,17 @@ interface Envelope {
 
 const REPEAT_MS = 150;
 export const REQUEST_TIMEOUT_MS = 10_000;
-const PATIENCE_MS = 90_000;
+const GIVE_UP_MS = 90_000;
 
 export class Client {
   readonly #urls: readonly string[];
   readonly #token: string;
   readonly #random: Random;
-  /** Answers that no fault excuses: a 500, or no envelope. */
+  /** Descriptions of answers that no fault excuses: a status of 500 or more other than 503. */
   readonly improper: string[] = [];
   readonly #onAnswer: (answer: string, question: string) => void;
 
-  /** `onAnswer` is told of each answer, of those that say no, and of what came over WebSockets. */
+  /** `onAnswer` is called with every answer: refusals and messages from WebSockets included. */
   constructor(
     urls: readonly string[],
     token: string,
@@ -44,8 +44,8 @@ export class Client {
     this.#onAnswer = onAnswer;
   }
 
-  /** For what was answered to a question that this client has not asked itself. */
-  heard(answer: string, question: string): void {
+  /** Passes an answer on to `onAnswer`; for callers that read answers themselves, such as messages from a WebSocket. */
+  reportAnswer(answer: string, question: string): void {
     this.#onAnswer(answer, question);
   }
 
@@ -53,29 +53,32 @@ export class Client {
     return `Bearer ${this.#token}`;
   }
 
-  /** The address of one of the edges, not always the same. */
+  /** The address of a random edge. */
   anyUrl(): string {
     return this.#random.pick(this.#urls);
   }
 
-  /** Asks one edge after the other until one answers with less than 500. Rejects with a {@link Refusal}, or after 90 s. */
+  /**
+   * Calls random edges until one answers with a status below 500. Rejects with a {@link Refusal} for a status from 400 to 499, and
+   * after 90 s without such an answer.
+   */
   async call<T>(method: string, path: string, body?: unknown): Promise<T> {
-    const end = performance.now() + PATIENCE_MS;
+    const end = performance.now() + GIVE_UP_MS;
     for (;;) {
       try {
         const answer = await this.#ask(method, path, body);
         if (answer !== null) return answer.detail as T;
       } catch (error) {
         if (error instanceof Refusal) throw error;
-        // An edge that cannot be reached, or that went down before it had answered.
+        // The edge could not be reached, or died before its answer.
         if (performance.now() > end) throw error;
       }
-      if (performance.now() > end) throw new Error(`${method} ${path}: nobody could answer for ${PATIENCE_MS} ms`);
+      if (performance.now() > end) throw new Error(`${method} ${path}: no edge answered within ${GIVE_UP_MS} ms`);
       await sleep(REPEAT_MS);
     }
   }
 
-  /** Null for an answer that says: later. */
+  /** Calls one edge. Null for an answer after which the call is repeated: 503 and any other status from 500. */
   async #ask(method: string, path: string, body: unknown): Promise<Envelope | null> {
     const response = await fetch(`${this.anyUrl()}/api/v1${path}`, {
       method,
@@ -87,7 +90,7 @@ export class Client {
       signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
     });
     const text = await response.text();
-    this.heard(text, `${method} ${path}`);
+    this.reportAnswer(text, `${method} ${path}`);
     if (response.status === 503) return null;
     if (response.status >= 500) {
       this.improper.push(`${method} ${path} was answered with ${response.status}: ${text.slice(0, 300)}`);

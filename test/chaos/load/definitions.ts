@@ -1,6 +1,6 @@
-/** The pipelines of the load. */
+/** The pipelines of the load. Each kind of run has one pipeline, whose name is the kind. */
 import type { RunStatus } from "../../../src/domain/status.ts";
-import { blurtingJobs, confidingJobs, type Surroundings } from "./secret-jobs.ts";
+import { blurtingJobs, confidingJobs, type DefinitionInputs } from "./secret-jobs.ts";
 import { type Job, step, type StepOptions } from "./step.ts";
 
 export const LOAD_KINDS = [
@@ -25,9 +25,15 @@ export const LOAD_KINDS = [
   "confiding",
   "blurting",
 ] as const;
+/**
+ * What the less obvious kinds do. `spread`: a matrix over a list that an earlier job writes; `talking`: a step with a log that
+ * viewers follow; `queueing`, `superseding`, `exclusive`: runs or jobs of a concurrency group; `repeated`: a failed run that is
+ * run again; `keeping`: a step that stores an artifact for a later job; `confiding`: steps that read secrets and print them;
+ * `blurting`: a step that fails and prints secrets in its last words, and a request whose answer holds them.
+ */
 export type LoadKind = (typeof LOAD_KINDS)[number];
 
-/** How many runs are of each kind, of as many as these are together. */
+/** The number of runs of each kind in one deck of the load; a load deals deck after deck. */
 export const SHARES: Record<LoadKind, number> = {
   sequential: 4,
   fanOut: 2,
@@ -51,7 +57,7 @@ export const SHARES: Record<LoadKind, number> = {
   blurting: 1,
 };
 
-/** How a run of each kind may end. */
+/** The statuses with which a run of each kind may end. */
 export const ENDS: Record<LoadKind, readonly RunStatus[]> = {
   sequential: ["success"],
   fanOut: ["success"],
@@ -75,8 +81,8 @@ export const ENDS: Record<LoadKind, readonly RunStatus[]> = {
   blurting: ["failed"],
 };
 
-/** What of the runs of a kind may not work at the same time as another of its kind: the whole run, or each job by name. */
-export const ALONE: Partial<Record<LoadKind, "run" | "job">> = {
+/** Kinds in a concurrency group, and the unit that must not work at the same time as another one: the run, or each job by name. */
+export const EXCLUSIONS: Partial<Record<LoadKind, "run" | "job">> = {
   queueing: "run",
   superseding: "run",
   exclusive: "job",
@@ -89,8 +95,8 @@ interface Spec {
 }
 
 /** The definition of each kind of run. */
-export function definitionsOf(surroundings: Surroundings): Record<LoadKind, Spec> {
-  const { ledger } = surroundings;
+export function definitionsOf(inputs: DefinitionInputs): Record<LoadKind, Spec> {
+  const { ledger } = inputs;
   const one = (name: string, options?: StepOptions) => step(ledger, name, options);
   const leaves = ["leaf-1", "leaf-2", "leaf-3"];
   return {
@@ -215,7 +221,7 @@ export function definitionsOf(surroundings: Surroundings): Record<LoadKind, Spec
         { name: "breaks", needs: ["works"], steps: [one("fails", { exitCode: 3 }), one("never")] },
       ],
     },
-    confiding: { jobs: confidingJobs(surroundings) },
-    blurting: { jobs: blurtingJobs(surroundings) },
+    confiding: { jobs: confidingJobs(inputs) },
+    blurting: { jobs: blurtingJobs(inputs) },
   };
 }

@@ -1,4 +1,4 @@
-/** The mixed load of a scenario: triggers runs, stops, pauses and watches some of them, and keeps what was promised. */
+/** The mixed load of a scenario: triggers runs, stops, pauses and watches some of them, and records what clients were promised. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunDetail } from "../../../src/app/runs/run-view.ts";
 import type { RunId } from "../../../src/domain/ids.ts";
@@ -6,13 +6,13 @@ import type { RunStatus } from "../../../src/domain/status.ts";
 import type { AcknowledgedTrigger, LogEvidence } from "../check/evidence.ts";
 import type { Random } from "../world/random.ts";
 import { type Client, Refusal } from "./client.ts";
-import { ALONE, definitionsOf, ENDS, LOAD_KINDS, type LoadKind, SHARES } from "./definitions.ts";
+import { EXCLUSIONS, definitionsOf, ENDS, LOAD_KINDS, type LoadKind, SHARES } from "./definitions.ts";
 import { LogFollower } from "./log-follower.ts";
-import type { Surroundings } from "./secret-jobs.ts";
+import type { DefinitionInputs } from "./secret-jobs.ts";
 import { Secrets } from "./secrets.ts";
 import { TALK_LINES } from "./step.ts";
 
-const LOOK_MS = 250;
+const POLL_MS = 250;
 const PAUSE_MS = 1_200;
 const FINAL: readonly RunStatus[] = ["success", "failed", "cancelled", "partial"];
 
@@ -21,43 +21,43 @@ export class Load {
   readonly logs: LogEvidence[] = [];
   readonly secrets: Secrets;
   readonly #client: Client;
-  readonly #surroundings: Omit<Surroundings, "control">;
+  readonly #inputs: Omit<DefinitionInputs, "control">;
   readonly #random: Random;
   readonly #pipelines = new Map<string, string>();
-  readonly #unjudged = new Set<string>();
+  readonly #unchecked = new Set<string>();
   readonly #flows: Promise<void>[] = [];
-  /** Kinds that are to come: dealt, so that also a short load has each of them. */
+  /** The kinds of the next runs. They are dealt like cards, so that even a short load has a run of each kind. */
   #deck: LoadKind[] = [];
   #count = 0;
 
   constructor(
     client: Client,
-    surroundings: Omit<Surroundings, "control">,
+    inputs: Omit<DefinitionInputs, "control">,
     random: Random,
     onSecret: (secret: string, value: string) => void,
   ) {
     this.#client = client;
-    this.#surroundings = surroundings;
+    this.#inputs = inputs;
     this.#random = random;
     this.secrets = new Secrets(client, random.fork("secrets"), onSecret);
   }
 
-  /** Ids of the pipelines whose runs are judged. */
+  /** Ids of the pipelines whose runs the checker checks. */
   get pipelineIds(): readonly string[] {
-    return [...this.#pipelines].filter(([name]) => !this.#unjudged.has(name)).map(([, pipelineId]) => pipelineId);
+    return [...this.#pipelines].filter(([name]) => !this.#unchecked.has(name)).map(([, pipelineId]) => pipelineId);
   }
 
-  /** Saves the definition of every kind, and sets the secrets that they read. */
+  /** Saves the definition of every kind and sets the secrets that the definitions read. */
   async prepare(): Promise<void> {
     await this.secrets.createForProject();
-    const definitions = definitionsOf({ ...this.#surroundings, control: this.secrets.control });
+    const definitions = definitionsOf({ ...this.#inputs, control: this.secrets.control });
     for (const kind of LOAD_KINDS) await this.addPipeline(kind, definitions[kind]);
     await this.secrets.createForPipeline(this.#pipelines.get("confiding")!, "confiding");
   }
 
-  /** Creates a pipeline under a name of this load's own and answers its id; runs that are not judged need not end. */
-  async addPipeline(name: string, spec: unknown, isJudged = true): Promise<string> {
-    if (!isJudged) this.#unjudged.add(name);
+  /** Creates a pipeline and answers its id. Its runs need not end when `isChecked` is false. */
+  async addPipeline(name: string, spec: unknown, isChecked = true): Promise<string> {
+    if (!isChecked) this.#unchecked.add(name);
     const { pipelineId } = await this.#client.call<{ pipelineId: string }>("POST", "/pipelines", { name });
     this.#pipelines.set(name, pipelineId);
     await this.#client.call("POST", `/pipelines/${pipelineId}/spec/save`, {
@@ -68,18 +68,18 @@ export class Load {
     return pipelineId;
   }
 
-  /** Triggers a run once, however often the call has to be repeated; answers its id when that has been acknowledged. */
+  /** Triggers one run, even when the call has to be repeated. Answers the run's id once an edge has acknowledged it. */
   async trigger(pipeline: string, ends: readonly RunStatus[]): Promise<RunId> {
     const requestId = `${pipeline}-${++this.#count}`;
     const path = `/pipelines/${this.#pipelines.get(pipeline)!}/trigger`;
     const { runId } = await this.#client.call<{ runId: RunId }>("POST", path, { requestId });
-    const alone = ALONE[pipeline as LoadKind] ?? null;
-    this.acknowledged.push({ requestId, runId, ends, alone: alone === null ? null : { unit: alone, kind: pipeline } });
+    const unit = EXCLUSIONS[pipeline as LoadKind] ?? null;
+    this.acknowledged.push({ requestId, runId, ends, exclusion: unit === null ? null : { unit, kind: pipeline } });
     return runId;
   }
 
-  /** Triggers a run of a pipeline that is not judged. */
-  async triggerUnjudged(pipeline: string, requestId: string): Promise<void> {
+  /** Triggers a run of a pipeline that the checker does not check. */
+  async triggerUnchecked(pipeline: string, requestId: string): Promise<void> {
     await this.#client.call("POST", `/pipelines/${this.#pipelines.get(pipeline)!}/trigger`, { requestId });
   }
 
@@ -87,18 +87,18 @@ export class Load {
     return this.#client.call("GET", `/pipelines/runs/${runId}?attempts=all`);
   }
 
-  /** Begins one run, of a kind by chance; it goes on by itself. */
-  begin(): void {
+  /** Starts one run of a random kind and the client that acts on it. Does not wait for either. */
+  startRun(): void {
     if (this.#deck.length === 0) {
       const deck = LOAD_KINDS.flatMap((kind) => Array.from({ length: SHARES[kind] }, () => kind));
       this.#deck = [...this.#random.shuffled(deck)];
     }
     const flow = this.#flow(this.#deck.pop()!);
-    flow.catch(() => {}); // `settled` tells it, when all faults have been played.
+    flow.catch(() => {}); // `settled` rejects with the failure.
     this.#flows.push(flow);
   }
 
-  /** Resolves when nothing more is to be done about any run, which may still run; rejects when a client gave up. */
+  /** Resolves when every client has finished its calls; runs may still be running. Rejects when a client gave up. */
   async settled(): Promise<void> {
     await Promise.all(this.#flows);
   }
@@ -116,29 +116,29 @@ export class Load {
     else if (kind === "blurting") await this.#readAll(runId);
   }
 
-  /** On whatever the run waits for, until it has ended. */
+  /** Votes on every approval that the run waits for, until the run has ended. */
   async #voteOn(runId: string, word: "approve" | "reject"): Promise<void> {
     for (;;) {
       const { pipelineId, approvals, status } = await this.run(runId);
       if (FINAL.includes(status)) return;
-      for (const { approvalId, status: asked } of approvals) {
-        if (asked !== "pending") continue;
+      for (const { approvalId, status: approvalStatus } of approvals) {
+        if (approvalStatus !== "pending") continue;
         const path = `/pipelines/${pipelineId}/runs/${runId}/approvals/${approvalId}/${word}`;
         await this.#unlessTooLate(() => this.#client.call("POST", path, { requestId: approvalId }));
       }
-      await sleep(LOOK_MS);
+      await sleep(POLL_MS);
     }
   }
 
-  /** Runs again what failed, once. */
+  /** Waits for the end of the run and reruns its failed jobs once. */
   async #repeat(runId: string): Promise<void> {
     let run = await this.run(runId);
-    for (; !FINAL.includes(run.status); run = await this.run(runId)) await sleep(LOOK_MS);
+    for (; !FINAL.includes(run.status); run = await this.run(runId)) await sleep(POLL_MS);
     const requestId = `rerun-${runId}`;
     const body = { scope: "failed", requestId };
     const path = `/pipelines/${run.pipelineId}/runs/${runId}/rerun`;
     const again = await this.#client.call<{ runId: RunId }>("POST", path, body);
-    this.acknowledged.push({ requestId, runId: again.runId, ends: ENDS.repeated, alone: null });
+    this.acknowledged.push({ requestId, runId: again.runId, ends: ENDS.repeated, exclusion: null });
   }
 
   async #stop(runId: string, random: Random): Promise<void> {
@@ -146,24 +146,24 @@ export class Load {
     await this.#command("stopped", runId, "stop");
   }
 
-  /** A pause that comes before the start or after the end is refused, and that is right. */
+  /** Repeats the pause until it is accepted: a pause before the start or after the end of the run is refused, as promised. */
   async #pauseAndResume(runId: string): Promise<void> {
     while (!(await this.#command("paused", runId, "pause"))) {
       if (FINAL.includes((await this.run(runId)).status)) return;
-      await sleep(LOOK_MS);
+      await sleep(POLL_MS);
     }
     await sleep(PAUSE_MS);
     await this.#command("paused", runId, "resume");
   }
 
-  /** False when it was refused with a conflict. */
+  /** Answers false when the command was refused with 409. */
   async #command(kind: LoadKind, runId: string, word: "stop" | "pause" | "resume"): Promise<boolean> {
     const path = `/pipelines/${this.#pipelines.get(kind)!}/runs/${runId}/${word}`;
     const body = { requestId: `${word}-${runId}-${++this.#count}` };
     return this.#unlessTooLate(() => this.#client.call("POST", path, body));
   }
 
-  /** False when it was refused with a conflict. */
+  /** Answers false when the call was refused with 409. */
   async #unlessTooLate(call: () => Promise<unknown>): Promise<boolean> {
     try {
       await call();
@@ -174,13 +174,13 @@ export class Load {
     }
   }
 
-  /** A new value while the run goes on. */
+  /** Gives a secret a new value while the run is running. */
   async #rotateAndRead(runId: string, random: Random): Promise<void> {
     await sleep(random.between(0, 2_000));
     await Promise.all([this.secrets.rotate(), this.#readAll(runId)]);
   }
 
-  /** Asks for all that is told of a run, once it has ended. */
+  /** Reads everything that the API tells about a run, once the run has ended, for the search for secrets. */
   async #readAll(runId: string): Promise<void> {
     await this.#follow(runId, Infinity, this.#random.fork(runId));
     const { pipelineId } = await this.run(runId);
@@ -192,12 +192,12 @@ export class Load {
     }
   }
 
-  /** Reads the log of every attempt for the checker. */
+  /** Follows the log of every attempt of the run, as evidence for the checker. */
   async #watch(runId: string, random: Random): Promise<void> {
     this.logs.push(...(await this.#follow(runId, TALK_LINES, random)));
   }
 
-  /** Follows the log of every attempt, whose steps write so many lines at the most. */
+  /** Follows the logs of all attempts until the run has ended. A step writes at most `lines` lines. */
   async #follow(runId: string, lines: number, random: Random): Promise<readonly LogEvidence[]> {
     const followers = new Map<string, LogFollower>();
     for (;;) {
@@ -213,7 +213,7 @@ export class Load {
         const logs = [...followers].map(([stepRunId, follower]) => follower.finish(lastLineOf(stepRunId)));
         return Promise.all(logs);
       }
-      await sleep(LOOK_MS);
+      await sleep(POLL_MS);
     }
   }
 }

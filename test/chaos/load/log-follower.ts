@@ -1,4 +1,4 @@
-/** A viewer of one step's log that loses its connection again and again, and resumes where it stood. */
+/** A viewer of one step's log. It repeatedly cuts its connection and resumes after the last line that it has seen. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
 import type { LogEvidence } from "../check/evidence.ts";
@@ -11,7 +11,7 @@ export interface StepName {
   readonly stepRunId: string;
 }
 
-interface Told {
+interface ReceivedMessage {
   readonly type: string;
   readonly data?: unknown;
 }
@@ -22,10 +22,10 @@ interface Entry {
 }
 
 const RECONNECT_MS = 100;
-/** How long the viewer waits for more after the history of a step that has ended. */
+/** After the history of a step that has ended, the viewer waits this long for further messages. */
 const SILENCE_MS = 1_000;
-/** What an agent could not deliver by then is declared lost by the plane, which a viewer would see as a gap. */
-const PATIENCE_MS = 45_000;
+/** After this time, the control plane declares lines lost that the agent has not delivered; a viewer sees a gap record. */
+const GIVE_UP_MS = 45_000;
 
 export class LogFollower {
   readonly stepRunId: string;
@@ -48,8 +48,8 @@ export class LogFollower {
   }
 
   /**
-   * The step is over. Resolves with all that was seen once that is all there can be: the lines up to `lastLine`, or for
-   * null, as for an agent that was lost, what a new connection tells.
+   * Call this once the step has ended. Resolves with everything that the viewer saw once it is complete: all lines up to
+   * `lastLine`. For null, as after the loss of an agent, it is complete after one more connection.
    */
   async finish(lastLine: number | null): Promise<LogEvidence> {
     this.#lastLine = lastLine;
@@ -60,21 +60,22 @@ export class LogFollower {
 
   async #follow(): Promise<void> {
     while (this.#next <= this.#written) {
-      const wasOver = performance.now() > this.#endedAt;
-      const heard = await this.#listen(wasOver ? null : this.#random.between(200, 1_500)).catch(() => false);
-      const isAll = this.#next > (this.#lastLine ?? 0) || performance.now() > this.#endedAt + PATIENCE_MS;
-      if (wasOver && heard && isAll) return;
+      const hadEnded = performance.now() > this.#endedAt;
+      const hasHistory = await this.#listen(hadEnded ? null : this.#random.between(200, 1_500)).catch(() => false);
+      const isAll = this.#next > (this.#lastLine ?? 0) || performance.now() > this.#endedAt + GIVE_UP_MS;
+      if (hadEnded && hasHistory && isAll) return;
       await sleep(RECONNECT_MS);
     }
   }
 
+  /** Number of the next line. */
   get #next(): number {
     return this.#seen.reduce((highest, { number, lostThrough }) => Math.max(highest, lostThrough ?? number), 0) + 1;
   }
 
   /**
-   * One connection, cut after `cutMs`, or with null when the history has come and nothing follows it. True when the
-   * history was complete.
+   * Opens one connection and cuts it after `cutMs`; for null, once messages have stopped coming for `SILENCE_MS`. Answers true
+   * when the whole history came.
    */
   async #listen(cutMs: number | null): Promise<boolean> {
     const socket = new WebSocket(`${this.#client.anyUrl().replace("http", "ws")}/api/v1/ws`, {
@@ -99,16 +100,15 @@ export class LogFollower {
       });
       socket.on("message", (data: Buffer) => {
         const text = data.toString("utf8");
-        this.#client.heard(text, `the log of ${this.stepRunId}`);
-        const told = JSON.parse(text) as Told;
-        const entries =
-          told.type === "log_chunk" ? (told.data as readonly Entry[]) : told.type === "log" ? [told.data as Entry] : [];
+        this.#client.reportAnswer(text, `the log of ${this.stepRunId}`);
+        const { type, data: content } = JSON.parse(text) as ReceivedMessage;
+        const entries = type === "log_chunk" ? (content as readonly Entry[]) : type === "log" ? [content as Entry] : [];
         for (const { line_number: number, content: text } of entries) {
           const gap = /^lines \d+-(\d+) lost$/.exec(text);
           this.#seen.push({ number, text, lostThrough: gap === null ? null : Number(gap[1]) });
         }
-        if (told.type === "history_done") hasHistory = true;
-        if (told.type === "error") socket.terminate();
+        if (type === "history_done") hasHistory = true;
+        if (type === "error") socket.terminate();
         if (cutMs === null) waitForSilence();
       });
     });

@@ -1,24 +1,24 @@
-/** Jobs that are given secrets, tell what they were given by its checksum, and write it wherever a step can. */
+/** Jobs that read secrets. They report the checksum of each value, and print the values wherever a step can. */
 import { type Job, secretLedgerOf, step } from "./step.ts";
 import type { SecretName } from "./secrets.ts";
 
-/** What the definitions refer to. */
-export interface Surroundings {
-  /** The file for marks. */
+/** The parts of the installation that the definitions of the load name. */
+export interface DefinitionInputs {
+  /** Path of the file to which steps write their marks. */
   readonly ledger: string;
-  /** A server that answers with what it was sent. */
+  /** A server that answers with the request's body. */
   readonly mirrorUrl: string;
-  /** What a step may print, and prints. */
+  /** A text that is no secret and that steps print: the search must find it, which shows that the search works. */
   readonly control: string;
 }
 
 const valueOf = (name: SecretName): string => `\${{ secrets.${name} }}`;
 
-/** Notes the checksum of what the step was given as a secret. */
+/** Shell function: reports the checksum of the value $2 that the step got for the secret $1. */
 const GIVEN = `
 given() { echo "$MILLRACE_STEP_RUN_ID $1 $(printf %s "$2" | sha256sum | cut -d" " -f1)" >> "$SECRET_LEDGER"; }`;
 
-/** Prints the value $1 in forms that the agent masks; in two writes, too. */
+/** Shell function: prints the value $1 in all forms that the agent masks, once also in two writes. */
 const PRINT = `
 say() {
   printf 'as it is: %s\\n' "$1"
@@ -30,7 +30,7 @@ say() {
   printf '{"token":"%s"}\\n' "$(printf %s "$1" | sed 's/["\\\\]/\\\\&/g')"
 }`;
 
-/** Tries outputs that hold values; the last one, a folded line, goes on in what is an output by itself or none. */
+/** Writes outputs that hold secret values. The base64 of the last one is folded, so its second line is not part of that output. */
 const LEAVE = `
 printf 'token=%s\\n' "$PLAIN" >> "$MILLRACE_OUTPUT"
 printf 'key<<END\\n%s\\nEND\\n' "$MANY_LINES" >> "$MILLRACE_OUTPUT"
@@ -38,8 +38,8 @@ printf 'basic=%s\\n' "$(printf 'user:%s' "$ENCODED" | base64)" >> "$MILLRACE_OUT
 
 const ALL = { PLAIN: valueOf("PLAIN"), MANY_LINES: valueOf("MANY_LINES"), ENCODED: valueOf("ENCODED") };
 
-/** The pipeline has an `ENCODED` and `MANY_LINES` of its own. */
-export function confidingJobs({ ledger, control }: Surroundings): readonly Job[] {
+/** Jobs that read all secrets. The pipeline has its own `ENCODED` and `MANY_LINES` besides those of its project. */
+export function confidingJobs({ ledger, control }: DefinitionInputs): readonly Job[] {
   const env = { SECRET_LEDGER: secretLedgerOf(ledger), CONTROL: control };
   const tells = `${GIVEN}${PRINT}
 echo "$CONTROL"
@@ -72,13 +72,13 @@ set +x`;
   ];
 }
 
-/** Fails with the values in what it says of it, and in the answer of a server. */
-export function blurtingJobs({ ledger, control, mirrorUrl }: Surroundings): readonly Job[] {
+/** A job that fails with secret values in its last lines, and a request whose answer holds secret values. */
+export function blurtingJobs({ ledger, control, mirrorUrl }: DefinitionInputs): readonly Job[] {
   const dies = `${GIVEN}${PRINT}
 given project/PLAIN "$PLAIN"
 given project/MANY_LINES "$MANY_LINES"
 given project/ENCODED "$ENCODED"
-printf '%s: nobody has the password %s\\n' "$CONTROL" "$PLAIN" >&2
+printf '%s: wrong password %s\\n' "$CONTROL" "$PLAIN" >&2
 { say "$PLAIN"; say "$MANY_LINES"; say "$ENCODED"; } >&2
 set -x
 true "$PLAIN" "$ENCODED"

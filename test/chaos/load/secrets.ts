@@ -1,4 +1,4 @@
-/** The secrets of the load: random values, one of which is replaced again and again while steps are given it. */
+/** The secrets of the load: random values. One of them is replaced repeatedly while steps read it. */
 import { createHash } from "node:crypto";
 import type { SecretVersion } from "../check/evidence.ts";
 import type { Random } from "../world/random.ts";
@@ -9,7 +9,10 @@ const PART_LENGTH = 16;
 const PROJECT = "/projects/default";
 export const CONTROL = "control";
 
-/** How the values of each are made out of parts by chance. What a shell reads as its code has letters and digits alone. */
+/**
+ * The text before each random part of a secret's value. `ROTATED` has only letters and digits, because it becomes part of a
+ * shell script.
+ */
 const SHAPES = {
   PLAIN: ["", "'", " ", "&<", '"\\', "%"],
   MANY_LINES: ["", "\n", "\n  ", "\n"],
@@ -19,21 +22,21 @@ const SHAPES = {
 export type SecretName = keyof typeof SHAPES;
 const SECRET_NAMES = Object.keys(SHAPES) as readonly SecretName[];
 
-/** Those that the pipelines of some kinds have themselves, besides their project's of the same name. */
+/** Secrets that a pipeline has itself, besides its project's secrets of the same names. */
 const OF_PIPELINES: readonly SecretName[] = ["ENCODED", "MANY_LINES"];
 
 export class Secrets {
   readonly versions: SecretVersion[] = [];
-  /** A text that is no secret and treated like one by the search: what is not found of it could not be found of others. */
+  /** A text that is no secret but that the search looks for like one: where the search misses it, it would miss secrets too. */
   readonly control: string;
   readonly #client: Client;
   readonly #random: Random;
   readonly #onValue: (secret: string, value: string) => void;
-  /** By their place in `versions`. */
+  /** Indexes into `versions` of values that a slow request may still set again. */
   readonly #mayComeBack = new Set<number>();
   #rotating: Promise<void> = Promise.resolve();
 
-  /** `onValue` is told of each value before it is sent anywhere. */
+  /** `onValue` is called with each value before the value is sent. */
   constructor(client: Client, random: Random, onValue: (secret: string, value: string) => void) {
     this.#client = client;
     this.#random = random;
@@ -42,14 +45,14 @@ export class Secrets {
     onValue(CONTROL, this.control);
   }
 
-  /** Sets those of the project, and is refused whatever may be refused of a secret. */
+  /** Sets the project's secrets. Also sends every kind of request for a secret that the API must refuse. */
   async createForProject(): Promise<void> {
     for (const name of SECRET_NAMES) await this.#set("POST", PROJECT, "project", name);
     const value = this.#newVersion("refused/ROTATED", "ROTATED").value;
     const refused = [
       ["POST", "", { name: "ROTATED", value }],
       ["POST", "", { name: `no name: ${value}`, value }],
-      ["PUT", "/NOBODY_HAS_SET_IT", { value }],
+      ["PUT", "/NOT_SET", { value }],
       ["PUT", "/ROTATED", { value, valeu: value }],
       ["PUT", "/ROTATED", { value: [value] }],
     ] as const;
@@ -61,12 +64,12 @@ export class Secrets {
     }
   }
 
-  /** Sets those that the pipeline has itself; `owner` names it in what is told of them. */
+  /** Sets the pipeline's own secrets. `owner` names the pipeline in the evidence. */
   async createForPipeline(pipelineId: string, owner: string): Promise<void> {
     for (const name of OF_PIPELINES) await this.#set("POST", `/pipelines/${pipelineId}`, owner, name);
   }
 
-  /** Gives `ROTATED` of the project a new value, after those that are under way. */
+  /** Gives the project's `ROTATED` a new value, after earlier rotations have finished. */
   rotate(): Promise<void> {
     this.#rotating = this.#rotating.then(() => this.#set("PUT", PROJECT, "project", "ROTATED"));
     return this.#rotating;
@@ -79,7 +82,7 @@ export class Secrets {
     if (method === "POST") await this.#client.call(method, `${path}/secrets`, { name, value });
     else await this.#client.call(method, `${path}/secrets/${name}`, { value });
     const acknowledgedMs = Date.now();
-    // A request that was given up may still be under way, and put its value back at any time.
+    // A request that timed out may still be running, and may set its value again at any time.
     if (acknowledgedMs - version.fromMs >= REQUEST_TIMEOUT_MS) this.#mayComeBack.add(at);
     const former = this.versions[before];
     if (former !== undefined && !this.#mayComeBack.has(before)) {

@@ -1,30 +1,30 @@
-/** A step of the load: it writes marks into the ledger at its start, every 100 ms, and at its end. */
+/** A step of the load. It writes marks into the ledger file at its start, every 100 ms, and at its end. */
 
-/** Lines of a talking run's step. */
+/** Number of log lines that a step with `talks` writes. */
 export const TALK_LINES = 60;
 
 export interface StepOptions {
-  /** Of 100 ms each. */
+  /** Number of marks between start and end, 100 ms apart; default 1. */
   readonly beats?: number;
   readonly exitCode?: number;
-  /** Ends so in its first attempt, and has another. */
+  /** The first attempt fails or hangs; the step has a retry. */
   readonly flaky?: "fails" | "hangs";
-  /** What it writes to its outputs. */
+  /** Lines for the step's outputs, such as `cells=[1,2,3]`. */
   readonly writes?: string;
   readonly when?: string;
   readonly timeout?: string;
   readonly talks?: boolean;
-  /** It makes a file that the step keeps, and its checksum an output. */
+  /** The step stores a file as an artifact, and the file's checksum as an output. */
   readonly keeps?: boolean;
-  /** The checksum that the file must have. */
+  /** The checksum that the stored file must have, else the step fails with exit code 9. */
   readonly compares?: string;
-  /** What more it does. */
+  /** More shell commands, before the end mark. */
   readonly does?: string;
-  /** What more it is given. */
+  /** More environment variables. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** As a definition writes it. */
+/** A job, in the form of the definition language. */
 export interface Job {
   readonly approval?: unknown;
   readonly concurrency?: unknown;
@@ -39,7 +39,7 @@ export interface Job {
   readonly agentSelector?: unknown;
 }
 
-/** Where steps tell which secrets they were given, beside their marks. */
+/** Path of the file in which steps report the checksums of their secrets; it lies beside the file of marks. */
 export const secretLedgerOf = (ledger: string): string => `${ledger}-of-secrets`;
 
 const BEGIN = `
@@ -64,7 +64,7 @@ const RETRIES = {
   hangs: { timeout: "5s", retry: { attempts: 2, on: ["timeout"] } },
 };
 
-/** A step that writes its marks to the file `ledger`. */
+/** A shell step, in the form of the definition language, that writes its marks to the file `ledger`. */
 export function step(ledger: string, name: string, options: StepOptions = {}): unknown {
   const {
     beats = 1,

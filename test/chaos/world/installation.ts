@@ -1,7 +1,7 @@
 /**
- * A whole installation of real processes on this machine: workers, gateways, edges and agents over Redis with an
- * append-only file and a MongoDB-wire server, or the embedded default in one process. Every connection that a scenario
- * disturbs runs through a proxy.
+ * A whole installation of real processes on this machine. Either workers, gateways, edges and agents over a Redis with an
+ * append-only file and a MongoDB-wire server, or the embedded default in one process. Every connection that a scenario disturbs
+ * runs through a proxy.
  */
 import { join } from "node:path";
 import type { RedisTarget } from "../../../src/redis/connect.ts";
@@ -19,8 +19,9 @@ import { TcpProxy } from "../../support/tcp-proxy.ts";
 
 export interface Shape {
   /**
-   * `shared`: several processes over Redis and one SQLite file, for amounts that a test server of MongoDB is too slow for.
-   * `clustered`: the same over a Redis Cluster of three masters.
+   * `scaled`: several processes over Redis and a MongoDB-wire server. `shared`: several processes over Redis and one SQLite file,
+   * for amounts of work for which the MongoDB server of the tests is too slow. `clustered`: as `shared`, over a Redis Cluster of
+   * three masters. `embedded`: one process with its private Redis and SQLite.
    */
   readonly engine: "scaled" | "shared" | "clustered" | "embedded";
   readonly workers: number;
@@ -28,8 +29,8 @@ export interface Shape {
   readonly edges: number;
   readonly agents: number;
   /**
-   * Added to every answer of MongoDB, milliseconds: a process that is killed at a random moment is then mostly in the
-   * middle of something, saved here and not yet told there.
+   * Delay of every answer of MongoDB, in milliseconds. With a delay, a process that is killed at a random moment is mostly in the
+   * middle of its work: the store has saved a change, and the process has not yet read the answer.
    */
   readonly storeDelayMs?: number;
 }
@@ -37,7 +38,7 @@ export interface Shape {
 /** An agent, and the network between it and its gateway. */
 export interface AgentNode extends Node {
   readonly network: TcpProxy;
-  /** Its label `seat`, from 1; two neighbours share the label `bench`. */
+  /** Value of the agent's label `seat`, counted from 1. Two neighbouring seats share the label `bench`. */
   readonly seat: number;
 }
 
@@ -56,18 +57,18 @@ export class Installation {
   readonly agents: readonly AgentNode[];
   /** `http://host:port` of every edge. */
   readonly urls: readonly string[];
-  /** Null with a cluster, and with the embedded engine, whose Redis is private. */
+  /** Null with a Redis Cluster, and with the embedded engine, whose Redis is private. */
   readonly redis: TestRedis | null;
   readonly cluster: TestRedisCluster | null;
   /** Null where SQLite is the store. */
   readonly mongo: TcpProxy | null;
-  /** What lies in MongoDB, past the proxy. Null where SQLite is the store. */
+  /** The MongoDB database, reached without the proxy. Null where SQLite is the store. */
   readonly mongoDatabase: { readonly url: string; readonly name: string } | null;
-  /** A server that steps send to what it answers. */
+  /** A server that answers with the request's body. */
   readonly mirror: Mirror;
-  /** A look into the store past every proxy. */
+  /** The store, reached without any proxy. */
   readonly stores: Stores;
-  /** Where steps write their marks. */
+  /** Path of the file to which steps write their marks. */
   readonly ledger: string;
   readonly #world: ProcessWorld;
   readonly #env: Readonly<Record<string, string>>;
@@ -102,7 +103,7 @@ export class Installation {
     const nodes = (role: string, count: number) =>
       Array.from({ length: count }, (_, at) => new Node(`${role}-${at + 1}`, () => this.#serve(role, place(at))));
     if (shape.engine === "embedded") {
-      const everything = new Node("plane-1", () => this.#serve("edge,gateway,worker", place(0)));
+      const everything = new Node("node-1", () => this.#serve("edge,gateway,worker", place(0)));
       this.workers = this.gateways = this.edges = [everything];
     } else {
       this.workers = nodes("worker", shape.workers);
@@ -154,11 +155,11 @@ export class Installation {
     const servers = { redis, cluster, mongo, mongoDatabase, mirror };
     const installation = new Installation({ shape, world, env, ...servers, stores, ports, networks });
     try {
-      // One node first: the first start of a deployment makes what all others find.
+      // One node starts first: the first start of a deployment creates the records that all other nodes read.
       const [first, ...others] = new Set([...installation.edges, ...installation.gateways, ...installation.workers]);
       await first!.start();
       await Promise.all([...others, ...installation.agents].map((node) => node.start()));
-      installation.calmStore();
+      installation.restoreStoreSpeed();
       return installation;
     } catch (error) {
       await installation.end();
@@ -166,27 +167,27 @@ export class Installation {
     }
   }
 
-  /** Where all processes keep their files. */
+  /** The folder that holds the files of all processes. */
   get folder(): string {
     return this.#world.folder;
   }
 
-  /** The file of SQLite, where that is the store. */
+  /** The SQLite file, where SQLite is the store. */
   get storeFile(): string {
     return join(this.folder, "data", "millrace.db");
   }
 
-  /** The most that the file of SQLite may take for nodes that are started from now on, such as `3MB`; null for no bound. */
+  /** Sets the upper bound of the SQLite file, such as `3MB`, for nodes that start from now on. Null removes the bound. */
   limitStore(limit: string | null): void {
     this.#storeLimit = limit;
   }
 
-  /** The speed of MongoDB that this installation is meant to have. */
-  calmStore(): void {
+  /** Sets MongoDB back to the delay that the shape asks for. */
+  restoreStoreSpeed(): void {
     this.mongo?.slowDown(this.shape.storeDelayMs ?? 0);
   }
 
-  /** Starts one more worker, which `end` ends if nobody else does. */
+  /** Starts one more worker. `end` ends it unless the caller has. */
   async addWorker(): Promise<Node> {
     const guest = new Node(`guest-${this.#guests.length + 1}`, () => this.#serve("worker", null));
     this.#guests.push(guest);
@@ -194,20 +195,20 @@ export class Installation {
     return guest;
   }
 
-  /** Every process by its name, for the logs. */
+  /** Every process of the installation once, guests and agents included. */
   get nodes(): readonly Node[] {
     const unique = new Set([...this.edges, ...this.gateways, ...this.workers, ...this.#guests, ...this.agents]);
     return [...unique];
   }
 
-  /** Null with the embedded engine, whose Redis nobody else reaches. */
+  /** Null with the embedded engine: other processes cannot reach its private Redis. */
   get redisTarget(): RedisTarget | null {
     if (this.redis !== null) return { url: this.redis.url };
     if (this.cluster === null) return null;
     return { cluster: this.cluster.nodes.map(({ port }) => ({ host: "127.0.0.1", port })) };
   }
 
-  /** Kills what runs and removes what was written. */
+  /** Kills all processes and removes all files. */
   async end(): Promise<void> {
     await this.#world.end();
     await this.stores.close();

@@ -1,4 +1,4 @@
-/** A server that refuses every request with the very body that it was sent, as some that are given a wrong password do. */
+/** A server that refuses every request and answers with the request's own body, as some servers do with a wrong password. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

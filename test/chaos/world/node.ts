@@ -1,10 +1,11 @@
-/** One process of an installation that is killed, frozen and started again under the same name and addresses. */
+/** One process of an installation. A scenario kills it, freezes it, and starts it again under the same name and addresses. */
 import type { StartedProcess } from "../../support/processes.ts";
 
 export class Node {
   readonly name: string;
   readonly #launch: () => Promise<StartedProcess>;
-  readonly #lives: StartedProcess[] = [];
+  /** One process for each start; the last one is the current one. */
+  readonly #processes: StartedProcess[] = [];
 
   /** `launch` resolves when the process is ready for work. */
   constructor(name: string, launch: () => Promise<StartedProcess>) {
@@ -13,34 +14,34 @@ export class Node {
   }
 
   get isRunning(): boolean {
-    return this.#lives.at(-1)?.running ?? false;
+    return this.#processes.at(-1)?.running ?? false;
   }
 
   get pid(): number {
-    return this.#lives.at(-1)!.pid;
+    return this.#processes.at(-1)!.pid;
   }
 
-  /** `host:port`; of a node of the control plane. */
+  /** `host:port` of the metrics listener. Only nodes of the control plane have one. */
   get metricsAddress(): string {
-    return /"metrics":"([^"]+)"/.exec(this.#lives.at(-1)!.stderr)![1]!;
+    return /"metrics":"([^"]+)"/.exec(this.#processes.at(-1)!.stderr)![1]!;
   }
 
   async start(): Promise<void> {
-    this.#lives.push(await this.#launch());
+    this.#processes.push(await this.#launch());
   }
 
   signal(signal: NodeJS.Signals): void {
-    this.#lives.at(-1)!.kill(signal);
+    this.#processes.at(-1)!.kill(signal);
   }
 
-  /** Resolves when the process is gone. */
+  /** Signals the process and resolves when it has ended. */
   async end(signal: "SIGKILL" | "SIGTERM"): Promise<void> {
     this.signal(signal);
-    await this.#lives.at(-1)!.exited;
+    await this.#processes.at(-1)!.exited;
   }
 
-  /** What all its processes have written, for whoever looks for the cause of a violation. */
+  /** The output of all its processes, for a developer who looks for the cause of a violation. */
   get output(): string {
-    return this.#lives.map(({ stdout, stderr }) => `${stdout}${stderr}`).join("\n---- started again ----\n");
+    return this.#processes.map(({ stdout, stderr }) => `${stdout}${stderr}`).join("\n---- started again ----\n");
   }
 }

@@ -1,11 +1,11 @@
-/** Chance that a seed repeats: what is drawn depends on the seed and on the order of the draws alone. */
+/** Random numbers that a seed repeats: they depend only on the seed and on the order of the draws. */
 
 export interface Random {
   /** A whole number from `least` to `most`, both included. */
   between(least: number, most: number): number;
   pick<T>(items: readonly T[]): T;
   shuffled<T>(items: readonly T[]): readonly T[];
-  /** A source of its own, so that parts which run side by side do not take draws from each other. */
+  /** A separate source for a part of the test, so that parts that run at the same time do not change each other's draws. */
   fork(name: string): Random;
 }
 
@@ -32,7 +32,7 @@ export function seeded(seed: number): Random {
     },
     fork(name) {
       let hash = seed;
-      for (const letter of name) hash = Math.imul(hash ^ letter.charCodeAt(0), 0x01000193);
+      for (const character of name) hash = Math.imul(hash ^ character.charCodeAt(0), 0x01000193);
       return seeded(hash);
     },
   };

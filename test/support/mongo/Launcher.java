@@ -4,8 +4,8 @@ import de.bwaldvogel.mongo.backend.memory.MemoryBackend;
 import java.util.List;
 
 /**
- * A MongoDB-wire server in memory, for tests. Prints its port, and ends when its standard input closes, which the death
- * of the process that started it brings about.
+ * A MongoDB-wire server in memory, for tests. It prints its port. It ends when its standard input closes, which happens at the
+ * latest when the process that started it dies.
  */
 public class Launcher {
     /** The driver refuses servers with a wire version below 9. */
@@ -26,7 +26,7 @@ public class Launcher {
         server.bind("127.0.0.1", Integer.parseInt(args[0]));
         System.out.println(server.getLocalAddress().getPort());
         while (System.in.read() >= 0) {
-            // Nothing is ever written: this only waits for the end.
+            // The parent writes nothing: this loop only waits for the end of the input.
         }
         Runtime.getRuntime().halt(0);
     }

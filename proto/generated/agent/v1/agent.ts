@@ -25,13 +25,13 @@ export const protobufPackage = "agent.v1";
 
 export const protobufFileName = "agent/v1/agent.proto";
 
-/** What becomes of a step none of whose files match. */
+/** What happens when no file matches. */
 export const IfMissing = {
-  /** IF_MISSING_UNSPECIFIED - As ERROR. */
+  /** IF_MISSING_UNSPECIFIED - Means ERROR. */
   IF_MISSING_UNSPECIFIED: "IF_MISSING_UNSPECIFIED",
-  /** IF_MISSING_ERROR - It fails. */
+  /** IF_MISSING_ERROR - The step fails. */
   IF_MISSING_ERROR: "IF_MISSING_ERROR",
-  /** IF_MISSING_WARN - A line of its log says so. */
+  /** IF_MISSING_WARN - A line of the step's log says so. */
   IF_MISSING_WARN: "IF_MISSING_WARN",
   IF_MISSING_IGNORE: "IF_MISSING_IGNORE",
 } as const;
@@ -98,15 +98,15 @@ export const StepPhase = {
   STEP_PHASE_UNSPECIFIED: "STEP_PHASE_UNSPECIFIED",
   STEP_PHASE_STARTED: "STEP_PHASE_STARTED",
   STEP_PHASE_SUCCEEDED: "STEP_PHASE_SUCCEEDED",
-  /** STEP_PHASE_FAILED - The command ended with an exit code other than 0, or is none that any agent could start. */
+  /** STEP_PHASE_FAILED - The command ended with an exit code other than 0, or no agent could start it as it is written. */
   STEP_PHASE_FAILED: "STEP_PHASE_FAILED",
   STEP_PHASE_CANCELLED: "STEP_PHASE_CANCELLED",
   STEP_PHASE_TIMED_OUT: "STEP_PHASE_TIMED_OUT",
-  /** STEP_PHASE_LOST - The agent can no longer say what became of it (its lease ran out, or it restarted). */
+  /** STEP_PHASE_LOST - The agent does not know the outcome: the lease ran out, or the agent restarted. */
   STEP_PHASE_LOST: "STEP_PHASE_LOST",
   /**
-   * STEP_PHASE_NOT_STARTED - The agent could not start it (no workspace, a full disk, no process to be had), and nothing of it has run: the job may
-   * begin anew on another agent.
+   * STEP_PHASE_NOT_STARTED - The agent could not start the step (no workspace, a full disk, no process), and nothing of it has run. The job may start
+   * again on another agent.
    */
   STEP_PHASE_NOT_STARTED: "STEP_PHASE_NOT_STARTED",
 } as const;
@@ -204,7 +204,7 @@ export function stepPhaseToNumber(object: StepPhase): number {
 export const ReportVerdict = {
   REPORT_VERDICT_UNSPECIFIED: "REPORT_VERDICT_UNSPECIFIED",
   REPORT_VERDICT_PROCESSED: "REPORT_VERDICT_PROCESSED",
-  /** REPORT_VERDICT_REFUSED - The grant is over: kill the step and forget it. */
+  /** REPORT_VERDICT_REFUSED - The grant has ended: kill the step and forget it. */
   REPORT_VERDICT_REFUSED: "REPORT_VERDICT_REFUSED",
 } as const;
 
@@ -261,11 +261,11 @@ export function reportVerdictToNumber(object: ReportVerdict): number {
 export interface RegisterRequest {
   /** Unique; required. */
   name: string;
-  /** Up to 64, names of 1 to 128 characters, values of up to 256. */
+  /** Up to 64 labels, with names of 1 to 128 characters and values of up to 256. */
   labels: { [key: string]: string };
-  /** Jobs at a time, 1 to 1000; required. */
+  /** How many jobs the agent runs at a time, 1 to 1000; required. */
   slots: number;
-  /** Of the agent, for people. */
+  /** The version of the agent, for people. */
   version: string;
 }
 
@@ -276,7 +276,7 @@ export interface RegisterRequest_LabelsEntry {
 
 export interface RegisterResponse {
   agentId: string;
-  /** Bearer token of this agent; shown once. */
+  /** The token of this agent. Only this answer shows it. */
   agentToken: string;
 }
 
@@ -286,7 +286,7 @@ export interface UnregisterRequest {
 export interface UnregisterResponse {
 }
 
-/** A step run that the agent holds: running, or ended with a report that the plane has not yet acknowledged. */
+/** A step run that the agent holds: it is running, or it has ended and the control plane has not acknowledged its report. */
 export interface HeldStepRun {
   /** All four are required. */
   runId: string;
@@ -299,17 +299,17 @@ export interface HeldStepRun {
 export interface Hello {
   /** New with each start of the agent process; required. */
   bootId: string;
-  /** As at registration; replace those that were said before. */
+  /** As at registration. They replace the labels that the control plane has. */
   labels: { [key: string]: string };
-  /** Jobs at a time, 1 to 1000; required. */
+  /** How many jobs the agent runs at a time, 1 to 1000; required. */
   slots: number;
-  /** Of the agent, for people. */
+  /** The version of the agent, for people. */
   version: string;
-  /** Everything that it holds. */
+  /** All step runs that the agent holds. */
   held: HeldStepRun[];
   /** Jobs whose workspace and slot the agent still holds. */
   heldJobIds: string[];
-  /** As in a heartbeat. */
+  /** As in HeartbeatRequest. */
   takesNoJobs: string;
 }
 
@@ -320,7 +320,7 @@ export interface Hello_LabelsEntry {
 
 export interface Welcome {
   agentId: string;
-  /** How often the agent sends `heartbeat`, milliseconds. */
+  /** The interval at which the agent sends `heartbeat`, milliseconds. */
   heartbeatIntervalMs: bigint;
   /** First word of the types of events. */
   eventNamespace: string;
@@ -329,22 +329,22 @@ export interface Welcome {
 export interface HeartbeatRequest {
   /** Required. */
   bootId: string;
-  /** Grows by one with each heartbeat of a boot; echoed by the acknowledgement. */
+  /** Grows by one with each heartbeat of a boot. The acknowledgement repeats it. */
   sequence: bigint;
-  /** Everything that the agent holds. */
+  /** All step runs that the agent holds. */
   held: HeldStepRun[];
-  /** Jobs whose workspace and slot it still holds. */
+  /** Jobs whose workspace and slot the agent still holds. */
   heldJobIds: string[];
-  /** Why the agent takes no further jobs at present, for people, at most 256 characters; empty when it does. */
+  /** Why the agent takes no further jobs now, as a text of at most 256 characters; empty when it takes jobs. */
   takesNoJobs: string;
 }
 
 export interface HeartbeatResponse {
-  /** Of the request. */
+  /** The sequence of the request. */
   sequence: bigint;
-  /** Orders that the agent has missed: dispatches, revocations, releases. */
+  /** Messages that the agent has missed: dispatches, revocations, releases. */
   missed: ConnectResponse[];
-  /** When the next heartbeat is due, milliseconds. */
+  /** The time until the next heartbeat is due, milliseconds. */
   heartbeatIntervalMs: bigint;
   /** First word of the types of events. */
   eventNamespace: string;
@@ -362,7 +362,7 @@ export interface FetchStepRunRequest {
 }
 
 export interface FetchStepRunResponse {
-  /** At most `free_slots`; empty when there was nothing until `wait_ms` were over. */
+  /** At most `free_slots`; empty when no step run was found within `wait_ms`. */
   dispatches: Dispatch[];
 }
 
@@ -372,51 +372,51 @@ export interface EnvVar {
 }
 
 /**
- * One step run to execute. The agent answers a repeat of (step_run_id, token) with what its journal says of it and
- * never starts it twice.
+ * One step run to execute. The agent never starts the same (step_run_id, token) twice: it answers a repeat with the report
+ * that its journal holds.
  */
 export interface Dispatch {
   runId: string;
   jobId: string;
   stepRunId: string;
-  /** Fencing token; every report and log batch returns it. */
+  /** Fencing token. Every report and log batch of the step run carries it. */
   token: bigint;
   pipelineId: string;
-  /** For people, as `step_name`. */
+  /** The names of job and step are for people. */
   jobName: string;
   stepName: string;
-  /** `shell`, or a plugin reference. */
+  /** A builtin such as `shell`, or a plugin reference. */
   uses: string;
-  /** Empty for the plugin's default one. */
+  /** Empty for the default action of the plugin. */
   action: string;
   /** JSON object. */
   argsJson: string;
-  /** In order; later entries win. */
+  /** In order. The last of several entries with one name counts. */
   env: EnvVar[];
   /** Relative to the job's workspace; empty for its root. */
   workingDirectory: string;
-  /** Milliseconds from the start; 0 for none. */
+  /** Milliseconds from the start; 0 for no timeout. */
   timeoutMs: bigint;
-  /** Between SIGTERM and SIGKILL, milliseconds. */
+  /** The time between SIGTERM and SIGKILL, milliseconds. */
   cancelGraceMs: bigint;
-  /** The agent kills the step when no heartbeat that it sent within this time was acknowledged, milliseconds. */
+  /** The agent kills the step when no heartbeat that it sent within this time, in milliseconds, has been acknowledged. */
   leaseMs: bigint;
-  /** Position of the step in its job, from 0, and the number of its steps. */
+  /** The position of the step in its job, from 0. */
   stepIndex: number;
-  /** The claim that this dispatch answers; empty for later steps of a job. */
+  /** The `request_id` of the claim that this dispatch answers; empty for later steps of a job. */
   requestId: string;
-  /** Attempt of the job, from 1. */
+  /** The attempt of the job, from 1. */
   jobAttempt: number;
   /**
-   * Values of secrets that are in `args_json` and `env`. They must show nowhere: neither in log lines, reasons and outputs nor in
-   * a file of the agent, also not encoded (base64, URL, JSON) or line by line.
+   * The values of the secrets in `args_json` and `env`. The agent masks them in log lines, reasons and outputs, and writes
+   * them to none of its own files. That holds also for their encoded forms (base64, URL, JSON) and for each of their lines.
    */
   secrets: string[];
-  /** What is kept of the workspace when the process has ended by itself, before the final report. */
+  /** The artifacts that the agent keeps when the process has ended by itself, before it sends the final report. */
   artifacts: ArtifactRule[];
   /**
-   * Of the plugin that `uses` names in its exact version, fetched with PullPlugin; absent for builtins, and for plugins
-   * that only agents know, in folders of their own.
+   * The package of the plugin in its exact version, which `uses` names. The agent fetches it with PullPlugin. Absent for
+   * builtins, and for plugins that only the agent has, in its plugin folders.
    */
   plugin: PluginPackage | undefined;
 }
@@ -436,28 +436,31 @@ export interface ArtifactRule {
 }
 
 export interface StepReport {
-  /** Required, as the next four. */
+  /** This field and the next four are required. */
   runId: string;
   jobId: string;
   stepRunId: string;
   token: bigint;
   phase: StepPhase;
-  /** Of the process; -1 when there is none. */
+  /** The exit code of the process; -1 without one. */
   exitCode: number;
-  /** For people; never output of the step. */
+  /** A text for people. It never holds output of the step. */
   reason: string;
-  /** Number of the last log line of a final report, 0 when there is none. */
+  /** In a final report, the number of the last log line; 0 for no line. */
   lastLine: bigint;
-  /** When the process started by the agent's clock, Unix milliseconds; 0 when it did not. */
+  /** When the process started, by the agent's clock, in Unix milliseconds; 0 when it did not start. */
   startedAtMs: bigint;
-  /** When it ended by the same clock; in the report of a start when that is sent. What lies between is how long it has run. */
+  /**
+   * When the process ended, by the same clock; in a report of a start, when the report is sent. The difference of the two is
+   * the time that the step ran.
+   */
   endedAtMs: bigint;
   /**
-   * What the step wrote to the file in MILLRACE_OUTPUT; of final reports alone, and none of a lost step. At most 256
+   * The outputs that the step wrote to the file in MILLRACE_OUTPUT. Only in final reports; a lost step has none. At most 256
    * entries, and 65536 bytes of names and values in UTF-8; names match [A-Za-z_][A-Za-z0-9_-]{0,63}.
    */
   outputs: { [key: string]: string };
-  /** What the step has used up; of final reports alone, and absent where the agent cannot tell. */
+  /** The resources that the step has used. Only in final reports; absent when the agent cannot measure them. */
   usage: ResourceUsage | undefined;
 }
 
@@ -466,20 +469,21 @@ export interface StepReport_OutputsEntry {
   value: string;
 }
 
-/** As the agent has seen it: never more than there was, but for memory that processes share. */
+/** Measured by the agent. The values are never too high, except that memory which processes share is counted for each of them. */
 export interface ResourceUsage {
-  /** Time on processors, user and system, of all processes of the step together, milliseconds. */
+  /** Processor time, user and system, of all processes of the step together, milliseconds. */
   cpuMs: bigint;
-  /** The most memory that was resident at a time, bytes; 0 when the step was over before anybody looked. */
+  /** The highest resident memory that was measured, bytes; 0 when the step ended before the first measurement. */
   maxRssBytes: bigint;
 }
 
+/** The agent ends the step: SIGTERM, and SIGKILL after the grace period. */
 export interface Revoke {
   jobId: string;
   stepRunId: string;
   /** Fencing token of the dispatch. */
   token: bigint;
-  /** Between SIGTERM and SIGKILL, milliseconds. */
+  /** The time between SIGTERM and SIGKILL, milliseconds. */
   graceMs: bigint;
   /** For people. */
   reason: string;
@@ -488,18 +492,18 @@ export interface Revoke {
 /** The job is over: the agent removes its workspace and frees its slot. */
 export interface Release {
   jobId: string;
-  /** It has succeeded: what its `cache` steps wanted and did not find is kept now, with PushCache. */
+  /** True when the job has succeeded. The agent then keeps the cache entries that its `cache` steps did not find, with PushCache. */
   succeeded: boolean;
 }
 
-/** The final report is processed; the agent forgets the step run. */
+/** The final report is processed. The agent forgets the step run. */
 export interface Acknowledge {
   stepRunId: string;
   /** Fencing token of the dispatch. */
   token: bigint;
 }
 
-/** The grant is over; the agent kills the step if it runs, reports nothing and forgets it. */
+/** The grant has ended. The agent kills the step if it is running, reports nothing, and forgets the step run. */
 export interface Refuse {
   stepRunId: string;
   /** Fencing token of the dispatch. */
@@ -511,14 +515,14 @@ export interface ConnectRequest {
     $case: "report";
     value: StepReport;
   } | //
-  /** The agent takes no more jobs; those that it has go on. */
+  /** The agent takes no more jobs. The jobs that it holds continue. */
   { $case: "drain"; value: Drain } | undefined;
 }
 
 export interface Drain {
   /**
-   * True: the agent ends now, nothing of a step runs any more and every end is acknowledged. The jobs that it still holds
-   * (paused, or between attempts of a step) begin anew elsewhere at once. Its last message.
+   * True: the agent ends now. No process of a step runs any more, and every end is acknowledged. The jobs that the agent
+   * still holds (paused, or between attempts of a step) start again on other agents at once. This is the agent's last message.
    */
   goodbye: boolean;
 }
@@ -536,7 +540,7 @@ export interface ConnectResponse {
 }
 
 export interface HeartbeatAck {
-  /** Of the heartbeat. */
+  /** The sequence of the heartbeat. */
   sequence: bigint;
 }
 
@@ -552,7 +556,7 @@ export interface ReportStepRunStatusResponse {
 export interface CancelStepRunRequest {
   /** Required. */
   stepRunId: string;
-  /** For people; at most 1000 characters. */
+  /** A text for people, at most 1000 characters. */
   reason: string;
 }
 
@@ -560,9 +564,9 @@ export interface CancelStepRunResponse {
 }
 
 export interface UpdateLabelsRequest {
-  /** As at registration: up to 64, names of 1 to 128 characters, values of up to 256. */
+  /** As at registration: up to 64 labels, with names of 1 to 128 characters and values of up to 256. */
   labels: { [key: string]: string };
-  /** True: labels that are not named go away. False: they stay as they are. */
+  /** True: labels that are not named are removed. False: they stay. */
   replace: boolean;
 }
 
@@ -572,7 +576,7 @@ export interface UpdateLabelsRequest_LabelsEntry {
 }
 
 export interface UpdateLabelsResponse {
-  /** All that the agent has now. */
+  /** All labels that the agent has now. */
   labels: { [key: string]: string };
 }
 
@@ -4897,12 +4901,12 @@ export const UpdateLabelsResponse_LabelsEntry: MessageFns<UpdateLabelsResponse_L
 };
 
 /**
- * Every call but Register carries the metadata `authorization: Bearer <agent token>`; Register carries a registration
- * token. An agent speaks for itself alone: agent ids in requests must be the token's own.
+ * Every call carries the metadata `authorization: Bearer <agent token>`; Register carries a registration token instead. The
+ * token says which agent calls.
  */
 export type AgentService = typeof AgentService;
 export const AgentService = {
-  /** Makes the agent known. Repeating it with the same name replaces labels and slots, and issues a new token. */
+  /** Registers the agent. A repeat with the same name replaces its labels and slots, and issues a new token. */
   register: {
     path: "/agent.v1.Agent/Register" as const,
     requestStream: false as const,
@@ -4922,7 +4926,7 @@ export const AgentService = {
     responseSerialize: (value: UnregisterResponse): Buffer => Buffer.from(UnregisterResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): UnregisterResponse => UnregisterResponse.decode(value),
   },
-  /** Renews the leases of everything that the agent holds. For agents without an open Connect stream. */
+  /** Renews the leases of all step runs that the agent holds. For agents without an open Connect stream. */
   heartbeat: {
     path: "/agent.v1.Agent/Heartbeat" as const,
     requestStream: false as const,
@@ -4932,7 +4936,7 @@ export const AgentService = {
     responseSerialize: (value: HeartbeatResponse): Buffer => Buffer.from(HeartbeatResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): HeartbeatResponse => HeartbeatResponse.decode(value),
   },
-  /** Waits up to `wait_ms` for step runs for this agent. The same `request_id` is answered with the same step runs. */
+  /** Waits up to `wait_ms` for step runs for this agent. A repeat of a `request_id` is answered with the same step runs. */
   fetchStepRun: {
     path: "/agent.v1.Agent/FetchStepRun" as const,
     requestStream: false as const,
@@ -4943,7 +4947,7 @@ export const AgentService = {
       Buffer.from(FetchStepRunResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): FetchStepRunResponse => FetchStepRunResponse.decode(value),
   },
-  /** Reports how a step run goes on. Answered when the report is processed; safe to repeat. */
+  /** Reports the start or the end of a step run. Answers when the report is processed; safe to repeat. */
   reportStepRunStatus: {
     path: "/agent.v1.Agent/ReportStepRunStatus" as const,
     requestStream: false as const,
@@ -4956,9 +4960,9 @@ export const AgentService = {
     responseDeserialize: (value: Buffer): ReportStepRunStatusResponse => ReportStepRunStatusResponse.decode(value),
   },
   /**
-   * Asks for the end of a step run that this agent holds, as its operator may with Ctrl-C. The answer says that the order
-   * was given: it comes over the Connect stream as `revoke`, and counts once the agent reports the end, as cancelled.
-   * NOT_FOUND for a step run that the agent never held, FAILED_PRECONDITION for one that has ended. Safe to repeat.
+   * Cancels a step run that this agent holds, for example because the operator of the agent asks for it. The answer says
+   * that the request is stored. The agent then receives `revoke`, and the step run is cancelled once the agent reports its
+   * end. NOT_FOUND for a step run that the agent never held; FAILED_PRECONDITION for one that has ended. Safe to repeat.
    */
   cancelStepRun: {
     path: "/agent.v1.Agent/CancelStepRun" as const,
@@ -4971,8 +4975,8 @@ export const AgentService = {
     responseDeserialize: (value: Buffer): CancelStepRunResponse => CancelStepRunResponse.decode(value),
   },
   /**
-   * Changes labels without a restart, for the next match on. The agent says the same labels in each later hello, which
-   * would replace them. Safe to repeat; one at a time.
+   * Changes the labels of the agent without a restart. They count from the next match on. Each later hello replaces the
+   * labels, so the agent must send the changed labels in it. Safe to repeat; make one call at a time.
    */
   updateLabels: {
     path: "/agent.v1.Agent/UpdateLabels" as const,
@@ -4984,7 +4988,7 @@ export const AgentService = {
       Buffer.from(UpdateLabelsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): UpdateLabelsResponse => UpdateLabelsResponse.decode(value),
   },
-  /** The control channel. The first message of the agent is `hello`, the first of the plane `welcome`. */
+  /** The control channel. The first message of the agent is `hello`; the first message of the control plane is `welcome`. */
   connect: {
     path: "/agent.v1.Agent/Connect" as const,
     requestStream: true as const,
@@ -4997,33 +5001,33 @@ export const AgentService = {
 } as const;
 
 export interface AgentServer extends UntypedServiceImplementation {
-  /** Makes the agent known. Repeating it with the same name replaces labels and slots, and issues a new token. */
+  /** Registers the agent. A repeat with the same name replaces its labels and slots, and issues a new token. */
   register: handleUnaryCall<RegisterRequest, RegisterResponse>;
   /** Removes the agent. Its live jobs count as lost. */
   unregister: handleUnaryCall<UnregisterRequest, UnregisterResponse>;
-  /** Renews the leases of everything that the agent holds. For agents without an open Connect stream. */
+  /** Renews the leases of all step runs that the agent holds. For agents without an open Connect stream. */
   heartbeat: handleUnaryCall<HeartbeatRequest, HeartbeatResponse>;
-  /** Waits up to `wait_ms` for step runs for this agent. The same `request_id` is answered with the same step runs. */
+  /** Waits up to `wait_ms` for step runs for this agent. A repeat of a `request_id` is answered with the same step runs. */
   fetchStepRun: handleUnaryCall<FetchStepRunRequest, FetchStepRunResponse>;
-  /** Reports how a step run goes on. Answered when the report is processed; safe to repeat. */
+  /** Reports the start or the end of a step run. Answers when the report is processed; safe to repeat. */
   reportStepRunStatus: handleUnaryCall<ReportStepRunStatusRequest, ReportStepRunStatusResponse>;
   /**
-   * Asks for the end of a step run that this agent holds, as its operator may with Ctrl-C. The answer says that the order
-   * was given: it comes over the Connect stream as `revoke`, and counts once the agent reports the end, as cancelled.
-   * NOT_FOUND for a step run that the agent never held, FAILED_PRECONDITION for one that has ended. Safe to repeat.
+   * Cancels a step run that this agent holds, for example because the operator of the agent asks for it. The answer says
+   * that the request is stored. The agent then receives `revoke`, and the step run is cancelled once the agent reports its
+   * end. NOT_FOUND for a step run that the agent never held; FAILED_PRECONDITION for one that has ended. Safe to repeat.
    */
   cancelStepRun: handleUnaryCall<CancelStepRunRequest, CancelStepRunResponse>;
   /**
-   * Changes labels without a restart, for the next match on. The agent says the same labels in each later hello, which
-   * would replace them. Safe to repeat; one at a time.
+   * Changes the labels of the agent without a restart. They count from the next match on. Each later hello replaces the
+   * labels, so the agent must send the changed labels in it. Safe to repeat; make one call at a time.
    */
   updateLabels: handleUnaryCall<UpdateLabelsRequest, UpdateLabelsResponse>;
-  /** The control channel. The first message of the agent is `hello`, the first of the plane `welcome`. */
+  /** The control channel. The first message of the agent is `hello`; the first message of the control plane is `welcome`. */
   connect: handleBidiStreamingCall<ConnectRequest, ConnectResponse>;
 }
 
 export interface AgentClient extends Client {
-  /** Makes the agent known. Repeating it with the same name replaces labels and slots, and issues a new token. */
+  /** Registers the agent. A repeat with the same name replaces its labels and slots, and issues a new token. */
   register(
     request: RegisterRequest,
     callback: (error: ServiceError | null, response: RegisterResponse) => void,
@@ -5055,7 +5059,7 @@ export interface AgentClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: UnregisterResponse) => void,
   ): ClientUnaryCall;
-  /** Renews the leases of everything that the agent holds. For agents without an open Connect stream. */
+  /** Renews the leases of all step runs that the agent holds. For agents without an open Connect stream. */
   heartbeat(
     request: HeartbeatRequest,
     callback: (error: ServiceError | null, response: HeartbeatResponse) => void,
@@ -5071,7 +5075,7 @@ export interface AgentClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: HeartbeatResponse) => void,
   ): ClientUnaryCall;
-  /** Waits up to `wait_ms` for step runs for this agent. The same `request_id` is answered with the same step runs. */
+  /** Waits up to `wait_ms` for step runs for this agent. A repeat of a `request_id` is answered with the same step runs. */
   fetchStepRun(
     request: FetchStepRunRequest,
     callback: (error: ServiceError | null, response: FetchStepRunResponse) => void,
@@ -5087,7 +5091,7 @@ export interface AgentClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: FetchStepRunResponse) => void,
   ): ClientUnaryCall;
-  /** Reports how a step run goes on. Answered when the report is processed; safe to repeat. */
+  /** Reports the start or the end of a step run. Answers when the report is processed; safe to repeat. */
   reportStepRunStatus(
     request: ReportStepRunStatusRequest,
     callback: (error: ServiceError | null, response: ReportStepRunStatusResponse) => void,
@@ -5104,9 +5108,9 @@ export interface AgentClient extends Client {
     callback: (error: ServiceError | null, response: ReportStepRunStatusResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Asks for the end of a step run that this agent holds, as its operator may with Ctrl-C. The answer says that the order
-   * was given: it comes over the Connect stream as `revoke`, and counts once the agent reports the end, as cancelled.
-   * NOT_FOUND for a step run that the agent never held, FAILED_PRECONDITION for one that has ended. Safe to repeat.
+   * Cancels a step run that this agent holds, for example because the operator of the agent asks for it. The answer says
+   * that the request is stored. The agent then receives `revoke`, and the step run is cancelled once the agent reports its
+   * end. NOT_FOUND for a step run that the agent never held; FAILED_PRECONDITION for one that has ended. Safe to repeat.
    */
   cancelStepRun(
     request: CancelStepRunRequest,
@@ -5124,8 +5128,8 @@ export interface AgentClient extends Client {
     callback: (error: ServiceError | null, response: CancelStepRunResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Changes labels without a restart, for the next match on. The agent says the same labels in each later hello, which
-   * would replace them. Safe to repeat; one at a time.
+   * Changes the labels of the agent without a restart. They count from the next match on. Each later hello replaces the
+   * labels, so the agent must send the changed labels in it. Safe to repeat; make one call at a time.
    */
   updateLabels(
     request: UpdateLabelsRequest,
@@ -5142,7 +5146,7 @@ export interface AgentClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: UpdateLabelsResponse) => void,
   ): ClientUnaryCall;
-  /** The control channel. The first message of the agent is `hello`, the first of the plane `welcome`. */
+  /** The control channel. The first message of the agent is `hello`; the first message of the control plane is `welcome`. */
   connect(): ClientDuplexStream<ConnectRequest, ConnectResponse>;
   connect(options: Partial<CallOptions>): ClientDuplexStream<ConnectRequest, ConnectResponse>;
   connect(metadata: Metadata, options?: Partial<CallOptions>): ClientDuplexStream<ConnectRequest, ConnectResponse>;

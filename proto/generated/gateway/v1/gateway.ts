@@ -82,9 +82,9 @@ export function logStreamToNumber(object: LogStream): number {
 
 export const PushLogsVerdict = {
   PUSH_LOGS_VERDICT_UNSPECIFIED: "PUSH_LOGS_VERDICT_UNSPECIFIED",
-  /** PUSH_LOGS_VERDICT_STORED - Everything up to `stored_through` is stored; lines above it are to be sent again. */
+  /** PUSH_LOGS_VERDICT_STORED - All lines up to `stored_through` are stored. Send the lines above it again. */
   PUSH_LOGS_VERDICT_STORED: "PUSH_LOGS_VERDICT_STORED",
-  /** PUSH_LOGS_VERDICT_REFUSED - The grant is not this agent's: drop the lines. */
+  /** PUSH_LOGS_VERDICT_REFUSED - This agent does not hold the grant: drop the lines. */
   PUSH_LOGS_VERDICT_REFUSED: "PUSH_LOGS_VERDICT_REFUSED",
   /** PUSH_LOGS_VERDICT_INVALID - The batch is malformed: drop it. */
   PUSH_LOGS_VERDICT_INVALID: "PUSH_LOGS_VERDICT_INVALID",
@@ -151,11 +151,11 @@ export function pushLogsVerdictToNumber(object: PushLogsVerdict): number {
 export const EventVerdict = {
   EVENT_VERDICT_UNSPECIFIED: "EVENT_VERDICT_UNSPECIFIED",
   EVENT_VERDICT_ACCEPTED: "EVENT_VERDICT_ACCEPTED",
-  /** EVENT_VERDICT_DUPLICATE - Stored before. */
+  /** EVENT_VERDICT_DUPLICATE - An event with this id is stored already. */
   EVENT_VERDICT_DUPLICATE: "EVENT_VERDICT_DUPLICATE",
-  /** EVENT_VERDICT_STALE - The grant is not this agent's, or the step run has ended: drop it. */
+  /** EVENT_VERDICT_STALE - This agent does not hold the grant, or the step run has ended: drop the event. */
   EVENT_VERDICT_STALE: "EVENT_VERDICT_STALE",
-  /** EVENT_VERDICT_INVALID - `reason` says why: drop it. */
+  /** EVENT_VERDICT_INVALID - The event is not valid, as `reason` says: drop it. */
   EVENT_VERDICT_INVALID: "EVENT_VERDICT_INVALID",
 } as const;
 
@@ -225,24 +225,24 @@ export function eventVerdictToNumber(object: EventVerdict): number {
   }
 }
 
-/** One line, or a gap record. Line numbers are given once, at the agent, from 1. */
+/** One line of a log, or a gap record. The agent numbers lines, once, from 1. */
 export interface LogLine {
   line: bigint;
   /** Unix milliseconds at the agent. */
   timeMs: bigint;
-  /** Required; what a gap record says of it does not matter. */
+  /** Required; ignored for a gap record. */
   stream: LogStream;
   /** At most 32 characters, such as `info`. */
   level: string;
-  /** Without its line end. Agents of this project cut lines after 16 KiB. */
+  /** The text without the end of the line. The agent of this project cuts lines after 16 KiB. */
   content: string;
-  /** For a gap record, how many lines from `line` on are lost; else 0. */
+  /** For a gap record, the number of lost lines, of which `line` is the first; else 0. */
   lost: bigint;
 }
 
 /** Lines of one step run, ascending and without holes; at most 1000 lines and 1 MiB. */
 export interface PushLogsRequest {
-  /** Required, as all others. */
+  /** All fields are required. */
   runId: string;
   stepRunId: string;
   /** Fencing token of the dispatch. */
@@ -254,25 +254,26 @@ export interface PushLogsResponse {
   stepRunId: string;
   token: bigint;
   verdict: PushLogsVerdict;
-  /** The highest line up to which everything is stored. */
+  /** All lines up to this number are stored. */
   storedThrough: bigint;
 }
 
-/** At most 1000 events, answered together in their order; of more, none is stored, and each is invalid. */
+/** At most 1000 events, which are answered together and in order. Of a larger batch, none is stored, and each gets INVALID. */
 export interface PushEventsRequest {
   /** Required. */
   events: AgentEvent[];
 }
 
 export interface AgentEvent {
-  /** Chosen by the agent, 1 to 128 characters; required. A repeat is a duplicate, whatever else it says. */
+  /** Chosen by the agent, 1 to 128 characters; required. An event with a repeated id is a duplicate, even when it differs. */
   id: string;
   /**
-   * Required: `<namespace>.step.<word>` of a step run that the agent holds, `<namespace>.agent.<word>` of itself. The
-   * namespace is that of Welcome; a word matches [a-z][a-z0-9_-]{0,63} and is none of the plane's own, such as `started`.
+   * Required: `<namespace>.step.<word>` for a step run that the agent holds, `<namespace>.agent.<word>` for the agent. The
+   * namespace is that of Welcome. The word matches [a-z][a-z0-9_-]{0,63}; the words of the control plane's own events, such
+   * as `started`, are refused.
    */
   type: string;
-  /** What it is about within the step run or the agent, for people; at most 256 characters. */
+  /** The subject within the step run or the agent, as a text of at most 256 characters. */
   subject: string;
   /** Unix milliseconds at the agent. */
   timeMs: bigint;
@@ -291,11 +292,11 @@ export interface PushEventsResponse {
 export interface EventResult {
   id: string;
   verdict: EventVerdict;
-  /** For people; empty for what is accepted. */
+  /** A text for people; empty for an accepted event. */
   reason: string;
 }
 
-/** A file of an artifact. The content of an artifact is that of its files, one after the other. */
+/** A file of an artifact. The content of an artifact is the contents of its files, one after the other. */
 export interface ArtifactFile {
   /** Relative to the workspace: names separated by `/`, none of them `.` or `..`; at most 1024 bytes. */
   path: string;
@@ -318,18 +319,18 @@ export interface BeginArtifact {
   token: bigint;
   /** One of the names that the dispatch declares. */
   name: string;
-  /** 1 to 10000; their paths have at most 1 MiB in all. */
+  /** 1 to 10000 files, whose paths have at most 1 MiB in all. */
   files: ArtifactFile[];
 }
 
-/** Content in order and in whole pieces of 262144 bytes, of which the last may be shorter. */
+/** A piece of the content. Pieces come in order and have 262144 bytes; the last one may be shorter. */
 export interface ArtifactPiece {
-  /** Of its first byte in the content of the artifact. */
+  /** The position of its first byte in the content of the artifact. */
   offset: bigint;
   data: Buffer;
 }
 
-/** All pieces are sent: the plane compares them with the checksums. */
+/** All pieces are sent. The control plane compares them with the checksums. */
 export interface CommitArtifact {
 }
 
@@ -339,7 +340,7 @@ export interface PushArtifactResponse {
     /** Answers `begin` and each piece: everything up to this many bytes is stored, and the next piece begins there. */
     { $case: "storedBytes"; value: bigint }
     | //
-    /** Answers `commit`: the artifact is kept. Its id. */
+    /** Answers `commit`: the artifact is kept under this id. */
     { $case: "artifactId"; value: string }
     | undefined;
 }
@@ -353,14 +354,14 @@ export interface FindArtifact {
   /** Fencing token of the dispatch. */
   token: bigint;
   name: string;
-  /** Name of the job that kept it, or of one cell of its matrix; empty where one job alone has kept one. */
+  /** The name of the job, or of one cell of its matrix, that kept the artifact. May be empty when only one job has kept it. */
   job: string;
 }
 
 export interface TakeFiles {
-  /** Positions, from 0, in the list that answered `find`; ascending. */
+  /** The positions of the files in the answer to `find`, from 0, in ascending order. */
   files: number[];
-  /** Bytes of the first of them that are not wanted. */
+  /** The number of bytes of the first file to skip. */
   offset: bigint;
 }
 
@@ -375,7 +376,7 @@ export interface PullArtifactResponse {
     /** Answers `find`. */
     { $case: "found"; value: ArtifactFiles }
     | //
-    /** Of the wanted files, one after the other; at most 262144 bytes a message. */
+    /** The contents of the requested files, one after the other; at most 262144 bytes a message. */
     { $case: "data"; value: Buffer }
     | undefined;
 }
@@ -384,12 +385,12 @@ export interface PullPluginRequest {
   stepRunId: string;
   /** Fencing token of the dispatch. */
   token: bigint;
-  /** Bytes that are there already. */
+  /** The number of bytes to skip, which the agent has already. */
   offset: bigint;
 }
 
 export interface PullPluginResponse {
-  /** In order; at most 262144 bytes. */
+  /** The content in order; at most 262144 bytes a message. */
   data: Buffer;
 }
 
@@ -401,27 +402,27 @@ export interface FindCache {
   stepRunId: string;
   /** Fencing token of the dispatch. */
   token: bigint;
-  /** Of the wanted entry; 1 to 512 characters. */
+  /** The key of the entry, 1 to 512 characters. */
   key: string;
-  /** Beginnings of keys that do as well, in this order; of each, the newest entry. */
+  /** Prefixes of keys that are tried next, in this order. Of several entries with a prefix, the newest is taken. */
   restoreKeys: string[];
-  /** What the step says is kept: entries of other paths are others. */
+  /** The paths that the step keeps. Only an entry with the same paths matches. */
   paths: string[];
 }
 
 export interface TakeCache {
-  /** Bytes that are not wanted. */
+  /** The number of bytes to skip, which the agent has already. */
   offset: bigint;
 }
 
-/** What is kept under a key: a gzipped tar. */
+/** The entry of a key. Its content is a gzipped tar archive. */
 export interface CacheEntry {
   cacheId: string;
   key: string;
   sizeBytes: bigint;
   /** SHA-256 of the content, in 64 lower-case hexadecimal digits. */
   sha256: string;
-  /** How long ago it was kept, milliseconds. */
+  /** The age of the entry, milliseconds. */
   ageMs: bigint;
 }
 
@@ -431,11 +432,11 @@ export interface CacheMissed {
 export interface PullCacheResponse {
   message:
     | //
-    /** Answers `find`, as does `missed`, which ends the stream. */
+    /** Answers `find`. The answer `missed` says that there is no entry, and ends the stream. */
     { $case: "found"; value: CacheEntry }
     | { $case: "missed"; value: CacheMissed }
     | //
-    /** At most 262144 bytes a message. */
+    /** Answers `take`; at most 262144 bytes a message. */
     { $case: "data"; value: Buffer }
     | undefined;
 }
@@ -453,7 +454,7 @@ export interface BeginCache {
   token: bigint;
   /** 1 to 512 characters. */
   key: string;
-  /** As the step said them when it looked for an entry. */
+  /** The same paths as in FindCache. */
   paths: string[];
   sizeBytes: bigint;
   /** SHA-256 of the content, in 64 lower-case hexadecimal digits. */
@@ -466,7 +467,7 @@ export interface PushCacheResponse {
     /** Answers `begin` and each piece: everything up to this many bytes is stored, and the next piece begins there. */
     { $case: "storedBytes"; value: bigint }
     | //
-    /** Answers `commit`: the entry is kept. Its id. */
+    /** Answers `commit`: the entry is kept under this id. */
     { $case: "cacheId"; value: string }
     | undefined;
 }
@@ -3654,7 +3655,7 @@ export const PushCacheResponse: MessageFns<PushCacheResponse> = {
 
 export type GatewayService = typeof GatewayService;
 export const GatewayService = {
-  /** Log lines in batches, with an acknowledgement for each. A stream may carry batches of many step runs. */
+  /** Sends log lines in batches; each batch is acknowledged. A stream may carry batches of many step runs. */
   pushLogs: {
     path: "/gateway.v1.Gateway/PushLogs" as const,
     requestStream: true as const,
@@ -3665,8 +3666,8 @@ export const GatewayService = {
     responseDeserialize: (value: Buffer): PushLogsResponse => PushLogsResponse.decode(value),
   },
   /**
-   * Events, with a verdict for each: what is accepted is stored, once for each id of an agent. Send again what got no
-   * verdict; a batch whose parts get different verdicts is stored in part.
+   * Sends events; each event gets a verdict. An accepted event is stored, once for each id of an agent. The agent sends
+   * events without a verdict again. The events of one batch may get different verdicts.
    */
   pushEvents: {
     path: "/gateway.v1.Gateway/PushEvents" as const,
@@ -3678,10 +3679,10 @@ export const GatewayService = {
     responseDeserialize: (value: Buffer): PushEventsResponse => PushEventsResponse.decode(value),
   },
   /**
-   * One artifact of a step that the agent holds: `begin`, pieces from where the answer says, `commit`. A stream that was cut
-   * off is gone on with by another one with the same `begin`. FAILED_PRECONDITION: the grant is over, the step is not to
-   * keep this, or the content is not what was begun; INVALID_ARGUMENT: too large, or no paths within a workspace;
-   * UNAVAILABLE: again later.
+   * Sends one artifact of a step that the agent holds: `begin`, pieces from the offset that each answer names, `commit`. A
+   * new stream with the same `begin` resumes an interrupted one. FAILED_PRECONDITION: the grant has ended, the step does not
+   * declare this artifact, or the content does not match `begin`. INVALID_ARGUMENT: the artifact is too large, or a path is
+   * not inside a workspace. UNAVAILABLE: try again later.
    */
   pushArtifact: {
     path: "/gateway.v1.Gateway/PushArtifact" as const,
@@ -3694,9 +3695,9 @@ export const GatewayService = {
     responseDeserialize: (value: Buffer): PushArtifactResponse => PushArtifactResponse.decode(value),
   },
   /**
-   * What an earlier step of the same run has kept, for a step that the agent holds: `find` is answered with its files, `take`
-   * with their content; then the plane ends the stream. NOT_FOUND: nothing of this name is kept; FAILED_PRECONDITION: the
-   * grant is over, or several jobs have kept one.
+   * Fetches an artifact of an earlier step of the same run, for a step that the agent holds. `find` is answered with the
+   * list of files, `take` with their content; then the control plane ends the stream. NOT_FOUND: there is no artifact of
+   * this name. FAILED_PRECONDITION: the grant has ended, or several jobs have kept an artifact of this name.
    */
   pullArtifact: {
     path: "/gateway.v1.Gateway/PullArtifact" as const,
@@ -3709,9 +3710,9 @@ export const GatewayService = {
     responseDeserialize: (value: Buffer): PullArtifactResponse => PullArtifactResponse.decode(value),
   },
   /**
-   * The package of the plugin that a step which the agent holds uses. FAILED_PRECONDITION: the grant is over, or the step
-   * uses none of the registry; NOT_FOUND: it was deleted from the registry after the run was planned; OUT_OF_RANGE: the
-   * package has fewer bytes.
+   * Fetches the package of the plugin that a step uses; the agent must hold the step. FAILED_PRECONDITION: the grant has
+   * ended, or the step uses no plugin of the registry. NOT_FOUND: the plugin was deleted from the registry after the run was
+   * planned. OUT_OF_RANGE: the package has fewer bytes than `offset`.
    */
   pullPlugin: {
     path: "/gateway.v1.Gateway/PullPlugin" as const,
@@ -3723,8 +3724,9 @@ export const GatewayService = {
     responseDeserialize: (value: Buffer): PullPluginResponse => PullPluginResponse.decode(value),
   },
   /**
-   * The newest cache entry of the project that does, for a `cache` step that the agent holds: `find` is answered with it or
-   * that there is none, `take` with its content; then the plane ends the stream. FAILED_PRECONDITION: the grant is over.
+   * Fetches the newest matching cache entry of the project, for a `cache` step that the agent holds. `find` is answered with
+   * the entry or with `missed`, `take` with the content; then the control plane ends the stream. FAILED_PRECONDITION: the
+   * grant has ended.
    */
   pullCache: {
     path: "/gateway.v1.Gateway/PullCache" as const,
@@ -3736,8 +3738,9 @@ export const GatewayService = {
     responseDeserialize: (value: Buffer): PullCacheResponse => PullCacheResponse.decode(value),
   },
   /**
-   * One cache entry, of a `cache` step whose job this agent had and has released as succeeded, soon after that: as
-   * PushArtifact. FAILED_PRECONDITION: there is an entry of this key, the job has not succeeded, or it was too long ago.
+   * Sends the cache entry of a `cache` step, soon after its job was released to this agent as succeeded. The messages are
+   * those of PushArtifact. FAILED_PRECONDITION: there is an entry of this key already, the job has not succeeded, or its
+   * release was too long ago.
    */
   pushCache: {
     path: "/gateway.v1.Gateway/PushCache" as const,
@@ -3751,52 +3754,54 @@ export const GatewayService = {
 } as const;
 
 export interface GatewayServer extends UntypedServiceImplementation {
-  /** Log lines in batches, with an acknowledgement for each. A stream may carry batches of many step runs. */
+  /** Sends log lines in batches; each batch is acknowledged. A stream may carry batches of many step runs. */
   pushLogs: handleBidiStreamingCall<PushLogsRequest, PushLogsResponse>;
   /**
-   * Events, with a verdict for each: what is accepted is stored, once for each id of an agent. Send again what got no
-   * verdict; a batch whose parts get different verdicts is stored in part.
+   * Sends events; each event gets a verdict. An accepted event is stored, once for each id of an agent. The agent sends
+   * events without a verdict again. The events of one batch may get different verdicts.
    */
   pushEvents: handleBidiStreamingCall<PushEventsRequest, PushEventsResponse>;
   /**
-   * One artifact of a step that the agent holds: `begin`, pieces from where the answer says, `commit`. A stream that was cut
-   * off is gone on with by another one with the same `begin`. FAILED_PRECONDITION: the grant is over, the step is not to
-   * keep this, or the content is not what was begun; INVALID_ARGUMENT: too large, or no paths within a workspace;
-   * UNAVAILABLE: again later.
+   * Sends one artifact of a step that the agent holds: `begin`, pieces from the offset that each answer names, `commit`. A
+   * new stream with the same `begin` resumes an interrupted one. FAILED_PRECONDITION: the grant has ended, the step does not
+   * declare this artifact, or the content does not match `begin`. INVALID_ARGUMENT: the artifact is too large, or a path is
+   * not inside a workspace. UNAVAILABLE: try again later.
    */
   pushArtifact: handleBidiStreamingCall<PushArtifactRequest, PushArtifactResponse>;
   /**
-   * What an earlier step of the same run has kept, for a step that the agent holds: `find` is answered with its files, `take`
-   * with their content; then the plane ends the stream. NOT_FOUND: nothing of this name is kept; FAILED_PRECONDITION: the
-   * grant is over, or several jobs have kept one.
+   * Fetches an artifact of an earlier step of the same run, for a step that the agent holds. `find` is answered with the
+   * list of files, `take` with their content; then the control plane ends the stream. NOT_FOUND: there is no artifact of
+   * this name. FAILED_PRECONDITION: the grant has ended, or several jobs have kept an artifact of this name.
    */
   pullArtifact: handleBidiStreamingCall<PullArtifactRequest, PullArtifactResponse>;
   /**
-   * The package of the plugin that a step which the agent holds uses. FAILED_PRECONDITION: the grant is over, or the step
-   * uses none of the registry; NOT_FOUND: it was deleted from the registry after the run was planned; OUT_OF_RANGE: the
-   * package has fewer bytes.
+   * Fetches the package of the plugin that a step uses; the agent must hold the step. FAILED_PRECONDITION: the grant has
+   * ended, or the step uses no plugin of the registry. NOT_FOUND: the plugin was deleted from the registry after the run was
+   * planned. OUT_OF_RANGE: the package has fewer bytes than `offset`.
    */
   pullPlugin: handleServerStreamingCall<PullPluginRequest, PullPluginResponse>;
   /**
-   * The newest cache entry of the project that does, for a `cache` step that the agent holds: `find` is answered with it or
-   * that there is none, `take` with its content; then the plane ends the stream. FAILED_PRECONDITION: the grant is over.
+   * Fetches the newest matching cache entry of the project, for a `cache` step that the agent holds. `find` is answered with
+   * the entry or with `missed`, `take` with the content; then the control plane ends the stream. FAILED_PRECONDITION: the
+   * grant has ended.
    */
   pullCache: handleBidiStreamingCall<PullCacheRequest, PullCacheResponse>;
   /**
-   * One cache entry, of a `cache` step whose job this agent had and has released as succeeded, soon after that: as
-   * PushArtifact. FAILED_PRECONDITION: there is an entry of this key, the job has not succeeded, or it was too long ago.
+   * Sends the cache entry of a `cache` step, soon after its job was released to this agent as succeeded. The messages are
+   * those of PushArtifact. FAILED_PRECONDITION: there is an entry of this key already, the job has not succeeded, or its
+   * release was too long ago.
    */
   pushCache: handleBidiStreamingCall<PushCacheRequest, PushCacheResponse>;
 }
 
 export interface GatewayClient extends Client {
-  /** Log lines in batches, with an acknowledgement for each. A stream may carry batches of many step runs. */
+  /** Sends log lines in batches; each batch is acknowledged. A stream may carry batches of many step runs. */
   pushLogs(): ClientDuplexStream<PushLogsRequest, PushLogsResponse>;
   pushLogs(options: Partial<CallOptions>): ClientDuplexStream<PushLogsRequest, PushLogsResponse>;
   pushLogs(metadata: Metadata, options?: Partial<CallOptions>): ClientDuplexStream<PushLogsRequest, PushLogsResponse>;
   /**
-   * Events, with a verdict for each: what is accepted is stored, once for each id of an agent. Send again what got no
-   * verdict; a batch whose parts get different verdicts is stored in part.
+   * Sends events; each event gets a verdict. An accepted event is stored, once for each id of an agent. The agent sends
+   * events without a verdict again. The events of one batch may get different verdicts.
    */
   pushEvents(): ClientDuplexStream<PushEventsRequest, PushEventsResponse>;
   pushEvents(options: Partial<CallOptions>): ClientDuplexStream<PushEventsRequest, PushEventsResponse>;
@@ -3805,10 +3810,10 @@ export interface GatewayClient extends Client {
     options?: Partial<CallOptions>,
   ): ClientDuplexStream<PushEventsRequest, PushEventsResponse>;
   /**
-   * One artifact of a step that the agent holds: `begin`, pieces from where the answer says, `commit`. A stream that was cut
-   * off is gone on with by another one with the same `begin`. FAILED_PRECONDITION: the grant is over, the step is not to
-   * keep this, or the content is not what was begun; INVALID_ARGUMENT: too large, or no paths within a workspace;
-   * UNAVAILABLE: again later.
+   * Sends one artifact of a step that the agent holds: `begin`, pieces from the offset that each answer names, `commit`. A
+   * new stream with the same `begin` resumes an interrupted one. FAILED_PRECONDITION: the grant has ended, the step does not
+   * declare this artifact, or the content does not match `begin`. INVALID_ARGUMENT: the artifact is too large, or a path is
+   * not inside a workspace. UNAVAILABLE: try again later.
    */
   pushArtifact(): ClientDuplexStream<PushArtifactRequest, PushArtifactResponse>;
   pushArtifact(options: Partial<CallOptions>): ClientDuplexStream<PushArtifactRequest, PushArtifactResponse>;
@@ -3817,9 +3822,9 @@ export interface GatewayClient extends Client {
     options?: Partial<CallOptions>,
   ): ClientDuplexStream<PushArtifactRequest, PushArtifactResponse>;
   /**
-   * What an earlier step of the same run has kept, for a step that the agent holds: `find` is answered with its files, `take`
-   * with their content; then the plane ends the stream. NOT_FOUND: nothing of this name is kept; FAILED_PRECONDITION: the
-   * grant is over, or several jobs have kept one.
+   * Fetches an artifact of an earlier step of the same run, for a step that the agent holds. `find` is answered with the
+   * list of files, `take` with their content; then the control plane ends the stream. NOT_FOUND: there is no artifact of
+   * this name. FAILED_PRECONDITION: the grant has ended, or several jobs have kept an artifact of this name.
    */
   pullArtifact(): ClientDuplexStream<PullArtifactRequest, PullArtifactResponse>;
   pullArtifact(options: Partial<CallOptions>): ClientDuplexStream<PullArtifactRequest, PullArtifactResponse>;
@@ -3828,9 +3833,9 @@ export interface GatewayClient extends Client {
     options?: Partial<CallOptions>,
   ): ClientDuplexStream<PullArtifactRequest, PullArtifactResponse>;
   /**
-   * The package of the plugin that a step which the agent holds uses. FAILED_PRECONDITION: the grant is over, or the step
-   * uses none of the registry; NOT_FOUND: it was deleted from the registry after the run was planned; OUT_OF_RANGE: the
-   * package has fewer bytes.
+   * Fetches the package of the plugin that a step uses; the agent must hold the step. FAILED_PRECONDITION: the grant has
+   * ended, or the step uses no plugin of the registry. NOT_FOUND: the plugin was deleted from the registry after the run was
+   * planned. OUT_OF_RANGE: the package has fewer bytes than `offset`.
    */
   pullPlugin(request: PullPluginRequest, options?: Partial<CallOptions>): ClientReadableStream<PullPluginResponse>;
   pullPlugin(
@@ -3839,8 +3844,9 @@ export interface GatewayClient extends Client {
     options?: Partial<CallOptions>,
   ): ClientReadableStream<PullPluginResponse>;
   /**
-   * The newest cache entry of the project that does, for a `cache` step that the agent holds: `find` is answered with it or
-   * that there is none, `take` with its content; then the plane ends the stream. FAILED_PRECONDITION: the grant is over.
+   * Fetches the newest matching cache entry of the project, for a `cache` step that the agent holds. `find` is answered with
+   * the entry or with `missed`, `take` with the content; then the control plane ends the stream. FAILED_PRECONDITION: the
+   * grant has ended.
    */
   pullCache(): ClientDuplexStream<PullCacheRequest, PullCacheResponse>;
   pullCache(options: Partial<CallOptions>): ClientDuplexStream<PullCacheRequest, PullCacheResponse>;
@@ -3849,8 +3855,9 @@ export interface GatewayClient extends Client {
     options?: Partial<CallOptions>,
   ): ClientDuplexStream<PullCacheRequest, PullCacheResponse>;
   /**
-   * One cache entry, of a `cache` step whose job this agent had and has released as succeeded, soon after that: as
-   * PushArtifact. FAILED_PRECONDITION: there is an entry of this key, the job has not succeeded, or it was too long ago.
+   * Sends the cache entry of a `cache` step, soon after its job was released to this agent as succeeded. The messages are
+   * those of PushArtifact. FAILED_PRECONDITION: there is an entry of this key already, the job has not succeeded, or its
+   * release was too long ago.
    */
   pushCache(): ClientDuplexStream<PushCacheRequest, PushCacheResponse>;
   pushCache(options: Partial<CallOptions>): ClientDuplexStream<PushCacheRequest, PushCacheResponse>;

@@ -351,9 +351,9 @@ export function triggerKindToNumber(object: TriggerKind): number {
 export const RerunScope = {
   RERUN_SCOPE_UNSPECIFIED: "RERUN_SCOPE_UNSPECIFIED",
   RERUN_SCOPE_ALL: "RERUN_SCOPE_ALL",
-  /** RERUN_SCOPE_FAILED - Jobs that did not succeed, with all that depends on them. */
+  /** RERUN_SCOPE_FAILED - Jobs that did not succeed, and all jobs that depend on them. */
   RERUN_SCOPE_FAILED: "RERUN_SCOPE_FAILED",
-  /** RERUN_SCOPE_STEP - From one step on. */
+  /** RERUN_SCOPE_STEP - From one step onwards. */
   RERUN_SCOPE_STEP: "RERUN_SCOPE_STEP",
 } as const;
 
@@ -416,7 +416,7 @@ export function rerunScopeToNumber(object: RerunScope): number {
 }
 
 export const SpecFormat = {
-  /** SPEC_FORMAT_UNSPECIFIED - YAML. */
+  /** SPEC_FORMAT_UNSPECIFIED - As YAML. */
   SPEC_FORMAT_UNSPECIFIED: "SPEC_FORMAT_UNSPECIFIED",
   SPEC_FORMAT_YAML: "SPEC_FORMAT_YAML",
   SPEC_FORMAT_JSON: "SPEC_FORMAT_JSON",
@@ -532,7 +532,7 @@ export const PlanOutcome = {
   PLAN_OUTCOME_UNSPECIFIED: "PLAN_OUTCOME_UNSPECIFIED",
   PLAN_OUTCOME_RUNS: "PLAN_OUTCOME_RUNS",
   PLAN_OUTCOME_SKIPPED: "PLAN_OUTCOME_SKIPPED",
-  /** PLAN_OUTCOME_UNKNOWN - It depends on what only the run will know, such as an output. */
+  /** PLAN_OUTCOME_UNKNOWN - It depends on a value that is known only during the run, such as an output. */
   PLAN_OUTCOME_UNKNOWN: "PLAN_OUTCOME_UNKNOWN",
 } as const;
 
@@ -600,7 +600,7 @@ export const ApprovalStatus = {
   APPROVAL_STATUS_APPROVED: "APPROVAL_STATUS_APPROVED",
   APPROVAL_STATUS_REJECTED: "APPROVAL_STATUS_REJECTED",
   APPROVAL_STATUS_EXPIRED: "APPROVAL_STATUS_EXPIRED",
-  /** APPROVAL_STATUS_CANCELLED - What waited for it has ended otherwise. */
+  /** APPROVAL_STATUS_CANCELLED - The stage or job that waited for it has ended otherwise. */
   APPROVAL_STATUS_CANCELLED: "APPROVAL_STATUS_CANCELLED",
 } as const;
 
@@ -678,7 +678,7 @@ export function approvalStatusToNumber(object: ApprovalStatus): number {
   }
 }
 
-/** What a caller may set of a pipeline. */
+/** The fields of a pipeline that a caller may set. */
 export interface PipelineFields {
   /** `default` when absent. */
   projectId?:
@@ -696,7 +696,7 @@ export interface PipelineFields {
   repoUrl?:
     | string
     | undefined;
-  /** What `trigger.ref` is when a trigger says nothing else; empty when absent. */
+  /** The value of `trigger.ref` when a trigger names no ref; empty when absent. */
   defaultBranch?:
     | string
     | undefined;
@@ -709,9 +709,9 @@ export interface PipelineFields {
   prTargetBranch?:
     | string
     | undefined;
-  /** Replaces all pairs, when it is not empty. */
+  /** When it is not empty, it replaces all pairs. */
   metadata: { [key: string]: string };
-  /** Also when it is empty. */
+  /** True: `metadata` replaces all pairs, also when it is empty. */
   replaceMetadata: boolean;
 }
 
@@ -737,7 +737,7 @@ export interface PipelineRecord {
   /** Unix milliseconds. */
   createdAtMs: bigint;
   updatedAtMs: bigint;
-  /** Of its newest run; PENDING without runs, FAILED for a partial one. */
+  /** The status of the newest run; PENDING without runs, FAILED for a partial run. */
   status: RunStatus;
   /** Revision of the saved definition; empty before the first save. */
   headCommitSha: string;
@@ -752,7 +752,7 @@ export interface PipelineRecord_MetadataEntry {
 
 export interface LastRun {
   runId: string;
-  /** Exact, as that of the pipeline is not. */
+  /** The exact status of the run: PARTIAL stays PARTIAL. */
   status: RunStatus;
   /** Unix milliseconds. */
   createdAtMs: bigint;
@@ -763,7 +763,7 @@ export interface CreatePipelineRequest {
   fields:
     | PipelineFields
     | undefined;
-  /** Id or name of the caller, when given; anybody else needs the scope `act-as`. */
+  /** A user, by id or name; empty for the caller. Another user than the caller needs the scope `act-as`. */
   createdBy: string;
 }
 
@@ -802,20 +802,20 @@ export interface ListPipelinesRequest {
   projectId: string;
   /** Part of the name, without regard to case; empty for any. */
   name: string;
-  /** UNSPECIFIED for any. */
+  /** UNSPECIFIED for any status. */
   status: RunStatus;
 }
 
 export interface ListPipelinesResponse {
   pipelines: PipelineRecord[];
-  /** Of all pages. */
+  /** The number of matching records on all pages. */
   total: bigint;
 }
 
 export interface DeletePipelineRequest {
   /** Required. */
   pipelineId: string;
-  /** Stops live runs first. */
+  /** True: live runs are stopped first. */
   force: boolean;
 }
 
@@ -825,11 +825,11 @@ export interface DeletePipelineResponse {
 export interface TriggerPipelineRequest {
   /** Required. */
   pipelineId: string;
-  /** Override the definition's defaults. */
+  /** These override the defaults of the definition. */
   variables: { [key: string]: string };
-  /** Id or name of the caller, when given; anybody else needs the scope `act-as`. */
+  /** A user, by id or name; empty for the caller. Another user than the caller needs the scope `act-as`. */
   triggeredBy: string;
-  /** Chosen by the caller; empty for a call that stands for itself. */
+  /** Chosen by the caller, at most 200 characters; a repeat with the same id does nothing twice. Empty: each call counts. */
   requestId: string;
 }
 
@@ -843,33 +843,33 @@ export interface TriggerPipelineResponse {
 }
 
 export interface StopPipelineRequest {
-  /** Empty for any pipeline; else NOT_FOUND for a run of another one. */
+  /** Empty for any pipeline. NOT_FOUND when the run belongs to another pipeline than this one. */
   pipelineId: string;
   /** Required. */
   runId: string;
   /** At most 2000 characters. */
   reason: string;
-  /** Id or name of the caller, when given; anybody else needs the scope `act-as`. */
+  /** A user, by id or name; empty for the caller. Another user than the caller needs the scope `act-as`. */
   operator: string;
-  /** Chosen by the caller, at most 200 characters; empty for a call that stands for itself. */
+  /** Chosen by the caller, at most 200 characters; a repeat with the same id does nothing twice. Empty: each call counts. */
   requestId: string;
 }
 
 export interface StopPipelineResponse {
-  /** When it was stored. */
+  /** The status of the run when the stop was stored. */
   status: RunStatus;
 }
 
 export interface PausePipelineRequest {
-  /** Empty for any pipeline; else NOT_FOUND for a run of another one. */
+  /** Empty for any pipeline. NOT_FOUND when the run belongs to another pipeline than this one. */
   pipelineId: string;
   /** Required. */
   runId: string;
   /** At most 2000 characters. */
   reason: string;
-  /** Id or name of the caller, when given; anybody else needs the scope `act-as`. */
+  /** A user, by id or name; empty for the caller. Another user than the caller needs the scope `act-as`. */
   operator: string;
-  /** Chosen by the caller, at most 200 characters; empty for a call that stands for itself. */
+  /** Chosen by the caller, at most 200 characters; a repeat with the same id does nothing twice. Empty: each call counts. */
   requestId: string;
 }
 
@@ -878,15 +878,15 @@ export interface PausePipelineResponse {
 }
 
 export interface ResumePipelineRequest {
-  /** Empty for any pipeline; else NOT_FOUND for a run of another one. */
+  /** Empty for any pipeline. NOT_FOUND when the run belongs to another pipeline than this one. */
   pipelineId: string;
   /** Required. */
   runId: string;
   /** At most 2000 characters. */
   reason: string;
-  /** Id or name of the caller, when given; anybody else needs the scope `act-as`. */
+  /** A user, by id or name; empty for the caller. Another user than the caller needs the scope `act-as`. */
   operator: string;
-  /** Chosen by the caller, at most 200 characters; empty for a call that stands for itself. */
+  /** Chosen by the caller, at most 200 characters; a repeat with the same id does nothing twice. Empty: each call counts. */
   requestId: string;
 }
 
@@ -895,17 +895,17 @@ export interface ResumePipelineResponse {
 }
 
 export interface RerunPipelineRequest {
-  /** Empty for any pipeline; else NOT_FOUND for a run of another one. */
+  /** Empty for any pipeline. NOT_FOUND when the run belongs to another pipeline than this one. */
   pipelineId: string;
   /** Required. */
   runId: string;
   /** Required. */
   scope: RerunScope;
-  /** The step to begin with, of any attempt; goes with RERUN_SCOPE_STEP, which needs it, and with no other. */
+  /** The step to begin with, of any attempt. Required with RERUN_SCOPE_STEP; refused with another scope. */
   stepRunId: string;
-  /** Id or name of the caller, when given; anybody else needs the scope `act-as`. */
+  /** A user, by id or name; empty for the caller. Another user than the caller needs the scope `act-as`. */
   triggeredBy: string;
-  /** Chosen by the caller, at most 200 characters; empty for a call that stands for itself. */
+  /** Chosen by the caller, at most 200 characters; a repeat with the same id does nothing twice. Empty: each call counts. */
   requestId: string;
 }
 
@@ -920,24 +920,24 @@ export interface CancelJobRequest {
   jobId: string;
   /** At most 2000 characters. */
   reason: string;
-  /** Id or name of the caller, when given; anybody else needs the scope `act-as`. */
+  /** A user, by id or name; empty for the caller. Another user than the caller needs the scope `act-as`. */
   operator: string;
-  /** Chosen by the caller, at most 200 characters; empty for a call that stands for itself. */
+  /** Chosen by the caller, at most 200 characters; a repeat with the same id does nothing twice. Empty: each call counts. */
   requestId: string;
 }
 
 export interface CancelJobResponse {
-  /** RUNNING while a step of it has not ended, or cleans up. */
+  /** RUNNING while a step of the job has not ended, or steps of its cleanup run. */
   status: JobStatus;
 }
 
 export interface Trigger {
   kind: TriggerKind;
-  /** The branch, tag or commit that it was for; empty where none was said. */
+  /** The branch, tag or commit of the trigger; empty when it names none. */
   ref: string;
 }
 
-/** Fields of a run that lists show. */
+/** The fields of a run that lists show. */
 export interface RunSummary {
   runId: string;
   pipelineId: string;
@@ -945,28 +945,28 @@ export interface RunSummary {
   trigger:
     | Trigger
     | undefined;
-  /** For whom it was triggered: a user, by name or id. */
+  /** The user for whom the run was triggered, by name or id. */
   triggeredBy: string;
-  /** Revision of the definition that was run. */
+  /** The revision of the definition that the run uses. */
   commitSha: string;
   /** From 1. */
   attempt: number;
-  /** Unix milliseconds; 0 for what has not happened. */
+  /** Unix milliseconds; 0 for a moment that has not come. */
   createdAtMs: bigint;
   startedAtMs: bigint;
   endedAtMs: bigint;
   projectId: string;
-  /** The authenticated caller, who may act for another. */
+  /** The authenticated caller, who may have acted for another user. */
   actor: string;
-  /** The run that it repeats; empty for none. */
+  /** The previous attempt; empty for the first. */
   retryOf: string;
-  /** It ran one step that is in no definition: see steprun.v1. */
+  /** True for a run of one step that is in no definition: see CreateStepRun of steprun.v1. */
   adHoc: boolean;
-  /** Absent while a job of it is at work, and once it has ended. */
+  /** Absent while a job of the run is running, and once the run has ended. */
   waitingFor: WaitingFor | undefined;
 }
 
-/** Why a run, a job or a step that does not run waits. */
+/** Why a run, a job or a step waits. */
 export interface WaitingFor {
   /**
    * `worker`, `paused`, `stage`, `needs`, `retry`, `parallel`, `agent`, `no_agent_online`, `no_agent_matches`, `all_busy`,
@@ -975,11 +975,11 @@ export interface WaitingFor {
   reason: string;
   /** For people. */
   text: string;
-  /** Of `needs`: names of the jobs that have not ended. */
+  /** With reason `needs`: the names of the jobs that have not ended. */
   needs: string[];
-  /** Of `approval`. */
+  /** With reason `approval`. */
   approvalId: string;
-  /** Of `concurrency`: the group, the run that has had a place longest, and how many get one before. */
+  /** With reason `concurrency`: the group, the run that has held a place longest, and how many runs get a place earlier. */
   group: string;
   holderRunId: string;
   ahead: number;
@@ -989,34 +989,34 @@ export interface JobRun {
   jobId: string;
   name: string;
   stage: string;
-  /** The cell of the job's matrix; values as text. */
+  /** The matrix cell of the job, with its values as texts. */
   matrix: { [key: string]: string };
   status: JobStatus;
   /** From 1. */
   attempt: number;
-  /** The attempt before; empty for the first. */
+  /** The previous attempt; empty for the first. */
   retryOf: string;
-  /** Empty while no agent has the job. */
+  /** Empty while the job is not granted to an agent. */
   agentId: string;
-  /** Why it ended as it did; empty when there is nothing to say. */
+  /** The reason of the final status; empty when there is none. */
   reason: string;
-  /** Absent for a job that runs or has ended. */
+  /** Absent for a job that is running or has ended. */
   waitingFor:
     | WaitingFor
     | undefined;
-  /** Unix milliseconds; 0 for what has not happened. */
+  /** Unix milliseconds; 0 for a moment that has not come. */
   queuedAtMs: bigint;
   startedAtMs: bigint;
   endedAtMs: bigint;
-  /** In order; what they do is in `steprun.v1`. */
+  /** In order. GetStepRun of steprun.v1 shows what a step does. */
   steps: JobStep[];
-  /** Names of jobs. */
+  /** The names of the jobs that this one needs. */
   needs: string[];
-  /** The attempt after; empty for the newest. */
+  /** The next attempt; empty for the newest. */
   retriedBy: string;
-  /** The job of an earlier run whose result and outputs it has; empty for one that was run. */
+  /** The job of an earlier run whose result and outputs this job took over; empty for a job that ran. */
   reusedFrom: string;
-  /** The run that has, or gets, its place in a group; empty for none. */
+  /** The run that got, or will get, its place in a concurrency group; empty for none. */
   gaveWayTo: string;
 }
 
@@ -1031,39 +1031,39 @@ export interface JobStep {
   status: StepRunStatus;
   /** From 1. */
   attempt: number;
-  /** The attempts before and after, and the step of an earlier run whose result it has; empty for none. */
+  /** The previous and the next attempt, and the step of an earlier run whose result this one took over; empty for none. */
   retryOf: string;
   retriedBy: string;
   reusedFrom: string;
-  /** Absent when there was no process. */
+  /** Absent when no process ran. */
   exitCode?:
     | number
     | undefined;
-  /** Why it ended as it did; empty when there is nothing to say. */
+  /** The reason of the final status; empty when there is none. */
   reason: string;
-  /** Number of the last log line of a final step run; 0 for none. */
+  /** The number of the last log line, once the step run is final; 0 for no line. */
   lastLine: bigint;
-  /** Absent for a step that runs or has ended. */
+  /** Absent for a step that is running or has ended. */
   waitingFor:
     | WaitingFor
     | undefined;
-  /** Unix milliseconds; 0 for what has not happened. */
+  /** Unix milliseconds; 0 for a moment that has not come. */
   startedAtMs: bigint;
   endedAtMs: bigint;
   timing:
     | StartTiming
     | undefined;
-  /** Of a step run that has ended; absent where its agent cannot tell. */
+  /** Set once the step run has ended; absent when its agent cannot measure it. */
   usage: StepRunUsage | undefined;
 }
 
-/** Why a step started when it did. Unix milliseconds; 0 for what has not happened. */
+/** The moments that led to the start of a step, in Unix milliseconds; 0 for a moment that has not come. */
 export interface StartTiming {
   triggeredAtMs: bigint;
   plannedAtMs: bigint;
-  /** On the board since then. */
+  /** When the job was offered to agents. */
   offeredAtMs: bigint;
-  /** The grant was saved. */
+  /** When the grant was saved. */
   claimedAtMs: bigint;
   dispatchedAtMs: bigint;
   startedAtMs: bigint;
@@ -1071,8 +1071,8 @@ export interface StartTiming {
 }
 
 /**
- * What a start waited for, one after the other, milliseconds; what goes on is counted until now, and what was not waited
- * for is absent.
+ * The times that a start spent waiting, in order, milliseconds. A wait that is not over is counted until now; a wait that
+ * did not occur is absent.
  */
 export interface StartWaits {
   planMs?: bigint | undefined;
@@ -1086,11 +1086,11 @@ export interface StartWaits {
 export interface PipelineRun {
   summary: RunSummary | undefined;
   variables: { [key: string]: string };
-  /** In the order of the plan; those that have not begun too. */
+  /** In the order of the plan, with the jobs that have not begun. */
   jobs: JobRun[];
-  /** Why it ended as it did; empty when there is nothing to say. */
+  /** The reason of the final status; empty when there is none. */
   reason: string;
-  /** The run that repeats it; empty for none. */
+  /** The next attempt; empty for none. */
   retriedBy: string;
   approvals: Approval[];
 }
@@ -1101,11 +1101,11 @@ export interface PipelineRun_VariablesEntry {
 }
 
 export interface GetPipelineRunRequest {
-  /** Empty for any pipeline; else NOT_FOUND for a run of another one. */
+  /** Empty for any pipeline. NOT_FOUND when the run belongs to another pipeline than this one. */
   pipelineId: string;
   /** Required. */
   runId: string;
-  /** Also earlier attempts of jobs. */
+  /** True: earlier attempts of jobs are listed too. */
   allAttempts: boolean;
 }
 
@@ -1122,20 +1122,20 @@ export interface ListPipelineRunsRequest {
   pageSize: number;
   /** `createdAt`, or `-createdAt` for the newest first; empty for the latter. */
   sort: string;
-  /** UNSPECIFIED for any. */
+  /** UNSPECIFIED for any status. */
   status: RunStatus;
 }
 
 export interface ListPipelineRunsResponse {
   runs: RunSummary[];
-  /** Of all pages. */
+  /** The number of matching records on all pages. */
   total: bigint;
 }
 
 export interface GetRunTimelineRequest {
   /** Required. */
   runId: string;
-  /** Transitions with a larger number. */
+  /** Only transitions with a larger number than this are answered. */
   after: bigint;
   /** 1 to 1000; 0 stands for 200. */
   limit: number;
@@ -1143,31 +1143,31 @@ export interface GetRunTimelineRequest {
 
 export interface GetRunTimelineResponse {
   transitions: Transition[];
-  /** The number to ask for what comes after; 0 when nothing has yet. */
+  /** The value of `after` for the next request; 0 while there are no later transitions. */
   next: bigint;
 }
 
 export interface Transition {
-  /** Counts the transitions of the run from 1. */
+  /** The number of the transition within its run, from 1. */
   number: bigint;
   /** Unix milliseconds. */
   timeMs: bigint;
   /** `pipeline`, `job`, `step` or `approval`. */
   object: string;
-  /** Such as `started`; the last word of the type of the event. */
+  /** The last word of the type of the event, such as `started`. */
   lifecycle: string;
-  /** Of the object since then, as a word. */
+  /** The status word of the object after the transition. */
   status: string;
-  /** Of a job or a step; else empty. */
+  /** Set for a job or a step; else empty. */
   jobId: string;
   stepRunId: string;
-  /** As the plan calls it; a step by its job and itself. */
+  /** The name in the plan; for a step, that of its job and its own. */
   name: string;
-  /** The message with which it began: `trigger`, `stop`, `claimRequested`, `reported` ..., or `timer:` and its name. */
+  /** The message that caused it: `trigger`, `stop`, `claimRequested`, `reported` and others, or `timer:` and the timer's name. */
   cause: string;
-  /** A user's name or an agent's id; empty where nobody did. */
+  /** The name of the user or the id of the agent that caused it; empty for none. */
   by: string;
-  /** What else there is to say: a JSON object. */
+  /** Further facts, as a JSON object. */
   dataJson: string;
 }
 
@@ -1177,7 +1177,7 @@ export interface GetRunOutputsRequest {
 }
 
 export interface GetRunOutputsResponse {
-  /** Jobs that declare outputs and have ended, in the order of the plan: the newest attempt of each, and of each cell. */
+  /** The jobs that declare outputs and have ended, in the order of the plan. Of each job and matrix cell, the newest attempt. */
   jobs: JobOutputs[];
 }
 
@@ -1185,27 +1185,27 @@ export interface JobOutputs {
   jobId: string;
   name: string;
   status: JobStatus;
-  /** Null where a step has not written it. */
+  /** Null for an output that no step has written. */
   outputs: { [key: string]: any } | undefined;
 }
 
-/** One thing to say of a definition. */
+/** One error or warning about a definition. */
 export interface Diagnostic {
   /** One of a published list, such as `unknown-key`. */
   code: string;
   severity: Severity;
   message: string;
-  /** JSON pointer (RFC 6901) to what the message speaks of. */
+  /** JSON pointer (RFC 6901) to the place in the definition. */
   pointer: string;
   /**
-   * Place in the text that a save would commit, from 1. A Struct has no order of keys: where this text is new, go by the
-   * pointer.
+   * Place in the text that a save would commit, from 1. The keys of a Struct have no order, so the place in a text that was
+   * never committed is arbitrary: use the pointer.
    */
   line: number;
   column: number;
   endLine: number;
   endColumn: number;
-  /** What to do; empty where the message says it. */
+  /** What to do; empty when the message says it. */
   hint: string;
 }
 
@@ -1219,10 +1219,10 @@ export interface GetSpecResponse {
   spec:
     | { [key: string]: any }
     | undefined;
-  /** As committed, byte for byte. */
+  /** The committed text, byte for byte. */
   text: string;
   format: SpecFormat;
-  /** Its revision. */
+  /** The revision of this definition. */
   headCommitSha: string;
   commitMessage: string;
   editor: string;
@@ -1233,19 +1233,19 @@ export interface GetSpecResponse {
 export interface SaveSpecRequest {
   /** Required. */
   pipelineId: string;
-  /** The structured definition; required. The committed text changes only where its value differs. */
+  /** The structured definition; required. The committed text keeps its comments and layout where values are unchanged. */
   spec:
     | { [key: string]: any }
     | undefined;
-  /** Of the text that is committed. */
+  /** The format of the text to commit. */
   format: SpecFormat;
-  /** Revision that the caller expects to be the head; empty for any. */
+  /** The revision that the caller expects to be the head; empty for any head. */
   expectedHeadCommitSha: string;
   /** At most 10000 characters. */
   commitMessage: string;
-  /** Chosen by the caller, at most 200 characters; empty for a call that stands for itself. */
+  /** Chosen by the caller, at most 200 characters; a repeat with the same id does nothing twice. Empty: each call counts. */
   requestId: string;
-  /** Id or name of the caller, when given; anybody else needs the scope `act-as`. */
+  /** A user, by id or name; empty for the caller. Another user than the caller needs the scope `act-as`. */
   editor: string;
 }
 
@@ -1260,15 +1260,15 @@ export interface ValidateSpecRequest {
   spec:
     | { [key: string]: any }
     | undefined;
-  /** Of the text that a save would commit. */
+  /** The format of the text that a save would commit. */
   format: SpecFormat;
 }
 
 export interface ValidateSpecResponse {
-  /** No diagnostic is an error. */
+  /** True when no diagnostic is an error. */
   valid: boolean;
   diagnostics: Diagnostic[];
-  /** Of a run with every cell of every matrix; 0 of a bad definition. */
+  /** The counts of a run with every cell of every matrix; 0 for a bad definition. */
   jobsCount: number;
   stepsCount: number;
 }
@@ -1276,23 +1276,23 @@ export interface ValidateSpecResponse {
 export interface PlanPipelineRequest {
   /** Required. */
   pipelineId: string;
-  /** The structured definition; that which is saved when absent. */
+  /** The structured definition; when absent, the saved definition is planned. */
   spec:
     | { [key: string]: any }
     | undefined;
-  /** Of the text that a save would commit. */
+  /** The format of the text that a save would commit. */
   format: SpecFormat;
   /** UNSPECIFIED for a manual trigger. */
   triggerKind: TriggerKind;
-  /** The variable `ref`, else the pipeline's default branch, when absent. */
+  /** When absent: the variable `ref`, else the default branch of the pipeline. */
   triggerRef?:
     | string
     | undefined;
-  /** What `trigger.<field>` reads. */
+  /** Its fields are the values of `trigger.<field>`. */
   triggerPayload:
     | { [key: string]: any }
     | undefined;
-  /** Override the definition's defaults. */
+  /** These override the defaults of the definition. */
   variables: { [key: string]: string };
 }
 
@@ -1309,23 +1309,23 @@ export interface PlanPipelineResponse {
   warnings: Diagnostic[];
 }
 
-/** What becomes of a part when all that runs before it succeeds. */
+/** The outcome of a stage, job or step when everything that runs before it succeeds. */
 export interface Verdict {
   outcome: PlanOutcome;
-  /** The sub-expression that decided; of a part of what is skipped as a whole, that of the whole. */
+  /** The sub-expression that decided. A part of something that is skipped as a whole has the sub-expression of the whole. */
   decidedBy: string;
-  /** Another outcome of what runs before would not change it. */
+  /** True when the outcome would be the same if something before it failed. */
   certain: boolean;
 }
 
 export interface StagePlan {
   name: string;
-  /** The condition in full. */
+  /** The whole condition. */
   when: string;
   verdict:
     | Verdict
     | undefined;
-  /** It waits for an approval before it begins. */
+  /** True: the stage waits for an approval before it begins. */
   approval: boolean;
   jobs: JobPlan[];
 }
@@ -1333,24 +1333,24 @@ export interface StagePlan {
 export interface JobPlan {
   /** Unique within the run: `test (node=20)`. */
   name: string;
-  /** As in the definition. */
+  /** The name in the definition. */
   baseName: string;
-  /** The cell of the job's matrix; values as text. */
+  /** The matrix cell of the job, with its values as texts. */
   matrix: { [key: string]: string };
-  /** The expression whose value will make the cells, once the jobs that it needs have ended; empty for none. */
+  /** The expression that yields the matrix cells once the jobs that it needs have ended; empty for none. */
   cellsFrom: string;
-  /** Names of jobs as in the definition. */
+  /** The names in the definition of the jobs that this one needs. */
   needs: string[];
-  /** The condition in full. */
+  /** The whole condition. */
   when: string;
   verdict:
     | Verdict
     | undefined;
-  /** It waits for an approval before it is offered to agents. */
+  /** True: the job waits for an approval before it is offered to agents. */
   approval: boolean;
-  /** The clauses of its agent selector for people, such as `os=linux`; empty for any agent. */
+  /** The clauses of the job's agent selector as texts, such as `os=linux`; empty for any agent. */
   selector: string[];
-  /** Absent while the presence of agents cannot be read. */
+  /** Absent when the presence of agents cannot be read. */
   agents: AgentMatch | undefined;
   steps: StepPlan[];
 }
@@ -1362,22 +1362,22 @@ export interface JobPlan_MatrixEntry {
 
 export interface StepPlan {
   name: string;
-  /** Empty when the definition gives none. */
+  /** Empty when the definition states none. */
   id: string;
   uses: string;
-  /** The condition in full. */
+  /** The whole condition. */
   when: string;
   verdict: Verdict | undefined;
 }
 
-/** The agents that are online now, by a job's selector. */
+/** How many of the agents that are online now match the selector of a job. */
 export interface AgentMatch {
   online: number;
-  /** How many match. */
+  /** The number of agents that match. */
   matches: number;
-  /** At most 100 of them, and fewer in plans of many jobs. */
+  /** At most 100 of the matching agents; fewer in plans with many jobs. */
   matching: MatchingAgent[];
-  /** Of the others, how many fail each clause first. */
+  /** For each clause, the number of other agents that fail it as their first clause. */
   failing: FailingClause[];
 }
 
@@ -1391,37 +1391,37 @@ export interface FailingClause {
   agents: number;
 }
 
-/** A gate that people open. */
+/** An approval: a stage or a job waits until users approve. */
 export interface Approval {
   approvalId: string;
   runId: string;
   pipelineId: string;
   projectId: string;
-  /** Before what it stands, by its name in the definition. */
+  /** The stage or job that waits, by its name in the definition. */
   gate: { $case: "stage"; value: string } | { $case: "job"; value: string } | undefined;
   status: ApprovalStatus;
-  /** For approvers. */
+  /** A text for the approvers. */
   message: string;
-  /** Unix milliseconds; 0 for what has not happened, or will not. */
+  /** Unix milliseconds; 0 for a moment that has not come, or will not. */
   requestedAtMs: bigint;
   expiresAtMs: bigint;
   endedAtMs: bigint;
   approvals: Vote[];
-  /** Absent when nobody has rejected it. */
+  /** Absent when no user has rejected it. */
   rejection:
     | Vote
     | undefined;
-  /** Each of these users has to approve, by name or id. */
+  /** Users, by name or id, each of whom has to approve. */
   required: string[];
-  /** Approvals in all, those of `required` among them. */
+  /** The number of approvals that are needed, including those of `required`. */
   count: number;
-  /** How many are missing, and which of `required`. */
+  /** The number of approvals that are missing, and the users of `required` who have not approved. */
   missing: number;
   missingUsers: string[];
-  /** Who else may approve. */
+  /** Further users and roles that may approve. */
   allowedUsers: string[];
   allowedRoles: string[];
-  /** Whoever triggered the run may not. */
+  /** True: the user who triggered the run may not approve. */
   preventSelf: boolean;
 }
 
@@ -1430,7 +1430,7 @@ export interface Vote {
   name: string;
   /** Unix milliseconds. */
   atMs: bigint;
-  /** Empty without one. */
+  /** Empty without a comment. */
   comment: string;
 }
 
@@ -1439,9 +1439,9 @@ export interface ApprovalForCaller {
   approval:
     | Approval
     | undefined;
-  /** The caller may approve it now. */
+  /** True when the caller may approve now. */
   mayDecide: boolean;
-  /** Why they may not, for people; empty when they may. */
+  /** Why the caller may not approve, as a text; empty when the caller may. */
   whyNot: string;
 }
 
@@ -1461,7 +1461,7 @@ export interface ListApprovalsRequest {
 
 export interface ListApprovalsResponse {
   approvals: ApprovalForCaller[];
-  /** Of all pages. */
+  /** The number of matching records on all pages. */
   total: bigint;
 }
 
@@ -1475,7 +1475,7 @@ export interface ListRunApprovalsResponse {
 }
 
 export interface ApproveRequest {
-  /** Empty for any pipeline; else NOT_FOUND for a run of another one. */
+  /** Empty for any pipeline. NOT_FOUND when the run belongs to another pipeline than this one. */
   pipelineId: string;
   /** Required. */
   runId: string;
@@ -1483,7 +1483,7 @@ export interface ApproveRequest {
   approvalId: string;
   /** At most 2000 characters. */
   comment: string;
-  /** Chosen by the caller, at most 200 characters; empty for a call that stands for itself. */
+  /** Chosen by the caller, at most 200 characters; a repeat with the same id does nothing twice. Empty: each call counts. */
   requestId: string;
 }
 
@@ -1492,7 +1492,7 @@ export interface ApproveResponse {
 }
 
 export interface RejectRequest {
-  /** Empty for any pipeline; else NOT_FOUND for a run of another one. */
+  /** Empty for any pipeline. NOT_FOUND when the run belongs to another pipeline than this one. */
   pipelineId: string;
   /** Required. */
   runId: string;
@@ -1500,7 +1500,7 @@ export interface RejectRequest {
   approvalId: string;
   /** At most 2000 characters. */
   comment: string;
-  /** Chosen by the caller, at most 200 characters; empty for a call that stands for itself. */
+  /** Chosen by the caller, at most 200 characters; a repeat with the same id does nothing twice. Empty: each call counts. */
   requestId: string;
 }
 
@@ -12111,10 +12111,10 @@ export const RejectResponse: MessageFns<RejectResponse> = {
 };
 
 /**
- * Every call carries the metadata `authorization: Bearer <token of a user>`. Errors carry the word of the error table in
- * the metadata `reason`, in `problems-bin` a JSON list of their first problems, and in `grpc-status-details-bin` the same as
- * ErrorInfo and BadRequest of google.rpc. Fields of requests may be left out where they are not said to be required; a field of an
- * answer is set where nothing else is said.
+ * Every call carries the metadata `authorization: Bearer <token of a user>`. The metadata of an error hold the word of the
+ * error table (`reason`), a JSON list of the first problems (`problems-bin`), and both as ErrorInfo and BadRequest of
+ * google.rpc (`grpc-status-details-bin`). A field of a request is optional unless its comment says that it is required. A
+ * field of a response is set unless its comment says otherwise.
  */
 export type PipelineService = typeof PipelineService;
 export const PipelineService = {
@@ -12174,9 +12174,9 @@ export const PipelineService = {
     responseDeserialize: (value: Buffer): DeletePipelineResponse => DeletePipelineResponse.decode(value),
   },
   /**
-   * Answered when the run is stored. The same `request_id` with the same content answers the same run, with another one
-   * ALREADY_EXISTS. FAILED_PRECONDITION for a pipeline without a definition, and for a run that its group refuses. Role:
-   * operator.
+   * Answers when the run is stored. A repeat of a `request_id` with the same content answers the same run; with another
+   * content it is ALREADY_EXISTS. FAILED_PRECONDITION for a pipeline without a definition, and for a run that its
+   * concurrency group refuses. Role: operator.
    */
   triggerPipeline: {
     path: "/pipeline.v1.Pipeline/TriggerPipeline" as const,
@@ -12189,7 +12189,7 @@ export const PipelineService = {
       Buffer.from(TriggerPipelineResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): TriggerPipelineResponse => TriggerPipelineResponse.decode(value),
   },
-  /** Answered when the stop is stored. FAILED_PRECONDITION when the run is final. Role: operator. */
+  /** Answers when the stop is stored. FAILED_PRECONDITION when the run is final. Role: operator. */
   stopPipeline: {
     path: "/pipeline.v1.Pipeline/StopPipeline" as const,
     requestStream: false as const,
@@ -12201,9 +12201,9 @@ export const PipelineService = {
     responseDeserialize: (value: Buffer): StopPipelineResponse => StopPipelineResponse.decode(value),
   },
   /**
-   * Answered with the run's own decision: no further step is dispatched. FAILED_PRECONDITION unless it is running;
-   * UNAVAILABLE when there is no decision within 5 s: the call is then stored, and safe to repeat with the same
-   * `request_id`. Role: operator.
+   * Answers with the decision of the run: from then on no further step is dispatched. FAILED_PRECONDITION unless the run is
+   * running. UNAVAILABLE when there is no decision within 5 s: the pause is stored, and the call is safe to repeat with the
+   * same `request_id`. Role: operator.
    */
   pausePipeline: {
     path: "/pipeline.v1.Pipeline/PausePipeline" as const,
@@ -12215,7 +12215,7 @@ export const PipelineService = {
       Buffer.from(PausePipelineResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PausePipelineResponse => PausePipelineResponse.decode(value),
   },
-  /** As PausePipeline; FAILED_PRECONDITION unless it is paused. */
+  /** Answers as PausePipeline does. FAILED_PRECONDITION unless the run is paused. */
   resumePipeline: {
     path: "/pipeline.v1.Pipeline/ResumePipeline" as const,
     requestStream: false as const,
@@ -12228,8 +12228,9 @@ export const PipelineService = {
     responseDeserialize: (value: Buffer): ResumePipelineResponse => ResumePipelineResponse.decode(value),
   },
   /**
-   * Makes a run of its own, of the next attempt, which takes over what is not run again. FAILED_PRECONDITION for a run that has
-   * not ended, was run again already, or of which nothing can be run again as asked. Role: operator.
+   * Creates a new run, which is the next attempt of the run. It takes over the results of the jobs that are not run again.
+   * FAILED_PRECONDITION for a run that has not ended, that was run again already, or that has nothing to run again in the
+   * requested scope. Role: operator.
    */
   rerunPipeline: {
     path: "/pipeline.v1.Pipeline/RerunPipeline" as const,
@@ -12263,7 +12264,7 @@ export const PipelineService = {
       Buffer.from(ListPipelineRunsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListPipelineRunsResponse => ListPipelineRunsResponse.decode(value),
   },
-  /** Every transition of a run, with what caused it and who did. */
+  /** Every transition of a run, with its cause and the user or agent behind it. */
   getRunTimeline: {
     path: "/pipeline.v1.Pipeline/GetRunTimeline" as const,
     requestStream: false as const,
@@ -12275,7 +12276,7 @@ export const PipelineService = {
       Buffer.from(GetRunTimelineResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetRunTimelineResponse => GetRunTimelineResponse.decode(value),
   },
-  /** What the jobs of a run have made for those that come after. INVALID_ARGUMENT for more than 4 MB. */
+  /** The outputs of the jobs of a run. INVALID_ARGUMENT for more than 4 MB. */
   getRunOutputs: {
     path: "/pipeline.v1.Pipeline/GetRunOutputs" as const,
     requestStream: false as const,
@@ -12287,8 +12288,8 @@ export const PipelineService = {
     responseDeserialize: (value: Buffer): GetRunOutputsResponse => GetRunOutputsResponse.decode(value),
   },
   /**
-   * Ends one job whose stage has begun, as cancelled, which counts as a failure of the run; else as PausePipeline.
-   * FAILED_PRECONDITION for one that has ended, or has not begun. Role: operator.
+   * Cancels one job whose stage has begun. For the run, a cancelled job counts as failed. Answers as PausePipeline does.
+   * FAILED_PRECONDITION for a job that has ended or whose stage has not begun. Role: operator.
    */
   cancelJob: {
     path: "/pipeline.v1.Pipeline/CancelJob" as const,
@@ -12309,7 +12310,7 @@ export const PipelineService = {
     responseSerialize: (value: GetSpecResponse): Buffer => Buffer.from(GetSpecResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetSpecResponse => GetSpecResponse.decode(value),
   },
-  /** Everything that is wrong with a definition; a bad one is an answer, not an error. */
+  /** Every problem of a definition. The problems of a bad definition are the response, not an error. */
   validateSpec: {
     path: "/pipeline.v1.Pipeline/ValidateSpec" as const,
     requestStream: false as const,
@@ -12321,8 +12322,8 @@ export const PipelineService = {
     responseDeserialize: (value: Buffer): ValidateSpecResponse => ValidateSpecResponse.decode(value),
   },
   /**
-   * Makes it the definition of later runs; one that changes nothing answers the head. INVALID_ARGUMENT with `reason`
-   * `invalid_definition` for a bad one, ABORTED when the head is not the expected one. Role: maintainer.
+   * Saves the definition of later runs. A definition that changes nothing answers the current head. INVALID_ARGUMENT with
+   * `reason` `invalid_definition` for a bad definition; ABORTED when the head is not the expected one. Role: maintainer.
    */
   saveSpec: {
     path: "/pipeline.v1.Pipeline/SaveSpec" as const,
@@ -12334,9 +12335,9 @@ export const PipelineService = {
     responseDeserialize: (value: Buffer): SaveSpecResponse => SaveSpecResponse.decode(value),
   },
   /**
-   * The dry run: what a trigger would make of a definition. Nothing is stored. INVALID_ARGUMENT with `reason`
-   * `invalid_definition` for a bad one, all of whose problems ValidateSpec tells, but for those that only the values of
-   * this trigger make; FAILED_PRECONDITION where none is given and none is saved.
+   * The dry run: what a trigger would run of a definition. Nothing is stored. INVALID_ARGUMENT with `reason`
+   * `invalid_definition` for a bad definition; ValidateSpec lists all its problems, except those that only the values of
+   * this trigger cause. FAILED_PRECONDITION when no definition is given and none is saved.
    */
   planPipeline: {
     path: "/pipeline.v1.Pipeline/PlanPipeline" as const,
@@ -12359,7 +12360,7 @@ export const PipelineService = {
       Buffer.from(ListApprovalsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListApprovalsResponse => ListApprovalsResponse.decode(value),
   },
-  /** Of one run, those that have ended too, in the order in which they were asked for. */
+  /** The approvals of one run, in the order in which they were requested; ended ones too. */
   listRunApprovals: {
     path: "/pipeline.v1.Pipeline/ListRunApprovals" as const,
     requestStream: false as const,
@@ -12372,8 +12373,9 @@ export const PipelineService = {
     responseDeserialize: (value: Buffer): ListRunApprovalsResponse => ListRunApprovalsResponse.decode(value),
   },
   /**
-   * Answered with the approval as it is then: still pending while others have to approve too. To approve twice changes
-   * nothing. PERMISSION_DENIED with who may, FAILED_PRECONDITION when it has ended otherwise, UNAVAILABLE as PausePipeline.
+   * Answers with the approval after this vote: it is still pending while more users have to approve. A second approval by
+   * the same user changes nothing. PERMISSION_DENIED with the users who may approve; FAILED_PRECONDITION when the approval
+   * has ended otherwise; UNAVAILABLE as for PausePipeline.
    */
   approve: {
     path: "/pipeline.v1.Pipeline/Approve" as const,
@@ -12384,7 +12386,7 @@ export const PipelineService = {
     responseSerialize: (value: ApproveResponse): Buffer => Buffer.from(ApproveResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ApproveResponse => ApproveResponse.decode(value),
   },
-  /** As Approve; one rejection ends it, whoever has approved. */
+  /** Answers as Approve does. One rejection ends the approval, also after other users have approved. */
   reject: {
     path: "/pipeline.v1.Pipeline/Reject" as const,
     requestStream: false as const,
@@ -12406,62 +12408,64 @@ export interface PipelineServer extends UntypedServiceImplementation {
   /** FAILED_PRECONDITION while runs are live, unless `force` is set, which stops them. Role: maintainer. */
   deletePipeline: handleUnaryCall<DeletePipelineRequest, DeletePipelineResponse>;
   /**
-   * Answered when the run is stored. The same `request_id` with the same content answers the same run, with another one
-   * ALREADY_EXISTS. FAILED_PRECONDITION for a pipeline without a definition, and for a run that its group refuses. Role:
-   * operator.
+   * Answers when the run is stored. A repeat of a `request_id` with the same content answers the same run; with another
+   * content it is ALREADY_EXISTS. FAILED_PRECONDITION for a pipeline without a definition, and for a run that its
+   * concurrency group refuses. Role: operator.
    */
   triggerPipeline: handleUnaryCall<TriggerPipelineRequest, TriggerPipelineResponse>;
-  /** Answered when the stop is stored. FAILED_PRECONDITION when the run is final. Role: operator. */
+  /** Answers when the stop is stored. FAILED_PRECONDITION when the run is final. Role: operator. */
   stopPipeline: handleUnaryCall<StopPipelineRequest, StopPipelineResponse>;
   /**
-   * Answered with the run's own decision: no further step is dispatched. FAILED_PRECONDITION unless it is running;
-   * UNAVAILABLE when there is no decision within 5 s: the call is then stored, and safe to repeat with the same
-   * `request_id`. Role: operator.
+   * Answers with the decision of the run: from then on no further step is dispatched. FAILED_PRECONDITION unless the run is
+   * running. UNAVAILABLE when there is no decision within 5 s: the pause is stored, and the call is safe to repeat with the
+   * same `request_id`. Role: operator.
    */
   pausePipeline: handleUnaryCall<PausePipelineRequest, PausePipelineResponse>;
-  /** As PausePipeline; FAILED_PRECONDITION unless it is paused. */
+  /** Answers as PausePipeline does. FAILED_PRECONDITION unless the run is paused. */
   resumePipeline: handleUnaryCall<ResumePipelineRequest, ResumePipelineResponse>;
   /**
-   * Makes a run of its own, of the next attempt, which takes over what is not run again. FAILED_PRECONDITION for a run that has
-   * not ended, was run again already, or of which nothing can be run again as asked. Role: operator.
+   * Creates a new run, which is the next attempt of the run. It takes over the results of the jobs that are not run again.
+   * FAILED_PRECONDITION for a run that has not ended, that was run again already, or that has nothing to run again in the
+   * requested scope. Role: operator.
    */
   rerunPipeline: handleUnaryCall<RerunPipelineRequest, RerunPipelineResponse>;
   getPipelineRun: handleUnaryCall<GetPipelineRunRequest, GetPipelineRunResponse>;
   listPipelineRuns: handleUnaryCall<ListPipelineRunsRequest, ListPipelineRunsResponse>;
-  /** Every transition of a run, with what caused it and who did. */
+  /** Every transition of a run, with its cause and the user or agent behind it. */
   getRunTimeline: handleUnaryCall<GetRunTimelineRequest, GetRunTimelineResponse>;
-  /** What the jobs of a run have made for those that come after. INVALID_ARGUMENT for more than 4 MB. */
+  /** The outputs of the jobs of a run. INVALID_ARGUMENT for more than 4 MB. */
   getRunOutputs: handleUnaryCall<GetRunOutputsRequest, GetRunOutputsResponse>;
   /**
-   * Ends one job whose stage has begun, as cancelled, which counts as a failure of the run; else as PausePipeline.
-   * FAILED_PRECONDITION for one that has ended, or has not begun. Role: operator.
+   * Cancels one job whose stage has begun. For the run, a cancelled job counts as failed. Answers as PausePipeline does.
+   * FAILED_PRECONDITION for a job that has ended or whose stage has not begun. Role: operator.
    */
   cancelJob: handleUnaryCall<CancelJobRequest, CancelJobResponse>;
   /** NOT_FOUND also for a pipeline without a definition. */
   getSpec: handleUnaryCall<GetSpecRequest, GetSpecResponse>;
-  /** Everything that is wrong with a definition; a bad one is an answer, not an error. */
+  /** Every problem of a definition. The problems of a bad definition are the response, not an error. */
   validateSpec: handleUnaryCall<ValidateSpecRequest, ValidateSpecResponse>;
   /**
-   * Makes it the definition of later runs; one that changes nothing answers the head. INVALID_ARGUMENT with `reason`
-   * `invalid_definition` for a bad one, ABORTED when the head is not the expected one. Role: maintainer.
+   * Saves the definition of later runs. A definition that changes nothing answers the current head. INVALID_ARGUMENT with
+   * `reason` `invalid_definition` for a bad definition; ABORTED when the head is not the expected one. Role: maintainer.
    */
   saveSpec: handleUnaryCall<SaveSpecRequest, SaveSpecResponse>;
   /**
-   * The dry run: what a trigger would make of a definition. Nothing is stored. INVALID_ARGUMENT with `reason`
-   * `invalid_definition` for a bad one, all of whose problems ValidateSpec tells, but for those that only the values of
-   * this trigger make; FAILED_PRECONDITION where none is given and none is saved.
+   * The dry run: what a trigger would run of a definition. Nothing is stored. INVALID_ARGUMENT with `reason`
+   * `invalid_definition` for a bad definition; ValidateSpec lists all its problems, except those that only the values of
+   * this trigger cause. FAILED_PRECONDITION when no definition is given and none is saved.
    */
   planPipeline: handleUnaryCall<PlanPipelineRequest, PlanPipelineResponse>;
   /** Approvals of all runs. */
   listApprovals: handleUnaryCall<ListApprovalsRequest, ListApprovalsResponse>;
-  /** Of one run, those that have ended too, in the order in which they were asked for. */
+  /** The approvals of one run, in the order in which they were requested; ended ones too. */
   listRunApprovals: handleUnaryCall<ListRunApprovalsRequest, ListRunApprovalsResponse>;
   /**
-   * Answered with the approval as it is then: still pending while others have to approve too. To approve twice changes
-   * nothing. PERMISSION_DENIED with who may, FAILED_PRECONDITION when it has ended otherwise, UNAVAILABLE as PausePipeline.
+   * Answers with the approval after this vote: it is still pending while more users have to approve. A second approval by
+   * the same user changes nothing. PERMISSION_DENIED with the users who may approve; FAILED_PRECONDITION when the approval
+   * has ended otherwise; UNAVAILABLE as for PausePipeline.
    */
   approve: handleUnaryCall<ApproveRequest, ApproveResponse>;
-  /** As Approve; one rejection ends it, whoever has approved. */
+  /** Answers as Approve does. One rejection ends the approval, also after other users have approved. */
   reject: handleUnaryCall<RejectRequest, RejectResponse>;
 }
 
@@ -12545,9 +12549,9 @@ export interface PipelineClient extends Client {
     callback: (error: ServiceError | null, response: DeletePipelineResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Answered when the run is stored. The same `request_id` with the same content answers the same run, with another one
-   * ALREADY_EXISTS. FAILED_PRECONDITION for a pipeline without a definition, and for a run that its group refuses. Role:
-   * operator.
+   * Answers when the run is stored. A repeat of a `request_id` with the same content answers the same run; with another
+   * content it is ALREADY_EXISTS. FAILED_PRECONDITION for a pipeline without a definition, and for a run that its
+   * concurrency group refuses. Role: operator.
    */
   triggerPipeline(
     request: TriggerPipelineRequest,
@@ -12564,7 +12568,7 @@ export interface PipelineClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: TriggerPipelineResponse) => void,
   ): ClientUnaryCall;
-  /** Answered when the stop is stored. FAILED_PRECONDITION when the run is final. Role: operator. */
+  /** Answers when the stop is stored. FAILED_PRECONDITION when the run is final. Role: operator. */
   stopPipeline(
     request: StopPipelineRequest,
     callback: (error: ServiceError | null, response: StopPipelineResponse) => void,
@@ -12581,9 +12585,9 @@ export interface PipelineClient extends Client {
     callback: (error: ServiceError | null, response: StopPipelineResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Answered with the run's own decision: no further step is dispatched. FAILED_PRECONDITION unless it is running;
-   * UNAVAILABLE when there is no decision within 5 s: the call is then stored, and safe to repeat with the same
-   * `request_id`. Role: operator.
+   * Answers with the decision of the run: from then on no further step is dispatched. FAILED_PRECONDITION unless the run is
+   * running. UNAVAILABLE when there is no decision within 5 s: the pause is stored, and the call is safe to repeat with the
+   * same `request_id`. Role: operator.
    */
   pausePipeline(
     request: PausePipelineRequest,
@@ -12600,7 +12604,7 @@ export interface PipelineClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: PausePipelineResponse) => void,
   ): ClientUnaryCall;
-  /** As PausePipeline; FAILED_PRECONDITION unless it is paused. */
+  /** Answers as PausePipeline does. FAILED_PRECONDITION unless the run is paused. */
   resumePipeline(
     request: ResumePipelineRequest,
     callback: (error: ServiceError | null, response: ResumePipelineResponse) => void,
@@ -12617,8 +12621,9 @@ export interface PipelineClient extends Client {
     callback: (error: ServiceError | null, response: ResumePipelineResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Makes a run of its own, of the next attempt, which takes over what is not run again. FAILED_PRECONDITION for a run that has
-   * not ended, was run again already, or of which nothing can be run again as asked. Role: operator.
+   * Creates a new run, which is the next attempt of the run. It takes over the results of the jobs that are not run again.
+   * FAILED_PRECONDITION for a run that has not ended, that was run again already, or that has nothing to run again in the
+   * requested scope. Role: operator.
    */
   rerunPipeline(
     request: RerunPipelineRequest,
@@ -12665,7 +12670,7 @@ export interface PipelineClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListPipelineRunsResponse) => void,
   ): ClientUnaryCall;
-  /** Every transition of a run, with what caused it and who did. */
+  /** Every transition of a run, with its cause and the user or agent behind it. */
   getRunTimeline(
     request: GetRunTimelineRequest,
     callback: (error: ServiceError | null, response: GetRunTimelineResponse) => void,
@@ -12681,7 +12686,7 @@ export interface PipelineClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: GetRunTimelineResponse) => void,
   ): ClientUnaryCall;
-  /** What the jobs of a run have made for those that come after. INVALID_ARGUMENT for more than 4 MB. */
+  /** The outputs of the jobs of a run. INVALID_ARGUMENT for more than 4 MB. */
   getRunOutputs(
     request: GetRunOutputsRequest,
     callback: (error: ServiceError | null, response: GetRunOutputsResponse) => void,
@@ -12698,8 +12703,8 @@ export interface PipelineClient extends Client {
     callback: (error: ServiceError | null, response: GetRunOutputsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Ends one job whose stage has begun, as cancelled, which counts as a failure of the run; else as PausePipeline.
-   * FAILED_PRECONDITION for one that has ended, or has not begun. Role: operator.
+   * Cancels one job whose stage has begun. For the run, a cancelled job counts as failed. Answers as PausePipeline does.
+   * FAILED_PRECONDITION for a job that has ended or whose stage has not begun. Role: operator.
    */
   cancelJob(
     request: CancelJobRequest,
@@ -12732,7 +12737,7 @@ export interface PipelineClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: GetSpecResponse) => void,
   ): ClientUnaryCall;
-  /** Everything that is wrong with a definition; a bad one is an answer, not an error. */
+  /** Every problem of a definition. The problems of a bad definition are the response, not an error. */
   validateSpec(
     request: ValidateSpecRequest,
     callback: (error: ServiceError | null, response: ValidateSpecResponse) => void,
@@ -12749,8 +12754,8 @@ export interface PipelineClient extends Client {
     callback: (error: ServiceError | null, response: ValidateSpecResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Makes it the definition of later runs; one that changes nothing answers the head. INVALID_ARGUMENT with `reason`
-   * `invalid_definition` for a bad one, ABORTED when the head is not the expected one. Role: maintainer.
+   * Saves the definition of later runs. A definition that changes nothing answers the current head. INVALID_ARGUMENT with
+   * `reason` `invalid_definition` for a bad definition; ABORTED when the head is not the expected one. Role: maintainer.
    */
   saveSpec(
     request: SaveSpecRequest,
@@ -12768,9 +12773,9 @@ export interface PipelineClient extends Client {
     callback: (error: ServiceError | null, response: SaveSpecResponse) => void,
   ): ClientUnaryCall;
   /**
-   * The dry run: what a trigger would make of a definition. Nothing is stored. INVALID_ARGUMENT with `reason`
-   * `invalid_definition` for a bad one, all of whose problems ValidateSpec tells, but for those that only the values of
-   * this trigger make; FAILED_PRECONDITION where none is given and none is saved.
+   * The dry run: what a trigger would run of a definition. Nothing is stored. INVALID_ARGUMENT with `reason`
+   * `invalid_definition` for a bad definition; ValidateSpec lists all its problems, except those that only the values of
+   * this trigger cause. FAILED_PRECONDITION when no definition is given and none is saved.
    */
   planPipeline(
     request: PlanPipelineRequest,
@@ -12803,7 +12808,7 @@ export interface PipelineClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListApprovalsResponse) => void,
   ): ClientUnaryCall;
-  /** Of one run, those that have ended too, in the order in which they were asked for. */
+  /** The approvals of one run, in the order in which they were requested; ended ones too. */
   listRunApprovals(
     request: ListRunApprovalsRequest,
     callback: (error: ServiceError | null, response: ListRunApprovalsResponse) => void,
@@ -12820,8 +12825,9 @@ export interface PipelineClient extends Client {
     callback: (error: ServiceError | null, response: ListRunApprovalsResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Answered with the approval as it is then: still pending while others have to approve too. To approve twice changes
-   * nothing. PERMISSION_DENIED with who may, FAILED_PRECONDITION when it has ended otherwise, UNAVAILABLE as PausePipeline.
+   * Answers with the approval after this vote: it is still pending while more users have to approve. A second approval by
+   * the same user changes nothing. PERMISSION_DENIED with the users who may approve; FAILED_PRECONDITION when the approval
+   * has ended otherwise; UNAVAILABLE as for PausePipeline.
    */
   approve(
     request: ApproveRequest,
@@ -12838,7 +12844,7 @@ export interface PipelineClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ApproveResponse) => void,
   ): ClientUnaryCall;
-  /** As Approve; one rejection ends it, whoever has approved. */
+  /** Answers as Approve does. One rejection ends the approval, also after other users have approved. */
   reject(
     request: RejectRequest,
     callback: (error: ServiceError | null, response: RejectResponse) => void,

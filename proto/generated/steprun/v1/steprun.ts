@@ -241,11 +241,11 @@ export interface LabelExpression {
   values: string[];
 }
 
-/** Which agents may run the job of a step; empty for every agent. */
+/** The agents that may run the job of a step; empty for every agent. */
 export interface AgentSelector {
-  /** All of these pairs. */
+  /** An agent must have all of these labels. */
   matchLabels: { [key: string]: string };
-  /** And all of these. */
+  /** And it must satisfy all of these expressions. */
   matchExpressions: LabelExpression[];
 }
 
@@ -255,21 +255,24 @@ export interface AgentSelector_MatchLabelsEntry {
 }
 
 export interface RetryPolicy {
-  /** Attempts in all, at least 1. */
+  /** The number of attempts, the first one included; at least 1. */
   maxAttempts: number;
-  /** Before the second attempt, milliseconds; at most an hour. */
+  /** The delay before the second attempt, milliseconds; at most an hour. */
   delayMs: bigint;
-  /** By how much the delay grows with each attempt, 1 to 10; 0 stands for 1. */
+  /** The factor by which the delay grows with each attempt, 1 to 10; 0 stands for 1. */
   backoff: number;
-  /** Longest delay, milliseconds; 0 for an hour. */
+  /** The longest delay, milliseconds; 0 stands for an hour. */
   maxDelayMs: bigint;
-  /** Causes: `failed`, `timeout`, and `exit:<n>` for a failure with that exit code; empty for the first two. */
+  /**
+   * The causes that are retried: `failed`, `timeout`, and `exit:<n>` for a failure with that exit code. Empty stands for
+   * `failed` and `timeout`.
+   */
   on: string[];
 }
 
 /** What a step run does. */
 export interface StepRunSpec {
-  /** Empty for `step` and its number. */
+  /** Empty: the step is named after `uses`. */
   name: string;
   /** A builtin (`shell`), or a plugin reference `<plugin_path>@<version>`; required. */
   uses: string;
@@ -277,13 +280,13 @@ export interface StepRunSpec {
   action: string;
   /** JSON object; empty for none. */
   argsJson: string;
-  /** In order; later entries win. */
+  /** In order. The last of several entries with one name counts. */
   env: EnvVar[];
-  /** Condition; empty for "when all before it have succeeded". */
+  /** The condition; empty for `success()`: all steps before it have succeeded. */
   when: string;
-  /** Milliseconds from the start; 0 for none. */
+  /** Milliseconds from the start; 0 for no timeout. */
   timeoutMs: bigint;
-  /** Its failure does not fail the job. */
+  /** True: a failure of this step does not fail the job. */
   continueOnError: boolean;
   /** Absent for one attempt. */
   retry:
@@ -291,17 +294,17 @@ export interface StepRunSpec {
     | undefined;
   /** Relative to the workspace; empty for its root. */
   workingDirectory: string;
-  /** Glob patterns of what is kept of the workspace when the step has ended: one artifact, named `artifacts`. */
+  /** Glob patterns of the files that are kept when the step has ended, as one artifact with the name `artifacts`. */
   artifactPaths: string[];
-  /** Of the job that it belongs to. */
+  /** The agent selector of the job of the step. */
   agentSelector: AgentSelector | undefined;
 }
 
-/** What a step has used up, as its agent has seen it. */
+/** The resources that a step has used, as its agent measured them. */
 export interface StepRunUsage {
-  /** Time on processors, user and system, of all its processes together, milliseconds. */
+  /** Processor time, user and system, of all its processes together, milliseconds. */
   cpuMs: bigint;
-  /** The most memory that was resident at a time, bytes; 0 when the step was over before anybody looked. */
+  /** The highest resident memory that was measured, bytes; 0 when the step ended before the first measurement. */
   maxRssBytes: bigint;
 }
 
@@ -316,41 +319,41 @@ export interface StepRunRecord {
   status: StepRunStatus;
   /** From 1. */
   attempt: number;
-  /** The attempt before and the one after; empty for none. */
+  /** The previous and the next attempt; empty for none. */
   retryOf: string;
   retriedBy: string;
-  /** Empty while no agent has it. */
+  /** Empty while the job is not granted to an agent. */
   agentId: string;
-  /** Why it ended as it did; empty when there is nothing to say. */
+  /** The reason of the final status; empty when there is none. */
   reason: string;
-  /** Absent when there was no process. */
+  /** Absent when no process ran. */
   exitCode?:
     | number
     | undefined;
-  /** Number of the last log line of a final step run; 0 for none. */
+  /** The number of the last log line, once the step run is final; 0 for no line. */
   lastLine: bigint;
-  /** Unix milliseconds; 0 for what has not happened. */
+  /** Unix milliseconds; 0 for a moment that has not come. */
   queuedAtMs: bigint;
   startedAtMs: bigint;
   endedAtMs: bigint;
-  /** The step run of an earlier run whose result, outputs and log it has; empty for one that was run. */
+  /** The step run of an earlier run whose result, outputs and log this one took over; empty for a step that ran. */
   reusedFrom: string;
-  /** Why it waits, for people; empty for one that runs or has ended. */
+  /** Why it waits, as a text; empty for a step run that is running or has ended. */
   waitingFor: string;
-  /** Of a step run that has ended; absent where its agent cannot tell. */
+  /** Set once the step run has ended; absent when its agent cannot measure it. */
   usage: StepRunUsage | undefined;
 }
 
 export interface CreateStepRunRequest {
-  /** Among whose runs it is listed; required. */
+  /** The pipeline with whose runs it is listed; required. */
   pipelineId: string;
   /** Required. */
   spec:
     | StepRunSpec
     | undefined;
-  /** Chosen by the caller, at most 200 characters; empty for a call that stands for itself. */
+  /** Chosen by the caller, at most 200 characters; a repeat with the same id does nothing twice. Empty: each call counts. */
   requestId: string;
-  /** Id or name of the caller, when given; anybody else needs the scope `act-as`. */
+  /** A user, by id or name; empty for the caller. Another user than the caller needs the scope `act-as`. */
   triggeredBy: string;
 }
 
@@ -372,27 +375,27 @@ export interface ListStepRunsRequest {
   runId: string;
   /** Empty for all jobs of the run. */
   jobId: string;
-  /** UNSPECIFIED for any. */
+  /** UNSPECIFIED for any status. */
   status: StepRunStatus;
   /** From 1; 0 stands for 1. */
   page: number;
   /** 1 to 100; 0 stands for 20. */
   pageSize: number;
-  /** Also earlier attempts of jobs and steps. */
+  /** True: earlier attempts of jobs and steps are listed too. */
   allAttempts: boolean;
 }
 
 export interface ListStepRunsResponse {
   /** In the order of the plan. */
   stepRuns: StepRunRecord[];
-  /** Of all pages. */
+  /** The number of matching records on all pages. */
   total: bigint;
 }
 
 export interface UpdateStepRunRequest {
   /** Required. */
   stepRunId: string;
-  /** Not looked at. */
+  /** Ignored. */
   spec: StepRunSpec | undefined;
 }
 
@@ -413,21 +416,21 @@ export interface CancelStepRunRequest {
   stepRunId: string;
   /** At most 2000 characters. */
   reason: string;
-  /** Id or name of the caller, when given; anybody else needs the scope `act-as`. */
+  /** A user, by id or name; empty for the caller. Another user than the caller needs the scope `act-as`. */
   operator: string;
-  /** Chosen by the caller, at most 200 characters; empty for a call that stands for itself. */
+  /** Chosen by the caller, at most 200 characters; a repeat with the same id does nothing twice. Empty: each call counts. */
   requestId: string;
 }
 
 export interface CancelStepRunResponse {
-  /** When it was decided. */
+  /** The status of the step run after the decision. */
   status: StepRunStatus;
 }
 
 export interface RetryStepRunRequest {
   /** Required. */
   stepRunId: string;
-  /** Chosen by the caller; the same one answers the same attempt. */
+  /** Chosen by the caller. A repeat with the same id answers the same attempt. */
   requestId: string;
 }
 
@@ -437,12 +440,12 @@ export interface RetryStepRunResponse {
 
 /** One file of an artifact. */
 export interface Artifact {
-  /** Shared by the files that were kept under one name. */
+  /** Files that were kept under one name share it. */
   artifactId: string;
   /** Relative to the workspace. */
   path: string;
   sizeBytes: bigint;
-  /** SHA-256 of the content, hex. */
+  /** SHA-256 of the content, in hexadecimal digits. */
   sha256: string;
   /** Unix milliseconds. */
   storedAtMs: bigint;
@@ -459,7 +462,7 @@ export interface ListStepRunArtifactsRequest {
 
 export interface ListStepRunArtifactsResponse {
   artifacts: Artifact[];
-  /** Of all pages. */
+  /** The number of matching records on all pages. */
   total: bigint;
 }
 
@@ -3503,18 +3506,19 @@ export const ListStepRunArtifactsResponse: MessageFns<ListStepRunArtifactsRespon
 };
 
 /**
- * Every call carries the metadata `authorization: Bearer <token of a user>`. Errors carry the word of the error table in
- * the metadata `reason`, in `problems-bin` a JSON list of their first problems, and in `grpc-status-details-bin` the same as
- * ErrorInfo and BadRequest of google.rpc. Fields of requests may be left out where they are not said to be required; a field of an
- * answer is set where nothing else is said.
+ * Every call carries the metadata `authorization: Bearer <token of a user>`. The metadata of an error hold the word of the
+ * error table (`reason`), a JSON list of the first problems (`problems-bin`), and both as ErrorInfo and BadRequest of
+ * google.rpc (`grpc-status-details-bin`). A field of a request is optional unless its comment says that it is required. A
+ * field of a response is set unless its comment says otherwise.
  */
 export type StepRunService = typeof StepRunService;
 export const StepRunService = {
   /**
-   * Runs a step that is in no definition: a run of its own, of one job, is planned and stored, and listed with the runs of
-   * the pipeline, none of whose variables, approvals, groups and conditions hold for it. The same `request_id` with the same
-   * content answers the same step run, with another one ALREADY_EXISTS. INVALID_ARGUMENT with `reason` `invalid_definition`
-   * for a spec that is no step. Role: maintainer, since it runs what is in no definition.
+   * Runs a step that is in no definition, as a run of one job with this one step. The run is listed with the runs of the
+   * pipeline; variables, approvals, concurrency groups and conditions of the pipeline do not apply to it. A repeat of a
+   * `request_id` with the same content answers the same step run; with another content it is ALREADY_EXISTS. INVALID_ARGUMENT
+   * with `reason` `invalid_definition` for a spec that is not a valid step. Role: maintainer, because the caller decides
+   * what runs.
    */
   createStepRun: {
     path: "/steprun.v1.StepRun/CreateStepRun" as const,
@@ -3545,7 +3549,7 @@ export const StepRunService = {
       Buffer.from(ListStepRunsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListStepRunsResponse => ListStepRunsResponse.decode(value),
   },
-  /** Always FAILED_PRECONDITION: what a step does is fixed when its run is planned. Cancel it, and create another one. */
+  /** Always FAILED_PRECONDITION: what a step does is fixed when its run is planned. Cancel the step run, and create another. */
   updateStepRun: {
     path: "/steprun.v1.StepRun/UpdateStepRun" as const,
     requestStream: false as const,
@@ -3557,9 +3561,9 @@ export const StepRunService = {
     responseDeserialize: (value: Buffer): UpdateStepRunResponse => UpdateStepRunResponse.decode(value),
   },
   /**
-   * Removes the whole run of a step run that CreateStepRun or RetryStepRun has made so, with its logs, outputs and events.
-   * FAILED_PRECONDITION for a step run of any other run, for one that has not ended, and for one that was run again while
-   * that run is there. A repeat is answered alike, and finishes what was cut off. Role: maintainer.
+   * Deletes the run of a step run that CreateStepRun, or a retry of such a step run, has created, with its logs, outputs and
+   * events. FAILED_PRECONDITION for a step run of any other run, for one that has not ended, and for one whose next attempt
+   * still exists. Safe to repeat: a repeat finishes a deletion that was interrupted. Role: maintainer.
    */
   deleteStepRun: {
     path: "/steprun.v1.StepRun/DeleteStepRun" as const,
@@ -3572,10 +3576,10 @@ export const StepRunService = {
     responseDeserialize: (value: Buffer): DeleteStepRunResponse => DeleteStepRunResponse.decode(value),
   },
   /**
-   * Asks for the end of a step run that is queued or running, and with it of its job, which ends as cancelled; steps whose
-   * conditions ask for it run after it. Answered with the job's own decision; it ends once its agent says so.
-   * FAILED_PRECONDITION when it is pending or final; UNAVAILABLE when there is no decision within 5 s: the call is then stored,
-   * and safe to repeat with the same `request_id`. Role: operator.
+   * Cancels a step run that is queued or running, and with it its job. Later steps of the job run when their conditions say
+   * so, for example `always()`. Answers with the decision of the job; the step run ends once its agent reports the end.
+   * FAILED_PRECONDITION when the step run is pending or final. UNAVAILABLE when there is no decision within 5 s: the cancel
+   * is stored, and the call is safe to repeat with the same `request_id`. Role: operator.
    */
   cancelStepRun: {
     path: "/steprun.v1.StepRun/CancelStepRun" as const,
@@ -3588,8 +3592,8 @@ export const StepRunService = {
     responseDeserialize: (value: Buffer): CancelStepRunResponse => CancelStepRunResponse.decode(value),
   },
   /**
-   * Makes a further attempt of a final step run, with an id of its own: its run, which has ended, is run again from there on as
-   * a run of its own. The record is that of the new attempt. Role: operator.
+   * Makes a new attempt of a final step run, with a new id: its run, which must have ended, is run again from this step
+   * onwards, as a new run. The record is that of the new attempt. Role: operator.
    */
   retryStepRun: {
     path: "/steprun.v1.StepRun/RetryStepRun" as const,
@@ -3601,7 +3605,7 @@ export const StepRunService = {
       Buffer.from(RetryStepRunResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): RetryStepRunResponse => RetryStepRunResponse.decode(value),
   },
-  /** The files of all artifacts that the step run has kept, or of the one whose result it has; they are read over HTTP. */
+  /** The files of all artifacts of the step run, or of the step run whose result it took over. Their content is read over HTTP. */
   listStepRunArtifacts: {
     path: "/steprun.v1.StepRun/ListStepRunArtifacts" as const,
     requestStream: false as const,
@@ -3617,44 +3621,46 @@ export const StepRunService = {
 
 export interface StepRunServer extends UntypedServiceImplementation {
   /**
-   * Runs a step that is in no definition: a run of its own, of one job, is planned and stored, and listed with the runs of
-   * the pipeline, none of whose variables, approvals, groups and conditions hold for it. The same `request_id` with the same
-   * content answers the same step run, with another one ALREADY_EXISTS. INVALID_ARGUMENT with `reason` `invalid_definition`
-   * for a spec that is no step. Role: maintainer, since it runs what is in no definition.
+   * Runs a step that is in no definition, as a run of one job with this one step. The run is listed with the runs of the
+   * pipeline; variables, approvals, concurrency groups and conditions of the pipeline do not apply to it. A repeat of a
+   * `request_id` with the same content answers the same step run; with another content it is ALREADY_EXISTS. INVALID_ARGUMENT
+   * with `reason` `invalid_definition` for a spec that is not a valid step. Role: maintainer, because the caller decides
+   * what runs.
    */
   createStepRun: handleUnaryCall<CreateStepRunRequest, CreateStepRunResponse>;
   getStepRun: handleUnaryCall<GetStepRunRequest, GetStepRunResponse>;
   listStepRuns: handleUnaryCall<ListStepRunsRequest, ListStepRunsResponse>;
-  /** Always FAILED_PRECONDITION: what a step does is fixed when its run is planned. Cancel it, and create another one. */
+  /** Always FAILED_PRECONDITION: what a step does is fixed when its run is planned. Cancel the step run, and create another. */
   updateStepRun: handleUnaryCall<UpdateStepRunRequest, UpdateStepRunResponse>;
   /**
-   * Removes the whole run of a step run that CreateStepRun or RetryStepRun has made so, with its logs, outputs and events.
-   * FAILED_PRECONDITION for a step run of any other run, for one that has not ended, and for one that was run again while
-   * that run is there. A repeat is answered alike, and finishes what was cut off. Role: maintainer.
+   * Deletes the run of a step run that CreateStepRun, or a retry of such a step run, has created, with its logs, outputs and
+   * events. FAILED_PRECONDITION for a step run of any other run, for one that has not ended, and for one whose next attempt
+   * still exists. Safe to repeat: a repeat finishes a deletion that was interrupted. Role: maintainer.
    */
   deleteStepRun: handleUnaryCall<DeleteStepRunRequest, DeleteStepRunResponse>;
   /**
-   * Asks for the end of a step run that is queued or running, and with it of its job, which ends as cancelled; steps whose
-   * conditions ask for it run after it. Answered with the job's own decision; it ends once its agent says so.
-   * FAILED_PRECONDITION when it is pending or final; UNAVAILABLE when there is no decision within 5 s: the call is then stored,
-   * and safe to repeat with the same `request_id`. Role: operator.
+   * Cancels a step run that is queued or running, and with it its job. Later steps of the job run when their conditions say
+   * so, for example `always()`. Answers with the decision of the job; the step run ends once its agent reports the end.
+   * FAILED_PRECONDITION when the step run is pending or final. UNAVAILABLE when there is no decision within 5 s: the cancel
+   * is stored, and the call is safe to repeat with the same `request_id`. Role: operator.
    */
   cancelStepRun: handleUnaryCall<CancelStepRunRequest, CancelStepRunResponse>;
   /**
-   * Makes a further attempt of a final step run, with an id of its own: its run, which has ended, is run again from there on as
-   * a run of its own. The record is that of the new attempt. Role: operator.
+   * Makes a new attempt of a final step run, with a new id: its run, which must have ended, is run again from this step
+   * onwards, as a new run. The record is that of the new attempt. Role: operator.
    */
   retryStepRun: handleUnaryCall<RetryStepRunRequest, RetryStepRunResponse>;
-  /** The files of all artifacts that the step run has kept, or of the one whose result it has; they are read over HTTP. */
+  /** The files of all artifacts of the step run, or of the step run whose result it took over. Their content is read over HTTP. */
   listStepRunArtifacts: handleUnaryCall<ListStepRunArtifactsRequest, ListStepRunArtifactsResponse>;
 }
 
 export interface StepRunClient extends Client {
   /**
-   * Runs a step that is in no definition: a run of its own, of one job, is planned and stored, and listed with the runs of
-   * the pipeline, none of whose variables, approvals, groups and conditions hold for it. The same `request_id` with the same
-   * content answers the same step run, with another one ALREADY_EXISTS. INVALID_ARGUMENT with `reason` `invalid_definition`
-   * for a spec that is no step. Role: maintainer, since it runs what is in no definition.
+   * Runs a step that is in no definition, as a run of one job with this one step. The run is listed with the runs of the
+   * pipeline; variables, approvals, concurrency groups and conditions of the pipeline do not apply to it. A repeat of a
+   * `request_id` with the same content answers the same step run; with another content it is ALREADY_EXISTS. INVALID_ARGUMENT
+   * with `reason` `invalid_definition` for a spec that is not a valid step. Role: maintainer, because the caller decides
+   * what runs.
    */
   createStepRun(
     request: CreateStepRunRequest,
@@ -3701,7 +3707,7 @@ export interface StepRunClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: ListStepRunsResponse) => void,
   ): ClientUnaryCall;
-  /** Always FAILED_PRECONDITION: what a step does is fixed when its run is planned. Cancel it, and create another one. */
+  /** Always FAILED_PRECONDITION: what a step does is fixed when its run is planned. Cancel the step run, and create another. */
   updateStepRun(
     request: UpdateStepRunRequest,
     callback: (error: ServiceError | null, response: UpdateStepRunResponse) => void,
@@ -3718,9 +3724,9 @@ export interface StepRunClient extends Client {
     callback: (error: ServiceError | null, response: UpdateStepRunResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Removes the whole run of a step run that CreateStepRun or RetryStepRun has made so, with its logs, outputs and events.
-   * FAILED_PRECONDITION for a step run of any other run, for one that has not ended, and for one that was run again while
-   * that run is there. A repeat is answered alike, and finishes what was cut off. Role: maintainer.
+   * Deletes the run of a step run that CreateStepRun, or a retry of such a step run, has created, with its logs, outputs and
+   * events. FAILED_PRECONDITION for a step run of any other run, for one that has not ended, and for one whose next attempt
+   * still exists. Safe to repeat: a repeat finishes a deletion that was interrupted. Role: maintainer.
    */
   deleteStepRun(
     request: DeleteStepRunRequest,
@@ -3738,10 +3744,10 @@ export interface StepRunClient extends Client {
     callback: (error: ServiceError | null, response: DeleteStepRunResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Asks for the end of a step run that is queued or running, and with it of its job, which ends as cancelled; steps whose
-   * conditions ask for it run after it. Answered with the job's own decision; it ends once its agent says so.
-   * FAILED_PRECONDITION when it is pending or final; UNAVAILABLE when there is no decision within 5 s: the call is then stored,
-   * and safe to repeat with the same `request_id`. Role: operator.
+   * Cancels a step run that is queued or running, and with it its job. Later steps of the job run when their conditions say
+   * so, for example `always()`. Answers with the decision of the job; the step run ends once its agent reports the end.
+   * FAILED_PRECONDITION when the step run is pending or final. UNAVAILABLE when there is no decision within 5 s: the cancel
+   * is stored, and the call is safe to repeat with the same `request_id`. Role: operator.
    */
   cancelStepRun(
     request: CancelStepRunRequest,
@@ -3759,8 +3765,8 @@ export interface StepRunClient extends Client {
     callback: (error: ServiceError | null, response: CancelStepRunResponse) => void,
   ): ClientUnaryCall;
   /**
-   * Makes a further attempt of a final step run, with an id of its own: its run, which has ended, is run again from there on as
-   * a run of its own. The record is that of the new attempt. Role: operator.
+   * Makes a new attempt of a final step run, with a new id: its run, which must have ended, is run again from this step
+   * onwards, as a new run. The record is that of the new attempt. Role: operator.
    */
   retryStepRun(
     request: RetryStepRunRequest,
@@ -3777,7 +3783,7 @@ export interface StepRunClient extends Client {
     options: Partial<CallOptions>,
     callback: (error: ServiceError | null, response: RetryStepRunResponse) => void,
   ): ClientUnaryCall;
-  /** The files of all artifacts that the step run has kept, or of the one whose result it has; they are read over HTTP. */
+  /** The files of all artifacts of the step run, or of the step run whose result it took over. Their content is read over HTTP. */
   listStepRunArtifacts(
     request: ListStepRunArtifactsRequest,
     callback: (error: ServiceError | null, response: ListStepRunArtifactsResponse) => void,

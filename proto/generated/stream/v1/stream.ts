@@ -45,11 +45,11 @@ export const AgentPresence = {
   AGENT_PRESENCE_UNSPECIFIED: "AGENT_PRESENCE_UNSPECIFIED",
   AGENT_PRESENCE_ONLINE: "AGENT_PRESENCE_ONLINE",
   AGENT_PRESENCE_OFFLINE: "AGENT_PRESENCE_OFFLINE",
-  /** AGENT_PRESENCE_DRAINING - Takes no more jobs. */
+  /** AGENT_PRESENCE_DRAINING - The agent takes no more jobs. */
   AGENT_PRESENCE_DRAINING: "AGENT_PRESENCE_DRAINING",
-  /** AGENT_PRESENCE_LOST - Was silent for longer than its lease while it held jobs, and was not heard since. */
+  /** AGENT_PRESENCE_LOST - The agent was silent for longer than its lease while it held jobs, and has stayed silent. */
   AGENT_PRESENCE_LOST: "AGENT_PRESENCE_LOST",
-  /** AGENT_PRESENCE_REMOVED - Is registered no more. */
+  /** AGENT_PRESENCE_REMOVED - The agent is not registered any more. */
   AGENT_PRESENCE_REMOVED: "AGENT_PRESENCE_REMOVED",
 } as const;
 
@@ -131,8 +131,8 @@ export interface StreamStepRunStatusRequest {
   /** Required. */
   stepRunId: string;
   /**
-   * `event_number` of the last message that the caller has: only changes after it are told. Without it, the stored status
-   * comes first; 0 tells every change from the first event on.
+   * The `event_number` of the last message that the caller has received: only later changes are sent. When absent, the
+   * stored status comes first. 0 sends every change from the first event on.
    */
   afterEvent?: bigint | undefined;
 }
@@ -142,22 +142,22 @@ export interface StreamStepRunStatusResponse {
   runId: string;
   jobId: string;
   status: StepRunStatus;
-  /** Why it ended as it did; empty while there is nothing to say. */
+  /** The reason of the final status; empty before, and when there is none. */
   reason: string;
-  /** Number of the event of the run up to which this is true. */
+  /** The number of the last event of the run that this status includes. */
   eventNumber: bigint;
-  /** Unix milliseconds of the change; of the stored status, when it was queued, started or ended, 0 before. */
+  /** Unix milliseconds of the change. For the stored status: when it was queued, started or ended, and 0 before. */
   timeMs: bigint;
-  /** With a final status: the step run that is the next attempt, or empty. */
+  /** With a final status: the step run of the next attempt, or empty. */
   retriedBy: string;
 }
 
 export interface StreamJobStatusRequest {
-  /** Required: the id of a job run, that is of one attempt. */
+  /** Required: the id of a job run, which is one attempt. */
   jobId: string;
   /**
-   * `event_number` of the last message that the caller has: only changes after it are told. Without it, the stored status
-   * comes first; 0 tells every change from the first event on.
+   * The `event_number` of the last message that the caller has received: only later changes are sent. When absent, the
+   * stored status comes first. 0 sends every change from the first event on.
    */
   afterEvent?: bigint | undefined;
 }
@@ -166,13 +166,13 @@ export interface StreamJobStatusResponse {
   jobId: string;
   runId: string;
   status: JobStatus;
-  /** Why it ended as it did; empty while there is nothing to say. */
+  /** The reason of the final status; empty before, and when there is none. */
   reason: string;
-  /** Number of the event of the run up to which this is true. */
+  /** The number of the last event of the run that this status includes. */
   eventNumber: bigint;
-  /** Unix milliseconds of the change; of the stored status, when it was queued, started or ended, 0 before. */
+  /** Unix milliseconds of the change. For the stored status: when it was queued, started or ended, and 0 before. */
   timeMs: bigint;
-  /** With a final status: the job run that is the next attempt, or empty. */
+  /** With a final status: the job run of the next attempt, or empty. */
   retriedBy: string;
 }
 
@@ -180,8 +180,8 @@ export interface StreamPipelineStatusRequest {
   /** Required. */
   runId: string;
   /**
-   * `event_number` of the last message that the caller has: only changes after it are told. Without it, the stored status
-   * comes first; 0 tells every change from the first event on.
+   * The `event_number` of the last message that the caller has received: only later changes are sent. When absent, the
+   * stored status comes first. 0 sends every change from the first event on.
    */
   afterEvent?: bigint | undefined;
 }
@@ -190,13 +190,13 @@ export interface StreamPipelineStatusResponse {
   runId: string;
   pipelineId: string;
   status: RunStatus;
-  /** Why it stops or failed; empty while there is nothing to say. */
+  /** Why the run is being stopped, or why it failed; empty when there is no reason. */
   reason: string;
-  /** Number of the event of the run up to which this is true. */
+  /** The number of the last event of the run that this status includes. */
   eventNumber: bigint;
-  /** Unix milliseconds of the change; of the stored status, when it was created, started or ended. */
+  /** Unix milliseconds of the change. For the stored status: when the run was created, started or ended. */
   timeMs: bigint;
-  /** With a final status: the run that repeats this one, if that was asked for already, or empty. */
+  /** With a final status: the run of the next attempt, or empty while there is none. */
   retriedBy: string;
 }
 
@@ -212,8 +212,9 @@ export interface StreamAgentStatusRequest {
   /** Empty for all agents; at most 1,000. */
   agentIds: string[];
   /**
-   * `revision` of the last message that the caller has: only agents that have changed since are told. Empty, or one that
-   * this server does not know (of another server, or too old): all are told, after a message with `reset`.
+   * The `revision` of the last message that the caller has received: only agents that have changed since are sent. With an
+   * empty revision, or one that this server does not know (of another server, or too old), a message with `reset` comes
+   * first, and then all agents.
    */
   revision: string;
 }
@@ -223,16 +224,16 @@ export interface StreamAgentStatusResponse {
   name: string;
   presence: AgentPresence;
   labels: { [key: string]: string };
-  /** Jobs at a time, and how many it has now. */
+  /** How many jobs the agent runs at a time, and how many it has now. */
   slots: number;
   busy: number;
-  /** Unix milliseconds of the change, as far as this server has seen it. */
+  /** When this server saw the change, Unix milliseconds. */
   timeMs: bigint;
-  /** To go on from here after a lost connection. Opaque. */
+  /** The value with which to resume after a lost connection. Opaque. */
   revision: string;
-  /** In a message without an agent: what the caller knows of agents is void, all that are known follow. */
+  /** Set in a message without an agent: the caller discards its agents. All known agents follow. */
   reset: boolean;
-  /** In a message without an agent: all that had to be told of the past has been; what follows happens now. */
+  /** Set in a message without an agent: the caller is up to date. Messages from now on are live changes. */
   caughtUp: boolean;
 }
 
@@ -244,9 +245,9 @@ export interface StreamAgentStatusResponse_LabelsEntry {
 export interface StreamEventsRequest {
   /** Required. */
   runId: string;
-  /** Number of the last event that the caller has; 0 for all. */
+  /** The number of the last event that the caller has received; 0 for all events. */
   after: bigint;
-  /** Objects to be told of: `pipeline`, `job`, `step`, `approval`; empty for all. */
+  /** Only events of these objects: `pipeline`, `job`, `step`, `approval`; empty for all. */
   objects: string[];
 }
 
@@ -258,11 +259,11 @@ export interface StreamEventsResponse {
   type: string;
   /** `pipeline:<id>:job:<id>:step:<id>`, shorter for jobs and runs. */
   subject: string;
-  /** Within its run, from 1. */
+  /** The number of the event within its run, from 1. */
   number: bigint;
   /** Unix milliseconds. */
   timeMs: bigint;
-  /** JSON object: the run's id, the number, the status word and the time of the event, what caused it, and what is known of it. */
+  /** JSON object: the id of the run, the number, the status word and the time of the event, its cause and further facts. */
   dataJson: string;
   /** The run as a URI reference: `/api/v1/pipelines/runs/<run id>`. */
   source: string;
@@ -2041,16 +2042,17 @@ export const StreamEventsResponse: MessageFns<StreamEventsResponse> = {
 };
 
 /**
- * Every call carries the metadata `authorization: Bearer <token>`: of a user who may view, and an agent's for AgentChannel.
+ * Every call carries the metadata `authorization: Bearer <token>`: the token of a user who may view, and for AgentChannel the
+ * token of an agent.
  *
- * Streams end with OK when there is nothing more to tell. Whatever else ends one can be met by asking again with the last
- * number (or revision) that has come; docs/streams.md says how. UNAVAILABLE: this server stops, or the store cannot be
+ * A stream ends with OK when nothing more can follow. After any other end, the caller asks again with the last number (or
+ * revision) that it has received; docs/streams.md says how. UNAVAILABLE: this server is stopping, or the store cannot be
  * reached. RESOURCE_EXHAUSTED: the caller has read nothing for 30 s. NOT_FOUND: there is no such object. INVALID_ARGUMENT:
- * the id is of another kind of object, or the number is higher than any of that run.
+ * the id is that of another kind of object, or the number is higher than any of that run.
  */
 export type StreamService = typeof StreamService;
 export const StreamService = {
-  /** The stored status, each change of it, and OK after the final one. */
+  /** Sends the stored status and then each change of it. Ends with OK after the final status. */
   streamStepRunStatus: {
     path: "/stream.v1.Stream/StreamStepRunStatus" as const,
     requestStream: false as const,
@@ -2062,7 +2064,7 @@ export const StreamService = {
       Buffer.from(StreamStepRunStatusResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): StreamStepRunStatusResponse => StreamStepRunStatusResponse.decode(value),
   },
-  /** The same of one attempt of a job; the next attempt is a job run of its own. */
+  /** The same for one attempt of a job. The next attempt is another job run. */
   streamJobStatus: {
     path: "/stream.v1.Stream/StreamJobStatus" as const,
     requestStream: false as const,
@@ -2074,7 +2076,7 @@ export const StreamService = {
       Buffer.from(StreamJobStatusResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): StreamJobStatusResponse => StreamJobStatusResponse.decode(value),
   },
-  /** The same of a run. */
+  /** The same for a run. */
   streamPipelineStatus: {
     path: "/stream.v1.Stream/StreamPipelineStatus" as const,
     requestStream: false as const,
@@ -2097,7 +2099,7 @@ export const StreamService = {
       Buffer.from(AgentChannelResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): AgentChannelResponse => AgentChannelResponse.decode(value),
   },
-  /** The agents that are known, then each change; never ends by itself. */
+  /** Sends the known agents and then each change. Never ends by itself. */
   streamAgentStatus: {
     path: "/stream.v1.Stream/StreamAgentStatus" as const,
     requestStream: false as const,
@@ -2110,8 +2112,8 @@ export const StreamService = {
     responseDeserialize: (value: Buffer): StreamAgentStatusResponse => StreamAgentStatusResponse.decode(value),
   },
   /**
-   * Events of a run in the order of their numbers, without a gap and without a repeat; OK when the run has ended and all
-   * are told.
+   * Sends the events of a run in the order of their numbers, without a gap and without a repeat. Ends with OK after the last
+   * event of a run that has ended.
    */
   streamEvents: {
     path: "/stream.v1.Stream/StreamEvents" as const,
@@ -2126,25 +2128,25 @@ export const StreamService = {
 } as const;
 
 export interface StreamServer extends UntypedServiceImplementation {
-  /** The stored status, each change of it, and OK after the final one. */
+  /** Sends the stored status and then each change of it. Ends with OK after the final status. */
   streamStepRunStatus: handleServerStreamingCall<StreamStepRunStatusRequest, StreamStepRunStatusResponse>;
-  /** The same of one attempt of a job; the next attempt is a job run of its own. */
+  /** The same for one attempt of a job. The next attempt is another job run. */
   streamJobStatus: handleServerStreamingCall<StreamJobStatusRequest, StreamJobStatusResponse>;
-  /** The same of a run. */
+  /** The same for a run. */
   streamPipelineStatus: handleServerStreamingCall<StreamPipelineStatusRequest, StreamPipelineStatusResponse>;
   /** The same channel as `agent.v1.Agent.Connect`. */
   agentChannel: handleBidiStreamingCall<AgentChannelRequest, AgentChannelResponse>;
-  /** The agents that are known, then each change; never ends by itself. */
+  /** Sends the known agents and then each change. Never ends by itself. */
   streamAgentStatus: handleServerStreamingCall<StreamAgentStatusRequest, StreamAgentStatusResponse>;
   /**
-   * Events of a run in the order of their numbers, without a gap and without a repeat; OK when the run has ended and all
-   * are told.
+   * Sends the events of a run in the order of their numbers, without a gap and without a repeat. Ends with OK after the last
+   * event of a run that has ended.
    */
   streamEvents: handleServerStreamingCall<StreamEventsRequest, StreamEventsResponse>;
 }
 
 export interface StreamClient extends Client {
-  /** The stored status, each change of it, and OK after the final one. */
+  /** Sends the stored status and then each change of it. Ends with OK after the final status. */
   streamStepRunStatus(
     request: StreamStepRunStatusRequest,
     options?: Partial<CallOptions>,
@@ -2154,7 +2156,7 @@ export interface StreamClient extends Client {
     metadata?: Metadata,
     options?: Partial<CallOptions>,
   ): ClientReadableStream<StreamStepRunStatusResponse>;
-  /** The same of one attempt of a job; the next attempt is a job run of its own. */
+  /** The same for one attempt of a job. The next attempt is another job run. */
   streamJobStatus(
     request: StreamJobStatusRequest,
     options?: Partial<CallOptions>,
@@ -2164,7 +2166,7 @@ export interface StreamClient extends Client {
     metadata?: Metadata,
     options?: Partial<CallOptions>,
   ): ClientReadableStream<StreamJobStatusResponse>;
-  /** The same of a run. */
+  /** The same for a run. */
   streamPipelineStatus(
     request: StreamPipelineStatusRequest,
     options?: Partial<CallOptions>,
@@ -2181,7 +2183,7 @@ export interface StreamClient extends Client {
     metadata: Metadata,
     options?: Partial<CallOptions>,
   ): ClientDuplexStream<AgentChannelRequest, AgentChannelResponse>;
-  /** The agents that are known, then each change; never ends by itself. */
+  /** Sends the known agents and then each change. Never ends by itself. */
   streamAgentStatus(
     request: StreamAgentStatusRequest,
     options?: Partial<CallOptions>,
@@ -2192,8 +2194,8 @@ export interface StreamClient extends Client {
     options?: Partial<CallOptions>,
   ): ClientReadableStream<StreamAgentStatusResponse>;
   /**
-   * Events of a run in the order of their numbers, without a gap and without a repeat; OK when the run has ended and all
-   * are told.
+   * Sends the events of a run in the order of their numbers, without a gap and without a repeat. Ends with OK after the last
+   * event of a run that has ended.
    */
   streamEvents(
     request: StreamEventsRequest,

@@ -1,6 +1,6 @@
 /**
- * The files of a workspace that a step keeps. They are found by patterns, read once for their checksums, and read again when
- * they are sent. Nothing outside of the workspace is read, even if the step has left links in it.
+ * The files of a workspace that a step keeps. They are found by patterns, read once for their checksums, and read again
+ * when they are sent. Nothing outside of the workspace is read, even if the step has left links in it.
  */
 import { createHash } from "node:crypto";
 import { constants, type Stats } from "node:fs";
@@ -21,9 +21,10 @@ export interface FoundFile extends ArtifactFile {
 }
 
 /**
- * Finds the regular files that match, sorted by path. A link to a file of the workspace counts as that file. Links to folders
- * are not followed; sockets, pipes and devices are skipped. Rejects with `malformed_request` for a link that leads out of the
- * workspace, a name that cannot be kept, or too many files, and with `conflict` for a file that changes meanwhile.
+ * Finds the regular files that match, sorted by path. A link to a file of the workspace counts as that file. Links to
+ * folders are not followed; sockets, pipes and devices are skipped. Rejects with `malformed_request` for a link that
+ * leads out of the workspace, a name that cannot be kept, or too many files, and with `conflict` for a file that
+ * changes meanwhile.
  */
 export async function findFiles(
   workspace: string,

@@ -1,6 +1,6 @@
 /**
- * Writes the files of an artifact into a workspace, and nowhere else. A file gets its name only when it is complete and its
- * checksum was verified.
+ * Writes the files of an artifact into a workspace, and nowhere else. A file gets its name only when it is complete and
+ * its checksum was verified.
  */
 import { createHash, type Hash, randomUUID } from "node:crypto";
 import { type FileHandle, lstat, mkdir, open, rename, rm } from "node:fs/promises";
@@ -44,8 +44,8 @@ export class ArtifactPlacement {
   }
 
   /**
-   * Writes the next bytes of the content. The first call must pass no bytes, so that empty files are created. Rejects with
-   * `conflict` when a file cannot be written, and when its content does not match its checksum.
+   * Writes the next bytes of the content. The first call must pass no bytes, so that empty files are created. Rejects
+   * with `conflict` when a file cannot be written, and when its content does not match its checksum.
    */
   async write(bytes: Uint8Array): Promise<void> {
     for (const part of this.#cutter.cut(bytes)) {

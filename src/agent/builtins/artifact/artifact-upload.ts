@@ -21,8 +21,8 @@ export interface KeepingOptions {
 }
 
 /**
- * Uploads one artifact after the other. Returns the problem of the first that could not be kept, or undefined. Rejects only
- * with the reason of `signal`.
+ * Uploads one artifact after the other. Returns the problem of the first that could not be kept, or undefined. Rejects
+ * only with the reason of `signal`.
  */
 export async function keepArtifacts(step: KeptStep, options: KeepingOptions): Promise<string | undefined> {
   const { signal, say } = options;

@@ -12,8 +12,8 @@ import { type Attempt, callWithRetries, type GatewayAccess } from "../../connect
 
 /**
  * Returns undefined when the control plane has no matching entry. After a broken call, the download continues where it
- * stopped, or starts again when the control plane finds another entry. Rejects as {@link callWithRetries}, with errors of the
- * disk, and with `conflict` when the content does not match its checksum.
+ * stopped, or starts again when the control plane finds another entry. Rejects as {@link callWithRetries}, with errors
+ * of the disk, and with `conflict` when the content does not match its checksum.
  */
 export async function downloadCache(
   find: FindCache,

@@ -29,8 +29,9 @@ export interface PackedCache {
 }
 
 /**
- * Packs the matching files, folders and links into the new file `file`. Rejects with `malformed_request` for a link that leads
- * out of the workspace or a name that is not a portable path, with the reason of `signal`, or with errors of the disk.
+ * Packs the matching files, folders and links into the new file `file`. Rejects with `malformed_request` for a link
+ * that leads out of the workspace or a name that is not a portable path, with the reason of `signal`, or with errors of
+ * the disk.
  */
 export async function packCache(
   workspace: string,
@@ -89,6 +90,7 @@ class Packing {
     this.#signal = signal;
   }
 
+  /** Packs everything that matches. A place behind a link is skipped. */
   async run(): Promise<void> {
     for (const start of this.#patterns.starts) {
       const folder = dirname(join(this.#workspace, start));

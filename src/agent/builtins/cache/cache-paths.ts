@@ -4,7 +4,10 @@ import { isArtifactPath } from "../../../domain/artifacts.ts";
 import { isInnerPattern } from "../../../domain/caches.ts";
 import { type PathPatterns, readPatterns } from "../patterns.ts";
 
-/** Reads the patterns. If one leads out of the workspace, throws the error that `wrong` makes of the text of the problem. */
+/**
+ * Reads the patterns. If one leads out of the workspace, throws the error that `wrong` makes of the text of the
+ * problem.
+ */
 export function readCachePaths(patterns: readonly string[], wrong: (text: string) => Error): PathPatterns {
   const outer = patterns.find((pattern) => !isInnerPattern(pattern));
   if (outer !== undefined) throw wrong(`${JSON.stringify(outer)} is not within the workspace`);
@@ -18,8 +21,8 @@ export function readCachePaths(patterns: readonly string[], wrong: (text: string
 }
 
 /**
- * True when a link at `path` with this target stays in the workspace, provided that all other links do. The target may go up
- * only at its start, so it never goes up from a place to which another link leads.
+ * True when a link at `path` with this target stays in the workspace, provided that all other links do. The target may
+ * go up only at its start, so it never goes up from a place to which another link leads.
  */
 export function isInnerLink(path: string, target: string): boolean {
   const reached = posix.join(posix.dirname(path), target);

@@ -1,6 +1,6 @@
 /**
- * The builtin `cache`: it restores the entry that an earlier job kept under the key. If there was no entry of exactly that
- * key, it keeps the same paths of this job after the job has succeeded.
+ * The builtin `cache`: it restores the entry that an earlier job kept under the key. If there was no entry of exactly
+ * that key, it keeps the same paths of this job after the job has succeeded.
  */
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
@@ -23,8 +23,8 @@ import { sendContent } from "../../connection/content-upload.ts";
 import { callWithRetries } from "../../connection/gateway-call.ts";
 
 /**
- * Runs the step. An entry that cannot be downloaded counts as a miss; one that cannot be unpacked is an error. Rejects with an
- * error whose message is for users.
+ * Runs the step. An entry that cannot be downloaded counts as a miss; one that cannot be unpacked is an error. Rejects
+ * with an error whose message is for users.
  */
 export async function useCache(call: BuiltinCall): Promise<void> {
   const args = readCacheArgs(call.args);

@@ -1,6 +1,6 @@
 /**
- * Unpacks a cache entry into a workspace, and nowhere else. The archive is not trusted: it may hold only paths that the step
- * asked for, nothing is written through a link, and no link may lead out of the workspace.
+ * Unpacks a cache entry into a workspace, and nowhere else. The archive is not trusted: it may hold only paths that the
+ * step asked for, nothing is written through a link, and no link may lead out of the workspace.
  */
 import { createReadStream } from "node:fs";
 import { chmod, lstat, mkdir, open, rm, symlink } from "node:fs/promises";
@@ -19,9 +19,9 @@ const WHOLE_BYTES = 1 << 20;
 const MAX_WRITES = 16;
 
 /**
- * Unpacks the archive `file` and returns the number of files and links written. They replace existing files. Rejects with
- * `malformed_request` if the file is not an archive or holds something that is not allowed, and with `conflict` if something
- * cannot be written. After an error, a part of the entry may be in the workspace.
+ * Unpacks the archive `file` and returns the number of files and links written. They replace existing files. Rejects
+ * with `malformed_request` if the file is not an archive or holds something that is not allowed, and with `conflict` if
+ * something cannot be written. After an error, a part of the entry may be in the workspace.
  */
 export async function unpackCache(
   file: string,

@@ -1,30 +1,32 @@
-/** What the arguments of the builtin `checkout` ask for. They came over the network: nothing in them was looked at before. */
+/** The arguments of the builtin `checkout`. They come over the network and have not been validated before. */
 import { posix } from "node:path";
 import { CheckoutProblem } from "./checkout-problem.ts";
 import { parseArguments } from "../shell-step.ts";
 
-/** What is to be checked out: the head that the repository names, a branch, whatever a name stands for, or a commit. */
+/**
+ * What to check out: the repository's HEAD, a branch, a name that may be a branch, tag or commit, or a full commit id.
+ */
 export type CheckoutTarget =
   | { readonly kind: "head" }
   | { readonly kind: "branch" | "name"; readonly name: string }
   | { readonly kind: "commit"; readonly id: string };
 
-/** A repository and what a credential for it goes by: the origin over http, the host over ssh; null where there is none. */
 export interface Repository {
   readonly url: string;
   readonly transport: "http" | "ssh" | "git" | "file";
-  readonly place: string;
+  /** The place for which a credential is valid: the origin of the address over http, its host otherwise. */
+  readonly credentialScope: string;
 }
 
 export interface CheckoutRequest {
   readonly repository: Repository;
-  readonly wanted: CheckoutTarget;
-  /** Commits of history; 0 for all. */
+  readonly target: CheckoutTarget;
+  /** Number of commits of history; 0 for all. */
   readonly depth: number;
   readonly submodules: "none" | "direct" | "recursive";
   /** Empty for none. */
   readonly credential: string;
-  /** Within the workspace; empty for its root. */
+  /** Path in the workspace; empty for its root. */
   readonly folder: string;
 }
 
@@ -37,15 +39,17 @@ const TRANSPORTS: Readonly<Record<string, Repository["transport"]>> = {
   "git:": "git",
   "file:": "file",
 };
-/** `user@host:path`; nothing of it can be an option of ssh or Git. */
+/** `user@host:path`. No part of it can be taken for an option of ssh or Git. */
 const SHORT_SSH = /^\w[\w.-]*@(\w[\w.-]*):[^\s-][^\s\p{Cc}]*$/u;
 const FULL_COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/i;
-/** What no name of a branch or tag holds. Source: git-check-ref-format(1). */
+/** Matches texts that cannot be the name of a branch or tag. Source: git-check-ref-format(1). */
 const NO_REF_NAME = /^[-/.]|[\s\p{Cc}~^:?*[\\]|\.\.|\/\/|\/\.|@\{|\.lock(?:\/|$)|[/.]$|^@$/u;
 
-/** Throws {@link CheckoutProblem} for what cannot be carried out; its text holds no credential. */
+/**
+ * Checks the arguments. Throws a {@link CheckoutProblem}, whose text holds no credential, for the first that is wrong.
+ */
 export function readCheckoutRequest(json: string): CheckoutRequest {
-  // An expression that gives nothing gives no argument.
+  // An argument whose expression has an empty value counts as absent.
   const given = Object.entries(parseArguments(json)).filter(([, value]) => value !== null && value !== "");
   const args: Readonly<Record<string, unknown>> = Object.fromEntries(given);
   const { repo, branch, ref, depth, submodules, credential = "", path, ...others } = args;
@@ -54,7 +58,7 @@ export function readCheckoutRequest(json: string): CheckoutRequest {
   if (typeof credential !== "string") throw wrong("`credential` must be a text");
   return {
     repository: readRepository(repo),
-    wanted: readWanted(branch, ref),
+    target: readTarget(branch, ref),
     depth: readDepth(depth),
     submodules: readSubmodules(submodules),
     credential,
@@ -66,7 +70,7 @@ function readRepository(repo: unknown): Repository {
   if (repo === undefined) throw wrong("there is no repository: give `repo`, or a `source`");
   if (typeof repo !== "string") throw wrong("`repo` must be the address of a repository");
   const short = SHORT_SSH.exec(repo);
-  if (short !== null) return { url: repo, transport: "ssh", place: short[1]! };
+  if (short !== null) return { url: repo, transport: "ssh", credentialScope: short[1]! };
   const url = /^[a-z]+:\/\/[^\s\p{Cc}]+$/u.test(repo) && URL.canParse(repo) ? new URL(repo) : undefined;
   const transport = url && TRANSPORTS[url.protocol];
   if (url === undefined || transport === undefined) {
@@ -76,10 +80,11 @@ function readRepository(repo: unknown): Repository {
   const isOption = url.username.startsWith("-") || url.hostname.startsWith("-");
   const isHostless = url.hostname === "" && transport !== "file";
   if (isOption || isHostless) throw wrong("`repo` is no address of a repository: its host cannot be one");
-  return { url: repo, transport, place: transport === "http" ? url.origin : url.hostname.replaceAll(/^\[|\]$/g, "") };
+  const credentialScope = transport === "http" ? url.origin : url.hostname.replaceAll(/^\[|\]$/g, "");
+  return { url: repo, transport, credentialScope };
 }
 
-function readWanted(branch: unknown, ref: unknown): CheckoutTarget {
+function readTarget(branch: unknown, ref: unknown): CheckoutTarget {
   const isBranch = branch !== undefined;
   const given = branch ?? ref;
   if (given === undefined) return { kind: "head" };
@@ -91,7 +96,7 @@ function readWanted(branch: unknown, ref: unknown): CheckoutTarget {
   return { kind: isBranch ? "branch" : "name", name };
 }
 
-/** Expressions may give texts. */
+/** Also takes a text with digits, since the value of an expression may be a text. */
 function readDepth(depth: unknown = DEFAULT_DEPTH): number {
   const value = typeof depth === "string" && /^\d{1,7}$/.test(depth) ? Number(depth) : depth;
   if (typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= MAX_DEPTH) return value;

@@ -1,9 +1,11 @@
-/** The folder that a checkout goes into: within the workspace, whatever earlier steps have put there, and empty. */
+/** The folder of a checkout. It is in the workspace, even if earlier steps have put links there, and it is emptied. */
 import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { CheckoutProblem } from "./checkout-problem.ts";
 
-/** Makes it when it is missing. Throws {@link CheckoutProblem} when a link or a file stands on the way. */
+/**
+ * Creates the folder if it is missing. Throws a {@link CheckoutProblem} when a part of the path is a link or a file.
+ */
 export function openFolder(workspace: string, folder: string): string {
   let path = workspace;
   for (const name of folder.split("/").filter((each) => each !== "")) {
@@ -17,7 +19,7 @@ export function openFolder(workspace: string, folder: string): string {
   return path;
 }
 
-/** Removes what is in it, links themselves and never what they name; answers whether there was anything. */
+/** Removes the content of the folder: links themselves, never their targets. Returns whether there was any content. */
 export function emptyFolder(folder: string): boolean {
   const names = readdirSync(folder);
   for (const name of names) {
@@ -25,7 +27,7 @@ export function emptyFolder(folder: string): boolean {
     try {
       rmSync(path, { recursive: true, force: true });
     } catch {
-      // Package caches like to make their folders read-only.
+      // Package caches often make their folders read-only.
       allowRemoval(path);
       rmSync(path, { recursive: true, force: true });
     }

@@ -1,6 +1,7 @@
 /**
- * The builtin `checkout` as a process of its step: so that all holds for it that holds for a command, its Git is started
- * by it in its process group. It is told what to do by its environment; its exit code says what was wrong.
+ * The program of the builtin `checkout`, which runs as a process of its step. It starts Git in its own process group,
+ * so timeouts, cancellation and kills work for a checkout as they do for any command. The environment holds its
+ * arguments, and its exit code tells what went wrong.
  */
 import { appendFileSync } from "node:fs";
 import { type CheckoutRequest, readCheckoutRequest, type CheckoutTarget } from "./checkout-args.ts";
@@ -13,28 +14,29 @@ import { openAccess } from "./git-credential.ts";
 
 const EVERYTHING = ["--tags", "origin", "+refs/heads/*:refs/remotes/origin/*"];
 
-/** What was found: its full name, or the commit by itself. */
+/** The commit that was found. */
 interface Found {
+  /** The full name of its branch or tag, or the commit id again. */
   readonly ref: string;
   readonly commit: string;
 }
 
 class Checkout {
-  readonly #order: CheckoutRequest;
+  readonly #request: CheckoutRequest;
   readonly #git: Git;
   readonly #access: GitAccess;
 
-  constructor(order: CheckoutRequest, git: Git, access: GitAccess) {
-    this.#order = order;
+  constructor(request: CheckoutRequest, git: Git, access: GitAccess) {
+    this.#request = request;
     this.#git = git;
     this.#access = access;
   }
 
   async run(): Promise<Found> {
-    const { repository, depth, submodules } = this.#order;
+    const { repository, depth, submodules } = this.#request;
     await this.#git.run(["init", "--quiet", "."], "making the repository");
     await this.#git.run(["remote", "add", "origin", repository.url], "naming the remote repository");
-    const found = await this.#find(this.#order.wanted);
+    const found = await this.#find(this.#request.target);
     if (depth === 0) await this.#fetch(EVERYTHING, "all branches and tags");
     await this.#git.run(["checkout", "--quiet", "--force", "--detach", found.commit], "putting the files in place");
     if (submodules !== "none") {
@@ -45,20 +47,20 @@ class Checkout {
     return found;
   }
 
-  async #find(wanted: CheckoutTarget): Promise<Found> {
-    switch (wanted.kind) {
+  async #find(target: CheckoutTarget): Promise<Found> {
+    switch (target.kind) {
       case "commit":
-        return this.#findCommit(wanted.id);
+        return this.#findCommit(target.id);
       case "head":
-        return this.#take(await this.#findHead());
+        return this.#fetchRef(await this.#findHead());
       default: {
-        const ref = await this.#findNamed(wanted);
-        return ref === undefined ? this.#findInHistory(wanted.name) : this.#take(ref);
+        const ref = await this.#findNamed(target);
+        return ref === undefined ? this.#findInHistory(target.name) : this.#fetchRef(ref);
       }
     }
   }
 
-  async #take(ref: string): Promise<Found> {
+  async #fetchRef(ref: string): Promise<Found> {
     await this.#fetch([...this.#depthFlags(), "--no-tags", "origin", refspecOf(ref)], ref);
     const commit = await this.#commitOf("FETCH_HEAD");
     if (commit === undefined) throw new CheckoutProblem("noRef", `${ref} stands for no commit`);
@@ -71,18 +73,18 @@ class Checkout {
     return ref;
   }
 
-  /** Undefined when it may be a commit yet. */
-  async #findNamed(wanted: Extract<CheckoutTarget, { readonly name: string }>): Promise<string | undefined> {
-    const candidates = candidatesOf(wanted);
-    const there = new Set(namesIn(await this.#list(["origin", ...candidates])));
-    const ref = candidates.find((each) => there.has(each));
-    if (ref !== undefined || mayBeCommit(wanted)) return ref;
+  /** The full name of a branch or tag; undefined when there is none but the name may be a shortened commit id. */
+  async #findNamed(target: Extract<CheckoutTarget, { readonly name: string }>): Promise<string | undefined> {
+    const candidates = candidatesOf(target);
+    const existing = new Set(namesIn(await this.#list(["origin", ...candidates])));
+    const ref = candidates.find((each) => existing.has(each));
+    if (ref !== undefined || mayBeCommit(target)) return ref;
     const [what, kinds] =
-      wanted.kind === "branch" ? ["branch", ["--heads"]] : ["branch, tag or commit", ["--heads", "--tags"]];
-    throw noSuchRef(wanted.name, what, namesIn(await this.#list([...kinds, "origin"])));
+      target.kind === "branch" ? ["branch", ["--heads"]] : ["branch, tag or commit", ["--heads", "--tags"]];
+    throw noSuchRef(target.name, what, namesIn(await this.#list([...kinds, "origin"])));
   }
 
-  /** By its id alone where the host answers that, else among all that there is. */
+  /** Fetches the commit by its id if the host allows that; otherwise searches the whole history. */
   async #findCommit(id: string): Promise<Found> {
     const answer = await this.#git.try(
       ["fetch", "--quiet", ...this.#depthFlags(), "--no-tags", "origin", id],
@@ -98,7 +100,7 @@ class Checkout {
     return { ref: commit, commit };
   }
 
-  /** No host is asked for a part of an id, and some answer for no id: the whole history is fetched. */
+  /** Fetches the whole history, because no host resolves a shortened id, and some hosts do not serve single commits. */
   async #findInHistory(id: string): Promise<Found> {
     say(`looking for the commit ${id} in the whole history`);
     await this.#fetch(EVERYTHING, "all branches and tags");
@@ -121,7 +123,7 @@ class Checkout {
   }
 
   #depthFlags(): readonly string[] {
-    const { depth } = this.#order;
+    const { depth } = this.#request;
     return depth === 0 ? [] : [`--depth=${depth}`];
   }
 }
@@ -129,19 +131,20 @@ class Checkout {
 async function main(env: NodeJS.ProcessEnv): Promise<void> {
   const { [CHECKOUT_ENV.args]: args = "", [CHECKOUT_ENV.home]: home = "", ...others } = env;
   const workspace = others["MILLRACE_WORKSPACE"]!;
-  const order = readCheckoutRequest(args);
-  const { repository } = order;
-  const folder = openFolder(workspace, order.folder);
-  if (emptyFolder(folder)) say(`removed what was in ${order.folder === "" ? "the workspace" : order.folder}`);
-  // A definition that names files of the machine may have them; a repository's submodules may not unless it is one of them.
+  const request = readCheckoutRequest(args);
+  const { repository, credential } = request;
+  const folder = openFolder(workspace, request.folder);
+  if (emptyFolder(folder)) say(`removed what was in ${request.folder === "" ? "the workspace" : request.folder}`);
+  // A definition may name a repository on this machine. Submodules may use files of this machine only in such a
+  // repository.
   const transports = ["https", "http", "ssh", "git", ...(repository.transport === "file" ? ["file"] : [])];
   const git = new Git({ cwd: folder, home, env: others, transports });
   await git.checkVersion();
-  const access = await openAccess(repository, order.credential, home);
+  const access = await openAccess(repository, credential, home);
   try {
-    if (order.credential !== "" && repository.place.startsWith("http:"))
+    if (credential !== "" && repository.credentialScope.startsWith("http:"))
       say("the credential is sent without encryption");
-    const { ref, commit } = await new Checkout(order, git, access).run();
+    const { ref, commit } = await new Checkout(request, git, access).run();
     say(`${ref === commit ? "" : `${ref} is at `}commit ${commit} of ${repository.url}`);
     appendFileSync(others["MILLRACE_OUTPUT"]!, `commit=${commit}\nref=${ref}\n`);
   } finally {

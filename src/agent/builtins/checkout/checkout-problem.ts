@@ -1,23 +1,26 @@
-/** What a checkout fails of: told by the exit code of its process, and found in what Git says. */
+/** Why a checkout fails: the faults, their exit codes, and how they are recognized in the messages of Git. */
 
 /**
- * Exit codes by what is wrong, for `retry.exitCodes`; those of sysexits.h where one fits. `network` alone may be gone at the
- * next attempt.
+ * Exit codes by fault, for `retry.exitCodes`. They are those of sysexits.h where one fits. Only `network` may disappear
+ * at the next attempt.
  */
 export const CHECKOUT_EXITS = {
   usage: { code: 64, words: "its arguments cannot be carried out" },
   noRef: { code: 65, words: "the repository has no such branch, tag or commit" },
-  noRepository: { code: 66, words: "there is no such repository, or it does not show itself to this agent" },
-  noGit: { code: 69, words: "this agent's machine lacks the Git or SSH that it takes" },
+  noRepository: { code: 66, words: "the repository does not exist, or this agent has no access to it" },
+  noGit: { code: 69, words: "this agent's machine has no suitable Git or SSH" },
   other: { code: 70, words: "Git failed" },
   files: { code: 73, words: "the files cannot be put into the workspace" },
   network: { code: 75, words: "the repository cannot be reached now; a retry may help" },
-  authentication: { code: 77, words: "the repository refuses the agent, or the agent the repository's host" },
+  authentication: {
+    code: 77,
+    words: "the repository refuses the agent, or the agent does not trust the repository's host",
+  },
 } as const;
 
 export type CheckoutFault = keyof typeof CHECKOUT_EXITS;
 
-/** Why a checkout fails: one line for people, without a credential in it. */
+/** The reason of a failed checkout. Its message is one line for users and holds no credential. */
 export class CheckoutProblem extends Error {
   readonly fault: CheckoutFault;
 
@@ -27,7 +30,10 @@ export class CheckoutProblem extends Error {
   }
 }
 
-/** In the order in which they are looked for: what names its cause exactly comes before what may follow from it. */
+/**
+ * Git's messages and their faults, in the order of the search: a message that names its cause comes before its
+ * consequences.
+ */
 const SIGNS: readonly (readonly [sign: RegExp, fault: CheckoutFault, says: string])[] = [
   [
     /Host key verification failed/,
@@ -54,7 +60,7 @@ const SIGNS: readonly (readonly [sign: RegExp, fault: CheckoutFault, says: strin
   [
     /repository '.*' not found|[Rr]epository not found|does not appear to be a git repository|returned error: 404\b|access denied or repository not exported/,
     "noRepository",
-    "the repository is not there, or is not shown without another credential",
+    "the repository does not exist, or it is not visible without another credential",
   ],
   [
     /Could not resolve (?:host|proxy|hostname)|name resolution|unable to look up/,
@@ -73,7 +79,10 @@ const SIGNS: readonly (readonly [sign: RegExp, fault: CheckoutFault, says: strin
   ],
 ];
 
-/** The fault that Git's messages speak of; `what` was tried. The messages themselves are in the log. */
+/**
+ * The problem that Git's messages describe. `what` names the action that failed. The messages themselves are in the
+ * log.
+ */
 export function problemOf(stderr: string, what: string): CheckoutProblem {
   const found = SIGNS.find(([sign]) => sign.test(stderr));
   if (found === undefined) return new CheckoutProblem("other", `${what} failed, as Git says above`);

@@ -1,4 +1,4 @@
-/** The builtin `checkout`: the process that carries it out, and what its exit code says. */
+/** The builtin `checkout`: the command of its process, and the meaning of its exit codes. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -9,10 +9,13 @@ import type { PreparedCommand } from "../shell-step.ts";
 const here = fileURLToPath(import.meta.url);
 const MAIN_FILE = fileURLToPath(new URL(`checkout-main${extname(here)}`, import.meta.url));
 
-/** How the process is told its order: by its environment, which holds the credential as that of any step holds secrets. */
+/**
+ * Variables that pass the arguments to the process. They hold the credential, as the environment of any step holds
+ * secrets.
+ */
 export const CHECKOUT_ENV = { args: "MILLRACE_CHECKOUT_ARGS", home: "MILLRACE_CHECKOUT_HOME" } as const;
 
-/** What of a step's environment Git and Node may see; the rest could change what they do. */
+/** Variables of a step's environment that Git and Node may see. Others could change what these programs do. */
 const PASSED =
   /^(?:PATH|USER|LOGNAME|LANG|TZ|TMPDIR|CI|MILLRACE(?:_\w+)?|GIT_SSL_\w+|(?:https?|all|no)_proxy|(?:HTTPS?|ALL|NO)_PROXY)$/;
 
@@ -20,7 +23,7 @@ export function isCheckout(uses: string): boolean {
   return uses === "checkout" || uses === "checkout@v1";
 }
 
-/** `env` is that of a step. What is wrong with the arguments is told by the process. */
+/** Prepares the command. `env` is the environment of the step. The process itself reports wrong arguments. */
 export function prepareCheckout(
   { action, argsJson }: { readonly action: string; readonly argsJson: string },
   env: Readonly<Record<string, string>>,
@@ -31,7 +34,7 @@ export function prepareCheckout(
   const passed = Object.entries(env).filter(([name]) => PASSED.test(name));
   return {
     command: [process.execPath, ...process.execArgv, MAIN_FILE],
-    // Where the agent's own command line was given, a part of which this one is.
+    // This command repeats a part of the agent's own command line, whose paths may be relative to this directory.
     cwd: process.cwd(),
     env: { ...Object.fromEntries(passed), [CHECKOUT_ENV.args]: argsJson, [CHECKOUT_ENV.home]: home },
     explain: (exitCode) => Object.values(CHECKOUT_EXITS).find(({ code }) => code === exitCode)?.words,

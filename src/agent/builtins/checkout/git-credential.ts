@@ -1,7 +1,7 @@
 /**
- * Gives Git a credential for the host of one repository, and for no other: neither for one that it is redirected to nor
- * for that of a submodule. Nothing of it is in a file or an argument: a password is in the environment of the commands
- * that fetch, a key in the memory of an agent of SSH.
+ * Gives Git a credential for the host of one repository only. Hosts of redirects and of submodules do not get it. The
+ * credential is never written to a file or an argument: a password is in the environment of the commands that fetch,
+ * and a key is in the memory of an ssh-agent.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -12,27 +12,32 @@ import { CheckoutProblem } from "./checkout-problem.ts";
 import type { GitAccess } from "./git.ts";
 
 const NO_ACCESS: GitAccess = { env: {}, settings: [] };
-/** With a token, the hosts that look at the name at all take this one; an address may hold another. */
+/** User name for a token. Hosts that check the name accept this one. The repository's address may hold another. */
 const TOKEN_USER = "x-access-token";
-/** A text for the shell that Git runs helpers with, and nothing in it is of a step. Git asks with `get` alone. */
-const HELPER =
+/**
+ * A credential helper for Git: shell text that contains nothing from the step. Git asks for a credential with `get`.
+ */
+const CREDENTIAL_SCRIPT =
   '!f() { test "$1" = get && printf "username=%s\\npassword=%s\\n" "$MILLRACE_GIT_USER" "$MILLRACE_GIT_PASSWORD"; }; f';
-/** Longer paths cannot be those of a socket. */
+/** Longer paths cannot be paths of a socket. */
 const MAX_SOCKET_PATH = 100;
 
 export interface OpenAccess extends GitAccess {
-  /** Ends what was started for it. */
+  /** Ends the ssh-agent, if one was started. */
   close(): void;
 }
 
-/** `folder` is for this user alone. Rejects with a {@link CheckoutProblem} for a credential that does not fit. */
+/**
+ * Prepares the access to the repository. Only this user may read `folder`. Rejects with a {@link CheckoutProblem} for a
+ * credential that does not fit the repository.
+ */
 export async function openAccess(repository: Repository, credential: string, folder: string): Promise<OpenAccess> {
   const value = credential.trim();
   if (value === "") return { ...NO_ACCESS, close: () => {} };
   const isKey = value.startsWith("-----BEGIN");
   switch (repository.transport) {
     case "ssh":
-      if (isKey) return openKey(repository.place, value, folder);
+      if (isKey) return openKey(repository.credentialScope, value, folder);
       throw misfit("the credential is no private key, and the repository is reached over SSH");
     case "http":
       if (isKey) throw misfit("the credential is an SSH key, and the repository is reached over HTTP");
@@ -42,14 +47,14 @@ export async function openAccess(repository: Repository, credential: string, fol
   }
 }
 
-function passwordFor({ url, place }: Repository, value: string): GitAccess {
+function passwordFor({ url, credentialScope }: Repository, value: string): GitAccess {
   if (/[\r\n\0]/.test(value)) throw misfit("the credential has several lines and is no SSH key");
   const named = decodeURIComponent(new URL(url).username);
   const colon = value.indexOf(":");
   const user = colon === -1 ? named || TOKEN_USER : value.slice(0, colon);
   return {
     env: { MILLRACE_GIT_USER: user, MILLRACE_GIT_PASSWORD: value.slice(colon + 1) },
-    settings: [[`credential.${place}.helper`, HELPER]],
+    settings: [[["credential", credentialScope, "helper"].join("."), CREDENTIAL_SCRIPT]],
   };
 }
 
@@ -86,7 +91,7 @@ async function addKey(key: string, socket: string): Promise<void> {
   throw misfit("the credential is an SSH key that cannot be used: it is damaged, or has a passphrase");
 }
 
-/** The first value of a setting counts, so the user's own come last. */
+/** For ssh the first value of a setting counts, so the settings of the user and the machine come last. */
 function sshConfig(host: string, socket: string): string {
   return [
     `Match originalhost ${host}`,

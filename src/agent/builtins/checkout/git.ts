@@ -1,12 +1,12 @@
-/** Runs the machine's Git as a program that asks nobody, reads no settings but ours and runs nothing of a repository's. */
+/** Runs the machine's Git without prompts, without the settings of the machine or user, and without hooks. */
 import { spawn } from "node:child_process";
 import { type CheckoutFault, CheckoutProblem, problemOf } from "./checkout-problem.ts";
 
-/** For settings in the environment. */
+/** The first version that reads settings from the environment. */
 const OLDEST = [2, 31] as const;
-/** A list of all branches and tags is long in large repositories. */
+/** Upper bound on the output that is kept: the list of all branches and tags is long in large repositories. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
-/** Of what Git says: as much as its last words take. */
+/** How many characters at the end of Git's messages are kept to find the fault. */
 const KEPT_CHARS = 16_384;
 
 export type Setting = readonly [key: string, value: string];
@@ -14,26 +14,26 @@ export type Setting = readonly [key: string, value: string];
 const SETTINGS: readonly Setting[] = [
   ["safe.directory", "*"],
   ["init.defaultBranch", "main"],
-  // What would go on in the background would be killed with the step.
+  // No maintenance in the background: it would be killed at the end of the step.
   ["gc.auto", "0"],
   ["maintenance.auto", "false"],
-  // A connection over which nothing comes for a minute is broken.
+  // A connection that transfers nothing for a minute counts as broken.
   ["http.lowSpeedLimit", "1"],
   ["http.lowSpeedTime", "60"],
 ];
 
 export interface GitOptions {
-  /** Where it runs. */
+  /** The working directory. */
   readonly cwd: string;
-  /** A folder without settings, in the place of the user's home: Git would look for them there, and libcurl for passwords. */
+  /** An empty folder that replaces the user's home, where Git would read settings and libcurl would read passwords. */
   readonly home: string;
-  /** Without variables of Git's own but those that are wanted. */
+  /** The environment. Among the variables of Git it must hold only intended ones. */
   readonly env: NodeJS.ProcessEnv;
-  /** Of `ext`, `file` and the like: which Git may use, submodules included. */
+  /** The transports that Git may use, for submodules too: `https`, `ssh`, `file` and so on. */
   readonly transports: readonly string[];
 }
 
-/** What a command may know of a credential. */
+/** Variables and settings that give a command access to the repository. */
 export interface GitAccess {
   readonly env: Readonly<Record<string, string>>;
   readonly settings: readonly Setting[];
@@ -50,7 +50,7 @@ export class Git {
     this.#options = options;
   }
 
-  /** Rejects with `noGit` when the machine has none that will do. */
+  /** Rejects with `noGit` when the machine has no Git, or only an older version. */
   async checkVersion(): Promise<void> {
     const text = await this.run(["version"], "asking Git for its version");
     const [, major, minor] = /(\d+)\.(\d+)/.exec(text) ?? [];
@@ -59,14 +59,16 @@ export class Git {
     throw new CheckoutProblem("noGit", `this machine has ${text.trim()}: Git ${OLDEST.join(".")} or later is needed`);
   }
 
-  /** Answers what it prints; `what` is tried, for people. Rejects with a {@link CheckoutProblem}. */
+  /**
+   * Runs a command and returns its output. `what` names the action for users. Rejects with a {@link CheckoutProblem}.
+   */
   async run(args: readonly string[], what: string, access?: GitAccess): Promise<string> {
     const answer = await this.try(args, access);
     if (typeof answer === "string") return answer;
     throw problemOf(answer.stderr, what);
   }
 
-  /** As `run`, where a failure is expected. */
+  /** Runs a command whose failure is expected. Rejects only when Git cannot be started. */
   try(args: readonly string[], { env, settings }: GitAccess = { env: {}, settings: [] }): Promise<string | GitFailure> {
     const { cwd, home, transports } = this.#options;
     return new Promise((resolve, reject) => {
@@ -80,7 +82,7 @@ export class Git {
           GIT_TERMINAL_PROMPT: "0",
           GIT_CONFIG_NOSYSTEM: "1",
           GIT_ATTR_NOSYSTEM: "1",
-          // Hooks come out of it alone.
+          // Without a template, a new repository has no hooks.
           GIT_TEMPLATE_DIR: "",
           GIT_ALLOW_PROTOCOL: transports.join(":"),
           GIT_SSH_COMMAND: "ssh -o BatchMode=yes -o ConnectTimeout=30 -o ServerAliveInterval=15",

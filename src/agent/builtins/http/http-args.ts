@@ -1,11 +1,11 @@
-/** What the arguments of the builtin `http` ask for. They came over the network, and any of them may hold a secret. */
+/** The arguments of the builtin `http`. They come over the network, and any of them may hold a secret. */
 import { MillraceError } from "../../../domain/errors.ts";
 
 const METHODS: readonly unknown[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
 export interface HttpRequest {
   readonly url: URL;
-  /** As it was given: a secret in it is found in this form. */
+  /** The address as the definition has it. A secret in it is recognized in this form, not in that of `url`. */
   readonly written: string;
   readonly method: string;
   readonly headers: Headers;
@@ -16,18 +16,18 @@ export interface HttpRequest {
 export interface HttpRequestArgs {
   readonly request: HttpRequest;
   readonly isExpected: (status: number) => boolean;
-  /** Name of the output for the answer's body; undefined for none. */
+  /** Name of the output that gets the body of the answer; undefined for none. */
   readonly output: string | undefined;
 }
 
-/** Throws `malformed_request`; its text names what is wrong and repeats nothing of it. */
+/** Checks the arguments. Throws `malformed_request` for the first that is wrong. The text repeats no value. */
 export function readHttpArgs(args: Readonly<Record<string, unknown>>): HttpRequestArgs {
   const { url, method = "GET", headers = {}, body, expectStatus, output, ...others } = args;
   const unknown = Object.keys(others)[0];
   if (unknown !== undefined) throw wrong(`does not know "${unknown}"`);
   if (typeof method !== "string" || !METHODS.includes(method))
     throw wrong(`takes one of ${METHODS.join(", ")} as method`);
-  // The objects that messages are read into cannot hold "__proto__".
+  // The objects into which protobuf messages are decoded cannot hold "__proto__".
   if (output !== undefined && (typeof output !== "string" || !/^(?!__proto__$)[A-Za-z_][\w-]{0,63}$/.test(output))) {
     throw wrong("takes the name of an output as output: up to 64 letters, digits, _ and -");
   }

@@ -1,39 +1,48 @@
-/** The builtin `http`: one request, with what it redirects to; the log has its method, address and status, and nothing else of it. */
+/**
+ * The builtin `http`: one request and its redirects. The log shows the method, the address and the status of each
+ * request, and nothing else.
+ */
 import { isUtf8 } from "node:buffer";
 import { MillraceError } from "../../../domain/errors.ts";
 import { OUTPUT_BOUNDS } from "../../../domain/outputs.ts";
 import type { BuiltinCall } from "../builtin-call.ts";
 import { type HttpRequest, readHttpArgs } from "./http-args.ts";
-import { requestProblem } from "./http-problem.ts";
 
 const MAX_REDIRECTS = 5;
-/** Of an answer: what is read of it. */
+/** Upper bound on the part of an answer that is read. */
 const MAX_READ_BYTES = 1_048_576;
-/** Of the body of an answer with another status: what is told. */
-const TOLD_CHARS = 200;
+/** How many characters of the body an error shows when the status is not expected. */
+const SHOWN_BODY_CHARS = 200;
 const REDIRECTS: readonly number[] = [301, 302, 303, 307, 308];
-/** All others may hold a secret, whatever their names: another host does not get them. */
+/** The only headers that are sent to another host after a redirect. Any other header may hold a secret. */
 const HARMLESS_HEADERS: readonly string[] = ["accept", "accept-language", "content-type", "user-agent"];
+
+const DNS = new Set(["ENOTFOUND", "EAI_AGAIN", "EAI_NODATA", "EAI_NONAME"]);
+const REACH = new Set(["EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT", "UND_ERR_CONNECT_TIMEOUT", "EHOSTDOWN"]);
+const SILENCE = new Set(["UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT"]);
+/** Codes of OpenSSL's checks of a certificate, and of Node's check of the name in it. */
+const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_|ISSUER/;
+const TLS = /^ERR_SSL|^ERR_TLS|^EPROTO$/;
 
 interface Answer {
   readonly status: number;
   readonly body: Buffer;
-  /** There was more of it. */
+  /** Whether the body was longer than the part that was read. */
   readonly isCut: boolean;
 }
 
-/** Rejects with what is wrong: for people, without a secret that `mask` knows. */
+/** Sends the request. Rejects with an error whose message is for users and holds no secret that `mask` knows. */
 export async function sendRequest({ args, say, mask, output, signal }: BuiltinCall): Promise<void> {
-  const order = readHttpArgs(args);
-  let { request } = order;
+  const { request: first, isExpected, output: outputName } = readHttpArgs(args);
+  let request = first;
   for (let redirects = 0; ; redirects++) {
     const response = await send(request, signal);
     say(`${request.method} ${withoutQuery(mask(request.written))}: ${response.status}`);
     const location = REDIRECTS.includes(response.status) ? response.headers.get("location") : null;
-    if (order.isExpected(response.status) || location === null) {
+    if (isExpected(response.status) || location === null) {
       const answer = await read(response, request);
-      if (!order.isExpected(answer.status)) throw unexpected(answer, mask);
-      if (order.output !== undefined) output(order.output, textOf(answer, order.output));
+      if (!isExpected(answer.status)) throw unexpected(answer, mask);
+      if (outputName !== undefined) output(outputName, textOf(answer, outputName));
       return;
     }
     await response.body?.cancel();
@@ -50,13 +59,13 @@ async function send({ url, method, headers, body }: HttpRequest, signal: AbortSi
   }
 }
 
-/** Source: https://fetch.spec.whatwg.org/#http-redirect-fetch, and stricter across hosts. */
+/** The request after a redirect. Source: https://fetch.spec.whatwg.org/#http-redirect-fetch; stricter across hosts. */
 function follow(request: HttpRequest, status: number, location: string): HttpRequest {
   const target = URL.canParse(location, request.url.href) ? new URL(location, request.url) : undefined;
   if (target === undefined || !/^https?:$/.test(target.protocol)) {
-    throw failed("it redirects to what is no http or https address");
+    throw failed("it redirects to an address that is not http or https");
   }
-  // Names and passwords would come out of the answer, and are none of ours.
+  // A user name and password in the address come from the answer, not from the step, and are not sent.
   target.username = target.password = "";
   const becomesGet = status === 303 ? request.method !== "HEAD" : status < 303 && request.method === "POST";
   const method = becomesGet ? "GET" : request.method;
@@ -82,7 +91,7 @@ async function read(response: Response, { url }: HttpRequest): Promise<Answer> {
     for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
       chunks.push(chunk);
       bytes += chunk.length;
-      // Leaving the loop ends the connection.
+      // Leaving the loop closes the connection.
       if (bytes > MAX_READ_BYTES) break;
     }
   } catch (error) {
@@ -93,12 +102,12 @@ async function read(response: Response, { url }: HttpRequest): Promise<Answer> {
 }
 
 function unexpected({ status, body }: Answer, mask: BuiltinCall["mask"]): MillraceError {
-  // A secret that is cut off could not be found any more.
+  // Masked before the text is cut, since a secret that is cut in two would not be recognized.
   const text = mask(body.toString())
     .replaceAll(/[\s\p{Cc}]+/gu, " ")
     .trim();
-  const told = text.length > TOLD_CHARS ? `${text.slice(0, TOLD_CHARS)}...` : text;
-  return failed(`the answer has the status ${status}${told === "" ? " and no body" : `: ${told}`}`);
+  const shown = text.length > SHOWN_BODY_CHARS ? `${text.slice(0, SHOWN_BODY_CHARS)}...` : text;
+  return failed(`the answer has the status ${status}${shown === "" ? " and no body" : `: ${shown}`}`);
 }
 
 function textOf({ body, isCut }: Answer, name: string): string {
@@ -107,6 +116,34 @@ function textOf({ body, isCut }: Answer, name: string): string {
   }
   if (!isUtf8(body)) throw failed("the answer is no text in UTF-8, so it cannot be an output");
   return body.toString();
+}
+
+/**
+ * Describes why a request failed, since Node's own message is only "fetch failed". Of the request it shows only the
+ * host.
+ */
+function requestProblem(error: unknown, host: string): MillraceError {
+  const code = codeOf(error);
+  return new MillraceError("unavailable", `the request to ${host} failed: ${describeFailure(code)}`, { cause: error });
+}
+
+function describeFailure(code: string): string {
+  if (DNS.has(code)) return `the host's name cannot be resolved (${code})`;
+  if (code === "ECONNREFUSED") return "nothing there accepts connections (ECONNREFUSED)";
+  if (REACH.has(code)) return `the host cannot be reached (${code})`;
+  if (SILENCE.has(code)) return "the host did not answer for five minutes";
+  if (CERTIFICATE.test(code)) return `the host's certificate is not trusted by this agent (${code})`;
+  if (TLS.test(code)) return `no TLS connection can be made (${code})`;
+  return `the connection broke off${code === "" ? "" : ` (${code})`}`;
+}
+
+/** The code of the error or of the first of its causes that has one; "" if there is none. */
+function codeOf(error: unknown): string {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    const { code } = at as NodeJS.ErrnoException;
+    if (typeof code === "string") return code;
+  }
+  return "";
 }
 
 function failed(text: string): MillraceError {

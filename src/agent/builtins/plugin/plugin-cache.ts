@@ -1,6 +1,7 @@
 /**
- * Plugins of the registry on this machine, a folder for each package under its checksum. What lies there is compared file by
- * file before each use, since steps have the agent's rights; what is gone or changed is fetched anew.
+ * The cache of registry plugins on this machine. Each package has a folder whose name is its checksum. Before each use
+ * every file is compared with its checksum, since steps run with the agent's rights and may change files. A package
+ * that is missing or changed is fetched again.
  */
 import { createHash, randomUUID } from "node:crypto";
 import { lstatSync, readdirSync, renameSync } from "node:fs";
@@ -11,31 +12,34 @@ import type { Logger } from "../../../domain/logger.ts";
 import type { PluginPin } from "../../../domain/plugins.ts";
 
 export interface PluginCacheOptions {
-  /** Made when it is needed. */
+  /** Created when it is needed. */
   readonly folder: string;
-  /** Files of all plugins that no step uses just now, bytes; what was not used for longest goes first. */
+  /**
+   * Upper bound on all cached files in bytes. Beyond it, the plugins that were not used for the longest time are
+   * removed; plugins in use stay.
+   */
   readonly limitBytes: number;
   readonly log: Logger;
 }
 
 export interface PluginRequest extends PluginPin {
-  /** For people. */
+  /** The `uses` of the step, for messages. */
   readonly uses: string;
-  /** Of the package; what is wrong with it is found here. */
+  /** Fetches the package. The cache verifies its checksum. */
   readonly fetch: () => Promise<Uint8Array>;
   readonly signal: AbortSignal;
 }
 
 export interface CachedPlugin {
-  /** Where its files lie; they are not to be changed. */
+  /** The folder with the plugin's files, which must not be changed. */
   readonly folder: string;
-  /** Call when it is no longer used. */
+  /** Call when the plugin is no longer used. Until then it is not removed. Idempotent. */
   release(): void;
 }
 
-/** Beside the files: what each of them was when it was unpacked. */
+/** Content of the marker file beside the plugin's files: the files as they were unpacked. */
 interface Marker {
-  /** Of all files. */
+  /** Size of all files. */
   readonly bytes: number;
   readonly files: readonly { readonly path: string; readonly sha256: string; readonly executable: boolean }[];
 }
@@ -46,33 +50,34 @@ const CONTENT_FOLDER = "plugin";
 export class PluginCache {
   readonly #options: PluginCacheOptions;
   /** How many steps use or wait for a package, by its checksum. */
-  readonly #held = new Map<string, number>();
-  /** The last that waits for its turn at a package. */
-  readonly #turns = new Map<string, Promise<void>>();
+  readonly #users = new Map<string, number>();
+  /** The end of the last queued request for a package, by its checksum. */
+  readonly #lastTurns = new Map<string, Promise<void>>();
 
   constructor(options: PluginCacheOptions) {
     this.#options = options;
   }
 
   /**
-   * The plugin of that package. Rejects with `conflict` for a package without the checksum, with what is wrong with one that
-   * has it, with what `fetch` rejects with, and with the reason of `signal`.
+   * Returns the plugin of the package, and fetches it if it is not cached. Rejects with `conflict` when the fetched
+   * package has another checksum, with the problem of a package that cannot be unpacked, with the error of `fetch`, or
+   * with the reason of `signal`.
    */
-  async obtain(wanted: PluginRequest): Promise<CachedPlugin> {
-    const { sha256, signal } = wanted;
+  async obtain(request: PluginRequest): Promise<CachedPlugin> {
+    const { sha256, signal } = request;
     if (!/^[0-9a-f]{64}$/.test(sha256))
       throw new MillraceError("malformed_request", "a plugin came without a checksum");
-    this.#held.set(sha256, (this.#held.get(sha256) ?? 0) + 1);
+    this.#users.set(sha256, (this.#users.get(sha256) ?? 0) + 1);
     let isHeld = true;
     const release = (): void => {
       if (!isHeld) return;
       isHeld = false;
-      const others = this.#held.get(sha256)! - 1;
-      if (others > 0) this.#held.set(sha256, others);
-      else this.#held.delete(sha256);
+      const others = this.#users.get(sha256)! - 1;
+      if (others > 0) this.#users.set(sha256, others);
+      else this.#users.delete(sha256);
     };
     try {
-      await this.#inTurn(sha256, signal, () => this.#ready(wanted));
+      await this.#inTurn(sha256, signal, () => this.#ensureUnpacked(request));
       return { folder: join(this.#folderOf(sha256), CONTENT_FOLDER), release };
     } catch (error) {
       release();
@@ -80,17 +85,17 @@ export class PluginCache {
     }
   }
 
-  /** Of those that want the same package one fetches it. */
+  /** Runs requests for the same package one after the other, so that only one of them fetches it. */
   async #inTurn(sha256: string, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
-    const before = this.#turns.get(sha256) ?? Promise.resolve();
+    const before = this.#lastTurns.get(sha256) ?? Promise.resolve();
     const turn = before.then(() => {
       signal.throwIfAborted();
       return work();
     });
-    const over = turn.catch(() => {});
-    this.#turns.set(sha256, over);
-    void over.then(() => {
-      if (this.#turns.get(sha256) === over) this.#turns.delete(sha256);
+    const ended = turn.catch(() => {});
+    this.#lastTurns.set(sha256, ended);
+    void ended.then(() => {
+      if (this.#lastTurns.get(sha256) === ended) this.#lastTurns.delete(sha256);
     });
     let stop = (): void => {};
     const aborted = new Promise<never>((_, reject) => {
@@ -104,17 +109,17 @@ export class PluginCache {
     }
   }
 
-  async #ready({ uses, sha256, fetch }: PluginRequest): Promise<void> {
+  async #ensureUnpacked({ uses, sha256, fetch }: PluginRequest): Promise<void> {
     const { log, folder } = this.#options;
     const place = this.#folderOf(sha256);
-    const changed = await changeIn(place);
+    const changed = await findChange(place);
     if (changed === undefined) {
       const now = new Date();
       await utimes(join(place, MARKER_FILE), now, now);
       return;
     }
     if (changed !== "") {
-      log.warn({ plugin: uses, sha256, changed }, "a plugin on this machine is not what it was; it is fetched anew");
+      log.warn({ plugin: uses, sha256, changed }, "a plugin on this machine has changed; it is fetched again");
     }
     const packed = await fetch();
     const found = createHash("sha256").update(packed).digest("hex");
@@ -135,7 +140,7 @@ export class PluginCache {
     await this.#evict();
   }
 
-  /** Also what an agent that was killed had begun to unpack. */
+  /** Removes unused plugins until the rest is within the bound. */
   async #evict(): Promise<void> {
     const { folder, limitBytes, log } = this.#options;
     const entries: { readonly name: string; readonly bytes: number; readonly usedAt: number }[] = [];
@@ -148,8 +153,8 @@ export class PluginCache {
     let bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
     for (const entry of entries.toSorted((a, b) => a.usedAt - b.usedAt)) {
       if (bytes <= limitBytes) return;
-      // In one turn: nobody begins to use what is moved aside.
-      if (this.#held.has(entry.name)) continue;
+      // Checked and moved aside in one turn of the event loop, so that no step begins to use the plugin in between.
+      if (this.#users.has(entry.name)) continue;
       const aside = join(folder, `.old-${randomUUID()}`);
       renameSync(join(folder, entry.name), aside);
       bytes -= entry.bytes;
@@ -163,13 +168,13 @@ export class PluginCache {
   }
 }
 
-/** Removes what an agent that was killed has left half done. Call before the folder is used. */
+/** Removes the unfinished folders of an agent that was killed. Call it before the cache folder is used. */
 export async function clearDrafts(folder: string): Promise<void> {
   let names: readonly string[] = [];
   try {
     names = readdirSync(folder);
   } catch {
-    return; // There is none yet.
+    return; // The folder does not exist yet.
   }
   for (const name of names.filter((each) => each.startsWith("."))) {
     await rm(join(folder, name), { recursive: true, force: true });
@@ -177,7 +182,7 @@ export async function clearDrafts(folder: string): Promise<void> {
 }
 
 async function unpack(packed: Uint8Array, draft: string): Promise<void> {
-  // Most agents never see a plugin.
+  // Loaded on demand: most agents never run a plugin.
   const { readPackage } = await import("../../../plugins/package.ts");
   const files: Marker["files"][number][] = [];
   let bytes = 0;
@@ -192,16 +197,18 @@ async function unpack(packed: Uint8Array, draft: string): Promise<void> {
   await writeFile(join(draft, MARKER_FILE), JSON.stringify({ bytes, files } satisfies Marker));
 }
 
-/** What is amiss with a plugin: "" when it is not there, undefined when it is as it was unpacked. */
-async function changeIn(place: string): Promise<string | undefined> {
+/**
+ * The first file of a plugin that has changed since it was unpacked; "" without the plugin, undefined without a change.
+ */
+async function findChange(place: string): Promise<string | undefined> {
   const marker = await readMarker(place);
   if (marker === undefined) return lstatSync(place, { throwIfNoEntry: false }) === undefined ? "" : MARKER_FILE;
   for (const { path, sha256, executable } of marker.files) {
     const file = join(place, CONTENT_FOLDER, path);
     try {
       const stats = await lstat(file);
-      const isAsItWas = stats.isFile() && ((stats.mode & 0o100) !== 0) === executable;
-      if (!isAsItWas || hashOf(await readFile(file)) !== sha256) return path;
+      const hasSameMode = stats.isFile() && ((stats.mode & 0o100) !== 0) === executable;
+      if (!hasSameMode || hashOf(await readFile(file)) !== sha256) return path;
     } catch {
       return path;
     }

@@ -1,4 +1,4 @@
-/** A step that uses a plugin: where its plugin comes from, and the command that runs its action. */
+/** A step that uses a plugin: it finds the plugin, checks the arguments, and prepares the command of the action. */
 import { randomUUID } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { arch, platform } from "node:os";
@@ -21,17 +21,19 @@ import { callWithRetries, type GatewayAccess } from "../../connection/gateway-ca
 import type { PluginCache } from "./plugin-cache.ts";
 import { parseArguments, type PreparedCommand } from "../shell-step.ts";
 
-/** Where an agent has plugins from. */
+/** Where an agent finds plugins. */
 export interface PluginSources {
   readonly cache: PluginCache;
-  /** Folders of the operator, in which a plugin is `<its name>/plugin.yaml`; looked through in order. */
+  /**
+   * The operator's folders, searched in order. A plugin is a folder `NAME` in one of them with a file `plugin.yaml`.
+   */
   readonly dirs: readonly string[];
 }
 
 interface Surroundings extends PluginSources {
-  /** Of the step. */
+  /** The environment of the step. */
   readonly env: Readonly<Record<string, string>>;
-  /** For this user alone. */
+  /** A folder that only this user may read. */
   readonly scratchDir: string;
   readonly gateway: GatewayAccess;
   readonly signal: AbortSignal;
@@ -40,9 +42,9 @@ interface Surroundings extends PluginSources {
 type PluginDispatch = Pick<Dispatch, "uses" | "action" | "argsJson" | "plugin" | "stepRunId" | "token">;
 
 /**
- * Prepares the command of a step, fetching its plugin when it has to be. Its arguments are a file that the process reads as
- * its standard input. Rejects with what is wrong with the plugin or the arguments, `unavailable` when it cannot be fetched
- * now, or the reason of `signal`.
+ * Prepares the command of a step, and fetches its plugin if necessary. The process reads its arguments as JSON from its
+ * standard input. Rejects with the problem of the plugin or of the arguments, with `unavailable` when the plugin cannot
+ * be fetched now, or with the reason of `signal`.
  */
 export async function preparePlugin(dispatch: PluginDispatch, surroundings: Surroundings): Promise<PreparedCommand> {
   const args = parseArguments(dispatch.argsJson);
@@ -91,7 +93,7 @@ async function findPlugin(
   return cache.obtain({ uses, sha256, sizeBytes, fetch, signal });
 }
 
-/** After a break from where it stood on. */
+/** Fetches the package. After a broken call, the next one continues at the same offset. */
 async function fetchPackage(
   { uses, stepRunId, token }: PluginDispatch,
   sizeBytes: number,
@@ -144,14 +146,14 @@ function findLocally(uses: string, dirs: readonly string[]): string {
   throw new MillraceError("not_found", text);
 }
 
-/** Throws `malformed_request` with every problem of the manifest. */
+/** Throws `malformed_request` with all problems of the manifest, and `not_found` without one. */
 function readManifestIn(folder: string): PluginManifest {
   const text = readText(folder);
   if (text === undefined) throw new MillraceError("not_found", `${folder} has no ${MANIFEST_FILE}`);
   return parseManifest(text);
 }
 
-/** Undefined where there is none; bounded, whatever stands there. */
+/** The text of the manifest in a folder; undefined if there is none. Throws `too_large` for a file above the bound. */
 function readText(folder: string): string | undefined {
   let file: number;
   try {

@@ -1,4 +1,4 @@
-/** The trigger of a run that is refused when its group is full: the place comes first. */
+/** With `onConflict: reject`, a trigger takes the place in the concurrency group before it stores the run. */
 import { MillraceError } from "../../domain/errors.ts";
 import { commandIdOf, groupIdOf } from "../../domain/ids.ts";
 import { storeAndWait } from "../commands/commands.ts";
@@ -6,11 +6,11 @@ import type { TriggeringContext } from "./context.ts";
 import type { PlannedRun } from "./create-run.ts";
 
 /**
- * Takes a place for a run that is not stored yet and would not wait for one; a repeat gets the same answer. Throws `conflict`,
- * which names the run that has the place, and `unavailable` when the group does not answer in time. A place whose run never
- * comes is given back by and by.
+ * Takes a place in its group for a run that is not stored yet and whose pipeline says `onConflict: reject`; does nothing for
+ * other runs. A repeat gets the same answer. Throws `conflict`, which names the run that holds the place, and `unavailable` when
+ * the group does not answer within 5 s. If the run is never stored, the group reconciler frees its place.
  */
-export async function reservePlace(context: TriggeringContext, { runId, plan }: PlannedRun): Promise<void> {
+export async function reserveGroupPlace(context: TriggeringContext, { runId, plan }: PlannedRun): Promise<void> {
   const { projectId, group } = plan;
   if (group?.onConflict !== "reject") return;
   const groupId = groupIdOf(projectId, group.name);
@@ -28,7 +28,7 @@ export async function reservePlace(context: TriggeringContext, { runId, plan }: 
     );
   }
   if (verdict.outcome === "accepted") return;
-  const holder = verdict.by == null ? "others have its places" : `run ${verdict.by} has its place`;
+  const holder = verdict.by == null ? "other runs have its places" : `run ${verdict.by} has its place`;
   throw new MillraceError(
     "conflict",
     `the group ${name} is full and the pipeline does not wait (onConflict: reject): ${holder}; try again when it has ended, ` +

@@ -1,4 +1,4 @@
-/** What starts have waited for, save by save, for the figures of a whole installation; a run's own are in its view. Pure. */
+/** Measures for the metrics of an installation how long starts have waited, save by save. The waits of one run are in its view. Pure. */
 import type { JobState } from "../../../actors/job/state.ts";
 import type { RunState } from "../../../actors/run/state.ts";
 import type { StepState } from "../../../actors/step/state.ts";
@@ -7,9 +7,9 @@ import type { StoredActor } from "../../stores/ports/aggregates.ts";
 import type { Wait } from "./start-timing.ts";
 import { elapsed } from "../times.ts";
 
-/** A wait that an installation is to blame for: not what a definition makes a job wait for, nor a pause. */
-export interface MeasuredWait {
-  /** `total`: from the trigger to the start of a first step whose job waited for no other and for no pause. */
+/** A wait that is due to the installation, and not to the definition of the pipeline or to a pause. */
+export interface StartWait {
+  /** `total`: from the trigger to the start of a first step whose job waited for no other job and for no pause. */
   readonly wait: Extract<Wait, "plan" | "agent" | "start"> | "total";
   /** Milliseconds. */
   readonly ms: number;
@@ -17,24 +17,24 @@ export interface MeasuredWait {
 
 type Actor = Pick<StoredActor, "kind" | "id" | "state">;
 
-/** The stretches that end with a save: `changed` are the actors that it stores, `before` is the aggregate as it was. */
-export function measuredWaits(changed: readonly Actor[], before: ReadonlyMap<string, Actor>): readonly MeasuredWait[] {
+/** The waits that end with a save. `changed`: the actors that the save stores; `before`: all actors of the aggregate before the save, by id. */
+export function startWaitsOf(changed: readonly Actor[], before: ReadonlyMap<string, Actor>): readonly StartWait[] {
   return changed.flatMap((actor) => {
-    // What is no run, job or step never starts.
+    // Approvals and groups have no `startedAt`.
     const { startedAt = null } = actor.state as Partial<Startable>;
     const was = before.get(actor.id)?.state as Startable | undefined;
-    return startedAt === null || (was?.startedAt ?? null) !== null ? [] : waitsOf(actor, startedAt, before);
+    return startedAt === null || (was?.startedAt ?? null) !== null ? [] : endedWaitsOf(actor, startedAt, before);
   });
 }
 
-/** What states of all kinds have. */
+/** The part of a state that runs, jobs and steps share. */
 type Startable = Pick<RunState | JobState | StepState, "startedAt">;
 
-function waitsOf(
+function endedWaitsOf(
   { kind, state }: Actor,
   startedAt: number,
   before: ReadonlyMap<string, Actor>,
-): readonly MeasuredWait[] {
+): readonly StartWait[] {
   switch (kind) {
     case "run": {
       return [measured("plan", timeOf((state as RunState).runId), startedAt)];
@@ -47,7 +47,7 @@ function waitsOf(
       const { runId, jobId, index, queuedAt, reusedFrom } = state as StepState;
       if (reusedFrom !== null) return [];
       const start = measured("start", queuedAt!, startedAt);
-      // Both were saved by turns before this one: an agent reports what it has been sent.
+      // Run and job were saved by earlier turns: the agent reports a step only after its dispatch, which follows a save.
       const run = before.get(runId)!.state as RunState;
       const job = before.get(jobId)!.state as JobState;
       const isImmediate = index === 0 && job.queuedAt === run.startedAt;
@@ -59,6 +59,6 @@ function waitsOf(
   }
 }
 
-function measured(wait: MeasuredWait["wait"], from: number, to: number): MeasuredWait {
+function measured(wait: StartWait["wait"], from: number, to: number): StartWait {
   return { wait, ms: elapsed(from, to) };
 }

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { setTimeout as sleep } from "node:timers/promises";
-import { RunTails } from "../../../src/app/following/run-tails.ts";
+import { RunEventFeed } from "../../../src/app/following/run-event-feed.ts";
 import type { AppContext } from "../../../src/app/context.ts";
 import { systemClock } from "../../../src/domain/clock.ts";
 import { MillraceError } from "../../../src/domain/errors.ts";
@@ -52,7 +52,7 @@ class BadFeed {
   }
 }
 
-describe("the tails of runs", function () {
+describe("the runEvents of runs", function () {
   // What the feed loses is found 5 s later, unless the store is away then, too.
   this.timeout(60_000);
   let sqlite: Awaited<ReturnType<typeof openTestSqlite>>;
@@ -90,7 +90,7 @@ describe("the tails of runs", function () {
       log: silentLog,
     } as Partial<AppContext> as AppContext;
     const run: StoredRun = await storeRun(context, planOf([[{}]]));
-    const tails = new RunTails({ ...context, stores: badStores(random) });
+    const runEvents = new RunEventFeed({ ...context, stores: badStores(random) });
 
     async function followAnew(): Promise<readonly number[]> {
       const numbers: number[] = [];
@@ -99,7 +99,7 @@ describe("the tails of runs", function () {
         // One in four stays.
         if (random() > 0.25) setTimeout(() => abort.abort(), random() * 300);
         const following = { runId: run.runId, after: numbers.at(-1) ?? 0, abort: abort.signal };
-        for await (const events of tails.follow(following)) {
+        for await (const events of runEvents.follow(following)) {
           for (const { number } of events as readonly RunEvent[]) numbers.push(number);
           if (random() < 0.05) await sleep(20);
         }

@@ -1,13 +1,13 @@
-/** Reads what a run waits for besides agents: its approvals are its own, its groups are aggregates of their own. */
+/** Reads what a run waits for besides agents. Approvals are part of the run; groups are aggregates of their own. */
 import type { GroupState } from "../../../actors/group/state.ts";
 import type { JobState } from "../../../actors/job/state.ts";
 import type { RunState } from "../../../actors/run/state.ts";
 import type { GroupId } from "../../domain/ids.ts";
 import type { Aggregate, AggregateStore } from "../../stores/ports/aggregates.ts";
 import { approvalsOf } from "../approvals/approval-view.ts";
-import type { Gates } from "./gate-waits.ts";
+import type { WaitFacts } from "./approval-and-group-waits.ts";
 
-export async function readGates(store: Pick<AggregateStore, "load">, aggregate: Aggregate): Promise<Gates> {
+export async function readWaitFacts(store: Pick<AggregateStore, "load">, aggregate: Aggregate): Promise<WaitFacts> {
   const groupIds = new Set<GroupId>();
   for (const { kind, state } of aggregate.actors) {
     if (kind !== "run" && kind !== "job") continue;

@@ -1,18 +1,18 @@
-/** The status of a step run as a viewer follows it: a snapshot, then each later event of the step, in order. */
+/** The status of a step run as a viewer follows it: first a snapshot, then each later event of the step, in order. */
 import { type StepState, stepStatus } from "../../../actors/step/state.ts";
 import type { RunEvent } from "../../domain/events.ts";
 import type { JobRunId, PipelineId, RunId, StepRunId } from "../../domain/ids.ts";
 import { STEP_STATUS_CODES } from "../../domain/status.ts";
 import type { FollowingContext } from "./context.ts";
-import { followObject } from "./follow-object.ts";
-import type { RunTails } from "./run-tails.ts";
+import { followObject } from "./object-updates.ts";
+import type { RunEventFeed } from "./run-event-feed.ts";
 import { timing } from "../times.ts";
 
-export interface StepSnapshot {
+export interface StepStatusSnapshot {
   readonly stepRunId: StepRunId;
   readonly pipelineId: PipelineId;
   readonly jobId: JobRunId;
-  /** Numeric code. */
+  /** Numeric code of the status. */
   readonly status: number;
   readonly startTime: string | null;
   readonly endTime: string | null;
@@ -20,32 +20,32 @@ export interface StepSnapshot {
   readonly duration: number;
 }
 
-export type StatusNews =
-  | { readonly type: "snapshot"; readonly snapshot: StepSnapshot }
+export type StepStatusUpdate =
+  | { readonly type: "snapshot"; readonly snapshot: StepStatusSnapshot }
   | { readonly type: "event"; readonly event: RunEvent };
 
-interface StatusFollowing {
+interface StepStatusRequest {
   readonly runId: RunId;
   readonly stepRunId: StepRunId;
   readonly abort: AbortSignal;
 }
 
-/** Ends after the event that makes the step final; for a final step, after the snapshot. */
-export async function* followStatus(
+/** Ends after the event that makes the step final; for a step that is final already, after the snapshot. */
+export async function* followStepStatus(
   context: FollowingContext,
-  tails: RunTails,
-  { runId, stepRunId, abort }: StatusFollowing,
-): AsyncGenerator<StatusNews, void, void> {
+  runEvents: RunEventFeed,
+  { runId, stepRunId, abort }: StepStatusRequest,
+): AsyncGenerator<StepStatusUpdate, void, void> {
   const step = { runId, kind: "step", id: stepRunId } as const;
-  for await (const news of followObject(context, tails, step, { after: undefined, abort })) {
-    if (news.type === "event") {
-      yield news;
+  for await (const update of followObject(context, runEvents, step, { after: undefined, abort })) {
+    if (update.type === "event") {
+      yield update;
       continue;
     }
-    const { jobId, state, startedAt, endedAt } = news.actor.state as StepState;
-    const snapshot: StepSnapshot = {
+    const { jobId, state, startedAt, endedAt } = update.actor.state as StepState;
+    const snapshot: StepStatusSnapshot = {
       stepRunId,
-      pipelineId: news.head.summary.pipelineId,
+      pipelineId: update.head.summary.pipelineId,
       jobId,
       status: STEP_STATUS_CODES[stepStatus(state)],
       ...timing(startedAt, endedAt, context.clock.now()),

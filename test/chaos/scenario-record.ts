@@ -1,4 +1,4 @@
-/** What is noted while a scenario is played. */
+/** The record of a scenario while it is played: violations, recoveries, figures and kills. */
 import type { AgentKill, Violation, ViolationKind } from "./check/evidence.ts";
 
 export interface Recovery {
@@ -6,7 +6,7 @@ export interface Recovery {
   readonly tookMs: number;
 }
 
-export class Protocol {
+export class ScenarioRecord {
   readonly violations: Violation[] = [];
   readonly recoveries: Recovery[] = [];
   readonly figures: string[] = [];
@@ -22,27 +22,27 @@ export class Protocol {
     this.#say(text);
   }
 
-  /** Counts a process that was killed, or a server that was taken away. */
-  struck(what: string): void {
+  /** Counts a killed process or a server that was taken away. */
+  addKill(what: string): void {
     this.kills++;
-    this.#say(`  ${what} is struck`);
+    this.#say(`  fault hits ${what}`);
   }
 
-  /** A recovery; one that took longer than `boundMs` is a violation. */
-  recovered(what: string, tookMs: number, boundMs = Infinity): void {
+  /** Adds a recovery. A recovery that took longer than `boundMs` is a violation. */
+  addRecovery(what: string, tookMs: number, boundMs = Infinity): void {
     this.recoveries.push({ what, tookMs });
     this.#say(`  ${what}: ${Math.round(tookMs)} ms`);
-    if (tookMs > boundMs) this.violated("stuck", `${what} took ${Math.round(tookMs)} ms, more than ${boundMs}`);
+    if (tookMs > boundMs) this.addViolation("stuck", `${what} took ${Math.round(tookMs)} ms, more than ${boundMs}`);
   }
 
-  /** A figure in words; one that is not within its bound is a violation. */
-  measured(figure: string, isWithin: boolean): void {
+  /** Adds a measurement, as a sentence. A figure that is not within its bound is a violation. */
+  addFigure(figure: string, isWithin: boolean): void {
     this.figures.push(figure);
     this.#say(`  ${figure}`);
-    if (!isWithin) this.violated("wrong", `out of bounds: ${figure}`);
+    if (!isWithin) this.addViolation("wrong", `out of bounds: ${figure}`);
   }
 
-  violated(kind: ViolationKind, text: string): void {
+  addViolation(kind: ViolationKind, text: string): void {
     this.violations.push({ kind, text });
   }
 

@@ -1,13 +1,18 @@
-/** What went of a run before the run itself did: whoever asks for it is told, and does not wait. */
+/**
+ * Checks that a run still has its log and its events. Retention may delete these parts before the run itself; a reader then gets
+ * an error and does not wait for them.
+ */
 import { MillraceError } from "../../domain/errors.ts";
 import type { RunId, StepRunId } from "../../domain/ids.ts";
 import type { WithStores } from "../context.ts";
-import { noRun } from "../find.ts";
+import { noRun } from "../lookups.ts";
 
-type Ports = WithStores<"retention">;
-
-/** Throws `not_found` when the log of a step of the run was removed by the rules of retention, or the run was. */
-export async function requireLog({ stores }: Ports, runId: RunId, stepRunId: StepRunId): Promise<void> {
+/** Throws `not_found` when retention has deleted the logs of the run, or the run itself. */
+export async function requireKeptLog(
+  { stores }: WithStores<"retention">,
+  runId: RunId,
+  stepRunId: StepRunId,
+): Promise<void> {
   const dropped = await stores.retention.dropped(runId);
   if (dropped === undefined) throw noRun(runId, undefined);
   if (!dropped.logs) return;
@@ -17,8 +22,8 @@ export async function requireLog({ stores }: Ports, runId: RunId, stepRunId: Ste
   );
 }
 
-/** Throws `not_found` when the events of the run were removed by the rules of retention, or the run was. */
-export async function requireEvents({ stores }: Ports, runId: RunId): Promise<void> {
+/** Throws `not_found` when retention has deleted the events of the run, or the run itself. */
+export async function requireKeptEvents({ stores }: WithStores<"retention">, runId: RunId): Promise<void> {
   const dropped = await stores.retention.dropped(runId);
   if (dropped === undefined) throw noRun(runId, undefined);
   if (!dropped.events) return;

@@ -1,4 +1,4 @@
-/** Whether mail gets through: an empty envelope for each mailbox, and the time until its owner has taken it. */
+/** A probe of the mailboxes: sends an empty envelope to each one and measures the time until the shard's owner has taken it. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Queue } from "bullmq";
 import { pino } from "pino";
@@ -8,9 +8,9 @@ import { leaseKeys } from "../../../queues/owned-shard.ts";
 import { connectRedis, type RedisClient, type RedisTarget } from "../../../src/redis/connect.ts";
 import { SHARDS } from "../world/installation.ts";
 
-const LOOK_MS = 20;
+const POLL_MS = 20;
 
-export class MailProbe {
+export class MailboxProbe {
   readonly #redis: RedisClient;
   readonly #queues: readonly Queue<Envelope>[];
 
@@ -32,18 +32,18 @@ export class MailProbe {
     return this.#queues[shard]!;
   }
 
-  /** Sends one envelope to each mailbox; resolves when all have been taken, with the longest wait in milliseconds. */
-  async carriesMail(): Promise<number> {
+  /** Sends one envelope to each mailbox. Resolves when all are taken, with the longest wait in milliseconds. */
+  async measureLongestWait(): Promise<number> {
     const waits = await Promise.all(this.#queues.map((queue) => this.#send(queue)));
     return Math.max(...waits);
   }
 
-  /** The holder of each shard's lease by the number of the shard; null where there is none. */
+  /** The holder of each shard's lease, by shard number; null for a shard without an owner. */
   async owners(): Promise<readonly (string | null)[]> {
     return Promise.all(Array.from({ length: SHARDS }, (_, shard) => this.#redis.get(leaseKeys(shard).lease)));
   }
 
-  /** Jobs that no mailbox could make sense of. */
+  /** Number of BullMQ jobs that the owners of the shards could not read. */
   async failed(): Promise<number> {
     const counts = await Promise.all(this.#queues.map((queue) => queue.getFailedCount()));
     return counts.reduce((sum, count) => sum + count, 0);
@@ -57,7 +57,7 @@ export class MailProbe {
   async #send(queue: Queue<Envelope>): Promise<number> {
     const sentAt = performance.now();
     const job = await queue.add(CANARY, { schema: ENVELOPE_SCHEMA, letters: [] });
-    while (await this.#redis.exists(queue.toKey(job.id!))) await sleep(LOOK_MS);
+    while (await this.#redis.exists(queue.toKey(job.id!))) await sleep(POLL_MS);
     return performance.now() - sentAt;
   }
 }

@@ -3,32 +3,32 @@ import type { EventObject, RunEvent } from "../../domain/events.ts";
 import type { RunId } from "../../domain/ids.ts";
 import { authoriseUser, type Caller } from "../identity/access.ts";
 import type { FollowingContext } from "./context.ts";
-import { findRunHead } from "../find.ts";
-import { requireReached } from "./follow-object.ts";
-import type { RunTails } from "./run-tails.ts";
+import { findRunHead } from "../lookups.ts";
+import { requireKnownNumber } from "./object-updates.ts";
+import type { RunEventFeed } from "./run-event-feed.ts";
 
-export interface EventsFollowing {
+export interface RunEventsRequest {
   readonly runId: RunId;
-  /** Number of the last event that is known; 0 for all. */
+  /** Number of the last event that the follower has; 0 for all events. */
   readonly after: number;
-  /** Empty for all. */
+  /** Kinds of objects; empty for all. */
   readonly objects: readonly EventObject[];
   readonly abort: AbortSignal;
 }
 
 /**
- * Ends when the run has ended and all its events are told. Throws `not_found`, and `malformed_request` for a number that
- * the run has not reached.
+ * Ends when the run has ended and all of its events were given. Throws `not_found`, and `malformed_request` for a number that is
+ * above that of the newest event.
  */
 export async function* followEvents(
   context: FollowingContext,
-  tails: RunTails,
+  runEvents: RunEventFeed,
   caller: Caller,
-  { objects, ...following }: EventsFollowing,
+  { objects, ...request }: RunEventsRequest,
 ): AsyncGenerator<RunEvent, void, void> {
   authoriseUser(caller, "readEvents");
-  requireReached(await findRunHead(context, following.runId), following.after);
-  for await (const events of tails.follow(following)) {
+  requireKnownNumber(await findRunHead(context, request.runId), request.after);
+  for await (const events of runEvents.follow(request)) {
     for (const event of events) if (objects.length === 0 || objects.includes(event.object)) yield event;
   }
 }

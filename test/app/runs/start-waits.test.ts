@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { measuredWaits } from "../../../src/app/runs/measured-waits.ts";
+import { startWaitsOf } from "../../../src/app/runs/start-waits.ts";
 import { planOf } from "../../support/plans.ts";
 import { AGENT, SimulatedRun } from "../../support/simulated-run.ts";
 
@@ -8,7 +8,7 @@ function measure(run: SimulatedRun, ms: number, act: () => unknown): readonly (r
   const before = new Map(run.actors);
   run.now += ms;
   act();
-  return measuredWaits([...run.last!.changed.values()], before).map(({ wait, ms: took }) => [wait, took] as const);
+  return startWaitsOf([...run.last!.changed.values()], before).map(({ wait, ms: took }) => [wait, took] as const);
 }
 
 describe("the waits that a save measures", () => {

@@ -7,7 +7,7 @@ import type { GatewayPorts } from "./context.ts";
 /** The notice of a revocation may be lost: this bounds for how long the agent would not be missed. */
 const LOOK_MS = 30_000;
 
-export class AgentStanding {
+export class RevocationCheck {
   readonly #context: GatewayPorts;
   readonly #caller: AgentCaller;
   #lookedAt: number;

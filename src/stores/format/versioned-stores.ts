@@ -1,12 +1,13 @@
 /**
- * The store of aggregates as everybody but its adapters sees it: whatever schema lies in the store, what comes out is of
- * the newest, and what goes in is written with the schema that all nodes read.
+ * Stores of aggregates and plans that convert between schemas. Only the adapters see the stored form: these stores answer everything in
+ * the newest shape, whatever schema it is stored with, and write with the schema that all living nodes read.
  *
- * Each state carries its own schema, and so does the origin, which is written once: so a save writes only what a turn has
- * changed, also the first save after a switch, and a look-up of one job or step needs no head. A head never goes back to
- * an older schema: it has the newest of its aggregate, so an older node knows by the head alone what it cannot read.
+ * Each actor's state carries its own schema, and so does the origin, which is written once. So a save writes only what the turn changed,
+ * even the first save after a switch of the schema, and a look-up of one job or step needs no head. A head has the newest schema of its
+ * aggregate and never goes back to an older one: by the head alone, an older node knows that it cannot read the aggregate.
  */
 import type { RootId } from "../../domain/ids.ts";
+import type { JobSpec, RunPlan } from "../../domain/plan.ts";
 import {
   type Aggregate,
   type AggregateHead,
@@ -17,11 +18,11 @@ import {
   type StepLocation,
   type StoredActor,
 } from "../ports/aggregates.ts";
-import { writtenPlan } from "./versioned-plans.ts";
+import type { PlanStore } from "../ports/plans.ts";
 import { fromStored, NewerSchemaError, refuseNewer, type StoredFormat, toStored } from "./stored-format.ts";
 import type { StoredState } from "./stored-parts.ts";
 
-/** Reads reject with a `NewerSchemaError` for what a newer version has stored; only pages of jobs leave it out. */
+/** Reads reject with a `NewerSchemaError` for data that a newer version has stored. Only pages of jobs leave such jobs out. */
 export function versionedAggregates(store: AggregateStore, format: StoredFormat, writes: () => number): AggregateStore {
   return {
     create({ head, actors }, { plan, events } = {}) {
@@ -88,7 +89,7 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
     liveRuns: (pipelineId, limit) => store.liveRuns(pipelineId, limit),
   };
 
-  /** Of what it cannot read an owner has nothing to watch: that must not keep it from the rest of its shard. */
+  /** The owner of a shard cannot watch jobs that it cannot read. Leaving them out lets it watch the other jobs of the shard. */
   async function readablePage(
     nextPage: (after: string, limit: number) => Promise<readonly JobLocation[]>,
     after: string,
@@ -108,7 +109,7 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
     return { head: readHead(head), actors: actors.map((actor) => read(actor, head.rootId)) };
   }
 
-  /** `schema` stays what is stored, so that the next save does not fall behind it. */
+  /** `schema` keeps its stored value, so that the next save writes no older schema. */
   function readHead<Root extends RootId>(head: AggregateHead<Root>): AggregateHead<Root> {
     const what = head.summary.pipelineId === NO_PIPELINE ? `the group ${head.rootId}` : `the run ${head.rootId}`;
     refuseNewer(what, head.schema, format);
@@ -149,4 +150,35 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
       throw error;
     }
   }
+}
+
+/** Reads reject with a `NewerSchemaError` for a plan that a newer version has stored. */
+export function versionedPlans(store: PlanStore, format: StoredFormat, writes: () => number): PlanStore {
+  return {
+    put(runId, plan, jobs) {
+      const written = writtenPlan(plan, jobs, format, writes());
+      return store.put(runId, written.graph, written.jobs);
+    },
+    async loadPlan(runId) {
+      const plan = await store.loadPlan(runId);
+      return plan && fromStored(format, "plan", plan, `the plan of the run ${runId}`);
+    },
+    async loadJob(runId, jobIndex) {
+      const job = await store.loadJob(runId, jobIndex);
+      return job && fromStored(format, "spec", job, `job ${jobIndex} of the plan of the run ${runId}`);
+    },
+  };
+}
+
+/** A plan and its jobs in the stored form of `schema`. */
+function writtenPlan(
+  plan: RunPlan,
+  jobs: readonly JobSpec[],
+  format: StoredFormat,
+  schema: number,
+): { readonly graph: RunPlan; readonly jobs: readonly JobSpec[] } {
+  return {
+    graph: toStored(format, "plan", plan, schema),
+    jobs: jobs.map((job) => toStored(format, "spec", job, schema)),
+  };
 }

@@ -1,4 +1,4 @@
-/** Look-ups that end in `not_found` with a text for people. */
+/** Look-ups of pipelines, runs and plans that throw `not_found` with a text for people. */
 import { MillraceError } from "../domain/errors.ts";
 import type { PipelineId, RunId } from "../domain/ids.ts";
 import type { RunPlan } from "../domain/plan.ts";
@@ -16,14 +16,18 @@ export function noPipeline(pipelineId: PipelineId): MillraceError {
   return new MillraceError("not_found", `there is no pipeline ${JSON.stringify(pipelineId)}`);
 }
 
-/** The head of a run; with `pipelineId`, only when it is a run of that pipeline. */
-export async function findRunHead(context: WithStores<"aggregates">, runId: RunId, pipelineId?: PipelineId): Promise<AggregateHead> {
+/** The head of a run. With `pipelineId`, throws `not_found` also for a run of another pipeline. */
+export async function findRunHead(
+  context: WithStores<"aggregates">,
+  runId: RunId,
+  pipelineId?: PipelineId,
+): Promise<AggregateHead> {
   const head = await context.stores.aggregates.loadHead(runId);
-  if (head === undefined || !belongsTo(head, pipelineId)) throw noRun(runId, pipelineId);
+  if (head === undefined || !isOfPipeline(head, pipelineId)) throw noRun(runId, pipelineId);
   return head;
 }
 
-/** The plan of a run that is there; it was stored before the run. */
+/** The plan of a run that exists. Throws `internal` without one: a plan is stored together with its run. */
 export async function findPlan(context: WithStores<"plans">, runId: RunId): Promise<RunPlan> {
   const plan = await context.stores.plans.loadPlan(runId);
   if (plan === undefined) throw noPlan(runId);
@@ -34,7 +38,8 @@ export function noPlan(runId: RunId): MillraceError {
   return new MillraceError("internal", `run ${runId} has no plan`);
 }
 
-export function belongsTo(head: AggregateHead, pipelineId: PipelineId | undefined): boolean {
+/** True for a run of that pipeline, and for every run when `pipelineId` is undefined. */
+export function isOfPipeline(head: AggregateHead, pipelineId: PipelineId | undefined): boolean {
   return pipelineId === undefined || head.summary.pipelineId === pipelineId;
 }
 

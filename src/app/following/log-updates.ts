@@ -1,6 +1,6 @@
 /**
- * The log of a step run as a viewer follows it: history, then live lines, each once and in order. The store is the
- * truth; the feed only says sooner what is new.
+ * The log of a step run as a viewer follows it: first the history, then live lines, each line once and in order. The store is the
+ * truth; the feed only brings new lines sooner.
  */
 import { type StepState, stepStatus } from "../../../actors/step/state.ts";
 import { MillraceError } from "../../domain/errors.ts";
@@ -9,61 +9,66 @@ import { isActiveStepStatus } from "../../domain/status.ts";
 import { logChannel } from "../../feed/feed.ts";
 import { lastLineOf, type LogLine } from "../../stores/ports/logs.ts";
 import type { FollowingContext } from "./context.ts";
-import { requireLog } from "../runs/dropped-parts.ts";
+import { requireKeptLog } from "../runs/kept-parts.ts";
 import { Signal } from "../signal.ts";
 import { noStepRun } from "../step-runs.ts";
 
-/** Entries of one piece of news, at most, as viewers get the history; a consumer may stop after any piece. */
-const PIECE_LINES = 200;
+/** Lines of one update, at most. */
+const UPDATE_LINES = 200;
+/** Between two reads of the store while the step is active. */
 const REREAD_MS = 1_000;
-/** How long after the end of a step its last lines may take to arrive before they count as lost. */
+/** The last lines of a step count as lost when they have not arrived this long after its end. */
 const LATE_LINES_MS = 30_000;
+/** Lines from the feed that wait for the consumer, at most; more are dropped and read from the store. */
 const FEED_BUFFER_LINES = 2_000;
 
-export type LogNews =
+export type LogUpdate =
   | { readonly type: "history" | "live"; readonly lines: readonly LogLine[]; readonly agentId: string }
   | { readonly type: "historyDone" };
 
-interface LogFollowing {
+interface LogRequest {
   readonly stepRunId: StepRunId;
-  /** Inclusive, from 1. */
+  /** The first line to give; lines count from 1. */
   readonly fromLine: number;
   readonly abort: AbortSignal;
 }
 
 /**
- * Ends when the step is final and its last line was given, or 30 s after its end with a record of the gap. Nothing is
- * read ahead of the consumer. Once history is done, a store that is away only delays the lines. Throws `not_found`, also for a
- * log that was removed.
+ * Ends when the step is final and its last line was given, or 30 s after the end of the step with a gap record. Nothing is read
+ * ahead of the consumer. After the history, a store that is unavailable only delays the lines. Throws `not_found`, also for a log
+ * that retention has deleted.
  */
-export async function* followLog(context: FollowingContext, following: LogFollowing): AsyncGenerator<LogNews, void, void> {
-  const { stepRunId, abort } = following;
+export async function* followLog(
+  context: FollowingContext,
+  request: LogRequest,
+): AsyncGenerator<LogUpdate, void, void> {
+  const { stepRunId, abort } = request;
   const feed = new FeedBuffer();
-  // Subscribed before anything is read, so that no line falls between history and live.
+  // Subscribe before the first read, so that no line is lost between history and live lines.
   const unsubscribe = await context.feed
     .subscribe(logChannel(stepRunId), (payload) => feed.add(payload as readonly LogLine[]))
     .catch(() => undefined);
   try {
-    const cursor = new LogCursor(following.fromLine);
+    const cursor = new LogCursor(request.fromLine);
     let step = await readStep(context, stepRunId);
     for await (const lines of readThrough(context, stepRunId, cursor)) {
       yield { type: "history", lines, agentId: agentOf(step) };
     }
-    const early = await endOf(context, step, cursor);
-    if (early.lost !== undefined) yield { type: "history", lines: [early.lost], agentId: agentOf(step) };
+    const endOfHistory = await endOf(context, step, cursor);
+    if (endOfHistory.lost !== undefined) yield { type: "history", lines: [endOfHistory.lost], agentId: agentOf(step) };
     yield { type: "historyDone" };
-    if (early.ended) return;
+    if (endOfHistory.ended) return;
 
     let readAt = Number.NEGATIVE_INFINITY;
     while (!abort.aborted) {
       try {
-        // Before the lines are taken: what fails here must lose none of them.
+        // Before the lines leave the buffer: a failure here must not lose them.
         if (feed.filled && agentOf(step) === "") step = await readStep(context, stepRunId);
         const fresh = feed.take().flatMap((line) => cursor.accept(line));
-        for (const lines of piecesOf(fresh)) yield { type: "live", lines, agentId: agentOf(step) };
+        for (const lines of splitLines(fresh)) yield { type: "live", lines, agentId: agentOf(step) };
         if (cursor.behind || feed.dropped() || context.clock.monotonic() - readAt >= REREAD_MS) {
           readAt = context.clock.monotonic();
-          // The state first: a final report comes after its lines, so what it promises can be looked for below.
+          // The state is read first: a final state names the last line, and the read below can then find that line.
           step = await readStep(context, stepRunId);
           for await (const lines of readThrough(context, stepRunId, cursor)) {
             yield { type: "live", lines, agentId: agentOf(step) };
@@ -74,7 +79,10 @@ export async function* followLog(context: FollowingContext, following: LogFollow
         }
       } catch (error) {
         if (!(error instanceof MillraceError && error.reason === "unavailable")) throw error;
-        context.log.debug({ stepRunId, error: error.message }, "a log is followed without the store");
+        context.log.debug(
+          { stepRunId, error: error.message },
+          "the store is unavailable: a log is followed from the feed alone",
+        );
       }
       await feed.changed.wait(REREAD_MS, abort);
     }
@@ -83,17 +91,17 @@ export async function* followLog(context: FollowingContext, following: LogFollow
   }
 }
 
-/** Where the reader stands: lets each line through once, in order. */
+/** The position of the follower: accepts each line once, in order. */
 class LogCursor {
   next: number;
-  /** True when a line above `next` was met: the lines between are to be had from the store. */
+  /** True when a line above `next` was met: the lines in between have to be read from the store. */
   behind = false;
 
   constructor(next: number) {
     this.next = next;
   }
 
-  /** The entry, cut to what is new; nothing for a repeat or for one that comes too early. */
+  /** The entry, cut to its new part. Empty for a repeat, and for an entry after a gap. */
   accept(entry: LogLine): readonly LogLine[] {
     const last = lastLineOf(entry);
     if (last < this.next) return [];
@@ -107,7 +115,7 @@ class LogCursor {
   }
 }
 
-/** What the feed brought since the last look; bounded, since all of it can be read from the store. */
+/** Lines that the feed has brought and the consumer has not taken. Bounded, since the store has every line. */
 class FeedBuffer {
   readonly changed = new Signal();
   #lines: LogLine[] = [];
@@ -141,11 +149,11 @@ class FeedBuffer {
   }
 }
 
-function* piecesOf(lines: readonly LogLine[]): Generator<readonly LogLine[]> {
-  for (let from = 0; from < lines.length; from += PIECE_LINES) yield lines.slice(from, from + PIECE_LINES);
+function* splitLines(lines: readonly LogLine[]): Generator<readonly LogLine[]> {
+  for (let from = 0; from < lines.length; from += UPDATE_LINES) yield lines.slice(from, from + UPDATE_LINES);
 }
 
-/** Everything that the store has from the cursor on, in chunks. */
+/** The lines that the store has from the cursor on, in chunks. */
 async function* readThrough(
   context: FollowingContext,
   stepRunId: StepRunId,
@@ -153,10 +161,10 @@ async function* readThrough(
 ): AsyncGenerator<readonly LogLine[], void, void> {
   cursor.behind = false;
   for (;;) {
-    const stored = await context.stores.logs.read(stepRunId, cursor.next, PIECE_LINES);
+    const stored = await context.stores.logs.read(stepRunId, cursor.next, UPDATE_LINES);
     const lines = stored.flatMap((line) => cursor.accept(line));
     if (lines.length > 0) yield lines;
-    if (lines.length === 0 || stored.length < PIECE_LINES) return;
+    if (lines.length === 0 || stored.length < UPDATE_LINES) return;
   }
 }
 
@@ -166,18 +174,21 @@ async function readStep(context: FollowingContext, stepRunId: StepRunId): Promis
   return location.actor.state as StepState;
 }
 
-/** Throws `not_found` when what is missing was removed. */
+/**
+ * Whether the log has ended. `lost`: a gap record for lines that have not arrived within 30 s after the end of the step. Throws
+ * `not_found` when retention has deleted the missing lines.
+ */
 async function endOf(
   context: FollowingContext,
   step: StepState,
   cursor: LogCursor,
 ): Promise<{ readonly ended: boolean; readonly lost?: LogLine }> {
   if (isActiveStepStatus(stepStatus(step.state))) return { ended: false };
-  // Never given to an agent: there is no log.
+  // The step was never granted to an agent, so it has no log.
   if (step.grant === null && step.lastLine === null) return { ended: true };
   const missing = step.lastLine === null ? 0 : step.lastLine - cursor.next + 1;
   if (step.lastLine !== null && missing <= 0) return { ended: true };
-  await requireLog(context, step.runId, step.stepRunId);
+  await requireKeptLog(context, step.runId, step.stepRunId);
   if (context.clock.now() - (step.endedAt ?? 0) < LATE_LINES_MS) return { ended: false };
   if (missing <= 0) return { ended: true };
   const lost: LogLine = {

@@ -1,4 +1,4 @@
-/** Nodes of one installation in this process: the whole program but its command line, on a Redis and a folder of the test. */
+/** Nodes of one installation inside the test process: the whole program without its command line, on a Redis and a folder of the test. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,21 +13,21 @@ export interface LogLine {
   readonly message: string;
 }
 
-export interface TestPlanes {
+export interface TestNodes {
   readonly redis: TestRedis;
-  /** What all nodes have logged. */
+  /** Log lines of all nodes. */
   readonly logged: readonly LogLine[];
-  /** Starts one more node; roles are words separated by commas. `variables` are added to its environment. */
+  /** Starts one more node. `roles` are words separated by commas. `variables` are added to the node's environment. */
   start(roles: string, variables?: Readonly<Record<string, string>>): Promise<StartedNode>;
   close(): Promise<void>;
 }
 
 const ANY_PORT = "127.0.0.1:0";
 
-export async function openTestPlanes(settings: { readonly shards: number }): Promise<TestPlanes> {
+export async function openTestNodes(settings: { readonly shards: number }): Promise<TestNodes> {
   const redis = await startTestRedis();
-  const dataDir = await mkdtemp(join(tmpdir(), "millrace-plane-"));
-  const planes: StartedNode[] = [];
+  const dataDir = await mkdtemp(join(tmpdir(), "millrace-nodes-"));
+  const nodes: StartedNode[] = [];
   const logged: LogLine[] = [];
   const logAt =
     (level: keyof Logger): Logger["info"] =>
@@ -48,12 +48,12 @@ export async function openTestPlanes(settings: { readonly shards: number }): Pro
         ...variables,
       });
       const { signal } = new AbortController();
-      const plane = await startNode(config, { dataDir, log, onReady: () => {}, signal });
-      planes.push(plane);
-      return plane;
+      const node = await startNode(config, { dataDir, log, onReady: () => {}, signal });
+      nodes.push(node);
+      return node;
     },
     async close() {
-      await Promise.all(planes.map((plane) => plane.stop()));
+      await Promise.all(nodes.map((node) => node.stop()));
       await redis.stop();
       await rm(dataDir, { recursive: true, force: true });
     },

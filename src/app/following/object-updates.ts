@@ -1,4 +1,7 @@
-/** A run, job or step as it changes: what is stored first, or the events after a number, up to the one that makes it final. */
+/**
+ * A run, job or step as a client follows it: a snapshot and the events after it, or the events after a number, up to the event
+ * that makes the object final.
+ */
 import { MillraceError } from "../../domain/errors.ts";
 import type { RunEvent } from "../../domain/events.ts";
 import type { RunId } from "../../domain/ids.ts";
@@ -12,8 +15,8 @@ import {
 } from "../../domain/status.ts";
 import type { AggregateHead, StoredActor } from "../../stores/ports/aggregates.ts";
 import type { WithStores } from "../context.ts";
-import { noRun } from "../find.ts";
-import type { RunTails } from "./run-tails.ts";
+import { noRun } from "../lookups.ts";
+import type { RunEventFeed } from "./run-event-feed.ts";
 
 export interface FollowedObject {
   readonly runId: RunId;
@@ -22,53 +25,53 @@ export interface FollowedObject {
   readonly id: string;
 }
 
-export type ObjectNews = (
+export type ObjectUpdate = (
   | { readonly type: "snapshot"; readonly head: AggregateHead; readonly actor: StoredActor }
   | { readonly type: "event"; readonly event: RunEvent }
 ) & { readonly isFinal: boolean };
 
-interface ObjectFollowing {
-  /** Number of the last event that is known; undefined to begin with a snapshot. */
+interface ObjectUpdatesRequest {
+  /** Number of the last event that the client has; undefined to begin with a snapshot. */
   readonly after: number | undefined;
   readonly abort: AbortSignal;
 }
 
 /**
- * Ends after the event that makes the object final; at once for one that was final already, after its snapshot. State and
- * number of a snapshot belong together: nothing is lost or repeated between it and the first event. Throws `not_found`, and
- * `malformed_request` for a number that the run has not reached.
+ * Ends after the event that makes the object final. For an object that is final already, ends after its snapshot, or at once.
+ * State and event number of a snapshot are read together: nothing is lost or repeated between the snapshot and the first event.
+ * Throws `not_found`, and `malformed_request` for a number above that of the newest event.
  */
 export async function* followObject(
   { stores }: WithStores<"aggregates">,
-  tails: RunTails,
+  runEvents: RunEventFeed,
   { runId, kind, id }: FollowedObject,
-  { after, abort }: ObjectFollowing,
-): AsyncGenerator<ObjectNews, void, void> {
+  { after, abort }: ObjectUpdatesRequest,
+): AsyncGenerator<ObjectUpdate, void, void> {
   const aggregate = await stores.aggregates.loadActors(runId, [id]);
   const actor = aggregate?.actors[0];
   if (aggregate === undefined) throw noRun(runId, undefined);
   if (actor === undefined) throw new MillraceError("not_found", `there is no ${kind} run ${id} in run ${runId}`);
   const { head } = aggregate;
-  requireReached(head, after ?? 0);
-  const isOver = isFinal(kind, actor.index.status);
-  if (after === undefined) yield { type: "snapshot", head, actor, isFinal: isOver };
+  requireKnownNumber(head, after ?? 0);
+  const isAlreadyFinal = isFinal(kind, actor.index.status);
+  if (after === undefined) yield { type: "snapshot", head, actor, isFinal: isAlreadyFinal };
   const from = after ?? head.eventNumber;
-  if (isOver && from >= head.eventNumber) return;
+  if (isAlreadyFinal && from >= head.eventNumber) return;
 
-  for await (const events of tails.follow({ runId, after: from, abort })) {
+  for await (const events of runEvents.follow({ runId, after: from, abort })) {
     for (const event of events) {
       if (!concerns(event, kind, id)) continue;
       const isLast = isFinal(kind, event.status);
       yield { type: "event", event, isFinal: isLast };
       if (isLast) return;
     }
-    // Its final event is one that the caller has.
-    if (isOver && events.at(-1)!.number >= head.eventNumber) return;
+    // The object is final, and the client has all events up to the newest one at the start.
+    if (isAlreadyFinal && events.at(-1)!.number >= head.eventNumber) return;
   }
 }
 
-/** Throws `malformed_request` for a number that no event of the run has. */
-export function requireReached({ rootId, eventNumber }: AggregateHead, after: number): void {
+/** Throws `malformed_request` for a number above that of the newest event of the run. */
+export function requireKnownNumber({ rootId, eventNumber }: AggregateHead, after: number): void {
   if (after <= eventNumber) return;
   throw new MillraceError(
     "malformed_request",

@@ -1,14 +1,14 @@
-/** What waits for people or for a place in a group, and for whom. Pure. */
+/** Waits for an approval and for a place in a concurrency group, as users read them. Pure. */
 import { type ApprovalState, gateName, missingApprovals, plannedApproval } from "../../../actors/approval/state.ts";
 import { type GroupState, holderOf } from "../../../actors/group/state.ts";
 import { type GroupMember, memberKey, type Place } from "../../domain/groups.ts";
 import type { ApprovalId, GroupId, RunId } from "../../domain/ids.ts";
 import type { RunPlan } from "../../domain/plan.ts";
 
-/** What tells more of it than the state of what waits. */
-export interface Gates {
+/** Approvals and groups that a run waits for: they tell more about a wait than the state of the job that waits. */
+export interface WaitFacts {
   readonly approvals: ReadonlyMap<ApprovalId, ApprovalState>;
-  /** Those in which something of the run waits; one that could not be read is not there. */
+  /** Groups in which the run or a job of it waits; a group that the store does not have is left out. */
   readonly groups: ReadonlyMap<GroupId, GroupState>;
 }
 
@@ -22,9 +22,9 @@ export interface GroupWait {
   readonly reason: "concurrency";
   readonly text: string;
   readonly group: string;
-  /** The run that has had a place longest; null while nobody has one. */
+  /** The run that has held a place longest; null while no run holds one. */
   readonly holder: RunId | null;
-  /** Members that get a place before. */
+  /** Waiting members that get a place earlier. */
   readonly ahead: number;
 }
 
@@ -40,7 +40,7 @@ export function approvalWait(approval: ApprovalState, plan: Pick<RunPlan, "stage
   };
 }
 
-export function groupWait({ groupId, name }: Place, member: GroupMember, { groups }: Gates): GroupWait {
+export function groupWait({ groupId, name }: Place, member: GroupMember, { groups }: WaitFacts): GroupWait {
   const group = groups.get(groupId);
   const holder = group === undefined ? null : holderOf(group);
   const key = memberKey(member);

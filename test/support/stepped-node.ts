@@ -1,6 +1,6 @@
 /**
- * A plane that stands still until it is told to go on: the real use cases, kernel and stores, with a clock that is put
- * forward by hand. What lies between nodes (mailboxes, board, feed) is memory here, so that nothing happens by itself.
+ * A node that does nothing until the test steps it: the real use cases, kernel and stores, with a clock that the test sets
+ * forward. The parts between nodes (mailboxes, board, feed) are in memory, so that nothing happens on its own.
  */
 import { aggregateTypeOf } from "../../actors/aggregates.ts";
 import { Kernel } from "../../actors/kernel/kernel.ts";
@@ -19,20 +19,20 @@ import { silentLog } from "./kernel-ports.ts";
 import { testVault } from "./secrets.ts";
 import { reportRefusedDispatch } from "../../src/gateway/actor-messages.ts";
 
-export const STEPPED_AGENT = asId<AgentId>("agt_A");
+export const STEPPED_NODE_AGENT = asId<AgentId>("agt_A");
 
 const SHARD = 0;
-/** Nothing is swept, dropped or watched by the time of day. */
+/** The kernel never sweeps, passivates or watches on its own: the test triggers each such step. */
 const NEVER_MS = 2 ** 30;
 
-export class SteppedPlane {
+export class SteppedNode {
   readonly context: AppContext;
   readonly builder: DispatchBuilder;
   readonly offers = new Map<string, Offer>();
-  /** What the plane has told the agent and nobody has looked at yet. */
+  /** Notices that the node has sent to the agent and that the test has not read yet. */
   readonly notices: AgentNotice[] = [];
   #now = Date.UTC(2026, 0, 1);
-  #underWay = 0;
+  #pendingCalls = 0;
   #wakers: (() => void)[] = [];
   readonly #faults: unknown[] = [];
   readonly #listeners = new Map<string, Set<(payload: unknown) => void>>();
@@ -41,7 +41,7 @@ export class SteppedPlane {
   private constructor(stores: Stores) {
     const { inbox } = stores;
     this.context = {
-      // What the creator of a run says to a group is not waited for by anybody else.
+      // The creator of a run sends commands to groups without waiting for them; `settled` waits for them here.
       stores: { ...stores, inbox: { ...inbox, insert: (command) => this.#track(inbox.insert(command)) } },
       clock: { now: () => this.#now, monotonic: () => performance.now() },
       log: silentLog,
@@ -52,8 +52,8 @@ export class SteppedPlane {
       cacheRules: CACHE_RULES,
       signingKey: new Uint8Array(32),
       mailboxes: {
-        send: (letter) => Promise.resolve(this.#deliver(letter)),
-        // Timers are found in the store when the clock is put forward.
+        send: (message) => Promise.resolve(this.#deliver(message)),
+        // `pass` finds due timers in the store when it sets the clock forward.
         sendAt: () => Promise.resolve(),
         close: () => Promise.resolve(),
       },
@@ -85,7 +85,7 @@ export class SteppedPlane {
     this.builder = new DispatchBuilder({
       stores,
       secrets: this.context.secrets,
-      onRefused: (order, reason) => reportRefusedDispatch(this.context, order, reason),
+      onRefused: (step, reason) => reportRefusedDispatch(this.context, step, reason),
     });
     this.#kernel = new Kernel({
       ...this.context,
@@ -94,13 +94,13 @@ export class SteppedPlane {
     });
   }
 
-  /** On stores that are empty; whoever opened them closes them. */
-  static async open(stores: Stores): Promise<SteppedPlane> {
-    const plane = new SteppedPlane(stores);
-    await ensureBootstrap(plane.context);
-    await plane.#kernel.open(SHARD);
-    plane.#subscribe(agentChannel(STEPPED_AGENT), (notice) => plane.notices.push(notice as AgentNotice));
-    return plane;
+  /** Opens a node on empty stores. The caller closes the stores. */
+  static async open(stores: Stores): Promise<SteppedNode> {
+    const node = new SteppedNode(stores);
+    await ensureBootstrap(node.context);
+    await node.#kernel.open(SHARD);
+    node.#subscribe(agentChannel(STEPPED_NODE_AGENT), (notice) => node.notices.push(notice as AgentNotice));
+    return node;
   }
 
   stop(): Promise<void> {
@@ -111,13 +111,13 @@ export class SteppedPlane {
     return this.#now;
   }
 
-  /** Resolves when all that was said is decided and performed. Rejects when something of it failed. */
+  /** Resolves when every message is decided and every effect is performed. Rejects with the first failure. */
   async settled(): Promise<void> {
-    while (this.#underWay > 0) await new Promise<void>((resolve) => this.#wakers.push(resolve));
+    while (this.#pendingCalls > 0) await new Promise<void>((resolve) => this.#wakers.push(resolve));
     if (this.#faults.length > 0) throw this.#faults[0];
   }
 
-  /** Puts the clock to the time for which the next timer is set, and lets all fire that are due then; false when there is none. */
+  /** Sets the clock to the time of the next timer and fires all timers that are due then. Answers false when no timer is set. */
   async passToNextTimer(): Promise<boolean> {
     const { aggregates } = this.context.stores;
     const [next] = await aggregates.pageDue(SHARD, Number.MAX_SAFE_INTEGER, null, 1);
@@ -126,7 +126,7 @@ export class SteppedPlane {
     return true;
   }
 
-  /** Puts the clock forward. */
+  /** Sets the clock forward and fires the timers that are due then. */
   async pass(ms: number): Promise<void> {
     this.#now += Math.max(0, ms);
     for (const { rootId } of await this.context.stores.aggregates.pageDue(SHARD, this.#now, null, 1_000)) {
@@ -135,22 +135,22 @@ export class SteppedPlane {
     await this.settled();
   }
 
-  #deliver(letter: AddressedMessage): void {
-    this.#track(this.#kernel.receive(SHARD, [letter])).catch((error: unknown) => this.#faults.push(error));
+  #deliver(message: AddressedMessage): void {
+    this.#track(this.#kernel.receive(SHARD, [message])).catch((error: unknown) => this.#faults.push(error));
   }
 
-  /** Counts as under way until those who waited for it have gone on. */
+  /** Counts `work` as pending until the callers that waited for it have run. */
   async #track<T>(work: Promise<T>): Promise<T> {
-    this.#underWay++;
+    this.#pendingCalls++;
     try {
       return await work;
     } finally {
-      setImmediate(() => this.#oneLess());
+      setImmediate(() => this.#countDown());
     }
   }
 
-  #oneLess(): void {
-    if (--this.#underWay > 0) return;
+  #countDown(): void {
+    if (--this.#pendingCalls > 0) return;
     const wakers = this.#wakers;
     this.#wakers = [];
     for (const wake of wakers) wake();
