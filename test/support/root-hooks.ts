@@ -26,12 +26,16 @@ export async function mochaGlobalTeardown(): Promise<void> {
 
 let openBefore: readonly string[] = [];
 
-/** What a file leaves open would keep a mocha from ending that loads this file alone. */
+/**
+ * What a file leaves open keeps mocha from ending. A process of a parallel run is ended whatever is open in it, so there
+ * these hooks look.
+ */
 export const mochaHooks = {
   beforeAll(): void {
     openBefore = process.getActiveResourcesInfo();
   },
   async afterAll(): Promise<void> {
+    if (process.env["MOCHA_WORKER_ID"] === undefined) return;
     let left: string[] = [];
     const isClosed = () => {
       left = process.getActiveResourcesInfo();
