@@ -26,19 +26,23 @@ export async function mochaGlobalTeardown(): Promise<void> {
 
 let openBefore: readonly string[] = [];
 
+/** Servers, connections, files and processes, in Node's words; a timer ends by itself. */
+const openNow = (): readonly string[] =>
+  process.getActiveResourcesInfo().filter((kind) => kind !== "Timeout" && kind !== "Immediate");
+
 /**
  * What a file leaves open keeps mocha from ending. A process of a parallel run is ended whatever is open in it, so there
  * these hooks look.
  */
 export const mochaHooks = {
   beforeAll(): void {
-    openBefore = process.getActiveResourcesInfo();
+    openBefore = openNow();
   },
   async afterAll(): Promise<void> {
     if (process.env["MOCHA_WORKER_ID"] === undefined) return;
     let left: string[] = [];
     const isClosed = () => {
-      left = process.getActiveResourcesInfo();
+      left = [...openNow()];
       for (const kind of openBefore) left.splice(left.indexOf(kind), left.includes(kind) ? 1 : 0);
       return left.length === 0;
     };
