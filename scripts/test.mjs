@@ -17,7 +17,13 @@ const MOCHA = join(dirname(createRequire(import.meta.url).resolve("mocha/package
 const JOBS = 4;
 
 /** Each holds the whole installation to a bound in seconds, or counts what a timer adds to when the machine is slow. */
-const ALONE = ["test/e2e/fairness.test.ts", "test/node/cost-of-a-run.test.ts", "test/queues/owners.test.ts"];
+const ALONE = [
+  "test/chaos/chaos.test.ts",
+  "test/e2e/fairness.test.ts",
+  "test/e2e/redis-cluster.test.ts",
+  "test/node/cost-of-a-run.test.ts",
+  "test/queues/owners.test.ts",
+];
 
 // Mocha ends by itself, and this process with it.
 process.on("SIGINT", () => {});

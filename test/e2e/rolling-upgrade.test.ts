@@ -162,8 +162,11 @@ for (const engine of ["SQLite", "MongoDB"] as const) {
 
       const [straddler] = await trigger(long, 1);
       await until("a step runs", async () => (await detailOf(straddler!)).jobs[0]!.steps[0]!.status === "running");
+      // Without it the new worker would be alone while the new edge starts, and might switch before that has joined.
+      const lastOld = await world.serve("edge", { env });
       await leave(api);
       api = await world.serve("edge,gateway", { env: { ...env, MILLRACE_GRPC_ADDRESS: address }, program: NEXT });
+      await leave(lastOld);
       await Promise.all([newWorker.process.prints(SWITCHED), api.process.prints(SWITCHED)]);
       await writeFile(join(world.folder, "go"), "");
       const refused = world.start(["serve", "--roles", "worker"], {
