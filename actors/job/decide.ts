@@ -70,27 +70,27 @@ function decideInput(
     case "notApproved":
     case "placeDenied": {
       const refusal = refusalOf(recordNeed(job, message), message, plan, peers);
-      return endJob(refusal.job, input === "notApproved" ? "cancelled" : "failed", refusal.reason, now, plan);
+      return endJob(refusal.job, input === "notApproved" ? "cancelled" : "failed", refusal.reason, now, plan, peers);
     }
     case "noStepRuns":
     case "conditionFailed":
-      return endUnbegun(job, input, message, now, plan, facts);
+      return endUnbegun(job, input, message, now, plan, peers, facts);
     case "spread":
     case "cannotSpread":
-      return spreadOrEnd(recordNeed(job, message), now, plan, facts);
+      return spreadOrEnd(recordNeed(job, message), now, plan, peers, facts);
     case "cellsRemain":
       return recordCell(job, message, plan);
     case "cellsPassed":
-      return endJob(recordCell(job, message, plan).next, "success", "", now, plan);
+      return endJob(recordCell(job, message, plan).next, "success", "", now, plan, peers);
     case "cellsFailed":
-      return endJob(recordCell(job, message, plan).next, "failed", "cell_failed", now, plan);
+      return endJob(recordCell(job, message, plan).next, "failed", "cell_failed", now, plan, peers);
     case "cellsCancelled": {
       const { next } = recordCell(job, message, plan);
       const wasCancelled = next.cells.some(({ result }) => result === "cancelled");
-      return endJob(next, "cancelled", wasCancelled ? "cancelled" : "upstream_failed", now, plan);
+      return endJob(next, "cancelled", wasCancelled ? "cancelled" : "upstream_failed", now, plan, peers);
     }
     case "upstreamFailed":
-      return endJob(job, "cancelled", "upstream_failed", now, plan);
+      return endJob(job, "cancelled", "upstream_failed", now, plan, peers);
     case "claimed":
       return grant(job, message as ClaimRequested, now, plan);
     case "waitChanged":
@@ -105,14 +105,14 @@ function decideInput(
     case "stepFailed": {
       const { job: walked, skips } = walkAfterStep(job, message as StepEnded, plan, facts);
       const state = input === "stepFailed" ? "failed" : "success";
-      return endJob({ ...walked, stepActive: false }, state, walked.failing, now, plan, skips);
+      return endJob({ ...walked, stepActive: false }, state, walked.failing, now, plan, peers, skips);
     }
     case "stepCancelled":
-      return endJob(job, "cancelled", "cancelled", now, plan);
+      return endJob(job, "cancelled", "cancelled", now, plan, peers);
     case "cancelDone":
-      return endJob(job, "cancelled", job.reason, now, plan);
+      return endJob(job, "cancelled", job.reason, now, plan, peers);
     case "cancelBetweenSteps":
-      return endJob(recordSuccessor(job, message as Cancel), "cancelled", causeOf(message as Cancel), now, plan);
+      return endJob(recordSuccessor(job, message as Cancel), "cancelled", causeOf(message as Cancel), now, plan, peers);
     case "cleanUp":
       return cleanUp(message.type === "superseded" ? recordSuccessor(job, message) : job, message, now, plan, facts);
     case "cleanupOver":
@@ -125,12 +125,12 @@ function decideInput(
       return retryJob(job, "agent_lost", now, plan, peers);
     case "timeoutDone":
     case "timedOutBetweenSteps":
-      return endJob(job, "failed", "timeout", now, plan);
+      return endJob(job, "failed", "timeout", now, plan, peers);
     case "queueTimedOut":
-      return endJob(job, "failed", "queue_timeout", now, plan);
+      return endJob(job, "failed", "queue_timeout", now, plan, peers);
     case "cancel":
       if (job.state === "spread") return moved(job, tellCells(job, message));
-      return cancel(job, message as Cancel, now, plan);
+      return cancel(job, message as Cancel, now, plan, peers);
     case "timedOut":
       return moved({ ...job, state: "cancelling", reason: "timeout", timeoutTimer: null }, [
         cancelStep(job, "timeout", plan),
@@ -164,9 +164,9 @@ function answer({ entry, next }: JobDecision, message: UserCancel, peers: Peers)
   return { type: "answer", commandId: message.commandId, verdict: { outcome, status } };
 }
 
-function spreadOrEnd(job: JobState, now: number, plan: RunPlan, facts: Facts): JobDecision {
+function spreadOrEnd(job: JobState, now: number, plan: RunPlan, peers: Peers, facts: Facts): JobDecision {
   const cells = evaluateCells(job, plan, facts);
-  return typeof cells === "string" ? endJob(job, "failed", cells, now, plan) : spread(job, cells, now, plan);
+  return typeof cells === "string" ? endJob(job, "failed", cells, now, plan, peers) : spread(job, cells, now, plan);
 }
 
 /** The dispatch of the step that runs; none between two steps, where no step is dispatched. */
@@ -190,6 +190,7 @@ function endUnbegun(
   message: JobMessage,
   now: number,
   plan: RunPlan,
+  peers: Peers,
   facts: Facts,
 ): JobDecision {
   const [state, reason] =
@@ -197,8 +198,8 @@ function endUnbegun(
   const informed = recordNeed(job, message);
   const walked = walk(informed, plan, facts);
   // Where the conditions of its steps decided, each step has its own reason.
-  if (message.type === "stageClosed" || hasNext(walked, plan)) return endJob(informed, state, reason, now, plan);
-  return endJob(walked.job, state, reason, now, plan, walked.skips);
+  if (message.type === "stageClosed" || hasNext(walked, plan)) return endJob(informed, state, reason, now, plan, peers);
+  return endJob(walked.job, state, reason, now, plan, peers, walked.skips);
 }
 
 function grant(job: JobState, claim: ClaimRequested, now: number, plan: RunPlan): JobDecision {
@@ -251,11 +252,11 @@ function takePlace(job: JobState): JobState {
   return job.place === null ? job : { ...job, place: { ...job.place, held: true } };
 }
 
-function cancel(before: JobState, message: Cancel, now: number, plan: RunPlan): JobDecision {
+function cancel(before: JobState, message: Cancel, now: number, plan: RunPlan, peers: Peers): JobDecision {
   const job = recordSuccessor(before, message);
   const cause = causeOf(message);
   if (job.state === "pending" || job.state === "waiting" || job.state === "queued") {
-    return endJob(job, "cancelled", cause, now, plan);
+    return endJob(job, "cancelled", cause, now, plan, peers);
   }
   const isCancelling = job.state === "cancelling";
   const next: JobState = { ...job, state: "cancelling", reason: cause, timeoutTimer: null };

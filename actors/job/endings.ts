@@ -39,11 +39,12 @@ export function endJob(
   reason: string,
   now: number,
   plan: RunPlan,
+  peers: Peers,
   skips: readonly JobEffect[] = [],
 ): JobDecision {
   const next = endAttempt(job, state, reason, now);
   const planned = plan.jobs[job.index]!;
-  const released = [...release(job, next, plan), ...leaveGates(job, plan)];
+  const released = [...release(job, next, plan), ...leaveGates(job, plan, peers)];
   const result = resultOf(next, plan);
   const passed = result === "success" || result === "tolerated";
   if (job.cell !== null) {
@@ -75,7 +76,7 @@ export function retryJob(
 ): JobDecision {
   const planned = plan.jobs[job.index]!;
   const { attempts, on } = planned.retry;
-  if (job.attempt >= attempts || !on.includes(cause)) return endJob(job, "failed", cause, now, plan);
+  if (job.attempt >= attempts || !on.includes(cause)) return endJob(job, "failed", cause, now, plan, peers);
   const next = endAttempt(job, "failed", cause, now);
   const { job: retry, steps, peers: withRetry } = makeNextAttempt(job, plan, peers);
   const delayMs = delayBefore(retry.attempt, planned.retry);

@@ -65,9 +65,15 @@ export function waitAtGate(job: JobState, now: number, plan: RunPlan, peers: Pee
   return moved(next, [effect, publishJob(next, "waiting", { waitingFor: "concurrency", text: place.name })]);
 }
 
-/** Withdraws the job from the approval that it waits for, and from its group. */
-export function leaveGates(job: JobState, plan: RunPlan): readonly JobEffect[] {
-  if (job.state !== "waiting" || job.place !== null) return leaveGroup(job.place, memberOf(job));
+/**
+ * Withdraws the job from its group, or from its approval. A job that is still `pending` leaves its approval too: another cell of
+ * its matrix may have requested the approval, and this job may be the last that needed it.
+ */
+export function leaveGates(job: JobState, plan: RunPlan, peers: Peers): readonly JobEffect[] {
+  if (job.place !== null) return leaveGroup(job.place, memberOf(job));
+  if (job.state !== "waiting" && job.state !== "pending") return [];
+  if (plan.jobs[job.index]!.approval === null) return [];
+  if (findApproval(job, plan, peers)?.state !== "pending") return [];
   const id = approvalId(job.runId, gateOfJob(job.index, plan));
   return [{ type: "send", to: { kind: "approval", id }, message: { type: "withdraw" } }];
 }

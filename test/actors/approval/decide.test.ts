@@ -399,6 +399,17 @@ describe("a matrix behind an approval", () => {
     expect([run.job(0).state, run.job(1).state]).to.deep.equal(["cancelled", "queued"]);
   });
 
+  it("has no pending approval once its last cell ends without having waited for it", () => {
+    const [first, second] = cells(2, { maxParallel: 1 });
+    const invalid = { name: "${{ '' }}", limit: 1, definedBy: "rev_1", onConflict: "queue" } as const;
+    const run = atJob([first!, { ...second!, group: invalid }]);
+    expect([run.job(0).state, run.job(1).state]).to.deep.equal(["waiting", "pending"]);
+    run.tellJob(0, { type: "cancel", reason: "cancelled" });
+    expect(run.job(1)).to.include({ state: "failed", reason: "group_invalid" });
+    expect(stateOf(run, JOB)!.state).to.equal("cancelled");
+    expect([run.run.state, run.undecided]).to.deep.equal(["failed", []]);
+  });
+
   describe("whose cells are made when it begins", () => {
     const deferredMatrix = (value: string) => {
       const text = `\${{ fromJSON('${value}') }}`;
