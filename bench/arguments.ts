@@ -1,46 +1,47 @@
 /** The command line of the benchmark. */
 import { parseArgs } from "node:util";
 
-/** Those of system.ts, and W6 to W10 of millrace alone. */
+/** The workloads of system.ts, and W6 to W10, which only millrace can do. */
 export const WORKLOADS = ["W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8", "W9", "W10"] as const;
 export type Workload = (typeof WORKLOADS)[number];
 
 export interface BenchSettings {
   readonly only: ReadonlySet<Workload>;
-  /** From 1. */
+  /** At least 1. */
   readonly rounds: number;
+  /** True to measure Restate too. */
   readonly peers: boolean;
-  /** The file for the results. */
+  /** Path of the file for the results. */
   readonly json: string | null;
-  /** The page whose table is replaced. */
+  /** Path of the page whose table is replaced. */
   readonly markdown: string | null;
 }
 
-const STANDARD_ROUNDS = 5;
+const DEFAULT_ROUNDS = 5;
 
 export const USAGE = `npm run bench -- [options]
 
-  --only W1,W3     which workloads; default all
-  --rounds N       how often each is measured; default ${STANDARD_ROUNDS}
-  --peers          also Restate, which the first time is installed from npm
-  --json FILE      writes the results there after every round
-  --markdown FILE  puts the table between the markers of that page
+  --only W1,W3     the workloads to measure; default all
+  --rounds N       how often each workload is measured; default ${DEFAULT_ROUNDS}
+  --peers          also measures Restate, which is installed from npm the first time
+  --json FILE      writes the results to FILE after every round
+  --markdown FILE  writes the table between the markers of the page FILE
 
 Workloads:
   W1  one-step runs, 50 in flight           W5  one run with 1,000 parallel jobs
   W2  an idle trigger to the step's process W6  the log of a step to a live viewer
   W3  one run with 40 sequential steps      W7  memory and CPU when idle
-  W4  one run with 40 parallel jobs         W8  how cost grows with what waits and what is over
+  W4  one run with 40 parallel jobs         W8  cost of a run beside waiting or ended runs
   W9  validating and planning 1,000 steps   W10 a cancel to the step's process
 `;
 
-/** Null when help is asked for; throws with what is wrong. */
+/** Null for `--help`. Throws an error that says what is wrong with the arguments. */
 export function readArguments(argv: readonly string[]): BenchSettings | null {
   const { values } = parseArgs({
     args: [...argv],
     options: {
       only: { type: "string", default: WORKLOADS.join(",") },
-      rounds: { type: "string", default: String(STANDARD_ROUNDS) },
+      rounds: { type: "string", default: String(DEFAULT_ROUNDS) },
       peers: { type: "boolean", default: false },
       json: { type: "string" },
       markdown: { type: "string" },

@@ -1,4 +1,4 @@
-/** Everything that is measured, in the order of a round. */
+/** All contestants, in the order of a round. */
 import { join } from "node:path";
 import type { BenchSettings, Workload } from "./arguments.ts";
 import { startFloor } from "./floor/start.ts";
@@ -21,7 +21,7 @@ const SQLITE = { system: "millrace", store: "SQLite" } as const;
 const MONGODB = { system: "millrace", store: "MongoDB" } as const;
 const COMPARABLE = ["W1", "W2", "W3", "W4", "W5"] as const;
 
-/** `folder`: for what is made once and used in every round. `mongo`: null when there is none. */
+/** `folder` is for data that are made once and used in every round. `mongo` is null when no MongoDB is available. */
 export function contestantsOf(
   { peers }: Pick<BenchSettings, "peers">,
   mongo: Mongo | null,
@@ -29,20 +29,27 @@ export function contestantsOf(
 ): readonly Contestant[] {
   const finished = new FinishedRuns(join(folder, "finished-runs"));
   return [
-    // Idle before anything else, since W7 is of a fresh start.
+    // W7 comes first, because it measures a fresh installation.
     { ...SQLITE, workloads: ["W7", ...COMPARABLE, "W6", "W10"], start: millraceWith(() => ({})) },
     { system: "BullMQ", store: "Redis", workloads: COMPARABLE, start: startFloor },
     ...(peers ? [{ system: "Restate", store: "its own", workloads: COMPARABLE, start: startRestate }] : []),
     ...(mongo?.real ? [{ ...MONGODB, workloads: ["W1", "W2", "W3"] as const, start: millraceWith(mongo.env) }] : []),
-    { ...SQLITE, workloads: ["W8"], start: (place, marks) => alone("W8", () => measureGrowth(place, marks, finished)) },
-    { ...SQLITE, workloads: ["W9"], start: () => alone("W9", measureDefinition) },
+    {
+      ...SQLITE,
+      workloads: ["W8"],
+      start: (place, marks) => standalone("W8", () => measureGrowth(place, marks, finished)),
+    },
+    { ...SQLITE, workloads: ["W9"], start: () => standalone("W9", measureDefinition) },
     { ...SQLITE, workloads: ["W1"], once: true, start: countedWith(() => ({})) },
     ...(mongo === null ? [] : [{ ...MONGODB, workloads: ["W1"] as const, once: true, start: countedWith(mongo.env) }]),
   ];
 }
 
-/** What starts and stops by itself. */
-async function alone(workload: Workload, measure: () => Promise<readonly Figure[]>): ReturnType<Contestant["start"]> {
+/** A contestant with one workload that starts and stops its processes itself. */
+async function standalone(
+  workload: Workload,
+  measure: () => Promise<readonly Figure[]>,
+): ReturnType<Contestant["start"]> {
   return { workloads: { [workload]: measure }, stop: () => Promise.resolve() };
 }
 

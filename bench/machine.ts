@@ -1,4 +1,4 @@
-/** Of what a figure depends on beside the code: the machine, and which code it was. */
+/** A description of the machine, and of the commit that is measured. */
 import { execFileSync } from "node:child_process";
 import { cpus, loadavg, release, totalmem, type } from "node:os";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ export interface Machine {
   readonly memoryGb: number;
   readonly os: string;
   readonly node: string;
-  /** Of the last minute, before anything was started: what others did meanwhile. */
+  /** Load average of the last minute before the benchmark starts anything: the load by other programs. */
   readonly loadAverage: number;
 }
 
@@ -26,12 +26,12 @@ export function describeMachine(): Machine {
   };
 }
 
-/** Of the last minute. */
+/** The load average of the last minute. */
 export function loadAverage(): number {
   return Number(loadavg()[0]!.toFixed(2));
 }
 
-/** The short id, with `+` when files differ from it; `unknown` outside of a checkout. */
+/** The short id of the commit, with `+` when files differ from the commit; `unknown` outside a checkout. */
 export function currentCommit(): string {
   try {
     const changed = git("status", "--porcelain") !== "";

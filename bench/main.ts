@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: measures millrace beside other systems that do the same work. Exit status 0 when all was measured, 1 when
- * that failed (above all when a step was lost or ran twice), 2 for a wrong command line.
+ * `npm run bench`: measures millrace and other systems that do the same work. Exit status 0: everything was measured;
+ * 1: a measurement failed, for instance because a step was lost or ran twice; 2: the command line is wrong.
  */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ async function main(argv: readonly string[]): Promise<number> {
   let settings: BenchSettings | null;
   try {
     settings = readArguments(argv);
-    // Before hours of work, not after them.
+    // Check the page before the long work, not after it.
     if (settings?.markdown) withTable(await readFile(settings.markdown, "utf8"), "");
   } catch (error) {
     process.stderr.write(`error: ${(error as Error).message}\n\n${USAGE}`);
@@ -67,7 +67,7 @@ async function measure(settings: BenchSettings): Promise<void> {
         say(`round ${round}  ${workload} ${subject.system} (${subject.store})  ${figures.map(shown).join(", ")}`);
       },
       async onRound(round) {
-        say(`round ${round} of ${settings.rounds} is over; load average ${loadAverage()}`);
+        say(`round ${round} of ${settings.rounds} has ended; load average ${loadAverage()}`);
         if (settings.json !== null) await writeReport(settings.json, reportAfter(round));
       },
     });
@@ -81,12 +81,13 @@ async function measure(settings: BenchSettings): Promise<void> {
   if (markdown !== null) await writeFile(markdown, withTable(await readFile(markdown, "utf8"), table));
 }
 
-/** Null when no chosen workload uses it, or none can be had. */
+/** Null when no chosen workload uses MongoDB, or when no server is available. */
 async function mongoFor({ only }: BenchSettings): Promise<Mongo | null> {
   if (!ON_MONGODB.some((workload) => only.has(workload))) return null;
   try {
     const mongo = await startMongo();
-    if (!mongo.real) say("no real MongoDB is at hand: what a run asks of it is counted, and not timed");
+    if (!mongo.real)
+      say("no real MongoDB is available: the benchmark counts a run's calls to the test server and times nothing");
     return mongo;
   } catch (error) {
     say(`without MongoDB: ${(error as Error).message}`);
@@ -98,7 +99,7 @@ function shown({ metric, unit, value }: Figure): string {
   return `${metric} ${Number(value.toPrecision(4))} ${unit}`;
 }
 
-/** With the causes, which say what went wrong in the end. */
+/** The message of the error and of all its causes. */
 function explain(error: unknown): string {
   const { message, cause } = error as Error;
   return cause === undefined ? message : `${message}: ${explain(cause)}`;

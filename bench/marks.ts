@@ -1,4 +1,4 @@
-/** Where steps say that their processes run: a named pipe that this process reads. */
+/** A named pipe into which the processes of steps write marks, and which this process reads. */
 import { execFileSync } from "node:child_process";
 import { constants, openSync } from "node:fs";
 import { Socket } from "node:net";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Marks } from "./system.ts";
 
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
 interface Mark {
   readonly at: number;
@@ -23,7 +23,7 @@ export class FifoMarks implements Marks {
   constructor(folder: string) {
     this.#file = join(folder, "marks");
     execFileSync("mkfifo", [this.#file]);
-    // Open for both: the pipe never ends, however many writers come and go.
+    // Open for reading and writing, so that the pipe does not end when the last writer closes it.
     const descriptor = openSync(this.#file, constants.O_RDWR | constants.O_NONBLOCK);
     this.#socket = new Socket({ fd: descriptor, readable: true, writable: false });
     createInterface(this.#socket).on("line", (id) => this.#add(id));
@@ -57,7 +57,7 @@ export class FifoMarks implements Marks {
 
   #next(id: string): Promise<Mark> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`the step ${id} did not start in time`)), PATIENCE_MS);
+      const timer = setTimeout(() => reject(new Error(`the step ${id} did not start in time`)), TIMEOUT_MS);
       this.#awaited.set(id, (mark) => {
         clearTimeout(timer);
         resolve(mark);

@@ -1,4 +1,4 @@
-/** What the benchmark says: JSON for programs, a table for people and for the page. */
+/** The report of the benchmark: JSON for programs, a table for readers and for the page. */
 import { rename, writeFile } from "node:fs/promises";
 import type { Machine } from "./machine.ts";
 import type { Result, Subject } from "./results.ts";
@@ -10,13 +10,13 @@ export interface Report {
   readonly results: readonly Result[];
 }
 
-/** The unit of what was counted, for one run, in place of being timed. */
+/** The unit of figures that are counted instead of timed: calls of one run. */
 export const CALLS = "calls";
 
 const BEGIN = "<!-- table: latest -->";
 const END = "<!-- end -->";
 
-/** Replaces the file whole, so that a reader never sees half of it. */
+/** Replaces the file in one step, so that a reader never sees half of it. */
 export async function writeReport(file: string, report: Report): Promise<void> {
   await writeFile(`${file}.new`, `${JSON.stringify(report, null, 2)}\n`);
   await rename(`${file}.new`, file);
@@ -35,7 +35,7 @@ export function tableOf({ commit, machine, rounds, results }: Report): string {
   ].join("\n");
 }
 
-/** The page with the table in place of what stood between its markers; throws when it has none. */
+/** The page, with the table instead of the text between its markers. Throws when the page has no markers. */
 export function withTable(page: string, table: string): string {
   const begin = page.indexOf(BEGIN);
   const end = page.indexOf(END, begin);

@@ -1,12 +1,12 @@
-/** What all rounds together have shown: for each figure its median, least and most. */
+/** The results of all rounds: the median, the minimum and the maximum of each figure. */
 import type { Workload } from "./arguments.ts";
 import { median } from "./measure/percentiles.ts";
 import type { Figure } from "./system.ts";
 
-/** Who was measured. */
+/** A measured system. */
 export interface Subject {
   readonly system: string;
-  /** Where it keeps its state. */
+  /** The store in which the system keeps its state. */
   readonly store: string;
 }
 
@@ -39,7 +39,7 @@ export class Samples {
     }
   }
 
-  /** By workload, else in the order in which they came; rounded to four digits. */
+  /** The results by workload, and within a workload in the order of the figures; rounded to four digits. */
   results(): readonly Result[] {
     return [...this.#samples.values()]
       .map(({ values, ...what }) => ({

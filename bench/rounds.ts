@@ -1,11 +1,14 @@
-/** The order of measurements: in each round every contestant is started, does its workloads and is stopped. */
+/**
+ * The order of measurements: in each round, one contestant after the other is started, does its workloads and is
+ * stopped.
+ */
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Workload } from "./arguments.ts";
 import type { Subject } from "./results.ts";
 import type { Figure, Marks } from "./system.ts";
 
-/** A system that runs; each workload throws when a step was lost or ran twice. */
+/** A running system. Each workload rejects when a step was lost or ran twice. */
 export interface Started {
   readonly workloads: Readonly<Partial<Record<Workload, () => Promise<readonly Figure[]>>>>;
   stop(): Promise<void>;
@@ -13,11 +16,11 @@ export interface Started {
 
 /** A way to start a system, so that it can do some of the workloads. */
 export interface Contestant extends Subject {
-  /** In the order in which they are done. */
+  /** In the order in which they run. */
   readonly workloads: readonly Workload[];
-  /** True for what does not vary: it is done in the first round alone. */
+  /** True for figures that do not vary: they are measured only in the first round. */
   readonly once?: boolean;
-  /** `folder`: empty. */
+  /** `folder` exists and is empty. */
   start(folder: string, marks: Marks): Promise<Started>;
 }
 
@@ -25,14 +28,17 @@ export interface RoundsOptions {
   readonly contestants: readonly Contestant[];
   readonly only: ReadonlySet<Workload>;
   readonly rounds: number;
-  /** For the folders of contestants, each removed after its use. */
+  /** The parent of the contestants' folders. Each of these is removed after its use. */
   readonly folder: string;
   readonly marks: Marks;
   readonly onFigures: (round: number, workload: Workload, subject: Subject, figures: readonly Figure[]) => void;
   readonly onRound: (round: number) => Promise<void>;
 }
 
-/** Interleaved, so that what happens to the machine meanwhile happens to all. Rejects with the first fault. */
+/**
+ * Plays the rounds. Contestants take turns, so that changes of the machine affect all of them. Rejects with the first
+ * fault.
+ */
 export async function playRounds({ contestants, only, rounds, onRound, ...place }: RoundsOptions): Promise<void> {
   for (let round = 1; round <= rounds; round++) {
     for (const [index, contestant] of contestants.entries()) {

@@ -1,6 +1,7 @@
 /**
- * `npm run soak`: thousands of small runs under a retention of seconds, and what the installation takes meanwhile. Exit status
- * 0 when it stayed as large as it was once the first runs were removed, 1 when it grew on.
+ * `npm run soak`: runs thousands of small runs under a retention of seconds and samples the size of the installation.
+ * Exit status 0: the installation stayed as large as it was when the first runs were removed; 1: it kept growing; 2:
+ * the command line is wrong.
  */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -13,18 +14,18 @@ import { storeFile } from "../src/node/data-dir.ts";
 import { Installation } from "./millrace/installation.ts";
 
 const KEEP = "15s,150/pipeline";
-/** Of each pipeline; while as many are live, none is begun. */
+/** The most live runs of each pipeline; while there are as many, the load starts none. */
 const IN_FLIGHT = 20;
 const RUNS_A_SECOND = 5;
 const POLL_MS = 50;
 const SAMPLE_MS = 15_000;
 const RERUN_EVERY = 20;
-/** Until as much goes as comes. */
+/** After this time, retention removes as much as the load adds. */
 const WARM_UP_SECONDS = 60;
-/** Beyond what was reached in the first half of the rest, for what varies from look to look. */
+/** The second half of the samples may exceed the first half by this factor, because samples vary. */
 const TOLERATED_GROWTH = 1.1;
 
-/** What each run keeps and caches does not get smaller when it is packed. */
+/** Writes random bytes for the artifact and the cache, because these do not get smaller when they are packed. */
 const SCRIPT = `head -c 20000 /dev/urandom > made
 i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo line $i of a log that is not very long; done`;
 const STEPS = [
@@ -45,11 +46,11 @@ interface Sample {
   readonly storeBytes: number;
   readonly freeBytes: number;
   readonly logBytes: number;
-  /** What artifacts and caches hold. */
+  /** Size of all artifacts and caches. */
   readonly blobBytes: number;
   readonly runs: number;
   readonly rows: number;
-  readonly planeBytes: number;
+  readonly nodeBytes: number;
   readonly redisBytes: number;
 }
 
@@ -68,13 +69,13 @@ async function main(durationMs: number): Promise<number> {
   const samples: Sample[] = [];
   try {
     await load.prepare();
-    const begunAt = performance.now();
-    const until = begunAt + durationMs;
+    const startedAt = performance.now();
+    const until = startedAt + durationMs;
     const working = load.run(until);
-    for (let next = begunAt + SAMPLE_MS; next <= until; next += SAMPLE_MS) {
+    for (let next = startedAt + SAMPLE_MS; next <= until; next += SAMPLE_MS) {
       await Promise.race([working, pause(next - performance.now())]);
       const sample = sampleOf(store, dataDir, installation, {
-        seconds: Math.round((next - begunAt) / 1_000),
+        seconds: Math.round((next - startedAt) / 1_000),
         made: load.made,
       });
       samples.push(sample);
@@ -82,7 +83,7 @@ async function main(durationMs: number): Promise<number> {
     }
     await working;
     process.stdout.write(`rows at the end: ${JSON.stringify(rowsOf(store))}\n`);
-    return judge(samples);
+    return reportGrowth(samples);
   } finally {
     store.close();
     await installation.stop();
@@ -90,7 +91,7 @@ async function main(durationMs: number): Promise<number> {
   }
 }
 
-/** Begins runs of each pipeline at a steady pace, with request ids, groups of their own and reruns among them. */
+/** Starts runs of each pipeline at a steady pace. They have request ids and concurrency groups, and some are reruns. */
 class Load {
   made = 0;
   readonly #installation: Installation;
@@ -129,7 +130,7 @@ class Load {
         const n = String(this.made++);
         if (this.made % RERUN_EVERY === 0 && ended !== undefined) {
           const again = api.call("POST", `/pipelines/${pipelineId}/runs/${ended.runId}/rerun`, { scope: "all" });
-          // It was run again in the meantime.
+          // The rerun is refused when the run was rerun in the meantime.
           await again.catch(() => {});
         } else {
           await api.call("POST", `/pipelines/${pipelineId}/trigger`, { variables: { n }, requestId: `soak-${n}` });
@@ -143,7 +144,7 @@ class Load {
 function sampleOf(
   store: Libsql.Database,
   dataDir: string,
-  { planePid, redisPid }: Installation,
+  { nodePid, redisPid }: Installation,
   at: Pick<Sample, "seconds" | "made">,
 ): Sample {
   const pragma = (name: string): number => (store.prepare(`PRAGMA ${name}`).get() as Record<string, number>)[name]!;
@@ -156,7 +157,7 @@ function sampleOf(
     blobBytes: bytesBelow(join(dataDir, "blobs")),
     runs: rows["aggregates"]!,
     rows: Object.values(rows).reduce((sum, count) => sum + count, 0),
-    planeBytes: residentBytes(planePid),
+    nodeBytes: residentBytes(nodePid),
     redisBytes: residentBytes(redisPid),
   };
 }
@@ -176,7 +177,7 @@ function rowsOf(store: Libsql.Database): Record<string, number> {
 function bytesBelow(folder: string): number {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
-  // Some are deleted meanwhile.
+  // Some files are deleted during the sum.
   return files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
 }
 
@@ -188,17 +189,18 @@ function residentBytes(pid: number): number {
 const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
 
 function shown(sample: Sample): string {
-  const { seconds, made, storeBytes, freeBytes, logBytes, blobBytes, runs, rows, planeBytes, redisBytes } = sample;
+  const { seconds, made, storeBytes, freeBytes, logBytes, blobBytes, runs, rows, nodeBytes, redisBytes } = sample;
   return (
-    `${String(seconds).padStart(5)} s  ${made} runs begun, ${runs} aggregates and ${rows} rows stored; store ${megabytes(storeBytes)} ` +
+    `${String(seconds).padStart(5)} s  ${made} runs started, ${runs} aggregates and ${rows} rows stored; store ${megabytes(storeBytes)} ` +
     `(${megabytes(freeBytes)} of it free), write-ahead log ${megabytes(logBytes)}, artifacts and caches ${megabytes(blobBytes)}; ` +
-    `memory: control plane ${megabytes(planeBytes)}, Redis ${megabytes(redisBytes)}`
+    `memory: control plane ${megabytes(nodeBytes)}, Redis ${megabytes(redisBytes)}`
   );
 }
 
 const FIGURES = ["storeBytes", "blobBytes", "rows"] as const;
 
-function judge(samples: readonly Sample[]): number {
+/** Prints for each figure whether it stays flat. Answers the exit status. */
+function reportGrowth(samples: readonly Sample[]): number {
   const steady = samples.filter(({ seconds }) => seconds > WARM_UP_SECONDS);
   const half = Math.floor(steady.length / 2);
   const most = (some: readonly Sample[], of: (typeof FIGURES)[number]) => Math.max(...some.map((sample) => sample[of]));

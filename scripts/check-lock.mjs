@@ -1,6 +1,6 @@
 /**
- * Checks package-lock.json for every platform that the project supports: `npm ci` accepts the file, and installs the native parts for that
- * platform. Run `node scripts/check-lock.mjs`. It installs nothing and asks no registry.
+ * Checks package-lock.json for every platform that the project supports: `npm ci` accepts the file, and installs the
+ * native parts for that platform. Run `node scripts/check-lock.mjs`. It installs nothing and asks no registry.
  */
 import { execFile } from "node:child_process";
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -43,7 +43,10 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** No entry may name a registry, so that the configured one is used. Each has a checksum, except native parts for one platform. */
+/**
+ * No entry may name a registry, so that the configured one is used. Each has a checksum, except native parts for one
+ * platform.
+ */
 function entryProblems() {
   return Object.entries(packages).flatMap(([key, { resolved, integrity, optional, os }]) => [
     ...(resolved === undefined ? [] : [`${key} names the registry ${new URL(resolved).origin}`]),

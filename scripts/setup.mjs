@@ -1,13 +1,14 @@
 /**
- * Makes a fresh checkout runnable: `node scripts/setup.mjs [--build] [--test]`. It uses only Node, because it runs before any dependency is
- * installed. It prints one line for each thing that it does, and nothing when there is nothing to do.
+ * Makes a fresh checkout runnable: `node scripts/setup.mjs [--build] [--test]`. It uses only Node, because it runs
+ * before any dependency is installed. It prints one line for each thing that it does, and nothing when there is nothing
+ * to do.
  *
  *   always    installs the npm dependencies of package-lock.json; finds or fetches a Redis server, unless REDIS_URL is set
  *   --build   compiles the TypeScript sources when they are newer than dist
  *   --test    also provides what tests need: development dependencies, and a Redis server even when REDIS_URL is set
  *
- * Everything is written under a temporary name and renamed when it is complete, so the next run does not trust the leftovers of an interrupted
- * run. `redis-server.mjs` finds or fetches the Redis server.
+ * Everything is written under a temporary name and renamed when it is complete, so the next run does not trust the
+ * leftovers of an interrupted run. `redis-server.mjs` finds or fetches the Redis server.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -82,7 +83,10 @@ function adviceFor(refusal) {
     : "";
 }
 
-/** npm writes its hidden lock file as the last step of an installation. When it is newer than package-lock.json, the installation is complete. */
+/**
+ * npm writes its hidden lock file as the last step of an installation. When it is newer than package-lock.json, the
+ * installation is complete.
+ */
 function installedByHand(lockfile, record) {
   const hidden = join(MODULES, ".package-lock.json");
   return !existsSync(record) && existsSync(hidden) && statSync(hidden).mtimeMs >= statSync(lockfile).mtimeMs;
@@ -116,7 +120,10 @@ function build() {
   utimesSync(stamp, startedAt, startedAt);
 }
 
-/** Removes the outputs of sources that were moved or deleted. The compiler leaves them, and a package would contain them. */
+/**
+ * Removes the outputs of sources that were moved or deleted. The compiler leaves them, and a package would contain
+ * them.
+ */
 function dropStale(outputs, sources) {
   for (const entry of readdirSync(outputs, { withFileTypes: true })) {
     const path = join(outputs, entry.name);
@@ -126,7 +133,10 @@ function dropStale(outputs, sources) {
   }
 }
 
-/** The modification time of the newest file or folder below `folder`, milliseconds. Folders count, because a deletion changes them. */
+/**
+ * The modification time of the newest file or folder below `folder`, milliseconds. Folders count, because a deletion
+ * changes them.
+ */
 function newestChange(folder) {
   if (!existsSync(folder)) return 0;
   let newest = statSync(folder).mtimeMs;

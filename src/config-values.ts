@@ -1,4 +1,6 @@
-/** Parsers for the values of variables: sizes, durations, addresses and others. Each error says what the value must be. */
+/**
+ * Parsers for the values of variables: sizes, durations, addresses and others. Each error says what the value must be.
+ */
 import { z } from "zod";
 import type { DiskFloor } from "./domain/disk-floor.ts";
 import { parseDuration } from "./domain/durations.ts";
@@ -7,7 +9,9 @@ import type { LabelQuota, Quotas } from "./domain/quotas.ts";
 import type { Bound } from "./domain/retention.ts";
 import { parseBound } from "./domain/retention-text.ts";
 
-/** An address to listen on or to connect to. For a listener, an empty host means all interfaces, and port 0 a free port. */
+/**
+ * An address to listen on or to connect to. For a listener, an empty host means all interfaces, and port 0 a free port.
+ */
 export interface Address {
   readonly host: string;
   readonly port: number;

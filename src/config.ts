@@ -1,6 +1,6 @@
 /**
- * Reads and checks the environment: all variables of millrace, once, at the start. Flags of the command line replace variables before they are
- * read, so that a value is checked in one place, wherever it comes from.
+ * Reads and checks the environment: all variables of millrace, once, at the start. Flags of the command line replace
+ * variables before they are read, so that a value is checked in one place, wherever it comes from.
  */
 import { hostname } from "node:os";
 import { z } from "zod";
@@ -79,7 +79,9 @@ export interface NodeConfig {
   readonly retention: Retention;
   /** The HMAC key of access tokens, at least 32 bytes. Null: an installation on SQLite makes and stores its own. */
   readonly signingKey: Uint8Array | null;
-  /** The keys of secrets, 32 bytes each; the first one seals. Empty: an installation on SQLite makes and stores its own. */
+  /**
+   * The keys of secrets, 32 bytes each; the first one seals. Empty: an installation on SQLite makes and stores its own.
+   */
   readonly masterKeys: readonly Uint8Array[];
   /** The first administrator token, as the operator chose it. Null: the first start makes one. */
   readonly bootstrapToken: string | null;
@@ -212,7 +214,8 @@ const nodeVariables = z
         refuse(`${prefix}_CERT_FILE`, `is required with ${prefix}_CLIENT_CA_FILE: callers show theirs over TLS alone`);
       }
     }
-    // Without shared keys each node would make its own: it would refuse the access tokens of the others and could not read their secrets.
+    // Without shared keys each node would make its own: it would refuse the access tokens of the others and could not
+    // read their secrets.
     if (value.MONGODB_URL === undefined || isWorkerOnly(value.MILLRACE_ROLES)) return;
     if (value.MILLRACE_SIGNING_KEY === undefined) {
       refuse(
@@ -264,7 +267,8 @@ const agentVariables = z
   });
 
 /**
- * The problem with `text` as the value of a variable of an agent, in the form `must be ...`; undefined when the value is valid.
+ * The problem with `text` as the value of a variable of an agent, in the form `must be ...`; undefined when the value
+ * is valid.
  */
 export function agentVariableProblem(variable: AgentVariable, text: string): string | undefined {
   return agentVariables.shape[variable].safeParse(text).error?.issues[0]?.message;

@@ -1,6 +1,7 @@
 /**
- * The table of all settings that the program reads from its environment, with their defaults and meanings. `npm run generate` writes
- * docs/configuration.md from this table. `config.ts` checks the values, and reads only variables that have a row here.
+ * The table of all settings that the program reads from its environment, with their defaults and meanings. `npm run
+ * generate` writes docs/configuration.md from this table. `config.ts` checks the values, and reads only variables that
+ * have a row here.
  */
 
 export interface Setting {

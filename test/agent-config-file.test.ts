@@ -1,3 +1,4 @@
+/** Tests of the agent's config file. */
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { AGENT_SETTINGS, readAgentConfigFile } from "../src/agent-config-file.ts";
@@ -17,7 +18,7 @@ function problemsOf(text: string): readonly string[] {
 }
 
 describe("the config file of an agent", () => {
-  it("sets what the environment variables set", () => {
+  it("sets the same settings as the environment variables", () => {
     const text = `
       gateway: gateway.example:9090
       security: tls
@@ -44,12 +45,12 @@ describe("the config file of an agent", () => {
     });
   });
 
-  it("also takes labels in the form of the variable, and may be empty", () => {
+  it("accepts labels in the form of the variable, and may be empty", () => {
     expect(read("labels: os=linux,gpu=yes")).to.deep.equal({ MILLRACE_AGENT_LABELS: "os=linux,gpu=yes" });
     for (const empty of ["", "# nothing but this\n", "{}"]) expect(read(empty), empty).to.deep.equal({});
   });
 
-  it("has every problem reported with its place and advice, and without its value", () => {
+  it("is refused with every problem, with places and advice and without values", () => {
     const text = [
       "gateway: nowhere",
       "slot: 3",
@@ -81,12 +82,12 @@ describe("the config file of an agent", () => {
   });
 
   it("has a key for every variable of an agent", () => {
-    const ofAgents = KNOWN_VARIABLES.filter((name) => /^MILLRACE_(?:AGENT|GATEWAY)/.test(name));
+    const agentVariables = KNOWN_VARIABLES.filter((name) => /^MILLRACE_(?:AGENT|GATEWAY)/.test(name));
     const others = ["MILLRACE_AGENT_CONFIG"];
-    expect([...Object.values(AGENT_SETTINGS), ...others]).to.include.members(ofAgents);
+    expect([...Object.values(AGENT_SETTINGS), ...others]).to.include.members(agentVariables);
   });
 
-  it("is valid in the example", () => {
+  it("is valid in the example, which names every key", () => {
     const example = readFileSync(new URL("../examples/agent/agent.yaml", import.meta.url), "utf8");
     expect(readAgentConfig(read(example))).to.include({ security: "tls", slots: 4 });
     const commented = example.replaceAll(/^# ([a-z-]+:.*)$/gm, "$1");

@@ -1,3 +1,6 @@
+/**
+ * Tests of the import policy: the code, the linter's rules and docs/architecture.md follow scripts/import-policy.json.
+ */
 import { expect } from "chai";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -9,7 +12,7 @@ import { ImportPolicy } from "./support/import-policy.ts";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 
-/** Static and dynamic imports, exports from elsewhere, and imports of types. */
+/** Matches static and dynamic imports, exports from other modules, and imports of types. */
 const IMPORT =
   /(?:^|[\s;}])(?:import|export)\s*(?:type\s+)?(?:[\w$*{][^"'`;]*?\sfrom\s*)?["']([^"']+)["']|\bimport\(\s*["'`]([^"'`]+)["'`]/gm;
 
@@ -27,7 +30,7 @@ describe("the architecture", () => {
   const policy = ImportPolicy.read();
   const sources = ["src", "actors", "queues"].flatMap(sourcesIn);
 
-  it("is that of scripts/import-policy.json: every folder imports what its row allows, and nothing else", () => {
+  it("follows scripts/import-policy.json: every folder imports only what its row allows", () => {
     const refused = sources.flatMap((file) =>
       importsOf(read(file))
         .filter((specifier) => !policy.allows(file, specifier))
@@ -36,7 +39,7 @@ describe("the architecture", () => {
     expect(refused).to.deep.equal([]);
   });
 
-  it("has a row for every folder, and every row a folder", () => {
+  it("has one row of the policy for every folder, and no row without a folder", () => {
     const places = new Set(sources.map((file) => policy.placeOf(file)));
     expect([...places]).to.have.members(policy.places.filter((place) => !place.startsWith("proto/")));
   });
@@ -47,13 +50,13 @@ describe("the architecture", () => {
     expect([...counts].filter(([, count]) => count > 36)).to.deep.equal([]);
   });
 
-  it("holds every file whose comment says that it is pure to the linter's rule of purity", () => {
-    const says = sources.filter((file) => /^\/\*\*((?!\*\/).)*\bPure\./s.test(read(file)));
-    expect(says).to.have.length.above(20);
-    expect(says.filter((file) => !picomatch(policy.pure)(file))).to.deep.equal([]);
+  it("lists every file whose comment says `Pure.` among the linter's pure files", () => {
+    const declaredPure = sources.filter((file) => /^\/\*\*((?!\*\/).)*\bPure\./s.test(read(file)));
+    expect(declaredPure).to.have.length.above(20);
+    expect(declaredPure.filter((file) => !picomatch(policy.pure)(file))).to.deep.equal([]);
   });
 
-  it("is read from every way to write an import", () => {
+  it("is checked for every way to write an import", () => {
     const source = `
       import "a";
       import type { B } from "b";
@@ -71,7 +74,7 @@ describe("the architecture", () => {
     expect(importsOf(source)).to.deep.equal(["a", "b", "c", "d", "./e.ts", "../f.ts", "g", "h", "i"]);
   });
 
-  it("refuses what it should: adapters to use cases, the kernel to deciders, unknown packages and folders", () => {
+  it("refuses adapters to use cases, the kernel to deciders, and unknown packages and folders", () => {
     expect(policy.allows("src/app/runs/runs.ts", "../../stores/ports/stores.ts")).to.equal(true);
     expect(policy.allows("src/app/runs/runs.ts", "../../stores/mongo/open.ts")).to.equal(false);
     expect(policy.allows("src/app/runs/runs.ts", "../triggering/trigger.ts")).to.equal(false);
@@ -83,12 +86,12 @@ describe("the architecture", () => {
     expect(policy.allows("src/elsewhere/new.ts", "node:fs")).to.equal(false);
   });
 
-  it("is what the linter checks too (else run `npm run generate`)", () => {
+  it("is the same in the linter's rules (else run `npm run generate`)", () => {
     const config = read(".oxlintrc.json");
     expect(JSON.parse(config)).to.deep.equal(JSON.parse(deriveLintConfig(config, policy)));
   });
 
-  it("is what docs/architecture.md shows (else run `npm run generate`)", () => {
+  it("is the same in docs/architecture.md (else run `npm run generate`)", () => {
     const page = read("docs/architecture.md");
     expect(page).to.include("<!-- imports -->");
     expect(deriveImportList(page, policy)).to.equal(page);

@@ -1,3 +1,4 @@
+/** Tests of docker-compose.yml. */
 import { Ajv } from "ajv";
 import formats from "ajv-formats";
 import { expect } from "chai";
@@ -31,9 +32,9 @@ describe("the Compose file", () => {
   const services = Object.entries(compose.services);
   const ours = services.filter(([, { build }]) => build !== undefined);
 
-  it("is valid by the published schema", () => {
+  it("is valid against the published schema", () => {
     const schema = JSON.parse(read("test/fixtures/compose-spec.json")) as { $schema?: string };
-    // Ajv knows draft 7 by its http address alone.
+    // Ajv knows draft 7 only by its http address.
     delete schema.$schema;
     const ajv = new Ajv({ allErrors: true, allowUnionTypes: true, strict: false });
     formats.default(ajv);
@@ -43,13 +44,13 @@ describe("the Compose file", () => {
     expect(validate({ services: { edge: { image: 1 } } }), "an invalid file").to.equal(false);
   });
 
-  it("runs each role in services of its own, and an agent, out of one image", () => {
+  it("runs each role in its own services, and an agent, from one image", () => {
     const commands = ours.map(([, { command }]) => command!.join(" "));
     expect(commands).to.have.members([...NODE_ROLES.map((role) => `serve --roles ${role}`), "agent"]);
     expect(new Set(ours.map(([, { image }]) => image)).size).to.equal(1);
   });
 
-  it("sets no variable that the program does not read, and nothing that it refuses", () => {
+  it("sets only variables and values that the program accepts", () => {
     for (const [name, { command, environment = {} }] of ours) {
       expect(KNOWN_VARIABLES, name).to.include.members(Object.keys(environment));
       const set = Object.fromEntries(Object.entries(environment).map(([key, value]) => [key, interpolate(value)]));
@@ -58,7 +59,7 @@ describe("the Compose file", () => {
     }
   });
 
-  it("asks for every secret, and holds none", () => {
+  it("requires every secret, and holds none", () => {
     for (const [, name, rest] of text.matchAll(/\$\{(\w*(?:PASSWORD|KEY|TOKEN)\w*)([^}]*)\}/g)) {
       expect(rest, name).to.match(/^:\?./);
     }
@@ -70,21 +71,21 @@ describe("the Compose file", () => {
     }
   });
 
-  it("can be scaled: no fixed names, and ranges of host ports", () => {
+  it("can be scaled: it has no fixed names, and ranges of host ports", () => {
     for (const [name, { container_name, ports = [] }] of services) {
       expect(container_name, name).to.equal(undefined);
       for (const port of ports) expect(port, name).to.match(/:(\d+)-(\d+):\d+$/);
     }
   });
 
-  it("checks the health of every service, and starts anew what has ended", () => {
+  it("checks the health of every service, and restarts services that end", () => {
     for (const [name, { healthcheck, restart }] of services) {
       expect(healthcheck, name).to.be.an("object");
       expect(restart, name).to.equal("unless-stopped");
     }
   });
 
-  it("keeps Redis and MongoDB out of reach of steps and of other machines", () => {
+  it("makes Redis and MongoDB unreachable for steps and for other machines", () => {
     const stores = services.filter(([, { build }]) => build === undefined);
     expect(stores.map(([name]) => name)).to.have.members(["redis", "mongodb"]);
     for (const [name, { networks, ports }] of stores) {
@@ -95,14 +96,14 @@ describe("the Compose file", () => {
     expect(compose.services["agent"]!.networks).not.to.include("stores");
   });
 
-  it("keeps what Redis has taken, and lets it forget nothing by itself", () => {
+  it("makes Redis persist its data and evict none", () => {
     const command = compose.services["redis"]!.command!.join(" ");
     expect(command).to.contain("--appendonly yes").and.to.contain("--maxmemory-policy noeviction");
     expect(compose.services["redis"]!.volumes).to.deep.equal(["redis:/data"]);
   });
 });
 
-/** Fills in what a person would set: for each variable 32 bytes in hexadecimal digits, or its default. */
+/** Sets each variable as a user would: to 32 bytes in hexadecimal digits, or to its default. */
 function interpolate(value: string): string {
   return value.replaceAll(/\$\{(\w+)(?::([?-])([^}]*))?\}/g, (_, _name, kind: string | undefined, rest: string) =>
     kind === "-" ? rest : "ab".repeat(32),

@@ -1,3 +1,4 @@
+/** Tests of the settings that nodes and agents read from the environment. */
 import { randomBytes } from "node:crypto";
 import { expect } from "chai";
 import { NO_QUOTAS } from "../src/domain/quotas.ts";
@@ -13,13 +14,13 @@ function refusal(read: () => unknown): MillraceError {
     if (error instanceof MillraceError) return error;
     throw error;
   }
-  throw new Error("nothing was refused");
+  throw new Error("the settings were not refused");
 }
 
 const DAY_MS = 86_400_000;
 
 describe("the environment", () => {
-  it("without any variable is the embedded engine on loopback", () => {
+  it("without any variable means the embedded engine on loopback", () => {
     expect(readNodeConfig({})).to.deep.equal({
       roles: ["edge", "gateway", "worker"],
       redis: null,
@@ -53,7 +54,7 @@ describe("the environment", () => {
     });
   });
 
-  it("bounds what is kept by age and by number, and refuses what is neither", () => {
+  it("reads retention bounds by age and by number, and refuses other values", () => {
     const { rules, recordsMs } = readNodeConfig({
       MILLRACE_KEEP_RUNS: "180d, 1000/pipeline,20000/project",
       MILLRACE_KEEP_LOGS: "forever",
@@ -72,13 +73,13 @@ describe("the environment", () => {
     }
   });
 
-  it("listens on every interface once an engine of its own is named", () => {
+  it("makes nodes listen on every interface when a Redis or MongoDB is named", () => {
     const config = readNodeConfig({ REDIS_URL: "redis://cache:6379" });
     expect(config.http).to.deep.equal({ host: "", port: 8080 });
     expect(config.redis).to.deep.equal({ url: "redis://cache:6379" });
   });
 
-  it("takes empty text for unset, as compose files pass it", () => {
+  it("treats an empty text as unset, since Compose files pass it", () => {
     expect(readNodeConfig({ REDIS_URL: "", MAILBOX_SHARDS: "" })).to.include({ redis: null, shards: 16 });
   });
 
@@ -93,7 +94,7 @@ describe("the environment", () => {
     expect(config.metrics).to.deep.equal({ host: "metrics.internal", port: 0 });
   });
 
-  it("reads the files of each listener's TLS, and refuses half of them", () => {
+  it("reads the TLS files of each listener, and refuses an incomplete pair", () => {
     const { tls } = readNodeConfig({
       MILLRACE_HTTP_TLS_CERT_FILE: "/c.pem",
       MILLRACE_HTTP_TLS_KEY_FILE: "/k.pem",
@@ -124,7 +125,7 @@ describe("the environment", () => {
     expect(refusal(() => readNodeConfig({ MILLRACE_GRPC_REFLECTION: "no" })).message).to.include("on or off");
   });
 
-  it("takes TLS for an agent that has a certificate, which needs its key", () => {
+  it("uses TLS for an agent with a certificate, which needs its key", () => {
     const set = { MILLRACE_GATEWAY_CERT_FILE: "/c.pem", MILLRACE_GATEWAY_KEY_FILE: "/k.pem" };
     expect(readAgentConfig(set)).to.deep.include({
       security: "tls",
@@ -144,7 +145,7 @@ describe("the environment", () => {
     });
   });
 
-  it("names every problem at once, with its variable and without its value", () => {
+  it("is refused with all problems at once, with their variables and without their values", () => {
     const error = refusal(() =>
       readNodeConfig({
         MILLRACE_ROLES: "edge,cook",
@@ -178,7 +179,7 @@ describe("the environment", () => {
     expect(refusal(() => readNodeConfig({ MILLRACE_HTTP_ADDRESS: ":65536" })).message).to.include("65535");
   });
 
-  it("reads the limit of the embedded store with a unit, and refuses it for another store", () => {
+  it("reads the limit of the embedded store with a unit, and refuses the limit for another store", () => {
     const limitOf = (text: string) => readNodeConfig({ MILLRACE_STORE_LIMIT: text }).storeLimit;
     expect(limitOf("20GB")).to.equal(20e9);
     expect(limitOf("512 MiB")).to.equal(512 * 2 ** 20);
@@ -189,7 +190,7 @@ describe("the environment", () => {
     expect(refusal(() => readNodeConfig(elsewhere)).message).to.include("MILLRACE_STORE_LIMIT bounds SQLite");
   });
 
-  it("reads quotas of projects and of agents, and says how they are written", () => {
+  it("reads quotas of projects and of agents, and explains their syntax", () => {
     const quotasOf = (MILLRACE_QUOTAS: string) => readNodeConfig({ MILLRACE_QUOTAS }).quotas;
     expect(readNodeConfig({}).quotas).to.deep.equal(NO_QUOTAS);
     expect(readNodeConfig({ MILLRACE_MAX_RUNNING_PER_PROJECT: "20" }).quotas.everyProject).to.equal(20);
@@ -214,12 +215,12 @@ describe("the environment", () => {
     expect(refusal(() => quotasOf("project:a=1,project:a=2")).message).to.include("must name project:a once");
   });
 
-  it("refuses two kinds of Redis at once", () => {
+  it("refuses two kinds of Redis together", () => {
     const error = refusal(() => readNodeConfig({ REDIS_URL: "redis://a", REDIS_CLUSTER_NODES: "a:1" }));
     expect(error.message).to.include("REDIS_CLUSTER_NODES and REDIS_URL exclude each other");
   });
 
-  it("reads master keys in hexadecimal digits and in base64, the one that seals first", () => {
+  it("reads master keys in hexadecimal digits and in base64, the encrypting key first", () => {
     const [one, other] = [randomBytes(32), randomBytes(32)];
     const keysOf = (text: string) => readNodeConfig({ MILLRACE_MASTER_KEY: text }).masterKeys;
     expect(keysOf(one.toString("hex"))).to.deep.equal([one]);
@@ -230,7 +231,7 @@ describe("the environment", () => {
     }
   });
 
-  it("asks for a signing key and a master key wherever several nodes must agree on one", () => {
+  it("requires a signing key and a master key when several nodes must share them", () => {
     const scaled = { MONGODB_URL: "mongodb://db/" };
     expect(refusal(() => readNodeConfig(scaled)).message).to.include("MILLRACE_SIGNING_KEY");
     expect(readNodeConfig({ ...scaled, MILLRACE_ROLES: "worker" }).signingKey).to.equal(null);
@@ -255,7 +256,7 @@ describe("the environment", () => {
     expect(refusal(() => readAgentConfig({ MILLRACE_AGENT_SLOTS: "1001" })).message).to.include("MILLRACE_AGENT_SLOTS");
   });
 
-  it("tells the names of all variables that it reads", () => {
+  it("lists the names of all variables", () => {
     expect(KNOWN_VARIABLES).to.include.members([
       "MILLRACE_ROLES",
       "MILLRACE_GATEWAY",

@@ -1,4 +1,4 @@
-/** Ends of runs and of steps, told by a message of Redis: what a caller waits for. */
+/** Ends of runs and steps, published over Redis to the callers that wait for them. */
 import type { Worker } from "bullmq";
 import type { Redis } from "ioredis";
 
@@ -12,12 +12,12 @@ interface Waiter {
   reject(error: Error): void;
 }
 
-/** Tells on channel `name` of each job that the worker has completed (in Redis, that is) or failed; `data.id` names it. */
-export function tellEnds<T extends { readonly id: string }>(worker: Worker<T>, redis: Redis, name: string): void {
-  const tell = (end: End): void => void redis.publish(name, JSON.stringify(end));
-  worker.on("completed", ({ data: { id } }) => tell({ id }));
+/** Publishes the id (`data.id`) of each job that the worker has completed or failed, on channel `name`. */
+export function publishEnds<T extends { readonly id: string }>(worker: Worker<T>, redis: Redis, name: string): void {
+  const publish = (end: End): void => void redis.publish(name, JSON.stringify(end));
+  worker.on("completed", ({ data: { id } }) => publish({ id }));
   worker.on("failed", (job, { message }) => {
-    if (job !== undefined) tell({ id: job.data.id, fault: message });
+    if (job !== undefined) publish({ id: job.data.id, fault: message });
   });
 }
 
@@ -26,7 +26,7 @@ export class Ends {
 
   private constructor() {}
 
-  /** Listens on channel `name`, with a connection for this alone. */
+  /** Listens on channel `name`. `subscriber` is a connection for this use only. */
   static async listen(subscriber: Redis, name: string): Promise<Ends> {
     const ends = new Ends();
     subscriber.on("message", (_, text) => ends.#settle(JSON.parse(text) as End));
@@ -34,7 +34,7 @@ export class Ends {
     return ends;
   }
 
-  /** Must be called before the job is added; rejects when the job fails. */
+  /** Resolves at the end of the job `id`, and rejects when the job fails. Must be called before the job is added. */
   of(id: string): Promise<void> {
     return new Promise((resolve, reject) => this.#waiters.set(id, { resolve, reject }));
   }

@@ -1,10 +1,10 @@
-/** What the three processes of the floor share: two queues, and the channels on which they tell what has ended. */
+/** The parts that the three processes of the floor share: two queues, and the channels for the ends of their jobs. */
 import type { JobsOptions, QueueOptions, WorkerOptions } from "bullmq";
 import { Redis } from "ioredis";
 import type { RedisAddress } from "../../src/redis/connect.ts";
 import { STEPS_AT_ONCE } from "../measure/workloads.ts";
 
-/** The environment variable by which the two programs are told the server's address, as JSON. */
+/** The environment variable that passes the server's address, as JSON, to the two programs. */
 const ADDRESS = "FLOOR_REDIS";
 
 export function addressToEnv(address: RedisAddress): Readonly<Record<string, string>> {
@@ -34,7 +34,7 @@ export function queueOptions(connection: Redis): QueueOptions {
   };
 }
 
-/** As many jobs at a time as runs are in flight, and as steps may run. */
+/** A worker takes as many jobs at a time as runs are in flight, which is also the limit of running steps. */
 export function workerOptions(connection: Redis): WorkerOptions {
   return { connection, concurrency: STEPS_AT_ONCE, skipVersionCheck: true };
 }

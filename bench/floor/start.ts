@@ -1,13 +1,13 @@
 /**
- * The floor: the same work with BullMQ and a server like millrace's own, and nothing else. There is no store, no plan and
- * no guarantee beyond BullMQ's; what it costs, everything built on BullMQ has to pay.
+ * The floor: the same work with only BullMQ and a Redis server like millrace's own. It has no store, no plan and no
+ * guarantee beyond BullMQ's. Every system that is built on BullMQ costs at least as much.
  */
 import { Queue } from "bullmq";
 import { join } from "node:path";
 import { endWithThisProcess } from "../../src/node/lifeline.ts";
 import { Teardown } from "../../src/node/teardown.ts";
 import { startEmbeddedRedis } from "../../src/redis/embedded.ts";
-import { type RunOrder, systemOf } from "../measure/engine.ts";
+import { type RunRequest, systemOf } from "../measure/engine.ts";
 import { SystemProcess } from "../measure/system-process.ts";
 import type { StartSystem } from "../system.ts";
 import { Ends } from "./ends.ts";
@@ -20,7 +20,7 @@ export const startFloor: StartSystem = async (folder, marks) => {
   try {
     const server = await startEmbeddedRedis({ dataDir: folder, log: LOG });
     started.add("Redis", () => server.stop());
-    started.add("its life line", endWithThisProcess(server.pid));
+    started.add("the lifeline of Redis", endWithThisProcess(server.pid));
 
     const env = addressToEnv(server.connection);
     const start = async (name: string): Promise<SystemProcess> => {
@@ -36,7 +36,7 @@ export const startFloor: StartSystem = async (folder, marks) => {
     started.add("the connection", () => redis.disconnect());
     const subscriber = connect(server.connection);
     started.add("the subscription", () => subscriber.disconnect());
-    const runs = new Queue<RunOrder>(RUNS, queueOptions(redis));
+    const runs = new Queue<RunRequest>(RUNS, queueOptions(redis));
     started.add("the queue of runs", () => runs.close());
     const ends = await Ends.listen(subscriber, RUNS);
 
@@ -49,8 +49,8 @@ export const startFloor: StartSystem = async (folder, marks) => {
           { name: "redis", pid: server.pid },
           { name: "agent", pid: worker.pid, runsSteps: true },
         ],
-        async run(order) {
-          await Promise.all([ends.of(order.id), runs.add("run", order)]);
+        async run(request) {
+          await Promise.all([ends.of(request.id), runs.add("run", request)]);
         },
         takeStepCounts: () => worker.takeStepCounts(),
         broken: Promise.race([orchestrator.broken, worker.broken]),

@@ -1,10 +1,10 @@
-/** Steps as child processes, counted: what the worker of a compared system does for each. */
+/** Runs steps as child processes and counts them, in the worker of a compared system. */
 import { spawn } from "node:child_process";
 import type { StepCounts } from "./step-counts.ts";
 import { STEPS_AT_ONCE } from "./workloads.ts";
 
-export interface StepOrder {
-  /** Of this step alone, among all of a measurement. */
+export interface StepRequest {
+  /** Unique among all steps of a measurement. */
   readonly id: string;
   readonly command: readonly [program: string, ...args: string[]];
 }
@@ -14,8 +14,8 @@ export class ChildSteps {
   #running = 0;
   readonly #waiting: (() => void)[] = [];
 
-  /** Runs the step's process as soon as fewer than 50 run; rejects unless it exits with status 0. */
-  async run(step: StepOrder): Promise<void> {
+  /** Runs the step's process as soon as fewer than 50 are running. Rejects unless the process exits with status 0. */
+  async run(step: StepRequest): Promise<void> {
     this.#counts.set(step.id, (this.#counts.get(step.id) ?? 0) + 1);
     if (this.#running < STEPS_AT_ONCE) this.#running++;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -24,11 +24,11 @@ export class ChildSteps {
     } finally {
       const next = this.#waiting.shift();
       if (next === undefined) this.#running--;
-      else next(); // It takes over the place.
+      else next(); // The next step takes over the place.
     }
   }
 
-  /** What ran since the last call. */
+  /** The steps that ran since the last call. */
   takeCounts(): StepCounts {
     const counts = this.#counts;
     this.#counts = new Map();
@@ -36,7 +36,7 @@ export class ChildSteps {
   }
 }
 
-function runToEnd({ id, command: [program, ...args] }: StepOrder): Promise<void> {
+function runToEnd({ id, command: [program, ...args] }: StepRequest): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { stdio: "ignore" });
     child.once("error", reject);

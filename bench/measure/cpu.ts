@@ -5,9 +5,12 @@ import { readdirSync, readFileSync } from "node:fs";
 const TICK_MS = 1_000 / Number(execFileSync("getconf", ["CLK_TCK"], { encoding: "utf8" }));
 
 export interface CpuTime {
-  /** Of the process and all its threads, user and system, in ms; exact to one tick of 10 ms. */
+  /** User and system time of the process with all its threads, in ms; exact to one tick of 10 ms. */
   readonly ownMs: number;
-  /** Of all that it has started, and what that has started: those that run, and those that have ended and were waited for. */
+  /**
+   * The same for all its descendants: those that are running, and those that have ended and that their parents waited
+   * for.
+   */
   readonly childrenMs: number;
 }
 
@@ -17,7 +20,7 @@ interface Stat {
   readonly endedChildrenMs: number;
 }
 
-/** Throws with code `ENOENT` when there is no such process. Linux alone. */
+/** Throws an error with the code `ENOENT` when the process does not exist. Works on Linux only. */
 export function cpuTime(pid: number): CpuTime {
   const { ownMs, endedChildrenMs } = readStat(pid);
   return { ownMs, childrenMs: endedChildrenMs + runningDescendantsMs(pid) };
@@ -32,7 +35,7 @@ function runningDescendantsMs(ancestor: number): number {
       siblings.push({ pid: Number(name), ms: ownMs + endedChildrenMs });
       children.set(parent, siblings);
     } catch (error) {
-      // It has ended since the folder was read.
+      // The process has ended since the folder was read.
       if (!["ENOENT", "ESRCH"].includes((error as NodeJS.ErrnoException).code!)) throw error;
     }
   }
@@ -43,7 +46,7 @@ function runningDescendantsMs(ancestor: number): number {
 
 function readStat(pid: number): Stat {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-  // The name, second of the fields, may hold blanks and parentheses; the third follows its last parenthesis.
+  // The second field, the name, may hold spaces and parentheses. The third field follows the last parenthesis.
   const fields = stat
     .slice(stat.lastIndexOf(")") + 2)
     .split(" ")

@@ -1,8 +1,11 @@
-/** A system that runs any steps on command: from that, all its workloads follow, with the check that no step was lost. */
+/**
+ * Makes a measured system of an engine that runs any steps: the workloads W1 to W5, and the check that no step was
+ * lost.
+ */
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Figure, Marks, System, WorkloadName } from "../system.ts";
-import type { StepOrder } from "./child-steps.ts";
+import type { StepRequest } from "./child-steps.ts";
 import { expectOnce, type StepCounts } from "./step-counts.ts";
 import {
   FEW_PARALLEL_JOBS,
@@ -14,20 +17,20 @@ import {
   SEQUENTIAL_STEPS,
 } from "./workloads.ts";
 
-export interface RunOrder {
+export interface RunRequest {
   readonly id: string;
   readonly order: "sequential" | "parallel";
-  readonly steps: readonly StepOrder[];
+  readonly steps: readonly StepRequest[];
 }
 
 export interface Engine {
   readonly name: string;
   readonly processes: readonly MeasuredProcess[];
-  /** Runs of W1 in a round. */
+  /** Number of measured runs of W1 in a round. */
   readonly throughputRuns: number;
-  /** Triggers a run; resolves when it has ended, rejects when a step failed. */
-  run(order: RunOrder): Promise<void>;
-  /** What ran in the worker since the last call. */
+  /** Triggers a run. Resolves when the run has ended; rejects when a step failed. */
+  run(request: RunRequest): Promise<void>;
+  /** The steps that ran in the worker since the last call. */
   takeStepCounts(): Promise<StepCounts>;
   /** Rejects when one of its processes has ended; never resolves. */
   readonly broken: Promise<never>;
@@ -39,38 +42,38 @@ const NO_OP = ["/bin/true"] as const;
 
 /** The system of an engine. */
 export function systemOf(engine: Engine, marks: Marks): System {
-  // The marks are shared with other systems, and with the next start of this one.
+  // Other systems use the same marks, and so does the next start of this system.
   const prefix = `${engine.name.replaceAll(/\W/g, "")}-${randomBytes(4).toString("hex")}`;
   let runs = 0;
-  engine.broken.catch(() => {}); // Between two rounds nobody waits for it.
+  engine.broken.catch(() => {}); // Between two rounds, no caller waits for this promise.
 
-  /** One round: every step that was ordered in it ran exactly once, or it throws. */
+  /** Plays one round. Rejects unless every requested step ran exactly once. */
   async function round(measure: (run: typeof engine.run) => Promise<readonly Figure[]>): Promise<readonly Figure[]> {
-    const wanted: string[] = [];
-    const over = new AbortController();
-    const deadline = pause(ROUND_MS, undefined, { signal: over.signal }).then(() => {
-      throw new Error(`${engine.name}: a round was not over after ${ROUND_MS} ms`);
+    const requested: string[] = [];
+    const hasEnded = new AbortController();
+    const deadline = pause(ROUND_MS, undefined, { signal: hasEnded.signal }).then(() => {
+      throw new Error(`${engine.name}: a round did not end within ${ROUND_MS} ms`);
     });
     deadline.catch(() => {});
     let fault: unknown;
     let figures: readonly Figure[] = [];
     try {
-      const measured = measure((order) => {
-        wanted.push(...order.steps.map(({ id }) => id));
-        return engine.run(order);
+      const measured = measure((request) => {
+        requested.push(...request.steps.map(({ id }) => id));
+        return engine.run(request);
       });
       figures = await Promise.race([measured, engine.broken, deadline]);
     } catch (error) {
       fault = error;
     } finally {
-      over.abort();
+      hasEnded.abort();
     }
-    expectOnce(wanted, await engine.takeStepCounts(), fault);
+    expectOnce(requested, await engine.takeStepCounts(), fault);
     if (fault !== undefined) throw fault;
     return figures;
   }
 
-  function ordered(order: RunOrder["order"], steps: number): RunOrder {
+  function requestOf(order: RunRequest["order"], steps: number): RunRequest {
     const id = `${prefix}-run-${runs++}`;
     return {
       id,
@@ -79,14 +82,16 @@ export function systemOf(engine: Engine, marks: Marks): System {
     };
   }
 
-  const elapsed = (times: number, order: RunOrder["order"], steps: number) =>
-    round((run) => measureElapsed(times, () => run(ordered(order, steps))));
+  const elapsed = (times: number, order: RunRequest["order"], steps: number) =>
+    round((run) => measureElapsed(times, () => run(requestOf(order, steps))));
 
   return {
     name: engine.name,
     workloads: {
       W1: () =>
-        round((run) => measureThroughput(engine.throughputRuns, engine.processes, () => run(ordered("sequential", 1)))),
+        round((run) =>
+          measureThroughput(engine.throughputRuns, engine.processes, () => run(requestOf("sequential", 1))),
+        ),
       W2: () =>
         round((run) =>
           measureStarts(marks, `${prefix}-start-${runs++}`, (id) =>

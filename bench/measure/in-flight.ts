@@ -1,18 +1,18 @@
-/** Keeps a number of operations under way. */
+/** Keeps a number of operations in flight. */
 
 /**
- * Calls `begin` for 0 to `count - 1`, with `limit` under way: as one ends the next begins. Resolves when all have ended;
- * after a rejection nothing new begins.
+ * Calls `start` for 0 to `count - 1`, with at most `limit` operations in flight: when one ends, the next starts.
+ * Resolves when all have ended. Rejects with the first failure, and then starts no further operation.
  */
 export async function keepInFlight(
   count: number,
   limit: number,
-  begin: (index: number) => Promise<void>,
+  start: (index: number) => Promise<void>,
 ): Promise<void> {
   let next = 0;
   async function lane(): Promise<void> {
     try {
-      while (next < count) await begin(next++);
+      while (next < count) await start(next++);
     } catch (error) {
       next = count;
       throw error;

@@ -1,20 +1,20 @@
-/** Each step once: what every system has to keep to, however fast it is. */
+/** The check that every system must pass, however fast it is: each step ran exactly once. */
 
-/** How often each step ran, by its id. */
+/** How often each step ran, by the step's id. */
 export type StepCounts = ReadonlyMap<string, number>;
 
 const SHOWN_IDS = 10;
 
 /**
- * Throws with the ids of steps that were lost, ran more than once, or that nobody asked for. `fault`: what is known to
- * have gone wrong already.
+ * Throws an error with the ids of steps that were lost, ran more than once, or were not requested. `fault` is an
+ * earlier failure; its message comes first.
  */
-export function expectOnce(wanted: Iterable<string>, counts: StepCounts, fault?: unknown): void {
-  const unasked = new Map(counts);
+export function expectOnce(requested: Iterable<string>, counts: StepCounts, fault?: unknown): void {
+  const unrequested = new Map(counts);
   const lost: string[] = [];
-  for (const id of wanted) if (!unasked.delete(id)) lost.push(id);
+  for (const id of requested) if (!unrequested.delete(id)) lost.push(id);
   const doubled = [...counts].filter(([, times]) => times > 1).map(([id]) => id);
-  const faults = [say("lost", lost), say("ran more than once", doubled), say("not asked for", [...unasked.keys()])];
+  const faults = [say("lost", lost), say("ran more than once", doubled), say("not requested", [...unrequested.keys()])];
   const text = faults.filter((fault) => fault !== "").join("; ");
   if (text === "") return;
   throw new Error(fault === undefined ? `of the steps ${text}` : `${reasonOf(fault)}; of the steps ${text}`);

@@ -1,4 +1,4 @@
-/** A process of a compared system: a program of this folder tree that ends with the harness and answers its questions. */
+/** A process of a compared system. It ends with the harness, and answers the harness which steps it ran. */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
@@ -20,12 +20,12 @@ export class SystemProcess {
         reject(new Error(`${program.pathname} ended with ${signal ?? `status ${code}`}; its output is in ${log}`));
       });
     });
-    this.broken.catch(() => {}); // Whoever waits for something of this process looks at it.
+    this.broken.catch(() => {}); // Callers that wait for this process race against `broken`.
   }
 
   /**
-   * Starts the program with `env` added to this process's environment, and its output in the file `log`; resolves with
-   * what it has said to be ready, by {@link attendHarness}.
+   * Starts the program with `env` added to this process's environment and with its output in the file `log`. Resolves
+   * with the value that the program has passed to {@link attendHarness}.
    */
   static async start<T>(
     program: URL,
@@ -45,7 +45,7 @@ export class SystemProcess {
     return { process: started, ready };
   }
 
-  /** Of a process that runs steps: what ran since the last call. */
+  /** The steps that ran since the last call; only for a process that runs steps. */
   async takeStepCounts(): Promise<StepCounts> {
     const answer = once(this.#child, "message");
     this.#child.send("takeStepCounts");
@@ -53,7 +53,7 @@ export class SystemProcess {
     return counts;
   }
 
-  /** SIGKILL: nothing of it is kept. Idempotent. */
+  /** Kills the process with SIGKILL. Idempotent. */
   async stop(): Promise<void> {
     this.#stopping = true;
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
@@ -63,7 +63,7 @@ export class SystemProcess {
   }
 }
 
-/** In the program, once: says that it is ready, answers questions, and ends the process with the harness. */
+/** Called once in the program: reports that it is ready, answers the harness, and ends the process with the harness. */
 export function attendHarness(ready: unknown, takeStepCounts?: () => StepCounts): void {
   process.on("message", () => process.send!(takeStepCounts!()));
   process.once("disconnect", () => process.exit());

@@ -1,18 +1,18 @@
-/** The clockwork of W1 to W5: what is warmed up, how often it is done, and what is computed, the same for every system. */
+/** The procedure of W1 to W5, the same for every system: warm-up, number of repetitions, and figures. */
 import { setTimeout as pause } from "node:timers/promises";
 import type { Figure, Marks } from "../system.ts";
 import { cpuTime } from "./cpu.ts";
 import { keepInFlight } from "./in-flight.ts";
 import { median, percentile } from "./percentiles.ts";
 
-/** Steps that run at once in a system's worker, at most. */
+/** The most steps that run at once in a system's worker. */
 export const STEPS_AT_ONCE = 50;
 export const SEQUENTIAL_STEPS = 40;
 export const FEW_PARALLEL_JOBS = 40;
 export const MANY_PARALLEL_JOBS = 1_000;
 
 const IN_FLIGHT = 50;
-/** V8 compiles what is hot by and by: the first thousand runs of a process cost up to twice what later ones do. */
+/** V8 compiles hot code late: the first thousand runs of a process cost up to twice as much as later ones. */
 const WARM_UP_RUNS = 1_000;
 const WARM_UP_STARTS = 20;
 const STARTS = 200;
@@ -22,11 +22,11 @@ export interface MeasuredProcess {
   /** `control plane`, `redis` or `agent`. */
   readonly name: string;
   readonly pid: number;
-  /** Its children are the steps: their CPU becomes a figure too, named `steps`. */
+  /** True when the children of the process are the steps: their CPU time becomes the figure `steps`. */
   readonly runsSteps?: boolean;
 }
 
-/** W1: `runs` one-step runs with 50 in flight, after 1,000 that are not measured. `run` resolves when its run has ended. */
+/** W1: `runs` one-step runs with 50 in flight, after 1,000 warm-up runs. `run` resolves when its run has ended. */
 export async function measureThroughput(
   runs: number,
   processes: readonly MeasuredProcess[],
@@ -49,8 +49,9 @@ export async function measureThroughput(
 }
 
 /**
- * W2: 200 times from an idle trigger to the step's process, after 20 that are not measured. `run` triggers a run whose one step has the command
- * `marks.command(id)`, and resolves when it has ended. `prefix` makes the ids unique among all users of `marks`.
+ * W2: the time from a trigger to the step's process in an idle system, 200 times after 20 warm-ups. `run` triggers a
+ * run whose one step has the command `marks.command(id)`, and resolves when the run has ended. `prefix` makes the ids
+ * unique among all users of `marks`.
  */
 export async function measureStarts(
   marks: Marks,
@@ -71,7 +72,7 @@ export async function measureStarts(
   ];
 }
 
-/** W3 to W5: the median of `times` runs, from the trigger to the end, after one that is not measured. */
+/** W3 to W5: the time from the trigger to the end of a run; the median of `times` runs after one warm-up run. */
 export async function measureElapsed(times: number, run: () => Promise<void>): Promise<readonly Figure[]> {
   await run();
   const elapsed: number[] = [];

@@ -1,4 +1,6 @@
-/** A client of the HTTP interface that costs the machine little: kept connections, no more than is measured. */
+/**
+ * A client of the HTTP API that uses little CPU: it keeps connections open and does nothing beyond the measured calls.
+ */
 import { Agent, request } from "node:http";
 
 export class Api {
@@ -11,7 +13,7 @@ export class Api {
     this.#token = token;
   }
 
-  /** The answer's `detail`; rejects for any other status than 200. */
+  /** Answers the `detail` of the response. Rejects for any status other than 200. */
   call<T>(method: string, path: string, body?: unknown): Promise<T> {
     const text = body === undefined ? undefined : JSON.stringify(body);
     return new Promise((resolve, reject) => {
@@ -40,7 +42,7 @@ export class Api {
         },
       );
       call.on("error", (error) => {
-        // The server has closed a kept connection in the moment in which it was used again: nothing was read from it.
+        // The server closed the idle connection just when it was used again, and read nothing of this call: repeat it.
         if (call.reusedSocket && (error as NodeJS.ErrnoException).code === "ECONNRESET") {
           resolve(this.call(method, path, body));
         } else reject(error);

@@ -1,4 +1,4 @@
-/** W10: how soon the process of a step hears that it is to end. */
+/** W10: how long it takes until the process of a cancelled step gets SIGTERM. */
 import { jobRunId, stepRunId } from "../../src/domain/ids.ts";
 import { percentile } from "../measure/percentiles.ts";
 import type { Figure, Marks } from "../system.ts";
@@ -8,14 +8,14 @@ import type { Runs } from "./runs.ts";
 const WARM_UPS = 10;
 const TIMES = 100;
 
-/** From before the call that cancels one step to the mark that its handler of SIGTERM writes. */
+/** The time from before the call that cancels a step to the mark that the step's SIGTERM handler writes. */
 export async function measureCancels(
   { api }: Pick<Installation, "api">,
   runs: Runs,
   marks: Marks,
 ): Promise<readonly Figure[]> {
   const mark = (suffix: string): string => marks.command("${{ variables.id }}" + suffix).at(-1)!;
-  // The shell waits without a child in its way: the handler runs at once.
+  // `sleep` runs in the background, so that the shell handles the signal at once.
   const script = `trap '${mark("-ended")}; exit 1' TERM; ${mark("-begun")}; sleep 60 & wait`;
   const pipeline = await runs.pipeline([{ steps: [{ uses: "shell", args: { script } }] }]);
   const delays: number[] = [];

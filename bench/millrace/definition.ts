@@ -1,4 +1,7 @@
-/** W9: from the text of a large definition to its diagnostics, its dry run and its plan, by the compiled program in this process. */
+/**
+ * W9: the time from the text of a large definition to its diagnostics, its dry run and its plan, by compiled code in
+ * this process.
+ */
 import { expectedPlan, largeText, subjectOf } from "./large-definition.ts";
 import { median } from "../measure/percentiles.ts";
 import type { Figure } from "../system.ts";
@@ -6,7 +9,7 @@ import type { Figure } from "../system.ts";
 const WARM_UPS = 10;
 const TIMES = 30;
 
-/** 1,000 steps in 100 jobs of 10 stages; medians of 30 after 10 that are not measured. */
+/** Measures 1,000 steps in 100 jobs of 10 stages. Answers medians of 30 repetitions after 10 warm-ups. */
 export async function measureDefinition(): Promise<readonly Figure[]> {
   const { parseDefinition } = await compiled<typeof import("../../src/definition/parse.ts")>("definition/parse");
   const { dryRun } = await compiled<typeof import("../../src/planner/dry-run.ts")>("planner/dry-run");
@@ -41,7 +44,9 @@ export async function measureDefinition(): Promise<readonly Figure[]> {
   }));
 }
 
-/** What is compiled on the way costs time at every call: the program is measured as it is shipped. */
+/**
+ * Imports a module of the compiled program, because code that tsx compiles on the fly is slower than the shipped code.
+ */
 async function compiled<Module>(path: string): Promise<Module> {
   return (await import(new URL(`../../dist/src/${path}.js`, import.meta.url).href)) as Module;
 }

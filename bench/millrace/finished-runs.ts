@@ -1,4 +1,4 @@
-/** A data directory with very many runs that are over: one that really ran, copied under ids of their own. */
+/** A data directory with very many ended runs: one run that really ran, and copies of it under other ids. */
 import { cp } from "node:fs/promises";
 import { basename } from "node:path";
 import { jobRunId, newId, type RunId, stepRunId } from "../../src/domain/ids.ts";
@@ -14,22 +14,23 @@ import { NO_OP, Runs } from "./runs.ts";
 
 export const FINISHED_RUNS = 100_000;
 
-/** Written at once, in one commit. */
+/** Number of runs that are written in one commit. */
 const BATCH = 500;
 
 export class FinishedRuns {
   readonly #dataDir: string;
   #made: Promise<void> | undefined;
 
-  /** `dataDir`: where the first call makes it. */
+  /** `dataDir` is the path at which the first copy makes the original data. */
   constructor(dataDir: string) {
     this.#dataDir = dataDir;
   }
 
-  /** Resolves with `dataDir`, which then holds the data. Takes half a minute the first time. */
+  /** Copies the data to `dataDir` and answers `dataDir`. The first call makes the data and takes half a minute. */
   async copyTo(dataDir: string): Promise<string> {
     await (this.#made ??= make(this.#dataDir));
-    // The private Redis makes its folder itself; its socket cannot be copied, and of what is over it knows nothing.
+    // Without Redis's folder: its socket cannot be copied, Redis holds nothing of ended runs, and the node makes the
+    // folder.
     await cp(this.#dataDir, dataDir, { recursive: true, filter: (path) => basename(path) !== "redis" });
     return dataDir;
   }
@@ -52,7 +53,7 @@ async function make(dataDir: string): Promise<void> {
   }
 }
 
-/** All that is stored of a run of one job with one step. */
+/** Everything that the store holds of a run of one job with one step. */
 interface StoredRun {
   readonly runId: RunId;
   readonly aggregate: Aggregate;
@@ -61,7 +62,7 @@ interface StoredRun {
   readonly jobs: readonly JobSpec[];
 }
 
-/** The only run of the store, once nothing is left to do for it. */
+/** Reads the only run of the store, once it is settled. */
 async function readOriginal({ aggregates, events, plans }: Stores): Promise<StoredRun> {
   const { list } = await aggregates.listRuns({}, { page: 1, pageSize: 1, descending: true });
   const runId = list[0]!.rootId;
@@ -80,9 +81,9 @@ async function readOriginal({ aggregates, events, plans }: Stores): Promise<Stor
 
 function copyOf(original: StoredRun): StoredRun {
   const runId = newId("run");
-  const theirs = idsOf(runId);
+  const newIds = idsOf(runId);
   let text = JSON.stringify(original);
-  for (const [index, id] of idsOf(original.runId).entries()) text = text.replaceAll(id, theirs[index]!);
+  for (const [index, id] of idsOf(original.runId).entries()) text = text.replaceAll(id, newIds[index]!);
   return JSON.parse(text) as StoredRun;
 }
 

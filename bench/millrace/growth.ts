@@ -1,4 +1,4 @@
-/** W8: how the cost of one more run grows with the runs that wait, and with those that are over. */
+/** W8: how the cost of a run grows with the number of waiting runs and with the number of ended runs. */
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { keepInFlight } from "../measure/in-flight.ts";
@@ -13,10 +13,10 @@ import { startPipeline, starts, throughput } from "./workloads.ts";
 const WAITING = [10, 100, 1_000, 10_000] as const;
 const TRIGGERS_AT_ONCE = 50;
 const IDLE_MS = 10_000;
-/** From the kill of a node: its lease runs out and the next one has taken everything over. */
+/** Within this time after the kill of a node, its leases run out and the next node has taken over all shards. */
 const TAKEOVER_MS = 10_000;
 
-/** One round, on two installations, one after the other. */
+/** Measures one round, on two installations, one after the other. */
 export async function measureGrowth(folder: string, marks: Marks, finished: FinishedRuns): Promise<readonly Figure[]> {
   const waiting = await on(join(folder, "waiting"), async (installation, runs) => {
     const takeover = await measureTakeover(installation, runs, marks, "none");
@@ -36,29 +36,29 @@ export async function measureGrowth(folder: string, marks: Marks, finished: Fini
 }
 
 async function measureWaiting(installation: Installation, runs: Runs, marks: Marks): Promise<readonly Figure[]> {
-  await throughput(installation, runs); // Not measured: the first level would pay for compilation alone.
-  const nobody = await runs.pipeline([{ steps: [NO_OP], labels: { nobody: "has-this" } }]);
+  await throughput(installation, runs); // A warm-up: otherwise only the first level would pay for compilation.
+  const unmatched = await runs.pipeline([{ steps: [NO_OP], labels: { missing: "on-every-agent" } }]);
   const costs: Figure[] = [];
   let waiting = 0;
   for (const level of WAITING) {
-    await keepInFlight(level - waiting, TRIGGERS_AT_ONCE, async () => void (await runs.trigger(nobody)));
+    await keepInFlight(level - waiting, TRIGGERS_AT_ONCE, async () => void (await runs.trigger(unmatched)));
     waiting = level;
     const figures = await throughput(installation, runs);
     const cost = figures.find(({ metric }) => metric === "CPU of control plane")!;
     costs.push({ ...cost, metric: `${cost.metric}, ${level} waiting` });
   }
-  const sweeps = await idleCpu({ "control plane": installation.planePid }, IDLE_MS);
+  const idleFigures = await idleCpu({ "control plane": installation.nodePid }, IDLE_MS);
   return [
     ...costs,
     ratio(`CPU of control plane, ${waiting} / ${WAITING[0]} waiting`, costs.at(-1)!, costs[0]!),
-    ...sweeps.map((figure) => ({ ...figure, metric: `${figure.metric}, ${waiting} waiting` })),
+    ...idleFigures.map((figure) => ({ ...figure, metric: `${figure.metric}, ${waiting} waiting` })),
     ...(await measureTakeover(installation, runs, marks, String(waiting))),
   ];
 }
 
 /**
- * Kills the node. The time to the next start of a step holds the start of the new node, the lease of the dead one, and the
- * way back of the agent, who tries again at growing intervals.
+ * Kills the node. The time to the next start of a step includes the start of the new node, the lease of the dead node,
+ * and the reconnection of the agent, which tries again at growing intervals.
  */
 async function measureTakeover(
   installation: Installation,
@@ -78,7 +78,7 @@ async function measureTakeover(
       {
         metric: `CPU of control plane in ${TAKEOVER_MS / 1_000} s after a kill, ${waiting} waiting`,
         unit: "ms",
-        value: cpuTime(installation.planePid).ownMs,
+        value: cpuTime(installation.nodePid).ownMs,
       },
     ];
   });

@@ -1,4 +1,4 @@
-/** W7: what an installation costs that has nothing to do. */
+/** W7: memory and CPU of an idle installation. */
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { cpuTime } from "../measure/cpu.ts";
@@ -8,16 +8,16 @@ import type { Installation } from "./installation.ts";
 const SETTLE_MS = 20_000;
 const IDLE_MS = 20_000;
 
-/** Of an installation that has just been started, with its agent connected. */
-export async function measureIdle({ planePid, redisPid }: Installation): Promise<readonly Figure[]> {
+/** Measures an installation that has just been started, with its agent connected. */
+export async function measureIdle({ nodePid, redisPid }: Installation): Promise<readonly Figure[]> {
   await pause(SETTLE_MS);
   return [
-    { metric: "memory of control plane", unit: "MB", value: residentMb(planePid) },
-    ...(await idleCpu({ "control plane": planePid, redis: redisPid }, IDLE_MS)),
+    { metric: "memory of control plane", unit: "MB", value: residentMb(nodePid) },
+    ...(await idleCpu({ "control plane": nodePid, redis: redisPid }, IDLE_MS)),
   ];
 }
 
-/** Percent of one core that each process takes while nothing is asked of it. */
+/** The percentage of one core that each process uses during `forMs` milliseconds without work. */
 export async function idleCpu(pids: Readonly<Record<string, number>>, forMs: number): Promise<readonly Figure[]> {
   const before = Object.values(pids).map((pid) => cpuTime(pid).ownMs);
   const from = performance.now();
@@ -30,7 +30,7 @@ export async function idleCpu(pids: Readonly<Record<string, number>>, forMs: num
   }));
 }
 
-/** Resident memory, 10^6 bytes. */
+/** Resident memory of a process, in units of 10^6 bytes. */
 function residentMb(pid: number): number {
   const [, kilobytes] = /^VmRSS:\s*(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))!;
   return (Number(kilobytes) * 1024) / 1e6;

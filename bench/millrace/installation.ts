@@ -1,4 +1,7 @@
-/** Millrace as an operator runs it on one machine: the compiled node with its private Redis, and an agent of its own. */
+/**
+ * Millrace as an operator runs it on one machine: the compiled node with its private Redis, and an agent in its own
+ * process.
+ */
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { freePort } from "../../test/support/ports.ts";
@@ -13,7 +16,7 @@ const REGISTRATION = "a-registration-token-for-the-benchmark-alone";
 const STOP_MS = 15_000;
 const SHOWN_LOG_CHARS = 2_000;
 
-/** A line of a log, as far as it is looked into. */
+/** The fields of a log line that the benchmark reads. */
 interface LogLine {
   readonly msg: string;
   readonly pid: number;
@@ -42,15 +45,15 @@ export class Installation {
   }
 
   /**
-   * Starts on `dataDir`, which may hold the data of an earlier one; resolves when the agent is connected. The agent takes
-   * as many jobs at a time as any system's. `env`: of the node.
+   * Starts an installation on `dataDir`, which may hold data of an earlier one. Resolves when the agent is connected.
+   * The agent takes as many jobs at a time as the worker of any other system. `env` is added to the node's environment.
    */
   static async start(dataDir: string, env: Readonly<Record<string, string>> = {}): Promise<Installation> {
     const world = await ProcessWorld.create();
     try {
       const nodeEnv = {
         MILLRACE_DATA_DIR: dataDir,
-        // Where the agent finds the next node, after this one was killed.
+        // A fixed port, so that the agent finds the next node after this one was killed.
         MILLRACE_GRPC_ADDRESS: `127.0.0.1:${await freePort()}`,
         MILLRACE_BOOTSTRAP_TOKEN: TOKEN,
         MILLRACE_REGISTRATION_TOKEN: REGISTRATION,
@@ -73,7 +76,7 @@ export class Installation {
     }
   }
 
-  /** Of the node that runs now. */
+  /** A client of the current node. */
   get api(): Api {
     return this.#api;
   }
@@ -83,7 +86,7 @@ export class Installation {
     return this.#node.http!;
   }
 
-  get planePid(): number {
+  get nodePid(): number {
     return this.#node.pid;
   }
 
@@ -93,13 +96,13 @@ export class Installation {
 
   get processes(): readonly MeasuredProcess[] {
     return [
-      { name: "control plane", pid: this.planePid },
+      { name: "control plane", pid: this.nodePid },
       { name: "redis", pid: this.redisPid },
       { name: "agent", pid: this.#agent.pid, runsSteps: true },
     ];
   }
 
-  /** SIGKILL to the node, and another one on its data; resolves when that is ready. */
+  /** Kills the node with SIGKILL and starts another node on its data. Resolves when the new node is ready. */
   async replaceNode(): Promise<void> {
     this.#api.close();
     this.#node.kill("SIGKILL");
@@ -108,7 +111,7 @@ export class Installation {
     this.#api = apiOf(this.#node);
   }
 
-  /** What the agent has begun since the last call, by its own log. */
+  /** The steps that the agent has started since the last call, by the agent's log. */
   takeStepCounts(): StepCounts {
     const log = this.#agent.stderr;
     const end = log.lastIndexOf("\n") + 1;
@@ -120,7 +123,7 @@ export class Installation {
     return counts;
   }
 
-  /** The ends of the logs, for whoever finds a fault. */
+  /** The last lines of the logs, for the message of a fault. */
   logTails(): string {
     const tail = (log: string) => log.slice(-SHOWN_LOG_CHARS);
     return `the control plane's log ends:\n${tail(this.#node.process.stderr)}\nthe agent's:\n${tail(this.#agent.stderr)}`;
@@ -130,10 +133,10 @@ export class Installation {
     this.#node.kill(signal);
   }
 
-  /** The data stay. Idempotent. */
+  /** Stops all processes. The data stay. Idempotent. */
   async stop(): Promise<void> {
     this.#api.close();
-    // The node ends its Redis, which is none of the world's, since its data lie elsewhere.
+    // The node must end its Redis: the world does not find it, because its socket is not in the world's folder.
     this.#node.kill("SIGTERM");
     await Promise.race([this.#node.exited, pause(STOP_MS, undefined, { ref: false })]);
     await this.#world.end();

@@ -1,4 +1,4 @@
-/** A definition of 1,000 steps such as a large project has: 10 stages with 10 jobs, most of them alike. */
+/** A definition of 1,000 steps, like that of a large project: 10 stages with 10 jobs each, most of them alike. */
 import type { Definition } from "../../src/definition/definition.ts";
 import { renderSpec } from "../../src/definition/edit/render.ts";
 import { asId, type PipelineId, type ProjectId, type RunId } from "../../src/domain/ids.ts";
@@ -7,11 +7,11 @@ const STAGES = 10;
 const JOBS_OF_STAGE = 10;
 
 interface Content {
-  /** Without what can be planned and not be run yet: secrets, and other builtins than `shell`. */
+  /** True leaves out secrets and all builtins except `shell`. */
   readonly runnable: boolean;
 }
 
-/** In YAML; some 7,000 lines. */
+/** The definition in YAML, about 7,000 lines. */
 export function largeText({ runnable }: Content): string {
   return renderSpec(
     {
@@ -36,7 +36,7 @@ export function largeText({ runnable }: Content): string {
   );
 }
 
-/** What is planned. */
+/** The input of the planner for the definition. */
 export function subjectOf(definition: Definition) {
   return {
     definition,
@@ -52,7 +52,7 @@ export function subjectOf(definition: Definition) {
   };
 }
 
-/** Throws unless it was planned. */
+/** Throws unless the planning succeeded. */
 export function expectedPlan({ ok }: { readonly ok: boolean }): void {
   if (!ok) throw new Error("the definition could not be planned");
 }

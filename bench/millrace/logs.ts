@@ -1,6 +1,6 @@
 /**
- * W6: the log of one step as a live viewer sees it. The step is started with the viewer watching before its first line,
- * and waits for a go; a viewer that misses a line, or gets one twice or out of order, fails the measurement.
+ * W6: the log of one step as a live viewer sees it. The step starts, the viewer follows it, and only then the step gets
+ * the signal to write. A viewer that misses a line, or gets a line twice or out of order, fails the measurement.
  */
 import { execFile, execFileSync } from "node:child_process";
 import { once } from "node:events";
@@ -18,14 +18,17 @@ const BURST_LINES = 20_000;
 const BURSTS = 3;
 const STEADY_LINES = 1_000;
 const STEADY_MS = 10;
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 const POLL_MS = 5;
 
-/** $1: a named pipe whose first line is the go; then the command. */
+/** A shell script: it waits for a line from the named pipe $0, the go, and then runs its arguments as a command. */
 const AFTER_GO = 'read -r go < "$0" && exec "$@"';
-/** Lines of about 70 characters. */
+/** An awk program that writes lines of about 70 characters as fast as it can. */
 const BURST = `BEGIN { for (n = 1; n <= ${BURST_LINES}; n++) print n " compiled src/packages/module-" n ".ts and its tests in 12 ms" }`;
-/** Each line: its number and when it was written, by the machine's monotonic clock, which all processes share. */
+/**
+ * A node program. Each line holds its number and the time of its writing, by the monotonic clock, which all processes
+ * share.
+ */
 const STEADY = `
 let line = 0;
 const from = performance.now();
@@ -42,9 +45,9 @@ export interface LogSource {
 }
 
 /**
- * One round: lines a second of 20,000 lines, from the go to the last line at the viewer, the start of the program that
- * writes them included, the median of three after one that is not measured; and from the writing of a line to its
- * receipt at 100 lines a second. The agent is on this machine.
+ * Measures one round. First the lines per second of 20,000 lines, from the go to the last line at the viewer, including
+ * the start of the program that writes them; the median of three bursts after one warm-up burst. Then the time from the
+ * writing of a line to its receipt, at 100 lines a second. The agent must be on this machine.
  */
 export async function measureLogs(source: LogSource): Promise<readonly Figure[]> {
   const folder = mkdtempSync(join(tmpdir(), "millrace-logs-"));
@@ -77,7 +80,10 @@ interface Watched {
   readonly lines: readonly SeenLine[];
 }
 
-/** A run of one step with that command, watched; `pipe`: a new file. Rejects when the viewer did not see each line once and in order. */
+/**
+ * Watches a run of one step with that command. `pipe` is a new path. Rejects when the viewer did not see each line once
+ * and in order.
+ */
 async function watch(
   { api, http, token }: LogSource,
   pipe: string,
@@ -85,7 +91,7 @@ async function watch(
   command: readonly string[],
 ): Promise<Watched> {
   execFileSync("mkfifo", [pipe]);
-  // Open for both: neither end has to wait for the other.
+  // Open for reading and writing, so that neither end waits for the other.
   const descriptor = openSync(pipe, constants.O_RDWR);
   const viewer = new Viewer(http, token);
   try {
@@ -94,12 +100,12 @@ async function watch(
     await viewer.follow(step);
     const go = process.hrtime.bigint();
     writeSync(descriptor, "go\n");
-    await viewer.sees(count);
+    await viewer.receives(count);
     await untilEnded(api, step);
     const lines = viewer.lines();
     const wrong = lines.findIndex(({ number, content }, at) => number !== at + 1 || !content.startsWith(`${number} `));
     if (wrong !== -1 || lines.length !== count) {
-      throw new Error(`of ${count} lines a viewer saw ${lines.length}; the first amiss is at ${wrong + 1}`);
+      throw new Error(`of ${count} lines a viewer saw ${lines.length}; the first wrong one is at ${wrong + 1}`);
     }
     return { go, lines };
   } finally {
@@ -123,7 +129,7 @@ interface RunDetails {
   }[];
 }
 
-/** Resolves when the step runs. */
+/** Triggers the run. Resolves when its step is running. */
 async function startStep(api: Api, [program, ...args]: readonly string[]): Promise<Step> {
   const { pipelineId } = await api.call<{ pipelineId: string }>("POST", "/pipelines", {
     name: `logs-${process.hrtime.bigint()}`,
@@ -145,12 +151,12 @@ async function untilEnded(api: Api, step: Step): Promise<void> {
 async function untilRun(
   api: Api,
   { pipelineId, runId }: Pick<Step, "pipelineId" | "runId">,
-  wanted: (run: RunDetails) => boolean,
+  condition: (run: RunDetails) => boolean,
 ): Promise<RunDetails> {
-  const deadline = performance.now() + PATIENCE_MS;
+  const deadline = performance.now() + TIMEOUT_MS;
   for (;;) {
     const run = await api.call<RunDetails>("GET", `/pipelines/${pipelineId}/runs/${runId}`);
-    if (wanted(run)) return run;
+    if (condition(run)) return run;
     if (performance.now() > deadline) throw new Error(`the run with the log is still ${run.status}`);
     await pause(POLL_MS);
   }
@@ -162,15 +168,15 @@ interface ViewerMessage {
   readonly data: { readonly line_number: number; readonly content: string };
 }
 
-/** Keeps live lines as they come and looks into them later, to leave the machine to what is measured. */
+/** A viewer that stores live messages unread and parses them later, to leave the CPU to the measured processes. */
 class Viewer {
   readonly opened: Promise<unknown>;
   readonly #socket: WebSocket;
-  readonly #told: { readonly text: Buffer; readonly at: bigint }[] = [];
+  readonly #received: { readonly text: Buffer; readonly at: bigint }[] = [];
   #isLive = false;
-  #live: (() => void) | undefined;
-  #wanted = Infinity;
-  #seen: (() => void) | undefined;
+  #onLive: (() => void) | undefined;
+  #expectedCount = Infinity;
+  #onAllReceived: (() => void) | undefined;
 
   constructor(http: string, token: string) {
     this.#socket = new WebSocket(`ws://${http}/api/v1/ws`, {
@@ -181,24 +187,24 @@ class Viewer {
     this.#socket.on("message", (text: Buffer) => this.#receive(text));
   }
 
-  /** Resolves when the history is over, which is empty: what comes from now on is live. */
+  /** Follows the step's log. Resolves at the end of its history, which is empty; every later message is live. */
   async follow({ pipelineId, jobId, stepRunId }: Step): Promise<void> {
-    const live = new Promise<void>((resolve) => (this.#live = resolve));
+    const live = new Promise<void>((resolve) => (this.#onLive = resolve));
     this.#socket.send(JSON.stringify({ channel: "channel_log", params: { pipelineId, jobId, stepRunId } }));
     await withDeadline(live, () => "no history of the log came");
   }
 
-  /** Resolves when so many messages came. */
-  async sees(count: number): Promise<void> {
-    const seen = new Promise<void>((resolve) => (this.#seen = resolve));
-    this.#wanted = count;
-    await withDeadline(seen, () => `of ${count} lines only ${this.#told.length} came`);
+  /** Resolves when `count` live messages have come. */
+  async receives(count: number): Promise<void> {
+    const allReceived = new Promise<void>((resolve) => (this.#onAllReceived = resolve));
+    this.#expectedCount = count;
+    await withDeadline(allReceived, () => `of ${count} lines only ${this.#received.length} came`);
   }
 
   lines(): readonly (SeenLine & { readonly number: number })[] {
-    return this.#told.map(({ text, at }) => {
+    return this.#received.map(({ text, at }) => {
       const { type, data, error } = JSON.parse(text.toString()) as ViewerMessage;
-      if (type !== "log") throw new Error(`a viewer got ${type} amid live lines: ${error ?? ""}`);
+      if (type !== "log") throw new Error(`a viewer got ${type} between live lines: ${error ?? ""}`);
       return { number: data.line_number, content: data.content, at };
     });
   }
@@ -209,25 +215,25 @@ class Viewer {
 
   #receive(text: Buffer): void {
     if (this.#isLive) {
-      if (this.#told.push({ text, at: process.hrtime.bigint() }) === this.#wanted) this.#seen!();
+      if (this.#received.push({ text, at: process.hrtime.bigint() }) === this.#expectedCount) this.#onAllReceived!();
       return;
     }
     this.#isLive = (JSON.parse(text.toString()) as ViewerMessage).type === "history_done";
-    if (this.#isLive) this.#live!();
+    if (this.#isLive) this.#onLive!();
   }
 }
 
-async function withDeadline(wanted: Promise<void>, describe: () => string): Promise<void> {
-  const over = new AbortController();
-  const late = pause(PATIENCE_MS, undefined, { signal: over.signal }).then(() => {
+async function withDeadline(work: Promise<void>, describe: () => string): Promise<void> {
+  const hasEnded = new AbortController();
+  const deadline = pause(TIMEOUT_MS, undefined, { signal: hasEnded.signal }).then(() => {
     throw new Error(describe());
   });
-  late.catch(() => {});
-  await Promise.race([wanted, late]);
-  over.abort();
+  deadline.catch(() => {});
+  await Promise.race([work, deadline]);
+  hasEnded.abort();
 }
 
-/** How fast the program of the burst is by itself: no figure can be higher. */
+/** Lines per second of the burst's program alone: the upper bound of the measured figure. */
 async function writtenAlone(): Promise<number> {
   const from = process.hrtime.bigint();
   await promisify(execFile)("awk", [BURST], { maxBuffer: Infinity });

@@ -1,26 +1,31 @@
-/** MongoDB for millrace: a real one when there is one, else the server of the tests, which takes no time that counts. */
+/**
+ * MongoDB for millrace: a real server when one is available, else the Java server of the tests, whose times mean
+ * nothing.
+ */
 import { MongoClient } from "mongodb";
 import { freshDatabase, startTestMongo } from "../../test/support/mongo.ts";
 
 export interface Mongo {
-  /** False for a server that speaks the protocol alone: what it is asked can be counted, how long that takes says nothing. */
+  /**
+   * False for a server that only speaks MongoDB's protocol: calls to it can be counted, but their times mean nothing.
+   */
   readonly real: boolean;
-  /** Of a node, with a database that nobody else uses. */
+  /** Environment of a node, with a new database. */
   readonly env: () => Readonly<Record<string, string>>;
 }
 
-/** Every node of an installation on MongoDB must be given the same. */
+/** All nodes of an installation on MongoDB must have the same keys. */
 const SIGNING_KEY = "a-signing-key-for-the-benchmark-alone";
 const MASTER_KEY = "0123456789abcdef".repeat(4);
 
-/** Rejects when no server can be had; `stopTestMongo` ends it. */
+/** Rejects when no server is available. `stopTestMongo` ends the server. */
 export async function startMongo(): Promise<Mongo> {
   const { url } = await startTestMongo();
   const shared = { MONGODB_URL: url, MILLRACE_SIGNING_KEY: SIGNING_KEY, MILLRACE_MASTER_KEY: MASTER_KEY };
   return { real: await isReal(url), env: () => ({ ...shared, MONGODB_DATABASE: freshDatabase() }) };
 }
 
-/** By its storage engine, which the others do not name. */
+/** True when the server names a storage engine, as only a real MongoDB does. */
 async function isReal(url: string): Promise<boolean> {
   const client = new MongoClient(url);
   try {

@@ -1,6 +1,6 @@
 /**
- * Loaded into a node before the program, by `--import`: counts what it asks of Redis and of its store. On SIGUSR2 the counts
- * by kind, all since the start, go to the file that BENCH_OPERATIONS names.
+ * A module that `--import` loads into a node before the program. It counts the node's calls to Redis and to the store.
+ * On SIGUSR2 it writes the counts since the start, by kind, to the file that BENCH_OPERATIONS names.
  */
 import { renameSync, writeFileSync } from "node:fs";
 import { Redis } from "ioredis";
@@ -11,7 +11,7 @@ const file = process.env.BENCH_OPERATIONS;
 const counts = {};
 const count = (kind) => (counts[kind] = (counts[kind] ?? 0) + 1);
 
-/** Before each call of the method `act` gets its object and its arguments. */
+/** Calls `act` with the object and the arguments before each call of the method. */
 function before(prototype, method, act) {
   const original = prototype[method];
   prototype[method] = function (...args) {

@@ -1,4 +1,4 @@
-/** What one run asks of Redis and of the store, by kind of call: figures that no other load on the machine changes. */
+/** The calls of one run to Redis and to the store, by kind. Other load on the machine does not change these figures. */
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -13,11 +13,14 @@ type Counts = Readonly<Record<string, number>>;
 const COUNTER = new URL("./operation-counter.mjs", import.meta.url).href;
 const RUNS = 40;
 const WARM_UP_RUNS = 5;
-/** From one trigger to the next: longer than any run. Nobody asks for its end meanwhile, which would be counted too. */
+/**
+ * Time from one trigger to the next, longer than any run. The benchmark does not ask for the run's end, because that
+ * would be counted.
+ */
 const RUN_MS = 300;
 const LEAST = 0.05;
 
-/** An installation that counts; `operations` does 40 one-step runs, one after the other. */
+/** Starts an installation that counts its calls. `operations` measures 40 one-step runs, one after the other. */
 export async function startCounted(folder: string, env: Readonly<Record<string, string>>) {
   const file = join(folder, "operations.json");
   const installation = await Installation.start(join(folder, "data"), {
@@ -27,7 +30,7 @@ export async function startCounted(folder: string, env: Readonly<Record<string, 
   });
   const runs = new Runs(installation);
 
-  /** All until now. */
+  /** All counts until now. */
   async function read(): Promise<Counts> {
     rmSync(file, { force: true });
     installation.signalNode("SIGUSR2");
@@ -51,7 +54,7 @@ export async function startCounted(folder: string, env: Readonly<Record<string, 
   return { operations, stop: () => installation.stop() };
 }
 
-/** What the runs have added to what the node does anyway in the same time. */
+/** The calls that one run adds to the calls of an idle node in the same time. */
 function perRun(before: Counts, after: Counts, idle: Counts): readonly Figure[] {
   return Object.keys(idle).flatMap((metric): readonly Figure[] => {
     const [first, second, third] = [before, after, idle].map((counts) => counts[metric] ?? 0);

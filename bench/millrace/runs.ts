@@ -1,4 +1,4 @@
-/** Runs of an installation: triggered, waited for, and held to what they had to do. */
+/** Triggers runs of an installation, waits for their ends, and checks that each of their steps ran once. */
 import { setTimeout as pause } from "node:timers/promises";
 import { until } from "../../test/support/until.ts";
 import { asId, jobRunId, type RunId, stepRunId } from "../../src/domain/ids.ts";
@@ -31,10 +31,10 @@ interface Waiter {
   reject(error: Error): void;
 }
 
-/** How the ends of runs are learnt: one list of the newest runs, for all that are waited for. */
+/** The query that finds the ends of runs: one list of the newest runs serves all waiting callers. */
 const LIST = "pageSize=100";
 const POLL_MS = 25;
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 const LOG_MS = 5_000;
 const SHOWN_DETAIL_CHARS = 2_000;
 
@@ -43,7 +43,7 @@ export const NO_OP = { uses: "shell", args: { command: "true" } };
 export class Runs {
   readonly #installation: Installation;
   readonly #waiters = new Map<string, Map<string, Waiter>>();
-  readonly #wanted: string[] = [];
+  readonly #expectedSteps: string[] = [];
   #pipelines = 0;
 
   constructor(installation: Installation) {
@@ -65,7 +65,7 @@ export class Runs {
     return { id, jobs };
   }
 
-  /** Begins a run; resolves when it is stored. */
+  /** Triggers a run. Resolves when the run is stored. */
   async trigger({ id }: Pipeline, variables: Readonly<Record<string, string>> = {}): Promise<RunId> {
     const answer = await this.#installation.api.call<{ runId: string }>("POST", `/pipelines/${id}/trigger`, {
       variables,
@@ -73,10 +73,13 @@ export class Runs {
     return asId<RunId>(answer.runId);
   }
 
-  /** Triggers a run and waits for its end; resolves with its `endTime`, Unix milliseconds. Rejects unless it succeeded. */
+  /**
+   * Triggers a run and waits for its end. Resolves with its `endTime` in Unix milliseconds. Rejects unless the run
+   * succeeded.
+   */
   async run(pipeline: Pipeline, variables: Readonly<Record<string, string>> = {}): Promise<number> {
     const runId = await this.trigger(pipeline, variables);
-    this.#wanted.push(...stepsOf(runId, pipeline));
+    this.#expectedSteps.push(...stepsOf(runId, pipeline));
     const { status, endTime } = await this.#ended(pipeline.id, runId);
     if (status !== "success") {
       const detail = JSON.stringify(await this.#read(pipeline.id, runId));
@@ -85,9 +88,11 @@ export class Runs {
     return Date.parse(endTime!);
   }
 
-  /** Rejects unless every step of the runs that `measure` begins has begun once, by the agent's log, and no other has. */
+  /**
+   * Rejects unless, by the agent's log, exactly the steps of the runs that `measure` triggers have started, each once.
+   */
   async checked(measure: () => Promise<readonly Figure[]>): Promise<readonly Figure[]> {
-    this.#wanted.length = 0;
+    this.#expectedSteps.length = 0;
     this.#installation.takeStepCounts();
     let figures: readonly Figure[] = [];
     let fault: unknown;
@@ -97,7 +102,7 @@ export class Runs {
       fault = error;
     }
     try {
-      expectOnce(this.#wanted, await this.#begunSteps(), fault);
+      expectOnce(this.#expectedSteps, await this.#startedSteps(), fault);
       if (fault !== undefined) throw fault;
       return figures;
     } catch (error) {
@@ -105,20 +110,20 @@ export class Runs {
     }
   }
 
-  /** By the agent's log, which may arrive after the end of the run. */
-  async #begunSteps(): Promise<StepCounts> {
+  /** The started steps, by the agent's log, which may arrive after the end of the run. */
+  async #startedSteps(): Promise<StepCounts> {
     const counts = new Map<string, number>();
     const allSeen = (): boolean => {
       for (const [id, times] of this.#installation.takeStepCounts()) counts.set(id, (counts.get(id) ?? 0) + times);
-      return counts.size >= this.#wanted.length;
+      return counts.size >= this.#expectedSteps.length;
     };
-    await until("every step in the agent's log", allSeen, LOG_MS).catch(() => {}); // The caller tells what is missing.
+    await until("every step in the agent's log", allSeen, LOG_MS).catch(() => {}); // The caller reports missing steps.
     return counts;
   }
 
   #ended(pipelineId: string, runId: string): Promise<ListedRun> {
     return new Promise((resolve, reject) => {
-      const waiter = { until: performance.now() + PATIENCE_MS, resolve, reject };
+      const waiter = { until: performance.now() + TIMEOUT_MS, resolve, reject };
       const waiters = this.#waiters.get(pipelineId);
       if (waiters !== undefined) {
         waiters.set(runId, waiter);
@@ -129,7 +134,7 @@ export class Runs {
     });
   }
 
-  /** As long as a run of the pipeline is waited for. */
+  /** Polls the pipeline's runs while a caller waits for one of them. */
   async #poll(pipelineId: string): Promise<void> {
     const waiters = this.#waiters.get(pipelineId)!;
     try {
@@ -137,13 +142,13 @@ export class Runs {
         await pause(POLL_MS);
         const listed = await this.#list(pipelineId);
         for (const [runId, waiter] of waiters) {
-          // One that was overtaken by so many that the list does not hold it is read alone.
-          const run = listed.find((one) => one.runId === runId) ?? (await this.#read(pipelineId, runId));
+          // A run that is too old for the list is read separately.
+          const run = listed.find((entry) => entry.runId === runId) ?? (await this.#read(pipelineId, runId));
           if (FINAL_RUN_STATUSES.includes(run.status)) {
             waiters.delete(runId);
             waiter.resolve(run);
           } else if (performance.now() > waiter.until) {
-            throw new Error(`the run ${runId} was not over after ${PATIENCE_MS} ms`);
+            throw new Error(`the run ${runId} did not end within ${TIMEOUT_MS} ms`);
           }
         }
       }
@@ -164,7 +169,7 @@ export class Runs {
   }
 }
 
-/** The ids of a run's steps in their first attempt: any other would be one too many. */
+/** The ids of a run's steps in their first attempts. No other step may start. */
 function stepsOf(runId: RunId, { jobs }: Pipeline): readonly string[] {
   return jobs.flatMap(({ steps }, jobIndex) => {
     const jobId = jobRunId(runId, jobIndex, 1);

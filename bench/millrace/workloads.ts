@@ -39,17 +39,20 @@ export async function starts(runs: Runs, marks: Marks): Promise<readonly Figure[
   return runs.checked(() => measureStarts(marks, pipeline.id, run));
 }
 
-/** Its runs have one step, which says that it runs: the mark is their variable `id`. */
+/** A pipeline of one step, which writes a mark when it starts. The mark is the run's variable `id`. */
 export function startPipeline(runs: Runs, marks: Marks): Promise<Pipeline> {
   const [command, ...args] = marks.command("${{ variables.id }}");
   return runs.pipeline([{ steps: [{ uses: "shell", args: { command, args } }] }]);
 }
 
-/** W3 to W5: from before the trigger to the run's own `endTime`, by the one clock of this machine. The median of `times`. */
+/**
+ * W3 to W5: the time from before the trigger to the run's `endTime`, both by this machine's clock. The median of
+ * `times` runs.
+ */
 async function elapsed(runs: Runs, times: number, jobs: readonly Job[]): Promise<readonly Figure[]> {
   const pipeline = await runs.pipeline(jobs);
   return runs.checked(async () => {
-    await runs.run(pipeline); // Not measured: a warm-up.
+    await runs.run(pipeline); // A warm-up.
     const tookMs: number[] = [];
     for (let index = 0; index < times; index++) {
       const from = Date.now();

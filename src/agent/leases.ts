@@ -133,10 +133,7 @@ export class Leases {
   /** Ends the lease if its time is over. Returns whether it has ended. */
   #check(lease: Lease): boolean {
     if (!lease.hasRunOut && this.#leftMs(lease.leaseMs) <= 0) {
-      this.#runOut(
-        lease,
-        `the control plane has acknowledged no heartbeat within the step's lease of ${lease.leaseMs} ms`,
-      );
+      this.#runOut(lease, `the gateway has acknowledged no heartbeat within the step's lease of ${lease.leaseMs} ms`);
     }
     return lease.hasRunOut;
   }
@@ -145,7 +142,7 @@ export class Leases {
   #guardEnded(number: number): void {
     const lease = [...this.#leases.values()].find((candidate) => candidate.number === number);
     if (lease !== undefined)
-      this.#runOut(lease, `the agent stood still beyond the step's lease of ${lease.leaseMs} ms`);
+      this.#runOut(lease, `the agent was stopped for longer than the step's lease of ${lease.leaseMs} ms`);
   }
 
   #runOut(lease: Lease, reason: string): void {

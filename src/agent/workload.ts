@@ -170,7 +170,7 @@ export class Workload {
     const key = keyOf(stepRunId, token);
     const known = journal.find(stepRunId, token);
     if (known !== undefined) {
-      log.debug({ stepRunId, token: String(token) }, "a dispatch came again");
+      log.debug({ stepRunId, token: String(token) }, "a dispatch was repeated");
       const running = this.#running.get(key);
       if (running !== undefined) this.#reportStarted(running);
       else if (known.report !== undefined) this.#options.report(known.report);
@@ -182,7 +182,7 @@ export class Workload {
       // The control plane may have given the step to another agent. If it has not, it learns from the next heartbeat
       // that this agent does not hold the step, and dispatches the step again.
       if (lease === undefined)
-        return log.warn({ stepRunId }, "a step came when its lease had run out; it is not started");
+        return log.warn({ stepRunId }, "a step arrived after its lease had run out; it is not started");
       journal.begin(dispatch);
     } catch (error) {
       lease?.release();

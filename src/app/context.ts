@@ -1,6 +1,6 @@
 /**
- * The context that use cases work with, wired once for each node, in `src/node/node.ts`. Each folder of use cases narrows
- * the context to what the folder touches, in a `context.ts` of its own.
+ * The context that use cases work with, wired once for each node, in `src/node/node.ts`. Each folder of use cases
+ * narrows the context to what the folder touches, in a `context.ts` of its own.
  */
 import type { MailboxSender } from "../../queues/ports.ts";
 import type { Board, Presence } from "../board/board.ts";

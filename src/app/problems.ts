@@ -4,9 +4,10 @@ import type { Problem } from "../domain/errors.ts";
 import { toPointer } from "../domain/json-pointer.ts";
 
 /**
- * Every problem of a value that a schema refuses, in the order in which the schema found them; at least one.
- * Codes: `required` for a missing field, `unknown_key` for each field that the schema does not know, and zod's code of the
- * issue (`invalid_type`, `too_small`, `too_big`, `invalid_format`, `invalid_value`, `custom` and so on) for everything else.
+ * Every problem of a value that a schema refuses, in the order in which the schema found them; at least one. Codes:
+ * `required` for a missing field, `unknown_key` for each field that the schema does not know, and zod's code of the
+ * issue (`invalid_type`, `too_small`, `too_big`, `invalid_format`, `invalid_value`, `custom` and so on) for everything
+ * else.
  */
 export function problemsOf({ issues }: z.ZodError): readonly Problem[] {
   return issues.flatMap((issue): readonly Problem[] => {

@@ -12,7 +12,10 @@ export class Pruner {
   #timer: NodeJS.Timeout | undefined;
   #pruning: Promise<void> = Promise.resolve();
 
-  /** `prune` deletes what is due; when it answers true there is more, and it is called again at once. `what` names for operators what it deletes. */
+  /**
+   * `prune` deletes what is due; when it answers true there is more, and it is called again at once. `what` names for
+   * operators what it deletes.
+   */
   constructor(log: Logger, what: string, prune: () => Promise<boolean>) {
     this.#log = log;
     this.#what = what;

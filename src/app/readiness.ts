@@ -16,8 +16,8 @@ export interface Readiness {
 }
 
 /**
- * Runs `checks` and a check of the store. Calls that come while the checks run get the same answer: callers need no token, so
- * many calls must cost little. The reader never rejects; a check that takes longer than 2 s fails.
+ * Runs `checks` and a check of the store. Calls that come while the checks run get the same answer: callers need no
+ * token, so many calls must cost little. The reader never rejects; a check that takes longer than 2 s fails.
  */
 export function readinessReader(context: ReadinessContext, checks: ReadinessChecks): () => Promise<Readiness> {
   let running: Promise<Readiness> | undefined;

@@ -16,8 +16,8 @@ export interface IdentifiedRequest<Id extends string> {
 }
 
 /**
- * The id of what the call creates. `repeated` is true when an earlier call of the same caller had the same `requestId` and
- * body: then the id is that of the earlier call, whose creation may be unfinished; else the id is fresh. Throws
+ * The id of what the call creates. `repeated` is true when an earlier call of the same caller had the same `requestId`
+ * and body: then the id is that of the earlier call, whose creation may be unfinished; else the id is fresh. Throws
  * `request_id_reused` when the earlier call had another body.
  */
 export async function claimRequest<Id extends string>(

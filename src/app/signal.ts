@@ -1,4 +1,6 @@
-/** A wake-up for one waiting loop. Any code may raise the signal; the loop takes it with its next wait, so none is lost. */
+/**
+ * A wake-up for one waiting loop. Any code may raise the signal; the loop takes it with its next wait, so none is lost.
+ */
 export class Signal {
   #raised = false;
   #resume: (() => void) | undefined;
@@ -8,7 +10,10 @@ export class Signal {
     this.#resume?.();
   }
 
-  /** Resolves when the signal is raised or was raised since the last wait, when `waitMs` have passed, or when `abort` fires. */
+  /**
+   * Resolves when the signal is raised or was raised since the last wait, when `waitMs` have passed, or when `abort`
+   * fires.
+   */
   async wait(waitMs: number, abort?: AbortSignal): Promise<void> {
     if (!this.#raised && abort?.aborted !== true) {
       await new Promise<void>((resolve) => {

@@ -1,4 +1,7 @@
-/** What gateways tell the actors on behalf of agents. Each letter may be sent again: it names the grant it speaks of. */
+/**
+ * Messages that gateways send to actors on behalf of agents. Each may be sent again: it names the grant that it is
+ * about.
+ */
 import type { ClaimRequested } from "../../actors/job/messages.ts";
 import type { ReportPhase, StepReported } from "../../actors/step/messages.ts";
 import type { TakenOffer } from "../board/board.ts";
@@ -12,32 +15,34 @@ import type { GatewayPorts } from "./context.ts";
 import type { AgentBoot } from "../app/agents/agent-removal.ts";
 import { isGrantOf, type StepState } from "../../actors/step/state.ts";
 
-const OVERFULL = {
+/** Replaces the success of a step whose outputs do not fit. */
+const OUTPUTS_TOO_LARGE = {
   phase: "failed",
   reason: `the outputs of this run would have more than ${OUTPUT_BOUNDS.runBytes} bytes in all with those of this step`,
 } as const;
 
+/** An agent's report about the start or the end of a step. */
 export interface StepReport {
   readonly stepRunId: StepRunId;
   readonly token: number;
   readonly phase: ReportPhase;
-  /** -1 when there is none. */
+  /** -1 without an exit code. */
   readonly exitCode: number;
   readonly reason: string;
-  /** What the step has written for later ones; of final reports alone. */
+  /** Outputs of the step; empty except in final reports. */
   readonly outputs: Pairs<string>;
-  /** 0 when there is none. */
+  /** Number of the last log line; 0 for an empty log. */
   readonly lastLine: number;
   readonly durationMs: number;
   readonly usage: ResourceUsage | null;
 }
 
 /**
- * Asks for an offered job. The answer comes over the agent's channel, if at all: a dispatch with this `requestId`, or
- * `refuseClaim`.
+ * Sends a claim of an offered job to the job. The job answers over the agent's channel with a dispatch that has this
+ * `requestId`, or with `refuseClaim`; the answer may be lost.
  */
 export async function requestClaim(
-  context: Pick<AppContext, "mailboxes">,
+  context: { readonly mailboxes: Pick<AppContext["mailboxes"], "send"> },
   { agentId, bootId }: AgentBoot,
   { runId, jobId, quotas }: Pick<TakenOffer, "runId" | "jobId" | "quotas">,
   requestId: string,
@@ -47,8 +52,8 @@ export async function requestClaim(
 }
 
 /**
- * Hands a report to its step, its outputs to the store first; `runId` must be known to be the step's own. A step whose outputs find
- * no room in those of its run has failed.
+ * Stores the outputs of a report, and then sends the report to its step. `runId` must be the run of the step. When the
+ * outputs do not fit in the bound for the run, the step has failed. Safe to repeat.
  */
 export async function sendReport(
   context: GatewayPorts,
@@ -56,14 +61,17 @@ export async function sendReport(
   runId: RunId,
   { stepRunId, outputs, ...report }: StepReport,
 ): Promise<void> {
-  const kept = { runId, stepRunId, token: report.token, values: outputs };
-  const stored = outputs.length === 0 ? "none" : await context.stores.outputs.put(kept, OUTPUT_BOUNDS.runBytes);
-  const told = stored === "full" && report.phase === "succeeded" ? { ...report, ...OVERFULL } : report;
-  const message: StepReported = { type: "reported", agentId, hasOutputs: stored === "stored", ...told };
+  const stepOutputs = { runId, stepRunId, token: report.token, values: outputs };
+  const stored = outputs.length === 0 ? "none" : await context.stores.outputs.put(stepOutputs, OUTPUT_BOUNDS.runBytes);
+  const sent = stored === "full" && report.phase === "succeeded" ? { ...report, ...OUTPUTS_TOO_LARGE } : report;
+  const message: StepReported = { type: "reported", agentId, hasOutputs: stored === "stored", ...sent };
   await context.mailboxes.send({ rootId: runId, to: { kind: "step", id: stepRunId }, message });
 }
 
-/** Ends a step that was granted and that no agent can be told of; a repeat changes nothing. */
+/**
+ * Reports a granted step as failed because its dispatch cannot be built; `reason` is for people. A repeat changes
+ * nothing.
+ */
 export async function reportRefusedDispatch(context: GatewayPorts, step: GrantedStep, reason: string): Promise<void> {
   const { agentId, runId, stepRunId, token } = step;
   const report = {
@@ -81,8 +89,8 @@ export async function reportRefusedDispatch(context: GatewayPorts, step: Granted
 }
 
 /**
- * Hands on a report of a step that the caller knows nothing of. `refused`: the agent does not hold that grant, and
- * nobody is told. Final reports are answered over the agent's channel.
+ * Looks up the step of a report and sends it the report. `refused`: the agent does not have that grant, and nothing is
+ * sent. The step answers a final report over the agent's channel.
  */
 export async function reportStep(
   context: GatewayPorts,

@@ -1,4 +1,4 @@
-/** What a gateway tells an agent, in the words of the system; a transport encodes it. */
+/** Messages from a gateway to an agent, which a transport encodes. */
 import type { AgentNotice } from "../board/agent-notices.ts";
 import type { AgentId } from "../domain/ids.ts";
 import type { Dispatch, DispatchBuilder } from "./dispatch-builder.ts";
@@ -20,8 +20,8 @@ export type AgentMessage =
   | { readonly type: "heartbeatAck"; readonly sequence: bigint };
 
 /**
- * What the agent is told of a notice. Undefined for a notice that concerns gateways alone, and for a dispatch that was
- * refused. Rejects when a dispatch cannot be completed now.
+ * The message that passes a notice on to the agent. Undefined for a notice that is only for gateways, and for a
+ * dispatch that was refused. Rejects when a dispatch cannot be built now.
  */
 export async function agentMessageOf(builder: DispatchBuilder, notice: AgentNotice): Promise<AgentMessage | undefined> {
   switch (notice.type) {

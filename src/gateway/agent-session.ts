@@ -1,6 +1,7 @@
 /**
- * One agent that is connected: what actors decide goes down in order, what the agent reports goes up, and free slots are filled
- * from the board. A session keeps nothing that the store lacks: an agent that connects to another gateway misses nothing.
+ * The session of one connected agent. It passes notices on to the agent in order, sends the agent's reports to their
+ * actors, and claims jobs from the board for free slots. A session keeps nothing that the store lacks: an agent that
+ * connects to another gateway misses nothing.
  */
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
@@ -22,21 +23,25 @@ import { type AgentHoldings, returnJobs, reconcile } from "./reconciliation.ts";
 import { type AgentFacts, refreshAgent } from "./registration.ts";
 import { Slots } from "./slots.ts";
 
-/** Messages that may wait for an agent that reads too slowly. */
+/** Messages that may wait for a slow agent; with more, the stream ends. */
 const OUTBOX_CAPACITY = 1_000;
+/** Reports that may wait for their actors before the agent is held back. */
 const MAX_WAITING_REPORTS = 1_000;
-/** Between two attempts to hand on a report that no mailbox takes. */
+/** Between two attempts to send a report when the store or the mailbox cannot be reached. */
 const REPORT_RETRY_MS = 500;
-/** Few, so that agents share what is offered at once; enough that a burst does not wait for one round trip a job. */
+/**
+ * Claims at the same time. Few, so that agents share the offers; enough that a burst of jobs does not take one round
+ * trip each.
+ */
 const CLAIMS_AT_ONCE = 8;
-/** An agent that has been silent for so many heartbeats gets no jobs: it may stand still, and would lose them. */
+/** An agent that has been silent for this many heartbeats gets no jobs: it may have stopped, and would lose them. */
 const SILENT_HEARTBEATS = 2;
-/** Errors that the next heartbeat would meet again. */
+/** Errors that end the stream, because the next heartbeat would meet them again. */
 const FATAL: readonly ErrorReason[] = ["malformed_request", "unauthenticated"];
 
 /** What an agent says when it connects. */
 export interface Hello {
-  /** Chosen by the agent at its start; a new one tells that the earlier process is gone. */
+  /** The agent chooses it at its start; a new boot id tells that the earlier process is gone. */
   readonly bootId: string;
   readonly facts: AgentFacts;
   readonly holdings: AgentHoldings;
@@ -58,10 +63,10 @@ export interface AgentSessionOptions {
 }
 
 export class AgentSession implements Claimant {
-  /** Replaced, never changed in place: the board remembers what it has found for one object of labels. */
+  /** Replaced, never changed in place: the board caches what it computes for an object of labels. */
   labels: Labels;
   readonly #context: SessionContext;
-  readonly #standing: RevocationCheck;
+  readonly #revocation: RevocationCheck;
   readonly #boot: AgentBoot;
   readonly #hello: Hello;
   readonly #slots: Slots;
@@ -69,27 +74,29 @@ export class AgentSession implements Claimant {
   readonly #streamId = randomUUID();
   readonly #end: (reason: MillraceError) => void;
   readonly #outbox: Outbox<AgentMessage>;
-  readonly #over = new AbortController();
-  /** Steps that were dispatched in this session: their reports need no look into the store. */
+  readonly #closed = new AbortController();
+  /** Steps that were dispatched in this session: their reports need no look-up in the store. */
   readonly #dispatched = new Map<StepRunId, { readonly runId: RunId; readonly token: number }>();
   readonly #cleanups: (() => unknown)[] = [];
+  /** This stream's own `superseded` notice has arrived. */
   #announced = false;
   #draining = false;
-  /** As the agent told last. */
+  /** What the agent held at its last hello or heartbeat. */
   #holdings: AgentHoldings = { steps: [], jobIds: [], takesNoJobs: "" };
   /** When the last heartbeat arrived, by the monotonic clock. */
   #heardAt: number;
-  #woken = false;
+  /** Offers may have come, or slots may be free, since the last claim began. */
+  #mayClaim = false;
   #claiming = false;
   #reports: Promise<void> = Promise.resolve();
   #waitingReports = 0;
   /** The newest heartbeat that is not answered yet. */
-  #heartbeat: Heartbeat | undefined;
-  #beating = false;
+  #unanswered: Heartbeat | undefined;
+  #isAnswering = false;
 
   constructor(context: SessionContext, { caller, hello, write, end }: AgentSessionOptions) {
     this.#context = context;
-    this.#standing = new RevocationCheck(context, caller);
+    this.#revocation = new RevocationCheck(context, caller);
     this.#boot = { agentId: caller.agentId, bootId: hello.bootId };
     this.#hello = hello;
     this.labels = hello.facts.labels;
@@ -100,63 +107,74 @@ export class AgentSession implements Claimant {
     this.#outbox = new Outbox({
       capacity: OUTBOX_CAPACITY,
       write,
-      onFault: (error) => this.#warn(error, "a message to the agent could not be made; the next heartbeat brings it"),
+      onFault: (error) => this.#warn(error, "a message to the agent could not be built; the next heartbeat repeats it"),
       onOverflow: () => this.end(new MillraceError("unavailable", "the agent reads too slowly: connect again")),
     });
   }
 
-  /** Rejects when presence or the store cannot be reached: then the stream ends, and the agent connects again. */
+  /**
+   * Starts the session: shows presence, welcomes the agent, and passes on what the agent has missed. Rejects when
+   * presence or the store cannot be reached: then the stream ends, and the agent connects again.
+   */
   async open(): Promise<void> {
     const { agentId } = this.#boot;
     const { facts, holdings } = this.#hello;
     await refreshAgent(this.#context, agentId, facts);
-    this.#atEnd(await listenToAgent(this.#context, agentId, (notice) => this.#hear(notice)));
+    this.#onClose(await listenToAgent(this.#context, agentId, (notice) => this.#receive(notice)));
     await supersedeStreams(this.#context, agentId, this.#streamId);
-    await this.#beat(holdings);
+    await this.#updateHoldings(holdings);
     const { eventNamespace, heartbeatIntervalMs } = this.#context;
     this.#outbox.open({ type: "welcome", agentId, heartbeatIntervalMs, eventNamespace });
     await this.#reconcile(holdings);
-    this.#atEnd(this.#context.claimQueue.join(this));
+    this.#onClose(this.#context.claimQueue.join(this));
     this.wake();
   }
 
-  /** Answers only the newest of several heartbeats. Throws `conflict` for a heartbeat of another boot. */
+  /**
+   * Records a heartbeat and acknowledges it; of several that wait, only the newest one. Throws `conflict` for a
+   * heartbeat of another boot.
+   */
   heartbeat(heartbeat: Heartbeat): void {
     if (heartbeat.bootId !== this.#boot.bootId) {
       throw new MillraceError("conflict", "the heartbeat's boot id is not that of this stream's hello");
     }
     this.#heardAt = this.#context.clock.monotonic();
-    this.#heartbeat = heartbeat;
-    if (!this.#beating) void this.#answerHeartbeats();
+    this.#unanswered = heartbeat;
+    if (!this.#isAnswering) void this.#answerHeartbeats();
   }
 
   /**
-   * Hands reports on in the order of the calls. Resolves at once unless many wait: then when all are with their actors, so that
-   * the agent is held back.
+   * Sends reports to their actors in the order of the calls. Resolves at once unless many reports wait; then it
+   * resolves when all have been sent, which holds the agent back.
    */
   async report(report: StepReport): Promise<void> {
-    this.#context.claimQueue.pauses.hear(this.#boot.agentId, report.phase);
+    this.#context.claimQueue.pauses.learnFrom(this.#boot.agentId, report.phase);
     this.#waitingReports++;
     this.#reports = this.#reports.then(async () => {
-      await this.#handOn(report);
+      await this.#send(report);
       this.#waitingReports--;
     });
     if (this.#waitingReports >= MAX_WAITING_REPORTS) await this.#reports;
   }
 
-  /** The agent takes no further job; what runs goes on. */
+  /** The agent takes no further job; its jobs go on. */
   drain(): void {
     this.#draining = true;
-    this.#showPresence().catch((error: unknown) => this.#warn(error, "the next heartbeat tells of the drain"));
+    this.#showPresence().catch((error: unknown) =>
+      this.#warn(error, "the drain could not be shown in presence; the next heartbeat shows it"),
+    );
   }
 
-  /** The agent ends: its jobs start again on other agents. Rejects when the store or a mailbox cannot be reached. */
+  /**
+   * The agent ends, and its jobs start again on other agents. Rejects when the store or a mailbox cannot be reached.
+   */
   async goodbye(): Promise<void> {
     this.#draining = true;
     await this.#reports;
     await returnJobs(this.#context, this.#boot);
   }
 
+  /** Slots for which jobs may be claimed now; 0 while the agent drains, is silent, is paused, or takes no jobs. */
   freeSlots(): number {
     const { clock, claimQueue, heartbeatIntervalMs } = this.#context;
     const isSilent = clock.monotonic() - this.#heardAt > SILENT_HEARTBEATS * heartbeatIntervalMs;
@@ -165,20 +183,22 @@ export class AgentSession implements Claimant {
     return takesNone ? 0 : this.#slots.free - this.#claims.count;
   }
 
+  /** Claims jobs for the free slots, now or after the claims that are under way. */
   wake(): void {
-    this.#woken = true;
+    this.#mayClaim = true;
     if (!this.#claiming) void this.#claim();
   }
 
+  /** Closes the session and ends the stream with this reason. Idempotent. */
   end(reason: MillraceError): void {
-    if (this.#over.signal.aborted) return;
+    if (this.#closed.signal.aborted) return;
     this.close();
     this.#end(reason);
   }
 
-  /** Stops everything; idempotent. */
+  /** Stops everything without ending the stream. Idempotent. */
   close(): void {
-    this.#over.abort();
+    this.#closed.abort();
     this.#claims.close();
     for (const cleanup of this.#cleanups.splice(0)) this.#run(cleanup);
   }
@@ -188,9 +208,9 @@ export class AgentSession implements Claimant {
     await this.#context.presence.leave(this.#boot.agentId, this.#boot.bootId);
   }
 
-  /** The stream may have ended while something was being set up. */
-  #atEnd(cleanup: () => unknown): void {
-    if (this.#over.signal.aborted) this.#run(cleanup);
+  /** Runs `cleanup` when the session closes; at once if it has closed while the resource was being set up. */
+  #onClose(cleanup: () => unknown): void {
+    if (this.#closed.signal.aborted) this.#run(cleanup);
     else this.#cleanups.push(cleanup);
   }
 
@@ -198,15 +218,16 @@ export class AgentSession implements Claimant {
     void Promise.resolve(cleanup()).catch((error: unknown) => this.#warn(error, "a subscription could not be ended"));
   }
 
-  #hear(notice: AgentNotice): void {
+  #receive(notice: AgentNotice): void {
     switch (notice.type) {
       case "superseded":
-        // All gateways hear these in one order: what comes after this stream's own announcement is newer.
+        // All gateways get these notices in the same order: one that comes after this stream's own is of a newer
+        // stream.
         if (notice.by === this.#streamId) this.#announced = true;
         else if (this.#announced) this.end(superseded());
         return;
       case "dispatch":
-        if (notice.order.bootId === this.#boot.bootId) this.#tell(notice);
+        if (notice.order.bootId === this.#boot.bootId) this.#passOn(notice);
         return;
       case "refuseClaim":
         this.#claims.settle(notice.requestId);
@@ -218,11 +239,11 @@ export class AgentSession implements Claimant {
       case "release":
       case "acknowledge":
       case "refuse":
-        this.#tell(notice);
+        this.#passOn(notice);
     }
   }
 
-  #tell(notice: AgentNotice): void {
+  #passOn(notice: AgentNotice): void {
     if (notice.type === "dispatch") {
       const { jobId, stepRunId, runId, token, requestId } = notice.order;
       this.#slots.take(jobId);
@@ -240,23 +261,28 @@ export class AgentSession implements Claimant {
   #relabel(labels: Labels): void {
     this.labels = labels;
     this.wake();
-    this.#showPresence().catch((error: unknown) => this.#warn(error, "new labels are shown with the next heartbeat"));
+    this.#showPresence().catch((error: unknown) =>
+      this.#warn(error, "new labels could not be shown in presence; the next heartbeat shows them"),
+    );
   }
 
-  /** Tries until the report is in its actor's mailbox or the stream is over; then the agent sends it again. */
-  async #handOn(report: StepReport): Promise<void> {
+  /**
+   * Tries until the report is in its actor's mailbox or the session closes; the agent repeats a report that was not
+   * sent.
+   */
+  async #send(report: StepReport): Promise<void> {
     const { stepRunId, token } = report;
-    while (!this.#over.signal.aborted) {
+    while (!this.#closed.signal.aborted) {
       try {
         const known = this.#dispatched.get(stepRunId);
         if (known?.token === token) await sendReport(this.#context, this.#boot.agentId, known.runId, report);
         else if ((await reportStep(this.#context, this.#boot.agentId, report)) === "refused") {
-          this.#tell({ type: "refuse", stepRunId, token });
+          this.#passOn({ type: "refuse", stepRunId, token });
         }
         return;
       } catch (error) {
-        this.#warn(error, "a report could not be handed on; trying again");
-        await sleep(REPORT_RETRY_MS, undefined, { signal: this.#over.signal }).catch(() => {});
+        this.#warn(error, "a report could not be sent to its step; trying again");
+        await sleep(REPORT_RETRY_MS, undefined, { signal: this.#closed.signal }).catch(() => {});
       }
     }
   }
@@ -264,8 +290,8 @@ export class AgentSession implements Claimant {
   async #claim(): Promise<void> {
     this.#claiming = true;
     try {
-      while (this.#woken) {
-        this.#woken = false;
+      while (this.#mayClaim) {
+        this.#mayClaim = false;
         while (await this.#claimSome());
       }
     } catch (error) {
@@ -275,23 +301,23 @@ export class AgentSession implements Claimant {
     }
   }
 
-  /** Answers whether there may be more to claim. */
+  /** Claims up to {@link CLAIMS_AT_ONCE} jobs. Answers whether there may be more offers. */
   async #claimSome(): Promise<boolean> {
     const count = Math.min(this.freeSlots(), CLAIMS_AT_ONCE);
-    if (count <= 0 || this.#over.signal.aborted) return false;
+    if (count <= 0 || this.#closed.signal.aborted) return false;
     const requestIds = Array.from({ length: count }, () => randomUUID());
     return (await this.#claims.claim(this.labels, requestIds)) === count;
   }
 
   async #answerHeartbeats(): Promise<void> {
-    this.#beating = true;
-    for (let next = this.#heartbeat; next !== undefined && !this.#over.signal.aborted; next = this.#heartbeat) {
-      this.#heartbeat = undefined;
+    this.#isAnswering = true;
+    for (let next = this.#unanswered; next !== undefined && !this.#closed.signal.aborted; next = this.#unanswered) {
+      this.#unanswered = undefined;
       const { sequence, holdings } = next;
       try {
-        const stored = await this.#standing.check();
+        const stored = await this.#revocation.check();
         if (stored !== undefined && !isDeepStrictEqual(stored.labels, this.labels)) this.labels = stored.labels;
-        await this.#beat(holdings);
+        await this.#updateHoldings(holdings);
         await this.#reconcile(holdings);
         this.#outbox.push(() => ({ type: "heartbeatAck", sequence }));
       } catch (error) {
@@ -299,10 +325,10 @@ export class AgentSession implements Claimant {
         else this.#warn(error, "a heartbeat could not be recorded and is not acknowledged");
       }
     }
-    this.#beating = false;
+    this.#isAnswering = false;
   }
 
-  #beat(holdings: AgentHoldings): Promise<void> {
+  #updateHoldings(holdings: AgentHoldings): Promise<void> {
     const isBack = this.#holdings.takesNoJobs !== "" && holdings.takesNoJobs === "";
     this.#holdings = holdings;
     if (isBack) this.wake();
@@ -316,16 +342,16 @@ export class AgentSession implements Claimant {
     return presence.beat({ ...this.#boot, gatewayId, labels: this.labels, slots, busy, draining, takesNoJobs });
   }
 
-  /** Compares what the agent holds with the store, and tells the agent what it has missed. */
+  /** Compares what the agent holds with the store, and passes on what the agent has missed. */
   async #reconcile(holdings: AgentHoldings): Promise<void> {
     let missed: readonly AgentNotice[] = [];
     await this.#slots.reconcile(async () => {
       const { notices, boundJobIds } = await reconcile(this.#context, this.#context.builder, this.#boot, holdings);
-      if (this.#over.signal.aborted) return undefined;
+      if (this.#closed.signal.aborted) return undefined;
       missed = notices;
       return [...boundJobIds, ...holdings.jobIds];
     });
-    for (const notice of missed) this.#tell(notice);
+    for (const notice of missed) this.#passOn(notice);
   }
 
   #warn(error: unknown, message: string): void {
@@ -333,6 +359,7 @@ export class AgentSession implements Claimant {
   }
 }
 
+/** The reason of a stream that ends because the agent has opened a newer one. */
 export function superseded(): MillraceError {
   return new MillraceError("conflict", "the agent has opened a newer stream, or its token is revoked");
 }

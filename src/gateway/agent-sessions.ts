@@ -1,4 +1,4 @@
-/** The sessions of one gateway: at most one for each agent. */
+/** The sessions of one gateway; an agent has at most one of them. */
 import { MillraceError } from "../domain/errors.ts";
 import type { AgentId } from "../domain/ids.ts";
 import { AgentSession, type AgentSessionOptions, superseded } from "./agent-session.ts";
@@ -12,7 +12,10 @@ export class AgentSessions {
     this.#context = context;
   }
 
-  /** A session that takes the place of the agent's earlier one at this gateway; {@link AgentSession.open} comes next. */
+  /**
+   * Makes a session and ends the agent's earlier session at this gateway. The caller then calls {@link
+   * AgentSession.open}.
+   */
   begin(options: AgentSessionOptions): AgentSession {
     const { agentId } = options.caller;
     const session = new AgentSession(this.#context, options);
@@ -21,7 +24,7 @@ export class AgentSessions {
     return session;
   }
 
-  /** Closes a session whose stream is over. */
+  /** Closes a session whose stream has ended. */
   forget(agentId: AgentId, session: AgentSession): void {
     session.close();
     if (this.#sessions.get(agentId) === session) this.#sessions.delete(agentId);

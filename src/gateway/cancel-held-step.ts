@@ -1,4 +1,4 @@
-/** The end of a step as the agent that holds it asks for it. */
+/** An agent's own request to end a step that it holds. */
 import { z } from "zod";
 import { isHeld, type StepState } from "../../actors/step/state.ts";
 import { MillraceError } from "../domain/errors.ts";
@@ -15,8 +15,9 @@ export const stepCancellation = z.object({
 });
 
 /**
- * Orders the calling agent to end a step that it holds, with the grace of its job. Nothing is decided by that: what the
- * agent reports then is. `not_found` for a step that it never held, `conflict` for one that has ended. Safe to repeat.
+ * Sends the calling agent a revoke of a step that it holds, with the cancel grace of the job. The step's state does not
+ * change until the agent reports the end. Throws `not_found` for a step that the agent never held, `conflict` for one
+ * that has ended. Safe to repeat.
  */
 export async function cancelHeldStep(
   context: GatewayPorts,

@@ -1,12 +1,13 @@
 /**
- * Agents that could not start a step take no jobs for a while: what they gave back would come to them first, as they have a
- * free slot again. Kept by each gateway by itself; an agent that goes to another one begins with a clean slate there.
+ * Pauses in claiming for agents that could not start a step: without a pause, the agent would claim the same job again,
+ * since its slot is free first. Each gateway keeps its own pauses; an agent that connects to another gateway has none
+ * there.
  */
 import type { ReportPhase } from "../../actors/step/messages.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { AgentId } from "../domain/ids.ts";
 
-/** The first pause, and the longest; each further failure without a start in between doubles it. */
+/** The first and the longest pause. Each further failure without a start in between doubles the pause. */
 const FIRST_MS = 10_000;
 const LONGEST_MS = 300_000;
 
@@ -28,8 +29,10 @@ export class ClaimPauses {
     return pause !== undefined && pause.until > this.#clock.monotonic();
   }
 
-  /** Learns from what the agent reports of a step. */
-  hear(agentId: AgentId, phase: ReportPhase): void {
+  /**
+   * Begins or lengthens the agent's pause for a step that was not started; ends the pause for a step that has started.
+   */
+  learnFrom(agentId: AgentId, phase: ReportPhase): void {
     if (phase === "notStarted") this.#lengthen(agentId);
     else if (phase === "started" || phase === "succeeded") this.#pauses.delete(agentId);
   }

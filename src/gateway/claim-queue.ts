@@ -1,25 +1,26 @@
 /**
- * Where the agents of one gateway wait for offers. An offer wakes one agent that could take it, so that a thousand idle agents do
- * not all ask the board for one job.
+ * The queue in which the agents of one gateway wait for offers. An offer wakes one agent that could take it, so that a
+ * thousand idle agents do not all ask the board for one job.
  */
 import type { AppContext } from "../app/context.ts";
 import { type Labels, selectorMatches } from "../domain/labels.ts";
 import { ClaimPauses } from "./claim-pauses.ts";
 
+/** Between two checks for offers that have woken no agent. */
 const POLL_MS = 1_000;
 
 /** An agent that may take offers. */
 export interface Claimant {
   readonly labels: Labels;
   freeSlots(): number;
-  /** An offer may be there; called for one claimant at a time. */
+  /** Called when the claimant should ask the board for offers; one offer wakes one claimant. */
   wake(): void;
 }
 
 export class ClaimQueue {
   readonly pauses: ClaimPauses;
   readonly #context: Pick<AppContext, "board" | "log">;
-  /** Those that were woken longest ago come first. */
+  /** In the order of their last wake-up, oldest first. */
   readonly #claimants = new Set<Claimant>();
   #unsubscribe: (() => Promise<void>) | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -41,7 +42,7 @@ export class ClaimQueue {
     await this.#unsubscribe?.();
   }
 
-  /** Wakes the claimant from now on, until the function that this answers is called. */
+  /** Adds a claimant to the queue. The answer removes the claimant again. */
   join(claimant: Claimant): () => void {
     this.#claimants.add(claimant);
     return () => void this.#claimants.delete(claimant);
@@ -57,7 +58,10 @@ export class ClaimQueue {
     }
   }
 
-  /** Finds offers whose announcement woke nobody: the announcement was lost, or a held offer has returned by itself. */
+  /**
+   * Finds offers that woke no claimant: the announcement was lost, or an offer that was taken has returned to the
+   * board.
+   */
   async #poll(): Promise<void> {
     const free = [...this.#claimants].filter((claimant) => claimant.freeSlots() > 0);
     if (free.length === 0) return;

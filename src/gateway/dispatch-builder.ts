@@ -1,4 +1,4 @@
-/** Completes a granted step to the dispatch that its agent gets: with the texts of the plan, the outputs of the run and the secrets. */
+/** Builds the dispatch of a granted step from the texts of the plan, the outputs of the run, and the secrets. */
 import { stepFacts } from "../../actors/job/facts.ts";
 import { jobName, type JobState } from "../../actors/job/state.ts";
 import type { GrantedStep } from "../domain/effects.ts";
@@ -15,10 +15,10 @@ import { RecentlyRead } from "../app/recently-read.ts";
 
 const RUNS_IN_MEMORY = 64;
 const JOBS_IN_MEMORY = 512;
-/** Agents take messages of 16 MB; one that is larger would end the channel, again and again. */
+/** Agents accept messages of 16 MB: a larger dispatch would end the channel each time that it is sent. */
 const MAX_DISPATCH_BYTES = 15 * 1024 * 1024;
 
-/** What tells an agent to run a step: a granted step, completed from the run's plan. */
+/** The message that tells an agent to run a step. */
 export interface Dispatch {
   readonly runId: RunId;
   readonly jobId: JobRunId;
@@ -26,24 +26,24 @@ export interface Dispatch {
   /** Fencing token; every report and log batch of the step carries it. */
   readonly token: number;
   readonly pipelineId: PipelineId;
-  /** With the values of its matrix cell, for people. */
+  /** Name for people, with the values of the matrix cell. */
   readonly jobName: string;
   readonly stepName: string;
   /** `shell` or another builtin, or a plugin reference. */
   readonly uses: string;
   /** Empty for the plugin's default action. */
   readonly action: string;
-  /** A JSON object. */
+  /** Arguments of the action: a JSON object. */
   readonly argsJson: string;
-  /** Later entries win. */
+  /** Environment variables; of two entries with one name the later one wins. */
   readonly env: Pairs<string>;
   /** Relative to the job's workspace; empty for its root. */
   readonly workingDirectory: string;
-  /** Milliseconds from the start; 0 for none. */
+  /** Milliseconds from the start of the step; 0 for no timeout. */
   readonly timeoutMs: number;
-  /** Between the polite and the forced end, milliseconds. */
+  /** Between the request to end and the kill of a step, milliseconds. */
   readonly cancelGraceMs: number;
-  /** The agent kills the step when no heartbeat sent within this time was acknowledged, milliseconds. */
+  /** The agent kills the step when it has sent no heartbeat within this time that was acknowledged, milliseconds. */
   readonly leaseMs: number;
   /** Position in the job, from 0. */
   readonly stepIndex: number;
@@ -51,7 +51,7 @@ export interface Dispatch {
   readonly requestId: string;
   /** Attempt of the job, from 1. */
   readonly jobAttempt: number;
-  /** Values of secrets that are in `argsJson` and `env`; the agent masks them. */
+  /** Values of the secrets in `argsJson` and `env`, which the agent masks in logs. */
   readonly secrets: readonly string[];
   readonly artifacts: ResolvedStep["artifacts"];
   readonly plugin: ResolvedStep["plugin"];
@@ -71,7 +71,9 @@ interface RunDocuments {
 export interface DispatchBuilderOptions {
   readonly stores: Pick<Stores, "aggregates" | "plans" | "outputs">;
   readonly secrets: Pick<SecretVault, "read">;
-  /** Told of an order that cannot be carried out, and why; may be told again. */
+  /**
+   * Called with a granted step whose dispatch cannot be built, and the reason; may be called again for the same step.
+   */
   readonly onRefused: (step: GrantedStep, reason: string) => Promise<void>;
 }
 
@@ -86,20 +88,20 @@ export class DispatchBuilder {
     this.#runs = new RecentlyRead(RUNS_IN_MEMORY, async (runId) => {
       const id = runId as RunId;
       const [plan, head] = await Promise.all([plans.loadPlan(id), aggregates.loadHead(id)]);
-      if (plan === undefined || head === undefined) throw gone(`run ${runId}`);
+      if (plan === undefined || head === undefined) throw missingPlan(`run ${runId}`);
       return { plan, origin: head.origin };
     });
     this.#specs = new RecentlyRead(JOBS_IN_MEMORY, async (key) => {
       const [runId, jobIndex] = key.split("/");
       const spec = await plans.loadJob(runId as RunId, Number(jobIndex));
-      if (spec === undefined) throw gone(`job ${jobIndex} of run ${runId}`);
+      if (spec === undefined) throw missingPlan(`job ${jobIndex} of run ${runId}`);
       return spec;
     });
   }
 
   /**
-   * Undefined when a text of the step cannot be evaluated with what the run has made so far and the secrets that are set now. Rejects when the store cannot
-   * be read, or with `internal` when the plan is not there.
+   * Builds the dispatch. Undefined when a text of the step cannot be evaluated with the present outputs and secrets;
+   * then `onRefused` was called. Rejects when the store cannot be read, and with `internal` when the plan is missing.
    */
   async build(granted: GrantedStep): Promise<Dispatch | undefined> {
     try {
@@ -119,11 +121,11 @@ export class DispatchBuilder {
     ]);
     const job = plan.jobs[jobIndex];
     const planned = job?.steps[stepIndex];
-    const written = spec.steps[stepIndex];
-    if (job === undefined || planned === undefined || written === undefined) {
-      throw gone(`step ${stepIndex} of job ${jobIndex} of run ${runId}`);
+    const stepSpec = spec.steps[stepIndex];
+    if (job === undefined || planned === undefined || stepSpec === undefined) {
+      throw missingPlan(`step ${stepIndex} of job ${jobIndex} of run ${runId}`);
     }
-    const { step, matrix, secrets } = await this.#resolve(granted, plan, spec, written);
+    const { step, matrix, secrets } = await this.#resolve(granted, plan, spec, stepSpec);
     const name = jobName(job, { matrix });
     const dispatch: Dispatch = {
       runId,
@@ -136,7 +138,7 @@ export class DispatchBuilder {
       uses: step.uses,
       action: step.action,
       argsJson: JSON.stringify(step.args),
-      env: [...step.jobEnv, ...step.env, ...ownEnv(plan, name, origin)],
+      env: [...step.jobEnv, ...step.env, ...millraceEnv(plan, name, origin)],
       workingDirectory: step.workingDirectory,
       timeoutMs: planned.timeoutMs ?? 0,
       cancelGraceMs: job.cancelGraceMs,
@@ -152,7 +154,10 @@ export class DispatchBuilder {
     return dispatch;
   }
 
-  /** With what its texts read of jobs and steps that have ended, and with the values of a cell that was made since. */
+  /**
+   * Evaluates the deferred texts of the step: they read ended jobs and steps, secrets, and the values of a deferred
+   * matrix cell.
+   */
   async #resolve(granted: GrantedStep, plan: RunPlan, spec: JobSpec, step: StepSpec): Promise<ResolvedDispatch> {
     const planned = plan.jobs[granted.jobIndex]!;
     if (spec.late.length === 0 && step.late.length === 0 && planned.cells === null) {
@@ -163,43 +168,48 @@ export class DispatchBuilder {
     const aggregate = await aggregates.load(granted.runId);
     const states = new Map(aggregate?.actors.map(({ id, state }) => [id, state]));
     const job = states.get(granted.jobId) as JobState | undefined;
-    if (job === undefined) throw gone(`run ${granted.runId}`);
+    if (job === undefined) throw missingPlan(`run ${granted.runId}`);
     const resolved = await withStepOutputs(outputs, (reader) =>
       resolveDeferred(spec, step, stepFacts(job, plan, { state: (id) => states.get(id), outputs: reader }), secrets),
     );
     return { step: resolved, matrix: job.matrix, secrets };
   }
 
-  /** As they are now. They go into the dispatch and nowhere else. */
+  /** The present values of the step's secrets. They must go into the dispatch and nowhere else. */
   async #secretsOf({ projectId, pipelineId }: RunPlan, { secrets: names }: StepSpec): Promise<SecretValues> {
     if (names.length === 0) return {};
     try {
       const values = await this.#options.secrets.read({ projectId, pipelineId }, names);
       const missing = names.filter((name) => !values.has(name));
       if (missing.length === 0) return Object.fromEntries(values);
-      const [are, is] = missing.length === 1 ? ["the secret", "is"] : ["the secrets", "are"];
-      throw new DeferredTextError(`${are} ${missing.join(", ")} ${is} not set for this pipeline or its project`);
+      const [noun, verb] = missing.length === 1 ? ["the secret", "is"] : ["the secrets", "are"];
+      throw new DeferredTextError(`${noun} ${missing.join(", ")} ${verb} not set for this pipeline or its project`);
     } catch (error) {
       throw error instanceof UnreadableSecretError ? new DeferredTextError(error.message) : error;
     }
   }
 
-  /** Time between the polite and the forced end of a step of that job, milliseconds. Rejects as `build` does. */
+  /**
+   * Time between the request to end and the kill of a step of that job, milliseconds. Rejects as {@link build} does.
+   */
   async cancelGraceMs(runId: RunId, jobIndex: number): Promise<number> {
     const { plan } = await this.#runs.read(runId);
     return plan.jobs[jobIndex]!.cancelGraceMs;
   }
 }
 
-/** What runs put into texts and secrets may repeat itself in a thousand of them. */
+/** A long output or secret may occur in a thousand texts of a step, so the size is checked after the evaluation. */
 function refuseLarge({ argsJson, env, secrets }: Dispatch): void {
   const texts = [argsJson, ...secrets, ...env.flat()];
   if (texts.reduce((bytes, text) => bytes + Buffer.byteLength(text), 0) <= MAX_DISPATCH_BYTES) return;
   throw new DeferredTextError(`the texts of this step have more than ${MAX_DISPATCH_BYTES} bytes in all`);
 }
 
-/** Names that begin with `MILLRACE_` are the plane's and the agent's; they come last, so that no job overrides them. */
-function ownEnv(plan: RunPlan, name: string, origin: RunOrigin): Pairs<string> {
+/**
+ * Names that begin with `MILLRACE_` belong to the control plane and the agent. These come last, so that no job
+ * overrides them.
+ */
+function millraceEnv(plan: RunPlan, name: string, origin: RunOrigin): Pairs<string> {
   return [
     ["MILLRACE_PIPELINE_ID", plan.pipelineId],
     ["MILLRACE_PROJECT_ID", plan.projectId],
@@ -210,6 +220,6 @@ function ownEnv(plan: RunPlan, name: string, origin: RunOrigin): Pairs<string> {
   ];
 }
 
-function gone(what: string): MillraceError {
+function missingPlan(what: string): MillraceError {
   return new MillraceError("internal", `the plan of ${what} is not in the store`);
 }

@@ -1,4 +1,4 @@
-/** What everything in one gateway shares, whatever protocol the agents speak. */
+/** The context of one gateway: the application context with what its sessions and calls share. */
 import { randomUUID } from "node:crypto";
 import type { AppContext } from "../app/context.ts";
 import { reportRefusedDispatch } from "./actor-messages.ts";
@@ -6,11 +6,12 @@ import { ClaimQueue } from "./claim-queue.ts";
 import type { GatewayPorts } from "./context.ts";
 import { DispatchBuilder } from "./dispatch-builder.ts";
 
-/** A third of the shortest lease, rounded down: two heartbeats may be lost. */
+/** A third of the shortest lease, rounded down, so that two heartbeats in a row may be lost. */
 const HEARTBEAT_INTERVAL_MS = 3_000;
 
 /** What the sessions and the calls of one gateway share. */
 export interface GatewayParts {
+  /** Names this gateway in presence records. */
   readonly gatewayId: string;
   readonly builder: DispatchBuilder;
   readonly claimQueue: ClaimQueue;
@@ -21,9 +22,10 @@ export interface GatewayParts {
 /** What a session, or a heartbeat without a session, works with. */
 export type SessionContext = GatewayPorts & GatewayParts;
 
+/** For callers that pass it to use cases as well. */
 export interface GatewayContext extends AppContext, GatewayParts {}
 
-/** A gateway of its own; the caller starts and stops its claim queue. */
+/** A context with a new gateway id. The caller starts and stops the claim queue. */
 export function gatewayContext(context: AppContext, heartbeatIntervalMs = HEARTBEAT_INTERVAL_MS): GatewayContext {
   return {
     ...context,

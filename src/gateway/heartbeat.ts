@@ -1,4 +1,4 @@
-/** The heartbeat of an agent that pulls: it has no session, so each heartbeat is answered by itself. */
+/** Heartbeats of agents that pull: such an agent has no session, so each heartbeat is handled by itself. */
 import type { AgentNotice } from "../board/agent-notices.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { AgentId } from "../domain/ids.ts";
@@ -8,8 +8,9 @@ import type { SessionContext } from "./gateway-context.ts";
 import { reconcile } from "./reconciliation.ts";
 
 /**
- * Records that the agent is present and answers what it has missed. Throws `not_found` for an agent that is not registered and
- * `conflict` for a boot that a newer one has replaced. Rejects when presence or the store cannot be reached.
+ * Records the presence of the agent and answers the notices that it has missed. Throws `not_found` for an agent that is
+ * not registered and `conflict` for a boot that a newer one has replaced. Rejects when presence or the store cannot be
+ * reached.
  */
 export async function recordHeartbeat(
   context: SessionContext,
@@ -23,9 +24,9 @@ export async function recordHeartbeat(
   ]);
   if (agent === undefined) throw agentNotRegistered(agentId);
   const newest = present.get(agentId)?.bootId ?? bootId;
-  // A late heartbeat of an earlier process must not take the work of the newer process away.
+  // A delayed heartbeat of an earlier process must not take the jobs of the newer process away.
   if (newest !== bootId && sequence > 1n) {
-    throw new MillraceError("conflict", "the agent has been started again since: this boot id is over");
+    throw new MillraceError("conflict", "the agent has been started again since: this boot id is no longer valid");
   }
   const { labels, slots } = agent;
   await context.presence.beat({

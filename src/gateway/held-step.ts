@@ -1,4 +1,4 @@
-/** The step that an agent works on, named by its id and its fencing token. */
+/** Finds the step that an agent holds, by the id of the step run and the fencing token. */
 import { isGrantOf, isHeld, type StepState } from "../../actors/step/state.ts";
 import type { WithStores } from "../app/context.ts";
 import { MillraceError } from "../domain/errors.ts";
@@ -9,7 +9,10 @@ export interface StepGrant {
   readonly token: number;
 }
 
-/** The step that the agent works on under this token; throws `conflict` when it is another's or over. */
+/**
+ * The step that the agent holds under this token. Throws `conflict` when the step has ended or is not granted to the
+ * agent.
+ */
 export async function requireHeldStep(
   { stores }: WithStores<"aggregates">,
   agentId: AgentId,

@@ -1,29 +1,42 @@
 /**
- * Claims of one agent that wait for their answer, the same for push and for pull. A claim takes an offer from the board and asks
- * its job; the job answers with a dispatch or a refusal under the claim's request id. A claim without an answer ends by itself.
+ * Claims of one agent that wait for their answer, for agents that are pushed jobs and for agents that pull. A claim
+ * takes an offer from the board and asks the offered job; the job answers with a dispatch or a refusal that names the
+ * claim's request id. A claim without an answer ends after a time.
  */
 import type { AgentBoot } from "../app/agents/agent-removal.ts";
 import type { AppContext } from "../app/context.ts";
 import type { Labels } from "../domain/labels.ts";
 import { requestClaim } from "./actor-messages.ts";
 
-/** How long a taken offer is hidden from other gateways. */
+/** How long an offer that was taken is hidden from other gateways. */
 const HOLD_MS = 2_000;
-/** How long a claim waits for its answer. Longer than the hold: the answer may have been on its way when the hold ended. */
+/**
+ * How long a claim waits for its answer. Longer than {@link HOLD_MS}: an answer may be on its way when the hold ends.
+ */
 const CLAIM_WAIT_MS = 2_500;
 
+interface ClaimPorts {
+  readonly board: Pick<AppContext["board"], "take">;
+  readonly mailboxes: Pick<AppContext["mailboxes"], "send">;
+}
+
 export class PendingClaims {
-  readonly #context: Pick<AppContext, "board" | "mailboxes">;
+  readonly #ports: ClaimPorts;
   readonly #boot: AgentBoot;
   readonly #onSettled: () => void;
-  /** The timer of each claim, by request id. */
+  readonly #waitMs: number;
+  /** The timer of each waiting claim, by request id. */
   readonly #claims = new Map<string, NodeJS.Timeout>();
 
-  /** `onSettled` is called when a claim has its answer, or has waited long enough: a slot may be free again. */
-  constructor(context: Pick<AppContext, "board" | "mailboxes">, boot: AgentBoot, onSettled: () => void) {
-    this.#context = context;
+  /**
+   * `onSettled` is called when a claim has its answer, or has waited for `waitMs` milliseconds: a slot may be free
+   * again.
+   */
+  constructor(ports: ClaimPorts, boot: AgentBoot, onSettled: () => void, waitMs = CLAIM_WAIT_MS) {
+    this.#ports = ports;
     this.#boot = boot;
     this.#onSettled = onSettled;
+    this.#waitMs = waitMs;
   }
 
   /** How many claims wait; each holds one slot. */
@@ -32,21 +45,21 @@ export class PendingClaims {
   }
 
   /**
-   * Takes the best offers that the labels match, at most one for each request id, and asks for their jobs. Answers how many
-   * there were. Rejects when the board or a mailbox cannot be reached.
+   * Takes the best offers that the labels match, at most one for each request id, and claims their jobs. Answers how
+   * many offers there were. Rejects when the board or a mailbox cannot be reached; then none of these claims waits.
    */
   async claim(labels: Labels, requestIds: readonly string[]): Promise<number> {
-    // The slots are taken before the board is asked: the answer may come before the request has returned.
+    // The claims count before the board is asked: an answer may come before the calls have returned.
     for (const requestId of requestIds) {
       this.#claims.set(
         requestId,
-        setTimeout(() => this.settle(requestId), CLAIM_WAIT_MS),
+        setTimeout(() => this.settle(requestId), this.#waitMs),
       );
     }
     let claimed = 0;
     try {
-      const offers = await this.#context.board.take(labels, HOLD_MS, requestIds.length);
-      await Promise.all(offers.map((offer, at) => requestClaim(this.#context, this.#boot, offer, requestIds[at]!)));
+      const offers = await this.#ports.board.take(labels, HOLD_MS, requestIds.length);
+      await Promise.all(offers.map((offer, at) => requestClaim(this.#ports, this.#boot, offer, requestIds[at]!)));
       claimed = offers.length;
     } finally {
       for (const requestId of requestIds.slice(claimed)) this.#forget(requestId);
@@ -54,12 +67,12 @@ export class PendingClaims {
     return claimed;
   }
 
-  /** The claim has its answer. Does nothing for a request id that does not wait. */
+  /** Ends the claim with this request id, whose answer has come. Does nothing when no such claim waits. */
   settle(requestId: string): void {
     if (this.#forget(requestId)) this.#onSettled();
   }
 
-  /** Forgets every claim without calling `onSettled`. Idempotent. */
+  /** Ends every claim without calling `onSettled`. Idempotent. */
   close(): void {
     for (const timer of this.#claims.values()) clearTimeout(timer);
     this.#claims.clear();

@@ -1,4 +1,4 @@
-/** What an agent holds, compared with what the store says that it holds. */
+/** Compares what an agent holds with what the store says that it holds. */
 import { isBound, type JobState } from "../../actors/job/state.ts";
 import { isGrantOf, isHeld, type StepState } from "../../actors/step/state.ts";
 import type { GrantedStep } from "../domain/effects.ts";
@@ -13,22 +13,23 @@ import { type AgentBoot, sendAgentLost } from "../app/agents/agent-removal.ts";
 export interface AgentHoldings {
   /** Steps that run, or ended with a report that is not yet acknowledged. */
   readonly steps: readonly { readonly stepRunId: StepRunId; readonly token: number }[];
-  /** Jobs whose workspace and slot it holds. */
+  /** Jobs that have a workspace and a slot at the agent. */
   readonly jobIds: readonly JobRunId[];
-  /** Why it takes no more at present, for people; empty when it does. */
+  /** Why the agent takes no jobs at present, for people; empty when it takes jobs. */
   readonly takesNoJobs: string;
 }
 
 export interface Reconciliation {
-  /** What the agent has missed, in order. */
+  /** Notices that the agent has missed, in order. */
   readonly notices: readonly AgentNotice[];
   /** Jobs that are bound to this boot of the agent. */
   readonly boundJobIds: readonly JobRunId[];
 }
 
 /**
- * Finds the orders that an agent has missed, and declares lost what an earlier boot of it held. Reads the store alone:
- * two indexed reads, and one for each thing that the agent holds and the store does not know as held.
+ * Finds the notices that an agent has missed, and declares jobs lost that an earlier boot of the agent held. Reads only
+ * the store: two indexed reads, and one more for each step or job that the agent holds and the store does not know as
+ * held.
  */
 export async function reconcile(
   context: GatewayPorts,
@@ -41,7 +42,7 @@ export async function reconcile(
     aggregates.stepsHeldBy(boot.agentId),
     aggregates.jobsHeldBy(boot.agentId),
   ]);
-  const bound = await loseEarlierBoots(context, boot, jobs);
+  const bound = await declareEarlierBootsLost(context, boot, jobs);
   const steps = locations.map(({ actor }) => actor.state as StepState);
   const heldByAgent = new Set(holdings.steps.map(keyOf));
   const heldByStore = new Set(steps.map((step) => keyOf({ stepRunId: step.stepRunId, token: step.grant!.token })));
@@ -49,18 +50,20 @@ export async function reconcile(
   const notices = await Promise.all([
     ...steps
       .filter((step) => step.grant!.bootId === boot.bootId)
-      .map((step) => noticesFor(step, builder, heldByAgent.has(keyOf({ ...step, token: step.grant!.token })))),
+      .map((step) => noticesForHeldStep(step, builder, heldByAgent.has(keyOf({ ...step, token: step.grant!.token })))),
     ...holdings.steps
       .filter((held) => !heldByStore.has(keyOf(held)))
-      .map((held) => verdictOn(context, boot, held.stepRunId, held.token)),
-    ...holdings.jobIds.filter((jobId) => !knownJobs.has(jobId)).map((jobId) => releaseOf(context, boot, jobId)),
+      .map((held) => noticesForUnknownStep(context, boot, held.stepRunId, held.token)),
+    ...holdings.jobIds
+      .filter((jobId) => !knownJobs.has(jobId))
+      .map((jobId) => noticesForUnknownJob(context, boot, jobId)),
   ]);
   return { notices: notices.flat(), boundJobIds: bound.map(({ jobId }) => jobId) };
 }
 
 /**
- * The agent has ended and runs nothing any more: what it still holds begins anew elsewhere. What it has reported must have
- * been processed.
+ * Gives back the jobs of an agent that has ended: each job starts again on another agent. The agent's reports must have
+ * been processed before.
  */
 export async function returnJobs(context: GatewayPorts, boot: AgentBoot): Promise<void> {
   for (const job of await context.stores.aggregates.jobsHeldBy(boot.agentId)) {
@@ -69,19 +72,25 @@ export async function returnJobs(context: GatewayPorts, boot: AgentBoot): Promis
   }
 }
 
-/** The order by which a held step was dispatched. */
-export function grantedStep(step: StepState): GrantedStep {
+/** The granted step from which a held step is dispatched again. */
+export function toGrantedStep(step: StepState): GrantedStep {
   const { runId, jobId, jobIndex, jobAttempt, stepRunId, index: stepIndex } = step;
   return { ...step.grant!, runId, jobId, jobIndex, jobAttempt, stepRunId, stepIndex };
 }
 
-/** True when an agent's report has ended the step; false also when the plane ended it without one. */
+/**
+ * True when an agent's report has ended the step; false when the step has not ended, and when the control plane ended
+ * it.
+ */
 export function hasEndedByReport(step: StepState): boolean {
   return !isHeld(step) && step.lastLine !== null;
 }
 
-/** An agent that came back with another boot id has nothing left of what it held. Answers the jobs of this boot. */
-async function loseEarlierBoots(
+/**
+ * Declares jobs of earlier boots lost: an agent with a new boot id holds nothing of its earlier boots. Answers the jobs
+ * of this boot.
+ */
+async function declareEarlierBootsLost(
   context: GatewayPorts,
   boot: AgentBoot,
   jobs: readonly JobLocation[],
@@ -94,13 +103,16 @@ async function loseEarlierBoots(
   return ofThisBoot;
 }
 
-/** A step that the agent does not hold is dispatched again whatever its state: its journal knows what became of it. */
-async function noticesFor(
+/**
+ * A held step is dispatched again when the agent does not have it, whatever its state: the agent's journal knows what
+ * became of it.
+ */
+async function noticesForHeldStep(
   step: StepState,
   builder: Pick<DispatchBuilder, "cancelGraceMs">,
   isHeldByAgent: boolean,
 ): Promise<readonly AgentNotice[]> {
-  const notices: AgentNotice[] = isHeldByAgent ? [] : [{ type: "dispatch", order: grantedStep(step) }];
+  const notices: AgentNotice[] = isHeldByAgent ? [] : [{ type: "dispatch", order: toGrantedStep(step) }];
   if (step.state === "cancelling") {
     const { jobId, stepRunId, reason } = step;
     const graceMs = await builder.cancelGraceMs(step.runId, step.jobIndex);
@@ -109,7 +121,7 @@ async function noticesFor(
   return notices;
 }
 
-async function verdictOn(
+async function noticesForUnknownStep(
   context: GatewayPorts,
   { agentId }: AgentBoot,
   stepRunId: StepRunId,
@@ -117,13 +129,13 @@ async function verdictOn(
 ): Promise<readonly AgentNotice[]> {
   const step = (await context.stores.aggregates.findStep(stepRunId))?.actor.state as StepState | undefined;
   if (step === undefined || !isGrantOf(step, agentId, token)) return [{ type: "refuse", stepRunId, token }];
-  // Granted since the first read.
+  // The step was granted after the first read.
   if (isHeld(step)) return [];
-  // A step that the plane has ended by itself may still run at the agent: it has to be killed.
+  // A step that the control plane ended without a report may still run at the agent: the agent has to kill it.
   return [{ type: hasEndedByReport(step) ? "acknowledge" : "refuse", stepRunId, token }];
 }
 
-async function releaseOf(
+async function noticesForUnknownJob(
   context: GatewayPorts,
   { agentId }: AgentBoot,
   jobId: JobRunId,

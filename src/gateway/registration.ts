@@ -1,4 +1,4 @@
-/** Agents come and go: registration by token, and the end of an agent with everything that it holds. */
+/** Registration of agents by token, changes of their facts and labels, and the end of their registration. */
 import { z } from "zod";
 import { MillraceError } from "../domain/errors.ts";
 import { type AgentId, newId, type TokenId } from "../domain/ids.ts";
@@ -17,7 +17,7 @@ const labels = z
   .record(z.string().min(1).max(128), z.string().max(256))
   .refine((record) => Object.keys(record).length <= MAX_LABELS, `must be at most ${MAX_LABELS}`);
 
-/** What an agent says of itself, at registration and with each hello. */
+/** Facts that an agent reports about itself, at registration and with each hello. */
 export const agentFacts = z.object({
   labels,
   slots: z.number().int().min(1).max(MAX_SLOTS),
@@ -35,14 +35,14 @@ export type AgentRegistration = AgentFacts & { readonly name: string };
 
 export interface RegisteredAgent {
   readonly agentId: AgentId;
-  /** The only time that anybody sees it. */
+  /** Cannot be read again later. */
   readonly agentToken: string;
 }
 
 /**
- * Makes an agent known and gives it a token. A name that is known keeps its id; its labels and slots are replaced, and
- * the tokens that it had are revoked. Uses up one use of the caller's token, also when the answer is lost; throws
- * `unauthenticated` when it has none left.
+ * Registers an agent and makes a token for it. An agent whose name is registered keeps its id; its labels and slots are
+ * replaced and its earlier tokens are revoked. Each call takes one use of the caller's registration token, even when
+ * the answer is lost; throws `unauthenticated` when the token has no use left.
  */
 export async function registerAgent(
   context: GatewayPorts,
@@ -51,7 +51,7 @@ export async function registerAgent(
 ): Promise<RegisteredAgent> {
   authorise(caller, "registerAgent");
   const { identity } = context.stores;
-  await useToken(context, (caller as RegistrationCaller).tokenId);
+  await takeUse(context, (caller as RegistrationCaller).tokenId);
   const known = await identity.findAgentByName(registration.name);
   const agentId = known?.agentId ?? newId("agt");
   const revoked = await identity.listTokens("agent", agentId);
@@ -62,7 +62,7 @@ export async function registerAgent(
   return { agentId, agentToken };
 }
 
-/** Takes over what a known agent says of itself now. `not_found` when it has been removed meanwhile. */
+/** Stores the facts that a registered agent reports now. Throws `not_found` for an agent that has been removed. */
 export async function refreshAgent(context: GatewayPorts, agentId: AgentId, facts: AgentFacts): Promise<void> {
   const { identity } = context.stores;
   const agent = await identity.findAgent(agentId);
@@ -71,12 +71,12 @@ export async function refreshAgent(context: GatewayPorts, agentId: AgentId, fact
   if (JSON.stringify(refreshed) !== JSON.stringify(agent)) await identity.putAgent(refreshed);
 }
 
-/** Removes the calling agent and its tokens. Its live jobs count as lost. Safe to repeat until it has succeeded. */
+/** Removes the calling agent and its tokens. Its live jobs count as lost. A call that failed is safe to repeat. */
 export function unregisterAgent(context: GatewayPorts, caller: Caller): Promise<void> {
   return removeAgent(context, callingAgent(caller));
 }
 
-async function useToken(context: GatewayPorts, tokenId: TokenId): Promise<void> {
+async function takeUse(context: GatewayPorts, tokenId: TokenId): Promise<void> {
   const { identity } = context.stores;
   const token = await identity.findToken(tokenId);
   if (token !== undefined && (await identity.countUse(token))) return;
@@ -87,8 +87,9 @@ async function useToken(context: GatewayPorts, tokenId: TokenId): Promise<void> 
 }
 
 /**
- * Changes the calling agent's labels and answers all that it has then; `replace` drops those that are not named. Whoever
- * matches for the agent is told. `malformed_request` for more labels than an agent may have. Safe to repeat.
+ * Changes the calling agent's labels and answers all of its labels; `replace` drops the labels that are not named. The
+ * gateway that serves the agent is notified and claims with the new labels. Throws `malformed_request` for more labels
+ * than an agent may have. Safe to repeat.
  */
 export async function updateLabels(
   context: GatewayPorts,
@@ -111,12 +112,12 @@ export async function updateLabels(
   return changed.data.labels;
 }
 
-/** The agent that calls; `forbidden` when the caller is none. */
+/** The id of the calling agent. Throws `forbidden` when the caller is no agent. */
 export function callingAgent(caller: Caller): AgentId {
   return agentCaller(caller).agentId;
 }
 
-/** {@link callingAgent} with the token that it calls with. */
+/** The calling agent with its token. Throws `forbidden` when the caller is no agent. */
 export function agentCaller(caller: Caller): AgentCaller {
   authorise(caller, "workAsAgent");
   return caller as AgentCaller;

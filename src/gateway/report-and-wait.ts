@@ -1,4 +1,4 @@
-/** Reports of agents without an open channel: answered when the step's actor has processed them. */
+/** Reports of agents without an open channel: each call is answered when the step's actor has processed the report. */
 import { isGrantOf, type StepState } from "../../actors/step/state.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { AgentId } from "../domain/ids.ts";
@@ -10,12 +10,12 @@ import { Signal } from "../app/signal.ts";
 
 export type ReportVerdict = "processed" | "refused";
 
-/** Between two looks into the store, milliseconds: the actor's answer may have been lost. */
-const LOOK_MS = 1_000;
+/** Between two reads of the store, in case the actor's answer over the feed is lost. */
+const POLL_MS = 1_000;
 
 /**
- * Hands on a report and waits for what becomes of it. A report of the start is answered once the actor's mailbox has
- * it. Throws `unavailable` when there is no answer within `waitMs`; safe to repeat.
+ * Sends a report to its step and waits for the step's answer. A report of a start is answered as soon as it is in the
+ * step's mailbox. Throws `unavailable` when the step has not answered within `waitMs`; safe to repeat.
  */
 export async function reportAndWait(
   context: GatewayPorts,
@@ -40,7 +40,7 @@ export async function reportAndWait(
     if ((await reportStep(context, agentId, report)) === "refused") return "refused";
     for (;;) {
       const leftMs = endsAt - context.clock.monotonic();
-      if (verdict === undefined && leftMs > 0 && !hungUp.aborted) await signal.wait(Math.min(LOOK_MS, leftMs), hungUp);
+      if (verdict === undefined && leftMs > 0 && !hungUp.aborted) await signal.wait(Math.min(POLL_MS, leftMs), hungUp);
       verdict ??= await storedVerdict(context, agentId, report);
       if (verdict !== undefined) return verdict;
       if (leftMs <= 0 || hungUp.aborted) break;

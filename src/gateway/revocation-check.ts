@@ -1,36 +1,39 @@
-/** Whether an agent may still say what it says over a stream that it opened long ago. */
+/** Checks during a long stream that the agent's token is still valid and the agent still registered. */
 import { MillraceError } from "../domain/errors.ts";
 import type { Agent } from "../stores/ports/identity.ts";
 import type { AgentCaller } from "../app/identity/access.ts";
 import type { GatewayPorts } from "./context.ts";
 
-/** The notice of a revocation may be lost: this bounds for how long the agent would not be missed. */
-const LOOK_MS = 30_000;
+/**
+ * Time between two checks: when the notice of a revocation is lost, the agent keeps its stream for at most this long.
+ */
+const CHECK_MS = 30_000;
 
 export class RevocationCheck {
   readonly #context: GatewayPorts;
   readonly #caller: AgentCaller;
-  #lookedAt: number;
+  #checkedAt: number;
 
-  /** Of a caller that was authenticated just now. */
+  /** `caller` was authenticated just now. */
   constructor(context: GatewayPorts, caller: AgentCaller) {
     this.#context = context;
     this.#caller = caller;
-    this.#lookedAt = context.clock.monotonic();
+    this.#checkedAt = context.clock.monotonic();
   }
 
   /**
-   * Looks into the store, at most every 30 s: answers the agent as it is stored when it did. Throws `unauthenticated` when
-   * the token is gone; rejects when the store cannot be read, and looks again the next time.
+   * Reads the store at most every 30 s. Answers the stored agent when it has read the store, else undefined. Throws
+   * `unauthenticated` when the token or the agent is gone; rejects when the store cannot be read, and then reads it
+   * again with the next call.
    */
   async check(): Promise<Agent | undefined> {
     const now = this.#context.clock.monotonic();
-    if (now - this.#lookedAt < LOOK_MS) return undefined;
+    if (now - this.#checkedAt < CHECK_MS) return undefined;
     const { identity } = this.#context.stores;
     const { agentId, tokenId } = this.#caller;
     const [token, agent] = await Promise.all([identity.findToken(tokenId), identity.findAgent(agentId)]);
     if (token === undefined || agent === undefined) throw tokenRevoked();
-    this.#lookedAt = now;
+    this.#checkedAt = now;
     return agent;
   }
 }

@@ -1,10 +1,11 @@
-/** The slots of one agent: which jobs hold one, as the gateway that serves the agent knows it. */
+/** The slots of one agent: the jobs that hold one, as far as the gateway that serves the agent knows. */
 import type { JobRunId } from "../domain/ids.ts";
 
+/** Not stored: a gateway that begins to serve an agent learns the jobs with {@link Slots.reconcile}. */
 export class Slots {
   readonly #count: number;
   readonly #now: () => number;
-  /** Jobs that hold a slot, with the monotonic time at which the gateway last learnt that they do. */
+  /** Jobs that hold a slot, each with the monotonic time at which the gateway last learnt of it. */
   readonly #jobs = new Map<JobRunId, number>();
   /** Jobs that were released while {@link reconcile} read the store. */
   readonly #released = new Set<JobRunId>();
@@ -34,8 +35,9 @@ export class Slots {
   }
 
   /**
-   * Replaces what is known by what `read` answers: the jobs that hold a slot by the store and by the agent. A job that takes a slot
-   * or releases it while `read` is under way keeps what it did. `read` answers undefined to leave everything as it is.
+   * Replaces the known jobs by those that `read` answers: the jobs that hold a slot according to the store or to the
+   * agent. A job that takes or releases a slot while `read` is under way overrides the answer of `read`. When `read`
+   * answers undefined, nothing changes.
    */
   async reconcile(read: () => Promise<readonly JobRunId[] | undefined>): Promise<void> {
     this.#released.clear();

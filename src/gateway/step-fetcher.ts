@@ -1,11 +1,14 @@
-/** Pulling: an agent without an open channel asks for step runs and waits until there are some. */
+/**
+ * Fetches step runs for agents that pull: an agent without an open channel asks for step runs and waits until there are
+ * some.
+ */
 import { isHeld, type StepState } from "../../actors/step/state.ts";
 import type { JobState } from "../../actors/job/state.ts";
 import type { GrantedStep } from "../domain/effects.ts";
 import type { ClaimQueue } from "./claim-queue.ts";
 import { PendingClaims } from "./pending-claims.ts";
 import { listenToAgent } from "../board/agent-notices.ts";
-import { grantedStep } from "./reconciliation.ts";
+import { toGrantedStep } from "./reconciliation.ts";
 import type { GatewayPorts } from "./context.ts";
 import { Signal } from "../app/signal.ts";
 import { type AgentBoot, agentNotRegistered } from "../app/agents/agent-removal.ts";
@@ -13,10 +16,11 @@ import { type AgentBoot, agentNotRegistered } from "../app/agents/agent-removal.
 export interface FetchRequest extends AgentBoot {
   readonly requestId: string;
   readonly freeSlots: number;
-  /** Milliseconds. */
+  /** How long to wait for a step run, milliseconds. */
   readonly waitMs: number;
 }
 
+/** One fetch, which all calls with the same request id share. */
 interface Fetch {
   readonly steps: Promise<readonly GrantedStep[]>;
   readonly abort: AbortController;
@@ -34,9 +38,9 @@ export class StepFetcher {
   }
 
   /**
-   * The steps granted under this request id; else those of bound jobs that are queued; else, with a free slot, the
-   * first step of a job that is claimed under this request id. Empty when there is none in time. A repeat that comes
-   * while the first call waits waits with it, so that one request id never claims two jobs.
+   * Answers the steps that are granted under this request id; else the queued steps of jobs that are bound to the
+   * agent; else, with a free slot, the first step of a job that is claimed under this request id. Empty when there is
+   * none in time. A repeat during the first call shares its fetch, so that one request id never claims two jobs.
    */
   async fetch(request: FetchRequest, hungUp: AbortSignal): Promise<readonly GrantedStep[]> {
     const key = JSON.stringify([request.agentId, request.bootId, request.requestId]);
@@ -91,8 +95,8 @@ export class StepFetcher {
     });
     const now = () => this.#context.clock.monotonic();
     try {
-      const saved = await this.#saved(request);
-      if (saved !== undefined) return saved;
+      const stored = await this.#storedSteps(request);
+      if (stored !== undefined) return stored;
       const endsAt = now() + request.waitMs;
       while (granted.length === 0 && now() < endsAt && !abort.aborted) {
         if (freeSlots() > 0 && claims.count === 0) await claims.claim(labels, [requestId]);
@@ -106,16 +110,16 @@ export class StepFetcher {
     }
   }
 
-  /** What the store says that the agent has to do already; undefined when it is free to claim. */
-  async #saved({ agentId, bootId, requestId }: FetchRequest): Promise<readonly GrantedStep[] | undefined> {
+  /** The steps that the agent has to run already according to the store; undefined when the agent may claim a job. */
+  async #storedSteps({ agentId, bootId, requestId }: FetchRequest): Promise<readonly GrantedStep[] | undefined> {
     const { aggregates } = this.#context.stores;
     const jobs = (await aggregates.jobsHeldBy(agentId)).map(({ actor }) => actor.state as JobState);
     const steps = (await aggregates.stepsHeldBy(agentId))
       .map(({ actor }) => actor.state as StepState)
       .filter((step) => isHeld(step) && step.grant!.bootId === bootId);
     const claimed = jobs.find(({ grant }) => grant!.requestId === requestId && grant!.bootId === bootId);
-    if (claimed !== undefined) return steps.filter(({ jobId }) => jobId === claimed.jobId).map(grantedStep);
+    if (claimed !== undefined) return steps.filter(({ jobId }) => jobId === claimed.jobId).map(toGrantedStep);
     const queued = steps.filter(({ state }) => state === "queued");
-    return queued.length > 0 ? queued.map(grantedStep) : undefined;
+    return queued.length > 0 ? queued.map(toGrantedStep) : undefined;
   }
 }

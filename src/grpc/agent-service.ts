@@ -77,7 +77,7 @@ export function agentService(context: GatewayContext, channels: AgentChannels): 
     reportStepRunStatus: unary(context, async (request, { caller, hungUp, leftMs }) => {
       const agentId = callingAgent(caller);
       const report = readReport(request.report);
-      context.claimQueue.pauses.hear(agentId, report.phase);
+      context.claimQueue.pauses.learnFrom(agentId, report.phase);
       const waitMs = Math.min(MAX_REPORT_WAIT_MS, leftMs - ANSWER_MARGIN_MS);
       const verdict = await reportAndWait(context, agentId, report, waitMs, hungUp);
       return { verdict: verdict === "processed" ? "REPORT_VERDICT_PROCESSED" : "REPORT_VERDICT_REFUSED" };

@@ -44,9 +44,9 @@ export async function isFreeDataDir(dataDir: string): Promise<boolean> {
 }
 
 /**
- * Locks the directory for this process, and answers the function that unlocks it. Rejects with `conflict`, naming the pid of the owner,
- * when another living process has the lock. The lock is that of an SQLite file: the operating system releases it when the process ends, so
- * a killed process leaves no lock behind.
+ * Locks the directory for this process, and answers the function that unlocks it. Rejects with `conflict`, naming the
+ * pid of the owner, when another living process has the lock. The lock is that of an SQLite file: the operating system
+ * releases it when the process ends, so a killed process leaves no lock behind.
  */
 export async function claimDataDir(dataDir: string): Promise<() => void> {
   await makeDataDir(dataDir);

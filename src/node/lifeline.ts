@@ -1,9 +1,12 @@
-/** Ends a process when another one ends. A pipe connects the two: the system closes it even when a process is killed. */
+/**
+ * Ends a process when another one ends. A pipe connects the two: the system closes it even when a process is killed.
+ */
 import { spawn } from "node:child_process";
 
 /**
- * Ends `pid` (SIGTERM) when this process ends. Answers the function that cancels this. A shell that reads from a pipe of this process sends
- * the signal. The shell has a session of its own, so that Ctrl-C does not end it before this process.
+ * Ends `pid` (SIGTERM) when this process ends. Answers the function that cancels this. A shell that reads from a pipe
+ * of this process sends the signal. The shell has a session of its own, so that Ctrl-C does not end it before this
+ * process.
  */
 export function endWithThisProcess(pid: number): () => void {
   const watcher = spawn("/bin/sh", ["-c", 'read -r _; kill -TERM "$1"', "millrace-lifeline", String(pid)], {

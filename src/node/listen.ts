@@ -1,12 +1,15 @@
-/** Opens and closes listeners. Errors say how to choose another address; a closing listener lets requests in flight finish. */
+/**
+ * Opens and closes listeners. Errors say how to choose another address; a closing listener lets requests in flight
+ * finish.
+ */
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Address } from "../config-values.ts";
 import { MillraceError } from "../domain/errors.ts";
 
 /**
- * Starts to listen, and resolves with `host:port` to connect to; for port 0 it names the port that the system chose. Rejects as
- * {@link cannotListen} says. `variable` is the setting of the address, which the error names.
+ * Starts to listen, and resolves with `host:port` to connect to; for port 0 it names the port that the system chose.
+ * Rejects as {@link cannotListen} says. `variable` is the setting of the address, which the error names.
  */
 export function listen(server: Server, address: Address, variable: string): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -19,7 +22,10 @@ export function listen(server: Server, address: Address, variable: string): Prom
   });
 }
 
-/** The error for an address that cannot be used: `conflict` for a port in use, else `unavailable`. Both say what to change. */
+/**
+ * The error for an address that cannot be used: `conflict` for a port in use, else `unavailable`. Both say what to
+ * change.
+ */
 export function cannotListen({ host, port }: Address, variable: string, cause: NodeJS.ErrnoException): MillraceError {
   const where = host === "" ? "" : ` on ${host}`;
   const choose = `choose another address with ${variable}=${host}:PORT`;

@@ -1,6 +1,7 @@
 /**
- * The master keys of an embedded control plane: numbered files in its data directory. The newest key seals new values. No file is ever
- * changed or removed, because secrets may be sealed under any of the keys. A running process finds a new key by itself.
+ * The master keys of an embedded control plane: numbered files in its data directory. The newest key seals new values.
+ * No file is ever changed or removed, because secrets may be sealed under any of the keys. A running process finds a
+ * new key by itself.
  */
 import { randomBytes } from "node:crypto";
 import { open, readdir, readFile } from "node:fs/promises";
@@ -25,8 +26,8 @@ export async function readMasterKeyFiles(dataDir: string): Promise<readonly stri
 }
 
 /**
- * Makes the key with the number `count` + 1; it is on disk when this resolves. When another process has made the key of that number first,
- * that key stays.
+ * Makes the key with the number `count` + 1; it is on disk when this resolves. When another process has made the key of
+ * that number first, that key stays.
  */
 export async function makeMasterKey(dataDir: string, count: number): Promise<void> {
   await writeOnce(masterKeyFile(dataDir, count + 1), randomBytes(MASTER_KEY_BYTES).toString("hex"));
@@ -35,7 +36,10 @@ export async function makeMasterKey(dataDir: string, count: number): Promise<voi
   await folder.close();
 }
 
-/** The keys in `dataDir`; makes the first one when there is none. Rejects with `unavailable` when a key is missing or damaged. */
+/**
+ * The keys in `dataDir`; makes the first one when there is none. Rejects with `unavailable` when a key is missing or
+ * damaged.
+ */
 export async function readOrMakeMasterKeys(dataDir: string): Promise<KeyRing> {
   if ((await readMasterKeyFiles(dataDir)).length === 0) await makeMasterKey(dataDir, 0);
   let known = await parsedKeys(dataDir);

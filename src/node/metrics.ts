@@ -1,6 +1,7 @@
 /**
- * Metrics for Prometheus, read at each scrape: those of this node's kernel, and those of the whole cluster. Every node reports the same
- * cluster metrics, so that they are available while any node lives. A scrape leaves out a metric that cannot be read.
+ * Metrics for Prometheus, read at each scrape: those of this node's kernel, and those of the whole cluster. Every node
+ * reports the same cluster metrics, so that they are available while any node lives. A scrape leaves out a metric that
+ * cannot be read.
  */
 import { Gauge, type Registry } from "prom-client";
 import type { KernelCounters } from "../../actors/kernel/kernel-context.ts";

@@ -1,4 +1,7 @@
-/** Starts a node, one process of the control plane. This is the only place that chooses adapters and connects them to the roles. */
+/**
+ * Starts a node, one process of the control plane. This is the only place that chooses adapters and connects them to
+ * the roles.
+ */
 import { randomBytes, randomUUID } from "node:crypto";
 import { Registry } from "prom-client";
 import { MailboxInspection } from "../../queues/mailbox-inspection.ts";
@@ -33,7 +36,9 @@ import { Teardown } from "./teardown.ts";
 import { openTls } from "./tls-files.ts";
 
 export interface NodeOptions {
-  /** Must exist when SQLite or an embedded Redis is used. For an embedded Redis, the caller has locked it (data-dir.ts). */
+  /**
+   * Must exist when SQLite or an embedded Redis is used. For an embedded Redis, the caller has locked it (data-dir.ts).
+   */
   readonly dataDir: string;
   readonly log: Logger;
   /** Called for each part when it is ready. */
@@ -51,14 +56,17 @@ export interface StartedNode {
   readonly metrics: string;
   /** The administrator's token, when this start made it. It is never shown again. */
   readonly adminToken: string | null;
-  /** Ends the parts: the edge first, then gateway, owner of shards, feed, Redis and store. Idempotent; never rejects. */
+  /**
+   * Ends the parts: the edge first, then gateway, owner of shards, feed, Redis and store. Idempotent; never rejects.
+   */
   stop(): Promise<void>;
 }
 
 /**
- * Starts the roles of `config`. When a part fails or `signal` is aborted, it ends the parts that have started, and rejects. It rejects with
- * the signal's reason; with `conflict` for a port in use, for another number of shards than the deployment has, and for a deployment whose
- * versions cannot work beside this one; with `unavailable` for a store or a Redis that cannot be used.
+ * Starts the roles of `config`. When a part fails or `signal` is aborted, it ends the parts that have started, and
+ * rejects. It rejects with the signal's reason; with `conflict` for a port in use, for another number of shards than
+ * the deployment has, and for a deployment whose versions cannot work beside this one; with `unavailable` for a store
+ * or a Redis that cannot be used.
  */
 export async function startNode(config: NodeConfig, options: NodeOptions): Promise<StartedNode> {
   const teardown = new Teardown(options.log);

@@ -10,8 +10,8 @@ import { STORED_FORMAT } from "../stores/format/stored-format.ts";
 import { nodeRecord } from "./node-record.ts";
 
 /**
- * Repairs a MongoDB database that was restored from a dump; see {@link repairRestored}. Rejects with `conflict` while a node lives, and with
- * `unavailable` when MongoDB or Redis cannot be reached. May be repeated.
+ * Repairs a MongoDB database that was restored from a dump; see {@link repairRestored}. Rejects with `conflict` while a
+ * node lives, and with `unavailable` when MongoDB or Redis cannot be reached. May be repeated.
  */
 export async function repairStore(
   config: NodeConfig & { readonly mongodb: NonNullable<NodeConfig["mongodb"]> },

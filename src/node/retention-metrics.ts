@@ -12,7 +12,7 @@ export function registerRetentionMetrics(registry: Registry, clock: Clock, figur
       labelNames: ["part"],
       registers: [],
       collect() {
-        for (const [part, count] of Object.entries(figures.swept)) this.set({ part }, count);
+        for (const [part, count] of Object.entries(figures.deleted)) this.set({ part }, count);
       },
     }),
   );

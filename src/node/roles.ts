@@ -99,8 +99,8 @@ export async function startEdge(
 ): Promise<string> {
   const { server, app } = createHttpServer(context, options);
   const address = await listen(server, config.http, "MILLRACE_HTTP_ADDRESS");
-  // Attached after `listen`, because the endpoint would treat a port in use as an error of its own. The server accepts no connection before
-  // this turn of the event loop ends.
+  // Attached after `listen`, because the endpoint would treat a port in use as an error of its own. The server accepts
+  // no connection before this turn of the event loop ends.
   const viewers = attachWebSocketEndpoint(context, { server, app, registry: options.registry });
   teardown.add("the edge", async () => {
     // Both at the same time: the server waits for the connections of viewers too.

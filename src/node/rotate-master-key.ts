@@ -9,9 +9,9 @@ import { configuredKeys } from "./master-keys.ts";
 import { openStores } from "./stores.ts";
 
 /**
- * Seals every secret with the newest key: the first of MILLRACE_MASTER_KEY, or a new key in the data directory. When a rotation was cut off
- * and secrets are left under a former key, a repeat finishes that rotation and makes no new key. Rejects with `not_found` for a data
- * directory without a store.
+ * Seals every secret with the newest key: the first of MILLRACE_MASTER_KEY, or a new key in the data directory. When a
+ * rotation was cut off and secrets are left under a former key, a repeat finishes that rotation and makes no new key.
+ * Rejects with `not_found` for a data directory without a store.
  */
 export async function rotateMasterKey(config: NodeConfig, dataDir: string): Promise<Rotation> {
   if (config.mongodb === null && !existsSync(storeFile(dataDir))) {

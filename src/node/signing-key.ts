@@ -13,8 +13,8 @@ export function signingKeyFile(dataDir: string): string {
 }
 
 /**
- * The key in `dataDir`; makes it when there is none. Several processes may share the directory: all get the same key. Rejects with
- * `unavailable`, and says what to do, when the file is damaged.
+ * The key in `dataDir`; makes it when there is none. Several processes may share the directory: all get the same key.
+ * Rejects with `unavailable`, and says what to do, when the file is damaged.
  */
 export async function readOrMakeSigningKey(dataDir: string): Promise<Uint8Array> {
   const path = signingKeyFile(dataDir);

@@ -8,8 +8,9 @@ const MINUTE = 60;
 const BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1, 5, 30, 2 * MINUTE, 10 * MINUTE];
 
 /**
- * Registers the histograms, and answers the function that the kernel calls after each save. The node whose save ended a wait observes it. Each
- * wait is observed at most once, also after a takeover; it is not observed when that node dies or loses the answer of the save.
+ * Registers the histograms, and answers the function that the kernel calls after each save. The node whose save ended a
+ * wait observes it. Each wait is observed at most once, also after a takeover; it is not observed when that node dies
+ * or loses the answer of the save.
  */
 export function registerStartMetrics(registry: Registry): TurnSaved {
   const phases = new Histogram({

@@ -1,4 +1,7 @@
-/** The stores of a node: the adapter that the configuration chooses, and the stored schema that the living nodes agree on. */
+/**
+ * The stores of a node: the adapter that the configuration chooses, and the stored schema that the living nodes agree
+ * on.
+ */
 import type { MessageFormat } from "../../queues/envelope.ts";
 import type { NodeConfig } from "../config.ts";
 import { MillraceError } from "../domain/errors.ts";
@@ -17,8 +20,8 @@ export function openStores(config: NodeConfig, dataDir: string): Promise<Stores>
 }
 
 /**
- * Rejects with `conflict` when `shards` differs from the number that the deployment was made with. The shard of a run is a hash modulo this
- * number: with another number, runs would wait in mailboxes that no worker reads.
+ * Rejects with `conflict` when `shards` differs from the number that the deployment was made with. The shard of a run
+ * is a hash modulo this number: with another number, runs would wait in mailboxes that no worker reads.
  */
 export async function fixShards(stores: Stores, shards: number): Promise<void> {
   const stored = await stores.shards.fixSetting("MAILBOX_SHARDS", String(shards));

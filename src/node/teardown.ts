@@ -15,7 +15,10 @@ export class Teardown {
     this.#steps.push({ what, end });
   }
 
-  /** Ends all parts, newest first. A failure is logged, and the next part is ended. Further calls wait for the first one. */
+  /**
+   * Ends all parts, newest first. A failure is logged, and the next part is ended. Further calls wait for the first
+   * one.
+   */
   end(): Promise<void> {
     this.#ended ??= this.#endAll();
     return this.#ended;

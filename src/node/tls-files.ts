@@ -1,4 +1,7 @@
-/** The certificates and keys of listeners, read from files again when an operator or a tool renews them while the node runs. */
+/**
+ * The certificates and keys of listeners, read from files again when an operator or a tool renews them while the node
+ * runs.
+ */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
@@ -28,8 +31,8 @@ export class TlsFiles implements TlsSource {
   #fault = "";
 
   /**
-   * Reads the files. Rejects with `malformed_request`, naming the variable and the file, when a file cannot be read or is not PEM, or when
-   * key and certificate do not match.
+   * Reads the files. Rejects with `malformed_request`, naming the variable and the file, when a file cannot be read or
+   * is not PEM, or when key and certificate do not match.
    */
   static async open(names: TlsFileNames, options: TlsFilesOptions): Promise<TlsFiles> {
     return new TlsFiles(names, options, await readMaterial(names));
@@ -59,7 +62,10 @@ export class TlsFiles implements TlsSource {
     await this.#looking;
   }
 
-  /** A look may find a new certificate with the old key, or half of a file. It logs that, and one of the next looks finds both complete. */
+  /**
+   * A look may find a new certificate with the old key, or half of a file. It logs that, and one of the next looks
+   * finds both complete.
+   */
   async #look(): Promise<void> {
     try {
       const material = await readMaterial(this.#names);

@@ -3,7 +3,9 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { link, rm, writeFile } from "node:fs/promises";
 
-/** Writes the file, readable by its owner only, unless it exists: then nothing changes. Readers never see a part of it. */
+/**
+ * Writes the file, readable by its owner only, unless it exists: then nothing changes. Readers never see a part of it.
+ */
 export async function writeOnce(path: string, text: string): Promise<void> {
   if (existsSync(path)) return;
   const fresh = `${path}.${randomUUID()}`;

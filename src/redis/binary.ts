@@ -1,4 +1,7 @@
-/** Finds a Redis server binary on this machine. `scripts/redis-server.mjs` searches in the same order, and can fetch one. */
+/**
+ * Finds a Redis server binary on this machine. `scripts/redis-server.mjs` searches in the same order, and can fetch
+ * one.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { constants, existsSync } from "node:fs";
@@ -15,8 +18,9 @@ const FETCHED_IN_PACKAGE = join("node_modules", ".cache", FETCHED);
 const FETCHER = join("scripts", "redis-server.mjs");
 
 /**
- * Like {@link findRedisBinary}, but fetches a server when there is none, because a package that npm installed has had no set-up step. The
- * script announces a download on standard output. Rejects with `unavailable`, and lists what was tried.
+ * Like {@link findRedisBinary}, but fetches a server when there is none, because a package that npm installed has had
+ * no set-up step. The script announces a download on standard output. Rejects with `unavailable`, and lists what was
+ * tried.
  */
 export async function provideRedisBinary(): Promise<string> {
   try {
@@ -32,8 +36,9 @@ export async function provideRedisBinary(): Promise<string> {
 }
 
 /**
- * The absolute path of a server. The order is: REDIS_BINARY, `valkey-server` or `redis-server` on PATH, the server that the set-up step
- * fetched. Never fetches one. Rejects with `unavailable` when there is none, or when REDIS_BINARY is not an executable file.
+ * The absolute path of a server. The order is: REDIS_BINARY, `valkey-server` or `redis-server` on PATH, the server that
+ * the set-up step fetched. Never fetches one. Rejects with `unavailable` when there is none, or when REDIS_BINARY is
+ * not an executable file.
  */
 export async function findRedisBinary(environment: NodeJS.ProcessEnv = process.env): Promise<string> {
   const named = environment["REDIS_BINARY"];
@@ -74,7 +79,10 @@ function userCache(environment: NodeJS.ProcessEnv): string {
   return isAbsolute(folder) ? folder : join(homedir(), ".cache");
 }
 
-/** The folder and all folders above it: from the sources and from the build, the root of the package is at different depths. */
+/**
+ * The folder and all folders above it: from the sources and from the build, the root of the package is at different
+ * depths.
+ */
 function ancestors(folder: string): string[] {
   const parent = dirname(folder);
   return parent === folder ? [folder] : [folder, ...ancestors(parent)];

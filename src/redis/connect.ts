@@ -32,7 +32,10 @@ const ROLE_OPTIONS = {
   edge: { maxRetriesPerRequest: 3, commandTimeout: EDGE_TIMEOUT_MS, socketTimeout: SILENT_SOCKET_MS },
 } satisfies Record<RedisRole, RedisOptions>;
 
-/** A client that connects at once, and again after each outage, without a limit. It logs the beginning and the end of an outage, once each. */
+/**
+ * A client that connects at once, and again after each outage, without a limit. It logs the beginning and the end of an
+ * outage, once each.
+ */
 export function connectRedis(target: RedisTarget, options: { role: RedisRole; log: Logger }): RedisClient {
   const shared = { ...ROLE_OPTIONS[options.role], connectTimeout: 5_000, keepAlive: 10_000 };
   const client =
@@ -43,7 +46,10 @@ export function connectRedis(target: RedisTarget, options: { role: RedisRole; lo
   return client;
 }
 
-/** The ioredis options of a Redis URL, for callers that make clients themselves. Throws `malformed_request` for any other text. */
+/**
+ * The ioredis options of a Redis URL, for callers that make clients themselves. Throws `malformed_request` for any
+ * other text.
+ */
 export function parseRedisUrl(url: string): RedisAddress {
   if (url.startsWith("/")) return { path: url };
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
@@ -67,8 +73,8 @@ export function parseRedisUrl(url: string): RedisAddress {
 }
 
 /**
- * Rejects with `unavailable`, and says what to change, when Redis may drop keys because its memory is full: waiting work would be lost. Logs a
- * warning when the server does not allow the question, as hosted servers do.
+ * Rejects with `unavailable`, and says what to change, when Redis may drop keys because its memory is full: waiting
+ * work would be lost. Logs a warning when the server does not allow the question, as hosted servers do.
  */
 export async function checkRedis(client: RedisClient, log: Logger): Promise<void> {
   const servers = client instanceof Cluster ? client.nodes("master") : [client];
@@ -106,7 +112,10 @@ function reconnectDelay(attempt: number): number {
   return delay * (0.75 + Math.random() / 4);
 }
 
-/** A replica that was a master answers READONLY. ioredis then connects to the new master and repeats the command there (2). */
+/**
+ * A replica that was a master answers READONLY. ioredis then connects to the new master and repeats the command there
+ * (2).
+ */
 function reconnectOnError(error: Error): 2 | false {
   return error.message.startsWith("READONLY") ? 2 : false;
 }

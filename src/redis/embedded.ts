@@ -1,4 +1,6 @@
-/** The embedded Redis: a private server on the data directory, for an installation whose configuration names no Redis. */
+/**
+ * The embedded Redis: a private server on the data directory, for an installation whose configuration names no Redis.
+ */
 import { mkdir, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -37,8 +39,9 @@ const STOP_MS = 10_000;
 const POLL_MS = 20;
 
 /**
- * Starts a server on `dataDir`, or adopts the server that a killed millrace process left running there. Starts it again whenever it dies.
- * Rejects with `conflict` when another millrace process uses the directory, and with `unavailable` when no server can be found or started.
+ * Starts a server on `dataDir`, or adopts the server that a killed millrace process left running there. Starts it again
+ * whenever it dies. Rejects with `conflict` when another millrace process uses the directory, and with `unavailable`
+ * when no server can be found or started.
  */
 export async function startEmbeddedRedis(options: {
   readonly dataDir: string;
@@ -107,8 +110,8 @@ export async function startEmbeddedRedis(options: {
 }
 
 /**
- * The server that a killed millrace process left running, when it answers; else undefined. A server that hangs is killed, because it still uses
- * the files. Rejects with `conflict` when a millrace process is connected to the server.
+ * The server that a killed millrace process left running, when it answers; else undefined. A server that hangs is
+ * killed, because it still uses the files. Rejects with `conflict` when a millrace process is connected to the server.
  */
 async function adopt(folder: string): Promise<ServerRecord | undefined> {
   const record = await readRecord(folder);
@@ -165,7 +168,10 @@ async function readRecord(folder: string): Promise<ServerRecord | undefined> {
   }
 }
 
-/** Readable by the owner only, because the record contains the password. Renaming makes the file appear complete or not at all. */
+/**
+ * Readable by the owner only, because the record contains the password. Renaming makes the file appear complete or not
+ * at all.
+ */
 async function writeRecord(folder: string, record: ServerRecord): Promise<void> {
   const temporary = `${recordFile(folder)}.${process.pid}`;
   await writeFile(temporary, JSON.stringify(record), { mode: 0o600 });

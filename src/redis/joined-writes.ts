@@ -1,7 +1,7 @@
 /**
- * A Redis connection that sends all commands of one turn of the event loop as one write. A write costs a system call in this process and one
- * in Redis; under load that is more than the command itself costs. ioredis writes each command by itself, and its automatic pipelines make a
- * single command wait longer.
+ * A Redis connection that sends all commands of one turn of the event loop as one write. A write costs a system call in
+ * this process and one in Redis; under load that is more than the command itself costs. ioredis writes each command by
+ * itself, and its automatic pipelines make a single command wait longer.
  */
 import { Redis } from "ioredis";
 

@@ -37,8 +37,9 @@ export function serverUrl(address: ServerAddress): string {
 }
 
 /**
- * Starts a server on the data in `folder`, and answers its process id once it has loaded the data. The server has a session of its own, so that
- * Ctrl-C in the terminal does not end it before this process does. Rejects with `unavailable`, and quotes the end of the server's log.
+ * Starts a server on the data in `folder`, and answers its process id once it has loaded the data. The server has a
+ * session of its own, so that Ctrl-C in the terminal does not end it before this process does. Rejects with
+ * `unavailable`, and quotes the end of the server's log.
  */
 export async function launchServer(binary: string, folder: string, address: ServerAddress): Promise<number> {
   const child = spawn(binary, ["-"], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
@@ -71,7 +72,10 @@ export interface ServerAnswer {
   readonly owned: boolean;
 }
 
-/** Asks the server at an address. `absent`: no program listens. `silent`: a program listens and does not answer, or refuses to. */
+/**
+ * Asks the server at an address. `absent`: no program listens. `silent`: a program listens and does not answer, or
+ * refuses to.
+ */
 export async function askServer(address: ServerAddress): Promise<"absent" | "silent" | ServerAnswer> {
   const client = new Redis({
     ...parseRedisUrl(serverUrl(address)),
@@ -107,8 +111,8 @@ export async function askServer(address: ServerAddress): Promise<"absent" | "sil
 }
 
 /**
- * True while the process lives and its working directory is `folder`, where the server changes to. The working directory is checked only on
- * Linux; there a zombie does not count as living.
+ * True while the process lives and its working directory is `folder`, where the server changes to. The working
+ * directory is checked only on Linux; there a zombie does not count as living.
  */
 export async function runsIn(pid: number, folder: string): Promise<boolean> {
   try {

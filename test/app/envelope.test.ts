@@ -4,8 +4,8 @@ import { connectRedis } from "../../src/redis/connect.ts";
 import { silentLog } from "../support/kernel-ports.ts";
 import { startTestRedis } from "../support/redis.ts";
 
-describe("what a user learns of an error", () => {
-  it("is that Redis is away, and that trying again helps, however long it has been away", async () => {
+describe("the error that a user sees", () => {
+  it("is unavailable while Redis cannot be reached, however long that lasts", async () => {
     const redis = await startTestRedis();
     const client = connectRedis({ url: redis.url }, { role: "edge", log: silentLog });
     await client.ping();
@@ -22,7 +22,7 @@ describe("what a user learns of an error", () => {
     await redis.stop();
   });
 
-  it("is nothing of what is inside, which goes to the log", () => {
+  it("hides the text of an internal error, which goes to the log", () => {
     const internal: unknown[] = [];
     const cause = new Error("the secret is 42");
     const shown = publicError(cause, "tell an administrator", (error) => internal.push(error));

@@ -1,3 +1,4 @@
+/** Tests of the benchmark's command line. */
 import { expect } from "chai";
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -7,7 +8,7 @@ import { TSX } from "../support/processes.ts";
 const MAIN = fileURLToPath(new URL("../../bench/main.ts", import.meta.url));
 
 describe("the command line of the benchmark", () => {
-  it("measures everything in five rounds, and no peers, unless told otherwise", () => {
+  it("without options measures every workload in five rounds, without peers", () => {
     expect(readArguments([])).to.deep.equal({
       only: new Set(WORKLOADS),
       rounds: 5,
@@ -28,7 +29,7 @@ describe("the command line of the benchmark", () => {
     });
   });
 
-  it("answers nothing when only help is asked for", () => {
+  it("gives no settings for --help", () => {
     expect(readArguments(["--help"])).to.equal(null);
   });
 
@@ -49,7 +50,7 @@ describe("the command line of the benchmark", () => {
     [["--only", "W0"], "there is no workload W0"],
     [["--markdown", MAIN], "<!-- table: latest -->"],
   ] as const) {
-    it(`ends with status 2 for ${words[0]} with what cannot be used, and says how it is meant`, () => {
+    it(`ends with status 2 and the usage for a wrong value of ${words[0]}`, () => {
       const { status, stderr } = spawnSync(process.execPath, ["--import", TSX, MAIN, ...words], { encoding: "utf8" });
       expect(status).to.equal(2);
       expect(stderr).to.include(complaint).and.to.include("npm run bench -- [options]");

@@ -1,3 +1,7 @@
+/**
+ * Tests of the benchmark's measuring tools: statistics, step counts, operations in flight, child processes and CPU
+ * times.
+ */
 import { expect } from "chai";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -9,8 +13,8 @@ import { median, percentile } from "../../bench/measure/percentiles.ts";
 import { expectOnce } from "../../bench/measure/step-counts.ts";
 import { STEPS_AT_ONCE } from "../../bench/measure/workloads.ts";
 
-describe("what the benchmark measures with", () => {
-  it("takes the median and percentiles of a sample in any order", () => {
+describe("the tools of the benchmark", () => {
+  it("compute the median and percentiles of an unsorted sample", () => {
     expect(median([3, 1, 2])).to.equal(2);
     expect(median([10, 1, 2, 3])).to.equal(2.5);
     const hundred = Array.from({ length: 100 }, (_, index) => 100 - index);
@@ -20,7 +24,7 @@ describe("what the benchmark measures with", () => {
     expect(percentile([], 0.5)).to.be.NaN;
   });
 
-  it("refuses a lost step, a doubled one and one that nobody asked for, with their ids", () => {
+  it("report lost, doubled and unrequested steps with their ids", () => {
     expectOnce(
       ["a", "b"],
       new Map([
@@ -30,21 +34,21 @@ describe("what the benchmark measures with", () => {
     );
     expect(() => expectOnce(["a", "b"], new Map([["b", 1]]))).to.throw("1 lost: a");
     expect(() => expectOnce(["a"], new Map([["a", 2]]))).to.throw("1 ran more than once: a");
-    expect(() => expectOnce([], new Map([["x", 1]]))).to.throw("1 not asked for: x");
+    expect(() => expectOnce([], new Map([["x", 1]]))).to.throw("1 not requested: x");
     expect(() => expectOnce(["a"], new Map(), new Error("late"))).to.throw("late; of the steps 1 lost: a");
   });
 
-  it("keeps as many under way as it is told, and begins nothing after a failure", async () => {
-    let now = 0;
+  it("keep the given number of operations in flight, and start none after a failure", async () => {
+    let inFlight = 0;
     let most = 0;
-    const begun: number[] = [];
+    const started: number[] = [];
     await keepInFlight(20, 4, async (index) => {
-      begun.push(index);
-      most = Math.max(most, ++now);
+      started.push(index);
+      most = Math.max(most, ++inFlight);
       await Promise.resolve();
-      now--;
+      inFlight--;
     });
-    expect(begun).to.deep.equal(Array.from({ length: 20 }, (_, index) => index));
+    expect(started).to.deep.equal(Array.from({ length: 20 }, (_, index) => index));
     expect(most).to.equal(4);
 
     let after = 0;
@@ -56,12 +60,12 @@ describe("what the benchmark measures with", () => {
     expect(after).to.equal(3);
   });
 
-  it("runs at most 50 steps at once, counts each, and tells of one that fails", async () => {
+  it("run at most 50 steps at once, count each step, and report a step that fails", async () => {
     const steps = new ChildSteps();
     const ids = Array.from({ length: STEPS_AT_ONCE + 10 }, (_, index) => `${index}`);
     const childrenBefore = childCount();
     const ends = ids.map((id) => steps.run({ id, command: ["true"] }));
-    // Those that have ended already are still there, since nobody could wait for them yet.
+    // Children that have ended are still counted, because this process has not waited for them yet.
     expect(childCount() - childrenBefore).to.equal(STEPS_AT_ONCE);
     await Promise.all(ends);
     await steps.run({ id: "0", command: ["true"] });
@@ -76,9 +80,9 @@ describe("what the benchmark measures with", () => {
   const burn = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
   for (const [what, script] of [
     ["have ended", `sh -c '${burn}'; echo done; read -r _`],
-    ["run", `sh -c '${burn}; echo done; read -r _'; true`],
+    ["are running", `sh -c '${burn}; echo done; read -r _'; true`],
   ] as const) {
-    it(`reads the CPU time of a process apart from that of its children that ${what}`, async () => {
+    it(`separate the CPU time of a process from that of its children that ${what}`, async () => {
       const child = spawn("sh", ["-c", script], { stdio: ["pipe", "pipe", "ignore"] });
       try {
         await once(child.stdout, "data");

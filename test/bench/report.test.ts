@@ -1,3 +1,4 @@
+/** Tests of the benchmark's results and report. */
 import { expect } from "chai";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -28,7 +29,7 @@ function sampleReport(): Report {
 }
 
 describe("the report of the benchmark", () => {
-  it("has the median, the least and the most of all rounds, for each system and store apart, by workload", () => {
+  it("has the median, minimum and maximum of all rounds for each workload, system and store", () => {
     const { results } = sampleReport();
     expect(results.map(({ workload, system, metric }) => [workload, system, metric])).to.deep.equal([
       ["W1", "millrace", "Redis publish"],
@@ -49,7 +50,7 @@ describe("the report of the benchmark", () => {
     });
   });
 
-  it("is written whole, with exactly the promised fields", async () => {
+  it("is written in one step, with exactly the promised fields", async () => {
     const folder = await mkdtemp(join(tmpdir(), "millrace-report-"));
     try {
       const file = join(folder, "results.json");
@@ -65,7 +66,7 @@ describe("the report of the benchmark", () => {
     }
   });
 
-  it("shows figures in a column for each system, and counts by kind, the most frequent first", () => {
+  it("has a column of figures for each system, and counts by kind, most frequent first", () => {
     expect(tableOf(sampleReport()).split("\n")).to.deep.equal([
       "Commit abc1234, 3 rounds: median (least to most).",
       "Machine: 2 cores of a CPU, 8 GB, Linux 6, Node v20.20.2; load average before: 0.1.",
@@ -81,7 +82,7 @@ describe("the report of the benchmark", () => {
     ]);
   });
 
-  it("replaces what stands between the markers of a page, and nothing else", () => {
+  it("replaces only the text between the markers of a page", () => {
     const page = "# Page\n\n<!-- table: latest -->\n\nold\n\n<!-- end -->\n\ntail\n";
     const replaced = withTable(page, "new");
     expect(replaced).to.equal("# Page\n\n<!-- table: latest -->\n\nnew\n\n<!-- end -->\n\ntail\n");

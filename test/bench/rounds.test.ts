@@ -1,3 +1,4 @@
+/** Tests of the order of the benchmark's rounds. */
 import { expect } from "chai";
 import { existsSync, readdirSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -10,30 +11,30 @@ const NO_MARKS = { command: () => ["true"] as const, seen: () => Promise.resolve
 
 describe("the rounds of the benchmark", () => {
   let folder: string;
-  let told: string[];
+  let calls: string[];
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "millrace-rounds-"));
-    told = [];
+    calls = [];
   });
 
   afterEach(() => rm(folder, { recursive: true }));
 
-  /** Tells what is done with it; each workload is one figure. */
+  /** A contestant that records its calls in `calls`. Each workload gives one figure. */
   function contestant(system: string, workloads: readonly Workload[], more: Partial<Contestant> = {}): Contestant {
     return {
       system,
       store: "none",
       workloads,
       async start(place) {
-        told.push(`${system} starts${existsSync(place) && readdirSync(place).length === 0 ? "" : " amid files"}`);
+        calls.push(`${system} starts${existsSync(place) && readdirSync(place).length === 0 ? "" : " among files"}`);
         const measure = (name: Workload) => async () => {
-          told.push(`${system} ${name}`);
+          calls.push(`${system} ${name}`);
           return [{ metric: "figure", unit: "ms", value: 1 }];
         };
         return {
           workloads: Object.fromEntries(workloads.map((name) => [name, measure(name)])),
-          stop: async () => void told.push(`${system} stops`),
+          stop: async () => void calls.push(`${system} stops`),
         };
       },
       ...more,
@@ -48,24 +49,24 @@ describe("the rounds of the benchmark", () => {
       folder,
       marks: NO_MARKS,
       onFigures: () => {},
-      onRound: async (round) => void told.push(`round ${round} over`),
+      onRound: async (round) => void calls.push(`round ${round} ended`),
       ...options,
     });
   }
 
-  it("take turns: in each every system starts in an empty folder, does what was chosen, and is stopped", async () => {
+  it("start every system in an empty folder, run its chosen workloads, and stop it", async () => {
     await play([contestant("a", ["W2", "W1", "W3"]), contestant("b", ["W1"]), contestant("c", ["W7"])]);
     const round = ["a starts", "a W2", "a W1", "a stops", "b starts", "b W1", "b stops"];
-    expect(told).to.deep.equal([...round, "round 1 over", ...round, "round 2 over"]);
+    expect(calls).to.deep.equal([...round, "round 1 ended", ...round, "round 2 ended"]);
     expect(readdirSync(folder)).to.deep.equal([]);
   });
 
-  it("do once what does not vary", async () => {
+  it("measure a contestant with `once` only in the first round", async () => {
     await play([contestant("a", ["W1"], { once: true })]);
-    expect(told).to.deep.equal(["a starts", "a W1", "a stops", "round 1 over", "round 2 over"]);
+    expect(calls).to.deep.equal(["a starts", "a W1", "a stops", "round 1 ended", "round 2 ended"]);
   });
 
-  it("hand on every figure with its round and whose it is", async () => {
+  it("pass on every figure with its round and its system", async () => {
     const figures: unknown[] = [];
     await play([contestant("a", ["W1"])], {
       onFigures: (round, workload, { system }, [figure]) => figures.push([round, workload, system, figure!.value]),
@@ -76,7 +77,7 @@ describe("the rounds of the benchmark", () => {
     ]);
   });
 
-  it("end with the first workload that fails, and stop its system", async () => {
+  it("end with the first workload that fails, and stop the system of that workload", async () => {
     const failing = contestant("a", ["W1"]);
     const start: Contestant["start"] = async (...args) => ({
       ...(await failing.start(...args)),
@@ -88,7 +89,7 @@ describe("the rounds of the benchmark", () => {
     );
     expect(error?.message).to.equal("W1 of a (none) failed");
     expect(error?.cause).to.be.an("error").with.property("message").that.equal("1 lost");
-    expect(told).to.deep.equal(["a starts", "a stops"]);
+    expect(calls).to.deep.equal(["a starts", "a stops"]);
     expect(readdirSync(folder)).to.deep.equal([]);
   });
 });

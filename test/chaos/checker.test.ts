@@ -1,3 +1,4 @@
+/** Tests of the checker of the kill tests: it finds every kind of violation, and nothing in valid evidence. */
 import { expect } from "chai";
 import fc from "fast-check";
 import { checkExclusion } from "./check/exclusion.ts";
@@ -6,7 +7,10 @@ import type { Evidence, Mark, RunEvidence, StepEvidence, Transition, ViolationKi
 
 const T0 = 1_700_000_000_000;
 
-/** Evidence without a violation: a run of two jobs. The first job loses its agent and is retried; the second fails and skips its last step. */
+/**
+ * Evidence without a violation: a run of two jobs. The first job loses its agent and is retried; the second fails and
+ * skips its last step.
+ */
 function validEvidence(): Evidence {
   const events: Transition[] = [];
   const publish = (subject: Partial<Transition>, lifecycle: Transition["lifecycle"], status: string): void => {

@@ -1,6 +1,6 @@
 /**
- * `npm run chaos`: kills parts of real installations and checks that nothing was lost. Exit status 0: every promise was kept;
- * 1: a promise was broken; 2: the command line is wrong.
+ * `npm run chaos`: kills parts of real installations and checks that nothing was lost. Exit status 0: every promise was
+ * kept; 1: a promise was broken; 2: the command line is wrong.
  */
 import { spawn } from "node:child_process";
 import { openSync } from "node:fs";

@@ -1,3 +1,4 @@
+/** Tests of the report and of the command line of the kill tests. */
 import { spawnSync } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -7,7 +7,9 @@ const scenarioReport = z.object({
   name: z.string(),
   runs: z.number(),
   kills: z.number(),
-  /** This and the next three: how many transitions, steps, log lines and reported secret values the checker examined. */
+  /**
+   * This and the next three: how many transitions, steps, log lines and reported secret values the checker examined.
+   */
   transitions: z.number(),
   steps: z.number(),
   lines: z.number(),
@@ -85,7 +87,9 @@ export function tableOf({ seed, scenarios }: Report): string {
   return [`seed ${seed}`, ...lines, ...figures].join("\n");
 }
 
-/** Scenarios of an earlier part of the same long run, for `--from`. Empty when the file is missing or has another seed. */
+/**
+ * Scenarios of an earlier part of the same long run, for `--from`. Empty when the file is missing or has another seed.
+ */
 export async function readReport(file: string, seed: number): Promise<readonly ScenarioReport[]> {
   const text = await readFile(file, "utf8").catch(() => null);
   if (text === null) return [];

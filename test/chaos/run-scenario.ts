@@ -1,4 +1,7 @@
-/** Plays one scenario: starts an installation, loads it, injects the faults, and checks what is left against the promises. */
+/**
+ * Plays one scenario: starts an installation, loads it, injects the faults, and checks what is left against the
+ * promises.
+ */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -102,7 +105,10 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
   }
 }
 
-/** Injects the faults one after the other under load. The load has ended when this resolves; its runs may still be running. */
+/**
+ * Injects the faults one after the other under load. The load has ended when this resolves; its runs may still be
+ * running.
+ */
 async function injectAll(context: FaultContext, faults: readonly Fault[], runs: number): Promise<void> {
   const { load, record, random } = context;
   const lastsMs = faults.reduce((sum, fault) => sum + fault.lastsMs, 0);
@@ -153,7 +159,10 @@ function startEvenly(load: Load, runs: number, overMs: number): { readonly stop:
   };
 }
 
-/** Resolves when every run of the load is settled, at the latest after `SETTLE_MS`; the checker then reports runs that are not. */
+/**
+ * Resolves when every run of the load is settled, at the latest after `SETTLE_MS`; the checker then reports runs that
+ * are not.
+ */
 async function settle({ stores }: Installation, { acknowledged }: Load): Promise<void> {
   const end = performance.now() + SETTLE_MS;
   for (const { runId } of acknowledged) {

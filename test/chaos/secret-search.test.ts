@@ -1,3 +1,4 @@
+/** Tests of the search for secrets in the kill tests. */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { once } from "node:events";

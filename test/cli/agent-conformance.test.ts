@@ -18,7 +18,7 @@ describe("agent-conformance", function () {
     return { code, report: JSON.parse(suite.stdout) as ConformanceReport };
   }
 
-  it("is passed by our own agent, and leaves nothing", async () => {
+  it("is passed by the agent of this project, and leaves nothing behind", async () => {
     const { code, report } = await ended(world.start(["agent-conformance", "--json", "--", ...OWN_AGENT]));
     expect(report.cases.filter(({ outcome }) => outcome !== "passed")).to.deep.equal([]);
     expect(code).to.equal(0);
@@ -28,7 +28,7 @@ describe("agent-conformance", function () {
     expect((await readdir(world.folder)).filter((name) => name.startsWith("millrace-"))).to.deep.equal([]);
   });
 
-  it("waits for an agent that somebody else starts, tells what it needs, and skips what only the suite can do", async () => {
+  it("waits for an agent that the user starts, and skips cases that need its command", async () => {
     const suite = world.start(["agent-conformance", "--json", "--only", "takes no more jobs"]);
     const printed = await suite.prints(/MILLRACE_REGISTRATION_TOKEN=.+\n/);
     const valueOf = (name: string) => new RegExp(`${name}=(.+)`).exec(printed)![1]!;
@@ -45,7 +45,7 @@ describe("agent-conformance", function () {
     agent.kill("SIGKILL");
   });
 
-  it("is failed by an agent that hangs on a shell, which SIGTERM ends in its stead", async () => {
+  it("is failed by an agent inside a shell, since SIGTERM ends only the shell", async () => {
     const argv = ["sh", "-c", '"$@"; exit 0', "sh", ...OWN_AGENT];
     const { code, report } = await ended(
       world.start(["agent-conformance", "--json", "--only", "takes no more jobs", "--", ...argv]),
@@ -56,14 +56,14 @@ describe("agent-conformance", function () {
     expect(await world.alive()).to.deep.equal([]);
   });
 
-  it("is failed by a program that is no agent, at once, and shows what it has printed", async () => {
+  it("is failed at once by a program that is not an agent, whose output is shown", async () => {
     const suite = world.start(["agent-conformance", "--", "sh", "-c", "echo no agent at all; exit 4"]);
     expect((await suite.exited).code).to.equal(1);
     expect(suite.stdout).to.include("FAIL registers and says hello").and.include("0 passed, 1 failed, 0 skipped");
     expect(suite.stderr).to.include("no agent at all");
   });
 
-  it("refuses an address that is none", async () => {
+  it("refuses an invalid address", async () => {
     const odd = world.start(["agent-conformance", "--address", "nowhere"]);
     expect((await odd.exited).code).to.equal(2);
     expect(odd.stderr).to.include("host:port");

@@ -1,4 +1,4 @@
-/** `millrace agent`: where its settings come from. */
+/** `millrace agent`: the sources of its settings. */
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -32,7 +32,7 @@ describe("the settings of an agent", function () {
     expect(shown.stdout + shown.stderr).not.to.include("hunter2");
   });
 
-  it("are refused with every place that is wrong, and exit status 2", async () => {
+  it("are refused with every problem, and exit status 2", async () => {
     await writeFile(file, "slots: 0\nsecurty: tls\n");
     const refused = world.start(["agent", "--config", file]);
     expect(await refused.exited).to.include({ code: 2 });
@@ -43,7 +43,7 @@ describe("the settings of an agent", function () {
     expect(missing.stderr).to.include(`cannot read the agent's config file ${file}.not (ENOENT)`);
   });
 
-  it("draw a warning when everybody can read the token among them", async () => {
+  it("cause a warning when every user can read the token in the file", async () => {
     await writeFile(file, "gateway: 127.0.0.1:1\nregistration-token: hunter2\n");
     await chmod(file, 0o644);
     const env = { MILLRACE_DATA_DIR: join(world.folder, "agent") };

@@ -59,7 +59,7 @@ describe("backup and restore", function () {
     return file(name);
   }
 
-  it("bring back the store as it was and the signing key, for this user alone, while the store is open", async () => {
+  it("restore the store and the signing key, readable for this user only, from an open store", async () => {
     const made = await millrace("backup", file("backup"), "--data-dir", dataDir);
     expect(made).to.deep.include({ code: 0, stderr: "" });
     expect(made.stdout).to.include("keep it secret").and.not.to.include(Buffer.from(key).toString("hex"));
@@ -87,7 +87,7 @@ describe("backup and restore", function () {
     await found.close();
   });
 
-  it("name a Redis that is none, so that whoever owns a shard tells Redis everything", async () => {
+  it("name no existing Redis, so that the owner of each shard writes everything to Redis again", async () => {
     const known = { generation: "g", redisRunId: "r" };
     const { epoch } = await stores.shards.takeEpoch(3);
     await stores.shards.recordRedis(3, epoch, known);
@@ -99,7 +99,7 @@ describe("backup and restore", function () {
     expect(taken.previous).not.to.be.oneOf([null, known]).and.not.to.deep.equal(known);
   });
 
-  it("overwrite nothing, and leave nothing behind where they fail", async () => {
+  it("overwrite nothing, and leave nothing behind when they fail", async () => {
     const backup = await backUp();
     const before = await readFile(backup);
     expect(await refusal("backup", backup, "--data-dir", dataDir)).to.match(/^error: .*backup exists already: choose/);
@@ -116,7 +116,7 @@ describe("backup and restore", function () {
     expect((await readdir(world.folder)).filter((name) => !/^(tsx-|it's|backup$)/.test(name))).to.deep.equal([]);
   });
 
-  it("refuse a damaged, a foreign and a newer file, after which a good one can be restored into the same place", async () => {
+  it("refuse a damaged, a foreign and a newer file, and then restore a good one", async () => {
     const backup = await backUp();
     const bytes = await readFile(backup);
     await writeFile(file("torn"), bytes.subarray(0, bytes.length / 2));
@@ -134,9 +134,9 @@ describe("backup and restore", function () {
     const refused = [
       ["torn", "damaged"],
       ["damaged", "damaged"],
-      ["text", "damaged, or is none"],
-      ["empty", "this is no backup"],
-      ["plain copy", "this is no backup"],
+      ["text", "damaged, or the file is not a backup"],
+      ["empty", "this file is not a backup"],
+      ["plain copy", "this file is not a backup"],
       ["newer", "written by a newer version of millrace (its tables have version 999"],
     ] as const;
     await Promise.all(
@@ -152,7 +152,7 @@ describe("backup and restore", function () {
     expect((await millrace("restore", backup, "--data-dir", file("torn target"))).code).to.equal(0);
   });
 
-  it("refuse a directory that another process has just taken", async () => {
+  it("refuse a directory that another process has just claimed", async () => {
     const backup = await backUp();
     const target = file("taken");
     const release = await claimDataDir(target);
@@ -160,7 +160,7 @@ describe("backup and restore", function () {
     release();
   });
 
-  it("send whoever runs MongoDB to its tools", async () => {
+  it("refer users of MongoDB to the tools of MongoDB", async () => {
     const env = { MONGODB_URL: "mongodb://db/", MILLRACE_SIGNING_KEY: "k".repeat(32), MILLRACE_ROLES: "worker" };
     const started = world.start(["backup", file("b")], { env });
     expect((await started.exited).code).to.equal(2);

@@ -35,7 +35,7 @@ describe("a diagnostic at the command line", () => {
     ]);
   });
 
-  it("marks the rest of the line when the place goes on below it, and leaves blank lines out", () => {
+  it("marks the rest of the line when the range continues below, and shows no blank line", () => {
     const diagnostic = {
       code: "syntax",
       severity: "warning",
@@ -56,7 +56,7 @@ describe("a diagnostic at the command line", () => {
     expect(renderDiagnostics("f", "", [diagnostic], plain)).to.have.length(2);
   });
 
-  it("shows of a very long line what is around the place", () => {
+  it("shows of a very long line the part around the place", () => {
     const place = asDiagnostic({ code: "syntax", pointer: "", message: "no", line: 1, column: 501 });
     const long = `${"a".repeat(500)}X${"b".repeat(500)}`;
     const [, source, carets] = renderDiagnostics("f", long, [place], plain);
@@ -69,7 +69,7 @@ describe("a diagnostic at the command line", () => {
     expect(atStart[2]!.slice(8)).to.equal("^".repeat(160));
   });
 
-  it("lets nothing that stands in a definition or a name move the cursor", () => {
+  it("prints no control characters of definitions and names", () => {
     const place = { ...asDiagnostic({ code: "syntax", pointer: "", message: "a\u001b[2Jb" }), hint: "c\rd" };
     const lines = renderDiagnostics("f\u001b[1A", "x\u001b[31my", [place], plain);
     expect(lines).to.deep.equal(["f:1:1: error: ab [syntax]", "    1 | x·[31my", "      | ^", "      = cd"]);

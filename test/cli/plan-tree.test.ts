@@ -29,7 +29,7 @@ const BUILD = dryRunOf(
 );
 
 describe("the tree of a plan", () => {
-  it("shows stages, jobs and steps, what becomes of each and what decided", () => {
+  it("shows stages, jobs and steps, with the outcome and the reason of each", () => {
     expect(render(viewPlan(BUILD, null))).to.deep.equal([
       "plan of build.yml: 3 jobs, 2 steps (manual, ref main)",
       "├─ stage build",
@@ -42,7 +42,7 @@ describe("the tree of a plan", () => {
     ]);
   });
 
-  it("gives the reason of a skipped whole once, and that of a part of it where it is another", () => {
+  it("shows the reason of a skipped job once, and at a step only another reason", () => {
     const skipped = verdict("skipped", "trigger.ref == 'main'");
     const plan = dryRunOf(
       [
@@ -73,7 +73,7 @@ describe("the tree of a plan", () => {
   const three = [agent("c", {}), agent("a", { gpu: "yes" }), agent("b", { gpu: "yes" })];
   const many = Array.from({ length: 102 }, (_, n) => agent(`n${n}`, {}));
   for (const [what, job, online, note] of [
-    ["nobody was asked for agents", { selector: gpu }, null, "agents with gpu In (yes)"],
+    ["the agents are not known", { selector: gpu }, null, "agents with gpu In (yes)"],
     ["several agents match", { selector: gpu }, three, "2 agents match: a, b"],
     ["one agent matches", { selector: gpu }, three.slice(1, 2), "1 agent matches: a"],
     ["many agents match", {}, many, "102 agents match: n0, n1, n10, n100, n101 and 97 more"],
@@ -95,12 +95,12 @@ describe("the tree of a plan", () => {
     });
   }
 
-  it("says nothing of agents and approvals beside a job that is skipped", () => {
+  it("says nothing about agents and approvals beside a skipped job", () => {
     const plan = dryRunOf([{ jobs: [{ approval: true, verdict: verdict("skipped", "variables.x") }] }]);
     expect(render(viewPlan(plan, []))[2]).to.match(/skipped {2}variables\.x$/);
   });
 
-  it("keeps within a terminal: both ends of long names stay, and notes are cut", () => {
+  it("fits a terminal: it cuts long names in the middle and notes at their end", () => {
     const cells = ["linux", "darwin"].map((os) => ({ name: `integration (node=20, database=postgresql, os=${os})` }));
     const lines = render(viewPlan(dryRunOf([{ jobs: cells }]), null), 50);
     for (const line of lines) expect(line).to.have.length.at.most(50);
@@ -115,7 +115,7 @@ describe("the tree of a plan", () => {
       .and.to.have.length(60);
   });
 
-  it("colours outcomes only, and lets no name move the cursor", () => {
+  it("colours only outcomes, and prints no control characters of names", () => {
     const plan = viewPlan(dryRunOf([{ name: "a\u001b[2Jb", verdict: RUNS, jobs: [{ name: "c\rd" }] }]), null);
     const painted = renderPlan(plan, { name: "f", paint: (colour, text) => `<${colour}:${text}>`, columns: undefined });
     expect(painted).to.deep.equal([

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { PlanView } from "../../src/app/triggering/plan-view.ts";
 import { type Exit, ProcessWorld, type StartedProcess, type StartOptions } from "../support/processes.ts";
 
-const BUILD = `variables: { who: nobody }
+const BUILD = `variables: { who: world }
 jobs:
   - name: compile
     matrix: { axes: { os: [linux, mac] } }
@@ -55,7 +55,7 @@ describe("plan", function () {
     return Object.assign(started, await started.exited);
   }
 
-  it("shows the tree of what a trigger would make, with its ref, payload and variables", async () => {
+  it("shows what a trigger would run as a tree, with its ref, payload and variables", async () => {
     const event = ["--trigger", "event", "--ref", "main", "--payload", "push.json"];
     const { code, stdout, stderr } = await plan(["build.yml", ...event, ...LIMITS, "--pipeline", "app"]);
     expect(stderr).to.equal("");
@@ -73,7 +73,7 @@ describe("plan", function () {
     expect(code).to.equal(0);
   });
 
-  it("decides conditions, and shows the part of one that decided", async () => {
+  it("decides conditions, and shows the deciding part of each", async () => {
     const [main, other] = await Promise.all([
       plan(["-", "--ref", "main", "--var", "level=3"], { input: CONDITIONS }),
       plan(["-", "--ref", "main", "--var", "level=1"], { input: CONDITIONS }),
@@ -97,7 +97,7 @@ describe("plan", function () {
 `);
   });
 
-  it("takes a manual trigger, the variable ref and the name of the file where nothing else is said", async () => {
+  it("uses a manual trigger, the variable ref and the name of the file by default", async () => {
     const { code, stdout, stderr } = await plan(["build.yml", ...LIMITS, "--var", "ref=v1"]);
     expect(stdout).to.contain("plan of build.yml: 3 jobs, 5 steps (manual, ref v1)\n");
     expect(stderr).to.match(/^build\.yml:6:\d+: warning: .*trigger\.head.*\[undefined-value\]\n {4}6 \| /);
@@ -105,7 +105,7 @@ describe("plan", function () {
     expect(code).to.equal(0);
   });
 
-  it("prints with --json the plan alone, as the API answers it", async () => {
+  it("prints with --json only the plan, as the API answers it", async () => {
     const { code, stdout } = await plan(["-", "--json", ...LIMITS], { input: BUILD });
     const { stages, jobsCount, stepsCount, trigger } = JSON.parse(stdout) as PlanView;
     expect({ code, jobsCount, stepsCount, trigger }).to.deep.equal({
@@ -117,7 +117,7 @@ describe("plan", function () {
     expect(stages[0]!.jobs[0]).to.deep.include({ matrix: { os: "linux" }, selector: ["kind=builder"], agents: null });
   });
 
-  it("prints a plan of many jobs to its end, also where the reader takes its time", async () => {
+  it("prints a plan of many jobs to its end, also for a slow reader", async () => {
     const axis = Array.from({ length: 1_000 }, (_, cell) => `a long name of cell ${cell}`);
     const steps = [1, 2, 3, 4].map((n) => ({ name: `step ${n}`, uses: "shell", args: { script: "echo" } }));
     const input = JSON.stringify({ jobs: [{ name: "test", matrix: { axes: { axis } }, steps }] });
@@ -127,7 +127,7 @@ describe("plan", function () {
     expect(code).to.equal(0);
   });
 
-  it("tells what is wrong with a definition as validate does, and exits with 1", async () => {
+  it("shows the problems of a definition as validate does, and exits with 1", async () => {
     const { code, stdout, stderr } = await plan(["bad.yaml", "--json"]);
     expect([code, stdout]).to.deep.equal([1, ""]);
     expect(stderr)
@@ -135,14 +135,14 @@ describe("plan", function () {
       .and.to.match(/\n2 errors\n$/);
   });
 
-  it("tells what only the values of this trigger make wrong, with its place, and exits with 1", async () => {
+  it("shows problems that only the values of the trigger cause, and exits with 1", async () => {
     const { code, stdout, stderr } = await plan(["build.yml", "--payload", "push.json", "--var", "limits={"]);
     expect(stderr).to.match(/^build\.yml:6:\d+: error: .*cannot be evaluated.*\[evaluation-failed\]\n {4}6 \| /);
     expect(stderr).to.match(/\n1 error\n$/);
     expect([code, stdout]).to.deep.equal([1, ""]);
   });
 
-  it("refuses variables that do not fit the inputs with exit status 2", async () => {
+  it("refuses variables that do not match the inputs with exit status 2", async () => {
     const { code, stdout, stderr } = await plan(["-", "--var", "level=high"], { input: CONDITIONS });
     expect([code, stdout]).to.deep.equal([2, ""]);
     expect(stderr).to.match(/^error: --var: .*"level"/);

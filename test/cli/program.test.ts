@@ -42,7 +42,7 @@ describe("the command line", function () {
     expect(stderr).to.contain("MILLRACE_ROLES").and.to.contain("MILLRACE_GRPC_ADDRESS");
   });
 
-  it("prints what is wrong with a definition, where, and exits with 1", async () => {
+  it("prints the problems of a definition with their places, and exits with 1", async () => {
     const file = join(world.folder, "bad.yaml");
     await writeFile(file, "jobs:\n  - name: a\n    stepz: []\n");
     const { code, stderr } = await outcome(["run", file]);
@@ -50,7 +50,7 @@ describe("the command line", function () {
     expect(stderr).to.contain(`${file}:3:5: error:`).and.to.contain("^^^^^");
   });
 
-  it("refuses a file that is not there and a variable without a name with exit status 2", async () => {
+  it("refuses a missing file and a variable without a name with exit status 2", async () => {
     const [missing, nameless] = await Promise.all([
       outcome(["run", "/nowhere.yaml"]),
       outcome(["run", "x", "--var", "=1"]),

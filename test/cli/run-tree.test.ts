@@ -52,7 +52,7 @@ describe("the tree of a run", () => {
     ]);
   });
 
-  it("leaves out the steps of jobs that do not run when there is little room", () => {
+  it("leaves out the steps of jobs that are not running when there are few rows", () => {
     const steps = [{}, {}, {}];
     const run = runDetailOf({}, [
       { name: "over", status: "success", steps },
@@ -64,7 +64,7 @@ describe("the tree of a run", () => {
     expect(short.filter((line) => line.includes("step-"))).to.have.length(3);
   });
 
-  it("never has more lines than there is room, and says how many are missing", () => {
+  it("never has more lines than rows, and says how many are missing", () => {
     const run = runDetailOf(
       {},
       Array.from({ length: 50 }, () => ({ status: "pending" as const })),

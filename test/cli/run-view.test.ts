@@ -10,7 +10,7 @@ function plainView() {
 }
 
 describe("the view of a run without a terminal", () => {
-  it("tells each change once, and nothing of what waits", () => {
+  it("prints each change once, and no waits", () => {
     const { lines, view } = plainView();
     const waiting = { status: "pending", startTime: null } as const;
     view.update(
@@ -36,7 +36,7 @@ describe("the view of a run without a terminal", () => {
     ]);
   });
 
-  it("prefixes log lines with their step and strips what would change the terminal", () => {
+  it("prefixes log lines with their step and strips control characters", () => {
     const { lines, view } = plainView();
     const job = runDetailOf({}, [{ name: "compile", steps: [{ name: "copy" }] }]).jobs[0]!;
     view.log(job, job.steps[0]!, { line_number: 1, content: "\u001b[31mred\u001b[0m\u0007", stream: "stdout" });

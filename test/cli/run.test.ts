@@ -20,7 +20,7 @@ describe("run", function () {
 
   const leftOvers = async () => (await readdir(world.folder)).filter((name) => name.startsWith("millrace-run-"));
 
-  it("exits with 0 when the run succeeds, with its variables and the checkout, and leaves nothing", async () => {
+  it("exits with 0 when the run succeeds, and leaves nothing behind", async () => {
     const started = await run(
       `jobs:
   - name: greet
@@ -41,7 +41,7 @@ describe("run", function () {
     expect(await leftOvers()).to.deep.equal([]);
   });
 
-  it("gives the approvals that a run asks for where that was said, and else says what it waits for", async () => {
+  it("gives approvals with --approve, and otherwise says what the run waits for", async () => {
     const definition = `jobs:
   - name: deploy
     approval: { message: "Deploy \${{ variables.ref }}?" }
@@ -57,7 +57,7 @@ describe("run", function () {
     expect(await leftOvers()).to.deep.equal([]);
   });
 
-  it("exits with 1 when a step fails, and shows the end of that step's log alone", async () => {
+  it("exits with 1 when a step fails, and shows only the end of that step's log", async () => {
     const started = await run(`jobs:
   - name: build
     steps:

@@ -33,7 +33,7 @@ describe("a scaled-out installation", function () {
     await redis.stop();
   });
 
-  it("runs a pipeline with each role in a process of its own, which end with 0 when asked", async () => {
+  it("runs a pipeline with one process for each role, which exit with 0 on SIGTERM", async () => {
     const [edge, gateway, worker] = await Promise.all(
       ["edge", "gateway", "worker"].map((roles) => world.serve(roles, { env })),
     );

@@ -25,7 +25,7 @@ class FakeOutput {
 const COLOURLESS = { NO_COLOR: "1" };
 
 describe("the screen", () => {
-  it("keeps printed lines above the block, which it draws over", () => {
+  it("keeps printed lines above the block, which it redraws", () => {
     const output = new FakeOutput(true);
     const screen = new Screen(output, COLOURLESS);
     screen.draw([
@@ -39,7 +39,7 @@ describe("the screen", () => {
     expect(output.take()).to.equal("\r\u001b[2A\u001b[J✔ one\n");
   });
 
-  it("leaves a settled block as it stands", () => {
+  it("leaves a settled block as it is", () => {
     const output = new FakeOutput(true);
     const screen = new Screen(output, COLOURLESS);
     screen.draw([{ indent: 0, status: "success", text: "one" }]);
@@ -63,7 +63,7 @@ describe("the screen", () => {
     expect(output.take()).to.equal("a line\n");
   });
 
-  it("colours on a terminal alone, and not with NO_COLOR", () => {
+  it("uses colours only on a terminal, and not with NO_COLOR", () => {
     const painted = (tty: boolean, environment: NodeJS.ProcessEnv) =>
       new Screen(new FakeOutput(tty), environment).paint("red", "x");
     expect(painted(true, {})).to.equal("\u001b[31mx\u001b[39m");
@@ -72,7 +72,7 @@ describe("the screen", () => {
     expect(painted(false, {})).to.equal("x");
   });
 
-  it("lets no control character of others through", () => {
+  it("prints no control characters of other texts", () => {
     const output = new FakeOutput(true);
     new Screen(output, COLOURLESS).draw([{ indent: 0, status: null, text: "a\u001b[2J\u001b]0;title\u0007b\r\nc" }]);
     expect(output.take()).to.equal("abc\n");

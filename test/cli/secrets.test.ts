@@ -36,7 +36,7 @@ describe("millrace secrets rotate-key", function () {
     return { code, stdout: started.stdout, stderr: started.stderr };
   }
 
-  it("seals with the first key of the environment what is under the others, and names what it cannot read", async () => {
+  it("encrypts secrets again with the first key, and names those that it cannot read", async () => {
     await vaultWith().create({ ...scope, name: "KEPT" }, "a value", "ann");
     await vaultWith(lost).create({ ...scope, name: "LOST" }, "a value", "ann");
     const MILLRACE_MASTER_KEY = [keys[2], keys[0]].map((key) => key!.toString("hex")).join(",");
@@ -51,7 +51,7 @@ describe("millrace secrets rotate-key", function () {
     expect(await rotate("data", { MILLRACE_MASTER_KEY })).to.deep.include({ code: 0, stderr: "" });
   });
 
-  it("says that there is no store where there is none, and makes none", async () => {
+  it("says that there is no store, and creates none", async () => {
     for (let round = 0; round < 2; round++) {
       const { code, stderr } = await rotate("nowhere", {});
       expect([code, stderr]).to.satisfy(

@@ -13,7 +13,7 @@ describe("serve", function () {
   });
   afterEach(() => world.end());
 
-  it("starts all roles, is ready, and leaves nothing behind when it is asked to end", async () => {
+  it("starts all roles, gets ready, and leaves nothing behind after SIGTERM", async () => {
     const node = await world.serve("edge,gateway,worker");
     expect((await fetch(`http://${node.http}/readyz`)).status).to.equal(200);
     expect((await fetch(`http://${node.metrics}/metrics`)).status).to.equal(200);
@@ -23,7 +23,7 @@ describe("serve", function () {
     expect(await world.alive()).to.deep.equal([]);
   });
 
-  it("shows a token at the first start alone", async () => {
+  it("shows a token only at the first start", async () => {
     for (const shown of [true, false]) {
       const node = await world.serve("edge,gateway,worker");
       expect(node.process.stdout.includes("administrator token")).to.equal(shown);
@@ -32,7 +32,7 @@ describe("serve", function () {
     }
   });
 
-  it("says which port is in use and how to choose another, and ends what it had started", async () => {
+  it("says which port is in use and how to choose another, and stops everything", async () => {
     const holder = createServer().listen(0, "127.0.0.1");
     await once(holder, "listening");
     try {
@@ -56,7 +56,7 @@ describe("serve", function () {
     }
   });
 
-  it("refuses another number of shards than the deployment was made with", async () => {
+  it("refuses another number of shards than that of the deployment", async () => {
     const node = await world.serve("worker");
     node.kill("SIGTERM");
     await node.exited;
@@ -71,14 +71,14 @@ describe("serve", function () {
     expect(other.stderr).to.contain("MAILBOX_SHARDS is 8, but this deployment was made with 16");
   });
 
-  it("lets one process alone work with an embedded Redis on a data directory", async () => {
+  it("lets only one process use an embedded Redis on a data directory", async () => {
     const node = await world.serve("edge,gateway,worker");
     const second = world.start(["serve"], { env: { MILLRACE_DATA_DIR: join(world.folder, "data") } });
     expect((await second.exited).code).to.equal(1);
     expect(second.stderr).to.contain(`already running (pid ${node.pid}) on ${join(world.folder, "data")}`);
   });
 
-  it("takes its Redis with it when it is killed", async () => {
+  it("ends its Redis when it is killed", async () => {
     const node = await world.serve("edge,gateway,worker");
     node.kill("SIGKILL");
     await node.exited;

@@ -27,7 +27,7 @@ describe("start", function () {
     world.start(["start", "--data-dir", dataDir, ...args], { env: FREE_PORTS });
   const nothingIsLeft = () => until("nothing was left", async () => (await world.alive()).length === 0);
 
-  it("--once runs the sample on a fresh data directory, exits with 0 and leaves no process", async () => {
+  it("runs the sample with --once on a new data directory, exits with 0 and leaves no process", async () => {
     const once = start("--once");
     expect((await once.exited).code, once.stdout + once.stderr).to.equal(0);
     for (const part of ["Redis", "store", "worker", "gateway", "edge", "agent"])
@@ -46,7 +46,7 @@ describe("start", function () {
     expect(again.stdout).to.contain("✔ hello  success");
   });
 
-  it("refuses TLS, which its parts would not speak to one another, and leaves no process", async () => {
+  it("refuses TLS, which its parts do not use, and leaves no process", async () => {
     const env = { ...FREE_PORTS, MILLRACE_GRPC_TLS_CERT_FILE: "/c.pem", MILLRACE_GRPC_TLS_KEY_FILE: "/k.pem" };
     const refused = world.start(["start", "--data-dir", dataDir], { env });
     expect((await refused.exited).code).to.equal(1);
@@ -54,7 +54,7 @@ describe("start", function () {
     expect(await world.alive()).to.deep.equal([]);
   });
 
-  it("refuses a data directory on which another one runs, and leaves that one alone", async () => {
+  it("refuses a data directory in use, and leaves its user alone", async () => {
     const first = start();
     await first.prints("Serving.");
     const second = start();
@@ -63,7 +63,7 @@ describe("start", function () {
     expect((await fetch(`${urlOf(first)}/readyz`)).status).to.equal(200);
   });
 
-  it("ends everything that it started on Ctrl-C, and a second start serves what there was", async () => {
+  it("ends everything on Ctrl-C, and a second start serves the same data", async () => {
     const first = start();
     await first.prints("Serving.");
     first.pressCtrlC();
@@ -80,7 +80,7 @@ describe("start", function () {
     ]);
   });
 
-  it("cleans up when Ctrl-C comes during the set-up", async () => {
+  it("cleans up when Ctrl-C comes during the start", async () => {
     const started = start();
     await started.prints("✔ Redis");
     started.pressCtrlC();
@@ -88,7 +88,7 @@ describe("start", function () {
     await nothingIsLeft();
   });
 
-  it("takes the agent and Redis with it when it is killed, and the next start finishes the run", async () => {
+  it("ends the agent and Redis when it is killed, and the next start finishes the run", async () => {
     const first = start();
     await first.prints("Serving.");
     const [, token = ""] = /Token {2}(\S+)/.exec(first.stdout)!;
@@ -117,7 +117,7 @@ describe("start", function () {
     expect(run.jobs.map(({ attempt }) => attempt)).to.deep.equal([2]);
   });
 
-  it("says which port is in use, exits with 1 and ends what it had started", async () => {
+  it("says which port is in use, exits with 1 and stops everything", async () => {
     const first = start();
     await first.prints("✔ edge");
     const [, port] = /edge +listens on 127\.0\.0\.1:(\d+)/.exec(first.stdout)!;

@@ -25,19 +25,19 @@ describe("validate", function () {
     return Object.assign(started, await started.exited);
   }
 
-  it("finds nothing in a good file, with exit status 0", async () => {
+  it("finds no problem in a valid file, with exit status 0", async () => {
     const { code, stdout, stderr } = await validate(["good.yaml"]);
     expect({ code, stdout, stderr }).to.deep.equal({ code: 0, stdout: "1 file checked: no problems\n", stderr: "" });
   });
 
-  it("takes warnings alone for no failure", async () => {
+  it("exits with 0 when there are only warnings", async () => {
     const { code, stdout } = await validate(["warned.yml", "good.yaml"]);
     expect(code).to.equal(0);
     expect(stdout).to.match(/^warned\.yml:3:\d+: warning: .* \[script-injection\]\n/);
     expect(stdout).to.match(/\n2 files checked: 1 warning\n$/);
   });
 
-  it("tells all problems of all files with their places, sums them up and exits with 1", async () => {
+  it("shows all problems of all files with their places and counts, and exits with 1", async () => {
     const { code, stdout, stderr } = await validate(["bad.yaml", "good.yaml", "broken.JSON"]);
     expect(code).to.equal(1);
     expect(stdout).to.match(/^bad\.yaml:2:5: error: .*\[missing-key\]$/m);
@@ -47,7 +47,7 @@ describe("validate", function () {
     expect(stderr).to.equal("");
   });
 
-  it("validates the others when a file cannot be read, and exits with 2", async () => {
+  it("validates the other files when one cannot be read, and exits with 2", async () => {
     const { code, stdout, stderr } = await validate(["missing.yaml", "bad.yaml", "folder"]);
     expect(code).to.equal(2);
     expect(stderr).to.equal(
@@ -57,7 +57,7 @@ describe("validate", function () {
     expect(stdout.trimEnd().split("\n").at(-1)).to.equal("1 file checked: 2 errors; 2 files could not be read");
   });
 
-  it("reads standard input as YAML, or as what --format says", async () => {
+  it("reads standard input as YAML, or in the format of --format", async () => {
     const [yaml, json, wrong] = await Promise.all([
       validate(["-"], { input: BAD }),
       validate(["-", "--format", "json"], { input: BAD }),
@@ -68,7 +68,7 @@ describe("validate", function () {
     expect([yaml.code, json.code, wrong.code]).to.deep.equal([1, 1, 2]);
   });
 
-  it("ends with a text of any length, which it finds too large", async () => {
+  it("refuses an endless text as too large", async () => {
     const { code, stdout } = await validate(["/dev/zero"]);
     expect(code).to.equal(1);
     expect(stdout).to.contain("[size-limit]").and.to.have.length.below(1_000);
@@ -94,7 +94,7 @@ describe("validate", function () {
     });
   });
 
-  it("loads no more than it takes to read definitions: no control plane, no client", () => {
+  it("loads only packages that reading definitions needs", () => {
     const loaded = loadedBy(fileURLToPath(new URL("../../src/cli/commands/validate.ts", import.meta.url)));
     const packages = [...loaded].filter((name) => !name.startsWith("node:"));
     const names = new Set(packages.map((name) => /^(?:@[^/]+\/)?[^/]+/.exec(name)![0]));
@@ -102,7 +102,7 @@ describe("validate", function () {
   });
 });
 
-/** Packages that a module and what it imports load, but for what is imported as types alone. */
+/** The packages that a module and its imports load. Imports of types only do not count. */
 function loadedBy(file: string, seen = new Set<string>(), packages = new Set<string>()): ReadonlySet<string> {
   if (seen.has(file)) return packages;
   seen.add(file);

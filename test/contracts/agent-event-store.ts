@@ -1,4 +1,4 @@
-/** What every store of agents' events must do. Run over each engine by `stores.test.ts`. */
+/** The contract of the store of agent events. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { newId } from "../../src/domain/ids.ts";
 import type { AgentEvent } from "../../src/stores/ports/agent-events.ts";
@@ -7,7 +7,7 @@ import type { Stores } from "../../src/stores/ports/stores.ts";
 const PAGE = { page: 1, pageSize: 100, descending: false };
 
 export function agentEventStoreContract(open: () => Stores): void {
-  describe("events of agents", () => {
+  describe("agent events", () => {
     const sample = (fields: Partial<AgentEvent> = {}): AgentEvent => ({
       agentId: newId("agt"),
       eventId: "e1",
@@ -21,7 +21,7 @@ export function agentEventStoreContract(open: () => Stores): void {
       ...fields,
     });
 
-    it("are stored once for each agent and id, and stay as they were first", async () => {
+    it("are stored once for each agent and id, and a repeat does not change them", async () => {
       const { agentEvents } = open();
       const one = sample();
       const namesake = sample({ runId: one.runId, agentId: newId("agt"), receivedAt: 11 });
@@ -33,7 +33,7 @@ export function agentEventStoreContract(open: () => Stores): void {
       await agentEvents.append([]);
     });
 
-    it("are known by agent and id, whatever an id looks like", async () => {
+    it("are found by agent and id, with any characters in an id", async () => {
       const { agentEvents } = open();
       const ids = ["1", "a/b", "$where", "größe 🚂", "x".repeat(128)];
       const one = sample();
@@ -45,7 +45,7 @@ export function agentEventStoreContract(open: () => Stores): void {
       expect((await agentEvents.storedIds(one.agentId, many)).size).to.equal(1_000);
     });
 
-    it("are counted and listed by run, and by agent when they are of no run", async () => {
+    it("are counted and listed by run, and by agent when they belong to no run", async () => {
       const { agentEvents } = open();
       const one = sample();
       const own = { ...one, runId: null, stepRunId: null };

@@ -1,4 +1,4 @@
-/** What every aggregate store must do. Run over each engine by `stores.test.ts`. */
+/** The contract of the store of aggregates. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { type AgentId, asId, type JobRunId, newId, type RunId, type StepRunId } from "../../src/domain/ids.ts";
 import type { RunEvent } from "../../src/domain/events.ts";
@@ -28,7 +28,7 @@ export function aggregateStoreContract(open: () => Stores): void {
       expect(await open().aggregates.load(asId<RunId>("run_NONE"))).to.equal(undefined);
     });
 
-    it("are loaded in part, as of one snapshot", async () => {
+    it("are loaded in part, all from one snapshot", async () => {
       const aggregate = sampleAggregate({ plan: planOf([[{ steps: 2 }]]) });
       const { rootId } = aggregate.head;
       await open().aggregates.create(aggregate);
@@ -47,7 +47,7 @@ export function aggregateStoreContract(open: () => Stores): void {
       expect((await open().aggregates.loadActors(other.head.rootId, [step.id]))!.actors).to.deep.equal([]);
     });
 
-    it("are created once", async () => {
+    it("are created once: a repeat answers `exists`", async () => {
       const aggregate = sampleAggregate();
       await open().aggregates.create(aggregate);
       const again = { ...aggregate, head: { ...aggregate.head, shard: 9 } };
@@ -55,7 +55,7 @@ export function aggregateStoreContract(open: () => Stores): void {
       expect((await open().aggregates.loadHead(aggregate.head.rootId))!.shard).to.equal(0);
     });
 
-    it("are created by one of many that race", async () => {
+    it("are created by exactly one of many concurrent calls", async () => {
       const aggregate = sampleAggregate();
       const racers = Array.from({ length: 20 }, (_, shard) => ({ ...aggregate, head: { ...aggregate.head, shard } }));
       const outcomes = await Promise.all(racers.map((racer) => open().aggregates.create(racer)));
@@ -64,7 +64,7 @@ export function aggregateStoreContract(open: () => Stores): void {
       expect((await open().aggregates.load(aggregate.head.rootId))!.head.shard).to.equal(winner);
     });
 
-    it("are saved with their events, or without when another save came first", async () => {
+    it("are saved with their events; a save that conflicts stores no events", async () => {
       const aggregate = sampleAggregate();
       const { rootId, summary } = aggregate.head;
       await open().aggregates.create(aggregate);
@@ -86,7 +86,7 @@ export function aggregateStoreContract(open: () => Stores): void {
       expect(await open().events.read(rootId, 0, 10)).to.deep.equal([eventOf("running")]);
     });
 
-    it("keep user names with dots, dollar signs and nothing at all", async () => {
+    it("keep names that users chose with dots, with dollar signs, and empty", async () => {
       const variables = [
         ["a.b.c", "1"],
         ["$set", "2"],
@@ -101,7 +101,7 @@ export function aggregateStoreContract(open: () => Stores): void {
       expect(loaded.head.origin.variables).to.deep.equal(variables);
     });
 
-    it("are saved under the version that they were decided on, and only then", async () => {
+    it("are saved only on top of the version that the turn was decided on", async () => {
       const aggregate = sampleAggregate();
       await open().aggregates.create(aggregate);
       const job = withIndex(actorOf(aggregate, "job"), { status: "queued" }, { changed: true });
@@ -114,7 +114,7 @@ export function aggregateStoreContract(open: () => Stores): void {
       expect(loaded.actors).to.have.length(aggregate.actors.length);
     });
 
-    it("take new actors with a save", async () => {
+    it("get new actors with a save", async () => {
       const aggregate = sampleAggregate();
       await open().aggregates.create(aggregate);
       const retry = { ...withIndex(actorOf(aggregate, "job"), { attempt: 2 }), id: "job_RETRY" };
@@ -123,7 +123,7 @@ export function aggregateStoreContract(open: () => Stores): void {
       expect(actors.filter(({ kind }) => kind === "job").map(({ index }) => index.attempt)).to.deep.equal([1, 2]);
     });
 
-    it("let exactly one of many racing saves win each version", async () => {
+    it("accept exactly one of many concurrent saves of each version", async () => {
       const aggregate = sampleAggregate();
       await open().aggregates.create(aggregate);
       let { head } = aggregate;
@@ -166,7 +166,7 @@ export function aggregateStoreContract(open: () => Stores): void {
       expect(loaded.actors.filter(({ index }) => index.status === "queued")).to.have.length(3);
     }).timeout(60_000);
 
-    it("are paged by what they owe, what is due and what is not settled", async () => {
+    it("are paged by owed effects, by due timers and by not being settled", async () => {
       const shard = 5;
       const owing: RunId[] = [];
       const bound: RunId[] = [];
@@ -204,7 +204,7 @@ export function aggregateStoreContract(open: () => Stores): void {
       expect(await aggregates.pageOwing(shard + 1, "", 10)).to.deep.equal([]);
     });
 
-    it("are paged by the time at which they are due, many at the same time among them", async () => {
+    it("are paged by the time of their timers, also when many have the same time", async () => {
       const shard = 8;
       const expected: DueAggregate[] = [];
       for (const nextDueAt of [0, 7, 7, 7, 7, 7, 9, 9, 12]) {
@@ -223,7 +223,7 @@ export function aggregateStoreContract(open: () => Stores): void {
       expect(found).to.deep.equal(expected);
     });
 
-    it("tell which jobs and steps an agent holds, until it holds them no more", async () => {
+    it("list the jobs and steps that an agent holds, until it no longer holds them", async () => {
       const agentId = newId("agt");
       const aggregate = sampleAggregate({ shard: 6 });
       await open().aggregates.create(aggregate);
@@ -290,7 +290,7 @@ export function aggregateStoreContract(open: () => Stores): void {
       expect(await open().aggregates.pageQueuedJobs(shard + 1, "", 10)).to.deep.equal([]);
     });
 
-    it("say in lists what they wait for, until they wait no more", async () => {
+    it("show in lists what they wait for, until they no longer wait", async () => {
       const aggregate = sampleAggregate({ pipelineId: newId("pl") });
       const { pipelineId } = aggregate.head.summary;
       await open().aggregates.create(aggregate);
@@ -336,7 +336,7 @@ export function aggregateStoreContract(open: () => Stores): void {
       expect(await aggregates.liveRuns(pipelineId, 100)).to.deep.equal(made.slice(1).map(({ head }) => head.rootId));
     });
 
-    it("tell the approvals of all runs by the time at which they were asked for, by status, pipeline and project", async () => {
+    it("list approvals by the time of request, filtered by status, pipeline and project", async () => {
       const [one, other] = [newId("pl"), newId("pl")];
       const projectId = newId("prj");
       const { aggregates } = open();
@@ -344,7 +344,7 @@ export function aggregateStoreContract(open: () => Stores): void {
       for (let at = 0; at < 5; at++) {
         const aggregate = sampleAggregate({ pipelineId: at < 4 ? one : other, plan: { ...planOf([[{}]]), projectId } });
         await aggregates.create(aggregate);
-        // Two of them are asked for at the same time.
+        // Two of them are requested at the same time.
         const approval = sampleApproval(aggregate, { stage: 0 }, 1_000 + Math.floor(at / 2));
         const save = saveOf(aggregate, {}, [approval]);
         await aggregates.save(save);

@@ -1,4 +1,4 @@
-/** What every store of records of artifacts must do. Run over each engine by `stores.test.ts`. */
+/** The contract of the store of artifact records. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { type ArtifactId, artifactIdOf, newId, type RunId } from "../../src/domain/ids.ts";
 import type { ArtifactRecord } from "../../src/stores/ports/artifacts.ts";
@@ -27,7 +27,7 @@ export function artifactRecord(overrides: Partial<ArtifactRecord> = {}): Artifac
   };
 }
 
-/** With its content. */
+/** Stores the record and the content of an artifact. */
 export async function storeArtifact(
   { artifacts, blobs }: Pick<Stores, "artifacts" | "blobs">,
   overrides: Partial<ArtifactRecord>,
@@ -51,25 +51,25 @@ export function artifactStoreContract(stores: () => Stores): void {
     const summaryOf = ({ files: _files, ...summary }: ArtifactRecord) => summary;
     const namesOf = async (runId: RunId) => (await stores().artifacts.ofRun(runId)).map(({ name }) => name);
 
-    it("have the record that they were begun with, whatever its names hold", async () => {
+    it("have the record that their upload began with, with any characters in its names", async () => {
       const record = await begin({ name: "a.b $c ü" });
       expect(await stores().artifacts.find(record.artifactId)).to.deep.equal(record);
       expect(await stores().artifacts.ofRun(record.runId)).to.deep.equal([summaryOf(record)]);
       expect(await stores().artifacts.find("art_NONE" as ArtifactId)).to.equal(undefined);
     });
 
-    it("are begun once: of some at a time, all get the one that is there", async () => {
+    it("are begun once: concurrent calls all answer the stored record", async () => {
       const record = artifactRecord();
       const others = [2, 3, 4].map((createdAt) => ({ ...record, createdAt }));
-      const begun = await Promise.all([record, ...others].map((each) => stores().artifacts.begin(each, 1_000)));
+      const begun = await Promise.all([record, ...others].map((upload) => stores().artifacts.begin(upload, 1_000)));
       const found = await stores().artifacts.find(record.artifactId);
-      for (const each of begun) expect(each).to.deep.equal(found);
+      for (const answer of begun) expect(answer).to.deep.equal(found);
       await stores().artifacts.store(record.artifactId, 9, FAR);
       const again = await stores().artifacts.begin({ ...record, files: [] }, 0);
       expect(again, "also one that finds no room").to.deep.include({ state: "stored", files: record.files });
     });
 
-    it("find no room in a run that has as much as it may", async () => {
+    it("are refused when the artifacts of their run would exceed the bound", async () => {
       const { runId } = await begin({ sizeBytes: 600 });
       const more = artifactRecord({ runId, sizeBytes: 401 });
       expect(await stores().artifacts.begin(more, 1_000)).to.equal("full");
@@ -77,7 +77,7 @@ export function artifactStoreContract(stores: () => Stores): void {
       expect(await stores().artifacts.begin({ ...more, sizeBytes: 400 }, 1_000)).to.not.equal("full");
     });
 
-    it("are stored once they are uploaded, and no other way", async () => {
+    it("change to `stored` only from `uploading`", async () => {
       const record = await begin();
       expect(await stores().artifacts.store(record.artifactId, 2_000, 9_000)).to.equal(true);
       expect(await stores().artifacts.find(record.artifactId)).to.deep.equal({
@@ -93,7 +93,7 @@ export function artifactStoreContract(stores: () => Stores): void {
       await stores().artifacts.remove(record.artifactId);
     });
 
-    it("expire later when they are extended while they are uploaded", async () => {
+    it("expire later when their upload is extended", async () => {
       const { artifactId } = await begin({ expiresAt: 5 });
       await stores().artifacts.extend(artifactId, 7_000);
       expect(await stores().artifacts.find(artifactId)).to.include({ state: "uploading", expiresAt: 7_000 });
@@ -104,7 +104,7 @@ export function artifactStoreContract(stores: () => Stores): void {
       await stores().artifacts.remove(artifactId);
     });
 
-    it("are listed by run and by step, in the order of their beginning", async () => {
+    it("are listed by run and by step, in the order in which their uploads began", async () => {
       const { runId } = await begin({ name: "second", createdAt: 2 });
       const first = await begin({ name: "first", createdAt: 1, runId });
       const other = await begin({ name: "other", createdAt: 3 });
@@ -114,7 +114,7 @@ export function artifactStoreContract(stores: () => Stores): void {
       expect(await stores().artifacts.ofSteps([])).to.deep.equal([]);
     });
 
-    it("expire the oldest first, and only those that are due", async () => {
+    it("are found when they expire, the earliest first", async () => {
       const [late, early, next] = [
         await begin({ expiresAt: 12 }),
         await begin({ expiresAt: 10 }),
@@ -131,7 +131,7 @@ export function artifactStoreContract(stores: () => Stores): void {
       expect(await due(13, 10)).to.deep.equal([]);
     });
 
-    it("are condemned by who looked at them when they were due, and not when they were stored since", async () => {
+    it("are marked as deleting only while they are due, not once they are stored again", async () => {
       const record = await begin({ expiresAt: 10 });
       await stores().artifacts.store(record.artifactId, 9, FAR);
       expect(await stores().artifacts.markDeleting(record.artifactId, 10)).to.equal(false);
@@ -148,7 +148,7 @@ export function artifactStoreContract(stores: () => Stores): void {
       expect(await stores().artifacts.markDeleting(record.artifactId, FAR), "what is gone").to.equal(false);
     });
 
-    it("are not forgotten while nobody has condemned them", async () => {
+    it("are removed only after they were marked as deleting", async () => {
       const record = await begin();
       await stores().artifacts.remove(record.artifactId);
       expect(await stores().artifacts.find(record.artifactId)).to.deep.equal(record);

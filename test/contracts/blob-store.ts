@@ -1,4 +1,4 @@
-/** What every store of blobs must do. Run over each engine by `stores.test.ts`. */
+/** The contract of the store of blobs. Run over each engine by `stores.test.ts`. */
 import { randomBytes } from "node:crypto";
 import { expect } from "chai";
 import { PIECE_BYTES } from "../../src/domain/artifacts.ts";
@@ -28,14 +28,14 @@ export function blobStoreContract(stores: () => Stores): void {
       }
     };
 
-    it("have the bytes that were put, also before they are complete", async () => {
+    it("have the bytes that were put, even before they are complete", async () => {
       await putAll();
       expect((await readAll()).equals(content)).to.equal(true);
       expect(await stores().blobs.complete(blobId, content.length)).to.equal("complete");
       expect((await readAll()).equals(content)).to.equal(true);
     });
 
-    it("are read from any byte on, a piece at most", async () => {
+    it("are read from any offset, at most one piece at a time", async () => {
       await putAll();
       const { blobs } = stores();
       const part = async (offset: number, length: number) => Buffer.from(await blobs.read(blobId, offset, length));
@@ -48,7 +48,7 @@ export function blobStoreContract(stores: () => Stores): void {
       expect(await part(content.length, 10)).to.have.length(0);
     });
 
-    it("take no piece before the one that it follows", async () => {
+    it("refuse a piece while the piece before it is missing", async () => {
       expect(await put(1)).to.equal("gap");
       expect(await stores().blobs.storedBytes(blobId)).to.equal(0);
       await put(0);
@@ -57,7 +57,7 @@ export function blobStoreContract(stores: () => Stores): void {
       expect(await stores().blobs.storedBytes(blobId)).to.equal(2 * PIECE_BYTES);
     });
 
-    it("are gone on with by whoever comes, and pieces that come again change nothing", async () => {
+    it("can be continued by any caller, and repeated pieces change nothing", async () => {
       expect(await stores().blobs.storedBytes(blobId)).to.equal(0);
       await Promise.all([put(0), put(0), put(0)]);
       expect(await stores().blobs.storedBytes(blobId)).to.equal(PIECE_BYTES);
@@ -67,7 +67,7 @@ export function blobStoreContract(stores: () => Stores): void {
       expect((await readAll()).equals(content)).to.equal(true);
     });
 
-    it("are complete with all of their bytes and not before", async () => {
+    it("are complete only with all of their bytes", async () => {
       const { blobs } = stores();
       const complete = (sizeBytes: number) => blobs.complete(blobId, sizeBytes);
       expect(await complete(content.length), "nothing is there").to.equal("incomplete");
@@ -85,7 +85,7 @@ export function blobStoreContract(stores: () => Stores): void {
       expect(await blobs.storedBytes(blobId)).to.be.oneOf([2 * PIECE_BYTES, 3 * PIECE_BYTES]);
     });
 
-    it("are completed by several at once", async () => {
+    it("can be completed by several callers at once", async () => {
       await putAll();
       const completed = await Promise.all([1, 2, 3].map(() => stores().blobs.complete(blobId, content.length)));
       expect(completed).to.deep.equal(["complete", "complete", "complete"]);
@@ -98,7 +98,7 @@ export function blobStoreContract(stores: () => Stores): void {
       expect((await readAll()).equals(content.subarray(0, 2 * PIECE_BYTES))).to.equal(true);
     });
 
-    it("are gone when they are deleted, complete or not, and once more", async () => {
+    it("are deleted, complete or not, and a repeat changes nothing", async () => {
       const { blobs } = stores();
       for (const isComplete of [false, true]) {
         await putAll();

@@ -1,4 +1,4 @@
-/** What every store of records of cache entries must do. Run over each engine by `stores.test.ts`. */
+/** The contract of the store of cache entries. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { asId, type CacheId, cacheIdOf, newId, type ProjectId } from "../../src/domain/ids.ts";
 import type { CacheRecord } from "../../src/stores/ports/caches.ts";
@@ -35,44 +35,44 @@ export function cacheStoreContract(stores: () => Stores): void {
       expect(await stores().caches.begin(record)).to.deep.equal(record);
       return record;
     };
-    /** Made and used at `at`. */
+    /** An entry that was stored and last used at `at`. */
     const stored = async (at: number, overrides: Partial<CacheRecord> = {}): Promise<CacheRecord> => {
       const record = await begin(overrides);
       expect(await stores().caches.store(record, at, FAR)).to.equal(true);
       return { ...record, state: "stored", createdAt: at, usedAt: at };
     };
     const keysOf = (records: readonly CacheRecord[], projectId: ProjectId) =>
-      records.filter((each) => each.projectId === projectId).map(({ key }) => key);
+      records.filter((entry) => entry.projectId === projectId).map(({ key }) => key);
     const drop = async (entry: CacheRecord): Promise<void> => {
       await stores().caches.markDeleting(entry, NEVER);
       await stores().caches.remove(entry);
     };
 
-    it("have the record that they were begun with, whatever the key holds", async () => {
+    it("have the record that their upload began with, with any characters in the key", async () => {
       const record = await begin({ key: "a.b $c ü %_\\*" });
       expect(await stores().caches.find(record.cacheId)).to.deep.equal(record);
       expect(await stores().caches.find(asId<CacheId>("cch_NONE"))).to.equal(undefined);
     });
 
-    it("are begun once: of some at a time, all get the one that is there", async () => {
+    it("are begun once: concurrent calls all answer the stored record", async () => {
       const record = cacheRecord();
       const others = ["b", "c", "d"].map((blobId) => ({ ...record, blobId }));
-      const begun = await Promise.all([record, ...others].map((each) => stores().caches.begin(each)));
+      const begun = await Promise.all([record, ...others].map((upload) => stores().caches.begin(upload)));
       const found = await stores().caches.find(record.cacheId);
-      for (const each of begun) expect(each).to.deep.equal(found);
+      for (const answer of begun) expect(answer).to.deep.equal(found);
     });
 
-    it("are stored once they are uploaded, by that upload alone", async () => {
+    it("change to `stored` only by their own upload", async () => {
       const record = await begin();
       expect(await stores().caches.store({ ...record, blobId: "another" }, 2_000, 9_000), "another").to.equal(false);
       expect(await stores().caches.store(record, 2_000, 9_000)).to.equal(true);
-      const told = { ...record, state: "stored", createdAt: 2_000, usedAt: 2_000, expiresAt: 9_000 };
-      expect(await stores().caches.find(record.cacheId)).to.deep.equal(told);
+      const stored = { ...record, state: "stored", createdAt: 2_000, usedAt: 2_000, expiresAt: 9_000 };
+      expect(await stores().caches.find(record.cacheId)).to.deep.equal(stored);
       expect(await stores().caches.store(record, 3_000, FAR), "again").to.equal(false);
       await drop(record);
     });
 
-    it("are found by the beginning of their key, the newest first, within their project and version", async () => {
+    it("are found by a prefix of their key, the newest first, within project and version", async () => {
       const projectId = newProject();
       await stored(10, { projectId, key: "npm-$a.1" });
       await stored(30, { projectId, key: "npm-$a.2" });
@@ -86,13 +86,13 @@ export function cacheStoreContract(stores: () => Stores): void {
       expect(await newest("npm-$a")).to.equal("npm-$a.2");
       expect(await newest("npm-$a.3")).to.equal("npm-$a.3");
       expect(await newest("npm-")).to.equal("npm-$b");
-      expect(await newest("pm-"), "amid the key").to.equal(undefined);
+      expect(await newest("pm-"), "inside the key").to.equal(undefined);
       expect(await newest("npm-.a"), "as a pattern").to.equal(undefined);
       expect(await newest("npm_"), "as a pattern of the other kind").to.equal(undefined);
       expect(await newest("npm-", FAR), "expired").to.equal(undefined);
     });
 
-    it("are used later when a step was given them, while they are stored", async () => {
+    it("record their last use only while they are stored", async () => {
       const entry = await stored(10);
       await stores().caches.touch(entry, 500, 9_000);
       expect(await stores().caches.find(entry.cacheId)).to.include({ createdAt: 10, usedAt: 500, expiresAt: 9_000 });
@@ -102,7 +102,7 @@ export function cacheStoreContract(stores: () => Stores): void {
       await stores().caches.remove(entry);
     });
 
-    it("are listed page by page, the last used first", async () => {
+    it("are listed page by page, the most recently used first", async () => {
       const projectId = newProject();
       await stored(10, { projectId, key: "a1" });
       await stored(30, { projectId, key: "b1" });
@@ -118,7 +118,7 @@ export function cacheStoreContract(stores: () => Stores): void {
       expect(await list("x", 1, 10)).to.deep.equal([0]);
     });
 
-    it("are due when they expire, and once they are given up on, whenever that would be", async () => {
+    it("are due when they expire, and at once when they are marked as deleting", async () => {
       const projectId = newProject();
       await begin({ projectId, key: "late", expiresAt: 300 });
       const first = await begin({ projectId, key: "first", expiresAt: 100 });
@@ -135,7 +135,7 @@ export function cacheStoreContract(stores: () => Stores): void {
       expect(await stores().caches.find(given.cacheId)).to.equal(undefined);
     });
 
-    it("are given up on unless they were used since, and are forgotten then alone", async () => {
+    it("are marked as deleting unless they were used since, and only then removed", async () => {
       const entry = await stored(10);
       await stores().caches.touch(entry, 500, FAR);
       expect(await stores().caches.markDeleting(entry, 499)).to.equal(false);
@@ -148,7 +148,7 @@ export function cacheStoreContract(stores: () => Stores): void {
       expect(await stores().caches.find(entry.cacheId)).to.equal(undefined);
     });
 
-    it("make room for those used since where a project has too many, and nowhere else", async () => {
+    it("above the bound of a project are listed for deletion, the longest unused first", async () => {
       const [full, other] = [newProject(), newProject()];
       for (const [at, key] of ["a", "b", "c", "d"].entries()) {
         await stored(at + 1, { projectId: full, key, sizeBytes: 40_000 });

@@ -1,4 +1,4 @@
-/** The contract of what a store keeps of users, tokens and agents. */
+/** The contract of the store of users, tokens and agents. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { MillraceError } from "../../src/domain/errors.ts";
 import { newId } from "../../src/domain/ids.ts";
@@ -6,7 +6,7 @@ import type { StoredToken, Token, User } from "../../src/stores/ports/identity.t
 import type { Stores } from "../../src/stores/ports/stores.ts";
 
 export function identityStoreContract(open: () => Stores): void {
-  describe("identity", () => {
+  describe("the identity store", () => {
     it("keeps users by name and tokens by subject", async () => {
       const user: User = {
         userId: newId("usr"),
@@ -39,7 +39,7 @@ export function identityStoreContract(open: () => Stores): void {
       expect(await open().identity.deleteToken(token.tokenId)).to.equal(false);
     });
 
-    it("counts the uses of a registration token, and no more of them than it has, however many come at once", async () => {
+    it("counts the uses of a registration token, at most `maxUses` even of concurrent ones", async () => {
       const token: Token = {
         tokenId: newId("tok"),
         kind: "registration",
@@ -68,7 +68,7 @@ export function identityStoreContract(open: () => Stores): void {
       expect(await identity.countUse({ tokenId: newId("tok"), maxUses: null })).to.equal(false);
     });
 
-    it("reads tokens of a version that did not count uses, and counts from there", async () => {
+    it("reads tokens of versions that count no uses, and counts from 0", async () => {
       const old: StoredToken = {
         tokenId: newId("tok"),
         kind: "registration",
@@ -85,7 +85,7 @@ export function identityStoreContract(open: () => Stores): void {
       expect((await open().identity.findToken(old.tokenId))!.uses).to.equal(1);
     });
 
-    it("keeps agents, whose tokens go with them", async () => {
+    it("keeps agents, and removes their tokens with them", async () => {
       const agentId = newId("agt");
       const agent = {
         agentId,

@@ -1,4 +1,6 @@
-/** What every store of shards, dead letters and idempotency keys must do. Run over each engine by `stores.test.ts`. */
+/**
+ * The contract of the stores of shards, dead letters and idempotency keys. Run over each engine by `stores.test.ts`.
+ */
 import { expect } from "chai";
 import { newId } from "../../src/domain/ids.ts";
 import type { DeadLetter } from "../../src/stores/ports/dead-letters.ts";
@@ -6,14 +8,14 @@ import type { Stores } from "../../src/stores/ports/stores.ts";
 
 export function operationStoresContract(open: () => Stores): void {
   describe("shards", () => {
-    it("give each epoch once, also in a race", async () => {
+    it("issue each epoch once, also to concurrent callers", async () => {
       const epochs = await Promise.all(Array.from({ length: 50 }, () => open().shards.takeEpoch(3)));
       expect(epochs.map(({ epoch }) => epoch).toSorted((a, b) => a - b)).to.deep.equal(
         Array.from({ length: 50 }, (_, index) => index + 1),
       );
     });
 
-    it("remember the Redis of the owner with the newest epoch alone", async () => {
+    it("remember only the Redis of the owner with the newest epoch", async () => {
       const first = await open().shards.takeEpoch(4);
       expect(first.previous).to.equal(null);
       const identity = { generation: "g1", redisRunId: "r1" };
@@ -24,7 +26,7 @@ export function operationStoresContract(open: () => Stores): void {
       expect((await open().shards.takeEpoch(4)).previous).to.deep.equal(identity);
     });
 
-    it("tell the newest epochs of all that had an owner", async () => {
+    it("list the newest epoch of each shard that ever had an owner", async () => {
       const before = await open().shards.epochs();
       expect(before.has(5)).to.equal(false);
       await open().shards.takeEpoch(5);
@@ -32,12 +34,12 @@ export function operationStoresContract(open: () => Stores): void {
       expect(await open().shards.epochs()).to.deep.equal(new Map([...before, [5, 2]]));
     });
 
-    it("fix a setting by its first value", async () => {
+    it("keep the first value of a fixed setting", async () => {
       expect(await open().shards.fixSetting("X", "16")).to.equal("16");
       expect(await open().shards.fixSetting("X", "32")).to.equal("16");
     });
 
-    it("raise a setting and never lower it, also in a race", async () => {
+    it("raise a setting and never lower it, also for concurrent callers", async () => {
       const { shards } = open();
       expect(await shards.raiseSetting("Y", 2)).to.equal(2);
       expect(await shards.raiseSetting("Y", 1)).to.equal(2);
@@ -49,7 +51,7 @@ export function operationStoresContract(open: () => Stores): void {
   });
 
   describe("dead letters", () => {
-    const letter = (at: number, message: unknown = {}): DeadLetter => ({
+    const deadLetterOf = (at: number, message: unknown = {}): DeadLetter => ({
       id: newId("cmd"),
       shard: 1,
       rootId: "run_1",
@@ -58,8 +60,8 @@ export function operationStoresContract(open: () => Stores): void {
       at,
     });
 
-    it("are kept once, whatever a message holds, with the newest failure", async () => {
-      const dead = letter(1, { "a.b": { $set: 1 } });
+    it("are kept once, with any content and with the newest failure", async () => {
+      const dead = deadLetterOf(1, { "a.b": { $set: 1 } });
       const before = await open().deadLetters.count();
       await Promise.all(Array.from({ length: 10 }, () => open().deadLetters.insert(dead)));
       expect(await open().deadLetters.count()).to.equal(before + 1);
@@ -68,9 +70,9 @@ export function operationStoresContract(open: () => Stores): void {
       expect(await open().deadLetters.find(dead.id)).to.deep.equal({ ...dead, reason: "newer", at: 2, times: 11 });
     });
 
-    it("are listed by time, either way and from any place", async () => {
-      const dead = [letter(-3), letter(-1), letter(-2)];
-      for (const each of dead) await open().deadLetters.insert(each);
+    it("are listed by time, in both directions and from any offset", async () => {
+      const dead = [deadLetterOf(-3), deadLetterOf(-1), deadLetterOf(-2)];
+      for (const deadLetter of dead) await open().deadLetters.insert(deadLetter);
       const times = async (offset: number, limit: number, descending: boolean): Promise<readonly number[]> =>
         (await open().deadLetters.list({ offset, limit, descending })).map(({ at }) => at);
       expect(await times(0, 2, false)).to.deep.equal([-3, -2]);
@@ -79,8 +81,8 @@ export function operationStoresContract(open: () => Stores): void {
       expect(await times(all - 2, 10, true)).to.deep.equal([-2, -3]);
     });
 
-    it("are removed, unless they have come again since", async () => {
-      const dead = letter(1);
+    it("are removed, unless their message has failed again since", async () => {
+      const dead = deadLetterOf(1);
       await open().deadLetters.insert(dead);
       await open().deadLetters.insert(dead);
       await open().deadLetters.remove(dead.id, 1);
@@ -92,14 +94,14 @@ export function operationStoresContract(open: () => Stores): void {
   });
 
   describe("idempotency keys", () => {
-    it("answer the first claim of a key, also in a race", async () => {
+    it("answer the first claim of a key, also to concurrent callers", async () => {
       const key = newId("cmd");
       const claims = Array.from({ length: 20 }, (_, at) => ({ key, bodyHash: "h", createdId: `id-${at}`, at }));
       const answers = await Promise.all(claims.map((claim) => open().idempotency.claim(claim)));
       expect(new Set(answers.map(({ createdId }) => createdId)).size).to.equal(1);
     });
 
-    it("are found as they were claimed first, and not before", async () => {
+    it("are found as they were first claimed, and not before", async () => {
       const claim = { key: newId("cmd"), bodyHash: "h", createdId: '{"a.b":1}', at: 7 };
       expect(await open().idempotency.find(claim.key)).to.equal(undefined);
       await open().idempotency.claim(claim);

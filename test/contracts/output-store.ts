@@ -1,4 +1,4 @@
-/** What every store of step outputs must do. Run over each engine by `stores.test.ts`. */
+/** The contract of the store of step outputs. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { newId } from "../../src/domain/ids.ts";
 import type { StepOutputs } from "../../src/stores/ports/outputs.ts";
@@ -8,7 +8,7 @@ const MAX_BYTES = 64 * 1024;
 const ROOM = 1024 * 1024;
 
 export function outputStoreContract(open: () => Stores): void {
-  describe("outputs of steps", () => {
+  describe("step outputs", () => {
     const sample = (fields: Partial<StepOutputs> = {}): StepOutputs => ({
       runId: newId("run"),
       stepRunId: newId("step"),
@@ -23,7 +23,7 @@ export function outputStoreContract(open: () => Stores): void {
       expect(await open().outputs.find([keyOf(outputs)])).to.deep.equal([outputs]);
     }
 
-    it("are found by step and token, and not where nothing was stored", async () => {
+    it("are found by step and token, and only where some were stored", async () => {
       const [one, two] = [sample(), sample({ values: [] })];
       for (const outputs of [one, two]) await open().outputs.put(outputs, ROOM);
       const unknown = [keyOf(sample()), { ...keyOf(one), token: 2 }];
@@ -32,7 +32,7 @@ export function outputStoreContract(open: () => Stores): void {
       expect(await open().outputs.find(unknown)).to.deep.equal([]);
     });
 
-    it("stay as they were stored first, whatever a repeat says", async () => {
+    it("do not change when a repeat brings other values", async () => {
       const first = sample();
       await open().outputs.put(first, ROOM);
       await open().outputs.put(first, ROOM);
@@ -40,7 +40,7 @@ export function outputStoreContract(open: () => Stores): void {
       expect(await open().outputs.find([keyOf(first)])).to.deep.equal([first]);
     });
 
-    it("are one of what many report at the same time", async () => {
+    it("are those of exactly one of many concurrent reports", async () => {
       const { runId, stepRunId } = sample();
       const reports = Array.from({ length: 20 }, (_, at) => sample({ runId, stepRunId, values: [["by", String(at)]] }));
       await Promise.all(reports.map((report) => open().outputs.put(report, ROOM)));
@@ -49,7 +49,7 @@ export function outputStoreContract(open: () => Stores): void {
       expect(reports).to.deep.include(kept);
     });
 
-    it("have no more bytes in a run than are allowed, each attempt counted, and repeats are none", async () => {
+    it("of all attempts of a run stay within the bound, and repeats do not count", async () => {
       const runId = newId("run");
       const full = sample({ runId, values: [["é", "x".repeat(58)]] });
       const put = (outputs: StepOutputs) => open().outputs.put(outputs, 100);
@@ -73,7 +73,7 @@ export function outputStoreContract(open: () => Stores): void {
       expect(await open().outputs.find(ofOneStep.map(keyOf))).to.have.deep.members(ofOneStep);
     });
 
-    it("have any names and values, and keep their order", () =>
+    it("may have any names and values, and keep their order", () =>
       findsAgain(
         sample({
           values: [
@@ -88,7 +88,7 @@ export function outputStoreContract(open: () => Stores): void {
         }),
       ));
 
-    it("hold 64 kB, in one value or in many", async () => {
+    it("may have 64 kB, in one value or in many", async () => {
       await findsAgain(sample({ values: [["all", "é".repeat(MAX_BYTES / 2)]] }));
       const many = Array.from({ length: MAX_BYTES / 16 }, (_, at) => [`n${at}`.padEnd(8), "8 bytes."] as const);
       await findsAgain(sample({ values: many }));

@@ -1,4 +1,4 @@
-/** What every store of the plugin registry must do. Run over each engine by `stores.test.ts`. */
+/** The contract of the store of the plugin registry. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { newId } from "../../src/domain/ids.ts";
 import type { PluginRecord } from "../../src/stores/ports/plugins.ts";
@@ -17,7 +17,7 @@ export function pluginStoreContract(open: () => Stores): void {
       state: "storing",
       createdAt: 1_000,
       createdBy: "ann",
-      // Keys that begin with a dollar sign or have dots are paths to some stores.
+      // Some stores read keys with dots or a leading dollar sign as paths.
       manifest: JSON.stringify({ args: { $ref: "#/$defs/a.b" } }),
       ...fields,
     });
@@ -28,17 +28,17 @@ export function pluginStoreContract(open: () => Stores): void {
       return { ...record, state: "stored" };
     };
 
-    it("are begun once, whoever else begins at the same time, and found in whatever state", async () => {
+    it("are begun once, also by concurrent callers, and are found in any state", async () => {
       const name = freshName();
       const all = Array.from({ length: 10 }, () => sample({ name }));
       const begun = await Promise.all(all.map((record) => open().plugins.begin(record)));
       const found = await open().plugins.find(name, "1.0.0");
       expect(all).to.deep.include(found);
-      for (const each of begun) expect(each).to.deep.equal(found);
+      for (const answer of begun) expect(answer).to.deep.equal(found);
       expect(await open().plugins.find(name, "1.0.1")).to.equal(undefined);
     });
 
-    it("are listed once they are stored, by the time of their making, without their manifests", async () => {
+    it("are listed when they are stored, oldest push first, without their manifests", async () => {
       const second = await stored({ version: "1.0.0", createdAt: 2_000 });
       const { name } = second;
       const first = await stored({ name, version: "1.1.0", createdAt: 1_000 });
@@ -52,7 +52,7 @@ export function pluginStoreContract(open: () => Stores): void {
       expect(await open().plugins.versionsOf(freshName())).to.deep.equal([]);
     });
 
-    it("are named once each, in the order of the alphabet", async () => {
+    it("are named once each, in alphabetical order", async () => {
       const pending = sample();
       await open().plugins.begin(pending);
       const [b, a] = [await stored({ name: "zz/b" }), await stored({ name: "zz/a" })];
@@ -63,7 +63,7 @@ export function pluginStoreContract(open: () => Stores): void {
       expect(all).to.deep.equal(all.toSorted());
     });
 
-    it("are not stored any more once they are given up on, and are gone with their removal alone", async () => {
+    it("cannot be stored once they are marked as deleting, and stay until they are removed", async () => {
       const record = await stored();
       const { plugins } = open();
       await plugins.remove(record.packageId);

@@ -1,4 +1,7 @@
-/** What every store of plans, commands, events, logs and pipelines must do. Run over each engine by `stores.test.ts`. */
+/**
+ * The contract of the stores of plans, commands, run events, logs and pipelines. Run over each engine by
+ * `stores.test.ts`.
+ */
 import { expect } from "chai";
 import { asId, newId, type CommandId, type RunId, type StepRunId } from "../../src/domain/ids.ts";
 import type { RunEvent } from "../../src/domain/events.ts";
@@ -61,7 +64,7 @@ export function recordStoresContract(open: () => Stores): void {
       expect((await open().inbox.pending(rootId)).map(({ kind }) => kind)).to.deep.equal(["resume", "stop"]);
     });
 
-    it("loses none of many commands that come at the same time", async () => {
+    it("loses none of many commands that are inserted at the same time", async () => {
       const rootId = newId("run");
       const commands = Array.from({ length: 30 }, () => command(rootId, "pause"));
       await Promise.all(commands.map((one) => open().inbox.insert(one)));
@@ -91,7 +94,7 @@ export function recordStoresContract(open: () => Stores): void {
   });
 
   describe("events", () => {
-    it("are appended once by their number and read in order", async () => {
+    it("are stored once for each number, and are read in order", async () => {
       const runId = newId("run");
       const event = (number: number): RunEvent => ({
         runId,
@@ -119,7 +122,7 @@ export function recordStoresContract(open: () => Stores): void {
     const numbers = async (stepRunId: StepRunId, from: number, limit: number): Promise<readonly number[]> =>
       (await open().logs.read(stepRunId, from, limit)).map(({ line }) => line);
 
-    it("answer up to where everything is stored, and refuse a chunk above a hole", async () => {
+    it("answer the last line without a gap, and refuse a chunk above a gap", async () => {
       const step = newId("step");
       expect(await open().logs.storedThrough(step)).to.equal(0);
       expect(await append(step, lines(1, 5))).to.equal(5);
@@ -129,7 +132,7 @@ export function recordStoresContract(open: () => Stores): void {
       expect(await numbers(step, 1, 100)).to.deep.equal([1, 2, 3, 4, 5, 6, 7, 8]);
     });
 
-    it("are read from any line, in pieces, each line once", async () => {
+    it("are read from any line, page by page, each line once", async () => {
       const step = newId("step");
       for (const chunk of [lines(1, 10), lines(8, 14), lines(15, 15), lines(12, 30)]) await append(step, chunk);
       expect(await numbers(step, 9, 4)).to.deep.equal([9, 10, 11, 12]);
@@ -138,7 +141,7 @@ export function recordStoresContract(open: () => Stores): void {
       expect((await open().logs.read(step, 13, 1))[0]).to.deep.equal(lines(13, 13)[0]);
     });
 
-    it("keep the record of a gap as one entry for all its lines", async () => {
+    it("keep a gap record as one entry for all its lines", async () => {
       const step = newId("step");
       await append(step, lines(1, 2));
       expect(await append(step, [gap(3, 9), ...lines(10, 11)])).to.equal(11);
@@ -153,7 +156,7 @@ export function recordStoresContract(open: () => Stores): void {
       expect(await numbers(step, 5, 2)).to.deep.equal([3, 10]);
     });
 
-    it("are read without a hole when a chunk spans several that came before it", async () => {
+    it("are read without a gap when a chunk spans several earlier ones", async () => {
       const step = newId("step");
       for (const chunk of [lines(1, 4), lines(5, 6), lines(1, 8), lines(7, 9)]) await append(step, chunk);
       for (let from = 1; from <= 9; from++) {
@@ -162,7 +165,7 @@ export function recordStoresContract(open: () => Stores): void {
       }
     });
 
-    it("let chunks that race leave neither a hole nor a repeat", async () => {
+    it("have neither gaps nor repeats after concurrent chunks", async () => {
       const step = newId("step");
       const chunks = Array.from({ length: 20 }, (_, at) => lines(1 + at, 10 + 2 * at));
       await Promise.all(chunks.map((chunk) => append(step, chunk)));
@@ -217,7 +220,7 @@ export function recordStoresContract(open: () => Stores): void {
       createdAt: 1,
     });
 
-    it("have a name of their own within the project", async () => {
+    it("have a unique name within the project", async () => {
       const [one, two] = [pipeline("one"), pipeline("one")];
       expect(await open().pipelines.create(one)).to.equal("created");
       expect(await open().pipelines.create(one)).to.equal("created");
@@ -228,7 +231,7 @@ export function recordStoresContract(open: () => Stores): void {
       expect(await open().pipelines.update(pipeline("three"))).to.equal("missing");
     });
 
-    it("keep head and creation through an update", async () => {
+    it("keep their head and the fields of their creation through an update", async () => {
       const one = pipeline("keeps its head");
       await open().pipelines.create(one);
       const head = revision(one);
@@ -242,7 +245,7 @@ export function recordStoresContract(open: () => Stores): void {
       });
     });
 
-    it("move their head only from the one that was expected", async () => {
+    it("move their head only from the expected one", async () => {
       const one = pipeline("moves its head");
       await open().pipelines.create(one);
       const [first, second, stale] = [revision(one), revision(one), revision(one)];
@@ -255,7 +258,7 @@ export function recordStoresContract(open: () => Stores): void {
       expect(await open().pipelines.saveRevision(revision(pipeline("gone")), null)).to.equal("missing");
     });
 
-    it("keep a revision that was the head, also when its save is repeated too late", async () => {
+    it("keep an earlier head, also when its save is repeated after a newer one", async () => {
       const one = pipeline("repeats a save");
       await open().pipelines.create(one);
       const [first, second] = [revision(one), revision(one)];
@@ -266,7 +269,7 @@ export function recordStoresContract(open: () => Stores): void {
       expect(await open().pipelines.findRevision(second.revisionId)).to.deep.equal(second);
     });
 
-    it("take one of many revisions that race for the head, and keep nothing of the others", async () => {
+    it("accept one of many concurrent revisions, and store none of the others", async () => {
       const one = pipeline("races for its head");
       await open().pipelines.create(one);
       const racers = Array.from({ length: 20 }, () => revision(one));
@@ -285,7 +288,7 @@ export function recordStoresContract(open: () => Stores): void {
       const head = revision(one);
       await open().pipelines.saveRevision(head, null);
       const [dropped, kept] = [revision(one), revision(one)];
-      for (const each of [dropped, kept, kept]) await open().pipelines.keepRevision(each);
+      for (const revision of [dropped, kept, kept]) await open().pipelines.keepRevision(revision);
       expect(await open().pipelines.findRevision(dropped.revisionId)).to.deep.equal(dropped);
       expect((await open().pipelines.find(pipelineId))!.headRevisionId).to.equal(head.revisionId);
       for (const _ of [1, 2]) await open().pipelines.dropRevision(dropped.revisionId);
@@ -295,7 +298,7 @@ export function recordStoresContract(open: () => Stores): void {
       expect(await open().pipelines.findRevision(kept.revisionId)).to.equal(undefined);
     });
 
-    it("take their revisions with them", async () => {
+    it("lose their revisions when they are deleted", async () => {
       const one = pipeline("goes away");
       await open().pipelines.create(one);
       const [first, second] = [revision(one), revision(one)];

@@ -1,4 +1,4 @@
-/** What the stores must do for the sweeper of retention. Run over each engine by `stores.test.ts`. */
+/** The contract of the stores for the retention pruner. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { GROUP_AGGREGATE } from "../../actors/group/aggregate.ts";
 import type { AgentEvent } from "../../src/stores/ports/agent-events.ts";
@@ -19,7 +19,7 @@ import type { Stores } from "../../src/stores/ports/stores.ts";
 import { leftOf, storeWhole } from "./run-removal.ts";
 import { lines, sampleAggregate, saveOf } from "./samples.ts";
 
-/** As {@link leftOf} names it; the artifacts are taken by themselves. */
+/** The words of {@link leftOf} for each part. Artifacts have none: their own store removes them. */
 const LEFT_BY = { logs: "log", artifacts: "", events: "event" } as const;
 const ALL = { after: null, limit: 100 } as const;
 
@@ -32,7 +32,7 @@ export function retentionStoreContract(open: () => Stores): void {
       return { pipelineId, runs, ids: runs.map(({ head }) => head.rootId) };
     };
 
-    it("goes through the pipelines that have runs, and through no group", async () => {
+    it("lists the pipelines that have runs, without groups", async () => {
       const stored = [await storeRuns([1]), await storeRuns([1])].map(({ pipelineId }) => pipelineId);
       await open().aggregates.create(GROUP_AGGREGATE.initial!(groupIdOf(asId<ProjectId>("p"), newId("run")), 0));
       const seen: PipelineId[] = [];
@@ -45,7 +45,7 @@ export function retentionStoreContract(open: () => Stores): void {
       expect(new Set(seen).size).to.equal(seen.length);
     });
 
-    it("counts the runs of a pipeline and of a project back from the newest", async () => {
+    it("finds the n-th newest run of a pipeline and of a project", async () => {
       const { pipelineId, ids, runs } = await storeRuns([10, 20, 20, 30]);
       const { projectId } = runs[0]!.head.summary;
       const of = { pipelineId };
@@ -57,7 +57,7 @@ export function retentionStoreContract(open: () => Stores): void {
       expect(await open().retention.nthNewest(0, { projectId: newId("prj") })).to.equal(undefined);
     });
 
-    it("pages the runs of a pipeline, oldest first, up to a time", async () => {
+    it("pages the runs of a pipeline up to a time, oldest first", async () => {
       const { pipelineId, ids, runs } = await storeRuns([10, 20, 20, 30, 40]);
       const page = async (after: Parameters<Stores["retention"]["pageRuns"]>[2]["after"], limit: number) =>
         (await open().retention.pageRuns(pipelineId, "runs", { upTo: 30, after, limit })).map(({ runId }) => runId);
@@ -75,12 +75,14 @@ export function retentionStoreContract(open: () => Stores): void {
     });
 
     for (const part of ["logs", "artifacts", "events"] as const) {
-      it(`takes the ${part} alone, says so from the beginning, and finishes what was cut off`, async () => {
+      it(`removes only the ${part} of a run, marks them first, and may be repeated`, async () => {
         const run = await storeWhole(open());
         const { runId, stepRunIds } = run;
         const { pipelineId } = (await open().aggregates.loadHead(runId))!.summary;
         const listed = async () =>
-          (await open().retention.pageRuns(pipelineId, part, { ...ALL, upTo: 9e15 })).map((each) => each.runId);
+          (await open().retention.pageRuns(pipelineId, part, { ...ALL, upTo: 9e15 })).map(
+            (listedRun) => listedRun.runId,
+          );
         const whole = await leftOf(open(), run);
         expect(await open().retention.dropped(runId)).to.deep.equal({ logs: false, artifacts: false, events: false });
         expect(await listed()).to.include(runId);
@@ -96,11 +98,13 @@ export function retentionStoreContract(open: () => Stores): void {
           expect(await listed()).not.to.include(runId);
           expect(whole.filter((name) => name !== LEFT_BY[part])).to.deep.equal(await leftOf(open(), run));
         }
-        expect(await open().logs.storedThrough(stepRunIds[0]!), "numbers are not given again").to.equal(250);
+        expect(await open().logs.storedThrough(stepRunIds[0]!), "the number of the last line stays known").to.equal(
+          250,
+        );
       });
     }
 
-    it("keeps what was dropped apart from the saves of the owner", async () => {
+    it("keeps the marks of dropped parts through saves of the owner", async () => {
       const aggregate = sampleAggregate();
       const { rootId } = aggregate.head;
       await open().aggregates.create(aggregate);
@@ -110,7 +114,7 @@ export function retentionStoreContract(open: () => Stores): void {
       expect(await open().retention.dropped(newId("run"))).to.equal(undefined);
     });
 
-    it("leaves the logs of other steps alone, however many there are", async () => {
+    it("leaves the logs of other steps alone, also when there are many", async () => {
       const ids = Array.from({ length: 3 }, () => newId("step"));
       for (const stepRunId of ids) {
         for (let line = 1; line <= 300; line++) {
@@ -130,7 +134,7 @@ export function retentionStoreContract(open: () => Stores): void {
       return { runId, ...none, at, isRepeat, succession: { key: "k", runId } };
     };
 
-    it("are found until they are finished, and remembered afterwards", async () => {
+    it("are found until they are finished, and stay as a mark afterwards", async () => {
       const { removals } = open();
       const begun = removal();
       expect(await removals.find(begun.runId)).to.equal(undefined);
@@ -142,12 +146,14 @@ export function retentionStoreContract(open: () => Stores): void {
       expect(await removals.find(begun.runId)).to.deep.equal({ removal: null });
       expect((await removals.unfinished(100)).map(({ runId }) => runId)).not.to.include(begun.runId);
       await removals.begin(begun);
-      expect(await removals.find(begun.runId), "what is gone does not begin anew").to.deep.equal({ removal: null });
+      expect(await removals.find(begun.runId), "a finished removal does not begin again").to.deep.equal({
+        removal: null,
+      });
       await removals.drop(begun.runId);
       expect(await removals.find(begun.runId)).to.equal(undefined);
     });
 
-    it("are forgotten by age, but for unfinished ones and those of repeats", async () => {
+    it("are forgotten by age, except unfinished ones and those of reruns", async () => {
       const { removals } = open();
       const [old, fresh, repeat, unfinished] = [
         removal(false, -9),
@@ -155,7 +161,7 @@ export function retentionStoreContract(open: () => Stores): void {
         removal(true, -9),
         removal(false, -9),
       ];
-      for (const each of [old, fresh, repeat, unfinished]) await removals.begin(each);
+      for (const begun of [old, fresh, repeat, unfinished]) await removals.begin(begun);
       for (const { runId } of [old, fresh, repeat]) await removals.finish(runId);
       expect(await removals.forget(-5, 100)).to.equal(1);
       expect(await removals.forget(-5, 100)).to.equal(0);
@@ -165,11 +171,11 @@ export function retentionStoreContract(open: () => Stores): void {
     });
   });
 
-  describe("what is forgotten by age", () => {
-    it("is every request id, some at a time, and no claim without a body", async () => {
+  describe("forgetting by age", () => {
+    it("removes request ids in batches, and no claim of a rerun", async () => {
       const claim = (bodyHash: string, at: number) => ({ key: newId("cmd"), bodyHash, createdId: "x", at });
       const claims = [claim("h", -30), claim("h", -29), claim("", -30), claim("h", -20)];
-      for (const each of claims) await open().idempotency.claim(each);
+      for (const key of claims) await open().idempotency.claim(key);
       expect(await open().idempotency.forget(-20, 1)).to.equal(1);
       expect(await open().idempotency.forget(-20, 5)).to.equal(1);
       expect(await open().idempotency.forget(-20, 5)).to.equal(0);
@@ -179,20 +185,20 @@ export function retentionStoreContract(open: () => Stores): void {
       expect(await open().idempotency.find(claims[2]!.key)).to.equal(undefined);
     });
 
-    it("is the oldest of the dead letters, by age and beyond a number", async () => {
+    it("removes the oldest dead letters, by age and above a count", async () => {
       const { deadLetters } = open();
       const others = await deadLetters.count();
       const ids = await Promise.all(
         [-50, -40, -30, -20].map(async (at) => {
           const id = newId("cmd");
-          const letter = { to: { kind: "job", id: "j" }, message: {} } as const;
-          await deadLetters.insert({ id, shard: 0, rootId: "run_1", letter, reason: "", at });
+          const stored = { to: { kind: "job", id: "j" }, message: {} } as const;
+          await deadLetters.insert({ id, shard: 0, rootId: "run_1", letter: stored, reason: "", at });
           return id;
         }),
       );
       const left = async () => {
         const found = await Promise.all(ids.map((id) => deadLetters.find(id)));
-        return found.map((letter) => letter !== undefined);
+        return found.map((deadLetter) => deadLetter !== undefined);
       };
       expect(await deadLetters.forget({ before: -40, most: 1_000, limit: 10 })).to.equal(1);
       expect(await left()).to.deep.equal([false, true, true, true]);
@@ -202,7 +208,7 @@ export function retentionStoreContract(open: () => Stores): void {
       expect(await left()).to.deep.equal([false, false, false, true]);
     });
 
-    it("is what agents have said of themselves, and nothing that they have told of runs", async () => {
+    it("removes the events of agents about themselves, and none about runs", async () => {
       const { agentEvents } = open();
       const agents = [newId("agt"), newId("agt")];
       const runId = newId("run");
@@ -230,7 +236,7 @@ export function retentionStoreContract(open: () => Stores): void {
       expect(counts).to.deep.equal([1, 2, 1]);
     });
 
-    it("is every token that has expired, and no other", async () => {
+    it("removes all expired tokens, and no other token", async () => {
       const { identity } = open();
       const token = (expiresAt: number | null) => ({
         tokenId: newId("tok"),
@@ -245,14 +251,14 @@ export function retentionStoreContract(open: () => Stores): void {
         uses: 0,
       });
       const tokens = [token(10), token(20), token(null)];
-      for (const each of tokens) await identity.createToken(each);
+      for (const created of tokens) await identity.createToken(created);
       await identity.forgetExpired(20);
       const left = await Promise.all(tokens.map(({ tokenId }) => identity.findToken(tokenId)));
       expect(left.map((found) => found !== undefined)).to.deep.equal([false, true, true]);
     });
   });
 
-  describe("groups that nobody is in", () => {
+  describe("the removal of groups", () => {
     const command = (rootId: GroupId, name: string, storedAt: number): Command => ({
       kind: "leave",
       member: { runId: newId("run"), job: null, cell: null },
@@ -266,23 +272,25 @@ export function retentionStoreContract(open: () => Stores): void {
       await open().aggregates.create(GROUP_AGGREGATE.initial!(groupId, 0));
       return groupId;
     };
-    const stored = async (wanted: GroupId) => {
+    const stored = async (id: GroupId) => {
       for (let after = ""; ;) {
         const page = await open().retention.pageGroups(after, 2);
-        const found = page.find(({ groupId }) => groupId === wanted);
+        const found = page.find(({ groupId }) => groupId === id);
         if (found !== undefined || page.length < 2) return found;
         after = page.at(-1)!.groupId;
       }
     };
 
-    it("go when nothing is in their inbox, unless they were saved since", async () => {
+    it("removes an idle group with an empty inbox, unless it was saved since", async () => {
       const groupId = await create();
       expect(await stored(groupId)).to.deep.equal({ groupId, version: 1, isIdle: true });
       const { id } = command(groupId, "a", 5);
       await open().inbox.insert(command(groupId, "a", 5));
       expect(await open().retention.removeGroup({ groupId, version: 1 }), "a command waits").to.equal(false);
       await open().inbox.answer(id, { outcome: "accepted", status: "pending" });
-      expect(await open().retention.removeGroup({ groupId, version: 1 }), "one is remembered").to.equal(false);
+      expect(await open().retention.removeGroup({ groupId, version: 1 }), "an answered command is remembered").to.equal(
+        false,
+      );
       await open().inbox.forgetAnswered(groupId, 5);
       expect(await open().inbox.verdict(id)).to.include({ outcome: "accepted" });
       await open().inbox.forgetAnswered(groupId, 6);
@@ -294,7 +302,7 @@ export function retentionStoreContract(open: () => Stores): void {
       expect(await open().retention.removeGroup({ groupId, version: 1 })).to.equal(false);
     });
 
-    it("stay while somebody is in them", async () => {
+    it("leaves a group that has a member", async () => {
       const groupId = await create();
       const group = (await open().aggregates.load(groupId))!;
       const head = { ...group.head, version: 2, final: false, settled: false };
@@ -304,8 +312,8 @@ export function retentionStoreContract(open: () => Stores): void {
     });
   });
 
-  describe("the bounds of a project", () => {
-    it("are kept beside it, and told with it", async () => {
+  describe("the retention bounds of a project", () => {
+    it("are stored with the project and answered with it", async () => {
       const { pipelines } = open();
       const project = { projectId: newId("prj"), name: "p", createdAt: 1 };
       expect(await pipelines.setRetention(project.projectId, {})).to.equal(false);

@@ -1,4 +1,4 @@
-/** What the removal of a run must do. Run over each engine by `stores.test.ts`. */
+/** The contract of the removal of a run. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { type AgentId, approvalId, asId, commandIdOf } from "../../src/domain/ids.ts";
 import type { RunRecords } from "../../src/stores/ports/run-removal.ts";
@@ -8,7 +8,7 @@ import { lines, sampleAggregate, sampleApproval } from "./samples.ts";
 
 export function runRemovalContract(open: () => Stores): void {
   describe("the removal of a run", () => {
-    it("takes all that it has left, touches no other run, and may be repeated", async () => {
+    it("removes all its records, changes no other run, and may be repeated", async () => {
       const [run, other] = [await storeWhole(open()), await storeWhole(open())];
       const whole = await leftOf(open(), other);
       expect(whole).to.have.length(13);
@@ -20,7 +20,7 @@ export function runRemovalContract(open: () => Stores): void {
       expect(await leftOf(open(), other)).to.deep.equal(whole);
     });
 
-    it("lets a verdict stay that was given", async () => {
+    it("leaves the verdicts of answered commands", async () => {
       const run = await storeWhole(open());
       const [command] = await open().inbox.pending(run.runId);
       await open().inbox.answer(command!.id, { outcome: "accepted", status: "cancelled" });
@@ -30,7 +30,7 @@ export function runRemovalContract(open: () => Stores): void {
   });
 }
 
-/** A run with one of everything that runs leave. */
+/** Stores a run with one of every kind of record that runs leave. */
 export async function storeWhole(stores: Stores): Promise<RunRecords> {
   const plan = planOf([[{ steps: 2 }]]);
   const aggregate = sampleAggregate({ plan });
@@ -69,7 +69,7 @@ export async function storeWhole(stores: Stores): Promise<RunRecords> {
   await stores.agentEvents.append([
     {
       agentId: asId<AgentId>("agt_a"),
-      eventId: `told-${runId}`,
+      eventId: `event-${runId}`,
       runId,
       stepRunId: run.stepRunIds[0]!,
       type: "t",
@@ -92,7 +92,7 @@ export async function storeWhole(stores: Stores): Promise<RunRecords> {
   return run;
 }
 
-/** What is there of it, in words. */
+/** The kinds of records that are left of a run, as words. */
 export async function leftOf(stores: Stores, run: RunRecords): Promise<readonly string[]> {
   const { runId, jobIds, stepRunIds } = run;
   const { pipelineId } = (await stores.aggregates.loadHead(runId))?.summary ?? {};
@@ -103,7 +103,7 @@ export async function leftOf(stores: Stores, run: RunRecords): Promise<readonly 
     spec: await stores.plans.loadJob(runId, 0),
     event: (await stores.events.read(runId, 0, 1))[0],
     command: (await stores.inbox.pending(runId))[0],
-    told: (await stores.agentEvents.count(runId)) || undefined,
+    agentEvent: (await stores.agentEvents.count(runId)) || undefined,
   };
   for (const jobId of jobIds) left["job"] ??= await stores.aggregates.findJob(jobId);
   for (const stepRunId of stepRunIds) {
@@ -117,6 +117,6 @@ export async function leftOf(stores: Stores, run: RunRecords): Promise<readonly 
     { status: "pending", ...(pipelineId && { pipelineId }) },
     page,
   );
-  left["approval"] = list.find((each) => each.runId === runId);
+  left["approval"] = list.find((approval) => approval.runId === runId);
   return Object.keys(left).filter((name) => left[name] !== undefined);
 }

@@ -1,4 +1,4 @@
-/** Aggregates and lines for the contract suites. */
+/** Sample aggregates and log lines for the contract suites. */
 import { approvalActor } from "../../actors/approval/actor.ts";
 import { type ApprovalGate, type ApprovalState, newApproval } from "../../actors/approval/state.ts";
 import { createRunAggregate } from "../../actors/run/create.ts";
@@ -38,7 +38,7 @@ export function sampleAggregate(options: SampleOptions = {}): Aggregate {
   });
 }
 
-/** An approval of the run as its owner would store it. */
+/** An approval of the run, as the owner of the shard stores it. */
 export function sampleApproval(
   { head: { rootId, summary } }: Pick<Aggregate, "head">,
   gate: ApprovalGate,
@@ -50,7 +50,7 @@ export function sampleApproval(
   return { kind: "approval", id: state.approvalId, state, index: approvalActor.index(state) };
 }
 
-/** A save on top of `aggregate` with other fields in its head. */
+/** A save of the next version of `aggregate`, with the given fields changed in its head. */
 export function saveOf(
   { head }: Pick<Aggregate, "head">,
   overrides: Partial<AggregateHead> = {},
@@ -83,7 +83,7 @@ export function gap(from: number, to: number): LogLine {
   return { line: from, timeMs: 1_000, stream: "stdout", level: "warn", content: "", lost: to - from + 1 };
 }
 
-/** Every page of a pager, one after the other. */
+/** All entries of a pager, page after page. */
 export async function allPages<T extends string>(
   next: (after: string) => Promise<readonly T[]>,
 ): Promise<readonly T[]> {

@@ -1,4 +1,4 @@
-/** What every store of secrets must do. Run over each engine by `stores.test.ts`. */
+/** The contract of the store of secrets. Run over each engine by `stores.test.ts`. */
 import { expect } from "chai";
 import { newId, type PipelineId } from "../../src/domain/ids.ts";
 import type { SealedSecret, SecretKey } from "../../src/stores/ports/secrets.ts";
@@ -29,7 +29,7 @@ export function secretStoreContract(open: () => Stores): void {
       (await store().list({ projectId, pipelineId }, { page: 1, pageSize: 100 })).list;
     const value = (sealed: string) => ({ keyId: "k2", sealed, updatedAt: 9, updatedBy: "bob" });
 
-    it("are one of each name in a project and in each of its pipelines", async () => {
+    it("have unique names in a project and in each of its pipelines", async () => {
       const ofProject = await created();
       const { projectId } = ofProject;
       const ofPipeline = await created({ projectId, pipelineId: newId("pl") });
@@ -39,7 +39,7 @@ export function secretStoreContract(open: () => Stores): void {
       expect(await listed(sample())).to.deep.equal([]);
     });
 
-    it("are one of what many create at the same time", async () => {
+    it("are created by exactly one of many concurrent calls", async () => {
       const all = Array.from({ length: 10 }, () => sample({ projectId: sample().projectId }));
       const rivals = all.map((secret) => ({ ...secret, projectId: all[0]!.projectId }));
       const outcomes = await Promise.all(rivals.map((secret) => store().create(secret)));
@@ -57,16 +57,16 @@ export function secretStoreContract(open: () => Stores): void {
       expect([first.total, second.total, second.list.length]).to.deep.equal([4, 4, 1]);
     });
 
-    it("get a new value and the next version, each of those that come at once, and keep who made them", async () => {
+    it("get the next version with each new value, and keep their creator", async () => {
       const secret = await created();
       expect(await store().replace(secret, value("second"))).to.deep.equal({
         ...secret,
         ...value("second"),
         version: 2,
       });
-      const versions = await Promise.all(["3", "4", "5"].map((each) => store().replace(secret, value(each))));
-      expect(versions.map((each) => each!.version)).to.have.members([3, 4, 5]);
-      expect(await store().replace(sample(), value("nobody's"))).to.equal(undefined);
+      const versions = await Promise.all(["3", "4", "5"].map((sealed) => store().replace(secret, value(sealed))));
+      expect(versions.map((replaced) => replaced!.version)).to.have.members([3, 4, 5]);
+      expect(await store().replace(sample(), value("missing"))).to.equal(undefined);
     });
 
     it("are found by name for a pipeline, its own and its project's", async () => {
@@ -85,7 +85,7 @@ export function secretStoreContract(open: () => Stores): void {
       expect(await find([])).to.deep.equal([]);
     });
 
-    it("go one by one, or all of a pipeline", async () => {
+    it("are deleted one by one, or all of a pipeline", async () => {
       const [one, other] = [await created(), await created()];
       expect(await store().delete(one)).to.equal(true);
       expect(await store().delete(one)).to.equal(false);
@@ -97,23 +97,23 @@ export function secretStoreContract(open: () => Stores): void {
       expect(await listed(other)).to.deep.equal([other]);
     });
 
-    it("are sealed anew only as they were read: not over a new value, nor over what is made anew under the name", async () => {
+    it("are resealed only while they have the value that was read", async () => {
       const secret = await created();
-      expect(await store().reseal(secret, { keyId: "k2", sealed: "anew" })).to.equal(true);
-      expect(await listed(secret)).to.deep.equal([{ ...secret, keyId: "k2", sealed: "anew" }]);
+      expect(await store().reseal(secret, { keyId: "k2", sealed: "resealed" })).to.equal(true);
+      expect(await listed(secret)).to.deep.equal([{ ...secret, keyId: "k2", sealed: "resealed" }]);
       expect(await store().reseal(secret, { keyId: "k3", sealed: "late" })).to.equal(false);
       await store().delete(secret);
-      const again = await created({ ...secret, sealed: "made anew" });
+      const again = await created({ ...secret, sealed: "created again" });
       expect(await store().reseal(secret, { keyId: "k3", sealed: "late" })).to.equal(false);
       expect(await listed(secret)).to.deep.equal([again]);
     });
 
-    it("are paged for those that are not under a key, each once", async () => {
+    it("are paged by not being under a master key, each once", async () => {
       const keyId = newId("cmd");
       const { projectId } = sample();
-      const wanted: SealedSecret[] = [];
+      const expected: SealedSecret[] = [];
       for (const pipelineId of [null, newId("pl"), newId("pl")]) {
-        for (const name of ["A", "B"]) wanted.push(await created({ projectId, pipelineId, name }));
+        for (const name of ["A", "B"]) expected.push(await created({ projectId, pipelineId, name }));
       }
       const under = await created({ projectId, name: "C", keyId });
       const found: SealedSecret[] = [];
@@ -123,9 +123,9 @@ export function secretStoreContract(open: () => Stores): void {
         after = page.at(-1) ?? null;
         if (after === null) break;
       }
-      const ours = found.filter((each) => each.projectId === projectId);
-      expect(ours).to.have.deep.members(wanted).and.not.deep.include(under);
-      expect(ours).to.have.length(wanted.length);
+      const ours = found.filter((secret) => secret.projectId === projectId);
+      expect(ours).to.have.deep.members(expected).and.not.deep.include(under);
+      expect(ours).to.have.length(expected.length);
     });
   });
 }

@@ -53,7 +53,7 @@ describe("the store on SQLite", () => {
   retentionStoreContract(() => opened.stores);
   cacheStoreContract(() => opened.stores);
 
-  it("keeps everything when it is opened again, also by two at a time", async () => {
+  it("keeps everything when it is opened again, also twice at the same time", async () => {
     const aggregate = sampleAggregate();
     await opened.stores.aggregates.create(aggregate);
     const other = await openSqliteStores({ path: opened.path });
@@ -66,7 +66,7 @@ describe("the store on SQLite", () => {
     await other.close();
   });
 
-  it("is not asked for outputs when none is looked for", async () => {
+  it("is not queried for outputs without keys", async () => {
     const closed = await openSqliteStores({ path: opened.path });
     await closed.close();
     const asked = await closed.outputs.find([{ stepRunId: newId("step"), token: 1 }]).catch((error: unknown) => error);
@@ -85,7 +85,7 @@ describe("the store on SQLite", () => {
     await newer.close();
   });
 
-  it("says what is wrong with a path that cannot hold it", async () => {
+  it("says what is wrong with a path that cannot be used", async () => {
     const folder = await mkdtemp(join(tmpdir(), "millrace-path-"));
     try {
       await writeFile(join(folder, "file"), "");
@@ -94,7 +94,7 @@ describe("the store on SQLite", () => {
       for (const [path, words] of [
         ["file/millrace.db", "cannot be made"],
         ["folder", "is a folder"],
-        ["text", "is no database of millrace"],
+        ["text", "is not a database of millrace"],
       ] as const) {
         const error = await openSqliteStores({ path: join(folder, path) }).catch((caught: unknown) => caught);
         expect(error, path).to.be.instanceOf(MillraceError).with.property("message").that.includes(words);
@@ -136,7 +136,7 @@ describe("the store on MongoDB", function () {
   retentionStoreContract(() => stores);
   cacheStoreContract(() => stores);
 
-  it("brings look-ups up to a save that ended before it wrote them", async () => {
+  it("repairs look-ups after a save that was cut off before it wrote them", async () => {
     const agentId = newId("agt");
     const aggregate = sampleAggregate();
     await stores.aggregates.create(aggregate);
@@ -150,7 +150,7 @@ describe("the store on MongoDB", function () {
     expect((await stores.aggregates.stepsHeldBy(agentId)).map(({ stepRunId }) => stepRunId)).to.deep.equal([step.id]);
   });
 
-  it("brings the list of approvals up to a save that ended before it wrote them", async () => {
+  it("repairs the list of approvals after a save that was cut off", async () => {
     const aggregate = sampleAggregate({ pipelineId: newId("pl") });
     await stores.aggregates.create(aggregate);
     const approval = sampleApproval(aggregate, { stage: 0 }, 5);
@@ -166,7 +166,7 @@ describe("the store on MongoDB", function () {
     expect((await listed()).list).to.deep.equal([{ runId: aggregate.head.rootId, actor: approval }]);
   });
 
-  it("brings look-ups up to a creation that ended before it wrote them all", async () => {
+  it("repairs look-ups after a creation that was cut off before it wrote them all", async () => {
     const aggregate = sampleAggregate();
     await stores.aggregates.create(aggregate);
     const [job, step] = [actorOf(aggregate, "job"), actorOf(aggregate, "step", 1)];
@@ -177,7 +177,7 @@ describe("the store on MongoDB", function () {
     expect((await stores.aggregates.findStep(asId<StepRunId>(step.id)))!.actor).to.deep.equal(step);
   });
 
-  it("does not let the look-ups of an older save replace those of a newer one", async () => {
+  it("does not let an older save replace the look-ups of a newer one", async () => {
     const aggregate = sampleAggregate();
     await stores.aggregates.create(aggregate);
     const step = actorOf(aggregate, "step");
@@ -192,7 +192,7 @@ describe("the store on MongoDB", function () {
     expect(found!.actor.index.status).to.equal("running");
   });
 
-  it("finishes the removal of a run that ended half-way", async () => {
+  it("finishes the removal of a run that was cut off", async () => {
     const run = await storeWhole(stores);
     await documents("aggregates").deleteOne({ _id: run.runId });
     await documents("job_runs").deleteOne({ _id: run.jobIds[0]! });
@@ -218,7 +218,7 @@ describe("the store on MongoDB", function () {
     expect(error).to.be.instanceOf(MillraceError).with.property("message").that.includes("newer version");
   });
 
-  it("refuses a plan that is larger than a document can be", async () => {
+  it("refuses a plan that is too large for a document", async () => {
     const plan = { ...planOf([[{}]]), namespace: "n".repeat(16 * 1024 * 1024) };
     const error = await stores.plans.put(newId("run"), plan, jobSpecsOf(plan)).catch((caught: unknown) => caught);
     expect(error).to.be.instanceOf(MillraceError).with.property("reason", "too_large");
@@ -232,7 +232,7 @@ describe("the store on MongoDB", function () {
     }
   });
 
-  it("gives up on a server that hangs, and goes on when it is back", async () => {
+  it("fails calls to a server that hangs, and works again when the server answers", async () => {
     const link = await openLink(Number(new URL(url).port));
     const behind = await openMongoStores({ url: link.url, database });
     try {
@@ -255,7 +255,7 @@ describe("the store on MongoDB", function () {
   });
 });
 
-/** A way to a server on loopback that can be made to carry nothing. */
+/** A TCP proxy to a server on loopback that can be made to drop everything. */
 async function openLink(port: number) {
   const sockets = new Set<Socket>();
   let frozen = false;
@@ -277,7 +277,7 @@ async function openLink(port: number) {
   return {
     url: `mongodb://127.0.0.1:${(server.address() as { port: number }).port}`,
     freeze: (): void => void (frozen = true),
-    /** What was swallowed is gone, so the connections go too. */
+    /** Closes the connections as well, because the dropped bytes are lost. */
     thaw: (): void => {
       frozen = false;
       drop();

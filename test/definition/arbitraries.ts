@@ -1,4 +1,4 @@
-/** Definitions to try: values in the shape of the language more often than not, and texts that were definitions once. */
+/** Random definitions: values that mostly have the shape of the language, and definitions that were changed at random. */
 import fc from "fast-check";
 import type { Format } from "../../src/definition/text/read-text.ts";
 import { definitionJsonSchema } from "../../src/definition/json-schema.ts";
@@ -26,7 +26,7 @@ interface Shape {
 }
 
 const SCHEMA = definitionJsonSchema() as unknown as Shape & { readonly definitions: Readonly<Record<string, Shape>> };
-/** Values nest without end; nothing else does. */
+/** The depth at which nested values end; only `value` of the schema can nest without end. */
 const DEEP = 24;
 
 const TEXTS = ["a", "b", "c", "build", "test", "ü 🚀", "5", "main", "x\ny", "a@mail.example", "src/**"];
@@ -51,7 +51,7 @@ const CONDITIONS = [
   "matrix.a == 1",
   "jobs.a.result == 'success'",
 ];
-/** What the schema does not tell of the values of a key. */
+/** Valid values of keys for which the schema says too little. */
 const BY_KEY: Readonly<Record<string, readonly string[]>> = {
   event: ["push", "tag", "pull_request"],
   repo: ["https://git.example/a.git", "git@git.example:a/b.git"],
@@ -62,13 +62,13 @@ const BY_KEY: Readonly<Record<string, readonly string[]>> = {
   when: CONDITIONS,
 };
 
-/** Half of them right but for what they name; in the others, here and there a wrong value. */
+/** Definitions: half of them are valid except for the names in them, the others have some wrong values. */
 export const specs: fc.Arbitrary<unknown> = fc
   .constantFrom(0, 60)
   .chain((wrong) => valuesOf(SCHEMA, "", 0, wrong))
   .map(callApart);
 
-/** `wrong`: one value of so many is any JSON value instead; 0 for none. */
+/** One value of `wrong` values is replaced by any JSON value; 0 replaces none. */
 function valuesOf(shape: Shape, key: string, depth: number, wrong: number): fc.Arbitrary<unknown> {
   const right = rightValuesOf(shape, key, depth, wrong);
   return wrong === 0
@@ -136,7 +136,7 @@ function mapsLike(shape: Shape, inner: (of: Shape, key: string) => fc.Arbitrary<
     .chain((map) => ("uses" in map ? withArgs(map, inner) : fc.constant(map)));
 }
 
-/** Arguments that fit what the step uses. */
+/** Arguments that fit the `uses` of the step. */
 function withArgs(
   step: Record<string, unknown>,
   inner: (of: Shape, key: string) => fc.Arbitrary<unknown>,
@@ -147,7 +147,7 @@ function withArgs(
   return inner(args, "args").map((fitting) => ({ ...rest, args: fitting }));
 }
 
-/** Stages, jobs and steps get names of their own, and needs that are there: few would have them by chance. */
+/** Gives unique names to stages, jobs and steps, and existing names to needs: few values have such names by chance. */
 function callApart(spec: unknown): unknown {
   const taken = new Map<string, string[]>();
   const visit = (value: unknown, kind: string): void => {
@@ -224,7 +224,7 @@ const WORDS = ["jobs:", "stages:", "steps:", "uses: shell", "needs: [a]", "matri
 
 interface Change {
   readonly kind: "cut" | "double" | "swap" | "insert";
-  /** Shares of the text's length. */
+  /** Fractions of the length of the text, from 0 to 1. */
   readonly from: number;
   readonly to: number;
   readonly token: string;
@@ -238,7 +238,7 @@ const change: fc.Arbitrary<Change> = fc.record({
   token: fc.constantFrom(...LAYOUT, ...MARKS, ...OPERATORS, ...WORDS),
 });
 
-/** Definitions of the corpus, the small ones, after some changes. */
+/** Small definitions of the corpus, after one to four random changes. */
 export const brokenTexts: fc.Arbitrary<{ readonly text: string; readonly format: Format }> = fc
   .tuple(
     fc.constantFrom(...readCorpus().filter(({ text }) => text.length < 5_000)),
@@ -248,7 +248,7 @@ export const brokenTexts: fc.Arbitrary<{ readonly text: string; readonly format:
 
 function apply(text: string, { kind, from, to, token }: Change): string {
   const start = Math.floor(from * text.length);
-  // Mostly short: what is cut whole leaves little to find fault with.
+  // The part is mostly short, because a text without a long part has few problems to find.
   const end = Math.min(text.length, start + 1 + Math.floor(to * to * text.length * 0.3));
   const [before, part, after] = [text.slice(0, start), text.slice(start, end), text.slice(end)];
   switch (kind) {

@@ -5,7 +5,7 @@ import { parseDefinition } from "../../src/definition/parse.ts";
 
 const JOB = "jobs:\n  - name: a\n    steps: [{ uses: shell, args: { script: x } }]\n";
 
-/** What is written, and `code line:column` of all that is told; what is not run yet has tests of its own. */
+/** A definition, and `code line:column` of each of its diagnostics except `not-run-yet`, which has tests of its own. */
 type Case = readonly [what: string, text: string, expected: readonly string[]];
 
 const onPipeline = (block: string): string => `${block}\n${JOB}`;
@@ -35,8 +35,8 @@ function check(cases: readonly Case[]): void {
 
 describe("an approval", () => {
   check([
-    ["nothing but its name", onPipeline("approval: {}"), []],
-    ["nothing but its name, as SPEC spells it", onPipeline("Approval: {}"), []],
+    ["no keys", onPipeline("approval: {}"), []],
+    ["no keys, under its name in SPEC.md", onPipeline("Approval: {}"), []],
     ["both of its names on the pipeline", onPipeline("approval: {}\nApproval: {}"), ["duplicate-key 1:1"]],
     ["both of its names on a stage", onStage("approval: {}\n    Approval: {}"), ["duplicate-key 3:5"]],
     ["both of its names on a job", onJob("approval: {}\n    Approval: {}"), ["duplicate-key 4:5"]],
@@ -47,23 +47,23 @@ describe("an approval", () => {
       onJob("approval: { allowed: { users: [u, u] }, count: 2 }"),
       ["invalid-approval 4:26"],
     ],
-    ["nobody who may open it", onStage("approval: { allowed: {} }"), ["invalid-approval 3:26"]],
+    ["no user who may approve it", onStage("approval: { allowed: {} }"), ["invalid-approval 3:26"]],
     [
       "required approvers besides those who are allowed",
       onJob("approval: { requiredApprovers: [u], allowed: { users: [v] }, count: 2 }"),
       [],
     ],
     ["a role, whose users are not known", onJob("approval: { allowed: { roles: [owner] }, count: 3 }"), []],
-    ["a role that there is not", onJob("approval: { allowed: { roles: [boss] } }"), ["invalid-value 4:36"]],
+    ["an unknown role", onJob("approval: { allowed: { roles: [boss] } }"), ["invalid-value 4:36"]],
     [
       "a count below that of the required approvers",
       onPipeline("approval: { requiredApprovers: [u, v], count: 1 }"),
       ["invalid-approval 1:47"],
     ],
     ["a count above that of the required approvers", onPipeline("approval: { requiredApprovers: [u], count: 2 }"), []],
-    ["a count of none", onPipeline("approval: { count: 0 }"), ["invalid-value 1:20"]],
-    ["an hour to open it", onPipeline("approval: { timeout: 1h }"), []],
-    ["a second to open it", onPipeline("approval: { timeout: 1s }"), ["invalid-duration 1:22"]],
+    ["a count of 0", onPipeline("approval: { count: 0 }"), ["invalid-value 1:20"]],
+    ["a timeout of an hour", onPipeline("approval: { timeout: 1h }"), []],
+    ["a timeout of a second", onPipeline("approval: { timeout: 1s }"), ["invalid-duration 1:22"]],
     ["a message with an expression", onJob("approval: { message: '${{ trigger.ref }}' }"), []],
     ["a message about a cell", onJob("approval: { message: '${{ matrix.os }}' }"), ["expression-misplaced 4:31"]],
     [
@@ -84,8 +84,8 @@ describe("a source", () => {
     ["a user in its address", repo("https://user@example.org/code.git"), []],
     ["a password in its address", repo("https://user:word@example.org/code.git"), ["invalid-source 1:17"]],
     ["a port that is no password", repo("https://example.org:8443/a@b.git"), []],
-    ["words for an address", repo("the team's code"), ["invalid-source 1:17"]],
-    ["an option of git for an address", repo("--upload-pack=x"), ["invalid-source 1:17"]],
+    ["an address that is a sentence", repo("the team's code"), ["invalid-source 1:17"]],
+    ["an option of Git as its address", repo("--upload-pack=x"), ["invalid-source 1:17"]],
     ["no address", onPipeline("source: { branch: main }"), ["missing-key 1:1"]],
     ["a branch and a ref", onJob("Source: { repo: git@h:c.git, branch: a, ref: b }"), ["invalid-source 4:45"]],
     [
@@ -102,10 +102,10 @@ describe("a source", () => {
       ["invalid-value 4:46"],
     ],
     ["submodules of submodules", onJob("source: { repo: git@h:c.git, submodules: recursive }"), []],
-    ["a depth below all", onJob("source: { repo: git@h:c.git, depth: -1 }"), ["invalid-value 4:41"]],
+    ["a negative depth", onJob("source: { repo: git@h:c.git, depth: -1 }"), ["invalid-value 4:41"]],
   ]);
 
-  it("does not show the password that it may not have", () => {
+  it("with a password gets a message without the password", () => {
     const { diagnostics } = parseDefinition(repo("htps://user:word@example.org/code.git"), "yaml");
     expect(diagnostics.map(({ message }) => message).join())
       .to.include("user:...@")
@@ -131,7 +131,7 @@ describe("a notification", () => {
     ["a webhook", notify("webhook: { url: 'https://example.org/hook', secret: KEY }"), []],
     ["an address that is a secret", notify("slack: { url: '${{ secrets.SLACK }}' }"), []],
     ["e-mail addresses", notify("email: { to: [team@example.org], subject: '${{ run.id }}' }"), []],
-    ["no way to tell it", onJob("notify: [{ on: [failure] }]"), ["invalid-notification 4:14"]],
+    ["no webhook, no message and no e-mail", onJob("notify: [{ on: [failure] }]"), ["invalid-notification 4:14"]],
     [
       "two ways to tell it",
       notify("email: { to: [a@b] }, slack: { url: 'https://h/x' }"),
@@ -140,8 +140,8 @@ describe("a notification", () => {
     ["no address", notify("webhook: { url: hook }"), ["invalid-notification 1:43"]],
     ["an address of another kind", notify("slack: { url: 'ftp://example.org' }"), ["invalid-notification 1:41"]],
     ["a password in its address", notify("webhook: { url: 'https://u:w@h/x' }"), ["invalid-notification 1:43"]],
-    ["a word that is no e-mail address", notify("email: { to: [team] }"), ["invalid-value 1:41"]],
-    ["no time at which it is told", onJob("Notify: [{ on: [], email: { to: [a@b] } }]"), ["invalid-value 4:20"]],
+    ["an e-mail address without a host", notify("email: { to: [team] }"), ["invalid-value 1:41"]],
+    ["no end for which it is sent", onJob("Notify: [{ on: [], email: { to: [a@b] } }]"), ["invalid-value 4:20"]],
     ["`partial` of a run", onPipeline("Notify: [{ on: [partial], email: { to: [a@b] } }]"), []],
     [
       "`partial` of a job",
@@ -149,7 +149,11 @@ describe("a notification", () => {
       ["invalid-notification 4:30"],
     ],
     ["the results of jobs in its texts", notify("email: { to: [a@b], subject: '${{ jobs.a.result }}' }"), []],
-    ["a job that there is not", notify("email: { to: [a@b], subject: '${{ jobs.b.result }}' }"), ["unknown-job 1:61"]],
+    [
+      "a result of an unknown job",
+      notify("email: { to: [a@b], subject: '${{ jobs.b.result }}' }"),
+      ["unknown-job 1:61"],
+    ],
     ["both of its names", onJob("notify: []\n    Notify: []"), ["duplicate-key 4:5"]],
     ["a map instead of a list", onJob("Notify: {}"), ["invalid-type 4:13"]],
   ]);
@@ -173,8 +177,8 @@ describe("concurrency", () => {
       ["expression-misplaced 1:28"],
     ],
     ["no group", onJob("concurrency: { limit: 2 }"), ["missing-key 4:5"]],
-    ["a word that is misspelt", onJob("concurrency: { group: g, onConflict: cancel }"), ["invalid-value 4:42"]],
-    ["no room", onJob("concurrency: { group: g, limit: 0 }"), ["invalid-value 4:37"]],
+    ["an unknown word for conflicts", onJob("concurrency: { group: g, onConflict: cancel }"), ["invalid-value 4:42"]],
+    ["a limit of 0", onJob("concurrency: { group: g, limit: 0 }"), ["invalid-value 4:37"]],
   ]);
 });
 
@@ -198,15 +202,15 @@ describe("a retry", () => {
       onStep("retry: { attempts: 3, on: [timeout], exitCodes: [1] }"),
       ["invalid-retry 6:57"],
     ],
-    ["a back-off of nothing", onStep("retry: { attempts: 3, backoff: 2 }"), ["invalid-retry 6:31"]],
-    ["a longest wait of nothing", onJob("retry: { attempts: 3, maxDelay: 2s }"), ["invalid-retry 4:27"]],
+    ["a back-off without a delay", onStep("retry: { attempts: 3, backoff: 2 }"), ["invalid-retry 6:31"]],
+    ["a longest wait without a delay", onJob("retry: { attempts: 3, maxDelay: 2s }"), ["invalid-retry 4:27"]],
     [
       "a longest wait below the first",
       onStep("retry: { attempts: 3, delay: 2m, maxDelay: 90s }"),
       ["invalid-retry 6:52"],
     ],
-    ["a longest wait that is the first", onStep("retry: { attempts: 3, delay: 90s, maxDelay: 1m30s }"), []],
-    ["a wait before what does not come", onStep("retry: { attempts: 1, delay: 1s }"), ["invalid-retry 6:28"]],
+    ["a longest wait that equals the first one", onStep("retry: { attempts: 3, delay: 90s, maxDelay: 1m30s }"), []],
+    ["a delay with one attempt", onStep("retry: { attempts: 1, delay: 1s }"), ["invalid-retry 6:28"]],
     ["one attempt", onJob("retry: { attempts: 1 }"), []],
     ["no attempt", onStep("retry: { attempts: 0 }"), ["invalid-value 6:28"]],
     ["more attempts than are allowed", onStep("retry: { attempts: 11 }"), ["invalid-value 6:28"]],
@@ -223,14 +227,14 @@ describe("a manual trigger", () => {
       ),
       [],
     ],
-    ["a text that says a number", inputs("{ type: number, default: '3' }"), []],
+    ["a default that is a number in quotes", inputs("{ type: number, default: '3' }"), []],
     ["a default of another type", inputs("{ type: number, default: three }"), ["invalid-input 1:61"]],
     ["a number for a text", inputs("{ default: 3 }"), ["invalid-input 1:47"]],
     ["a number for a truth value", inputs("{ type: boolean, default: 1 }"), ["invalid-input 1:62"]],
     ["a default that is no option", inputs("{ type: choice, options: [a], default: b }"), ["invalid-input 1:75"]],
-    ["a choice of nothing", inputs("{ type: choice }"), ["invalid-input 1:33"]],
-    ["options of what is no choice", inputs("{ options: [a] }"), ["invalid-input 1:47"]],
-    ["a default of what is required", inputs("{ required: true, default: a }"), ["invalid-input 1:48"]],
+    ["a choice without options", inputs("{ type: choice }"), ["invalid-input 1:33"]],
+    ["options of an input that is not a choice", inputs("{ options: [a] }"), ["invalid-input 1:47"]],
+    ["a default of a required input", inputs("{ required: true, default: a }"), ["invalid-input 1:48"]],
     ["a name that no variable can have", inputs("{}, 'a-b': {}"), ["invalid-value 1:40"]],
     ["the name of a variable", `variables: { i: x }\n${inputs("{}")}`, ["duplicate-name 2:33"]],
     ["an expression", inputs("{ default: '${{ run.id }}' }"), ["expression-misplaced 1:48"]],
@@ -241,7 +245,7 @@ describe("a manual trigger", () => {
 });
 
 describe("an input", () => {
-  it("takes the text of a trigger for what it says", () => {
+  it("converts the text of a trigger to its type", () => {
     const { values, problems } = applyInputs(
       [
         ["n", { type: "number" }],
@@ -260,7 +264,7 @@ describe("an input", () => {
     expect(Object.fromEntries(values)).to.deep.equal({ n: -1_500, b: true, c: "2", s: "7" });
   });
 
-  it("that is absent has its default, else its type's empty value", () => {
+  it("that is absent has its default, else the empty value of its type", () => {
     const { values, problems } = applyInputs(
       [
         ["d", { default: "x" }],
@@ -281,7 +285,7 @@ describe("an input", () => {
     ["choice", ["", "A", 1]],
     ["string", [1, false]],
   ] as const) {
-    it(`of the type ${type} refuses what is none`, () => {
+    it(`of the type ${type} refuses values of other types`, () => {
       for (const value of bad) {
         expect(findInputProblem({ type, options: ["a"] }, value), JSON.stringify(value)).to.be.a("string");
       }
@@ -387,7 +391,7 @@ describe("a condition", () => {
   ]);
 });
 
-describe("what is not run yet", () => {
+describe("a part of the language that is not run yet", () => {
   const places: readonly (readonly [what: string, text: string, expected: readonly string[]])[] = [
     ["a block as SPEC spells it", onJob("Target: { environment: e, protected: true }"), ["/jobs/0/Target 4:5"]],
     ["nothing, of what is run", onPipeline("Approval: {}\nconcurrency: { group: g }"), []],
@@ -403,11 +407,11 @@ describe("what is not run yet", () => {
     ],
   ];
   for (const [what, text, expected] of places) {
-    it(`is told where it stands: ${what}`, () => {
+    it(`is reported at its place: ${what}`, () => {
       const { definition, diagnostics } = parseDefinition(text, "yaml");
       expect(definition).not.to.equal(undefined);
-      const told = diagnostics.filter(({ code }) => code === "not-run-yet");
-      expect(told.map(({ pointer, line, column }) => `${pointer} ${line}:${column}`)).to.deep.equal(expected);
+      const warnings = diagnostics.filter(({ code }) => code === "not-run-yet");
+      expect(warnings.map(({ pointer, line, column }) => `${pointer} ${line}:${column}`)).to.deep.equal(expected);
     });
   }
 });

@@ -1,4 +1,4 @@
-/** Texts that are made to cost more than they should: each must be refused with its reason, and soon. */
+/** Texts that are made to cost too much: the validator has to refuse each of them quickly, with its reason. */
 import { expect } from "chai";
 import { parseDefinition } from "../../src/definition/parse.ts";
 
@@ -59,23 +59,23 @@ describe("a definition that costs too much", () => {
     expect(codes("[".repeat(500_000), "json")).to.deep.equal(["depth-limit"]);
   });
 
-  it("points to the place at which it becomes too deep", () => {
+  it("gets the place at which it becomes too deep", () => {
     const [found] = parseDefinition(`jobs: ${"[".repeat(40)}`, "yaml").diagnostics;
     expect([found!.line, found!.column]).to.deep.equal([1, 38]);
   });
 
-  it("is told a bounded number of problems, the last of which says that there are more", () => {
+  it("gets a bounded number of problems, and the last one says that there are more", () => {
     const { diagnostics } = parseDefinition(`{${list(500, (i) => `k${i}: 1`)}}`, "yaml");
     expect(diagnostics).to.have.length(201);
     expect(diagnostics.at(-1)!.code).to.equal("diagnostic-limit");
   });
 
-  it("does not make the validator give up when every value of tens of thousands is wrong", () => {
+  it("does not stop the validator when tens of thousands of values are wrong", () => {
     expect(codes(`jobs: [{name: a, steps: [${list(60_000, String)}]}]`)).to.include("invalid-type");
     expect(codes(`jobs: [${list(90_000, () => "{}")}]`)).to.include("diagnostic-limit");
   });
 
-  it("keeps its messages short when its names are not", () => {
+  it("gets short messages about long names", () => {
     const long = "k".repeat(10_000);
     for (const { message } of parseDefinition(`${long}: 1\njobs: [{name: a, needs: ${long}, steps: []}]`, "yaml")
       .diagnostics) {

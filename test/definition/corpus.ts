@@ -1,9 +1,9 @@
 /**
- * Definitions, good and bad, with what the validator says of each: `corpus/*.txt`.
+ * Reads the corpus: good and bad definitions with the diagnostics of each, in `corpus/*.txt`.
  *
- * A case begins with `==== title`. Up to `----` follow what is expected, one line each: `error code line:column`,
- * `warning code line:column`, `schema accepts` (the JSON Schema does not see an error whose code it often sees),
- * `as json`, `with crlf`, `with bom`. Then comes the text. In it, `«3 × abc»` is `abcabcabc`.
+ * A case begins with `==== title`. The lines up to `----` say what is expected: `error code line:column`,
+ * `warning code line:column`, or `schema accepts` (the JSON Schema misses an error of a code that it often finds). They can also
+ * be `as json`, `with crlf` or `with bom`, which describe the text. The text follows `----`; in it, `«3 × abc»` is `abcabcabc`.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import type { Format } from "../../src/definition/text/read-text.ts";
@@ -12,7 +12,7 @@ export interface CorpusCase {
   readonly title: string;
   readonly format: Format;
   readonly text: string;
-  /** `error code line:column`, by position; not told of `not-run-yet`, which is no part of the language. */
+  /** `error code line:column`, in the order of the text, without `not-run-yet`, which changes with the version. */
   readonly expected: readonly string[];
   readonly schemaAccepts: boolean;
 }

@@ -1,4 +1,4 @@
-/** docs/definition.md and docs/diagnostics.md say what the code does: every example runs, every table is compared. */
+/** Checks that docs/definition.md and docs/diagnostics.md agree with the code: every example runs, every table is compared. */
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import { DIAGNOSTIC_CODES } from "../../src/definition/text/diagnostics.ts";
@@ -19,15 +19,15 @@ const [LANGUAGE, DIAGNOSTICS] = [read("definition.md"), read("diagnostics.md")];
 describe("the page of diagnostics", () => {
   const sections = readSections(DIAGNOSTICS);
 
-  it("has a section for every code and no other, in the order of the alphabet", () => {
+  it("has one section for each code, in the order of the alphabet", () => {
     expect(sections.map(({ code }) => code)).to.deep.equal(DIAGNOSTIC_CODES.toSorted());
   });
 
   for (const { code, bad, good } of sections) {
-    it(`shows ${code} and nothing else, and how to do without`, () => {
-      const told = new Set(diagnose(code, bad).map((each) => each.code));
-      expect([...told]).to.include(code);
-      if (!bad.isGenerated) expect([...told]).to.deep.equal([code]);
+    it(`has an example of ${code} alone, and one without it`, () => {
+      const codes = new Set(diagnose(code, bad).map((each) => each.code));
+      expect([...codes]).to.include(code);
+      if (!bad.isGenerated) expect([...codes]).to.deep.equal([code]);
       expect(diagnose(code, { ...bad, text: good, format: "yaml" })).to.deep.equal([]);
     });
   }
@@ -36,7 +36,7 @@ describe("the page of diagnostics", () => {
     expect(deriveDiagnosticsPage(DIAGNOSTICS)).to.equal(DIAGNOSTICS);
   });
 
-  it("has no example that is in no section", () => {
+  it("has every example in a section", () => {
     const generated = sections.filter(({ bad }) => bad.isGenerated);
     expect(DIAGNOSTICS.match(/^```(?:yaml|json)/gm)).to.have.length(2 * sections.length - generated.length);
   });
@@ -51,13 +51,13 @@ describe("the page of the language", () => {
     });
   }
 
-  it("has no example that is not looked at", () => {
+  it("has no example that this test does not run", () => {
     expect(LANGUAGE.match(/^```/gm)).to.have.length(2 * examples.length);
   });
 
-  it("lists what its examples have that is not run yet", () => {
-    const told = examples.flatMap(({ text }) => parseDefinition(text, "yaml").diagnostics);
-    const found = told.map(({ message }) => {
+  it("lists the parts of its examples that are not run yet", () => {
+    const diagnostics = examples.flatMap(({ text }) => parseDefinition(text, "yaml").diagnostics);
+    const found = diagnostics.map(({ message }) => {
       const [, what, verb] = /^(.*?) (is not|has no) /.exec(message)!;
       return `${what} ${verb === "is not" ? "is refused" : "lacks it"}`;
     });
@@ -73,7 +73,7 @@ describe("the page of the language", () => {
     expect(deriveDefinitionPage(LANGUAGE)).to.equal(LANGUAGE);
   });
 
-  it("says of every key what it means", () => {
+  it("has a meaning for every key", () => {
     for (const [title, { schema, definitions }] of KEYED_MAPS) {
       for (const [key, value] of Object.entries(schema.properties ?? {})) {
         expect(typeOf(value as typeof schema, definitions).meaning, `${key} of ${title}`).not.to.equal("");
@@ -86,14 +86,14 @@ describe("the page of the language", () => {
     expect(numbers).to.deep.equal([...Object.values(LIMITS), MAX_TEXT_CHARS, MAX_JSON_DEPTH, MAX_EVALUATION_WORK]);
   });
 
-  it("names diagnostics that there are", () => {
+  it("names only existing diagnostics", () => {
     const named = readTable(under(LANGUAGE, "Limits")).flatMap(([, , code]) =>
       code === "" ? [] : [code!.slice(1, -1)],
     );
     expect(DIAGNOSTIC_CODES).to.include.members(named);
   });
 
-  it("has an example of every function, which gives what it says", () => {
+  it("has an example of every function, with its result", () => {
     const rows = readTable(under(LANGUAGE, "Functions"));
     for (const [call, gives] of rows) {
       const template = parseTemplate(`\${{ ${call!.slice(1, -1)} }}`, []);
@@ -107,7 +107,7 @@ describe("the page of the language", () => {
   });
 });
 
-/** What stands between a heading and the next one. */
+/** The part of a page between a heading and the next one. */
 function under(page: string, heading: string): string {
   return page.slice(page.indexOf(`# ${heading}\n`)).split(/\n#+ /)[0]!;
 }

@@ -12,11 +12,11 @@ import { planRun } from "../../src/planner/plan-run.ts";
 import { processorMs } from "../support/processor-time.ts";
 import { brokenTexts, specs } from "./arbitraries.ts";
 
-/** `FUZZ_RUNS=20000 FUZZ_SEED=7` look further than there is time for in every test. */
+/** `FUZZ_RUNS=20000 FUZZ_SEED=7` searches longer than the test suite has time for. */
 const RUNS = Number(process.env["FUZZ_RUNS"] ?? 300);
 const SEED = Number(process.env["FUZZ_SEED"] ?? 20_261_121);
 const MS_A_RUN = 100;
-/** Far above what any small text takes, and far below what a loop does. */
+/** Much longer than any small text takes, and much shorter than an endless loop. */
 const PATIENCE_MS = 3_000;
 
 const accepts = new Ajv({ strict: false }).compile(definitionJsonSchema());
@@ -29,12 +29,12 @@ const triggers = fc.record({
 type Trigger = typeof triggers extends fc.Arbitrary<infer T> ? T : never;
 
 describe("any definition", () => {
-  it("that was changed at random is answered in time, in its text, and with a definition exactly when it has no error", function () {
+  it("with random changes is answered in time, and has a definition exactly when it has no error", function () {
     this.timeout(60_000 + RUNS * MS_A_RUN);
     check(fc.property(brokenTexts, triggers, ({ text, format }, trigger) => void examine(text, format, trigger)));
   });
 
-  it("that was made at random is answered so too, and enough of them are right", function () {
+  it("made at random is answered in the same way, and enough of them are valid", function () {
     this.timeout(60_000 + RUNS * MS_A_RUN);
     let right = 0;
     check(
@@ -46,7 +46,7 @@ describe("any definition", () => {
   });
 });
 
-/** Answers whether it is right. */
+/** Answers whether the text is a valid definition. */
 function examine(text: string, format: Format, trigger: Trigger): boolean {
   const from = processorMs();
   const { definition, diagnostics } = parseDefinition(text, format);

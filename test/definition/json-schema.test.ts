@@ -6,9 +6,9 @@ import { definitionJsonSchema } from "../../src/definition/json-schema.ts";
 import { parseDefinition } from "../../src/definition/parse.ts";
 import { type CorpusCase, readCorpus } from "./corpus.ts";
 
-/** There is no value to check: an editor says this of the text by itself. */
+/** Codes of texts that have no value to check: an editor itself reports such texts. */
 const TEXT: readonly DiagnosticCode[] = ["alias-limit", "depth-limit", "size-limit", "syntax"];
-/** The JSON Schema always sees these. */
+/** The JSON Schema always finds errors of these codes. */
 const SHAPE: readonly DiagnosticCode[] = [
   "invalid-selector",
   "invalid-type",
@@ -20,7 +20,7 @@ const SHAPE: readonly DiagnosticCode[] = [
   "reserved-key",
   "unknown-key",
 ];
-/** It sees most of these: the corpus says which it does not, by `schema accepts`. */
+/** The JSON Schema finds most errors of these codes: `schema accepts` in the corpus marks the others. */
 const PARTLY: readonly DiagnosticCode[] = [
   "duplicate-key",
   "invalid-args",
@@ -33,7 +33,7 @@ const PARTLY: readonly DiagnosticCode[] = [
   "invalid-source",
   "invalid-value",
 ];
-/** What the validator alone knows: names, expressions, sums, and what words mean. */
+/** Only the validator finds errors of these codes: names, expressions, sums, and meanings of words. */
 const MEANING: readonly DiagnosticCode[] = [
   "constant-condition",
   "cyclic-needs",
@@ -60,7 +60,7 @@ const MEANING: readonly DiagnosticCode[] = [
   "unknown-step",
   "unknown-word",
 ];
-/** Told of the whole, when a run is planned, or where somebody knows the plugins that there are. */
+/** Reported about a text as a whole, when a run is planned, or when the registry of plugins is known. */
 const ELSEWHERE: readonly DiagnosticCode[] = [
   "diagnostic-limit",
   "evaluation-failed",
@@ -74,25 +74,25 @@ const ELSEWHERE: readonly DiagnosticCode[] = [
 const CORPUS = readCorpus();
 
 describe("the corpus", () => {
-  it("has at least 150 definitions, good and bad, each called by a name of its own", () => {
+  it("has at least 150 bad and 50 good definitions, each with a title of its own", () => {
     const good = CORPUS.filter(({ expected }) => !expected.some((line) => line.startsWith("error")));
     expect(good.length).to.be.at.least(50);
     expect(CORPUS.length - good.length).to.be.at.least(150);
     expect(new Set(CORPUS.map(({ title }) => title)).size).to.equal(CORPUS.length);
   });
 
-  it("has two definitions for each code that the validator gives", () => {
+  it("has two definitions for each code that the validator reports", () => {
     const codes = CORPUS.flatMap((each) => [...codesOf(each)]);
     const rare = DIAGNOSTIC_CODES.filter((code) => codes.filter((one) => one === code).length < 2);
     expect(rare).to.have.members(ELSEWHERE);
   });
 
   for (const { title, text, format, expected } of CORPUS) {
-    it(`is told of at the right place: ${title}`, () => {
-      const told = parseDefinition(text, format).diagnostics.filter(({ code }) => code !== "not-run-yet");
+    it(`has its diagnostics at the right places: ${title}`, () => {
+      const diagnostics = parseDefinition(text, format).diagnostics.filter(({ code }) => code !== "not-run-yet");
       expect(
-        told.map(({ severity, code, line, column }) => `${severity} ${code} ${line}:${column}`),
-        told.map(({ message }) => message).join("\n"),
+        diagnostics.map(({ severity, code, line, column }) => `${severity} ${code} ${line}:${column}`),
+        diagnostics.map(({ message }) => message).join("\n"),
       ).to.deep.equal(expected);
     });
   }
@@ -106,15 +106,15 @@ describe("the JSON Schema", () => {
     );
   });
 
-  it("knows of every code whether it sees it", () => {
+  it("is compared with the validator for every code", () => {
     const known = [...TEXT, ...SHAPE, ...PARTLY, ...MEANING, ...ELSEWHERE];
     expect(known.toSorted()).to.deep.equal([...DIAGNOSTIC_CODES].toSorted());
   });
 
-  it("defines every kind of map once, by a name that is its own", () => {
+  it("defines every kind of map once, under a name of its own", () => {
     const names = Object.keys(definitionJsonSchema()["definitions"] as object);
     expect(names).to.include.members(["job", "step", "approval", "shellArgs", "environment"]);
-    // What the library names itself.
+    // The library gives such names to definitions without a name of their own.
     expect(names.filter((name) => name.startsWith("__"))).to.deep.equal([]);
   });
 
@@ -134,7 +134,7 @@ function codesOf({ expected }: CorpusCase): ReadonlySet<DiagnosticCode> {
   return new Set(expected.map((line) => line.split(" ")[1] as DiagnosticCode));
 }
 
-/** As an editor reads it, which tells keys that stand twice by itself. */
+/** The value as an editor reads it; an editor reports duplicate keys by itself. */
 function valueOf({ text, format }: CorpusCase): unknown {
   return format === "json" ? JSON.parse(text) : parse(text, { stringKeys: true, uniqueKeys: false });
 }

@@ -28,7 +28,7 @@ describe("a definition", () => {
     expect(definition!.stages.map(({ name, jobs }) => [name, jobs.length])).to.deep.equal([["default", 1]]);
   });
 
-  it("in JSON is the same as in YAML, with positions in its own text", () => {
+  it("in JSON has the same value as in YAML, and positions in its own text", () => {
     const spec = {
       stages: [{ name: "s", jobs: [{ name: "a", steps: [{ uses: "shell", args: { script: "true" } }] }] }],
     };
@@ -192,18 +192,35 @@ describe("a bad definition", () => {
     ],
   ];
   for (const [what, text, expected] of cases) {
-    it(`with ${what} is told where and what`, () => {
+    it(`with ${what} gets the code and the place`, () => {
       expect(found(text)).to.deep.equal(expected);
     });
   }
 
-  it("is told all its problems at once, in the order of the text", () => {
+  it("gets all its problems at once, in the order of the text", () => {
     expect(
       found("vresion: x\njobs:\n  - name: a\n    timeout: soon\n    needs: [zz]\n    steps: [{ uses: shel }]\n"),
     ).to.deep.equal(["unknown-key 1:1", "invalid-duration 4:14", "unknown-job 5:13", "invalid-uses 6:21"]);
   });
 
-  it("is told the nearest known word", () => {
+  it("with a cycle of needs gets a message about a dependency cycle, and how to remove it", () => {
+    const jobs = (...needs: readonly (readonly [name: string, needs: string])[]): string =>
+      `jobs:\n${needs.map(([name, need]) => `  - { name: ${name}, needs: [${need}], steps: [${STEP}] }\n`).join("")}`;
+    const explanationsOf = (text: string) =>
+      parseDefinition(text, "yaml").diagnostics.map(({ message, hint }) => `${message} (${hint})`);
+    expect(explanationsOf(jobs(["build", "build"]))).to.deep.equal([
+      'job "build" needs itself, which is a dependency cycle (remove its own name from its `needs`)',
+    ]);
+    expect(explanationsOf(jobs(["build", "test"], ["test", "build"]))).to.deep.equal([
+      "these jobs form a dependency cycle: build -> test -> build (remove one of these needs)",
+    ]);
+    expect(explanationsOf(jobs(["a", "b"], ["b", "c"], ["c", "b, c"]))).to.deep.equal([
+      "these jobs form a dependency cycle: b -> c -> b (remove one of these needs)",
+      'job "c" needs itself, which is a dependency cycle (remove its own name from its `needs`)',
+    ]);
+  });
+
+  it("gets the nearest known word", () => {
     expect(messages(`jobs:\n  - nmae: a\n    stesp: [${STEP}]\n`))
       .to.include('did you mean "steps"?')
       .and.to.include('did you mean "name"?');
@@ -227,7 +244,7 @@ describe("a bad definition", () => {
     expect(found(`description: ${"x".repeat(1_100_000)}`)).to.deep.equal(["size-limit 1:1"]);
   });
 
-  it("with too many steps after the matrix is refused with the number", () => {
+  it("with too many steps in all cells gets their number", () => {
     const steps = Array.from({ length: 6 }, (_, i) => `{ name: s${i}, uses: shell, args: { script: x } }`).join(", ");
     const axis = numbers(1_000);
     expect(messages(`jobs:\n  - name: a\n    matrix: { axes: { n: [${axis}] } }\n    steps: [${steps}]\n`)).to.include(

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { parseDefinition } from "../../src/definition/parse.ts";
 import { renderSpec, textToSpec } from "../../src/definition/edit/render.ts";
 
-/** Values in the shape of a definition more often than not, so that the deeper checks are reached. */
+/** Values that mostly have the shape of a definition, so that the tests reach the deeper checks. */
 const name = fc.constantFrom("a", "b", "c", "", "a b", "${{ x }}");
 const loose = (known: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   fc.oneof({ weight: 6, arbitrary: known }, fc.jsonValue());
@@ -50,7 +50,7 @@ const spec = fc.record(
 );
 
 describe("the validator", () => {
-  it("takes any text without throwing, and says where", () => {
+  it("never throws for a text, and gives each problem a place", () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -71,7 +71,7 @@ describe("the validator", () => {
     );
   });
 
-  it("takes any structured value without throwing, in both formats alike", () => {
+  it("never throws for a structured value, and finds the same problems in both formats", () => {
     fc.assert(
       fc.property(fc.oneof(spec, fc.jsonValue()), (value) => {
         const yaml = parseDefinition(renderSpec(value, "yaml"), "yaml");

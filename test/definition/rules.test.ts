@@ -6,7 +6,7 @@ const job = (rest: string): string => `jobs:\n  - name: a\n    steps: [${STEP}]\
 const step = (rest: string): string =>
   `jobs:\n  - name: a\n    steps:\n      - uses: shell\n        args: { script: x }\n${rest}`;
 
-/** `severity code line:column-line:column` of every diagnostic, in order; the severity only where it is a warning. */
+/** `severity code line:column-line:column` of every diagnostic, in order; an error has no severity in the text. */
 function found(text: string, format: "yaml" | "json" = "yaml"): readonly string[] {
   return parseDefinition(text, format).diagnostics.map(
     ({ severity, code, line, column, endLine, endColumn }) =>
@@ -42,7 +42,7 @@ describe("the rules of a definition", () => {
       ["expression-misplaced 6:22-6:33"],
     ],
     [
-      "find an expression in a block of text",
+      "find an expression in a text of several lines",
       "jobs:\n  - name: a\n    steps:\n      - uses: shell\n        args:\n          script: |\n            echo\n            echo ${{ foo.bar }} ${{ trigger.ref }}\n",
       ["unknown-context 8:22-8:25", "warning script-injection 8:37-8:48"],
     ],
@@ -52,17 +52,17 @@ describe("the rules of a definition", () => {
       ["unknown-context 4:11-4:28"],
     ],
     [
-      "let conditions alone ask how it stands",
+      "let only conditions call status functions",
       job("env: { A: '${{ always() }}' }\n"),
       ["expression-misplaced 4:16-4:22"],
     ],
     [
-      "take a number that is not what it seems with a warning",
+      "warn of a number that is written in other characters",
       `env: { V: 3.10, W: "3.10", X: 0x10 }\n${job("")}`,
       ["warning inexact-number 1:11-1:15", "warning inexact-number 1:31-1:35"],
     ],
     [
-      "refuse a number that loses digits where a text is wanted",
+      "refuse a number that loses digits in the place of a text",
       `version: 1.10\n${job("")}`,
       ["invalid-type 1:10-1:14", "warning inexact-number 1:10-1:14"],
     ],
@@ -77,7 +77,7 @@ describe("the rules of a definition", () => {
       `%YAML 1.1\n---\nenv: { <<: { A: b } }\n${job("")}`,
       ["invalid-value 3:8-3:10", "invalid-type 3:12-3:20"],
     ],
-    ["take an anchor that is set twice at its latest", `env: { A: &x a, B: &x b, C: *x }\n${job("")}`, []],
+    ["use the last value of an anchor that is defined twice", `env: { A: &x a, B: &x b, C: *x }\n${job("")}`, []],
     ["refuse an empty key", "env:\njobs: []\n", ["invalid-type 1:5-1:5", "invalid-value 2:7-2:9"]],
     [
       "refuse control characters in names",
@@ -85,9 +85,9 @@ describe("the rules of a definition", () => {
       ["invalid-value 2:13-2:22"],
     ],
     ["refuse a blank name", `jobs:\n  - { name: " ", steps: [${STEP}] }\n`, ["invalid-value 2:13-2:16"]],
-    ["refuse a NUL in what a step is given", job('env: { A: "a\\0" }\n'), ["invalid-value 4:11-4:16"]],
-    ["refuse no time at all", job("    timeout: 0s\n"), ["invalid-duration 4:14-4:16"]],
-    ["allow no grace at all", job("    cancelGrace: 0s\n"), []],
+    ["refuse a NUL character in the environment of a step", job('env: { A: "a\\0" }\n'), ["invalid-value 4:11-4:16"]],
+    ["refuse a timeout of 0 seconds", job("    timeout: 0s\n"), ["invalid-duration 4:14-4:16"]],
+    ["allow a cancel grace of 0 seconds", job("    cancelGrace: 0s\n"), []],
     ["refuse a duration that is a number", job("    timeout: 90\n"), ["invalid-type 4:14-4:16"]],
     [
       "refuse a value twice on an axis, whatever its type",
@@ -95,7 +95,7 @@ describe("the rules of a definition", () => {
       ["invalid-matrix 4:30-4:33"],
     ],
     [
-      "refuse to exclude by what is no axis",
+      "refuse to exclude by an unknown axis",
       job("    matrix: { axes: { node: [1] }, exclude: [{ noode: 1 }] }\n"),
       ["invalid-matrix 4:48-4:53"],
     ],
@@ -105,15 +105,11 @@ describe("the rules of a definition", () => {
       ["invalid-matrix 4:13-4:54"],
     ],
     [
-      "refuse a cell that is called as another job",
+      "refuse a job with the name of a cell",
       job(`    matrix: { axes: { n: [1] } }\n  - { name: "a (n=1)", steps: [${STEP}] }\n`),
       ["duplicate-name 5:13-5:22"],
     ],
-    [
-      "refuse two cells that are the same",
-      job("    matrix: { include: [{ n: 1 }, { n: 1 }] }\n"),
-      ["duplicate-name 4:13-4:46"],
-    ],
+    ["refuse two equal cells", job("    matrix: { include: [{ n: 1 }, { n: 1 }] }\n"), ["duplicate-name 4:13-4:46"]],
     ["refuse an action of shell", step("        action: run\n"), ["invalid-args 6:17-6:20"]],
     [
       "refuse an unknown key of a label expression",
@@ -133,7 +129,7 @@ describe("the rules of a definition", () => {
     });
   }
 
-  it("hold for JSON at its own positions, tabs and all", () => {
+  it("hold for JSON with its own positions, also after tabs", () => {
     expect(found('{\n\t"jobs": [\n\t\t{ "name": "a", "image": [] }]\n}', "json")).to.deep.equal([
       "missing-key 3:3-3:31",
       "reserved-key 3:18-3:25",
@@ -142,7 +138,7 @@ describe("the rules of a definition", () => {
     expect(found("{ \"version\": '1' }", "json")).to.deep.equal(["syntax 1:14-1:14"]);
   });
 
-  it("count lines that end as on Windows", () => {
+  it("count lines that end with CR LF", () => {
     expect(found(`jobs:\r\n  - name: a\r\n    stesp: []\r\n`)).to.include("unknown-key 3:5-3:10");
   });
 

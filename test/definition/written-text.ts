@@ -1,4 +1,4 @@
-/** Texts as people write them, and changes to what they say: for properties of the lossless editor. */
+/** Random texts as people write them, and random changes of their values: for properties of the lossless editor. */
 import fc from "fast-check";
 import { Document, isCollection, isScalar, Scalar, visit } from "yaml";
 
@@ -50,7 +50,7 @@ export const json: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
 export const record = fc.dictionary(word, json, { minKeys: 1, maxKeys: 4, noNullPrototype: true });
 
 export type Choose = (below: number) => number;
-/** Choices by a seed, the same ones each time. */
+/** Makes choices from a seed: the same seed makes the same choices. */
 export const chooser: fc.Arbitrary<Choose> = fc.integer().map((seed) => {
   let state = seed;
   return (below) => {
@@ -59,7 +59,7 @@ export const chooser: fc.Arbitrary<Choose> = fc.integer().map((seed) => {
   };
 });
 
-/** `value` in YAML with comments, blank lines, brackets, quotes and anchors wherever `choose` wants them. */
+/** `value` in YAML; `choose` decides where the text has comments, blank lines, brackets, quotes and anchors. */
 export function writeByHand(value: Json, choose: Choose): string {
   const document = new Document(shared(value, choose), { version: "1.2", schema: "core" });
   const comment = () => ` c${choose(100)}`;
@@ -86,7 +86,7 @@ export function writeByHand(value: Json, choose: Choose): string {
   return choose(8) === 0 ? `\ufeff${broken}` : broken;
 }
 
-/** Some parts that occur twice become one object, which is written as an anchor with aliases. */
+/** Makes one object of some parts that are equal, so that they are written as an anchor with aliases. */
 function shared(value: Json, choose: Choose): Json {
   const parts: Json[] = [];
   const walk = (item: Json): Json => {
@@ -101,7 +101,7 @@ function shared(value: Json, choose: Choose): Json {
   return walk(value);
 }
 
-/** A copy of `value` with a few values, keys and items changed, added, taken away or moved. */
+/** A copy of `value` in which a few values, keys and items are changed, added, removed or moved. */
 export function change(value: Json, fresh: readonly Json[], choose: Choose): Json {
   const copy = structuredClone(value);
   for (const [index, item] of fresh.entries()) {
@@ -130,7 +130,7 @@ export function change(value: Json, fresh: readonly Json[], choose: Choose): Jso
   return copy;
 }
 
-/** Paths to all scalars. */
+/** The paths to all scalars of a value. */
 export function scalarPaths(value: Json, path: readonly (string | number)[] = []): (readonly (string | number)[])[] {
   if (typeof value !== "object" || value === null) return [path];
   if (Array.isArray(value)) return value.flatMap((item, index) => scalarPaths(item, [...path, index]));

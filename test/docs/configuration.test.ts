@@ -1,4 +1,4 @@
-/** docs/configuration.md and the table of settings that it is made of: complete, and with defaults that are those of the code. */
+/** docs/configuration.md and the table of settings behind it are complete, and their defaults are those of the code. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -9,24 +9,24 @@ import { deriveConfigurationPage } from "../support/configuration-page.ts";
 import { readPage, ROOT } from "../support/pages.ts";
 
 const settings = Object.entries(SETTINGS) as [SettingName, Setting][];
-/** Read by a command itself, and not by a node or an agent. */
+/** Variables that a command reads itself, not a node or an agent. */
 const OF_COMMANDS: readonly SettingName[] = ["MILLRACE_TOKEN", "REDIS_BINARY"];
 
 describe("the page of settings", () => {
   const page = readPage("docs/configuration.md");
 
-  it("has a table for every group, as the code has it (else run `npm run generate`)", () => {
+  it("has the tables of the code (else run `npm run generate`)", () => {
     const groups = [...page.matchAll(/<!-- settings: (.+?) -->/g)].map(([, group]) => group);
     expect(groups).to.have.members([...SETTING_GROUPS]);
     expect(deriveConfigurationPage(page)).to.equal(page);
   });
 
-  it("has a row for every setting that the program reads, and for nothing else", () => {
+  it("has a row for every setting that the program reads, and no other", () => {
     const rows = [...page.matchAll(/^\| `([A-Z_]+)` /gm)].map(([, name]) => name);
     expect(rows).to.have.members([...KNOWN_VARIABLES, ...OF_COMMANDS]);
   });
 
-  it("leaves out no variable that the sources name", () => {
+  it("has every variable that the sources name", () => {
     const sources = ["src", "scripts"].flatMap((folder) =>
       readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" }).map((path) => join(ROOT, folder, path)),
     );
@@ -38,7 +38,7 @@ describe("the page of settings", () => {
     expect(Object.keys(SETTINGS)).to.include.members(named);
   });
 
-  it("says of each setting either its default or what a missing value means", () => {
+  it("gives each setting either a default or the meaning of a missing value", () => {
     for (const [name, { standard, without }] of settings) {
       expect((standard === null) !== (without === undefined), name).to.equal(true);
     }
@@ -46,10 +46,10 @@ describe("the page of settings", () => {
 
   for (const [name, { standard }] of settings) {
     if (standard === null) continue;
-    it(`has the default of ${name} that the code has`, () => {
+    it(`has the same default of ${name} as the code`, () => {
       const isAgents = Object.values<string>(AGENT_SETTINGS).includes(name);
       const read = isAgents ? readAgentConfig : readNodeConfig;
-      // What goes with MongoDB alone shows with it alone.
+      // This setting has an effect only with MongoDB.
       const others = name === "MONGODB_DATABASE" ? { MONGODB_URL: "mongodb://store", MILLRACE_ROLES: "worker" } : {};
       expect(read({ ...others, [name]: standard })).to.deep.equal(read(others));
     });

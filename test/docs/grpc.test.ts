@@ -1,4 +1,4 @@
-/** docs/grpc.md has every operation of the services, and the HTTP routes and use cases that it names exist. */
+/** docs/grpc.md lists every operation of the services, and the HTTP routes and use cases that it names exist. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -37,7 +37,7 @@ describe("the page of gRPC operations", () => {
     expect(named).to.include.members(served);
   });
 
-  it("names use cases that the code has", () => {
+  it("names use cases that exist in the code", () => {
     const sources = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" })
       .filter((path) => path.endsWith(".ts"))
       .map((path) => readFileSync(join(ROOT, "src", path), "utf8"))
@@ -46,7 +46,7 @@ describe("the page of gRPC operations", () => {
     for (const name of cases) expect(sources, name).to.match(new RegExp(`export (async )?function ${name}\\(`));
   });
 
-  it("names routes that the page of the HTTP API has", () => {
+  it("names routes that exist in the page of the HTTP API", () => {
     const routes = readPage("docs/http-api.md");
     const cells = readTable(under(PAGE, "pipeline.v1 and steprun.v1")).flatMap(([, cell]) => namesIn(cell!));
     const paths = cells.map((text) => /(?:\.\.\.)?\/\S+/.exec(text)?.[0]).filter((path) => path?.includes("/", 1));

@@ -1,4 +1,4 @@
-/** docs/http-api.md has every route, status and error of the HTTP edge. */
+/** docs/http-api.md lists every route, status code and error of the HTTP edge. */
 import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
 import { Registry } from "prom-client";
@@ -10,17 +10,17 @@ import { readTable } from "../support/markdown-table.ts";
 import { readPage, under } from "../support/pages.ts";
 
 const PAGE = readPage("docs/http-api.md");
-/** Told in a sentence, since they are not below the prefix. */
+/** Routes that the page names in a sentence, because they are not below the prefix. */
 const AT_THE_ROOT = ["GET /healthz", "GET /readyz"];
 const PREFIX = "/api/v1";
 
-/** A middleware of `@koa/router` says what it routes. */
+/** A middleware of `@koa/router`, which lists its routes. */
 interface RouterMiddleware {
   readonly router?: { readonly stack: readonly { readonly methods: readonly string[]; readonly path: string }[] };
 }
 
 describe("the page of the HTTP API", () => {
-  it("has a row for every route, and for no other", async () => {
+  it("has a row for every route, and no other", async () => {
     const edge = await openTestEdge();
     const { app } = createHttpServer(edge.context, { registry: new Registry(), readiness: {} });
     const stacks = (app.middleware as readonly RouterMiddleware[]).flatMap(({ router }) => router?.stack ?? []);
@@ -46,14 +46,14 @@ describe("the page of the HTTP API", () => {
 
   it("has the numeric codes of statuses", () => {
     const rows = readTable(under(PAGE, "Runs").slice(under(PAGE, "Runs").indexOf("| Object")));
-    const told = (codes: Readonly<Record<string, number>>) =>
+    const render = (codes: Readonly<Record<string, number>>) =>
       Object.entries(codes)
         .map(([word, code]) => `${word} ${code}`)
         .join(", ");
     expect(rows).to.deep.equal([
-      ["run", told(RUN_STATUS_CODES)],
-      ["job", told(JOB_STATUS_CODES)],
-      ["step", told(STEP_STATUS_CODES)],
+      ["run", render(RUN_STATUS_CODES)],
+      ["job", render(JOB_STATUS_CODES)],
+      ["step", render(STEP_STATUS_CODES)],
     ]);
   });
 });

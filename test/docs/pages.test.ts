@@ -1,4 +1,4 @@
-/** The pages that users read: links lead somewhere, no page is an orphan, paths are those of the project. */
+/** The pages that users read: their links and paths exist, and each page can be reached. */
 import { readdirSync, statSync } from "node:fs";
 import { join, posix } from "node:path";
 import { expect } from "chai";
@@ -11,12 +11,12 @@ const MAX_README_BYTES = 8_000;
 
 interface Link {
   readonly text: string;
-  /** From the root; a folder stands for its README.md where it has one. */
+  /** Relative to the root. A folder stands for its README.md, if it has one. */
   readonly path: string;
   readonly anchor: string | undefined;
 }
 
-/** Links within the project. */
+/** The links of a page to files of the project. */
 function linksOf(page: string): readonly Link[] {
   const links = proseOf(readPage(page)).matchAll(/\[[^\]]*\]\((?!\w+:)([^)#\s]*)(?:#([^)\s]*))?\)/g);
   return [...links].map(([text, target, anchor]) => {
@@ -44,7 +44,7 @@ describe("the pages of the project", () => {
     expect([...reached]).to.have.members([...PAGES]);
   });
 
-  it("make anchors as GitHub does", () => {
+  it("have anchors as GitHub makes them", () => {
     const anchors = anchorsOf(
       "# One `two` & three\n\n## [Four](x.md), five_six\n\n## Seven\n\n### Seven\n\n```\n# no\n```\n",
     );
@@ -63,7 +63,7 @@ describe("the pages of the project", () => {
   });
 });
 
-/** A `*` in the last part stands for any characters. */
+/** A `*` in the last part of the path stands for any characters. */
 function isThere(path: string): boolean {
   if (!path.includes("*")) return exists(path) && (!path.endsWith("/") || statSync(join(ROOT, path)).isDirectory());
   const [folder, name] = [posix.dirname(path), posix.basename(path)];
@@ -112,7 +112,7 @@ describe("the page of promises", () => {
   });
 });
 
-/** A file of tests, a program that fails when a promise is broken, or a folder with either. */
+/** True for a file of tests, for a program that fails when a promise is broken, and for a folder with either. */
 function holdsTests(path: string): boolean {
   if (!exists(path)) return false;
   if (!statSync(join(ROOT, path)).isDirectory()) return path.endsWith(".test.ts") || path === "bench/soak.ts";

@@ -1,6 +1,6 @@
 /**
- * The shell blocks of the pages that users read. The blocks of a page run in their order in one bash, against one embedded
- * installation with an agent; those that cannot run are listed with the reason, and their syntax is checked.
+ * The shell blocks of the pages that users read. The blocks of a page run in order in one bash, against an embedded
+ * installation with an agent. Blocks that cannot run are listed with the reason, and only their syntax is checked.
  */
 import { spawn } from "node:child_process";
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
@@ -10,7 +10,7 @@ import { EmbeddedInstallation } from "../support/embedded.ts";
 import { blocksOf, type CodeBlock, PAGES, readPage, ROOT } from "../support/pages.ts";
 import { ProcessWorld, TSX } from "../support/processes.ts";
 
-/** Pages with a block that does not run: a text of its first line, and why. */
+/** The blocks that do not run: the page, the beginning of the first line, and the reason. */
 const NOT_RUN: readonly (readonly [page: string, firstLine: string, reason: string])[] = [
   ["README.md", "npm start", "serves until Ctrl-C; test/cli/start.test.ts runs the command behind it"],
   ["README.md", "npm test", "would run this test again"],
@@ -27,11 +27,11 @@ const NOT_RUN: readonly (readonly [page: string, firstLine: string, reason: stri
   ["examples/python-agent/README.md", "cd examples/python-agent", "installs from PyPI; test/foreign runs the agent"],
 ];
 
-/** What a reader puts in place of this line is set before the first block. */
+/** A line that a reader replaces. The test sets the variable before the first block. */
 const SET_BY_READER = /^export URL=.*$/gm;
 
-/** What docs/http-api.md defines for all pages. */
-const HELPERS = blocksOf(readPage("docs/http-api.md"))
+/** The shell functions that docs/http-api.md defines for all pages. */
+const SHARED_FUNCTIONS = blocksOf(readPage("docs/http-api.md"))
   .find(({ info }) => info === "sh")!
   .text.replaceAll(SET_BY_READER, "");
 
@@ -86,7 +86,7 @@ describe("the shell blocks of the pages", function () {
   });
   after(() => world?.end());
 
-  /** A folder that has what blocks read of a checkout; what they write stays out of the project. */
+  /** Makes a folder with the parts of a checkout that blocks read. What the blocks write stays out of the project. */
   async function checkout(name: string): Promise<string> {
     const folder = join(world.folder, name);
     await mkdir(folder);
@@ -95,7 +95,7 @@ describe("the shell blocks of the pages", function () {
     return folder;
   }
 
-  /** Output is standard output and error together. */
+  /** Runs bash. `output` is standard output and standard error together. */
   function bash(cwd: string, args: readonly string[], input: string): Promise<Ended> {
     const child = spawn("bash", args, { cwd, env: environment, stdio: ["pipe", "pipe", "pipe"] });
     let output = "";
@@ -133,11 +133,11 @@ describe("the shell blocks of the pages", function () {
 
   for (const { page, runs } of pages) {
     if (runs.length === 0) continue;
-    it(`run as they stand in ${page}`, async () => {
+    it(`run as they are written in ${page}`, async () => {
       const script = [
         "set -euo pipefail",
-        HELPERS,
-        // Standard input is the script itself; no command may take it away.
+        SHARED_FUNCTIONS,
+        // Standard input is the script itself, so no command may read it.
         ...runs.map(
           ({ line, text }) => `echo "### ${page}:${line}"\n{\n${text.replaceAll(SET_BY_READER, "")}} < /dev/null`,
         ),

@@ -35,7 +35,7 @@ describe("a run under retention", () => {
     });
   }
 
-  it("stays exactly when it is among the newest within the number and young enough, or not settled", () => {
+  it("stays exactly while it is within the number and the age, or is not settled", () => {
     const times = fc.nat(20);
     const runs = fc.uniqueArray(fc.record({ createdAt: times, took: times, id: fc.nat(99), settled: fc.boolean() }), {
       selector: ({ id }) => id,

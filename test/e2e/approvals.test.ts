@@ -1,4 +1,7 @@
-/** Approvals in a real installation: people vote, a stage and a job go on or do not, and nothing is forgotten when the node dies. */
+/**
+ * Approvals in a real installation: users vote on a stage and on a job, and votes and approvals survive the death of
+ * the node.
+ */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -40,8 +43,8 @@ describe("a run with approvals", function () {
     ...more,
   });
 
-  /** A pipeline of this definition, and a run of it that ann has triggered. */
-  async function begin(name: string, spec: object): Promise<{ pipelineId: string; runId: string }> {
+  /** Creates a pipeline with this definition; the user ann triggers a run of it. */
+  async function triggerAsAnn(name: string, spec: object): Promise<{ pipelineId: string; runId: string }> {
     const { pipelineId } = await installation.api.createPipeline(name, "");
     await installation.api.saveSpec(pipelineId, spec);
     const answer = await installation.call("POST", `/pipelines/${pipelineId}/trigger`, {}, tokens.get("ann"));
@@ -50,13 +53,13 @@ describe("a run with approvals", function () {
 
   const readRun = async (runId: string) => (await installation.call("GET", `/pipelines/runs/${runId}`)).body.detail;
 
-  const asked = (runId: string) =>
-    until("an approval is asked for", async () =>
-      // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever is answered
+  const openApproval = (runId: string) =>
+    until("an approval is pending", async () =>
+      // oxlint-disable-next-line typescript/no-explicit-any -- tests read any answer
       (await readRun(runId)).approvals.find(({ status }: any) => status === "pending"),
     );
 
-  const ended = (runId: string) =>
+  const endOf = (runId: string) =>
     until(
       "the run ends",
       async () => {
@@ -66,7 +69,7 @@ describe("a run with approvals", function () {
       40_000,
     );
 
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever is answered
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read any answer
   const vote = (approval: any, word: "approve" | "reject", name: string, body: object = {}): Promise<ApiAnswer> =>
     installation.call(
       "POST",
@@ -75,14 +78,14 @@ describe("a run with approvals", function () {
       tokens.get(name),
     );
 
-  it("goes on when two users have approved, and keeps who did with their words", async () => {
-    const { runId } = await begin("two", {
+  it("continues after two users have approved, and keeps their names and comments", async () => {
+    const { runId } = await triggerAsAnn("two", {
       jobs: [
         { name: "build", steps: [work("true")] },
         deploy({ count: 2, message: "Ship ${{ jobs.build.result }}?" }, { needs: "build" }),
       ],
     });
-    const approval = await asked(runId);
+    const approval = await openApproval(runId);
     expect(approval).to.deep.include({ gate: { job: "deploy" }, message: "Ship success?", count: 2 });
     const waiting = (await readRun(runId)).jobs[1];
     expect(waiting).to.include({ status: "pending" });
@@ -106,7 +109,7 @@ describe("a run with approvals", function () {
       errMsg: "cannot reject job deploy: its approval is approved",
     });
 
-    const run = await ended(runId);
+    const run = await endOf(runId);
     expect(run.status).to.equal("success");
     expect(
       run.approvals[0].approvals.map(({ name, comment }: { name: string; comment: string }) => [name, comment]),
@@ -114,9 +117,9 @@ describe("a run with approvals", function () {
       ["ann", "mine"],
       ["ben", "seen"],
     ]);
-    expect((await vote(approval, "reject", "ben")).status, "also once the run has ended").to.equal(409);
+    expect((await vote(approval, "reject", "ben")).status, "also after the end of the run").to.equal(409);
     const { list } = (await installation.call("GET", `/pipelines/runs/${runId}/timeline`)).body.detail;
-    // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever is answered
+    // oxlint-disable-next-line typescript/no-explicit-any -- tests read any answer
     const audit = list.filter(({ object }: any) => object === "approval");
     expect(
       audit.map(({ name, lifecycle, status, cause, by, missing, comment }: Record<string, unknown>) => {
@@ -129,12 +132,12 @@ describe("a run with approvals", function () {
     ]);
   });
 
-  it("opens its first stage when somebody else than who triggered it approves", async () => {
-    const { runId, pipelineId } = await begin("self", {
+  it("opens its stage when a user other than its trigger's approves it", async () => {
+    const { runId, pipelineId } = await triggerAsAnn("self", {
       approval: { preventSelfApproval: true },
       jobs: [{ name: "deploy", steps: [work("true")] }],
     });
-    const approval = await asked(runId);
+    const approval = await openApproval(runId);
     expect(approval.gate).to.deep.equal({ stage: "default" });
     const run = await readRun(runId);
     expect([run.status, run.waitingFor.reason, run.jobs[0].waitingFor.reason]).to.deep.equal([
@@ -150,20 +153,20 @@ describe("a run with approvals", function () {
         .list[0];
     expect([(await seen("ann")).mayDecide, (await seen("ben")).mayDecide]).to.deep.equal([false, true]);
     expect((await vote(approval, "approve", "ben")).status).to.equal(200);
-    expect((await ended(runId)).status).to.equal("success");
-    expect(await seen("ben"), "it waits no more").to.equal(undefined);
+    expect((await endOf(runId)).status).to.equal("success");
+    expect(await seen("ben"), "it no longer waits").to.equal(undefined);
   });
 
-  it("fails when one rejects it, and runs what is for failures", async () => {
-    const { runId } = await begin("no", {
+  it("fails after a rejection, and runs its jobs for failures", async () => {
+    const { runId } = await triggerAsAnn("no", {
       stages: [
         { name: "live", approval: { preventSelfApproval: true }, jobs: [{ name: "deploy", steps: [work("true")] }] },
         { name: "after", jobs: [{ name: "clean", when: "always()", steps: [work("true")] }] },
       ],
     });
-    const answer = await vote(await asked(runId), "reject", "ann", { comment: "not on a Friday" });
+    const answer = await vote(await openApproval(runId), "reject", "ann", { comment: "not on a Friday" });
     expect(answer.body.detail.rejection).to.include({ name: "ann", comment: "not on a Friday" });
-    const run = await ended(runId);
+    const run = await endOf(runId);
     expect(run.status).to.equal("failed");
     expect(run.jobs.map(({ status, reason }: Record<string, string>) => [status, reason])).to.deep.equal([
       ["cancelled", "approval_rejected"],
@@ -171,11 +174,11 @@ describe("a run with approvals", function () {
     ]);
   });
 
-  it("withdraws what it asked for when it is stopped", async () => {
-    const { runId, pipelineId } = await begin("stop", { jobs: [deploy({})] });
-    const approval = await asked(runId);
+  it("withdraws its open approval when it is stopped", async () => {
+    const { runId, pipelineId } = await triggerAsAnn("stop", { jobs: [deploy({})] });
+    const approval = await openApproval(runId);
     await installation.api.stop(pipelineId, runId, "");
-    const run = await ended(runId);
+    const run = await endOf(runId);
     expect([run.status, run.approvals[0].status]).to.deep.equal(["cancelled", "cancelled"]);
     expect((await vote(approval, "approve", "ben")).body).to.include({
       code: 409,
@@ -183,29 +186,29 @@ describe("a run with approvals", function () {
     });
   });
 
-  it("is approved after a kill -9 of the node, by those who had not yet, and runs once", async () => {
+  it("keeps the first vote when the node is killed, takes the second one, and runs once", async () => {
     const mark = join(world.folder, "mark");
-    const { runId } = await begin("killed", {
+    const { runId } = await triggerAsAnn("killed", {
       jobs: [deploy({ count: 2 }, { steps: [work(`echo x >> ${mark}`)] })],
     });
-    const approval = await asked(runId);
+    const approval = await openApproval(runId);
     await vote(approval, "approve", "ann", { comment: "before" });
     await restart();
-    expect(await asked(runId)).to.deep.include({ status: "pending", missing: { users: [], count: 1 } });
+    expect(await openApproval(runId)).to.deep.include({ status: "pending", missing: { users: [], count: 1 } });
     const answer = await vote(approval, "approve", "ben", { requestId: "once" });
     expect(answer.body.detail).to.include({ status: "approved" });
     await restart();
     expect((await vote(approval, "approve", "ben", { requestId: "once" })).status, "a repeat").to.equal(200);
-    expect((await ended(runId)).status).to.equal("success");
+    expect((await endOf(runId)).status).to.equal("success");
     expect(await readFile(mark, "utf8")).to.equal("x\n");
   });
 
-  it("expires when its time is over while no node lives", async () => {
-    const { runId } = await begin("late", { jobs: [deploy({ timeout: "1m" })] });
-    const { requestedAt, expiresAt, approvalId } = await asked(runId);
+  it("fails when its approval expires while no node is running", async () => {
+    const { runId } = await triggerAsAnn("late", { jobs: [deploy({ timeout: "1m" })] });
+    const { requestedAt, expiresAt, approvalId } = await openApproval(runId);
     expect(Date.parse(expiresAt) - Date.parse(requestedAt)).to.equal(60_000);
     await restart(() => makeDue(approvalId, runId));
-    const run = await ended(runId);
+    const run = await endOf(runId);
     expect([run.status, run.approvals[0].status]).to.deep.equal(["failed", "expired"]);
     expect(run.jobs[0]).to.include({ status: "cancelled", reason: "approval_expired" });
   });
@@ -217,7 +220,7 @@ describe("a run with approvals", function () {
     await installation.serve(dataDir);
   }
 
-  /** As if the minute had passed. */
+  /** Changes the stored times as if the minute had passed. */
   function makeDue(approvalId: string, runId: string): void {
     const file = new Libsql(join(dataDir, "millrace.db"));
     file.prepare("UPDATE actors SET state = json_set(state, '$.expiryTimer.dueAt', 1) WHERE id = ?").run(approvalId);

@@ -1,4 +1,7 @@
-/** Artifacts in a real installation: kept by one agent, taken by another, read over HTTP, over the death of the node amid it. */
+/**
+ * Artifacts in a real installation: one agent stores them, another fetches them, users read them over HTTP, and nodes
+ * and agents die.
+ */
 import { createHash } from "node:crypto";
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,7 +14,7 @@ const MB = 1_000_000;
 const say = (script: string, more: object = {}): object => ({ uses: "shell", args: { script }, ...more });
 const on = (name: string): object => ({ agentSelector: { matchLabels: { name } } });
 
-describe("artifacts", function () {
+describe("an artifact", function () {
   this.timeout(180_000);
   let world: ProcessWorld;
   let installation: EmbeddedInstallation;
@@ -50,7 +53,7 @@ describe("artifacts", function () {
     return found.filter((entry) => entry.isFile()).map((entry) => entry.name);
   };
 
-  it("are handed from a job on one agent to a job on another, with every byte and mode", async () => {
+  it("passes from a job on one agent to a job on another, with every byte and file mode", async () => {
     const sums = join(world.folder, "sums");
     const runId = await run("handover", [
       {
@@ -113,7 +116,7 @@ describe("artifacts", function () {
     expect(await tool.text()).to.equal("#!/bin/sh\necho ran");
   });
 
-  it("are gone on with where they were cut off when the node dies amid an upload, and amid a download", async () => {
+  it("continues its upload and its download after the node dies during them", async () => {
     const sums = join(world.folder, "cut");
     const runId = await run("cut", [
       {
@@ -144,7 +147,7 @@ describe("artifacts", function () {
     installation.node.kill("SIGKILL");
     await installation.node.exited;
     expect(storedAtDeath).to.be.lessThan(50 * MB);
-    expect(await partOf(), "it was killed amid the upload").to.be.a("string");
+    expect(await partOf(), "the node was killed during the upload").to.be.a("string");
     await installation.serve(dataDir, { MILLRACE_ARTIFACT_RETENTION: "1h" });
     const work = join(world.folder, "agent-two", "work");
     await until(
@@ -169,7 +172,7 @@ describe("artifacts", function () {
     expect((await blobs()).filter((name) => name.endsWith(".part"))).to.deep.equal([]);
   });
 
-  it("are what the definition says where no file matches, a link leads out, or the step fails", async () => {
+  it("follows its definition when no file matches, a link leads outside, or the step fails", async () => {
     const job = (name: string, script: string, artifact: object): object => ({
       name,
       steps: [say(script, { artifacts: [{ name, ...artifact }] })],
@@ -180,26 +183,26 @@ describe("artifacts", function () {
       job("ignored", "true", { paths: ["nothing"], ifMissing: "ignore" }),
       job("outside", "ln -s /etc/hostname leak", { paths: ["leak"] }),
       job("failing", "echo red > report && exit 3", { paths: ["report"] }),
-      { name: "unknown", steps: [{ uses: "artifact", args: { name: "nobody keeps this" } }] },
+      { name: "unknown", steps: [{ uses: "artifact", args: { name: "never kept" } }] },
       { name: "away", steps: [{ uses: "artifact", args: { name: "x", path: "../.." } }] },
     ]);
     const detail = await ended(runId);
-    const told = detail.jobs.map((each: { name: string; status: string; steps: { reason: string }[] }) =>
-      [each.name, each.status, each.steps[0]!.reason].join(": "),
+    const outcomes = detail.jobs.map((job: { name: string; status: string; steps: { reason: string }[] }) =>
+      [job.name, job.status, job.steps[0]!.reason].join(": "),
     );
-    expect(told).to.deep.equal([
+    expect(outcomes).to.deep.equal([
       'missing: failed: the artifact "missing" cannot be kept: no file matches "nothing/*", "none"',
       "warned: success: ",
       "ignored: success: ",
       'outside: failed: the artifact "outside" cannot be kept: "leak" leads out of the workspace',
       "failing: failed: exit code 3",
-      'unknown: failed: no job of this run has kept an artifact "nobody keeps this", or it has expired',
+      'unknown: failed: no job of this run has kept an artifact "never kept", or it has expired',
       'away: failed: no job of this run has kept an artifact "x", or it has expired',
     ]);
     expect((await listOf(runId)).map(({ name }: { name: string }) => name)).to.deep.equal(["failing"]);
   });
 
-  it("are not waited for when the run is stopped amid an upload", async () => {
+  it("does not delay the end of a run that is stopped during the upload", async () => {
     const runId = await run("stopped", [
       {
         name: "build",
@@ -217,7 +220,7 @@ describe("artifacts", function () {
     expect(await listOf(runId)).to.deep.equal([]);
   });
 
-  it("begin anew with the job when the agent dies amid an upload", async () => {
+  it("is uploaded by the next attempt of the job when the agent dies during the upload", async () => {
     const agent = await installation.agent("mortal");
     const runId = await run("mortal", [
       {
@@ -243,7 +246,7 @@ describe("artifacts", function () {
     expect(list[0]).to.include({ size: 300 * MB, jobId: detail.jobs[0].jobId });
   });
 
-  it("are there for a run that is run again without the job that kept them", async () => {
+  it("is available to a rerun that does not repeat the job that stored it", async () => {
     const mark = join(world.folder, "mark");
     const first = await run("again", [
       {
@@ -269,7 +272,7 @@ describe("artifacts", function () {
     expect(await (await fetchContent(runId, artifact.artifactId, "")).text()).to.equal("built\n");
   });
 
-  it("are deleted with their content when their time is over", async () => {
+  it("is deleted with its content when its retention ends", async () => {
     installation.node.kill("SIGTERM");
     await installation.node.exited;
     await installation.serve(dataDir, { MILLRACE_ARTIFACT_RETENTION: "1s" });

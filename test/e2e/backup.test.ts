@@ -1,6 +1,6 @@
 /**
- * An installation that is lost and comes back from a backup that was made while it worked. What happened after the
- * backup is forgotten by the installation, and remembered by agents that live on.
+ * An installation that is lost and restored from a backup that was made while it worked. The installation does not know
+ * what happened after the backup, but agents that are still running do.
  */
 import { once } from "node:events";
 import { readFile, rm, stat, writeFile } from "node:fs/promises";
@@ -17,7 +17,7 @@ until [ -e "$GO" ]; do n=$((n + 1)); echo "line $n"; sleep 0.05; done
 echo "$MILLRACE_STEP_RUN_ID" >> "$LEDGER"`;
 const LINES = 300;
 
-describe("an embedded installation that comes back from a backup", function () {
+describe("an installation restored from a backup", function () {
   this.timeout(150_000);
   let world: ProcessWorld;
   let installation: EmbeddedInstallation;
@@ -34,7 +34,9 @@ describe("an embedded installation that comes back from a backup", function () {
   const run = (runId: string) => installation.api.run(runId);
   const firstStep = ({ jobs }: RunDetail) => jobs[0]!.steps[0]!;
 
-  /** A run of one step on the agent of that name, which waits for `go(name)` unless it has a script of its own. */
+  /**
+   * Triggers a run of one step on the agent `agentName`. Without a script of its own, the step waits for `go(name)`.
+   */
   async function trigger(name: string, agentName: string, script = WAITING_SCRIPT): Promise<string> {
     const env = { GO: file(`go-${name}`), LEDGER: file("ledger") };
     const steps = [{ name: "step", uses: "shell", args: { script }, env }];
@@ -64,16 +66,16 @@ describe("an embedded installation that comes back from a backup", function () {
     expect((await started.exited).code, started.stderr).to.equal(0);
   }
 
-  /** The whole log of a run's step, as a viewer is told. */
+  /** The whole log of a run's step, as a viewer gets it. */
   async function logOf(name: string, runId: string): Promise<readonly string[]> {
     const { jobs } = await run(runId);
     const socket = await installation.api.connect();
     const lines: string[] = [];
     let done = false;
     socket.on("message", (data: Buffer) => {
-      const told = JSON.parse(data.toString()) as { type: string; data: { content: string }[] };
-      if (told.type === "log_chunk") lines.push(...told.data.map(({ content }) => content));
-      done ||= told.type === "history_done";
+      const message = JSON.parse(data.toString()) as { type: string; data: { content: string }[] };
+      if (message.type === "log_chunk") lines.push(...message.data.map(({ content }) => content));
+      done ||= message.type === "history_done";
     });
     const params = { pipelineId: pipelines.get(name), jobId: jobs[0]!.jobId, stepRunId: jobs[0]!.steps[0]!.stepRunId };
     socket.send(JSON.stringify({ channel: "channel_log", params }));
@@ -85,7 +87,7 @@ describe("an embedded installation that comes back from a backup", function () {
 
   const tokenWorks = async (token: string) => (await installation.call("GET", "/pipelines", undefined, token)).status;
 
-  it("shows what was over, goes on with what waited, and ends what ran, whether its agent is still there or not", async () => {
+  it("shows ended runs, continues waiting ones, and ends running ones, with or without their agent", async () => {
     await installation.serve(file("first"));
     await installation.agent("kept");
     const gone: StartedProcess = await installation.agent("gone");
@@ -117,7 +119,7 @@ describe("an embedded installation that comes back from a backup", function () {
     installation.node.kill("SIGKILL");
     await Promise.all([gone.exited, installation.node.exited]);
     await rm(file("agent-gone"), { recursive: true });
-    // Its Redis takes a moment to end.
+    // The node's Redis takes a moment to end.
     await rm(file("first"), { recursive: true, maxRetries: 20, retryDelay: 100 });
 
     await millrace("restore", file("backup"), "--data-dir", file("second"));
@@ -128,15 +130,15 @@ describe("an embedded installation that comes back from a backup", function () {
     expect(await Promise.all(tokens.map(tokenWorks)), "personal and access token").to.deep.equal([200, 200]);
     expect((await installation.call("GET", `/pipelines/runs/${forgotten}`)).status).to.equal(404);
 
-    // The agents are still there and say what they did: it is not done again.
-    await until("the agent has ended the step that nobody knows", async () => {
+    // The agents that are still running report what they did, so it is not done again.
+    await until("the agent has killed the step that the node does not know", async () => {
       return Date.now() - (await stat(file("go-unknown"))).mtimeMs > 1_000;
     });
     for (const runId of [endedLater, grantedLater]) expect(attemptOf(await ended(runId))).to.equal("success 1");
     await Promise.all([go("on kept"), go("on gone"), go("waiting")]);
-    expect(attemptOf(await ended(onKept)), "its agent has gone on with it").to.equal("success 1");
+    expect(attemptOf(await ended(onKept)), "its agent has continued it").to.equal("success 1");
     // Lines may come after the report of the end.
-    await until("a log that is whole but for one gap", async () => hasOneGap(await logOf("on kept", onKept)));
+    await until("a log that is whole except for one gap", async () => hasOneGap(await logOf("on kept", onKept)));
     await Promise.all([installation.agent("gone"), installation.agent("new")]);
     expect(attemptOf(await ended(onGone)), "its agent came back without it").to.equal("success 2");
     expect(attemptOf(await ended(waiting))).to.equal("success 1");
@@ -149,7 +151,7 @@ describe("an embedded installation that comes back from a backup", function () {
   });
 });
 
-/** True when the lines go on without a break but for one gap, which says exactly which are lost. */
+/** True when the lines are complete except for one gap record, which names exactly the missing lines. */
 function hasOneGap(lines: readonly string[]): boolean {
   const at = lines.findIndex((line) => line.endsWith("lost"));
   const [, from, to] = (/^lines (\d+)-(\d+) lost$/.exec(lines[at] ?? "") ?? []).map(Number);

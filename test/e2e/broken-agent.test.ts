@@ -1,4 +1,4 @@
-/** An agent that can start no step, in a real installation: what it gives back is run by another. */
+/** An agent that cannot start a step, in a real installation: another agent runs the job. */
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -6,7 +6,7 @@ import { EmbeddedInstallation } from "../support/embedded.ts";
 import { ProcessWorld } from "../support/processes.ts";
 import { until } from "../support/until.ts";
 
-describe("a job whose agent can start no step", function () {
+describe("a job whose agent cannot start a step", function () {
   this.timeout(60_000);
   let world: ProcessWorld;
   let installation: EmbeddedInstallation;
@@ -26,11 +26,11 @@ describe("a job whose agent can start no step", function () {
     (await installation.call("GET", `/pipelines/runs/${runId}?attempts=all`)).body.detail;
   const job = { name: "job", steps: [{ uses: "shell", args: { command: "true" } }] };
 
-  it("begins anew on another agent, for which the broken one makes way", async () => {
+  it("is retried on another agent as soon as there is one", async () => {
     const pipelineId = await installation.pipeline("retried", [job]);
     const { runId } = await installation.api.trigger(pipelineId, {});
     await until("the first attempt has failed", async () => (await readRun(runId)).jobs.length === 2);
-    // The broken agent has a free slot, and is the only one.
+    // The broken agent has a free slot and is the only agent, but does not get the job again.
     expect((await readRun(runId)).jobs[1]).to.include({ status: "queued", agentId: null });
     await installation.agent("whole");
     const run = await until("the run ends", async () => {
@@ -45,7 +45,7 @@ describe("a job whose agent can start no step", function () {
     expect(run.jobs[1].agentId).not.to.equal(run.jobs[0].agentId);
   });
 
-  it("fails when it is not retried for that", async () => {
+  it("fails when its retry does not name that cause", async () => {
     const pipelineId = await installation.pipeline("not-retried", [
       { ...job, retry: { attempts: 3, on: ["agent_lost"] } },
     ]);

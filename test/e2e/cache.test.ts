@@ -1,4 +1,7 @@
-/** Caches in a real installation: kept by one run, brought back by the next on another agent, over the death of the node amid it. */
+/**
+ * Caches in a real installation: one run stores a cache, the next run restores it on another agent, and nodes and
+ * agents die.
+ */
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -17,7 +20,7 @@ const cache = (args: object): object => ({
   uses: "cache",
   args: { paths: ["deps"], ...args },
 });
-/** Skipped when there is an entry of the very key. */
+/** A step that is skipped when the cache has an entry with exactly the key. */
 const install = (script: string): object => say(script, { name: "install", when: "steps.deps.outputs.hit != 'true'" });
 
 interface Step {
@@ -26,7 +29,7 @@ interface Step {
   readonly stepRunId: string;
 }
 
-describe("caches", function () {
+describe("a cache", function () {
   this.timeout(180_000);
   let world: ProcessWorld;
   let installation: EmbeddedInstallation;
@@ -55,17 +58,17 @@ describe("caches", function () {
       },
       deadlineMs,
     );
-  const begin = async (name: string, jobs: readonly object[]): Promise<string> => {
+  const triggerRun = async (name: string, jobs: readonly object[]): Promise<string> => {
     const pipelineId = await installation.pipeline(name, jobs);
     return (await installation.api.trigger(pipelineId, {})).runId;
   };
-  /** Its steps by name, how long it took, and its state. */
+  /** Runs the jobs to their end. Answers the steps of the first job by name, the duration, and the run. */
   const run = async (name: string, jobs: readonly object[]) => {
-    const beganAt = performance.now();
-    const detail = await ended(await begin(name, jobs));
+    const startedAt = performance.now();
+    const detail = await ended(await triggerRun(name, jobs));
     const steps: Record<string, Step> = {};
     for (const step of detail.jobs[0].steps as readonly Step[]) steps[step.name] = step;
-    return { status: detail.status, steps, detail, tookMs: performance.now() - beganAt };
+    return { status: detail.status, steps, detail, tookMs: performance.now() - startedAt };
   };
   const logOf = ({ stepRunId }: Step): string => {
     const store = new Libsql(join(dataDir, "millrace.db"));
@@ -80,10 +83,10 @@ describe("caches", function () {
     (await installation.call("GET", `/projects/default/caches?prefix=${prefix}`)).body.detail.list;
   const keptUnder = (prefix: string, deadlineMs = 30_000) =>
     until(`an entry of ${prefix}`, async () => (await listed(prefix))[0], deadlineMs);
-  const told = (step: Step, words: string) =>
+  const untilLogged = (step: Step, words: string) =>
     until(`${words} in the log of ${step.name}`, () => logOf(step).includes(words) || undefined);
 
-  it("are kept by the first run, and spare the second one its installation, on another agent", async () => {
+  it("is stored by the first run and spares the second run its installation, on another agent", async () => {
     const job = (name: string) => ({
       name: "build",
       ...on(name),
@@ -103,7 +106,7 @@ describe("caches", function () {
     const { key } = await keptUnder("npm-");
     expect(key).to.match(/^npm-[0-9a-f]{64}$/);
     expect(logOf(first.steps["deps"]!)).to.include(`no cache is kept under \\"${key}\\"`);
-    await told(first.steps["deps"]!, "is kept: 2 files of");
+    await untilLogged(first.steps["deps"]!, "is kept: 2 files of");
 
     const second = await run("npm again", [job("two")]);
     expect(second.status, JSON.stringify(second.detail.jobs)).to.equal("success");
@@ -115,7 +118,7 @@ describe("caches", function () {
     expect(await listed("npm-")).to.have.length(1);
   });
 
-  it("are brought back under another key that begins as restoreKeys say, and kept under the new one", async () => {
+  it("is restored from a key that begins with one of restoreKeys, and stored under the new key", async () => {
     const job = (key: string) => ({
       name: "build",
       steps: [cache({ key, restoreKeys: ["go-"] }), install("mkdir -p deps && echo x >> deps/seen && cat deps/seen")],
@@ -125,17 +128,17 @@ describe("caches", function () {
     const second = await run("go again", [job("go-2")]);
     await keptUnder("go-2");
     expect(logOf(second.steps["deps"]!)).to.include("in place of");
-    expect(logOf(second.steps["install"]!).match(/\bx\b/g), "what was there, and what came").to.have.length(2);
+    expect(logOf(second.steps["install"]!).match(/\bx\b/g), "the restored line and the new one").to.have.length(2);
   });
 
-  it("are not kept of a job that fails, nor when a link leads out of the workspace", async () => {
+  it("is not stored when the job fails or a link leads out of the workspace", async () => {
     const failed = await run("red", [{ name: "build", steps: [cache({ key: "red" }), say("echo > deps; exit 1")] }]);
     expect(failed.status).to.equal("failed");
     const leaking = await run("leak", [
       { name: "build", steps: [cache({ key: "leak" }), say("mkdir deps && ln -s /etc/hostname deps/x")] },
     ]);
-    expect(leaking.status, "the job is none the worse for it").to.equal("success");
-    await told(leaking.steps["deps"]!, "leads out of the workspace");
+    expect(leaking.status, "the job does not fail because of it").to.equal("success");
+    await untilLogged(leaking.steps["deps"]!, "leads out of the workspace");
     const away = await run("away", [
       { name: "build", steps: [cache({ key: "away", paths: ["${{ trigger.ref }}/../.."] })] },
     ]);
@@ -143,7 +146,7 @@ describe("caches", function () {
     expect([...(await listed("red")), ...(await listed("leak")), ...(await listed("away"))]).to.deep.equal([]);
   });
 
-  it("come whole when the node dies amid keeping one, and amid bringing one back", async () => {
+  it("is complete after the node dies while it is stored and while it is restored", async () => {
     const job = (more: readonly object[]) => ({
       name: "build",
       ...on("one"),
@@ -167,16 +170,16 @@ describe("caches", function () {
     await until("a part of the entry", async () => (await parts()).some((size) => size > 2 * MB), 60_000);
     await restart();
     const [atDeath] = await parts();
-    expect(atDeath, "it was killed amid the upload").to.be.lessThan(60 * MB);
+    expect(atDeath, "the node was killed during the upload").to.be.lessThan(60 * MB);
     const { size } = await keptUnder("large", 60_000);
     expect(size).to.be.greaterThan(60 * MB);
 
-    const runId = await begin("large again", [
+    const runId = await triggerRun("large again", [
       job([install("exit 9"), say("sha256sum -c deps/sum", { name: "check" })]),
     ]);
     const scratch = join(world.folder, "agent-one", "scratch");
     await until("a part of the download", async () => {
-      const name = (await readdir(scratch)).find((each) => each.startsWith("cache-"));
+      const name = (await readdir(scratch)).find((entry) => entry.startsWith("cache-"));
       if (name === undefined) return undefined;
       return (await stat(join(scratch, name)).catch(() => ({ size: 0 }))).size > 2 * MB || undefined;
     });
@@ -187,7 +190,7 @@ describe("caches", function () {
     expect(detail.jobs[0].steps.map(({ status }: Step) => status)).to.deep.equal(["success", "skipped", "success"]);
   });
 
-  it("leave nothing in part when the agent dies amid keeping one: the next run keeps it", async () => {
+  it("leaves nothing behind when the agent dies while it is stored, and the next run stores it", async () => {
     const agent = await installation.agent("mortal");
     const job = {
       name: "build",
@@ -206,10 +209,10 @@ describe("caches", function () {
     ).to.equal("success");
     await keptUnder("mortal-2");
     const left = async () => (await readdir(scratch)).filter((name) => name.startsWith("cache-"));
-    await until("nothing is left of either", async () => (await left()).length === 0);
+    await until("both archives are gone", async () => (await left()).length === 0);
   });
 
-  it("make room for those used since when the project has too many, and go when nobody uses them", async () => {
+  it("is deleted when the project is full and it is the least recently used, or when it is unused", async () => {
     await restart({ MILLRACE_CACHE_LIMIT: "3MB" });
     const job = (key: string, more: readonly object[] = []) => ({
       name: "build",
@@ -233,11 +236,11 @@ describe("caches", function () {
     expect((await listed("lru-")).map(({ key }) => key)).to.have.members(["lru-1", "lru-3"]);
     await restart({ MILLRACE_CACHE_RETENTION: "1s" });
     await run("short", [job("short")]);
-    await until("an end of it", async () => (await listed("short")).length === 0, 30_000);
-    expect((await listed("lru-")).length, "those kept before have their time").to.equal(2);
+    await until("the unused cache is deleted", async () => (await listed("short")).length === 0, 30_000);
+    expect((await listed("lru-")).length, "earlier entries keep their own retention").to.equal(2);
   });
 
-  it("are deleted by whoever may, and the next run keeps them anew", async () => {
+  it("is deleted by a user who may, and the next run stores it again", async () => {
     const job = { name: "build", steps: [cache({ key: "poisoned" }), install("echo fine > deps")] };
     await run("poisoned", [job]);
     const { cacheId } = await keptUnder("poisoned");

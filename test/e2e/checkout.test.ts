@@ -1,4 +1,4 @@
-/** A repository checked out by a real agent for a run of a real installation, and what its steps make of it. */
+/** The builtin `checkout` on a real agent of a real installation. */
 import { join } from "node:path";
 import { expect } from "chai";
 import { EmbeddedInstallation } from "../support/embedded.ts";
@@ -31,7 +31,7 @@ describe("a checkout", function () {
     );
   };
 
-  it("takes what the run was triggered for, and hands its commit to a later job", async () => {
+  it("fetches the run's ref and passes its commit to a later job", async () => {
     const code = new TestRepository(world.folder, "code");
     const first = code.commit("VERSION", "one\n");
     code.commit("VERSION", "two\n", "dev");
@@ -68,9 +68,9 @@ describe("a checkout", function () {
     expect(main.status, JSON.stringify(main.jobs)).to.equal("success");
     const outputsOf = async (runId: string) =>
       (await installation.call("GET", `/pipelines/runs/${runId}/outputs`)).body.detail;
-    const told = JSON.stringify(await outputsOf(main.runId));
-    expect(told).to.include("one of refs/heads/main");
-    expect(told.split(first)).to.have.length(3);
+    const outputs = JSON.stringify(await outputsOf(main.runId));
+    expect(outputs).to.include("one of refs/heads/main");
+    expect(outputs.split(first)).to.have.length(3);
     const dev = await ended(pipelineId, { ref: "dev" });
     expect(JSON.stringify(await outputsOf(dev.runId))).to.include("two of refs/heads/dev");
     const none = await ended(pipelineId, { ref: "deb" });

@@ -1,4 +1,4 @@
-/** Conditions, retries and matrices in a real installation, whose node is killed while a step waits for its next attempt. */
+/** Conditions, retries, outputs and matrices in a real installation. Some tests kill the node during the run. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -31,9 +31,9 @@ describe("a run with conditions and retries", function () {
   });
   after(() => world?.end());
 
-  /** Statuses and reasons of all jobs and steps, every attempt of each. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever is answered
-  const told = (run: any): readonly string[] =>
+  /** Status and reason of every attempt of every job and step, one line each. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read any answer
+  const outcomesOf = (run: any): readonly string[] =>
     // oxlint-disable-next-line typescript/no-explicit-any -- as above
     run.jobs.flatMap((job: any) => [
       `${job.name} ${job.status} ${job.reason}`.trim(),
@@ -44,7 +44,7 @@ describe("a run with conditions and retries", function () {
   const readRun = async (runId: string) =>
     (await installation.call("GET", `/pipelines/runs/${runId}?attempts=all`)).body.detail;
 
-  it("passes over what its conditions leave out, and cleans up after a failure", async () => {
+  it("skips steps and jobs by their conditions, and cleans up after a failure", async () => {
     const pipelineId = await installation.pipeline("conditions", [
       {
         name: "build",
@@ -64,7 +64,7 @@ describe("a run with conditions and retries", function () {
       return found.endTime === null ? undefined : found;
     });
     expect(run.status).to.equal("failed");
-    expect(told(run)).to.deep.equal([
+    expect(outcomesOf(run)).to.deep.equal([
       "build failed step_failed",
       "  never skipped condition",
       "  compile failed exit code 3",
@@ -77,7 +77,7 @@ describe("a run with conditions and retries", function () {
     ]);
   });
 
-  it("goes on with the next attempt of a step although the node dies while it waits", async () => {
+  it("makes the next attempt of a step although the node dies while the step waits", async () => {
     const marks = join(world.folder, "marks");
     const pipelineId = await installation.pipeline("retries", [
       {
@@ -103,7 +103,7 @@ describe("a run with conditions and retries", function () {
       },
       40_000,
     );
-    expect(told(run)).to.deep.equal([
+    expect(outcomesOf(run)).to.deep.equal([
       "flaky success",
       "  try failed exit code 1",
       "  try failed exit code 1",
@@ -113,7 +113,7 @@ describe("a run with conditions and retries", function () {
     expect((await readFile(marks, "utf8")).trim().split("\n"), "each attempt has run once").to.deep.equal(ids);
   });
 
-  it("cleans up after a stop where the stopped step was, also when the node dies meanwhile", async () => {
+  it("cleans up after a stop in the same workspace, even when the node dies meanwhile", async () => {
     const done = join(world.folder, "cleaned");
     const pipelineId = await installation.pipeline("stopped", [
       {
@@ -127,7 +127,7 @@ describe("a run with conditions and retries", function () {
       },
     ]);
     const { runId } = await installation.api.trigger(pipelineId, {});
-    await until("the step works", async () => (await readRun(runId)).jobs[0].steps[0].status === "running");
+    await until("the step is running", async () => (await readRun(runId)).jobs[0].steps[0].status === "running");
     await installation.api.stop(pipelineId, runId, "enough");
     await until("it cleans up", async () => (await readRun(runId)).jobs[0].steps[2].status === "running");
     installation.node.kill("SIGKILL");
@@ -138,16 +138,16 @@ describe("a run with conditions and retries", function () {
       return found.endTime === null ? undefined : found;
     });
     expect(run).to.include({ status: "cancelled", reason: "enough" });
-    expect(told(run)).to.deep.equal([
+    expect(outcomesOf(run)).to.deep.equal([
       "deploy cancelled cancelled",
       "  work cancelled cancelled",
       "  never skipped cancelled",
       "  unlock success",
     ]);
-    expect(await readFile(done, "utf8"), "it has run to its end").to.equal("");
+    expect(await readFile(done, "utf8"), "the clean-up has run to its end").to.equal("");
   });
 
-  it("says of each transition what caused it", async () => {
+  it("names the cause of each transition in its timeline", async () => {
     const pipelineId = await installation.pipeline("told", [
       { name: "one", steps: [say("exit 1", { name: "try", retry: { attempts: 2 } })] },
     ]);
@@ -157,8 +157,8 @@ describe("a run with conditions and retries", function () {
       (await installation.call("GET", `/pipelines/runs/${runId}/timeline${query}`)).body;
     const { list, next } = (await page("")).detail;
     const agentId = list.find(({ cause }: { cause: string }) => cause === "claimRequested").by;
-    // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever is answered
-    const lines = list.map((each: any) => `${each.name || "run"} ${each.lifecycle}: ${each.cause} ${each.by}`);
+    // oxlint-disable-next-line typescript/no-explicit-any -- tests read any answer
+    const lines = list.map((entry: any) => `${entry.name || "run"} ${entry.lifecycle}: ${entry.cause} ${entry.by}`);
     expect(lines.map((line: string) => line.replace(agentId, "agent"))).to.deep.equal([
       "run created: trigger admin",
       "run started: trigger admin",
@@ -182,20 +182,20 @@ describe("a run with conditions and retries", function () {
     expect((await installation.call("GET", "/pipelines/runs/run_unknown/timeline")).status).to.equal(404);
   });
 
-  it("fails a step that writes more than its run has room for", async () => {
+  it("fails a step whose outputs exceed the bound of the run", async () => {
     const write = say('printf "text=%065000d\\n" 0 >> "$MILLRACE_OUTPUT"');
     const steps = Array.from({ length: 17 }, (_, at) => ({ ...write, name: `write ${at}` }));
     const pipelineId = await installation.pipeline("overfull", [{ name: "job", steps }]);
     const { runId } = await installation.api.trigger(pipelineId, {});
     await until("the run ends", async () => (await readRun(runId)).endTime !== null);
-    const lines = told(await readRun(runId));
+    const lines = outcomesOf(await readRun(runId));
     expect(lines.slice(-2)).to.deep.equal([
       "  write 15 success",
       "  write 16 failed the outputs of this run would have more than 1048576 bytes in all with those of this step",
     ]);
   });
 
-  it("hands what a step has written to later steps and jobs", async () => {
+  it("passes outputs of a step to later steps and jobs", async () => {
     const pipelineId = await installation.pipeline("outputs", [
       {
         name: "find",
@@ -232,7 +232,7 @@ describe("a run with conditions and retries", function () {
       const found = await readRun(runId);
       return found.endTime === null ? undefined : found;
     });
-    expect(told(run)).to.deep.equal([
+    expect(outcomesOf(run)).to.deep.equal([
       "find success",
       "  list success",
       "  use success",
@@ -253,7 +253,7 @@ describe("a run with conditions and retries", function () {
     expect((await installation.call("GET", "/pipelines/runs/run_unknown/outputs")).status).to.equal(404);
   });
 
-  it("ends the other cells of a matrix when one fails, and runs no more at once than it may", async () => {
+  it("cancels the other cells of a matrix when one fails, and keeps to maxParallel", async () => {
     const pipelineId = await installation.pipeline("matrix", [
       {
         name: "cell",
@@ -267,11 +267,11 @@ describe("a run with conditions and retries", function () {
       return found.endTime === null ? undefined : found;
     });
     expect(run.status).to.equal("failed");
-    expect(told(run).filter((line) => line.startsWith("cell"))).to.deep.equal([
+    expect(outcomesOf(run).filter((line) => line.startsWith("cell"))).to.deep.equal([
       "cell (n=1) failed step_failed",
       "cell (n=2) cancelled fail_fast",
       "cell (n=3) cancelled fail_fast",
     ]);
-    expect(run.jobs[2].startTime, "the third never began").to.equal(null);
+    expect(run.jobs[2].startTime, "the third cell never started").to.equal(null);
   });
 });

@@ -1,4 +1,4 @@
-/** An agent that is stopped while it has jobs: another one has them soon, whatever their leases. */
+/** An agent that is stopped while it has jobs: another agent gets them soon, however long their leases are. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -6,7 +6,7 @@ import { EmbeddedInstallation } from "../support/embedded.ts";
 import { ProcessWorld } from "../support/processes.ts";
 import { until } from "../support/until.ts";
 
-/** Neither ends nor is found dead within the time of this test. */
+/** Such a lease does not run out during this test. */
 const LEASE = { agentLeaseTimeout: "15m" };
 const FIRST_ATTEMPT_WAITS = `
 trap 'echo asked >> "$LEDGER"; exit 0' TERM
@@ -55,7 +55,7 @@ describe("an agent that is stopped", function () {
     expect(run.jobs[1].agentId).to.not.equal(run.jobs[0].agentId);
   }
 
-  it("hands back what has not ended in time", async () => {
+  it("gives back a step that does not end within the drain timeout", async () => {
     const stopped = await start("stopped", "2s");
     const { runId } = await trigger([step(FIRST_ATTEMPT_WAITS)]);
     await start("other");
@@ -65,7 +65,7 @@ describe("an agent that is stopped", function () {
     expect(await linesOf()).to.deep.equal(["begun 1", "asked", "begun 2"]);
   });
 
-  it("hands back a job between two steps, too", async () => {
+  it("gives back a job that is between two steps", async () => {
     const stopped = await start("stopped", "2s");
     const { pipelineId, runId } = await trigger([
       step('echo "begun $MILLRACE_JOB_ATTEMPT" >> "$LEDGER"; sleep 1'),
@@ -82,14 +82,17 @@ describe("an agent that is stopped", function () {
     await expectTakenOver(runId);
   });
 
-  it("hands all back at once when it is asked a second time, however long it might have waited", async () => {
+  it("gives back its jobs at once after a second SIGTERM, without waiting for the drain timeout", async () => {
     const stopped = await start("stopped");
     const { runId } = await trigger([step(FIRST_ATTEMPT_WAITS)]);
     await start("other");
     stopped.kill("SIGTERM");
     await stopped.prints("takes no more jobs");
     const askedAt = performance.now();
-    await until("a moment, as one signal may come twice", () => performance.now() - askedAt > 700);
+    await until(
+      "more than the time in which the agent ignores a second signal",
+      () => performance.now() - askedAt > 700,
+    );
     expect(stopped.running).to.equal(true);
     stopped.kill("SIGTERM");
     expect(await stopped.exited).to.include({ code: 0 });

@@ -1,6 +1,6 @@
 /**
- * A MongoDB whose collections were dumped one after the other while runs went on, as mongodump does, and restored beside
- * an empty Redis: every run that is in the dump ends, with a ledger and logs that are whole.
+ * A MongoDB whose collections are dumped one after the other while runs are running, as mongodump does, and that is
+ * restored beside an empty Redis: every run in the dump ends, with complete events and logs.
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -16,7 +16,7 @@ import { ProcessWorld, type ServeNode } from "../support/processes.ts";
 import { startTestRedis, type TestRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
-/** As docs/operations.md tells operators. */
+/** The collections that docs/operations.md tells operators to dump. */
 const DUMPED = (
   "aggregates inbox inbox_counters idempotency events log_heads log_chunks agent_events step_outputs artifacts caches " +
   "plans job_specs pipelines revisions plugins blobs.files blobs.chunks secrets projects tokens agents users " +
@@ -25,11 +25,11 @@ const DUMPED = (
 const REBUILT = ["job_runs", "step_runs", "approvals"];
 const ADMIN = "an-administrator-token-for-this-test-only";
 const REGISTRATION = "a-registration-token-for-this-test-only";
-/** Between two collections, so that what they tell lies apart. */
+/** Pause between two collections, so that their dumps show different moments. */
 const PAUSE_MS = 150;
 const LINES = 20;
 
-describe("an installation whose MongoDB comes back from a dump", function () {
+describe("an installation whose MongoDB is restored from a dump", function () {
   this.timeout(180_000);
   let world: ProcessWorld;
   let servers: TestRedis[];
@@ -67,7 +67,7 @@ describe("an installation whose MongoDB comes back from a dump", function () {
       },
     });
 
-  it("lets every run end, once it is repaired", async () => {
+  it("ends every run of the dump after `millrace repair`", async () => {
     const [before, after] = [freshDatabase(), freshDatabase()];
     const first = await world.serve("edge,gateway,worker", { env: environment(servers[0]!, before) });
     const agent = startAgent(first, "first");
@@ -107,12 +107,14 @@ describe("an installation whose MongoDB comes back from a dump", function () {
     const env = environment(servers[1]!, after);
     const repair = world.start(["repair"], { env });
     expect((await repair.exited).code, repair.stderr).to.equal(0);
-    expect(repair.stdout).to.match(/^\d+ runs are consistent; removed records that were newer than their runs: \d+ events, /);
+    expect(repair.stdout).to.match(
+      /^\d+ runs are consistent; removed records that were newer than their runs: \d+ events, /,
+    );
     const second = await world.serve("edge,gateway,worker", { env });
     const refused = world.start(["repair"], { env });
     expect((await refused.exited).code).to.equal(1);
     expect(refused.stderr).to.include(`a node lives (pid ${second.pid} on `);
-    // One that knows nothing of what the other did, and takes nothing over.
+    // A new agent: it holds none of the first agent's steps.
     startAgent(second, "second");
 
     const stores = await openMongoStores({ url, database: after });
@@ -128,7 +130,7 @@ describe("an installation whose MongoDB comes back from a dump", function () {
       expect(runs.length).to.be.within(3, triggered.length - 1);
       expect(
         runs.flatMap(({ jobs }) => jobs).some(({ attempt }) => attempt === 2),
-        "some began anew",
+        "some jobs were retried",
       ).to.equal(true);
       for (const run of runs) {
         expect(run.status).to.be.oneOf(["success", "cancelled"]);
@@ -167,8 +169,8 @@ async function dumpOf(db: Db): Promise<readonly DumpedCollection[]> {
     dumped.push({ name, documents, indexes: documents.length === 0 ? [] : await collection.indexes() });
     await sleep(PAUSE_MS);
   }
-  const there = (await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name);
-  expect([...DUMPED, ...REBUILT], "every collection is dumped or rebuilt").to.include.members(there);
+  const existing = (await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name);
+  expect([...DUMPED, ...REBUILT], "every collection is dumped or rebuilt").to.include.members(existing);
   return dumped;
 }
 

@@ -1,4 +1,7 @@
-/** Two projects on one agent: a run of 5,000 steps keeps every slot busy, and another project's run begins all the same. */
+/**
+ * Two projects on one agent: a run of 5,000 steps keeps every slot busy, and a run of the other project still starts
+ * soon.
+ */
 import { join } from "node:path";
 import { expect } from "chai";
 import { asId, type ProjectId } from "../../src/domain/ids.ts";
@@ -31,7 +34,7 @@ describe("a run of 5,000 steps", function () {
     [1_000, 5],
     [5_000, 1],
   ] as const) {
-    it(`in ${jobs} jobs delays another project's first step by less than a second after a slot is free`, async () => {
+    it(`in ${jobs} jobs lets another project's step start within a second of a free slot`, async () => {
       const world = await ProcessWorld.create();
       try {
         const installation = await EmbeddedInstallation.create(world);
@@ -43,8 +46,8 @@ describe("a run of 5,000 steps", function () {
           (await installation.call(method, `/pipelines${path}`, body)).body.detail;
         const readRun = (runId: string): Promise<Run> => call("GET", `/runs/${runId}`);
         const { pipelineId: small } = await call("POST", "", { name: "small", projectId: OTHER });
-        const begun = { jobs: [{ name: "job", steps: [{ uses: "shell", args: { command: "true" } }] }] };
-        await call("POST", `/${small}/spec/save`, { spec: begun });
+        const oneStep = { jobs: [{ name: "job", steps: [{ uses: "shell", args: { command: "true" } }] }] };
+        await call("POST", `/${small}/spec/save`, { spec: oneStep });
 
         const sketch = { steps: Array.from({ length: steps }, () => SLEEP) };
         const large = await installation.pipeline(
@@ -52,29 +55,31 @@ describe("a run of 5,000 steps", function () {
           Array.from({ length: jobs }, (_, at) => ({ ...sketch, name: `job${at}` })),
         );
         const { runId } = await installation.api.trigger(large, {});
-        const atWork = ({ jobs: all }: Run) => all.filter(({ status }) => status === "running").length;
-        await until("every slot is busy", async () => atWork(await readRun(runId)) === SLOTS, 60_000);
+        const countRunning = ({ jobs: all }: Run) => all.filter(({ status }) => status === "running").length;
+        await until("every slot is busy", async () => countRunning(await readRun(runId)) === SLOTS, 60_000);
 
         const others: Run[] = [];
         for (let count = 0; count < TRIES; count++) {
           const other = await installation.api.trigger(small, {});
           others.push(
-            await until("its first step begins", async () => {
+            await until("the other run's first step starts", async () => {
               const run = await readRun(other.runId);
               return run.jobs[0]!.steps[0]!.startTime === null ? undefined : run;
             }),
           );
         }
         const all = (await readRun(runId)).jobs;
-        expect(all.filter(({ endTime }) => endTime === null).length, "jobs that were left").to.be.above(SLOTS);
+        expect(all.filter(({ endTime }) => endTime === null).length, "jobs of the large run that are left").to.be.above(
+          SLOTS,
+        );
         const delays = others.map((other) => {
           const start = at(other.jobs[0]!.steps[0]!.startTime);
           const freeAt = Math.min(...all.map(({ endTime }) => at(endTime)).filter((end) => end >= at(other.createdAt)));
           const before = all
             .map((job) => at(job.startTime))
-            .filter((each) => each > at(other.createdAt) && each < start);
-          // What was being claimed when it came; then it is its turn.
-          expect(before.length, "jobs of the large run that began meanwhile").to.be.at.most(2 * SLOTS);
+            .filter((startedAt) => startedAt > at(other.createdAt) && startedAt < start);
+          // Jobs whose claim had begun when the other run came may go first; then it is the other run's turn.
+          expect(before.length, "jobs of the large run that started meanwhile").to.be.at.most(2 * SLOTS);
           return start - freeAt;
         });
         const median = delays.toSorted((a, b) => a - b)[Math.floor(TRIES / 2)];
@@ -86,7 +91,10 @@ describe("a run of 5,000 steps", function () {
   }
 });
 
-/** As the administrator's API will: a file of the store may be shared. */
+/**
+ * Creates the second project directly in the store, because no API creates projects. Two processes may share the SQLite
+ * file.
+ */
 async function addProject(path: string): Promise<void> {
   const stores = await openSqliteStores({ path });
   await stores.pipelines.createProject({ projectId: OTHER, name: "other", createdAt: 0 });

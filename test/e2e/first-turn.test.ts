@@ -1,7 +1,8 @@
 /**
- * Who takes the first turn of a run, in an installation with a process for each role: the edge that creates the run decides
- * it and performs its effects, and the owner of the shard only makes up for an edge that could not. docs/architecture.md
- * says so ("One request, from the trigger to a line on the screen").
+ * Which component takes the first turn of a run, in an installation with one process for each role. The edge that
+ * creates the run decides the first turn and performs its effects. The owner of the shard performs the effects only
+ * when the edge could not. docs/architecture.md says the same ("One request, from the trigger to a line on the
+ * screen").
  */
 import { join } from "node:path";
 import { expect } from "chai";
@@ -20,7 +21,7 @@ const ADMIN = "an-administrator-token-for-this-test-only";
 const REGISTRATION = "a-registration-token-for-this-test-only";
 const JOB = { name: "hello", steps: [{ name: "say", uses: "shell", args: { script: "echo good morning" } }] };
 
-interface ShardGlance {
+interface ShardView {
   readonly shard: number;
   readonly owner: string | null;
   readonly epoch: number;
@@ -40,7 +41,7 @@ describe("the first turn of a run", function () {
     world = await ProcessWorld.create();
     redis = await startTestRedis();
     client = connectRedis({ url: redis.url }, { role: "edge", log: silentLog });
-    // Only read: nothing is told or heard.
+    // The test only reads the board, so it needs no feed.
     const silent = { messageOf: () => ["", ""] as const, subscribe: () => Promise.resolve(() => Promise.resolve()) };
     board = new RedisBoard({ redis: client, feed: silent, clock: { monotonic: () => performance.now() } });
     edge = await serve("edge");
@@ -72,7 +73,7 @@ describe("the first turn of a run", function () {
     return { runId, jobId: (await api.run(runId)).jobs[0]!.jobId };
   }
 
-  /** What the store has of a run, read past every node. */
+  /** What the store holds of a run, read directly from the store's file. */
   async function stored(runId: RunId) {
     const stores = await openSqliteStores({ path: storeFile(dataDir()) });
     try {
@@ -81,19 +82,19 @@ describe("the first turn of a run", function () {
         stores.plans.loadPlan(runId),
         stores.events.read(runId, 0, 100),
       ]);
-      return { head: head!, plan: plan!, told: events.map(({ object, lifecycle }) => `${object}.${lifecycle}`) };
+      return { head: head!, plan: plan!, transitions: events.map(({ object, lifecycle }) => `${object}.${lifecycle}`) };
     } finally {
       await stores.close();
     }
   }
 
-  async function shards(): Promise<readonly ShardGlance[]> {
+  async function shards(): Promise<readonly ShardView[]> {
     const headers = { authorization: `Bearer ${ADMIN}` };
     const response = await fetch(`http://${edge.http}/api/v1/cluster`, { headers });
-    return ((await response.json()) as { detail: { shards: ShardGlance[] } }).detail.shards;
+    return ((await response.json()) as { detail: { shards: ShardView[] } }).detail.shards;
   }
 
-  const neverOwned = async () => (await shards()).every(({ owner, epoch }) => owner === null && epoch === 0);
+  const noShardWasOwned = async () => (await shards()).every(({ owner, epoch }) => owner === null && epoch === 0);
   const ended = (runId: RunId) =>
     until(
       "the end of the run",
@@ -104,14 +105,14 @@ describe("the first turn of a run", function () {
       30_000,
     );
 
-  it("is taken and performed by the edge: without a worker the run is stored, offered and claimed; a worker only finishes it", async () => {
+  it("is taken by the edge: without a worker, the run is stored, offered and claimed", async () => {
     const { runId, jobId } = await trigger();
 
     const created = await stored(runId);
-    expect(created.head.version, "saved once, by its creation").to.equal(1);
+    expect(created.head.version, "saved once, when it was created").to.equal(1);
     expect(created.head.owed.map(({ effect }) => effect.type)).to.include.members(["offer", "publish"]);
     expect(created.plan.jobs.map(({ name }) => name)).to.deep.equal(["hello"]);
-    expect(created.told).to.deep.equal(["pipeline.created", "pipeline.started", "job.queued"]);
+    expect(created.transitions).to.deep.equal(["pipeline.created", "pipeline.started", "job.queued"]);
     expect((await api.run(runId)).status).to.equal("running");
     const offers = await until("the offer is on the board", async () => {
       const found = await board.find([jobId]);
@@ -123,23 +124,24 @@ describe("the first turn of a run", function () {
       "no message was sent",
     ).to.equal(true);
 
-    // An agent that is there is asked for, though nobody can grant the job.
+    // The gateway requests the job for its agent, although no owner can grant it.
     await startAgent(await serve("gateway"));
     await until("a claim waits in the mailbox of the run", async () => {
       const { shard } = created.head;
-      return (await shards()).find((each) => each.shard === shard)!.depth.waiting > 0;
+      return (await shards()).find((view) => view.shard === shard)!.depth.waiting > 0;
     });
-    expect(await neverOwned(), "nobody has owned a shard").to.equal(true);
-    expect((await stored(runId)).head.version, "nobody has saved the run").to.equal(1);
+    expect(await noShardWasOwned(), "no shard was owned").to.equal(true);
+    expect((await stored(runId)).head.version, "no owner has saved the run").to.equal(1);
     expect((await api.run(runId)).jobs[0]).to.include({ status: "queued", agentId: null });
 
+    // A worker finishes the run.
     await serve("worker");
     expect((await ended(runId)).status).to.equal("success");
     expect((await shards()).find(({ shard }) => shard === created.head.shard)!.epoch).to.equal(1);
-    expect((await stored(runId)).told).to.include.members(["job.started", "pipeline.completed"]);
+    expect((await stored(runId)).transitions).to.include.members(["job.started", "pipeline.completed"]);
   });
 
-  it("is performed by the owner of the shard when the edge could not", async () => {
+  it("is performed by the owner of the shard when the edge could not perform it", async () => {
     await redis.kill();
     const { runId, jobId } = await trigger();
     expect((await stored(runId)).head, "stored without Redis").to.include({ version: 1, final: false });

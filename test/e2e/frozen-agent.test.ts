@@ -1,6 +1,7 @@
 /**
- * An agent that is stopped for longer than its lease, as by a debugger: its job begins anew on another agent only after
- * its step has ended, and it goes on working when it wakes up. The steps themselves keep the ledger that is checked.
+ * An agent that is frozen for longer than its lease, as by a debugger: its job is retried on another agent only after
+ * the agent's step has ended, and the agent works again when it wakes up. The steps write the lines that the test
+ * checks.
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +14,7 @@ const REGISTRATION = "a-registration-token-for-this-test-only";
 const LEASE_MS = 10_000;
 const FROZEN_MS = 20_000;
 
-/** The first attempt beats for longer than the test lasts, later ones for a second. */
+/** The first attempt writes lines for longer than the test lasts; later attempts do so for a second. */
 const SCRIPT = `
 beat=0
 while [ "$MILLRACE_JOB_ATTEMPT" = 1 ] || [ "$beat" -lt 20 ]; do
@@ -22,7 +23,7 @@ while [ "$MILLRACE_JOB_ATTEMPT" = 1 ] || [ "$beat" -lt 20 ]; do
   sleep 0.05
 done`;
 
-/** Says when it runs. */
+/** Writes one line with the time. */
 const ONCE = 'echo "$MILLRACE_JOB_ATTEMPT $(date +%s%N)" >> "$LEDGER"';
 
 interface JobDetail {
@@ -38,7 +39,7 @@ interface RunDetail {
   readonly jobs: readonly JobDetail[];
 }
 
-describe("an agent stopped for longer than its lease", function () {
+describe("an agent frozen for longer than its lease", function () {
   this.timeout(90_000);
   let world: ProcessWorld;
   let node: ServeNode;
@@ -76,7 +77,7 @@ describe("an agent stopped for longer than its lease", function () {
     return agent;
   }
 
-  /** Makes a pipeline of one step and starts a run of it. */
+  /** Creates a pipeline with one step and triggers a run of it. Answers the run's id. */
   async function run(name: string, script: string, matchLabels: Record<string, string> = {}): Promise<string> {
     const { pipelineId } = await call<{ pipelineId: string }>("POST", "/pipelines", { name });
     const steps = [{ name: "only", uses: "shell", args: { script }, env: { LEDGER: join(world.folder, name) } }];
@@ -89,7 +90,7 @@ describe("an agent stopped for longer than its lease", function () {
     return (await call<{ runId: string }>("POST", `/pipelines/${pipelineId}/trigger`, {})).runId;
   }
 
-  /** When the attempts of a job have written their lines, in Unix milliseconds, ascending. */
+  /** The times of the lines that an attempt of the job has written, in Unix milliseconds, ascending. */
   async function linesOf(name: string, attempt: number): Promise<readonly number[]> {
     const text = await readFile(join(world.folder, name), "utf8").catch(() => "");
     return text
@@ -108,14 +109,14 @@ describe("an agent stopped for longer than its lease", function () {
       30_000,
     );
 
-  it("has no step left when its job begins on another agent, and works again when it wakes up", async () => {
+  it("has no step left when its job starts on another agent, and works again after it wakes up", async () => {
     const frozen = await startAgent("frozen");
     const beating = await run("beating", SCRIPT);
     await until("beats", async () => (await linesOf("beating", 1)).length > 2);
     await startAgent("other");
     frozen.kill("SIGSTOP");
     const frozenAt = Date.now();
-    // Takes the slot of the stopped agent when its first job is given up, so that the second attempt does not.
+    // This job takes the frozen agent's slot when its first job is given up, so that the second attempt cannot take it.
     const waiting = await run("waiting", ONCE, { which: "frozen" });
     await until("the second attempt", async () => (await linesOf("beating", 2)).length > 0, FROZEN_MS);
     await until("the time to wake up", () => Date.now() - frozenAt > FROZEN_MS, FROZEN_MS);
@@ -136,7 +137,7 @@ describe("an agent stopped for longer than its lease", function () {
 
     const { jobs: attempts } = await ended(waiting);
     const ran = (await Promise.all(attempts.map(({ attempt }) => linesOf("waiting", attempt)))).flat();
-    expect(ran.length, "what was granted to the stopped agent runs once at most").to.be.below(2);
+    expect(ran.length, "the job granted to the frozen agent runs at most once").to.be.below(2);
     for (const at of ran) expect(at).to.be.above(thawedAt);
     expect((await ended(await run("after", ONCE, { which: "frozen" }))).status).to.equal("success");
   });

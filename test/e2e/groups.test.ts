@@ -1,4 +1,4 @@
-/** Concurrency groups in a real installation: over runs, over jobs, and over the death of the node. */
+/** Concurrency groups of runs and of jobs in a real installation, also across the death of the node. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -6,8 +6,8 @@ import { EmbeddedInstallation } from "../support/embedded.ts";
 import { ProcessWorld } from "../support/processes.ts";
 import { until } from "../support/until.ts";
 
-/** Runs until a file is there, which the test makes. */
-const untilThere = (file: string): object => ({
+/** A step that runs until the file exists. The test creates the file. */
+const waitForFile = (file: string): object => ({
   uses: "shell",
   args: { script: `while ! test -e ${file}; do sleep 0.05; done` },
 });
@@ -28,7 +28,7 @@ describe("a concurrency group", function () {
   });
   after(() => world?.end());
 
-  /** The path of a file that is not there yet. */
+  /** The path of a file that does not exist yet. */
   const newFile = (): string => join(world.folder, `go-${++files}`);
 
   const pipeline = async (name: string, concurrency: object, jobs: readonly object[]): Promise<string> => {
@@ -38,17 +38,17 @@ describe("a concurrency group", function () {
   };
   const trigger = async (pipelineId: string): Promise<string> => (await installation.api.trigger(pipelineId, {})).runId;
   const read = async (runId: string) => (await installation.call("GET", `/pipelines/runs/${runId}`)).body.detail;
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever is answered
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read any answer
   const runWith = (what: string, runId: string, test: (run: any) => boolean) =>
     until(what, async () => {
       const run = await read(runId);
       return test(run) ? run : undefined;
     });
 
-  it("lets one run after the other work, and tells the others who has the place", async () => {
+  it("lets one run work at a time and names the holder of its place to the others", async () => {
     const file = newFile();
     const id = await pipeline("queue", { group: "deploy ${{ variables.ref || 'main' }}" }, [
-      { name: "work", steps: [untilThere(file)] },
+      { name: "work", steps: [waitForFile(file)] },
     ]);
     const first = await trigger(id);
     await runWith("the first run works", first, ({ status }) => status === "running");
@@ -66,7 +66,7 @@ describe("a concurrency group", function () {
     const timeline = (await installation.call("GET", `/pipelines/runs/${third}/timeline`)).body.detail.list;
     expect(timeline.at(-1)).to.include({ lifecycle: "waiting", waitingFor: "concurrency", text: "deploy main" });
 
-    // What waits and who works is in the store, not in the node.
+    // The group is in the store, not in the node's memory.
     installation.node.kill("SIGKILL");
     await installation.node.exited;
     await installation.serve(dataDir);
@@ -77,10 +77,10 @@ describe("a concurrency group", function () {
     await runWith("the third takes its place and ends", third, ({ status }) => status === "success");
   });
 
-  it("ends older runs for the newest, and says for which", async () => {
+  it("cancels an older run for the newest one and names the newest in the reason", async () => {
     const file = newFile();
     const id = await pipeline("newest", { group: "preview", onConflict: "cancelRunning" }, [
-      { name: "work", cancelGrace: "1s", steps: [untilThere(file)] },
+      { name: "work", cancelGrace: "1s", steps: [waitForFile(file)] },
     ]);
     const first = await trigger(id);
     await runWith("the first run works", first, ({ jobs }) => jobs[0].status === "running");
@@ -91,10 +91,10 @@ describe("a concurrency group", function () {
     await runWith("the second has its place", second, ({ status }) => status === "success");
   });
 
-  it("refuses a trigger that does not wait, and names the holder", async () => {
+  it("refuses a trigger that does not wait and names the holder of its place", async () => {
     const file = newFile();
     const id = await pipeline("refusal", { group: "migrate", onConflict: "reject" }, [
-      { name: "work", steps: [untilThere(file)] },
+      { name: "work", steps: [waitForFile(file)] },
     ]);
     const first = await trigger(id);
     const refused = await installation.call("POST", `/pipelines/${id}/trigger`, { requestId: "once" });
@@ -112,7 +112,7 @@ describe("a concurrency group", function () {
     await runWith("the next one works", next, ({ status }) => status === "success");
   });
 
-  it("bounds jobs of several runs, and of one matrix", async () => {
+  it("bounds the jobs of several runs and of one matrix", async () => {
     const file = newFile();
     const jobs = [
       { name: "build", steps: [{ uses: "shell", args: { script: "true" } }] },
@@ -121,7 +121,7 @@ describe("a concurrency group", function () {
         needs: "build",
         matrix: { axes: { v: [1, 2] } },
         concurrency: { group: "device ${{ matrix.v }}" },
-        steps: [untilThere(file)],
+        steps: [waitForFile(file)],
       },
     ];
     const { pipelineId } = await installation.api.createPipeline("jobs", "");

@@ -1,3 +1,4 @@
+/** Mutual TLS between agents and a gateway, in real processes. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -6,7 +7,7 @@ import { ProcessWorld } from "../support/processes.ts";
 
 const REGISTRATION_TOKEN = `mrr_${"0123456789".repeat(4)}`;
 
-describe("a gateway that asks for certificates", function () {
+describe("a gateway that requires client certificates", function () {
   this.timeout(90_000);
   let world: ProcessWorld;
   before(async () => {
@@ -20,7 +21,7 @@ describe("a gateway that asks for certificates", function () {
     return file;
   }
 
-  it("takes the agent that shows one, and not the agent that shows none", async () => {
+  it("accepts an agent with a certificate and refuses an agent without one", async () => {
     const authority = makeCertificate({ name: "authority" });
     const [server, client] = ["server", "agent"].map((name) => makeCertificate({ name, issuer: authority }));
     const ca = await save("ca.pem", authority.certificate);
@@ -35,8 +36,8 @@ describe("a gateway that asks for certificates", function () {
     const env = { MILLRACE_REGISTRATION_TOKEN: REGISTRATION_TOKEN, LOG_LEVEL: "info" };
     const trusting = { ...env, MILLRACE_GATEWAY_CA_FILE: ca };
     const gateway = node.grpc!.replace("127.0.0.1", "localhost");
-    const nameless = world.agent(gateway, { env: { ...trusting, MILLRACE_AGENT_NAME: "nameless" } });
-    await nameless.prints("certificate required");
+    const anonymous = world.agent(gateway, { env: { ...trusting, MILLRACE_AGENT_NAME: "anonymous" } });
+    await anonymous.prints("certificate required");
     const known = world.agent(gateway, {
       env: {
         ...trusting,
@@ -46,6 +47,6 @@ describe("a gateway that asks for certificates", function () {
       },
     });
     await known.prints('"msg":"ready"');
-    expect(nameless.stdout + nameless.stderr).not.to.contain('"msg":"ready"');
+    expect(anonymous.stdout + anonymous.stderr).not.to.contain('"msg":"ready"');
   });
 });

@@ -1,6 +1,6 @@
 /**
- * An agent that cannot reach the control plane for longer than the lease that is usual, with a job that allows it: the step
- * goes on, says much, and ends; all of it arrives afterwards, and the next step begins then.
+ * An agent that cannot reach the control plane for longer than the default lease, with a job whose lease allows it: the
+ * step continues, writes a long log, and ends. Its log and report arrive afterwards, and then the next step starts.
  */
 import { join } from "node:path";
 import { expect } from "chai";
@@ -10,17 +10,17 @@ import { TcpProxy } from "../support/tcp-proxy.ts";
 import { until } from "../support/until.ts";
 import { TestViewer } from "../support/viewer.ts";
 
-/** Longer than the usual lease and the plane's margin together, 35 s. */
+/** Longer than the default lease and the control plane's margin together, which are 35 s. */
 const OFFLINE_MS = 40_000;
 const SECONDS = OFFLINE_MS / 1_000 - 3;
-/** Each takes the agent about 200 bytes: in all much more than it keeps in memory. */
+/** A line takes the agent about 200 bytes, so all lines together exceed what it keeps in memory. */
 const LINES_A_SECOND = 3_000;
 
 const TALK = `
 second=0
 while [ "$second" -lt ${SECONDS} ]; do
   second=$((second + 1))
-  seq -f "$second %.0f of what is said while nobody listens" ${LINES_A_SECOND}
+  seq -f "$second %.0f of the lines written while offline" ${LINES_A_SECOND}
   sleep 1
 done
 echo x >> "$LEDGER"`;
@@ -62,7 +62,7 @@ describe("an agent that cannot reach the control plane", function () {
     return { pipelineId, runId };
   }
 
-  /** All that is told of the log of a step. */
+  /** The whole log of a job's first step, as a viewer gets it. */
   async function logOf(pipelineId: string, job: { jobId: string; steps: { stepRunId: string; lastLine: number }[] }) {
     const { stepRunId, lastLine } = job.steps[0]!;
     const port = Number(installation.node.http!.split(":")[1]);
@@ -80,7 +80,7 @@ describe("an agent that cannot reach the control plane", function () {
     return entries;
   }
 
-  it("carries its steps on, and delivers each report and line once it can", async () => {
+  it("continues its steps and delivers every report and line later", async () => {
     await startAgent();
     const ledger = join(world.folder, "ledger");
     const { pipelineId, runId } = await trigger([
@@ -92,7 +92,7 @@ describe("an agent that cannot reach the control plane", function () {
     await until("the time to come back", () => performance.now() - offlineAt > OFFLINE_MS, OFFLINE_MS + 5_000);
     const { status, jobs } = await readRun(runId);
     expect([status, jobs.length, jobs[0].steps[0].status]).to.deep.equal(["running", 1, "running"]);
-    expect(jobs[0].steps[1].status, "the next step needs the plane").to.equal("pending");
+    expect(jobs[0].steps[1].status, "the next step needs the control plane").to.equal("pending");
     await proxy.comeUp();
 
     const run = await ended(runId);
@@ -104,12 +104,12 @@ describe("an agent that cannot reach the control plane", function () {
     expect(talk.usage.maxRssBytes).to.be.within(2 ** 20, 2 ** 28);
     const lines = await logOf(pipelineId, run.jobs[0]);
     const expected = (index: number) =>
-      `${Math.floor(index / LINES_A_SECOND) + 1} ${(index % LINES_A_SECOND) + 1} of what is said while nobody listens`;
+      `${Math.floor(index / LINES_A_SECOND) + 1} ${(index % LINES_A_SECOND) + 1} of the lines written while offline`;
     const wrong = lines.findIndex(({ content }, index) => content !== expected(index));
     expect([lines.length, wrong, lines[wrong]]).to.deep.equal([SECONDS * LINES_A_SECOND, -1, undefined]);
   });
 
-  it("reports its steps as lost when it was started again meanwhile", async () => {
+  it("reports its steps as lost after it was started again meanwhile", async () => {
     const agent: StartedProcess = await startAgent();
     const { runId } = await trigger([
       { uses: "shell", args: { script: 'test "$MILLRACE_JOB_ATTEMPT" = 2 || sleep 600' } },

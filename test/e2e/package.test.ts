@@ -1,4 +1,4 @@
-/** The package that `npm pack` makes: what is in it, and whether it runs in a folder that holds nothing else. */
+/** The package that `npm pack` makes: its content, and whether it runs in an otherwise empty folder. */
 import { execFile, spawn } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { ProcessWorld } from "../support/processes.ts";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const MAX_PACKED_BYTES = 1_500_000;
 const MAX_FILES = 1_200;
-/** What the package is made of. */
+/** Paths that the package may hold. */
 const ALLOWED = [
   /^(LICENSE|README\.md|CHANGELOG\.md|package\.json)$/,
   /^dist\/(actors|queues|src|proto\/generated)\/[\w./-]+\.js$/,
@@ -42,7 +42,7 @@ describe("the package of npm pack", function () {
     world = await ProcessWorld.create();
     folder = join(world.folder, "empty");
     await mkdir(folder);
-    // The build before the packing writes its lines to standard output as well.
+    // The build that runs before the packing writes to standard output too.
     const { stdout } = await npm(["pack", "--json", "--pack-destination", world.folder], ROOT);
     [packed] = JSON.parse(stdout.slice(stdout.indexOf("[\n"))) as [Packed];
     const tarball = join(world.folder, packed.filename);
@@ -51,10 +51,13 @@ describe("the package of npm pack", function () {
   });
   after(() => world?.end());
 
-  /** Runs a program in the folder of the installation, with a new home and nothing of ours in the environment. */
+  /**
+   * Runs a program in the folder of the installation, with an empty home folder and without the program's own
+   * variables.
+   */
   async function run(program: string, args: readonly string[], PATH = process.env["PATH"]!) {
     const home = await mkdtemp(join(world.folder, "home-"));
-    // How pip reaches its index, where the operator has set that.
+    // Settings with which pip reaches its package index, when this machine has such settings.
     const network = Object.entries(process.env).filter(([name]) => /^PIP_|_proxy$/i.test(name));
     const child = spawn(program, args, {
       cwd: folder,
@@ -76,7 +79,7 @@ describe("the package of npm pack", function () {
     return { code, output, home };
   }
 
-  it("holds the compiled program and the sample, and nothing else", async () => {
+  it("holds only the compiled program and the sample", async () => {
     const paths = packed.files.map(({ path }) => path);
     expect(paths.filter((path) => !ALLOWED.some((pattern) => pattern.test(path)))).to.deep.equal([]);
     for (const needed of ["dist/src/main.js", "examples/hello/pipeline.yaml", "README.md", "LICENSE"]) {
@@ -87,9 +90,9 @@ describe("the package of npm pack", function () {
     expect(paths.length).to.be.below(MAX_FILES);
   });
 
-  it("holds an output of each source and of nothing that is gone, and no secret", async () => {
+  it("holds the output of each source, no output of a removed source, and no secret", async () => {
     const installed = join(folder, "node_modules", "millrace");
-    for (const path of packed.files.map((each) => each.path)) {
+    for (const { path } of packed.files) {
       expect(SECRET.test(await readFile(join(installed, path), "utf8")), path).to.equal(false);
     }
     const outputs = packed.files.flatMap(({ path }) => /^dist\/(.*)\.js$/.exec(path)?.[1] ?? []);
@@ -102,7 +105,7 @@ describe("the package of npm pack", function () {
     expect(outputs).to.have.members(compiled);
   });
 
-  it("says what it tried and what to do where no Redis server can be had", async () => {
+  it("says what it tried and what to do when no Redis server is available", async () => {
     const bin = join(world.folder, "bin");
     await mkdir(bin);
     await symlink(process.execPath, join(bin, "node"));
@@ -113,7 +116,7 @@ describe("the package of npm pack", function () {
     expect(output).to.include("set REDIS_URL to a Redis that runs elsewhere");
   });
 
-  it("starts a whole installation whose sample succeeds, and leaves no process", async () => {
+  it("starts an installation, runs the sample to success, and leaves no process", async () => {
     const { code, output, home } = await run(join(folder, "node_modules/.bin/millrace"), ["start", "--once"]);
     expect(code, output).to.equal(0);
     expect(output).to.include("✔ hello  success");

@@ -1,4 +1,4 @@
-/** The dry run against a control plane with agents: the same over HTTP, gRPC and at the command line. */
+/** The dry run on a control plane with agents: over HTTP, over gRPC and at the command line. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { credentials, Metadata } from "@grpc/grpc-js";
@@ -42,7 +42,7 @@ describe("a plan on a control plane with agents", function () {
   const names = ({ agents }: { agents?: { matching: readonly { name: string }[] } | null | undefined }) =>
     agents!.matching.map(({ name }) => name);
 
-  it("tells over HTTP and gRPC which agents match, and what the others fail", async () => {
+  it("lists over HTTP and gRPC which agents match and which clauses the others fail", async () => {
     const { status, body } = await installation.call("POST", `/pipelines/${pipelineId}/plan`, {});
     expect(status, JSON.stringify(body)).to.equal(200);
     const [anywhere, onOne, nowhere] = body.detail.stages[0].jobs;
@@ -55,7 +55,7 @@ describe("a plan on a control plane with agents", function () {
     expect(answered.stages[0]!.jobs[2]!.agents!.failing).to.deep.equal([{ clause: "gpu In (yes)", agents: 2 }]);
   });
 
-  it("is shown at the command line as a tree, of the file as it is here", async () => {
+  it("is a tree of the local file at the command line", async () => {
     const file = join(world.folder, "changed.yaml");
     await writeFile(file, JSON.stringify({ jobs: [...JOBS, { ...JOBS[0], name: "new" }] }));
     const { code, stdout, stderr } = await plan([file, "--pipeline-id", pipelineId, "--ref", "next"]);
@@ -76,15 +76,15 @@ describe("a plan on a control plane with agents", function () {
     expect(list, "runs").to.deep.equal([]);
   });
 
-  it("fails at the command line with what the control plane answers, or when it does not", async () => {
+  it("fails at the command line with the control plane's refusal, or without an answer", async () => {
     const file = join(world.folder, "same.yaml");
     await writeFile(file, JSON.stringify({ jobs: JOBS }));
     const unknown = await plan([file, "--pipeline-id", "pl_unknown"]);
     expect([unknown.code, unknown.stdout]).to.deep.equal([1, ""]);
     expect(unknown.stderr).to.contain("there is no pipeline");
-    const away = await plan([file, "--pipeline-id", pipelineId], "http://127.0.0.1:1");
-    expect(away.code).to.equal(1);
-    expect(away.stderr).to.contain("127.0.0.1:1 does not answer");
+    const unreachable = await plan([file, "--pipeline-id", pipelineId], "http://127.0.0.1:1");
+    expect(unreachable.code).to.equal(1);
+    expect(unreachable.stderr).to.contain("127.0.0.1:1 does not answer");
   });
 
   async function plan(

@@ -1,4 +1,6 @@
-/** A plugin in Python in a real installation: pushed, planned, fetched, run; and what becomes of bad packages and bad networks. */
+/**
+ * A Python plugin in a real installation: pushed, planned, fetched and run; also with bad packages and a bad network.
+ */
 import { randomBytes } from "node:crypto";
 import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -16,7 +18,7 @@ const EXAMPLE = fileURLToPath(new URL("../../examples/plugins/json-patch", impor
 const say = (script: string, more: object = {}): object => ({ uses: "shell", args: { script }, ...more });
 const on = (name: string): object => ({ agentSelector: { matchLabels: { name } } });
 
-describe("plugins", function () {
+describe("a plugin", function () {
   this.timeout(180_000);
   let world: ProcessWorld;
   let installation: EmbeddedInstallation;
@@ -80,14 +82,14 @@ describe("plugins", function () {
       ...more,
     },
   });
-  /** Files of the registry's packages. */
+  /** Paths of the package files in the registry. */
   const packages = async (): Promise<readonly string[]> => {
     const found = await readdir(join(dataDir, "blobs"), { recursive: true, withFileTypes: true });
     return found.flatMap((entry) => (entry.name.startsWith("pkg_") ? [join(entry.parentPath, entry.name)] : []));
   };
   const document = say(`echo '{ "a": 1 }' > doc.json`);
 
-  it("run in the workspace with their arguments, and leave outputs and lines under their exact version", async () => {
+  it("runs in the workspace with its arguments, and its log lines carry its exact version", async () => {
     const copy = join(world.folder, "doc.json");
     const runId = await run("applies", [
       {
@@ -123,7 +125,7 @@ describe("plugins", function () {
       });
     });
 
-  it("fail with their exit code, and with what of late arguments breaks their schema", async () => {
+  it("fails with its exit code, or when deferred arguments break its schema", async () => {
     const bad = await run("fails", [
       { name: "work", ...on("one"), steps: [document, patch({ patch: [{ op: "remove", path: "/none" }] })] },
     ]);
@@ -145,7 +147,7 @@ describe("plugins", function () {
     );
   });
 
-  it("are taken from the operator's own folders where the registry has none of that name", async () => {
+  it("comes from the operator's own folders when the registry has no plugin of that name", async () => {
     const runId = await run("own", [
       { name: "work", ...on("one"), steps: [document, { ...patch(), uses: "util/own-patch@v1.0" }] },
     ]);
@@ -158,7 +160,7 @@ describe("plugins", function () {
     expect(reason).to.match(/^there is no plugin util\/own-patch@2: .* this agent has 1\.0\.0 in /);
   });
 
-  it("are fetched anew when what lies on the agent is not what was fetched", async () => {
+  it("is fetched again when its files on the agent were changed", async () => {
     const file = join(cacheOf("one"), sha256, "plugin/json_patch.py");
     await chmod(file, 0o644);
     await writeFile(file, "raise SystemExit('tampered')");
@@ -167,15 +169,15 @@ describe("plugins", function () {
     expect(await readFile(file, "utf8")).to.equal(await readFile(join(EXAMPLE, "json_patch.py"), "utf8"));
   });
 
-  it("are not used when what the registry hands out has another checksum", async () => {
+  it("is not used when the registry's package has another checksum than the plan", async () => {
     const before = await packages();
     const files = (script: string) => greeter("1.0.0", { name: "team/tampered", script });
     const { sha256: tampered } = await push(
       await writePackage(files(": this one is the longer one of the two scripts")),
     );
-    const [path] = (await packages()).filter((each) => !before.includes(each));
+    const [path] = (await packages()).filter((file) => !before.includes(file));
     const { length } = await readFile(path!);
-    // As long as what it replaces: what follows a gzipped text is not read.
+    // The forged package has the original's length; readers ignore the bytes after the end of gzip data.
     const forged = await writePackage(files(`touch ${world.folder}/ran`));
     await writeFile(path!, Buffer.concat([forged, Buffer.alloc(length)]).subarray(0, length));
     const runId = await run("tampered", [
@@ -191,7 +193,7 @@ describe("plugins", function () {
     expect(await cached("one")).not.to.include(tampered);
   });
 
-  it("are the same in a run that is run again, whatever was registered since", async () => {
+  it("has the same version in a rerun, even when a newer one was registered since", async () => {
     const script = (version: string): string => `echo "ran ${version}" >> "${world.folder}/versions"; exit 3`;
     const pushVersion = async (version: string) =>
       push(await writePackage(greeter(version, { name: "team/kept", script: script(version) })));
@@ -206,7 +208,7 @@ describe("plugins", function () {
     expect(await readFile(join(world.folder, "versions"), "utf8")).to.equal("ran 1.0.0\nran 1.0.0\nran 1.1.0\n");
   });
 
-  it("that were deleted after a run was planned fail its steps, which say so", async () => {
+  it("fails its steps with a reason when it is deleted after the run was planned", async () => {
     await push(await writePackage(greeter("1.0.0", { name: "team/gone" })));
     const runId = await run("gone", [
       { name: "work", ...on("one"), steps: [say("sleep 2"), { uses: "team/gone@1.0", args: { to: "all" } }] },
@@ -233,18 +235,18 @@ describe("plugins", function () {
       run(`large-${name}`, [
         { name: "work", ...on(name), agentLeaseTimeout: "10s", steps: [{ uses: "team/large@1", args: { to: "all" } }] },
       ]);
-    /** The job has its agent, and the plugin is on its way. */
-    const isFetching = (runId: string) =>
+    /** Resolves when the job has its agent, which then fetches the plugin. */
+    const untilFetching = (runId: string) =>
       until("the job's agent", async () => (await detailOf(runId)).jobs[0].status === "running");
 
-    it("are fetched by the next process of an agent that was killed amid it", async () => {
+    it("is fetched by the next process of an agent that was killed during the fetch", async () => {
       const agent = await slowAgent("killed");
       proxy.slowDown(100);
       const runId = await use("killed");
-      await isFetching(runId);
+      await untilFetching(runId);
       agent.kill("SIGKILL");
       await agent.exited;
-      expect(await cached("killed"), "it was killed amid it").to.deep.equal([]);
+      expect(await cached("killed"), "the agent was killed during the fetch").to.deep.equal([]);
       proxy.slowDown(0);
       await slowAgent("killed");
       const detail = await ended(runId, 90_000);
@@ -252,12 +254,12 @@ describe("plugins", function () {
       expect(await cached("killed")).to.deep.equal([large]);
     });
 
-    it("are gone on with after the connection broke, and given up on when the run is stopped", async () => {
+    it("is fetched on after a broken connection, and no further when the run is stopped", async () => {
       await slowAgent("cut");
       proxy.slowDown(20);
       const runId = await use("cut");
-      await isFetching(runId);
-      expect(await cached("cut"), "it broke amid it").to.deep.equal([]);
+      await untilFetching(runId);
+      expect(await cached("cut"), "the connection broke during the fetch").to.deep.equal([]);
       await proxy.goDown();
       await proxy.comeUp();
       proxy.slowDown(0);
@@ -268,7 +270,7 @@ describe("plugins", function () {
       await rm(join(cacheOf("cut"), large), { recursive: true });
       proxy.slowDown(100);
       const { runId: stopped } = await installation.api.trigger(detail.pipelineId, {});
-      await isFetching(stopped);
+      await untilFetching(stopped);
       await installation.api.stop(detail.pipelineId, stopped, "enough");
       expect((await ended(stopped)).status).to.equal("cancelled");
       expect(await cached("cut")).to.deep.equal([]);

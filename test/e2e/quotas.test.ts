@@ -1,4 +1,4 @@
-/** Quotas in a real installation, whose Redis forgets everything and whose node is killed while jobs run. */
+/** Quotas in a real installation. Its Redis is emptied and its node is killed while jobs run. */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -30,13 +30,13 @@ describe("a project with a quota", function () {
     await server?.stop();
   });
 
-  it("has never more jobs at work, also when Redis is emptied and the node killed", async () => {
+  it("never exceeds the quota, even when Redis is emptied and the node is killed", async () => {
     const dataDir = join(world.folder, "data");
     const env = { REDIS_URL: server.url, MILLRACE_QUOTAS: `project:default=${LIMIT}` };
     await installation.serve(dataDir, env);
     await installation.agent("one");
     const [marks, go] = [join(world.folder, "marks"), join(world.folder, "go")];
-    const script = `echo begins >> ${marks}; while ! [ -e ${go} ]; do sleep 0.05; done; echo ends >> ${marks}`;
+    const script = `echo start >> ${marks}; while ! [ -e ${go} ]; do sleep 0.05; done; echo end >> ${marks}`;
     const jobs = Array.from({ length: JOBS }, (_, at) => ({
       name: `job${at}`,
       steps: [{ uses: "shell", args: { script } }],
@@ -45,27 +45,27 @@ describe("a project with a quota", function () {
     const readRun = async () => (await installation.call("GET", `/pipelines/runs/${runId}`)).body.detail;
     const waiting = async (): Promise<readonly { reason: string; text: string }[]> =>
       (await readRun()).jobs.flatMap(({ waitingFor }: { waitingFor: object | null }) => waitingFor ?? []);
-    const begun = async () =>
-      (await readFile(marks, "utf8").catch(() => "")).split("\n").filter((line) => line === "begins").length;
+    const countStarted = async () =>
+      (await readFile(marks, "utf8").catch(() => "")).split("\n").filter((line) => line === "start").length;
     const places = () => redis.zcard("{board}:quota:project:default");
-    const settles = async (what: string) => {
+    const untilBalanced = async (what: string) => {
       await until(what, async () => (await places()) === LIMIT && (await waiting()).every(isQuota), 30_000);
-      await until("the first steps", async () => (await begun()) === LIMIT);
+      await until("the first steps", async () => (await countStarted()) === LIMIT);
     };
     const isQuota = ({ reason }: { reason: string }) => reason === "quota";
 
-    await until("both run", async () => (await readRun()).jobs.filter(hasBegun).length === LIMIT);
-    await settles("the others wait for the quota");
+    await until("both run", async () => (await readRun()).jobs.filter(isRunning).length === LIMIT);
+    await untilBalanced("the others wait for the quota");
     const [first] = await waiting();
     expect(first!.text).to.equal("the quota of project default is reached: 2 of 2 jobs run");
 
     await redis.flushall();
-    await settles("an emptied Redis knows of the jobs at work again");
+    await untilBalanced("the emptied Redis knows the running jobs again");
 
     installation.node.kill("SIGKILL");
     await installation.node.exited;
     await installation.serve(dataDir, env);
-    await settles("the next node goes on with them");
+    await untilBalanced("the next node counts the running jobs");
 
     await writeFile(go, "");
     const run = await until(
@@ -74,15 +74,15 @@ describe("a project with a quota", function () {
       30_000,
     );
     expect(run.status).to.equal("success");
-    let atWork = 0;
+    let working = 0;
     for (const line of (await readFile(marks, "utf8")).trim().split("\n")) {
-      atWork += line === "begins" ? 1 : -1;
-      expect(atWork).to.be.within(0, LIMIT);
+      working += line === "start" ? 1 : -1;
+      expect(working).to.be.within(0, LIMIT);
     }
     await until("all places are vacant", async () => (await places()) === 0);
   });
 });
 
-function hasBegun({ status }: { readonly status: string }): boolean {
+function isRunning({ status }: { readonly status: string }): boolean {
   return status === "running";
 }

@@ -1,4 +1,6 @@
-/** Real work in a real installation: this project takes itself out of a Git repository, and is built, tested and released. */
+/**
+ * Real work in a real installation: a run checks this project out of a Git repository, builds, tests and releases it.
+ */
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { readFile, readlink, writeFile } from "node:fs/promises";
@@ -20,7 +22,7 @@ import { until } from "../support/until.ts";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const PLUGIN = join(ROOT, "examples/plugins/json-patch");
 const TOKEN = randomBytes(24).toString("hex");
-const PATIENCE_MS = 300_000;
+const DEADLINE_MS = 300_000;
 
 interface Announcement {
   readonly authorization: string | undefined;
@@ -28,7 +30,7 @@ interface Announcement {
 }
 
 describe("the example that releases this project", function () {
-  this.timeout(2 * PATIENCE_MS);
+  this.timeout(2 * DEADLINE_MS);
   let world: ProcessWorld;
   let installation: EmbeddedInstallation;
   let site: Server;
@@ -49,16 +51,16 @@ describe("the example that releases this project", function () {
     await push(PLUGIN);
 
     repository = join(world.folder, "millrace.git");
-    // Whoever has checked this project out.
+    // Git refuses a repository of another user by default; another user may have checked this project out.
     await writeFile(join(world.folder, ".gitconfig"), "[safe]\n\tdirectory = *\n");
     git(world.folder, "clone", "--quiet", "--bare", ROOT, repository);
     commit = git(repository, "rev-parse", "HEAD");
-    // Whatever is checked out where the tests run.
+    // `main` is the commit that is checked out here.
     git(repository, "update-ref", "refs/heads/main", commit);
     git(repository, "symbolic-ref", "HEAD", "refs/heads/main");
 
     site = createServer((request, response) => {
-      void tell(request).then((announcement) => {
+      void readAnnouncement(request).then((announcement) => {
         announced.push(announcement);
         response.writeHead(201).end();
       });
@@ -75,7 +77,7 @@ describe("the example that releases this project", function () {
     await world?.end();
   });
 
-  const tell = async (request: IncomingMessage): Promise<Announcement> => ({
+  const readAnnouncement = async (request: IncomingMessage): Promise<Announcement> => ({
     authorization: request.headers.authorization,
     body: await text(request),
   });
@@ -86,7 +88,7 @@ describe("the example that releases this project", function () {
     await program.exited;
     expect(program.stdout).to.include("is registered");
   }
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever is answered
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read any answer
   async function call(method: string, path: string, body?: unknown): Promise<any> {
     const answer = await installation.call(method, path, body);
     expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
@@ -97,26 +99,26 @@ describe("the example that releases this project", function () {
     const variables = { repository: `file://${repository}`, target, announceTo: `http://127.0.0.1:${port}/releases` };
     return (await installation.api.trigger(pipelineId, variables)).runId;
   };
-  /** Approves the release once the build is there, and answers how the run has ended. */
-  async function released(runId: string): Promise<RunDetail> {
-    const asked = await until(
-      "the build, and somebody is asked",
+  /** Approves the release after the build and answers the ended run. */
+  async function approveAndFinish(runId: string): Promise<RunDetail> {
+    const approval = await until(
+      "the end of the build and a pending approval",
       async () => {
         const run = await installation.api.run(runId);
         if (run.endTime !== null) throw new Error(`the run is ${run.status}: ${await logsOf(run)}`);
         return run.approvals.find(({ status }) => status === "pending");
       },
-      PATIENCE_MS,
+      DEADLINE_MS,
     );
-    expect(asked.message).to.equal(`Release ${commit}?`);
-    await installation.api.approve(pipelineId, runId, asked.approvalId);
+    expect(approval.message).to.equal(`Release ${commit}?`);
+    await installation.api.approve(pipelineId, runId, approval.approvalId);
     return until(
       "the end of the release",
       async () => {
         const run = await installation.api.run(runId);
         return run.endTime === null ? undefined : run;
       },
-      PATIENCE_MS,
+      DEADLINE_MS,
     );
   }
   const stepsOf = (run: RunDetail) => run.jobs.flatMap(({ steps }) => steps);
@@ -134,30 +136,31 @@ describe("the example that releases this project", function () {
   }
   const logsOf = async (run: RunDetail): Promise<string> =>
     (await Promise.all(stepsOf(run).map(async ({ name }) => `${name}: ${await logOf(run, name)}`))).join("\n");
-  it("builds and tests it, keeps the build, and hands it to a release that somebody approves", async () => {
-    first = await released(await trigger());
+
+  it("builds and tests the project, and releases the stored build after an approval", async () => {
+    first = await approveAndFinish(await trigger());
     expect(first.status, await logsOf(first)).to.equal("success");
     expect(stepsOf(first).map(({ status }) => status)).to.deep.equal(stepsOf(first).map(() => "success"));
     expect(announced).to.deep.equal([{ authorization: `Bearer ${TOKEN}`, body: JSON.stringify({ commit }) }]);
-    expect(await logsOf(first), "the token is in no log").not.to.include(TOKEN);
+    expect(await logsOf(first), "no log holds the token").not.to.include(TOKEN);
     expect(await logOf(first, "test")).to.match(/[1-9]\d* passing/);
 
     expect(await readlink(join(target, "current"))).to.equal(commit);
     const manifest = await readFile(join(target, "current/package.json"), "utf8");
-    expect(JSON.parse(manifest), "the plugin has stamped it").to.include({ name: "millrace", gitHead: commit });
+    expect(JSON.parse(manifest), "the plugin has set gitHead").to.include({ name: "millrace", gitHead: commit });
     const main = await readFile(join(target, "current/dist/src/main.js"), "utf8");
     const { list } = await call("GET", `/pipelines/runs/${first.runId}/artifacts?name=release`);
     const kept = await fetch(
       `http://${installation.node.http}/api/v1/pipelines/runs/${first.runId}/artifacts/${list[0].artifactId}/content/dist/src/main.js`,
       { headers: { authorization: `Bearer ${installation.adminToken}` } },
     );
-    expect(await kept.text(), "what was released is what was kept").to.equal(main);
+    expect(await kept.text(), "the released file is the stored one").to.equal(main);
   });
 
-  it("has its dependencies from the cache the second time, installs none, and says how long that took", async () => {
+  it("restores its dependencies from the cache in the second run, and logs how long that took", async () => {
     const isKept = async () => /is kept: \d+ files/.test(await logOf(first, "dependencies"));
-    await until("the dependencies are kept", isKept, PATIENCE_MS);
-    const second = await released(await trigger());
+    await until("the cache has the dependencies", isKept, DEADLINE_MS);
+    const second = await approveAndFinish(await trigger());
     expect(second.status, await logsOf(second)).to.equal("success");
     expect(stepOf(second, "install dependencies").status).to.equal("skipped");
     expect(announced).to.have.length(2);

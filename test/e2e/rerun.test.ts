@@ -1,4 +1,4 @@
-/** Reruns in a real installation: what is run again runs, and what is not leaves its results and its log. */
+/** Reruns in a real installation: repeated jobs run, and reused jobs keep their results and logs. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -7,7 +7,7 @@ import { ProcessWorld } from "../support/processes.ts";
 import { until } from "../support/until.ts";
 import { TestViewer } from "../support/viewer.ts";
 
-/** A step that writes down that it has run, and in which attempt of its job. */
+/** A step that writes a line with its name and the attempt of its job, then runs the script. */
 const mark = (name: string, script = "", more: object = {}): object => ({
   name,
   uses: "shell",
@@ -15,7 +15,7 @@ const mark = (name: string, script = "", more: object = {}): object => ({
   ...more,
 });
 
-describe("a run that is run again", function () {
+describe("a rerun", function () {
   this.timeout(120_000);
   let world: ProcessWorld;
   let installation: EmbeddedInstallation;
@@ -29,7 +29,7 @@ describe("a run that is run again", function () {
   });
   after(() => world?.end());
 
-  async function begin(name: string, jobs: readonly object[]): Promise<{ pipelineId: string; runId: string }> {
+  async function triggerRun(name: string, jobs: readonly object[]): Promise<{ pipelineId: string; runId: string }> {
     marks = join(world.folder, name);
     const pipelineId = await installation.pipeline(
       name,
@@ -53,8 +53,8 @@ describe("a run that is run again", function () {
     return answer.body.detail.runId;
   }
 
-  it("runs what failed, with the outputs of what is reused, whose log can still be read", async () => {
-    const { pipelineId, runId } = await begin("failed", [
+  it("repeats failed jobs with the outputs of reused jobs, whose logs can still be read", async () => {
+    const { pipelineId, runId } = await triggerRun("failed", [
       {
         name: "build",
         outputs: { word: "${{ steps.compile.outputs.word }}" },
@@ -91,8 +91,8 @@ describe("a run that is run again", function () {
     await viewer.close();
   });
 
-  it("begins with one step, in a new workspace, and runs what depends on it", async () => {
-    const { pipelineId, runId } = await begin("step", [
+  it("starts with one step in a new workspace and runs what depends on it", async () => {
+    const { pipelineId, runId } = await triggerRun("step", [
       {
         name: "build",
         steps: [
@@ -109,14 +109,14 @@ describe("a run that is run again", function () {
     const first = await end(runId);
     const { stepRunId } = first.jobs[0].steps[1];
     const again = await end(await rerun(pipelineId, runId, { scope: "step", stepRunId }));
-    const told = again.jobs.flatMap((job: { name: string; attempt: number; steps: object[] }) => [
+    const outcomes = again.jobs.flatMap((job: { name: string; attempt: number; steps: object[] }) => [
       [job.name, job.attempt],
       ...job.steps.map((step) => {
         const { name, status, attempt, reusedFrom } = step as Record<string, unknown>;
         return [name, status, attempt, reusedFrom !== null];
       }),
     ]);
-    expect(told).to.deep.equal([
+    expect(outcomes).to.deep.equal([
       ["build", 2],
       ["compile", "success", 1, true],
       ["pack", "success", 2, false],
@@ -126,7 +126,7 @@ describe("a run that is run again", function () {
       ["ship", 2],
       ["ship", "success", 2, false],
     ]);
-    expect(again.status, "what it did not run again failed").to.equal("failed");
+    expect(again.status, "a job that it did not repeat had failed").to.equal("failed");
     const ran = await marked();
     expect(ran.filter((line) => line.endsWith("2"))).to.deep.equal(["pack 2", "sign 2", "ship 2"]);
     expect(ran.filter((line) => /^(compile|lint) /.test(line))).to.have.members(["compile 1", "lint 1"]);

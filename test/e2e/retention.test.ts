@@ -1,4 +1,7 @@
-/** Retention in a real node that is killed amid it, again and again: no run is ever there in part, and none is left over. */
+/**
+ * Retention in a real node that is repeatedly killed while it prunes: no run is ever half removed, and nothing is left
+ * over.
+ */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
@@ -18,9 +21,9 @@ import { until } from "../support/until.ts";
 
 const RUNS = 300;
 const KILLS = 2;
-const PATIENCE_MS = 60_000;
+const DEADLINE_MS = 60_000;
 
-/** What would be left over of a run that is gone. */
+/** Conditions, by table, that match leftovers of removed runs. */
 const LEFT_OVER = {
   actors: "root_id NOT IN (SELECT root_id FROM aggregates)",
   plans: "run_id NOT IN (SELECT root_id FROM aggregates)",
@@ -56,6 +59,7 @@ describe("retention", function () {
     (store.prepare(`SELECT count(*) AS total FROM ${table} WHERE ${where}`).get() as { total: number }).total;
   const runsLeft = () => count("aggregates", "pipeline_id <> ''");
 
+  /** Expects that every run is either complete or gone, and that there are runs of both kinds. */
   async function expectWholeOrNothing(): Promise<void> {
     const seen = new Set<number>();
     for (const { runId, stepIds } of runs) {
@@ -71,31 +75,27 @@ describe("retention", function () {
     expect(seen).to.deep.equal(new Set([404, 200]));
   }
 
-  it("takes up where the node was killed, and leaves the newest run and nothing of the others", async () => {
+  it("continues after kills of the node, and keeps the newest run and nothing of the others", async () => {
     for (let kill = 0; kill < KILLS; kill++) {
       await installation.serve(dataDir, { MILLRACE_KEEP_RUNS: "1/pipeline" });
       const before = runsLeft();
       while (runsLeft() > before - 20) await sleep(1);
       installation.node.kill("SIGKILL");
       await installation.node.exited;
-      expect(runsLeft(), "killed amid the sweep").to.be.within(2, before - 1);
-      // Of what is gone, what has its removal noted may be left, and nothing else.
-      const noted = "SELECT run_id FROM removals WHERE body IS NOT NULL";
-      expect(count("events", `${LEFT_OVER.events} AND run_id NOT IN (${noted})`)).to.equal(0);
+      expect(runsLeft(), "killed while it prunes").to.be.within(2, before - 1);
+      // Only runs whose removal is recorded may have leftovers.
+      const recorded = "SELECT run_id FROM removals WHERE body IS NOT NULL";
+      expect(count("events", `${LEFT_OVER.events} AND run_id NOT IN (${recorded})`)).to.equal(0);
     }
     await installation.serve(dataDir, { MILLRACE_KEEP_RUNS: "forever" });
-    await until(
-      "removals that were begun are finished",
-      () => count("removals", LEFT_OVER.removals) === 0,
-      PATIENCE_MS,
-    );
+    await until("started removals are finished", () => count("removals", LEFT_OVER.removals) === 0, DEADLINE_MS);
     await expectWholeOrNothing();
     installation.node.kill("SIGTERM");
     await installation.node.exited;
 
     await installation.serve(dataDir, { MILLRACE_KEEP_RUNS: "1/pipeline" });
-    await until("one run is left", () => runsLeft() === 1, PATIENCE_MS);
-    await until("nothing is under way", () => count("removals", LEFT_OVER.removals) === 0, PATIENCE_MS);
+    await until("one run is left", () => runsLeft() === 1, DEADLINE_MS);
+    await until("no removal is unfinished", () => count("removals", LEFT_OVER.removals) === 0, DEADLINE_MS);
     for (const [table, where] of Object.entries(LEFT_OVER)) expect(count(table, where), table).to.equal(0);
     const newest = runs.at(-1)!;
     expect((await installation.call("GET", `/pipelines/runs/${newest.runId}`)).status).to.equal(200);
@@ -104,7 +104,7 @@ describe("retention", function () {
   });
 });
 
-/** Runs that are over, of one pipeline, each with a log and events. */
+/** Stores ended runs of one pipeline, each with a log and events. */
 async function storeRuns(path: string): Promise<readonly StoredRun[]> {
   const stores = await openSqliteStores({ path });
   try {

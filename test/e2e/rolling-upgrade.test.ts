@@ -1,6 +1,7 @@
 /**
- * An installation is upgraded while it works: real processes of this release and of one that stores another schema, on
- * either store. Shards go from old to new, back, and to the new again; then the last old node leaves.
+ * An installation is upgraded while it works: real processes of this release and of a release that stores another
+ * schema, on both stores. Shards move from the old release to the new one, back, and to the new one again. Then the
+ * last old node leaves.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -26,7 +27,7 @@ const TODAY = STORED_FORMAT.schema;
 const SWITCHED = '"msg":"every node reads the new schema: this node writes it from now on"';
 
 for (const engine of ["SQLite", "MongoDB"] as const) {
-  describe(`a rolling upgrade on ${engine}`, function () {
+  describe(`a rolling upgrade over ${engine}`, function () {
     this.timeout(120_000);
     let world: ProcessWorld;
     let redis: TestRedis;
@@ -100,7 +101,7 @@ for (const engine of ["SQLite", "MongoDB"] as const) {
       const details = await Promise.all(runIds.map(detailOf));
       return details.every(({ status }) => status === "success");
     };
-    const owns = (node: ServeNode, atLeast: number) =>
+    const untilOwner = (node: ServeNode, atLeast: number) =>
       until(`the node owns ${atLeast} shards`, async () => {
         const { nodes } = await call<ClusterView>("/cluster");
         return nodes.some(({ pid, shards }) => pid === node.pid && shards.length >= atLeast);
@@ -110,7 +111,7 @@ for (const engine of ["SQLite", "MongoDB"] as const) {
       await node.exited;
     };
 
-    /** The schemas with which heads, plans and states of runs are stored, as lists without repeats. */
+    /** The schemas of the runs' stored heads, plans and states, each once. */
     async function stored(runIds: readonly RunId[]): Promise<{ heads: number[]; plans: number[]; states: number[] }> {
       const found = { heads: new Set<number>(), plans: new Set<number>(), states: new Set<number>() };
       const schemaOf = (document: unknown): number => (document as { schema: number }).schema;
@@ -120,7 +121,7 @@ for (const engine of ["SQLite", "MongoDB"] as const) {
         found.plans.add(schemaOf(await stores.plans.loadPlan(runId)));
         for (const { kind, state } of actors) {
           found.states.add(schemaOf(state));
-          expect(state, "the fields are those of its schema").to.have.property(
+          expect(state, "the state has the fields of its schema").to.have.property(
             schemaOf(state) === TODAY || kind === "run" ? "state" : "phase",
           );
         }
@@ -128,7 +129,7 @@ for (const engine of ["SQLite", "MongoDB"] as const) {
       return { heads: [...found.heads], plans: [...found.plans], states: [...found.states] };
     }
 
-    it("loses no run and doubles no step, and changes what is stored when the last old node has left", async () => {
+    it("loses no run, repeats no step, and writes the new schema once the last old node has left", async () => {
       const address = api.grpc!;
       world.agent(address, {
         env: {
@@ -141,27 +142,27 @@ for (const engine of ["SQLite", "MongoDB"] as const) {
       const quick = await pipeline("quick", 'echo "$MILLRACE_STEP_RUN_ID" >> "$FOLDER/ledger"; sleep 0.1');
       const long = await pipeline("long", 'until [ -e "$FOLDER/go" ]; do sleep 0.05; done');
       const runs: RunId[] = [];
-      const flow = async (count: number) => void runs.push(...(await trigger(quick, count)));
+      const addRuns = async (count: number) => void runs.push(...(await trigger(quick, count)));
 
-      await flow(RUNS / 5);
+      await addRuns(RUNS / 5);
       const newWorker = await world.serve("worker", { env, program: NEXT });
-      await owns(newWorker, SHARDS / 2);
-      await flow(RUNS / 5);
+      await untilOwner(newWorker, SHARDS / 2);
+      await addRuns(RUNS / 5);
       await leave(oldWorker);
-      await owns(newWorker, SHARDS);
-      await flow(RUNS / 5);
+      await untilOwner(newWorker, SHARDS);
+      await addRuns(RUNS / 5);
       const rolledBack = await world.serve("worker", { env });
-      await owns(rolledBack, SHARDS / 2);
-      await flow(RUNS / 5);
+      await untilOwner(rolledBack, SHARDS / 2);
+      await addRuns(RUNS / 5);
       await leave(rolledBack);
-      await owns(newWorker, SHARDS);
-      await flow(RUNS / 5);
+      await untilOwner(newWorker, SHARDS);
+      await addRuns(RUNS / 5);
       await until("every run has succeeded", () => succeeded(runs), 30_000);
       expect(runs).to.have.length(RUNS);
       expect(await stored(runs)).to.deep.equal({ heads: [TODAY], plans: [TODAY], states: [TODAY] });
 
-      const [straddler] = await trigger(long, 1);
-      await until("a step runs", async () => (await detailOf(straddler!)).jobs[0]!.steps[0]!.status === "running");
+      const [spanningRun] = await trigger(long, 1);
+      await until("a step runs", async () => (await detailOf(spanningRun!)).jobs[0]!.steps[0]!.status === "running");
       // Without it the new worker would be alone while the new edge starts, and might switch before that has joined.
       const lastOld = await world.serve("edge", { env });
       await leave(api);
@@ -173,9 +174,9 @@ for (const engine of ["SQLite", "MongoDB"] as const) {
         env: { ...env, MILLRACE_METRICS_ADDRESS: "127.0.0.1:0" },
       });
       const after = await trigger(quick, 5);
-      await until("runs from before and after succeed", () => succeeded([straddler!, ...after]), 30_000);
+      await until("runs from before and after succeed", () => succeeded([spanningRun!, ...after]), 30_000);
       expect(await stored(after)).to.deep.equal({ heads: [TODAY + 1], plans: [TODAY + 1], states: [TODAY + 1] });
-      expect(await stored([straddler!])).to.deep.include({ heads: [TODAY + 1], plans: [TODAY] });
+      expect(await stored([spanningRun!])).to.deep.include({ heads: [TODAY + 1], plans: [TODAY] });
 
       const steps = (await Promise.all([...runs, ...after].map(detailOf))).flatMap(({ jobs }) =>
         jobs.flatMap((job) => job.steps.map(({ stepRunId }) => stepRunId)),
@@ -187,7 +188,7 @@ for (const engine of ["SQLite", "MongoDB"] as const) {
       expect(refused.stderr).to.include(
         `this deployment has been upgraded: it is stored with schema ${TODAY + 1}, and this version of millrace reads up to ${TODAY}`,
       );
-      expect((await detailOf(runs[0]!)).status, "what was there before is still read").to.equal("success");
+      expect((await detailOf(runs[0]!)).status, "an old run can still be read").to.equal("success");
     });
   });
 }

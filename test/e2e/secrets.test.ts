@@ -1,4 +1,4 @@
-/** Secrets in a real installation: given to a step of an agent, and found nowhere else. */
+/** Secrets in a real installation: a step on an agent gets them, and they appear nowhere else. */
 import { createHash } from "node:crypto";
 import { access, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,13 +10,13 @@ import { ProcessWorld, type StartedProcess } from "../support/processes.ts";
 import { startTestRedis, type TestRedis } from "../support/redis.ts";
 import { until } from "../support/until.ts";
 
-/** Each begins so, also those that come later: one search finds any of them. */
+/** The start of every secret value in this file, so that one search finds all of them. */
 const MARK = "hunter22";
 const value = (name: string): string => `${MARK}-${name}-0123456789`;
 const sumOf = (name: string): string => createHash("sha256").update(value(name)).digest("hex").slice(0, 8);
 const script = (text: string, more: object = {}): object => ({ uses: "shell", args: { script: text }, ...more });
 
-describe("secrets of an installation", function () {
+describe("a secret of an installation", function () {
   this.timeout(120_000);
   let world: ProcessWorld;
   let redis: TestRedis;
@@ -71,7 +71,7 @@ describe("secrets of an installation", function () {
     }
   }
 
-  it("are given to the step that names them, the pipeline's before the project's, and show in no log", async () => {
+  it("reaches the step that names it, the pipeline's before the project's, and no log", async () => {
     const pipelineId = await installation.pipeline("deploy", [
       {
         name: "ship",
@@ -110,47 +110,49 @@ describe("secrets of an installation", function () {
     await call("GET", `/pipelines/runs/${runId}/timeline`);
   });
 
-  it("fail a step that names one which is not set, with its name, and its job goes its way", async () => {
+  it("that is not set fails the step that names it, and its job continues as after any failure", async () => {
     const { run: ended } = await run("missing", [
       {
         name: "a",
         steps: [
           script("true", { name: "first" }),
-          script("true", { name: "needs it", env: { K: "${{ secrets.NOBODY_SET_IT }}" } }),
+          script("true", { name: "needs it", env: { K: "${{ secrets.NOT_SET }}" } }),
           script("true", { name: "clean", when: "always()" }),
         ],
       },
     ]);
-    const told = ended.jobs[0].steps.map(({ status, reason }: Record<string, string>) => `${status} ${reason}`.trim());
+    const outcomes = ended.jobs[0].steps.map(({ status, reason }: Record<string, string>) =>
+      `${status} ${reason}`.trim(),
+    );
     expect(ended.status).to.equal("failed");
-    expect(told).to.deep.equal([
+    expect(outcomes).to.deep.equal([
       "success",
-      "failed the secret NOBODY_SET_IT is not set for this pipeline or its project",
+      "failed the secret NOT_SET is not set for this pipeline or its project",
       "success",
     ]);
   });
 
-  it("are those of the moment in which a step begins: a new value, and one that is deleted, while a run goes on", async () => {
+  it("has the value of the moment in which a step starts, also when it is replaced or deleted", async () => {
     await set(project, "TURNING", value("first"));
-    const [begun, goOn] = [join(world.folder, "begun"), join(world.folder, "go-on")];
+    const [started, go] = [join(world.folder, "started"), join(world.folder, "go")];
     const env = { K: "${{ secrets.TURNING }}" };
-    const wait = `touch ${begun}-$N; while ! test -e ${goOn}-$N; do sleep 0.05; done; printf %s "$K" | sha256sum | cut -c1-8`;
+    const wait = `touch ${started}-$N; while ! test -e ${go}-$N; do sleep 0.05; done; printf %s "$K" | sha256sum | cut -c1-8`;
     const steps = ["1", "2", "3"].map((n) => script(wait, { name: n, env: { ...env, N: n } }));
     const pipelineId = await installation.pipeline("turning", [{ name: "a", steps }]);
     const { runId } = await installation.api.trigger(pipelineId, {});
-    const hasBegun = (n: number) =>
-      until(`step ${n} has begun`, () =>
-        access(`${begun}-${n}`).then(
+    const untilStarted = (n: number) =>
+      until(`step ${n} has started`, () =>
+        access(`${started}-${n}`).then(
           () => true,
           () => false,
         ),
       );
-    await hasBegun(1);
+    await untilStarted(1);
     expect((await call("PUT", `${project}/secrets/TURNING`, { value: value("second") })).detail.version).to.equal(2);
-    await writeFile(`${goOn}-1`, "");
-    await hasBegun(2);
+    await writeFile(`${go}-1`, "");
+    await untilStarted(2);
     await call("DELETE", `${project}/secrets/TURNING`);
-    await writeFile(`${goOn}-2`, "");
+    await writeFile(`${go}-2`, "");
     const { jobs } = await end(runId);
     const [one, two, three] = jobs[0].steps;
     expect(await logOf(one.stepRunId)).to.include(sumOf("first"));
@@ -158,7 +160,7 @@ describe("secrets of an installation", function () {
     expect(three.reason).to.equal("the secret TURNING is not set for this pipeline or its project");
   });
 
-  it("are read after a change of the master key, while the node runs, and by one that starts later", async () => {
+  it("is readable after a change of the master key, by the running node and by a later one", async () => {
     const before = await readStore("SELECT DISTINCT key_id FROM secrets");
     const rotate = world.start(["secrets", "rotate-key", "--data-dir", dataDir]);
     expect((await rotate.exited).code, rotate.stderr).to.equal(0);
@@ -182,7 +184,7 @@ describe("secrets of an installation", function () {
     expect((await end(runId)).status).to.equal("success");
   });
 
-  it("are refused to a run whose definition reads them as a whole", async () => {
+  it("is refused to a run whose definition reads all secrets at once", async () => {
     const pipelineId = await installation.pipeline("whole", [
       { name: "a", steps: [script("true", { env: { ALL: "${{ toJSON(secrets) }}" } })] },
     ]);
@@ -192,7 +194,7 @@ describe("secrets of an installation", function () {
     });
   });
 
-  it("are found nowhere: not in the store, in Redis, in files of agents, in logs, answers and metrics", async () => {
+  it("is found neither in the store, Redis, agents' files and logs, nor in answers and metrics", async () => {
     const search = [MARK, Buffer.from(MARK).toString("base64").slice(0, 10), "-0123456789"];
     const places = new Map<string, string>();
     for (const folder of [dataDir, join(world.folder, "agent-one")]) {
@@ -204,7 +206,7 @@ describe("secrets of an installation", function () {
     }
     expect(
       [...places.keys()].map((path) => path.slice(world.folder.length)),
-      "of those that must be among them",
+      "the searched files",
     ).to.include.members([
       "/data/millrace.db",
       "/data/millrace.db-wal",
@@ -229,7 +231,7 @@ describe("secrets of an installation", function () {
   });
 });
 
-/** All that Redis holds, and what it has told nobody yet. */
+/** All keys of Redis and their values. */
 async function dumpOf({ connection }: TestRedis): Promise<string> {
   const client = new Redis({ ...connection });
   try {

@@ -1,4 +1,7 @@
-/** Steps that are in no definition, in a real installation: run on the agent they select, cancelled, run again and deleted. */
+/**
+ * Step runs without a definition, in a real installation: they run on the agent that they select, and can be cancelled,
+ * retried and deleted.
+ */
 import { join } from "node:path";
 import { expect } from "chai";
 import type { StepRunRecord, StepRunSpec } from "../../proto/generated/steprun/v1/steprun.ts";
@@ -7,7 +10,7 @@ import { EmbeddedInstallation } from "../support/embedded.ts";
 import { ProcessWorld } from "../support/processes.ts";
 import { until } from "../support/until.ts";
 
-describe("step runs", function () {
+describe("a step run without a definition", function () {
   this.timeout(120_000);
   let world: ProcessWorld;
   let installation: EmbeddedInstallation;
@@ -48,23 +51,23 @@ describe("step runs", function () {
   });
   const create = async (script: string): Promise<StepRunRecord> =>
     (await calls.stepRun("createStepRun", { pipelineId, spec: spec(script), requestId: script })).stepRun!;
-  const reaches = (stepRunId: string, wanted: StepRunRecord["status"]): Promise<StepRunRecord> =>
-    until(`${stepRunId} is ${wanted}`, async () => {
+  const untilStatus = (stepRunId: string, expected: StepRunRecord["status"]): Promise<StepRunRecord> =>
+    until(`${stepRunId} is ${expected}`, async () => {
       const { stepRun } = await calls.stepRun("getStepRun", { stepRunId });
-      return stepRun!.status === wanted ? stepRun! : undefined;
+      return stepRun!.status === expected ? stepRun! : undefined;
     });
 
-  it("run on the agent that they select, and can be deleted when they have ended", async () => {
+  it("runs on the agent that it selects, and can be deleted after its end", async () => {
     const { stepRunId, runId } = await create("echo $WORD; exit 3");
-    const ended = await reaches(stepRunId, "STEP_RUN_STATUS_FAILED");
+    const ended = await untilStatus(stepRunId, "STEP_RUN_STATUS_FAILED");
     expect(ended).to.include({ exitCode: 3, lastLine: 1n });
     const agents = (await installation.call("GET", "/agents")).body.detail.list as { agentId: string; name: string }[];
     expect(agents.find(({ agentId }) => agentId === ended.agentId)!.name).to.equal("two");
     const retried = (await calls.stepRun("retryStepRun", { stepRunId })).stepRun!;
     expect(retried).to.include({ attempt: 2, retryOf: stepRunId });
-    await reaches(retried.stepRunId, "STEP_RUN_STATUS_FAILED");
+    await untilStatus(retried.stepRunId, "STEP_RUN_STATUS_FAILED");
     for (const id of [retried.stepRunId, stepRunId]) {
-      // Its end may not be told in full yet.
+      // The deletion is refused until the run is settled.
       await until("it is deleted", () =>
         calls.stepRun("deleteStepRun", { stepRunId: id }).then(
           () => true,
@@ -74,17 +77,17 @@ describe("step runs", function () {
     }
     expect((await installation.call("GET", `/pipelines/runs/${runId}`)).status).to.equal(404);
     expect((await installation.call("GET", `/pipelines/${pipelineId}/runs`)).body.detail.total).to.equal(0);
-    const letters = await installation.call("GET", "/cluster/dead-letters");
-    expect(letters.body.detail.list).to.deep.equal([]);
+    const deadLetters = await installation.call("GET", "/cluster/dead-letters");
+    expect(deadLetters.body.detail.list).to.deep.equal([]);
   });
 
-  it("end when they are cancelled, their processes too", async () => {
+  it("ends with its processes when it is cancelled", async () => {
     const { stepRunId, runId } = await create("echo begun; sleep 600");
-    await reaches(stepRunId, "STEP_RUN_STATUS_RUNNING");
-    const asked = Date.now();
+    await untilStatus(stepRunId, "STEP_RUN_STATUS_RUNNING");
+    const cancelledAt = Date.now();
     expect(await calls.stepRun("cancelStepRun", { stepRunId })).to.deep.equal({ status: "STEP_RUN_STATUS_RUNNING" });
-    const ended = await reaches(stepRunId, "STEP_RUN_STATUS_CANCELLED");
-    expect(Number(ended.endedAtMs) - asked).to.be.below(5_000);
+    const ended = await untilStatus(stepRunId, "STEP_RUN_STATUS_CANCELLED");
+    expect(Number(ended.endedAtMs) - cancelledAt).to.be.below(5_000);
     const { run } = await until("the run has ended", async () => {
       const answer = await calls.pipeline("getPipelineRun", { runId });
       return answer.run!.summary!.endedAtMs === 0n ? undefined : answer;

@@ -1,4 +1,7 @@
-/** Streams of a run in a real installation, whose worker is killed and whose Redis goes away while the run is at work. */
+/**
+ * Streams of a run in a real installation. Its worker is killed and its Redis is down for some seconds while the run is
+ * running.
+ */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
@@ -17,7 +20,7 @@ const OUTAGE_MS = 4_000;
 
 describe("the streams of a run", function () {
   this.timeout(180_000);
-  const chance = seeded(8);
+  const random = seeded(8);
   let world: ProcessWorld;
   let redis: TestRedis;
   let front: ServeNode;
@@ -60,12 +63,12 @@ describe("the streams of a run", function () {
     await redis?.stop();
   });
 
-  /** Numbers of all events, as a reader has them that breaks off at random and resumes with its last one. */
-  async function readBrokenly(runId: string): Promise<readonly number[]> {
+  /** The numbers of all events, as a reader gets them that disconnects at random and resumes after its last event. */
+  async function readWithBreaks(runId: string): Promise<readonly number[]> {
     const numbers: number[] = [];
     for (;;) {
       const reader = caller.read("streamEvents", { runId, after: BigInt(numbers.at(-1) ?? 0), objects: [] });
-      const endAt = performance.now() + chance.between(20, 1_500);
+      const endAt = performance.now() + random.between(20, 1_500);
       while (reader.status === undefined && performance.now() < endAt) await sleep(5);
       reader.cancel();
       numbers.push(...reader.received.map(({ number }) => Number(number)));
@@ -73,7 +76,7 @@ describe("the streams of a run", function () {
     }
   }
 
-  /** Event numbers and statuses of an object, as a reader has them that breaks off and resumes likewise. */
+  /** The statuses of an object, as a reader gets them that disconnects and resumes in the same way. */
   async function statusesOf(
     operation: "streamStepRunStatus" | "streamPipelineStatus",
     id: string,
@@ -83,7 +86,7 @@ describe("the streams of a run", function () {
     for (;;) {
       const request = { stepRunId: id, runId: id, ...(afterEvent === undefined ? {} : { afterEvent }) };
       const reader = caller.read(operation, request);
-      const endAt = performance.now() + chance.between(50, 3_000);
+      const endAt = performance.now() + random.between(50, 3_000);
       while (reader.status === undefined && performance.now() < endAt) await sleep(20);
       reader.cancel();
       afterEvent = reader.received.at(-1)?.eventNumber ?? afterEvent;
@@ -92,7 +95,7 @@ describe("the streams of a run", function () {
     }
   }
 
-  it("bring each transition once and in order over the death of the worker, an outage of Redis and their own ends", async () => {
+  it("deliver each transition once and in order, across a dead worker, a Redis outage and reconnects", async () => {
     const step = { uses: "shell", args: { command: "true" } };
     const { pipelineId } = await api.createPipeline("streams", "");
     const jobs = Array.from({ length: JOBS }, (_, at) => ({ name: `job${at}`, steps: [step, step] }));
@@ -103,7 +106,7 @@ describe("the streams of a run", function () {
     const run = await api.run(runId);
     const stepRunIds = run.jobs.flatMap((job) => job.steps.map(({ stepRunId }) => stepRunId));
 
-    const readers = Array.from({ length: READERS }, () => readBrokenly(runId));
+    const readers = Array.from({ length: READERS }, () => readWithBreaks(runId));
     const steps = stepRunIds.map((id) => statusesOf("streamStepRunStatus", id));
     const whole = statusesOf("streamPipelineStatus", runId);
     const ended = async () => (await api.run(runId)).jobs.filter(({ status }) => status === "success").length;
@@ -117,13 +120,13 @@ describe("the streams of a run", function () {
     await redis.restart();
     await until("the run ends", async () => (await api.run(runId)).endTime !== null, 60_000);
 
-    const late = caller.all("streamEvents", { runId, after: 0n, objects: [] });
-    const told = (await late).map(({ number }) => Number(number));
+    const afterEnd = caller.all("streamEvents", { runId, after: 0n, objects: [] });
+    const expected = (await afterEnd).map(({ number }) => Number(number));
     // Each job: queued, started, completed; each step likewise; the run: created, started, completed.
     const least = 3 + JOBS * 9 + 6;
-    expect(told.length).to.be.at.least(least);
-    expect(told).to.deep.equal(Array.from(told, (_, at) => at + 1));
-    for (const numbers of await Promise.all(readers)) expect(numbers).to.deep.equal(told);
+    expect(expected.length).to.be.at.least(least);
+    expect(expected).to.deep.equal(Array.from(expected, (_, at) => at + 1));
+    for (const numbers of await Promise.all(readers)) expect(numbers).to.deep.equal(expected);
 
     const words = ["PENDING", "QUEUED", "RUNNING", "SUCCESS"].map((word) => `STEP_RUN_STATUS_${word}`);
     for (const statuses of await Promise.all(steps)) {

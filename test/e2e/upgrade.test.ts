@@ -1,7 +1,7 @@
 /**
- * An installation that an earlier release made and stopped, started with the program of today. What it holds, and how it
- * was made: test/fixtures/bf53b70/README.md. The clock of every process stands one minute after the installation was
- * stopped, so that nothing expires or is swept because this test runs years later.
+ * An installation that an earlier release made and stopped, started with today's program.
+ * test/fixtures/bf53b70/README.md says what it holds and how it was made. The clock of every process starts one minute
+ * after the installation was stopped, so that nothing expires or is pruned because this test runs years later.
  */
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -27,7 +27,7 @@ interface User {
   readonly token: string;
 }
 
-/** record.json of the fixture. Runs and pipelines are named there; their ids are the values. */
+/** The file record.json of the fixture. `pipelines` and `runs` map names to ids. */
 interface Installation {
   readonly stoppedAt: number;
   readonly adminToken: string;
@@ -61,7 +61,7 @@ describe("an installation that commit bf53b70 made", function () {
   let world: ProcessWorld;
   let node: ServeNode;
   let made: Installation;
-  /** What the API answered then, by path below `/api/v1`. */
+  /** The API's answers of the earlier release, by path below `/api/v1`. */
   let answers: Readonly<Record<string, unknown>>;
   let clock: Readonly<Record<string, string>>;
 
@@ -76,7 +76,7 @@ describe("an installation that commit bf53b70 made", function () {
   });
   after(() => world?.end());
 
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look into whatever is answered
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read any answer
   async function call(method: string, path: string, body?: unknown, token = made.adminToken): Promise<any> {
     const response = await fetch(`http://${node.http}/api/v1${path}`, {
       method,
@@ -117,9 +117,9 @@ describe("an installation that commit bf53b70 made", function () {
     const lines: string[] = [];
     let done = false;
     socket.on("message", (data: Buffer) => {
-      const told = JSON.parse(data.toString()) as { type: string; data: { content: string }[] };
-      if (told.type === "log_chunk") lines.push(...told.data.map(({ content }) => content));
-      done ||= told.type === "history_done";
+      const message = JSON.parse(data.toString()) as { type: string; data: { content: string }[] };
+      if (message.type === "log_chunk") lines.push(...message.data.map(({ content }) => content));
+      done ||= message.type === "history_done";
     });
     await once(socket, "open");
     socket.send(JSON.stringify({ channel: "channel_log", params: { pipelineId, jobId, stepRunId } }));
@@ -140,10 +140,10 @@ describe("an installation that commit bf53b70 made", function () {
   const keptLog = (run: string, step: string): readonly string[] =>
     made.logs.find((log) => log.run === run && log.step === step)!.lines;
 
-  it("answers the same about everything that had ended", async () => {
+  it("gives the same answers as the earlier release about everything that had ended", async () => {
     const differences: string[] = [];
     for (const [path, answer] of Object.entries(answers)) {
-      differences.push(...missing(answer, await call("GET", path)).map((each) => `${path}: ${each}`));
+      differences.push(...missing(answer, await call("GET", path)).map((difference) => `${path}: ${difference}`));
     }
     expect(differences).to.deep.equal([]);
     const statuses = ["succeeded", "failed", "run again", "partial", "cancelled", "superseded", "rejected"].map(
@@ -162,7 +162,7 @@ describe("an installation that commit bf53b70 made", function () {
     expect(list.map(({ id }: { id: string }) => id)).to.have.members(Object.values(made.deadLetters));
   });
 
-  it("has each line of the logs, and each byte of the artifacts", async () => {
+  it("has each line of the logs and each byte of the artifacts", async () => {
     expect(keptLog("talkative", "talk")).to.have.length(600);
     for (const { run, step, jobId, stepRunId, lines } of made.logs) {
       const { pipelineId } = await runOf(made.runs[run]!);
@@ -178,7 +178,7 @@ describe("an installation that commit bf53b70 made", function () {
     }
   });
 
-  it("lets its users in by password and by token, over HTTP and over gRPC", async () => {
+  it("accepts its users' passwords and tokens, over HTTP and over gRPC", async () => {
     for (const { name, password, userId, token } of made.users) {
       expect((await call("GET", "/users/me/tokens", undefined, token)).total, name).to.equal(1);
       const session = await call("POST", "/auth/login", { name, password });
@@ -194,13 +194,13 @@ describe("an installation that commit bf53b70 made", function () {
     }
   });
 
-  it("answers a repeated trigger with the run that the first one began", async () => {
+  it("answers a repeated trigger with the run of the first one", async () => {
     const body = { requestId: "a request of the fixture" };
     const { runId } = await call("POST", `/pipelines/${made.pipelines["revised"]}/trigger`, body);
     expect(runId).to.equal(made.runs["of revision 3"]);
   });
 
-  it("welcomes its agent, which registers no second time", async () => {
+  it("welcomes its agent without a second registration", async () => {
     await agent("old", {
       MILLRACE_DATA_DIR: join(world.folder, "agent"),
       MILLRACE_AGENT_LABELS: "name=old,pool=floor",
@@ -210,7 +210,7 @@ describe("an installation that commit bf53b70 made", function () {
     expect(found).to.include({ agentId: made.agent.agentId, online: true });
   });
 
-  it("gives new runs the secrets, masks them, and answers them nowhere", async () => {
+  it("gives its secrets to new runs, masks them, and never answers them", async () => {
     const runId = await trigger("secrets");
     await succeeded(runId);
     const lines = keptLog("with secrets", "use");
@@ -224,7 +224,7 @@ describe("an installation that commit bf53b70 made", function () {
     }
   });
 
-  it("brings back the cache", async () => {
+  it("restores its cache", async () => {
     const runId = await trigger("cached");
     const { jobs } = await succeeded(runId);
     const statuses = jobs[0].steps.map(({ name, status }: { name: string; status: string }) => [name, status]);
@@ -233,7 +233,7 @@ describe("an installation that commit bf53b70 made", function () {
     expect((await logsOf(runId))["use"]).to.deep.equal(["kept"]);
   });
 
-  it("runs the newest revision, and runs an old run again with the revision of that run", async () => {
+  it("runs the newest revision, and reruns an old run with that run's revision", async () => {
     const { runId: again } = await call(
       "POST",
       `/pipelines/${made.pipelines["revised"]}/runs/${made.runs["of revision 1"]}/rerun`,
@@ -250,7 +250,7 @@ describe("an installation that commit bf53b70 made", function () {
     }
   });
 
-  it("goes on with every run that had not ended", async () => {
+  it("continues every run that had not ended", async () => {
     const { runs, pipelines, registrationToken } = made;
     const live = ["waits for a second approval", "queued", "paused", "first of a group", "second of a group"];
     const standing = await Promise.all(live.map(async (name) => (await runOf(runs[name]!)).status));
@@ -281,7 +281,7 @@ describe("an installation that commit bf53b70 made", function () {
   });
 });
 
-/** Where `found` lacks something of `expected`. A field that is new, and only that, is no difference. */
+/** The differences of `found` from `expected`. A new field is not a difference. */
 function missing(expected: unknown, found: unknown, at = ""): readonly string[] {
   if (typeof expected !== "object" || expected === null || typeof found !== "object" || found === null) {
     return expected === found ? [] : [`${at} was ${JSON.stringify(expected)} and is ${JSON.stringify(found)}`];

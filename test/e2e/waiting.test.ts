@@ -1,11 +1,13 @@
-/** A job that nobody takes says why, in a real installation: as an event, once for each reason, and in the list of runs. */
+/**
+ * A job that no agent takes says why, in a real installation: with one event for each reason, and in the list of runs.
+ */
 import { join } from "node:path";
 import { expect } from "chai";
 import { EmbeddedInstallation } from "../support/embedded.ts";
 import { ProcessWorld } from "../support/processes.ts";
 import { until } from "../support/until.ts";
 
-describe("a job that nobody takes", function () {
+describe("a job that no agent takes", function () {
   this.timeout(90_000);
   let world: ProcessWorld;
   let installation: EmbeddedInstallation;
@@ -17,7 +19,7 @@ describe("a job that nobody takes", function () {
   });
   after(() => world?.end());
 
-  it("says why as an event for each reason, and then runs", async () => {
+  it("publishes an event for each reason to wait, and runs when an agent matches", async () => {
     const step = { uses: "shell", args: { command: "true" } };
     const agentSelector = { matchLabels: { name: "two" } };
     const pipelineId = await installation.pipeline("waits", [{ name: "job", agentSelector, steps: [step] }]);

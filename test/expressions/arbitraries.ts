@@ -1,9 +1,9 @@
-/** Random expressions, some of which are none. */
+/** Random expressions, valid and invalid. */
 import fc from "fast-check";
 
 export const CONTEXTS = ["trigger", "variables", "jobs"];
 
-/** Pieces of expressions in any order. */
+/** Parts of expressions in any order. */
 export const tokenSoup: fc.Arbitrary<string> = fc
   .array(
     fc.constantFrom(
@@ -32,7 +32,7 @@ const literal = fc.oneof(
   fc.string().map((text) => `'${text.replaceAll("'", "''")}'`),
 );
 
-/** Sound expressions of every kind, with parentheses that they need and that they do not. */
+/** Valid expressions of every kind, with necessary and unnecessary parentheses. */
 export const soundExpression: fc.Arbitrary<string> = fc.letrec<{ any: string; based: string }>((tie) => ({
   based: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },

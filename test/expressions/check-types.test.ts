@@ -33,17 +33,17 @@ const TYPES: ContextTypes = new Map<string, ValueType>([
 ]);
 const NAMES = [...TYPES.keys(), "open"];
 
-/** `kind at the marked part: message (hint)` of every problem. */
+/** `kind at the part of the text: message (hint)` of every problem. */
 function problems(text: string, use: "text" | "value" | "condition" = "value"): readonly string[] {
   const parsed = use === "condition" ? parseCondition(text, NAMES) : parseTemplate(text, NAMES);
   expect(parsed.problems, text).to.deep.equal([]);
   return checkTypes(parsed, TYPES, use).map(({ kind, message, hint, offset, length }) => {
-    const told = `${kind} at ${text.slice(offset, offset + length)}: ${message}`;
-    return hint === undefined ? told : `${told} (${hint})`;
+    const described = `${kind} at ${text.slice(offset, offset + length)}: ${message}`;
+    return hint === undefined ? described : `${described} (${hint})`;
   });
 }
 
-/** Of one expression that is the whole of a template. */
+/** The problems of a template that is one expression. */
 function wrong(source: string): readonly string[] {
   return problems(`\${{ ${source} }}`);
 }
@@ -57,7 +57,7 @@ function takes(...sources: readonly string[]): void {
 }
 
 describe("the types of expressions", () => {
-  it("know the fields of objects, and name the nearest", () => {
+  it("know the fields of objects, and suggest the nearest field", () => {
     refuses({
       "jobs.biuld.result": [
         'unknown-property at biuld: `jobs` has no field "biuld" (did you mean "build"?) (add it to `needs`)',
@@ -79,7 +79,7 @@ describe("the types of expressions", () => {
     takes("trigger.payload.a[0].b", "jobs.*.outputs.tag", "variables.*", "(jobs).build['result']");
   });
 
-  it("know that scalars have no fields, and lists no names", () => {
+  it("know that scalars have no fields, and lists no named fields", () => {
     refuses({
       "trigger.ref.name": ['type-mismatch at name: `trigger.ref` is a text; it has no field "name"'],
       "(trigger.at == 1).x": ['type-mismatch at x: `trigger.at == 1` is true or false; it has no field "x"'],
@@ -111,7 +111,7 @@ describe("the types of expressions", () => {
     takes("variables.list[trigger.at]", "variables.list[trigger.ref]", "jobs[maybe]", "jobs[open]");
   });
 
-  it("put no object and no list into a text", () => {
+  it("refuse an object or a list in a text", () => {
     expect(problems("a ${{ jobs.build }} b ${{ variables.list }}")).to.deep.equal([
       "type-mismatch at jobs.build: `jobs.build` is an object, which cannot become a text (write `toJSON(jobs.build)`)",
       "type-mismatch at variables.list: `variables.list` is a list, which cannot become a text (write `toJSON(variables.list)`)",
@@ -123,7 +123,7 @@ describe("the types of expressions", () => {
     expect(problems("x${{ jobs || 'a' }}", "text"), "nothing is known to be false").to.deep.equal([]);
   });
 
-  it("compare what can be equal", () => {
+  it("allow only comparisons of values that can be equal", () => {
     refuses({
       "jobs.build.result == 'sucess'": [
         'unknown-word at \'sucess\': `jobs.build.result` is never "sucess" (did you mean "success"?) (it is one of: success, failure, cancelled)',
@@ -160,7 +160,7 @@ describe("the types of expressions", () => {
     takes("(trigger.again && 'manual' || 'x') == trigger.kind");
   });
 
-  it("order numbers and texts alone", () => {
+  it("allow an order only for numbers and texts", () => {
     refuses({
       "trigger.again < 1": [
         "type-mismatch at trigger.again: `trigger.again` is true or false; `<` compares numbers and texts",
@@ -174,7 +174,7 @@ describe("the types of expressions", () => {
     takes("trigger.at < 5", "trigger.ref >= 'v2'", "open <= 1", "maybe > 2");
   });
 
-  it("know what functions take", () => {
+  it("know the arguments of functions", () => {
     refuses({
       "contains(jobs, 'build')": [
         "type-mismatch at jobs: `contains` looks into a text or a list; `jobs` is an object (`.*` gives the list of its values)",
@@ -226,7 +226,7 @@ describe("the types of expressions", () => {
     takes("format('{0}{0} {1}', trigger.at, none)", "toJSON(jobs)", "format('plain')");
   });
 
-  it("know what functions and operators give", () => {
+  it("know the results of functions and operators", () => {
     refuses({
       "toJSON(jobs).a": ['type-mismatch at a: `toJSON(jobs)` is a text; it has no field "a"'],
       "(!jobs).a": ['type-mismatch at a: `!jobs` is true or false; it has no field "a"'],
@@ -242,7 +242,7 @@ describe("the types of expressions", () => {
 
   it("find every problem, in the order of the text", () => {
     expect(
-      problems("${{ format('{2}', jobs.x, trigger.ref.y) }}${{ jobs }}").map((told) => told.split(":")[0]),
+      problems("${{ format('{2}', jobs.x, trigger.ref.y) }}${{ jobs }}").map((problem) => problem.split(":")[0]),
     ).to.deep.equal([
       "invalid-call at '{2}'",
       "invalid-call at jobs.x",
@@ -253,14 +253,14 @@ describe("the types of expressions", () => {
     ]);
   });
 
-  it("shorten what they quote", () => {
+  it("shorten long quotes in messages", () => {
     const long = `trigger.${"x".repeat(100)}`;
-    for (const told of checkTypes(parseTemplate(`\${{ ${long}.y == jobs && ${long} }}`, NAMES), TYPES, "text")) {
-      expect(told.message.length + (told.hint ?? "").length).to.be.lessThan(250);
+    for (const problem of checkTypes(parseTemplate(`\${{ ${long}.y == jobs && ${long} }}`, NAMES), TYPES, "text")) {
+      expect(problem.message.length + (problem.hint ?? "").length).to.be.lessThan(250);
     }
   });
 
-  it("of a condition find what nothing can change", () => {
+  it("find conditions whose outcome is always the same", () => {
     const constant = (text: string, outcome: boolean, by: string): void => {
       expect(problems(text, "condition"), text).to.deep.equal([
         `constant-condition at ${text}: this condition is always ${outcome}, because \`${by}\` is always ${outcome}`,
@@ -282,7 +282,7 @@ describe("the types of expressions", () => {
     expect(problems("jobs.build.result == 'failed' || failure()", "condition")).to.have.length(1);
   });
 
-  it("never throw, and stay within the text", () => {
+  it("never cause an exception, or a place outside of the text", () => {
     const types: ContextTypes = new Map([
       ["trigger", TYPES.get("trigger")!],
       ["jobs", TYPES.get("jobs")!],

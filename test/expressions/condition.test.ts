@@ -22,7 +22,7 @@ function problems(text: string): readonly string[] {
 }
 
 describe("a condition", () => {
-  it("is told in full: without a status function `success()` is implied", () => {
+  it("has a full form, which implies `success()` when it calls no status function", () => {
     const cases: readonly (readonly [string, string])[] = [
       ["", "success()"],
       [" \n", "success()"],
@@ -39,7 +39,7 @@ describe("a condition", () => {
     }
   });
 
-  it("that calls a status function anywhere says all of it itself", () => {
+  it("that calls a status function anywhere implies nothing", () => {
     for (const text of ["always()", "!Cancelled()", "trigger.a == 'x' || (failure())", "contains(success(), 'true')"]) {
       expect(parse(text).usesStatus, text).to.equal(true);
       expect(parse(text).full).not.to.contain("success() &&");
@@ -47,7 +47,7 @@ describe("a condition", () => {
     expect(parse("Failure() && (trigger.a)").full).to.equal("failure() && trigger.a");
   });
 
-  it("is one expression, bare or within braces, and nothing beside it", () => {
+  it("is exactly one expression, bare or within braces", () => {
     for (const text of [
       "${{ trigger.a }} && trigger.b",
       "trigger.a == ${{ trigger.b }}",
@@ -61,7 +61,7 @@ describe("a condition", () => {
     expect(problems("${{ 'a }}")).to.deep.equal(["syntax:${{ 'a }}"]);
   });
 
-  it("names its problems and what it reads by their places in the text as given", () => {
+  it("has its problems and references at their places in the written text", () => {
     expect(problems("  triger.ref && x()")).to.deep.equal(["unknown-context:triger", "unknown-function:x"]);
     expect(problems(" ${{ trigger.ref && nothing }}")).to.deep.equal(["unknown-context:nothing"]);
     expect(problems("trigger.ref == 'a")).to.deep.equal(["syntax:'a"]);
@@ -74,7 +74,7 @@ describe("a condition", () => {
     ]);
   });
 
-  it("holds by the status that it asks for", () => {
+  it("depends on the status that it reads", () => {
     const cases: readonly (readonly [string, boolean, boolean, boolean])[] = [
       ["", true, false, false],
       ["trigger.ref == 'main'", true, false, false],
@@ -93,7 +93,7 @@ describe("a condition", () => {
     }
   });
 
-  it("takes empty texts, zero, NaN and null for false, and all else for true", () => {
+  it("is false for empty texts, zero, NaN and null, and true for other values", () => {
     const cases = {
       "''": false,
       "0": false,
@@ -108,14 +108,14 @@ describe("a condition", () => {
     }
   });
 
-  it("is not evaluated with problems, and throws what its functions throw when it is reached", () => {
+  it("throws when it has problems, and when a function in it that is reached throws", () => {
     expect(() => evaluateCondition(parseCondition("nothing", CONTEXTS), SCOPE, FINE)).to.throw("nothing");
     const condition = parse("fromJSON(variables.json).a");
-    expect(() => evaluateCondition(condition, SCOPE, FINE)).to.throw("no JSON");
+    expect(() => evaluateCondition(condition, SCOPE, FINE)).to.throw("not JSON");
     expect(evaluateCondition(condition, SCOPE, FAILED)).to.equal(false);
   });
 
-  it("never throws while it is parsed, and keeps its places within the text", () => {
+  it("never throws while it is parsed, and has all places within the text", () => {
     fc.assert(
       fc.property(tokenSoup, fc.boolean(), (soup, isBraced) => {
         const text = isBraced ? `\${{ ${soup} }}` : soup;

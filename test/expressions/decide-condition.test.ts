@@ -18,15 +18,15 @@ function decide(text: string, status: PartialStatus = {}): Verdict {
   return decideCondition(condition, toPartialScope(KNOWN), status);
 }
 
-/** `outcome by what` where `success()` is given. */
+/** `outcome by part` of a condition, when `success()` is true. */
 function verdict(text: string): string {
   const { outcome, decidedBy, failure } = decide(text, { success: true });
   expect(failure, text).to.equal(null);
   return `${outcome} by ${decidedBy}`;
 }
 
-describe("a condition decided before all is known", () => {
-  it("names the smallest part that decided", () => {
+describe("a condition that is decided with unknown values", () => {
+  it("has the smallest part that decided", () => {
     const cases: readonly (readonly [string, string])[] = [
       ["", "true by success()"],
       ["trigger.ref == 'dev'", "false by trigger.ref == 'dev'"],
@@ -42,7 +42,7 @@ describe("a condition decided before all is known", () => {
     for (const [text, expected] of cases) expect(verdict(text), text).to.equal(expected);
   });
 
-  it("knows three outcomes", () => {
+  it("has one of three outcomes", () => {
     const cases: readonly (readonly [string, string])[] = [
       ["variables.empty && jobs.build.result", "false by variables.empty"],
       ["jobs.build.result && variables.empty", "false by variables.empty"],
@@ -64,19 +64,19 @@ describe("a condition decided before all is known", () => {
     for (const [text, expected] of cases) expect(verdict(text), text).to.equal(expected);
   });
 
-  it("knows a field of which it is known that it is not there", () => {
+  it("takes an absent field of a known map as known", () => {
     expect(verdict("jobs.absent.result")).to.equal("false by jobs.absent.result");
     expect(verdict("always() && jobs.build")).to.equal("true by always() && jobs.build");
     expect(verdict("trigger.payload.n == 1 && trigger.payload.later")).to.equal("unknown by trigger.payload.later");
   });
 
-  it("does not know `success()` before it is given", () => {
+  it("is unknown when it calls `success()` and the status is unknown", () => {
     expect(decide("variables.a")).to.include({ outcome: "unknown", decidedBy: "success()" });
     expect(decide("variables.empty")).to.include({ outcome: "false", decidedBy: "variables.empty" });
     expect(decide("variables.a", { success: false })).to.include({ outcome: "false", decidedBy: "success()" });
   });
 
-  it("says what cannot be evaluated, where it is reached for certain", () => {
+  it("reports a part that cannot be evaluated, if it is certainly reached", () => {
     const failing = { outcome: "unknown", decidedBy: "fromJSON(variables.json)" };
     const failure = "the argument of `fromJSON` is not JSON";
     expect(decide("always() && fromJSON(variables.json) && variables.empty")).to.deep.equal({ ...failing, failure });
@@ -93,7 +93,7 @@ describe("a condition decided before all is known", () => {
     expect(decide("always() || fromJSON(variables.json)").outcome).to.equal("true");
   });
 
-  it("is not known with problems", () => {
+  it("is unknown when it has problems", () => {
     const condition = parseCondition(" nothing.x ", CONTEXTS);
     expect(decideCondition(condition, new Map(), {})).to.deep.equal({
       outcome: "unknown",
@@ -116,7 +116,7 @@ describe("a condition decided before all is known", () => {
   });
 });
 
-/** What the fields of `KNOWN_FIELDS` can be. */
+/** The values of scalar fields. */
 const VALUES: readonly Json[] = [null, "", "a", "1", 0, 1, true, false];
 const value = fc.constantFrom(...VALUES, ["a"], { a: 1 });
 const FIELDS = ["a", "b", "ref-x"] as const;
@@ -139,8 +139,8 @@ function outcomeOf(run: () => boolean): string {
   }
 }
 
-describe("what is decided of a condition", () => {
-  it("is what its evaluation gives, when everything is known", () => {
+describe("the decision about a condition", () => {
+  it("is the result of the evaluation when everything is known", () => {
     fc.assert(
       fc.property(soundExpression, contexts, status, (text, known, given) => {
         const condition = parseCondition(text, CONTEXTS);
@@ -151,7 +151,7 @@ describe("what is decided of a condition", () => {
     );
   });
 
-  it("is what its evaluation gives whatever else becomes known", () => {
+  it("is the result of the evaluation for all unknown values", () => {
     let decided = 0;
     const hidden = fc.uniqueArray(fc.constantFrom(...FIELDS), { minLength: 1, maxLength: 2 });
     const leaf = fc.oneof(
@@ -193,7 +193,7 @@ describe("what is decided of a condition", () => {
               const evaluated = outcomeOf(() =>
                 evaluateCondition(condition, full, isStatusKnown ? given : { ...given, success, failure: !success }),
               );
-              // What fails for some value is decided all the same: it does not run.
+              // An evaluation that fails for some values does not change the decision.
               if (evaluated !== "unknown") expect(evaluated, text).to.equal(outcome);
             }
           }

@@ -36,7 +36,7 @@ describe("a folded condition", () => {
     });
   }
 
-  it("gives what the whole condition gives, whatever becomes known", () => {
+  it("has the outcome of the whole condition, for all unknown values", () => {
     const value = fc.constantFrom<Json>("x", "y", "", 1, 0, true, false, null);
     const operand = fc.constantFrom(
       "trigger.a",

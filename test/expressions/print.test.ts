@@ -13,7 +13,7 @@ function parse(source: string): Expr {
   return expression!.tree;
 }
 
-/** The tree as plain lists, without what parentheses alone make of it. */
+/** The tree as plain lists, without the nodes of parentheses. */
 function shape(node: Expr): unknown {
   if (node instanceof Grouping) return shape(node.group);
   if (node instanceof Literal) return [data.Kind[node.literal.kind], node.literal.coerceString()];

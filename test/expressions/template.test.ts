@@ -12,7 +12,7 @@ function evaluate(text: string, variables: Readonly<Record<string, Json>> = {}, 
   return evaluateTemplate(template, toScope({ trigger, variables }));
 }
 
-/** `kind:the part of the text that the problem points to` of every problem. */
+/** `kind:part of the text` of every problem. */
 function problems(text: string): readonly string[] {
   return parseTemplate(text, CONTEXTS).problems.map(
     ({ kind, offset, length }) => `${kind}:${text.slice(offset, offset + length)}`,
@@ -26,21 +26,21 @@ describe("a template", () => {
     expect(evaluate("${{ fromJSON('[1, {\"a\": null}]') }}")).to.deep.equal([1, { a: null }]);
   });
 
-  it("with anything beside an expression is a text", () => {
+  it("with other characters beside an expression is a text", () => {
     expect(evaluate(" ${{ variables.n }}", { n: 3 })).to.equal(" 3");
     expect(evaluate("${{ variables.n }}${{ variables.n }}", { n: 3 })).to.equal("33");
     expect(evaluate("[${{ variables.absent }}]")).to.equal("[]");
   });
 
-  it("without an expression is the text itself, also with lone braces", () => {
+  it("without an expression is the text itself, also with single braces", () => {
     for (const text of ["", "}}", "${ {", "$${HOME}", "a }} b"]) expect(evaluate(text)).to.equal(text);
   });
 
-  it("closes at the first braces outside of quotes", () => {
+  it("ends an expression at the first braces outside of quotes", () => {
     expect(evaluate("${{ '}}' }}|${{ 'it''s' }}")).to.equal("}}|it's");
   });
 
-  it("does not evaluate what its values hold, whatever they hold", () => {
+  it("never evaluates the text of its values", () => {
     fc.assert(
       fc.property(fc.string(), fc.string({ unit: fc.constantFrom("$", "{", "}", "'", " ", "trigger.ref") }), (a, b) => {
         expect(evaluate("<${{ variables.a }}|${{ variables.b }}>", { a, b })).to.equal(`<${a}|${b}>`);
@@ -62,7 +62,7 @@ describe("a template", () => {
     expect(evaluate("${{ toJSON(variables) }}", { a: 1 })).to.equal('{\n  "a": 1\n}');
   });
 
-  it("names what it reads, and where", () => {
+  it("has its references with their places", () => {
     const text = "a ${{ trigger.ref }} ${{ variables['x'] || toJSON(variables) }}";
     const { references } = parseTemplate(text, CONTEXTS);
     expect(
@@ -74,7 +74,7 @@ describe("a template", () => {
     ]);
   });
 
-  it("points to its problems", () => {
+  it("has its problems with their places", () => {
     expect(problems("${{ triger.ref }}")).to.deep.equal(["unknown-context:triger"]);
     expect(problems("x ${{ TRIGGER.ref }}")).to.deep.equal(["unknown-context:TRIGGER"]);
     expect(problems("${{ trigger.ref }} ${{ shout('a') }}")).to.deep.equal(["unknown-function:shout"]);
@@ -89,7 +89,7 @@ describe("a template", () => {
     expect(problems("${{ 'a\nb' == foo }}")).to.deep.equal(["unknown-context:foo"]);
   });
 
-  it("names every unknown context and function of an expression at once", () => {
+  it("reports every unknown context and function of an expression at once", () => {
     expect(problems("${{ a.b && variables.x == b || shout(c) }}")).to.deep.equal([
       "unknown-context:a",
       "unknown-context:b",
@@ -102,7 +102,7 @@ describe("a template", () => {
     ]);
   });
 
-  it("says what a slip of syntax was meant to be", () => {
+  it("explains common syntax errors", () => {
     const slips: readonly (readonly [string, string, string])[] = [
       ['trigger.ref == "main"', '"main"', "single quotes"],
       ["trigger.ref = 'main'", "=", "`==`"],
@@ -117,7 +117,7 @@ describe("a template", () => {
     }
   });
 
-  it("keeps its place in the text, whatever a string in it says of places", () => {
+  it("has correct places also when a string in it contains the words of a lexer error", () => {
     const text = "${{ \"'. Located at position 999 within expression }}";
     for (const { offset, length } of parseTemplate(text, CONTEXTS).problems) {
       expect(offset + length).to.be.at.most(text.length);
@@ -128,7 +128,7 @@ describe("a template", () => {
     expect(evaluate("${{ 'it''s John''s' }}")).to.equal("it's John's");
   });
 
-  it("refuses a wrong number of arguments, and says how many there are to be", () => {
+  it("refuses a wrong number of arguments, and says how many are expected", () => {
     const calls: readonly (readonly [string, string])[] = [
       ["contains('a')", "`contains` takes 2 arguments"],
       ["JOIN('a', 'b', 'c')", "`join` takes 1 or 2 arguments"],
@@ -144,7 +144,7 @@ describe("a template", () => {
     }
   });
 
-  it("may call status functions only where it is told so, and then knows the status", () => {
+  it("may call status functions only when the caller allows them", () => {
     expect(problems("${{ Failure() }} ${{ always() }}")).to.deep.equal([
       "misplaced-function:Failure",
       "misplaced-function:always",
@@ -157,7 +157,7 @@ describe("a template", () => {
     expect(called.problems[0]).to.include({ kind: "invalid-call", message: "`success` takes no arguments" });
   });
 
-  it("reads steps, jobs, env and secrets as any other context; one that is not there is empty", () => {
+  it("reads steps, jobs, env and secrets like other contexts; an absent context is empty", () => {
     const scope = toScope({
       steps: { build: { outputs: { tag: "v1${{ secrets.KEY }}" }, result: "success" } },
       jobs: { test: { outputs: { list: "[1,2]" }, result: "failed" } },
@@ -173,11 +173,15 @@ describe("a template", () => {
     expect(value("${{ toJSON(secrets) }}")).to.equal('{\n  "KEY": "hidden"\n}');
   });
 
-  it("fails without a word of the values, which can be secrets", () => {
+  it("fails with messages that contain no value, since a value can be a secret", () => {
     const calls: readonly (readonly [string, string, string])[] = [
       ["fromJSON(variables.key)", "s3cret", "the argument of `fromJSON` is not JSON"],
       ["fromJSON(variables.key)", " ", "the argument of `fromJSON` is an empty text"],
-      ["format(variables.key)", "s3cret{", "the pattern of `format` has a single brace; write `{{` or `}}` for a brace"],
+      [
+        "format(variables.key)",
+        "s3cret{",
+        "the pattern of `format` has a single brace; write `{{` or `}}` for a brace",
+      ],
       ["format(variables.key, 1)", "s3cret{1}", "the pattern of `format` needs more values than the 1 given"],
     ];
     for (const [source, key, message] of calls) {
@@ -186,7 +190,7 @@ describe("a template", () => {
     }
   });
 
-  it("formats as the library does, with braces doubled", () => {
+  it("formats as the library does, with doubled braces", () => {
     expect(evaluate("${{ format('{{{0}}} {1:x} {0}{{}}', 'a', 2) }}")).to.equal("{a} 2 a{}");
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom("{", "}", "0", "1", "a", ":") }), (pattern) => {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { ClaimPauses } from "../../src/gateway/claim-pauses.ts";
 import { asId, type AgentId } from "../../src/domain/ids.ts";
 
-const [BROKEN, WHOLE] = [asId<AgentId>("agt_BROKEN"), asId<AgentId>("agt_WHOLE")];
+const [BROKEN, WORKING] = [asId<AgentId>("agt_BROKEN"), asId<AgentId>("agt_WORKING")];
 
 describe("an agent that could not start a step", () => {
   let now: number;
@@ -12,17 +12,17 @@ describe("an agent that could not start a step", () => {
     pauses = new ClaimPauses({ monotonic: () => now });
   });
 
-  /** Fails once it may take jobs again; answers for how long it then pauses. */
+  /** Fails to start a step, and answers how long the agent then pauses. */
   function pauseMs(): number {
-    pauses.hear(BROKEN, "notStarted");
+    pauses.learnFrom(BROKEN, "notStarted");
     const from = now;
     while (pauses.isPaused(BROKEN)) now += 1_000;
     return now - from;
   }
 
-  it("takes no jobs for a while, and others do", () => {
-    pauses.hear(BROKEN, "notStarted");
-    expect([pauses.isPaused(BROKEN), pauses.isPaused(WHOLE)]).to.deep.equal([true, false]);
+  it("claims no jobs during a pause, while other agents do", () => {
+    pauses.learnFrom(BROKEN, "notStarted");
+    expect([pauses.isPaused(BROKEN), pauses.isPaused(WORKING)]).to.deep.equal([true, false]);
     now += 10_000;
     expect(pauses.isPaused(BROKEN)).to.equal(false);
   });
@@ -33,16 +33,16 @@ describe("an agent that could not start a step", () => {
   });
 
   it("counts steps that fail at once as one failure", () => {
-    for (let count = 0; count < 5; count++) pauses.hear(BROKEN, "notStarted");
+    for (let count = 0; count < 5; count++) pauses.learnFrom(BROKEN, "notStarted");
     now += 10_000;
     expect(pauses.isPaused(BROKEN)).to.equal(false);
   });
 
-  it("begins with a clean slate once it has started one", () => {
+  it("has the shortest pause again after it has started a step", () => {
     pauseMs();
-    pauses.hear(BROKEN, "failed");
+    pauses.learnFrom(BROKEN, "failed");
     expect(pauseMs()).to.equal(20_000);
-    pauses.hear(BROKEN, "started");
+    pauses.learnFrom(BROKEN, "started");
     expect(pauseMs()).to.equal(10_000);
   });
 });

@@ -1,4 +1,4 @@
-/** Reports that name what the agent was never granted, against a real store. */
+/** Reports about steps that were never granted to the agent, against a real store. */
 import { expect } from "chai";
 import { reportAndWait } from "../../src/gateway/report-and-wait.ts";
 import { asId, type AgentId, type StepRunId } from "../../src/domain/ids.ts";
@@ -11,7 +11,7 @@ describe("a report of an agent without a channel", () => {
   after(() => gateway.stop());
 
   for (const phase of ["started", "failed", "lost"] as const) {
-    it(`that says ${phase} of a step that nobody knows, or that was never granted, is refused and tells no actor`, async () => {
+    it(`is refused and sent to no actor when it says ${phase} of an unknown step or one never granted`, async () => {
       const run = await StoredRun.create(gateway.stores, [{}]);
       const rest = { token: 1, phase, exitCode: -1, reason: "", outputs: [], lastLine: 0, durationMs: 0, usage: null };
       for (const stepRunId of [asId<StepRunId>("step_unknown"), asId<StepRunId>(run.stepRunId())]) {
@@ -20,7 +20,7 @@ describe("a report of an agent without a channel", () => {
         const verdict = await reportAndWait(gateway.context, agent, report, 1_000, new AbortController().signal);
         expect(verdict).to.equal("refused");
       }
-      expect(gateway.letters).to.deep.equal([]);
+      expect(gateway.sentMessages).to.deep.equal([]);
     });
   }
 });

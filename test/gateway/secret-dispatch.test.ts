@@ -1,4 +1,4 @@
-/** The dispatch of a step that reads secrets, completed out of the store. */
+/** The dispatch of a step that reads secrets, built from a real store. */
 import { randomBytes } from "node:crypto";
 import { expect } from "chai";
 import { DispatchBuilder } from "../../src/gateway/dispatch-builder.ts";
@@ -53,9 +53,9 @@ describe("the dispatch of a step with secrets", () => {
       stores,
       secrets,
       onRefused: (_, reason) => Promise.resolve(void refused.push(reason)),
-    }).build(run.order());
+    }).build(run.grantedStep());
 
-  it("has their values in its texts, and apart from them for the mask of its log", async () => {
+  it("has the values of its secrets in its texts, and in a list for the masking of its log", async () => {
     await vaultWith(key).create({ ...OF_PROJECT, name: "ONE" }, "the first", "ann");
     await vaultWith(key).create({ ...OF_PROJECT, name: "TWO" }, "shadowed", "ann");
     await vaultWith(key).create({ ...OF_PIPELINE, name: "TWO" }, "$(second)", "ann");
@@ -70,7 +70,7 @@ describe("the dispatch of a step with secrets", () => {
     expect(refused).to.deep.equal([]);
   });
 
-  it("is none while one is missing, each of which is named", async () => {
+  it("is refused while secrets are missing, and the refusal names each of them", async () => {
     expect(await build()).to.equal(undefined);
     await vaultWith(key).create({ ...OF_PROJECT, name: "ONE" }, "the first", "ann");
     expect(await build()).to.equal(undefined);
@@ -80,14 +80,14 @@ describe("the dispatch of a step with secrets", () => {
     ]);
   });
 
-  it("is none when one is sealed with a key that this node does not have, which is named", async () => {
+  it("is refused when a secret is sealed with a key that this node lacks, which the refusal names", async () => {
     const lost = masterKey(randomBytes(32));
     for (const name of ["ONE", "TWO"]) await vaultWith(lost).create({ ...OF_PROJECT, name }, "a value", "ann");
     expect(await build()).to.equal(undefined);
     expect(refused[0]).to.include(`sealed with the master key ${lost.id}, which was not found`);
   });
 
-  it("is none when it would be more than an agent takes", async () => {
+  it("is refused when it is larger than an agent accepts", async () => {
     await vaultWith(key).create({ ...OF_PROJECT, name: "BIG" }, "x".repeat(65_536), "ann");
     const env = Array.from({ length: 300 }, (_, n): [string, string] => [`V${n}`, "${{ secrets.BIG }}"]);
     const late = env.map(([name]) => `/env/${name}`);
@@ -111,7 +111,7 @@ describe("the dispatch of a step with secrets", () => {
     expect(refused).to.deep.equal(["the texts of this step have more than 15728640 bytes in all"]);
   });
 
-  it("is tried again when the store cannot be read", async () => {
+  it("is not refused when the store cannot be read, so that it can be built later", async () => {
     await stores.close();
     const error = await build().catch((caught: unknown) => caught);
     expect(error).to.be.instanceOf(Error);

@@ -29,7 +29,7 @@ describe("the agents' channel of stream.v1", () => {
     await gateway.stop();
   });
   beforeEach(async () => {
-    gateway.letters.length = 0;
+    gateway.sentMessages.length = 0;
     agent = await gateway.register(`channel-${++agents}`);
     run = await StoredRun.create(gateway.stores, [{ steps: 2 }, {}]);
   });
@@ -63,7 +63,7 @@ describe("the agents' channel of stream.v1", () => {
     invoke(gateway.agents(), "fetchStepRun", { bootId: "boot-1", requestId, freeSlots: 1, waitMs: 0n }, agent.metadata);
   const claims = () => gateway.messages("claimRequested");
 
-  it("welcomes, acknowledges heartbeats, and lets the agent say goodbye", async () => {
+  it("welcomes the agent, acknowledges heartbeats and takes its goodbye", async () => {
     const channel = await Wrapped.open();
     channel.tell({
       $case: "heartbeat",
@@ -77,13 +77,13 @@ describe("the agents' channel of stream.v1", () => {
     expect(await online()).to.equal(false);
   });
 
-  it("claims as Connect does, and the same grant answers all three ways to take a job", async () => {
+  it("claims as Connect does, and one grant answers all three ways to take a job", async () => {
     const channel = await Wrapped.open();
     await gateway.context.board.offer(run.offer());
     await until("the claim", () => claims().length === 1);
     const { requestId } = claims()[0] as { readonly requestId: string };
     await run.grant(grantOf(requestId));
-    await gateway.notify(agent, { type: "dispatch", order: run.order() });
+    await gateway.notify(agent, { type: "dispatch", order: run.grantedStep() });
     const dispatch = await channel.next("dispatch");
     expect(dispatch).to.deep.nested.include({ "value.stepRunId": run.stepRunId(), "value.token": 1n });
     const same = dispatch!.value;
@@ -94,7 +94,7 @@ describe("the agents' channel of stream.v1", () => {
     expect(claims(), "nothing else is claimed").to.have.length(1);
   });
 
-  it("ends Connect's stream of the same agent, and is ended by it", async () => {
+  it("ends a Connect stream of the same agent, and is ended by one", async () => {
     const direct = await Channel.open(gateway, agent);
     const wrapped = await Wrapped.open();
     expect(reasonOf(await direct.ended())).to.equal("conflict");
@@ -103,7 +103,7 @@ describe("the agents' channel of stream.v1", () => {
     expect(again.status).to.equal(undefined);
   });
 
-  it("hands on reports, and acknowledges what is processed", async () => {
+  it("passes reports on, and acknowledges processed ones", async () => {
     await run.grant(grantOf("req-1"), "running");
     const { runId } = run;
     const [jobId, stepRunId] = [run.jobId(), run.stepRunId()];
@@ -116,7 +116,7 @@ describe("the agents' channel of stream.v1", () => {
     expect(await channel.next("acknowledge")).to.deep.include({ value: { stepRunId, token: 1n } });
   });
 
-  it("passes over a message without a request, and ends one that begins without a hello", async () => {
+  it("ignores a message without a request, and ends a stream that begins without hello", async () => {
     const channel = await Wrapped.open();
     channel.send({ request: undefined });
     channel.tell({
@@ -129,7 +129,7 @@ describe("the agents' channel of stream.v1", () => {
     expect((await empty.ended()).code).to.equal(codes.INVALID_ARGUMENT);
   });
 
-  it("is for agents alone", async () => {
+  it("is for agents only", async () => {
     const viewer = await StreamCaller.withRole(gateway.context, gateway.port, "admin");
     const channel = new Wrapped(viewer.metadata);
     channel.tell({ $case: "hello", value: HELLO });

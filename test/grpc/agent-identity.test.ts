@@ -12,7 +12,7 @@ import { deleteAgent, revokeAgentToken } from "../../src/app/agents/agent-remova
 const ADMIN: Caller = { kind: "user", userId: asId<UserId>("usr_1"), name: "admin", role: "owner", scopes: [] };
 const FACTS = { labels: {}, slots: 1, version: "1" };
 
-describe("who an agent may speak for", () => {
+describe("an agent's token", () => {
   let gateway: Gateway;
   let holder: TestAgent;
   let intruder: TestAgent;
@@ -21,7 +21,7 @@ describe("who an agent may speak for", () => {
 
   before(async () => (gateway = await Gateway.start()));
   beforeEach(async () => {
-    gateway.letters.length = 0;
+    gateway.sentMessages.length = 0;
     holder = await gateway.register(`holder-${++agents}`);
     intruder = await gateway.register(`intruder-${agents}`);
     run = await StoredRun.create(gateway.stores);
@@ -46,7 +46,7 @@ describe("who an agent may speak for", () => {
   });
   const held = () => ({ runId: run.runId, jobId: run.jobId(), stepRunId: run.stepRunId(), token: 5n });
 
-  it("is nobody else in a report, over a call or over the channel, whatever run, job, step and token it names", async () => {
+  it("is refused in reports about a step of another agent, over a call and over the channel", async () => {
     for (const phase of ["STEP_PHASE_STARTED", "STEP_PHASE_SUCCEEDED"] as const) {
       const answer = await invoke(
         gateway.agents(),
@@ -62,7 +62,7 @@ describe("who an agent may speak for", () => {
     expect(gateway.messages("reported")).to.deep.equal([]);
   });
 
-  it("is nobody else in what it says that it holds: it is told to drop it, and the holder loses nothing", async () => {
+  it("gets a refusal for held steps of another agent, which keeps them", async () => {
     const channel = await Channel.open(gateway, intruder, { held: [held()], heldJobIds: [run.jobId()] });
     await channel.next("refuse");
     await channel.next("release");
@@ -75,14 +75,14 @@ describe("who an agent may speak for", () => {
     expect(own.all("refuse")).to.deep.equal([]);
   });
 
-  it("is nobody else when it fetches: the request id of another agent's claim answers nothing", async () => {
+  it("fetches nothing with the request id of another agent's claim", async () => {
     const request = { bootId: "boot-1", requestId: "req", freeSlots: 1, waitMs: 0n };
     const mine = await invoke(gateway.agents(), "fetchStepRun", request, holder.metadata);
     expect(mine.dispatches.map(({ stepRunId }) => stepRunId)).to.deep.equal([run.stepRunId()]);
     expect((await invoke(gateway.agents(), "fetchStepRun", request, intruder.metadata)).dispatches).to.deep.equal([]);
   });
 
-  it("is nobody else when it asks for the end of a step", async () => {
+  it("cannot cancel a step of another agent", async () => {
     const stream = await Channel.open(gateway, holder);
     const request = { stepRunId: run.stepRunId(), reason: "mine now" };
     const error = await refusal(invoke(gateway.agents(), "cancelStepRun", request, intruder.metadata));
@@ -91,7 +91,7 @@ describe("who an agent may speak for", () => {
     expect(stream.all("revoke")).to.deep.equal([]);
   });
 
-  it("is itself alone when it changes labels or unregisters", async () => {
+  it("changes labels and unregisters only for its own agent", async () => {
     const client = gateway.agents();
     await invoke(client, "updateLabels", { labels: { stolen: "yes" }, replace: true }, intruder.metadata);
     await invoke(client, "unregister", {}, intruder.metadata);
@@ -99,7 +99,7 @@ describe("who an agent may speak for", () => {
     expect(gateway.messages("agentLost")).to.deep.equal([]);
   });
 
-  it("is known by its token in every operation: those of users, of registration and of nobody are refused", async () => {
+  it("is needed for every operation: tokens of users, registration tokens and none are refused", async () => {
     const personal = await issueToken(gateway.context, { kind: "personal", subject: "usr_none", name: "x" });
     const registration = await gateway.registrationToken();
     const client = gateway.agents();
@@ -129,7 +129,7 @@ describe("tokens of agents", () => {
   afterEach(() => gateway.hangUp());
   after(() => gateway.stop());
 
-  it("register as many agents as they may, and not one more, also at once", async () => {
+  it("register as many agents as allowed and not one more, also at the same time", async () => {
     const token = await issueToken(gateway.context, {
       kind: "registration",
       subject: "usr_1",
@@ -152,7 +152,7 @@ describe("tokens of agents", () => {
     await invoke(gateway.agents(), "register", { ...FACTS, name: "good" }, bearer(unspent));
   });
 
-  it("register nobody once they have expired", async () => {
+  it("register no agent after they have expired", async () => {
     const expired = await issueToken(gateway.context, {
       kind: "registration",
       subject: "usr_1",
@@ -163,7 +163,7 @@ describe("tokens of agents", () => {
     expect(error.code).to.equal(status.UNAUTHENTICATED);
   });
 
-  it("end every open stream at once when they are revoked, and open none any more", async () => {
+  it("end every open stream at once when they are revoked, and open no other", async () => {
     const agent = await gateway.register("revoked");
     const channel = await Channel.open(gateway, agent);
     const logs = new Stream(gateway.logs().pushLogs(agent.metadata));
@@ -183,11 +183,11 @@ describe("tokens of agents", () => {
     expect(await gateway.stores.identity.findAgent(agent.agentId), "the agent stays known").to.include({
       name: "revoked",
     });
-    const anew = await gateway.register("revoked");
-    expect(anew.agentId).to.equal(agent.agentId);
+    const registered = await gateway.register("revoked");
+    expect(registered.agentId).to.equal(agent.agentId);
   });
 
-  it("are missed by a stream whose notice was lost, within half a minute", async () => {
+  it("end a stream within 30 s when the notice of their revocation is lost", async () => {
     const { agentId } = await gateway.register("unheard");
     const [token] = await gateway.stores.identity.listTokens("agent", agentId);
     let now = 0;
@@ -202,7 +202,7 @@ describe("tokens of agents", () => {
     expect(await refusal(standing.check())).to.include({ reason: "unauthenticated" });
   });
 
-  it("go with an agent that an administrator removes, whose live jobs count as lost", async () => {
+  it("are deleted with an agent that is removed, whose live jobs count as lost", async () => {
     const agent = await gateway.register("removed");
     const channel = await Channel.open(gateway, agent);
     const run = await StoredRun.create(gateway.stores);

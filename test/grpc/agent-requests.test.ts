@@ -4,7 +4,7 @@ import { until } from "../support/until.ts";
 import { Channel, Gateway, invoke, refusal, type TestAgent } from "./gateway.ts";
 import { StoredRun } from "./stored-run.ts";
 
-describe("what an agent asks for itself", () => {
+describe("requests of an agent about itself", () => {
   let gateway: Gateway;
   let agent: TestAgent;
   let run: StoredRun;
@@ -12,7 +12,7 @@ describe("what an agent asks for itself", () => {
 
   before(async () => (gateway = await Gateway.start()));
   beforeEach(async () => {
-    gateway.letters.length = 0;
+    gateway.sentMessages.length = 0;
     agent = await gateway.register(`agent-${++agents}`, 2, { os: "linux", pool: "a" });
     run = await StoredRun.create(gateway.stores, [{ cancelGraceMs: 4_000 }]);
   });
@@ -25,16 +25,16 @@ describe("what an agent asks for itself", () => {
     invoke(gateway.agents(), "updateLabels", { labels, replace }, agent.metadata);
   const claims = () => gateway.messages("claimRequested").length;
 
-  describe("the end of a step", () => {
-    it("comes as an order over its channel within 100 ms, with the job's grace, however often it asks", async () => {
+  describe("CancelStepRun", () => {
+    it("sends a revoke over the channel within 100 ms, with the job's grace, also repeatedly", async () => {
       await run.grant({ agentId: agent.agentId, bootId: "boot-1", requestId: "r", token: 5 }, "running");
       const held = [{ runId: run.runId, jobId: run.jobId(), stepRunId: run.stepRunId(), token: 5n }];
       const channel = await Channel.open(gateway, agent, { held, heldJobIds: [run.jobId()] });
       const before = performance.now();
       await cancel();
-      const order = await channel.next("revoke");
+      const notice = await channel.next("revoke");
       expect(performance.now() - before).to.be.below(100);
-      expect(order).to.deep.equal({
+      expect(notice).to.deep.equal({
         jobId: run.jobId(),
         stepRunId: run.stepRunId(),
         token: 5n,
@@ -43,10 +43,10 @@ describe("what an agent asks for itself", () => {
       });
       await cancel("");
       expect((await channel.next("revoke", 2)).reason).to.equal("cancelled at the agent");
-      expect(gateway.letters, "nothing is decided by that").to.deep.equal([]);
+      expect(gateway.sentMessages, "nothing is decided by that").to.deep.equal([]);
     });
 
-    it("is refused for a step that has ended, that it never held, and that nobody knows", async () => {
+    it("is refused for a step that has ended, was never held, or is unknown", async () => {
       expect((await refusal(cancel())).code, "not granted").to.equal(status.NOT_FOUND);
       await run.grant({ agentId: agent.agentId, bootId: "boot-1", requestId: "r", token: 5 }, "running");
       await run.change({ job: 0, step: 0, state: { state: "success", lastLine: 0 } });
@@ -58,8 +58,8 @@ describe("what an agent asks for itself", () => {
     });
   });
 
-  describe("other labels", () => {
-    it("are merged or replaced, stored, and shown at once", async () => {
+  describe("UpdateLabels", () => {
+    it("merges or replaces labels, stores them, and shows them at once", async () => {
       const labels = { os: "linux", pool: "a" };
       await Channel.open(gateway, agent, { labels, heldJobIds: ["job_unknown"] });
       expect((await update({ pool: "b", gpu: "yes" })).labels).to.deep.equal({ os: "linux", pool: "b", gpu: "yes" });
@@ -71,7 +71,7 @@ describe("what an agent asks for itself", () => {
       expect((await gateway.stores.identity.findAgent(agent.agentId))!.labels).to.deep.equal({ gpu: "no" });
     });
 
-    it("match the next job of an agent with an open channel, without a restart", async () => {
+    it("counts for the next job of an agent with an open channel", async () => {
       const offer = { ...run.offer(), selector: { matchLabels: [["pool", "b"]], matchExpressions: [] } } as const;
       const channel = await Channel.open(gateway, agent, { labels: { pool: "a" } });
       await gateway.context.board.offer(offer);
@@ -82,7 +82,7 @@ describe("what an agent asks for itself", () => {
       await gateway.context.board.withdraw(offer.jobId);
     });
 
-    it("match no job that only the old ones did", async () => {
+    it("ends the matches of labels that it replaced", async () => {
       const channel = await Channel.open(gateway, agent, { labels: { pool: "a" } });
       await update({ pool: "b" });
       await channel.beat();
@@ -95,7 +95,7 @@ describe("what an agent asks for itself", () => {
       await gateway.context.board.withdraw(offer.jobId);
     });
 
-    it("match for an agent that waits in a fetch already", async () => {
+    it("counts for an agent that waits in a fetch already", async () => {
       const offer = { ...run.offer(), selector: { matchLabels: [["pool", "b"]], matchExpressions: [] } } as const;
       const request = { bootId: "boot-1", requestId: "fetch", freeSlots: 1, waitMs: 20_000n };
       const hangUp = new AbortController();
@@ -112,7 +112,7 @@ describe("what an agent asks for itself", () => {
       await gateway.context.board.withdraw(offer.jobId);
     });
 
-    it("are no more than at registration, counted with those that stay", async () => {
+    it("is refused when the labels would be too many with those that stay", async () => {
       const many = Object.fromEntries(Array.from({ length: 63 }, (_, at) => [`l${at}`, ""]));
       expect((await refusal(update(many))).code).to.equal(status.INVALID_ARGUMENT);
       expect((await refusal(update({ "": "x" }))).code).to.equal(status.INVALID_ARGUMENT);

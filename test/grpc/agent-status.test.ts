@@ -29,22 +29,22 @@ describe("the stream of agents", () => {
   };
   const caughtUp = (reader: Reader<StreamAgentStatusResponse>) =>
     until("all that is known", () => reader.received.some((message) => message.caughtUp));
-  /** `reset`, `caughtUp`, or the agent's name and what it does. */
-  const told = ({ received }: Reader<StreamAgentStatusResponse>) => received.map(wordOf);
+  /** A message as `reset`, `caughtUp`, or the agent's name and its presence. */
+  const wordsOf = ({ received }: Reader<StreamAgentStatusResponse>) => received.map(wordOf);
   const wordOf = ({ name, presence, busy, slots, reset, caughtUp: isAll }: StreamAgentStatusResponse) =>
     reset ? "reset" : isAll ? "caughtUp" : `${name} ${presence.slice("AGENT_PRESENCE_".length)} ${busy}/${slots}`;
   const tells = (reader: Reader<StreamAgentStatusResponse>, word: string) =>
-    until(word, () => told(reader).at(-1) === word);
+    until(word, () => wordsOf(reader).at(-1) === word);
   const lastRevision = ({ received }: Reader<StreamAgentStatusResponse>) => received.at(-1)!.revision;
 
-  it("begins with the agents that are known, and goes on with what becomes of them", async () => {
+  it("sends the known agents, and then each change of them", async () => {
     const one = await gateway.register("one", 2, { os: "linux" });
     const two = await gateway.register("two");
     const channel = await Channel.open(gateway, one, { labels: { os: "linux" } });
     const reader = follow();
     await caughtUp(reader);
-    expect(told(reader)).to.have.members(["reset", "one ONLINE 0/2", "two OFFLINE 0/2", "caughtUp"]);
-    expect([told(reader)[0], told(reader)[3]]).to.deep.equal(["reset", "caughtUp"]);
+    expect(wordsOf(reader)).to.have.members(["reset", "one ONLINE 0/2", "two OFFLINE 0/2", "caughtUp"]);
+    expect([wordsOf(reader)[0], wordsOf(reader)[3]]).to.deep.equal(["reset", "caughtUp"]);
     const first = reader.received.find(({ agentId }) => agentId === one.agentId)!;
     expect(first.labels).to.deep.equal({ os: "linux" });
     expect(Number(first.timeMs)).to.be.closeTo(Date.now(), 10_000);
@@ -66,7 +66,7 @@ describe("the stream of agents", () => {
     await tells(reader, "three REMOVED 0/2");
   }).timeout(60_000);
 
-  it("tells of an agent that was declared lost, until it is heard again", async () => {
+  it("shows an agent as lost until it sends a heartbeat", async () => {
     const agent = await gateway.register("one");
     const channel = await Channel.open(gateway, agent);
     const reader = follow();
@@ -77,7 +77,7 @@ describe("the stream of agents", () => {
     await tells(reader, "one ONLINE 0/2");
   });
 
-  it("resumes with what has changed since, and with everything where that is not known", async () => {
+  it("resumes with the changes since a known revision, and with all agents otherwise", async () => {
     await gateway.register("one");
     const two = await gateway.register("two");
     const reader = follow();
@@ -86,34 +86,34 @@ describe("the stream of agents", () => {
     const revision = lastRevision(reader);
     const idle = follow(revision);
     await caughtUp(idle);
-    expect(told(idle)).to.deep.equal(["caughtUp"]);
+    expect(wordsOf(idle)).to.deep.equal(["caughtUp"]);
 
     await Channel.open(gateway, two);
     await tells(idle, "two ONLINE 0/2");
     const resumed = follow(revision);
     await caughtUp(resumed);
-    expect(told(resumed)).to.deep.equal(["two ONLINE 0/2", "caughtUp"]);
+    expect(wordsOf(resumed)).to.deep.equal(["two ONLINE 0/2", "caughtUp"]);
 
-    // Broken off after the first of two.
+    // The stream is interrupted after the first of two messages.
     const [reset, first] = reader.received;
     const rest = follow(first!.revision);
     await caughtUp(rest);
-    expect(told(rest)).to.not.include("reset").and.to.not.include(wordOf(first!));
+    expect(wordsOf(rest)).to.not.include("reset").and.to.not.include(wordOf(first!));
     const whole = follow(reset!.revision);
     await caughtUp(whole);
-    expect(told(whole)).to.have.members(["one OFFLINE 0/2", "two ONLINE 0/2", "caughtUp"]);
+    expect(wordsOf(whole)).to.have.members(["one OFFLINE 0/2", "two ONLINE 0/2", "caughtUp"]);
 
     const elsewhere = createGrpcServer(gateway.context, { readiness: readinessReader(gateway.context, {}) });
     const other = await StreamCaller.withRole(gateway.context, await elsewhere.start("127.0.0.1:0"), "viewer");
-    for (const strange of [follow(revision, [], other), follow("nonsense"), follow(`${revision}9`)]) {
-      await caughtUp(strange);
-      expect(told(strange)).to.have.members(["reset", "one OFFLINE 0/2", "two ONLINE 0/2", "caughtUp"]);
+    for (const restarted of [follow(revision, [], other), follow("nonsense"), follow(`${revision}9`)]) {
+      await caughtUp(restarted);
+      expect(wordsOf(restarted)).to.have.members(["reset", "one OFFLINE 0/2", "two ONLINE 0/2", "caughtUp"]);
     }
     other.close();
     await elsewhere.stop(1_000);
   }).timeout(30_000);
 
-  it("tells of the agents that are asked for, and refuses those that are none", async () => {
+  it("sends only the requested agents, and refuses unknown ones", async () => {
     const agents: TestAgent[] = [];
     for (const name of ["one", "two"]) agents.push(await gateway.register(name));
     const reader = follow("", [agents[1]!.agentId]);
@@ -121,18 +121,18 @@ describe("the stream of agents", () => {
     await Channel.open(gateway, agents[0]!);
     await Channel.open(gateway, agents[1]!);
     await tells(reader, "two ONLINE 0/2");
-    expect(told(reader)).to.deep.equal(["reset", "two OFFLINE 0/2", "caughtUp", "two ONLINE 0/2"]);
+    expect(wordsOf(reader)).to.deep.equal(["reset", "two OFFLINE 0/2", "caughtUp", "two ONLINE 0/2"]);
     expect((await follow("", ["agt_NONE"]).ended()).code).to.equal(codes.NOT_FOUND);
     expect((await follow("", ["run_1"]).ended()).code).to.equal(codes.INVALID_ARGUMENT);
   }).timeout(30_000);
 
-  it("takes an outage of Redis for no change of the agents", async () => {
+  it("shows no change of the agents during an outage of Redis", async () => {
     const agent = await gateway.register("one");
     const channel = await Channel.open(gateway, agent);
     const reader = follow();
     await caughtUp(reader);
     await gateway.testRedis.kill();
-    await until("nobody can be seen", async () => {
+    await until("presence cannot be read", async () => {
       const { code } = await follow().ended();
       return code === codes.UNAVAILABLE;
     });
@@ -144,16 +144,16 @@ describe("the stream of agents", () => {
       seen.push(records.length);
       return records;
     };
-    // It comes back empty: until the agent is heard, it knows of none.
+    // Redis comes back empty: it knows no agent before the next heartbeat.
     await gateway.testRedis.restart();
-    await until("two looks at nobody", () => seen.length >= 2);
+    await until("two reads without an agent", () => seen.length >= 2);
     expect(seen).to.include.members([0]);
     await channel.beat({ heldJobIds: ["job_1"] });
     await tells(reader, "one ONLINE 1/2");
-    expect(told(reader)).to.deep.equal(["reset", "one ONLINE 0/2", "caughtUp", "one ONLINE 1/2"]);
+    expect(wordsOf(reader)).to.deep.equal(["reset", "one ONLINE 0/2", "caughtUp", "one ONLINE 1/2"]);
   }).timeout(40_000);
 
-  it("looks once a second for all who follow, and not at all when nobody does", async () => {
+  it("reads presence once a second for all callers, and not at all without a caller", async () => {
     const { presence } = gateway.context;
     const online = presence.online.bind(presence);
     let looks = 0;

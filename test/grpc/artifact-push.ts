@@ -30,7 +30,7 @@ export class ArtifactPush extends Stream<PushArtifactRequest, PushArtifactRespon
     this.send({ message: { $case: "commit", value: {} } });
   }
 
-  /** What the plane says is stored, after so many answers. */
+  /** The stored bytes that the gateway names in its answer with this number. */
   async stored(answers: number): Promise<number> {
     await until(`${answers} answers`, () => this.received.length >= answers || this.status);
     const message = this.received[answers - 1]?.message;

@@ -1,4 +1,4 @@
-/** Artifacts over a real gateway and its store: kept by an agent, cut off, gone on with, refused, handed out. */
+/** Artifacts over a real gateway and its store: sent by an agent, interrupted, resumed, refused, handed out. */
 import { randomBytes } from "node:crypto";
 import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
@@ -48,7 +48,7 @@ describe("artifacts over gRPC", () => {
   after(() => gateway.stop());
 
   const grantOf = (to: TestAgent, token = 1) => ({ agentId: to.agentId, bootId: "boot-1", token, requestId: "r" });
-  /** A run whose job is at work on its only step, which declares artifacts. */
+  /** Starts a run whose only step is running and declares artifacts. */
   const running = async (...rules: readonly ArtifactRule[]): Promise<StoredRun> => {
     const run = await StoredRun.create(gateway.stores, [{}, {}], spec(...rules));
     await run.grant(grantOf(agent), "running", 0);
@@ -79,7 +79,7 @@ describe("artifacts over gRPC", () => {
     return { code, details, content: Buffer.concat(pieces), found };
   };
 
-  it("keeps what it is sent, and gives it to a later step: all of it, some files, or the end of one", async () => {
+  it("keeps an artifact, and gives a later step all files, some, or the end of one", async () => {
     const run = await running(rule("build", { retentionMs: 3_600_000 }));
     const files = {
       "a.sh": randomBytes(PIECE_BYTES + 10),
@@ -105,16 +105,16 @@ describe("artifacts over gRPC", () => {
     expect(all.content.equals(Buffer.concat(Object.values(files)))).to.equal(true);
     const some = await pull(run, "build", { files: [0, 3], offset: PIECE_BYTES - 1 });
     expect(some.content.equals(Buffer.concat([files["a.sh"].subarray(PIECE_BYTES - 1), files.d]))).to.equal(true);
-    for (const [wanted, offset] of [
+    for (const [positions, offset] of [
       [[4], 0],
       [[1, 0], 0],
       [[3], 8],
     ] as const) {
-      expect((await pull(run, "build", { files: [...wanted], offset })).code).to.equal(status.INVALID_ARGUMENT);
+      expect((await pull(run, "build", { files: [...positions], offset })).code).to.equal(status.INVALID_ARGUMENT);
     }
   });
 
-  it("keeps empty files, and compares them too", async () => {
+  it("keeps empty files, and compares their checksums too", async () => {
     const run = await running(rule("none"), rule("lie"));
     expect((await find(await keep(run, "none", { empty: new Uint8Array() })))!.state).to.equal("stored");
     const push = new ArtifactPush(gateway, agent);
@@ -123,7 +123,7 @@ describe("artifacts over gRPC", () => {
     expect((await push.ended()).details).to.include('the content of "empty" is not what it was begun with');
   });
 
-  it("goes on where an upload was cut off, and takes pieces in order alone", async () => {
+  it("resumes an interrupted upload, and accepts pieces only in order", async () => {
     const run = await running(rule("build"));
     const content = randomBytes(3 * PIECE_BYTES + 5);
     const piece = (n: number): Uint8Array => content.subarray(n * PIECE_BYTES, (n + 1) * PIECE_BYTES);
@@ -153,18 +153,18 @@ describe("artifacts over gRPC", () => {
 
     const again = new ArtifactPush(gateway, agent);
     again.begin(run.stepRunId(), "build", { content });
-    expect(await again.stored(1), "it was not sent in vain").to.equal(2 * PIECE_BYTES);
+    expect(await again.stored(1), "the piece is stored").to.equal(2 * PIECE_BYTES);
     again.piece(PIECE_BYTES, piece(1));
     again.piece(2 * PIECE_BYTES, piece(2));
     again.piece(3 * PIECE_BYTES, piece(3));
     again.commit();
     expect((await again.ended()).code).to.equal(status.OK);
     expect((await pull(run, "build")).content.equals(content)).to.equal(true);
-    // The answer may have been lost.
+    // A lost answer makes the agent repeat this.
     expect(await keep(run, "build", { content })).to.be.a("string").that.is.not.empty;
   });
 
-  it("takes the same artifact from several streams at once", async () => {
+  it("accepts the same artifact from several streams at the same time", async () => {
     const run = await running(rule("build"));
     const content = randomBytes(2 * PIECE_BYTES + 1);
     const ids = await Promise.all([1, 2, 3].map(() => keep(run, "build", { content })));
@@ -172,7 +172,7 @@ describe("artifacts over gRPC", () => {
     expect((await pull(run, "build")).content.equals(content)).to.equal(true);
   });
 
-  it("gives an upload up whose content is not what was begun", async () => {
+  it("drops an upload whose content does not match its begin", async () => {
     const run = await running(rule("build"));
     const push = new ArtifactPush(gateway, agent);
     push.begin(run.stepRunId(), "build", { good: randomBytes(10), bad: randomBytes(10) });
@@ -189,7 +189,7 @@ describe("artifacts over gRPC", () => {
     expect((await pull(run, "build")).code).to.equal(status.NOT_FOUND);
   });
 
-  it("has everything sent again when what was stored before is not what it was", async () => {
+  it("asks for the whole content again when stored pieces are damaged", async () => {
     const run = await running(rule("build"));
     const content = randomBytes(PIECE_BYTES + 1);
     const cut = new ArtifactPush(gateway, agent);
@@ -208,9 +208,9 @@ describe("artifacts over gRPC", () => {
     expect((await pull(run, "build")).content.equals(content)).to.equal(true);
   });
 
-  it("refuses who does not hold the step, and what the step is not to keep", async () => {
+  it("refuses agents that do not hold the step, and artifacts that it does not declare", async () => {
     const run = await running(rule("build"));
-    const other = await gateway.register("stranger");
+    const other = await gateway.register("other");
     const content = randomBytes(10);
     const refused = async (who: TestAgent, name: string, token: bigint): Promise<string> => {
       const push = new ArtifactPush(gateway, who);
@@ -237,7 +237,7 @@ describe("artifacts over gRPC", () => {
     expect((await asUser.ended()).code).to.equal(status.PERMISSION_DENIED);
   });
 
-  it("refuses paths out of a workspace, doubles, nonsense, and other files than it was begun with", async () => {
+  it("refuses paths out of the workspace, duplicates, invalid files and changed lists", async () => {
     const run = await running(rule("build"));
     const content = randomBytes(3);
     const refused = async (files: Record<string, Uint8Array>, changes: object = {}) => {
@@ -275,7 +275,7 @@ describe("artifacts over gRPC", () => {
     expect((await unordered.ended()).code).to.equal(status.INVALID_ARGUMENT);
   });
 
-  it("has bounds for a file, an artifact, a run and the number of files, which it tells before a byte is sent", async () => {
+  it("refuses files, artifacts and runs beyond the bounds before a byte is sent", async () => {
     const { maxFileBytes, maxArtifactBytes, maxRunBytes } = ARTIFACT_RULES;
     const run = await running(rule("a"), rule("b"), rule("c"));
     const refused = async (name: string, sizes: readonly number[]): Promise<string | undefined> => {
@@ -311,7 +311,7 @@ describe("artifacts over gRPC", () => {
     );
   });
 
-  it("counts what a lost agent has begun no longer when there is no room for others", async () => {
+  it("stops counting the upload of a lost agent when its space is needed", async () => {
     const { maxArtifactBytes } = ARTIFACT_RULES;
     const files = { a: new Uint8Array(maxArtifactBytes / 2), b: new Uint8Array(maxArtifactBytes / 2) };
     const run = await running(rule("a"));
@@ -328,7 +328,7 @@ describe("artifacts over gRPC", () => {
     expect(await begins(1)).to.equal(true);
   });
 
-  it("wants to know which job is meant where several have kept one of a name", async () => {
+  it("asks for the job when several jobs have kept an artifact of the name", async () => {
     const run = await running(rule("build"));
     const [first, second] = [randomBytes(5), randomBytes(6)];
     await keep(run, "build", { first }, 0);
@@ -340,7 +340,7 @@ describe("artifacts over gRPC", () => {
     expect((await pull(run, "other")).details).to.include("no job of this run has kept");
   });
 
-  it("hands out nothing that has expired, and the sweeper deletes it with its content", async () => {
+  it("hands out no expired artifact, which the pruner deletes with its content", async () => {
     const run = await running(rule("short", { retentionMs: 1 }), rule("long"));
     const short = await keep(run, "short", { a: randomBytes(5) });
     const long = await keep(run, "long", { a: randomBytes(5) });
@@ -354,7 +354,7 @@ describe("artifacts over gRPC", () => {
     expect((await pull(run, "long")).content).to.have.length(5);
   });
 
-  it("finishes the deletion that a sweeper died amid, and gives up on uploads that nobody goes on with", async () => {
+  it("finishes an interrupted deletion, and drops abandoned uploads", async () => {
     const run = await running(rule("half"), rule("left"));
     const half = asId<ArtifactId>(await keep(run, "half", { a: randomBytes(5) }));
     await gateway.stores.artifacts.markDeleting(half, Number.MAX_SAFE_INTEGER);
@@ -388,8 +388,8 @@ describe("artifacts over gRPC", () => {
       const request = { stepRunId: run.stepRunId(), page: number, pageSize };
       const { artifacts, total } = await calls.stepRun("listStepRunArtifacts", request);
       expect(total).to.equal(5n);
-      for (const { path, sha256: told, sizeBytes } of artifacts) {
-        expect([told, sizeBytes]).to.deep.equal([sha256(Buffer.from(path)), 1n]);
+      for (const { path, sha256: hash, sizeBytes } of artifacts) {
+        expect([hash, sizeBytes]).to.deep.equal([sha256(Buffer.from(path)), 1n]);
       }
       return artifacts.map(({ path }) => path).join("");
     };

@@ -1,4 +1,4 @@
-/** Caches over a real gateway and its store: brought back, kept after the end of the job, refused, and swept. */
+/** Caches over a real gateway and its store: fetched, sent after the end of the job, refused, and pruned. */
 import { randomBytes } from "node:crypto";
 import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
@@ -67,7 +67,7 @@ describe("caches over gRPC", () => {
   const sweep = (now = Date.now()) =>
     pruneCaches({ ...gateway.context, clock: { ...gateway.context.clock, now: () => now } }, 100);
   const grant = () => ({ agentId: agent.agentId, bootId: "boot-1", token: 1, requestId: "r" });
-  /** A run whose job is at work on its only step. */
+  /** Starts a run whose only step is running. */
   const running = async (uses = "cache"): Promise<StoredRun> => {
     const run = await StoredRun.create(gateway.stores, [{}], { steps: [{ name: "s", uses, ...EMPTY }] });
     await run.grant(grant(), "running");
@@ -103,7 +103,7 @@ describe("caches over gRPC", () => {
   const find = (key: string, paths = PATHS, projectId = DEFAULT) =>
     gateway.stores.caches.find(cacheIdOf(projectId, cacheVersion(paths), key));
 
-  it("keeps what an agent has made, and gives it to later steps of the project, whole or the end of it", async () => {
+  it("keeps an entry, and gives it to later steps of the project, as a whole or its end", async () => {
     const content = randomBytes(PIECE_BYTES + 10);
     const before = Date.now();
     await kept("npm-1", content);
@@ -120,7 +120,7 @@ describe("caches over gRPC", () => {
     expect((await find("npm-1"))!.usedAt, "it was used").to.be.at.least(entry.usedAt);
   });
 
-  it("gives the entry of the key before others, and of those the newest that begins as the first one wants", async () => {
+  it("finds the entry of the key first, then the newest entry of the first matching prefix", async () => {
     const run = await running();
     for (const key of ["npm-a-1", "npm-b-1", "npm-a-2"]) await kept(key);
     const keyOf = async (key: string, ...restoreKeys: string[]) => (await pull(run, key, restoreKeys)).found?.key;
@@ -132,7 +132,7 @@ describe("caches over gRPC", () => {
     expect((await pull(run, "none")).code, "a miss is no error").to.equal(status.OK);
   });
 
-  it("gives nothing of another project", async () => {
+  it("finds no entry of another project", async () => {
     await kept("npm-1");
     const ours = (await find("npm-1"))!;
     const projectId = newId("prj");
@@ -145,7 +145,7 @@ describe("caches over gRPC", () => {
     await gateway.stores.caches.markDeleting(theirs, Number.MAX_SAFE_INTEGER);
   });
 
-  it("never changes what a key stands for", async () => {
+  it("never changes the entry of a key", async () => {
     await kept("npm-1", Buffer.from("first"));
     const second = await keep("npm-1", Buffer.from("second"));
     expect(second.code).to.equal(status.FAILED_PRECONDITION);
@@ -153,7 +153,7 @@ describe("caches over gRPC", () => {
     expect((await pull(await running(), "npm-1")).content.toString()).to.equal("first");
   });
 
-  it("goes on where an upload was cut off, and takes the same one again", async () => {
+  it("resumes an interrupted upload, and accepts the same one again", async () => {
     const run = await ended();
     const content = randomBytes(2 * PIECE_BYTES + 5);
     const cut = push();
@@ -167,12 +167,12 @@ describe("caches over gRPC", () => {
     expect(again.received[0]!.message).to.deep.equal({ $case: "storedBytes", value: BigInt(PIECE_BYTES) });
     again.all(content, PIECE_BYTES);
     expect((await again.ended()).code).to.equal(status.OK);
-    // The answer may have been lost.
+    // A lost answer makes the agent repeat this.
     expect((await keep("npm-1", content, run)).code).to.equal(status.OK);
     expect((await pull(await running(), "npm-1")).content.equals(content)).to.equal(true);
   });
 
-  it("keeps nothing of a job that still runs or has failed, of another agent or grant, too late, or of another step", async () => {
+  it("refuses entries of jobs that run or failed, of other agents or steps, and late ones", async () => {
     const content = Buffer.from("x");
     const failed = await running();
     await failed.change({ job: 0, step: 0, state: { state: "success", endedAt: 1 } });
@@ -194,14 +194,14 @@ describe("caches over gRPC", () => {
     expect(await find("npm-1")).to.equal(undefined);
   });
 
-  it("gives nothing to a step that the agent does not work on", async () => {
+  it("finds nothing for a step that the agent does not hold", async () => {
     await kept("npm-1");
     for (const run of [await ended(), await running("shell")]) {
       expect((await pull(run, "npm-1")).code).to.equal(status.FAILED_PRECONDITION);
     }
   });
 
-  it("keeps nothing that is larger than is allowed, empty, or not what it was begun with", async () => {
+  it("refuses entries that are too large, empty, or not as announced", async () => {
     const large = await keep("npm-1", randomBytes(10), undefined, { sizeBytes: BigInt(CACHE_RULES.maxEntryBytes + 1) });
     expect(large.details).to.include(`it has ${CACHE_RULES.maxEntryBytes + 1} bytes; ${CACHE_RULES.maxEntryBytes} are`);
     expect((await keep("npm-1", Buffer.from(""))).code).to.equal(status.INVALID_ARGUMENT);
@@ -212,7 +212,7 @@ describe("caches over gRPC", () => {
     await kept("npm-1");
   });
 
-  it("makes room for what is used, the longest unused first", async () => {
+  it("makes room by deleting the entries that were unused for longest", async () => {
     const now = Date.now();
     for (const [key, usedAt] of [
       ["a", now],
@@ -230,7 +230,7 @@ describe("caches over gRPC", () => {
     expect((await pull(await running(), "c")).content).to.have.length(400_000);
   });
 
-  it("deletes what nobody has used for long, and what uploads have left", async () => {
+  it("deletes entries that were unused for long, and abandoned uploads", async () => {
     await kept("old");
     const left = push();
     left.begin((await ended()).stepRunId(), "left", randomBytes(PIECE_BYTES + 1));
@@ -249,7 +249,7 @@ describe("caches over gRPC", () => {
     expect(await find("old")).to.equal(undefined);
   });
 
-  it("finishes a deletion that was cut off between its steps", async () => {
+  it("finishes an interrupted deletion", async () => {
     await kept("npm-1");
     const entry = (await find("npm-1"))!;
     await gateway.stores.caches.markDeleting(entry, Number.MAX_SAFE_INTEGER);
@@ -259,7 +259,7 @@ describe("caches over gRPC", () => {
     expect(await find("npm-1")).to.equal(undefined);
   });
 
-  it("lets another be kept in place of one that is being deleted, has expired, or has lost its content", async () => {
+  it("replaces an entry that is being deleted, has expired, or has lost its content", async () => {
     await kept("npm-1", Buffer.from("first"));
     await gateway.stores.caches.markDeleting((await find("npm-1"))!, Number.MAX_SAFE_INTEGER);
     await kept("npm-1", Buffer.from("second"));

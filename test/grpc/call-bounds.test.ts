@@ -23,7 +23,7 @@ describe("every call", () => {
     await gateway.stop();
   });
 
-  /** Sends bytes as they are; undefined when the call succeeds. */
+  /** The error of a call with these bytes; undefined when the call succeeds. */
   function send(
     path: string,
     bytes: Buffer,
@@ -36,7 +36,7 @@ describe("every call", () => {
     });
   }
 
-  it("of a method that is not there is unimplemented", async () => {
+  it("of an unknown method is unimplemented", async () => {
     for (const path of ["/agent.v1.Agent/Reboot", "/agent.v2.Agent/Heartbeat", "/nothing"]) {
       const error = await send(path, Buffer.of());
       expect([error?.code, error?.details], path).to.deep.equal([
@@ -46,7 +46,7 @@ describe("every call", () => {
     }
   });
 
-  it("whose bytes are no message is the caller's mistake, in a stream too", async () => {
+  it("whose bytes are no message is INVALID_ARGUMENT, in a stream too", async () => {
     const error = (await send(AgentService.heartbeat.path, RUBBISH))!;
     expect([error.code, reasonOf(error)]).to.deep.equal([status.INVALID_ARGUMENT, "malformed_request"]);
     expect(error.details).to.include(AgentService.heartbeat.path);
@@ -56,8 +56,8 @@ describe("every call", () => {
     const ended = new Promise<StatusObject>((resolve) => stream.on("status", resolve));
     stream.resume();
     stream.write(RUBBISH);
-    const told = await ended;
-    expect([told.code, reasonOf(told)]).to.deep.equal([status.INVALID_ARGUMENT, "malformed_request"]);
+    const received = await ended;
+    expect([received.code, reasonOf(received)]).to.deep.equal([status.INVALID_ARGUMENT, "malformed_request"]);
   });
 
   it("may carry messages of 4 MiB, and the refusal of a larger one names the bound", async () => {
@@ -77,7 +77,7 @@ describe("every call", () => {
     expect(error.details).to.include(String(most));
   });
 
-  it("that is compressed beyond the bound is refused, and not held in memory", async () => {
+  it("that decompresses beyond the bound is refused, and not kept in memory", async () => {
     const options = { deadline: Date.now() + 10_000 };
     const zeros = Buffer.alloc(64 << 20);
     const stream = new Client(`127.0.0.1:${gateway.port}`, credentials.createInsecure(), {
@@ -85,8 +85,8 @@ describe("every call", () => {
     });
     try {
       const error = await new Promise<ServiceError | null>((resolve) => {
-        stream.makeUnaryRequest(AgentService.heartbeat.path, asIs, asIs, zeros, agent.metadata, options, (told) =>
-          resolve(told),
+        stream.makeUnaryRequest(AgentService.heartbeat.path, asIs, asIs, zeros, agent.metadata, options, (received) =>
+          resolve(received),
         );
       });
       expect(error?.code).to.equal(status.RESOURCE_EXHAUSTED);
@@ -96,7 +96,7 @@ describe("every call", () => {
     }
   });
 
-  it("with more headers than are taken is refused, and the server goes on", async () => {
+  it("with too many headers is refused, and the server still works", async () => {
     const many = agent.metadata.clone();
     for (let n = 0; n < 200; n++) many.set(`header-${n}`, "x");
     const large = agent.metadata.clone();
@@ -108,7 +108,7 @@ describe("every call", () => {
     expect((await send(AgentService.heartbeat.path, Buffer.of()))?.code).to.equal(status.INVALID_ARGUMENT);
   });
 
-  it("that waits has its answer before its deadline", async () => {
+  it("that waits gets its answer before its deadline", async () => {
     const startedAt = performance.now();
     const options = { deadlineMs: 700 };
     const answer = await invoke(gateway.agents(), "fetchStepRun", fetchOf("patient"), agent.metadata, options);
@@ -117,7 +117,7 @@ describe("every call", () => {
     await nothingListens();
   });
 
-  it("ends at its deadline, and its work with it", async () => {
+  it("ends at its deadline, and so does its handler", async () => {
     const stream = new Stream(gateway.agents().connect(agent.metadata, { deadline: Date.now() + 500 }));
     stream.send({
       message: {
@@ -130,7 +130,7 @@ describe("every call", () => {
     await nothingListens();
   });
 
-  it("ends when the caller hangs up, and its work with it", async () => {
+  it("ends when the caller disconnects, and so does its handler", async () => {
     const hangUp = new AbortController();
     const waiting = refusal(
       invoke(gateway.agents(), "fetchStepRun", fetchOf("cancelled"), agent.metadata, { hangUp: hangUp.signal }),
@@ -141,7 +141,7 @@ describe("every call", () => {
     await nothingListens();
   });
 
-  it("without a deadline has the server's, and its work ends with it", async () => {
+  it("without a deadline has the server's bound, which ends its handler", async () => {
     const bytes = AgentService.fetchStepRun.requestSerialize(fetchOf("forever"));
     const startedAt = performance.now();
     const error = (await send(AgentService.fetchStepRun.path, bytes))!;
@@ -151,14 +151,14 @@ describe("every call", () => {
     await nothingListens();
   });
 
-  it("with a deadline has that alone, and a stream has none", async () => {
+  it("with a deadline has no other bound, and a stream has none", async () => {
     const bytes = AgentService.fetchStepRun.requestSerialize({ ...fetchOf("longer"), waitMs: BigInt(3 * UNARY_MS) });
     expect(await send(AgentService.fetchStepRun.path, bytes, Date.now() + 10_000)).to.equal(null);
 
     const stream = client.makeBidiStreamRequest(GatewayService.pushLogs.path, asIs, asIs, agent.metadata);
     let ended: StatusObject | undefined;
     stream.on("error", () => {});
-    stream.on("status", (told: StatusObject) => (ended = told));
+    stream.on("status", (received: StatusObject) => (ended = received));
     stream.resume();
     const slower = AgentService.fetchStepRun.requestSerialize({ ...fetchOf("slower"), waitMs: BigInt(2 * UNARY_MS) });
     await send(AgentService.fetchStepRun.path, slower, Date.now() + 10_000);

@@ -23,7 +23,7 @@ describe("an agent's control channel", () => {
   let agents = 0;
   before(async () => (gateway = await Gateway.start()));
   beforeEach(async () => {
-    gateway.letters.length = 0;
+    gateway.sentMessages.length = 0;
     await gateway.redis.flushall();
   });
   const stopLater: (() => Promise<void>)[] = [];
@@ -41,7 +41,7 @@ describe("an agent's control channel", () => {
     token: 1,
   });
 
-  it("welcomes the agent, shows it as present and takes over what it says of itself", async () => {
+  it("welcomes the agent, shows it as online, and takes over its labels and slots", async () => {
     const agent = await newAgent();
     const channel = await Channel.open(gateway, agent, { labels: { os: "linux" }, slots: 4, version: "2" });
     const welcome = await channel.next("welcome");
@@ -53,7 +53,7 @@ describe("an agent's control channel", () => {
     expect(stored).to.deep.include({ slots: 4, version: "2", labels: { os: "linux" } });
   });
 
-  it("acknowledges a heartbeat after it has changed the agent's beat", async () => {
+  it("acknowledges a heartbeat after it has recorded the heartbeat", async () => {
     const agent = await newAgent();
     const channel = await Channel.open(gateway, agent);
     const before = (await gateway.context.presence.read([agent.agentId])).get(agent.agentId)!.beat;
@@ -63,7 +63,7 @@ describe("an agent's control channel", () => {
     expect((await gateway.context.presence.online(60_000))[0]).to.include({ busy: 1 });
   });
 
-  it("does not acknowledge what it cannot record, keeps the stream, and goes on afterwards", async function () {
+  it("keeps the stream during an outage, and acknowledges no heartbeat that it cannot record", async function () {
     this.timeout(30_000);
     const agent = await newAgent();
     const channel = await Channel.open(gateway, agent);
@@ -77,7 +77,7 @@ describe("an agent's control channel", () => {
     expect(channel.status).to.equal(undefined);
   });
 
-  it("ends streams that begin wrongly, and says why", async () => {
+  it("ends streams with a wrong first message, and says why", async () => {
     const agent = await newAgent();
     const early = new Channel(gateway, agent);
     early.heartbeat();
@@ -88,9 +88,9 @@ describe("an agent's control channel", () => {
     const twice = await Channel.open(gateway, agent);
     twice.hello();
     expect(await twice.ended()).to.include({ code: status.INVALID_ARGUMENT });
-    const stranger = await Channel.open(gateway, agent);
-    stranger.heartbeat({ bootId: "another" });
-    expect(reasonOf(await stranger.ended())).to.equal("conflict");
+    const other = await Channel.open(gateway, agent);
+    other.heartbeat({ bootId: "another" });
+    expect(reasonOf(await other.ended())).to.equal("conflict");
   });
 
   it("ends the older stream when the agent opens another, also at another gateway", async () => {
@@ -98,12 +98,12 @@ describe("an agent's control channel", () => {
     const first = await Channel.open(gateway, agent);
     const second = await Channel.open(gateway, agent);
     expect(reasonOf(await first.ended())).to.equal("conflict");
-    // As another gateway tells it.
+    // Another gateway would publish this.
     await gateway.notify(agent, { type: "superseded", by: "a stream elsewhere" });
     expect(reasonOf(await second.ended())).to.equal("conflict");
   });
 
-  it("shows an agent that says goodbye as absent at once", async () => {
+  it("shows an agent as offline at once after its goodbye", async () => {
     const agent = await newAgent();
     const channel = await Channel.open(gateway, agent);
     channel.end();
@@ -111,7 +111,7 @@ describe("an agent's control channel", () => {
     expect(await gateway.context.presence.online(60_000)).to.deep.equal([]);
   });
 
-  it("dispatches when the grant is told, with everything that the agent needs, and not before", async () => {
+  it("dispatches after the grant and not before, with everything that the agent needs", async () => {
     const agent = await newAgent();
     const channel = await Channel.open(gateway, agent);
     const run = await StoredRun.create(gateway.stores, [{ steps: [{ timeoutMs: 60_000 }], cancelGraceMs: 7_000 }], {
@@ -135,10 +135,10 @@ describe("an agent's control channel", () => {
     await gateway.context.board.offer(run.offer());
     const claim = await until("the claim", () => gateway.messages("claimRequested")[0]);
     expect(claim).to.include({ agentId: agent.agentId, bootId: "boot-1" });
-    expect(gateway.letters[0]).to.deep.include({ rootId: run.runId, to: { kind: "job", id: run.jobId() } });
+    expect(gateway.sentMessages[0]).to.deep.include({ rootId: run.runId, to: { kind: "job", id: run.jobId() } });
     expect(channel.all("dispatch"), "before the grant").to.deep.equal([]);
     await run.grant(grantOf(agent, claim["requestId"] as string));
-    await gateway.notify(agent, { type: "dispatch", order: run.order() });
+    await gateway.notify(agent, { type: "dispatch", order: run.grantedStep() });
     const dispatch = await channel.next("dispatch");
     const { env, ...rest } = dispatch;
     expect(rest).to.deep.equal({
@@ -171,24 +171,24 @@ describe("an agent's control channel", () => {
     expect(env).to.deep.include({ name: "MILLRACE_PIPELINE_ID", value: "pl_TEST" });
   });
 
-  it("keeps a dispatch for another boot of the agent to itself", async () => {
+  it("does not send a dispatch for another boot of the agent", async () => {
     const agent = await newAgent();
     const channel = await Channel.open(gateway, agent);
     const run = await StoredRun.create(gateway.stores);
     await run.grant(grantOf(agent));
-    await gateway.notify(agent, { type: "dispatch", order: { ...run.order(), bootId: "boot-2" } });
+    await gateway.notify(agent, { type: "dispatch", order: { ...run.grantedStep(), bootId: "boot-2" } });
     await channel.beat({ held: [held(run)], heldJobIds: [run.jobId()] });
     expect(channel.all("dispatch")).to.deep.equal([]);
   });
 
-  it("passes on revocations, releases, acknowledgements and refusals in the order in which they came", async () => {
+  it("passes on revocations, releases, acknowledgements and refusals in order", async () => {
     const agent = await newAgent();
     const channel = await Channel.open(gateway, agent);
     const run = await StoredRun.create(gateway.stores);
     const [jobId, stepRunId] = [run.jobId(), run.stepRunId()];
     await run.grant(grantOf(agent));
     const notices: AgentNotice[] = [
-      { type: "dispatch", order: run.order() },
+      { type: "dispatch", order: run.grantedStep() },
       { type: "revoke", jobId, stepRunId, token: 1, graceMs: 500, reason: "cancelled" },
       { type: "acknowledge", stepRunId, token: 1 },
       { type: "refuse", stepRunId, token: 1 },
@@ -200,7 +200,7 @@ describe("an agent's control channel", () => {
     expect(await channel.next("revoke")).to.include({ graceMs: 500n, reason: "cancelled", token: 1n });
   });
 
-  it("asks for as many jobs as the agent has slots, and for another when one is released", async () => {
+  it("claims as many jobs as the agent has slots, and another when one is released", async () => {
     const agent = await newAgent();
     const channel = await Channel.open(gateway, agent, { slots: 2 });
     const run = await StoredRun.create(gateway.stores, [{}, {}, {}, {}]);
@@ -209,7 +209,7 @@ describe("an agent's control channel", () => {
     for (const job of [0, 1]) {
       await run.grant(grantOf(agent, claims()[job]!), "queued", job);
       await gateway.context.board.withdraw(run.jobId(job));
-      await gateway.notify(agent, { type: "dispatch", order: run.order(job) });
+      await gateway.notify(agent, { type: "dispatch", order: run.grantedStep(job) });
     }
     await channel.next("dispatch", 2);
     await channel.beat({ held: [held(run, 0), held(run, 1)], heldJobIds: [run.jobId(0), run.jobId(1)] });
@@ -217,10 +217,10 @@ describe("an agent's control channel", () => {
     await run.change({ job: 0, state: { state: "success" } }, { job: 0, step: 0, state: { state: "success" } });
     await gateway.notify(agent, { type: "release", jobId: run.jobId(0) });
     await until("a third claim", () => claims().length === 3);
-    expect(gateway.letters.at(-1)!.to).to.deep.equal({ kind: "job", id: run.jobId(2) });
+    expect(gateway.sentMessages.at(-1)!.to).to.deep.equal({ kind: "job", id: run.jobId(2) });
   });
 
-  it("asks for the next job when a claim is refused", async () => {
+  it("claims the next job when a claim is refused", async () => {
     const agent = await newAgent();
     await Channel.open(gateway, agent, { slots: 1 });
     const run = await StoredRun.create(gateway.stores, [{}, {}]);
@@ -228,10 +228,10 @@ describe("an agent's control channel", () => {
     await until("a claim", () => claims().length === 1);
     await gateway.notify(agent, { type: "refuseClaim", requestId: claims()[0]! });
     await until("the next claim", () => claims().length === 2);
-    expect(gateway.letters[1]!.to).to.deep.equal({ kind: "job", id: run.jobId(1) });
+    expect(gateway.sentMessages[1]!.to).to.deep.equal({ kind: "job", id: run.jobId(1) });
   });
 
-  it("frees the slot of a claim that nobody answers", async () => {
+  it("frees the slot of a claim without an answer", async () => {
     const agent = await newAgent();
     const channel = await Channel.open(gateway, agent, { slots: 1 });
     const run = await StoredRun.create(gateway.stores);
@@ -258,7 +258,7 @@ describe("an agent's control channel", () => {
     }
   });
 
-  it("asks for nothing while the agent is silent, and again when it is heard", async () => {
+  it("claims nothing while the agent is silent, and claims again after its next heartbeat", async () => {
     const [standing, beating] = [await newAgent(), await newAgent()];
     const stood = await Channel.open(gateway, standing, { slots: 1 });
     const beats = await Channel.open(gateway, beating, { slots: 1 });
@@ -278,7 +278,7 @@ describe("an agent's control channel", () => {
     expect(askers()[1]).to.equal(standing.agentId);
   });
 
-  it("asks for nothing while the agent says that it takes no jobs, and shows why", async () => {
+  it("claims nothing while the agent takes no jobs, and shows why", async () => {
     const agent = await newAgent();
     const takesNoJobs = "its disk is full";
     const channel = await Channel.open(gateway, agent, { takesNoJobs });
@@ -292,7 +292,7 @@ describe("an agent's control channel", () => {
     await until("a claim", () => claims().length === 1);
   });
 
-  it("has the jobs of an agent that says goodbye begin elsewhere, and ends the stream", async () => {
+  it("hands back the jobs of an agent that says goodbye, and ends the stream", async () => {
     const agent = await newAgent();
     const channel = await Channel.open(gateway, agent);
     const run = await StoredRun.create(gateway.stores);
@@ -300,7 +300,7 @@ describe("an agent's control channel", () => {
     channel.send({ message: { $case: "drain", value: { goodbye: true } } });
     channel.end();
     expect((await channel.ended()).code).to.equal(status.OK);
-    expect(gateway.letters).to.deep.equal([
+    expect(gateway.sentMessages).to.deep.equal([
       {
         rootId: run.runId,
         to: { kind: "job", id: run.jobId() },
@@ -310,7 +310,7 @@ describe("an agent's control channel", () => {
     expect((await gateway.context.presence.read([agent.agentId])).size, "it is not missed").to.equal(0);
   });
 
-  it("asks for nothing while the agent drains", async () => {
+  it("claims nothing while the agent drains", async () => {
     const agent = await newAgent();
     const channel = await Channel.open(gateway, agent);
     channel.send({ message: { $case: "drain", value: { goodbye: false } } });
@@ -322,15 +322,15 @@ describe("an agent's control channel", () => {
     expect((await gateway.context.board.take({}, 1, 1))[0]?.jobId).to.equal(run.jobId());
   });
 
-  it("hands reports to the step, in words of the actors", async () => {
+  it("passes reports to the step as messages of actors", async () => {
     const agent = await newAgent();
     const channel = await Channel.open(gateway, agent);
     const run = await StoredRun.create(gateway.stores);
     await run.grant(grantOf(agent));
     const report = { ...REPORT, stepRunId: run.stepRunId(), token: 1n, phase: "STEP_PHASE_SUCCEEDED" } as const;
     channel.send({ message: { $case: "report", value: report } });
-    await until("the letter", () => gateway.letters.length === 1);
-    expect(gateway.letters[0]).to.deep.equal({
+    await until("the message to the run is sent", () => gateway.sentMessages.length === 1);
+    expect(gateway.sentMessages[0]).to.deep.equal({
       rootId: run.runId,
       to: { kind: "step", id: run.stepRunId() },
       message: {
@@ -348,7 +348,7 @@ describe("an agent's control channel", () => {
     });
   });
 
-  it("refuses reports of what another agent holds, of stale tokens and of unknown steps, and tells no actor", async () => {
+  it("refuses reports of other agents' steps, stale tokens and unknown steps", async () => {
     const [owner, thief] = [await newAgent(), await newAgent()];
     const channel = await Channel.open(gateway, thief);
     const run = await StoredRun.create(gateway.stores, [{}, {}]);
@@ -365,10 +365,10 @@ describe("an agent's control channel", () => {
     }
     await channel.next("refuse", 3);
     expect(channel.all("refuse").map(({ stepRunId, token }) => [stepRunId, token])).to.deep.equal(forged);
-    expect(gateway.letters).to.deep.equal([]);
+    expect(gateway.sentMessages).to.deep.equal([]);
   });
 
-  it("hands on a report as soon as the mailbox can be reached again", async () => {
+  it("passes a report on as soon as the mailbox can be reached again", async () => {
     const agent = await newAgent();
     const channel = await Channel.open(gateway, agent);
     const run = await StoredRun.create(gateway.stores);
@@ -377,10 +377,10 @@ describe("an agent's control channel", () => {
     const report = { ...REPORT, stepRunId: run.stepRunId(), token: 1n, phase: "STEP_PHASE_STARTED" } as const;
     channel.send({ message: { $case: "report", value: report } });
     await channel.beat({ held: [held(run)], heldJobIds: [run.jobId()] }).finally(() => (gateway.mailboxOutage = false));
-    await until("the letter", () => gateway.messages("reported").length === 1);
+    await until("the message to the run is sent", () => gateway.messages("reported").length === 1);
   });
 
-  it("ends a stream whose agent reads nothing, instead of holding everything for it", async () => {
+  it("ends a stream whose agent reads nothing, so that memory stays bounded", async () => {
     const agent = await newAgent();
     const channel = await Channel.open(gateway, agent);
     channel.pause();
@@ -398,7 +398,7 @@ describe("an agent's control channel", () => {
     );
   });
 
-  it("tells agents to go elsewhere when the gateway stops, and leaves nothing open", async () => {
+  it("ends every stream when the gateway stops, so that agents connect elsewhere", async () => {
     const other = await Gateway.start();
     stopLater.push(() => other.stop());
     const agent = await other.register("guest");
@@ -406,7 +406,7 @@ describe("an agent's control channel", () => {
     const client = other.agents();
     const request = { bootId: "boot-1", requestId: "r", freeSlots: 0, waitMs: 500n };
     const fetch = invoke(client, "fetchStepRun", request, agent.metadata);
-    // On the same connection: the fetch has arrived when this is answered.
+    // This call uses the same connection: when it is answered, the fetch has arrived.
     const beat = { bootId: "boot-1", sequence: 1n, held: [], heldJobIds: [], takesNoJobs: "" };
     await invoke(client, "heartbeat", beat, agent.metadata);
     await other.server.stop(2_000);

@@ -7,18 +7,18 @@ import { fieldPath } from "../../src/grpc/error-details.ts";
 import { toStatus } from "../../src/grpc/status.ts";
 import { silentLog } from "../support/kernel-ports.ts";
 
-/** What C-core, Java and Node clients take by default, all metadata of an answer together. */
+/** The bound of C-core, Java and Node clients for all metadata of an answer together, by default. */
 const CLIENTS_TAKE = 8_192;
 const REASONS = Object.keys(ERROR_TABLE) as ErrorReason[];
 
 function detailsOf(error: unknown) {
-  const told = toStatus(error, "/p", silentLog);
-  const rich = Status.decode(told.metadata.get("grpc-status-details-bin")[0] as Buffer);
+  const sent = toStatus(error, "/p", silentLog);
+  const rich = Status.decode(sent.metadata.get("grpc-status-details-bin")[0] as Buffer);
   const find = (type: string) =>
     rich.details.find(({ typeUrl }) => typeUrl === `type.googleapis.com/google.rpc.${type}`);
   const [info, retry, bad] = ["ErrorInfo", "RetryInfo", "BadRequest"].map((type) => find(type)?.value);
   return {
-    told,
+    sent,
     rich,
     info: info && ErrorInfo.decode(info),
     retry: retry && RetryInfo.decode(retry),
@@ -26,22 +26,22 @@ function detailsOf(error: unknown) {
   };
 }
 
-/** As HTTP/2 counts a list of headers: 32 bytes for each besides name and value. */
-function metadataBytes({ told }: ReturnType<typeof detailsOf>): number {
+/** The size of the metadata as HTTP/2 counts it: 32 bytes for each header besides name and value. */
+function metadataBytes({ sent }: ReturnType<typeof detailsOf>): number {
   const library = 4 * 32 + ":status200content-typeapplication/grpc+protogrpc-status16grpc-message".length;
-  const values = Object.entries(told.metadata.toHttp2Headers()).flatMap(([name, values]) =>
+  const values = Object.entries(sent.metadata.toHttp2Headers()).flatMap(([name, values]) =>
     [values].flat().map((value) => 32 + name.length + String(value).length),
   );
-  return values.reduce((sum, bytes) => sum + bytes, library + encodeURI(told.details).length);
+  return values.reduce((sum, bytes) => sum + bytes, library + encodeURI(sent.details).length);
 }
 
 describe("the details of an error", () => {
-  it("say the code, the word and whether to try again, for each row of the error table", () => {
+  it("hold the code, the word and whether to retry, for each row of the error table", () => {
     for (const reason of REASONS) {
-      const { told, rich, info } = detailsOf(new MillraceError(reason, "text"));
-      expect(rich.code, reason).to.equal(told.code).and.to.equal(ERROR_TABLE[reason].grpc);
-      expect(rich.message, reason).to.equal(told.details);
-      expect(told.metadata.get("reason"), reason).to.deep.equal([reason]);
+      const { sent, rich, info } = detailsOf(new MillraceError(reason, "text"));
+      expect(rich.code, reason).to.equal(sent.code).and.to.equal(ERROR_TABLE[reason].grpc);
+      expect(rich.message, reason).to.equal(sent.details);
+      expect(sent.metadata.get("reason"), reason).to.deep.equal([reason]);
       expect(info, reason).to.deep.equal({
         reason: reason.toUpperCase(),
         domain: "millrace",
@@ -51,14 +51,14 @@ describe("the details of an error", () => {
     }
   });
 
-  it("say when to try again what is unavailable, and of nothing else", () => {
-    const told = REASONS.filter((reason) => detailsOf(new MillraceError(reason, "text")).retry !== undefined);
-    expect(told).to.deep.equal(["unavailable"]);
+  it("hold a delay for a retry only when the reason is unavailable", () => {
+    const withDelay = REASONS.filter((reason) => detailsOf(new MillraceError(reason, "text")).retry !== undefined);
+    expect(withDelay).to.deep.equal(["unavailable"]);
     const { retry } = detailsOf(new MillraceError("unavailable", "text"));
     expect(retry?.retryDelay).to.deep.equal({ seconds: 1n, nanos: 0 });
   });
 
-  it("name the fields of each problem by their paths", () => {
+  it("name the field of each problem by its path", () => {
     const problems: Problem[] = [
       { code: "malformed", pointer: "/name", message: "is required" },
       { code: "unknown-job", pointer: "/jobs/0/needs/1", message: "no such job", line: 3, column: 7 },
@@ -70,7 +70,7 @@ describe("the details of an error", () => {
     ]);
   });
 
-  it("write paths that cannot be misread", () => {
+  it("write unambiguous paths", () => {
     expect(["", "/a", "/a/0/b", "/labels/x.y", "/env/A B/~1~0", "/0"].map(fieldPath)).to.deep.equal([
       "",
       "a",
@@ -81,7 +81,7 @@ describe("the details of an error", () => {
     ]);
   });
 
-  it("leave no answer larger than clients take, whatever it tells", () => {
+  it("keep every answer within the size that clients accept", () => {
     const long = "ü€😀".repeat(2_000);
     const many = Array.from({ length: 5_000 }, (_, n) => ({
       code: "malformed",
@@ -96,21 +96,21 @@ describe("the details of an error", () => {
       ["x".repeat(100_000), many],
       ["half of a character: \ud83d", many],
     ] as const) {
-      const told = detailsOf(new MillraceError("invalid_definition", text, { problems }));
-      expect(metadataBytes(told)).to.be.at.most(CLIENTS_TAKE);
-      expect(told.rich.code).to.equal(status.INVALID_ARGUMENT);
-      expect(told.told.details.slice(0, 3)).to.equal(text.slice(0, 3));
+      const details = detailsOf(new MillraceError("invalid_definition", text, { problems }));
+      expect(metadataBytes(details)).to.be.at.most(CLIENTS_TAKE);
+      expect(details.rich.code).to.equal(status.INVALID_ARGUMENT);
+      expect(details.sent.details.slice(0, 3)).to.equal(text.slice(0, 3));
     }
-    const { violations, told } = detailsOf(new MillraceError("invalid_definition", "text", { problems: many }));
-    expect(violations?.length, "what fits is told").to.be.within(30, 100);
-    const listed = JSON.parse(String(told.metadata.get("problems-bin")[0])) as Problem[];
+    const { violations, sent } = detailsOf(new MillraceError("invalid_definition", "text", { problems: many }));
+    expect(violations?.length, "the problems that fit are sent").to.be.within(30, 100);
+    const listed = JSON.parse(String(sent.metadata.get("problems-bin")[0])) as Problem[];
     expect(listed).to.deep.equal(many.slice(0, listed.length)).and.to.have.length.within(30, 100);
   });
 
-  it("of a fault within the server say nothing about it", () => {
-    const { told, info } = detailsOf(new Error("password is hunter2"));
+  it("hold nothing about the cause of an internal error", () => {
+    const { sent, info } = detailsOf(new Error("password is hunter2"));
     expect(info?.reason).to.equal("INTERNAL");
-    expect(JSON.stringify(told)).not.to.include("hunter2");
-    expect(Buffer.from(told.metadata.get("grpc-status-details-bin")[0] as Buffer).toString()).not.to.include("hunter2");
+    expect(JSON.stringify(sent)).not.to.include("hunter2");
+    expect(Buffer.from(sent.metadata.get("grpc-status-details-bin")[0] as Buffer).toString()).not.to.include("hunter2");
   });
 });

@@ -15,7 +15,7 @@ const EVENTS = 6_000;
 
 describe("streams of events", () => {
   let gateway: Gateway;
-  /** Of the same installation; it leaves callers that do not read sooner. */
+  /** A second gateway of the same installation, which ends the streams of slow callers sooner. */
   let impatient: GrpcServer;
   let impatientPort: number;
   let caller: StreamCaller;
@@ -57,7 +57,7 @@ describe("streams of events", () => {
   const numbers = (received: readonly { readonly number: bigint }[]) => received.map(({ number }) => Number(number));
   const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, at) => first + at);
 
-  it("bring CloudEvents in order, from any number on, and end with the run", async () => {
+  it("send CloudEvents in order, from any number on, and end with the run", async () => {
     await tell([event("pipeline", "running", { reason: "", cause: "trigger", by: "" }), event("job", "queued")]);
     const reader = caller.read("streamEvents", request());
     const [first] = await reader.count(2);
@@ -87,7 +87,7 @@ describe("streams of events", () => {
     expect(await caller.all("streamEvents", request(4n))).to.deep.equal([]);
   });
 
-  it("bring the objects that are asked for", async () => {
+  it("send only events of the requested objects", async () => {
     await tell([event("pipeline", "running"), event("approval", "pending"), event("job", "queued")]);
     await end();
     expect(numbers(await caller.all("streamEvents", request(0n, ["approval", "job"])))).to.deep.equal([2, 3]);
@@ -99,7 +99,7 @@ describe("streams of events", () => {
     ]);
   });
 
-  it("wait for what the run still owes before they end", async () => {
+  it("wait for owed events of the run before they end", async () => {
     await end();
     const { aggregates } = gateway.stores;
     const { head } = (await aggregates.load(run.runId))!;
@@ -122,7 +122,7 @@ describe("streams of events", () => {
     expect(numbers(reader.received)).to.deep.equal([1]);
   });
 
-  it("refuse runs that are not there, other ids and numbers of other runs", async () => {
+  it("are refused for unknown runs, other ids and numbers of other runs", async () => {
     const statusOf = async (runId: string, after = 0n) => {
       const status = await caller.read("streamEvents", { runId, after, objects: [] }).ended();
       return [status.code, reasonOf(status)];
@@ -133,7 +133,7 @@ describe("streams of events", () => {
     expect(await statusOf(run.runId, -1n)).to.deep.equal([codes.INVALID_ARGUMENT, "malformed_request"]);
   });
 
-  it("refuse numbers below what is kept, and wait for nobody who asks for more", async () => {
+  it("are refused below the stored numbers, and end at once after the last number", async () => {
     await tell([event("pipeline", "running"), event("job", "queued")]);
     await end();
     const { stores } = gateway;
@@ -143,19 +143,21 @@ describe("streams of events", () => {
       expect([status.code, reasonOf(status)]).to.deep.equal([codes.NOT_FOUND, "not_found"]);
       expect(status.details).to.include("were removed: read the run as it ended instead");
     }
-    expect(await caller.all("streamEvents", request(3n)), "whoever has all of them misses nothing").to.deep.equal([]);
+    expect(await caller.all("streamEvents", request(3n)), "a caller with the last number misses nothing").to.deep.equal(
+      [],
+    );
     const shown = await caller.all("streamPipelineStatus", { runId: run.runId, afterEvent: undefined });
     expect(shown, "the end can still be read").to.have.length(1);
     const resumed = await caller.read("streamPipelineStatus", { runId: run.runId, afterEvent: 1n }).ended();
     expect(resumed.code).to.equal(codes.NOT_FOUND);
   });
 
-  it("end when the run is removed before all of it was told", async () => {
+  it("end with an error when the run is removed before all events were sent", async () => {
     await tell(Array.from({ length: 300 }, () => event("job", "queued")));
     await end();
     const { events, removeRun } = gateway.stores;
     const read = events.read.bind(events);
-    // A reader that is slower than the removal.
+    // The reader is slower than the removal.
     events.read = async (runId, after, limit) => {
       const found = await read(runId, after, limit);
       if (after === 0) await removeRun({ runId, jobIds: [], stepRunIds: [], approvalIds: [] });
@@ -170,15 +172,15 @@ describe("streams of events", () => {
     }
   });
 
-  it("bring thousands of events each once and in order, to those who come late and those who were there", async () => {
+  it("send thousands of events once and in order, to early and late callers", async () => {
     const early = Array.from({ length: 5 }, () => caller.read("streamEvents", request()));
-    for (let told = 0; told < EVENTS; told += 200) {
-      // Now and then the feed says nothing, or the same twice.
+    for (let sent = 0; sent < EVENTS; sent += 200) {
+      // Sometimes the feed loses a message, or sends it twice.
       const events = await tell(
         Array.from({ length: 200 }, () => event("job", "running")),
-        told % 600 !== 0,
+        sent % 600 !== 0,
       );
-      if (told % 1_000 === 0) await gateway.context.feed.publish(runChannel(run.runId), events[7]);
+      if (sent % 1_000 === 0) await gateway.context.feed.publish(runChannel(run.runId), events[7]);
     }
     const late = caller.read("streamEvents", request(1_234n));
     await end();
@@ -187,7 +189,7 @@ describe("streams of events", () => {
     expect(numbers(late.received)).to.deep.equal(upTo(EVENTS + 1, 1_235));
   });
 
-  it("leave a caller that does not read, hold little for it, and say where to go on", async () => {
+  it("end for a caller that does not read, and say where to resume", async () => {
     const slow = await StreamCaller.withRole(gateway.context, impatientPort, "viewer");
     const text = "x".repeat(1_000);
     const readers = Array.from({ length: 50 }, () => {
@@ -200,10 +202,10 @@ describe("streams of events", () => {
       return process.memoryUsage().rss;
     };
     const before = used();
-    for (let told = 0; told < EVENTS; told += 200) {
+    for (let sent = 0; sent < EVENTS; sent += 200) {
       await tell(Array.from({ length: 200 }, () => event("job", "running", { text })));
     }
-    // All that was told to each of them is 7 MB.
+    // The events for each caller are 7 MB.
     expect((used() - before) / 2 ** 20, "MiB for 50 callers that read nothing").to.be.below(100);
     for (const reader of readers) reader.resume();
     for (const reader of readers) {
@@ -221,7 +223,7 @@ describe("streams of events", () => {
     slow.close();
   });
 
-  it("cost little while nothing happens, however many there are", async () => {
+  it("cost little while nothing happens, also in large numbers", async () => {
     await tell([event("pipeline", "running")]);
     const callers = await Promise.all(
       Array.from({ length: 4 }, () => StreamCaller.withRole(gateway.context, gateway.port, "viewer")),
@@ -231,9 +233,9 @@ describe("streams of events", () => {
     const { events } = gateway.stores;
     const { read } = events;
     let reads = 0;
-    events.read = (...wanted) => {
+    events.read = (...range) => {
       reads++;
-      return read(...wanted);
+      return read(...range);
     };
     const cpu = process.cpuUsage();
     const began = performance.now();

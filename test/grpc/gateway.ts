@@ -1,4 +1,4 @@
-/** A gateway as it runs, over real engines, with clients; only the mailbox is a double that records letters. */
+/** A whole gateway over real engines, with clients. Only the mailbox is a double, which records messages. */
 import {
   credentials,
   type ClientDuplexStream,
@@ -45,7 +45,7 @@ export interface TestAgent {
 }
 
 export class Gateway {
-  readonly letters: AddressedMessage[] = [];
+  readonly sentMessages: AddressedMessage[] = [];
   /** While set, no mailbox can be reached. */
   mailboxOutage = false;
   readonly context: AppContext;
@@ -146,18 +146,18 @@ export class Gateway {
     return this.context.feed.publish(agentChannel(agent.agentId), notice);
   }
 
-  /** Messages sent to the mailbox so far, of one type. */
+  /** The messages of one type that were sent to the mailbox so far. */
   messages(type: string): readonly Record<string, unknown>[] {
-    return this.letters
+    return this.sentMessages
       .map(({ message }) => message as Record<string, unknown>)
       .filter((message) => message["type"] === type);
   }
 
   #mailboxes(): MailboxSender {
     return {
-      send: (letter) => {
+      send: (message) => {
         if (this.mailboxOutage) return Promise.reject(new Error("the mailbox cannot be reached"));
-        this.letters.push(letter);
+        this.sentMessages.push(message);
         return Promise.resolve();
       },
       sendAt: () => Promise.reject(new Error("gateways set no timers")),

@@ -29,13 +29,13 @@ describe("the health service", () => {
 
   function watch(service: string) {
     const call = client.watch({ service });
-    const watched = { told: [] as string[], code: undefined as number | undefined, cancel: () => call.cancel() };
-    call.on("data", (answer: HealthCheckResponse) => watched.told.push(answer.status));
+    const watched = { received: [] as string[], code: undefined as number | undefined, cancel: () => call.cancel() };
+    call.on("data", (answer: HealthCheckResponse) => watched.received.push(answer.status));
     call.on("error", (error: ServiceError) => (watched.code = error.code));
     return watched;
   }
 
-  it("answers for the whole and for each service, without a token", async () => {
+  it("answers for the gateway and for each service, without a token", async () => {
     for (const service of ["", "agent.v1.Agent", "gateway.v1.Gateway", "pipeline.v1.Pipeline", "stream.v1.Stream"]) {
       expect(await check(service), service).to.equal("SERVING");
     }
@@ -44,7 +44,7 @@ describe("the health service", () => {
     expect(await check("steprun.v1.StepRun")).to.equal("NOT_SERVING");
   });
 
-  it("knows no other service, and names those that there are", async () => {
+  it("refuses an unknown service, and names the known ones", async () => {
     const error = await check("agent.v1").then(
       () => undefined,
       (refused: ServiceError) => refused,
@@ -53,50 +53,50 @@ describe("the health service", () => {
     expect(error?.details).to.include("agent.v1.Agent");
   });
 
-  it("tells watchers the status now and each change of it", async () => {
-    const [whole, other] = [watch(""), watch("nobody.v1.Nobody")];
-    await until("the first status", () => whole.told.length === 1 && other.told.length === 1);
+  it("sends watchers the status and each change of it", async () => {
+    const [whole, other] = [watch(""), watch("unknown.v1.Unknown")];
+    await until("the first status", () => whole.received.length === 1 && other.received.length === 1);
     failed = ["store"];
-    await until("the change", () => whole.told.length === 2);
+    await until("the change", () => whole.received.length === 2);
     failed = [];
-    await until("the other change", () => whole.told.length === 3);
-    expect(whole.told).to.deep.equal(["SERVING", "NOT_SERVING", "SERVING"]);
-    expect(other.told).to.deep.equal(["SERVICE_UNKNOWN"]);
+    await until("the other change", () => whole.received.length === 3);
+    expect(whole.received).to.deep.equal(["SERVING", "NOT_SERVING", "SERVING"]);
+    expect(other.received).to.deep.equal(["SERVICE_UNKNOWN"]);
     expect(other.code, "the stream goes on").to.equal(undefined);
     for (const { cancel } of [whole, other]) cancel();
   });
 
-  it("refuses more watchers than it may have, until some have gone", async () => {
+  it("refuses watchers beyond the bound, until another watcher ends", async () => {
     const watchers = Array.from({ length: 200 }, () => watch(""));
-    await until("all are served", () => watchers.every(({ told }) => told.length === 1));
+    await until("all are served", () => watchers.every(({ received }) => received.length === 1));
     const beyond = watch("");
     await until("the refusal", () => beyond.code === status.RESOURCE_EXHAUSTED);
     for (const { cancel } of watchers) cancel();
     await until("there is room again", async () => {
       const next = watch("");
-      await until("an answer", () => next.told.length > 0 || next.code !== undefined);
+      await until("an answer", () => next.received.length > 0 || next.code !== undefined);
       next.cancel();
-      return next.told.length > 0;
+      return next.received.length > 0;
     });
   });
 
-  it("says that nothing is served any more when the gateway stops, and lets watchers go", async () => {
+  it("answers NOT_SERVING when the gateway stops, and ends the streams of watchers", async () => {
     const leaving = await Gateway.start();
     const watcher = new HealthClient(`127.0.0.1:${leaving.port}`, credentials.createInsecure());
-    const told: string[] = [];
+    const received: string[] = [];
     const call = watcher.watch({ service: "" });
-    call.on("data", (answer: HealthCheckResponse) => told.push(answer.status));
+    call.on("data", (answer: HealthCheckResponse) => received.push(answer.status));
     const ended = new Promise<ServiceError>((resolve) => call.on("error", resolve));
-    await until("it is served", () => told.length === 1);
+    await until("it is served", () => received.length === 1);
     const startedAt = performance.now();
     await leaving.stop();
     expect(performance.now() - startedAt, "of at most a second's grace").to.be.below(900);
     expect((await ended).code).to.equal(status.UNAVAILABLE);
-    expect(told).to.deep.equal(["SERVING", "NOT_SERVING"]);
+    expect(received).to.deep.equal(["SERVING", "NOT_SERVING"]);
     watcher.close();
   });
 
-  it("asks the store and whatever else the node needs, once for all who ask at the same time", async () => {
+  it("checks the store and other needs once for all concurrent callers", async () => {
     const asked: string[] = [];
     let storeFails = false;
     const ping = async () => {

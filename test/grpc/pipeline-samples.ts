@@ -1,4 +1,4 @@
-/** Pipelines and runs as services make them, and a stand-in for the owner of a run. */
+/** Pipelines and runs for tests of the gRPC calls, and a stand-in for the owner of a run's shard. */
 import type { JobState } from "../../actors/job/state.ts";
 import type { StepState } from "../../actors/step/state.ts";
 import type { Verdict } from "../../src/domain/effects.ts";
@@ -41,14 +41,14 @@ export async function newPipeline(calls: UserCalls): Promise<string> {
   return (await calls.pipeline("createPipeline", { fields })).pipeline!.pipelineId;
 }
 
-/** Of {@link SPEC}. */
+/** A pipeline with the definition {@link SPEC}. */
 export async function savedPipeline(calls: UserCalls): Promise<string> {
   const pipelineId = await newPipeline(calls);
   await calls.pipeline("saveSpec", { pipelineId, spec: SPEC });
   return pipelineId;
 }
 
-/** A run of {@link SPEC}, which has begun. */
+/** A run of {@link SPEC} that has begun. */
 export async function newRun(gateway: Gateway, calls: UserCalls): Promise<StoredRun> {
   const pipelineId = await savedPipeline(calls);
   const { runId } = await calls.pipeline("triggerPipeline", { pipelineId, variables: {} });
@@ -64,7 +64,7 @@ export async function newRun(gateway: Gateway, calls: UserCalls): Promise<Stored
   };
 }
 
-/** Answers the next command of the run, as its owner would. */
+/** Answers the next command of the run, as the owner of its shard would. */
 export async function decideNext(gateway: Gateway, runId: string, verdict: Verdict): Promise<Command> {
   const { inbox } = gateway.stores;
   const command = await until("a stored command", async () => (await inbox.pending(asId<RunId>(runId)))[0]);

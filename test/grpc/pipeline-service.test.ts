@@ -61,7 +61,7 @@ describe("definitions over gRPC", () => {
   }
 
   describe("ValidateSpec", () => {
-    it("answers what is wrong with a definition, and where, as HTTP does", async () => {
+    it("answers the problems of a definition with their places, as HTTP does", async () => {
       const spec = { jobs: [{ name: "build", steps: [{ ...step, colour: 1 }] }] };
       for (const format of ["SPEC_FORMAT_UNSPECIFIED", "SPEC_FORMAT_YAML", "SPEC_FORMAT_JSON"] as const) {
         const { diagnostics, ...rest } = await validate({ spec, format });
@@ -76,7 +76,7 @@ describe("definitions over gRPC", () => {
       }
     });
 
-    it("counts the jobs and steps of a good one, and tells its warnings", async () => {
+    it("counts the jobs and steps of a valid definition, and answers its warnings", async () => {
       const script = "echo ${{ trigger.ref }}";
       const spec = { jobs: [{ ...SPEC.jobs[0], steps: [{ ...step, args: { script } }] }] };
       const { diagnostics, ...rest } = await validate({ spec }, await viewerToken());
@@ -92,7 +92,7 @@ describe("definitions over gRPC", () => {
       expect(error.details).to.contain("/spec");
     });
 
-    it("refuses what is nested too deep to be read, and goes on", async () => {
+    it("refuses a definition that is nested too deeply, and still works", async () => {
       let spec: Buffer = Buffer.alloc(0);
       for (let depth = 0; depth < 5_000; depth++) {
         const value = field(5, spec);
@@ -111,7 +111,7 @@ describe("definitions over gRPC", () => {
   });
 
   describe("PlanPipeline", () => {
-    it("answers what a trigger would make of a definition, with the agents for each job", async () => {
+    it("answers what a trigger would run, with the agents for each job", async () => {
       const agent = await gateway.register("builder", 1, { os: "linux" });
       await gateway.register("absent", 1, { os: "linux" });
       await Channel.open(gateway, agent, { labels: { os: "linux" } });
@@ -147,7 +147,7 @@ describe("definitions over gRPC", () => {
       await gateway.hangUp();
     });
 
-    it("takes the saved definition, a manual trigger and the default branch where nothing is said", async () => {
+    it("uses the saved definition, a manual trigger and the default branch by default", async () => {
       const id = await newPipeline("saved");
       await saveSpec(gateway.context, await admin(), { ...saveBody.parse({ spec: SPEC }), pipelineId: id });
       const { trigger, jobsCount, warnings } = await planPipeline({ pipelineId: id });
@@ -181,8 +181,12 @@ describe("definitions over gRPC", () => {
       ]);
     });
 
-    it("names the problems of a bad definition, as many as the metadata of an answer can carry", async () => {
-      const jobs = Array.from({ length: 300 }, (_, n) => ({ name: `job-${n}`, needs: [`nobody-${n}`], steps: [step] }));
+    it("names as many problems of a definition as the metadata of an answer can hold", async () => {
+      const jobs = Array.from({ length: 300 }, (_, n) => ({
+        name: `job-${n}`,
+        needs: [`missing-${n}`],
+        steps: [step],
+      }));
       const error = await refusal(planPipeline({ spec: { jobs } }));
       expect([error.code, reasonOf(error)]).to.deep.equal([status.INVALID_ARGUMENT, "invalid_definition"]);
       const bytes = error.metadata.get("problems-bin")[0] as Buffer;

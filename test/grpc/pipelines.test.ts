@@ -67,7 +67,7 @@ describe("pipelines over gRPC", () => {
       expect(await refusalOf(calls.pipeline("getPipeline", { pipelineId }))).to.include({ code: NOT_FOUND });
     });
 
-    it("are refused with what HTTP says, and every problem", async () => {
+    it("are refused with the reason that HTTP gives, and every problem", async () => {
       const error = await refusalOf(
         calls.pipeline("createPipeline", { fields: { ...NO_FIELDS, name: " ", projectId: "x".repeat(65) } }),
       );
@@ -79,7 +79,7 @@ describe("pipelines over gRPC", () => {
       expect(await refusalOf(calls.pipeline("createPipeline", { fields }))).to.include({ code: ALREADY_EXISTS });
     });
 
-    it("keep pages within the bounds of HTTP", async () => {
+    it("are listed in pages with the same bounds as over HTTP", async () => {
       for (const [page, pageSize, field] of [
         [-1, 0, "/page"],
         [0, 101, "/pageSize"],
@@ -93,7 +93,7 @@ describe("pipelines over gRPC", () => {
       expect((await refusalOf(calls.pipeline("listPipelines", { sort: "colour" }))).text).to.include("/sort");
     });
 
-    it("show their newest run, and are not deleted under a live one", async () => {
+    it("show their newest run, and are not deleted while a run is live", async () => {
       const { pipelineId, runId } = await newRun(gateway, calls);
       const read = async () => (await calls.pipeline("getPipeline", { pipelineId })).pipeline!;
       expect(await read()).to.include({ status: "RUN_STATUS_RUNNING" });
@@ -140,7 +140,7 @@ describe("pipelines over gRPC", () => {
   });
 
   describe("callers", () => {
-    /** Each operation with the least role that may call it. */
+    /** Each operation with the lowest role that may call it. */
     const ROLES: Readonly<Record<keyof typeof PipelineService, "viewer" | "operator" | "maintainer">> = {
       createPipeline: "maintainer",
       updatePipeline: "maintainer",
@@ -176,7 +176,7 @@ describe("pipelines over gRPC", () => {
       jobId: "job_none",
     };
 
-    it("need the role that HTTP asks for, and a token of a user", async () => {
+    it("need the same role as over HTTP, and the token of a user", async () => {
       const below = {
         viewer: undefined,
         operator: await tokenOf(gateway.context, "viewer"),
@@ -196,7 +196,7 @@ describe("pipelines over gRPC", () => {
       }
     });
 
-    it("act for others with the scope for that alone", async () => {
+    it("act for others only with the scope act-as", async () => {
       const pipelineId = await savedPipeline(calls);
       const operator = await tokenOf(gateway.context, "operator");
       const refused = await refusalOf(calls.pipeline("triggerPipeline", { pipelineId, triggeredBy: "ann" }, operator));

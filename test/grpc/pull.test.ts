@@ -27,7 +27,7 @@ describe("an agent that pulls", () => {
 
   before(async () => (gateway = await Gateway.start()));
   beforeEach(async () => {
-    gateway.letters.length = 0;
+    gateway.sentMessages.length = 0;
     await gateway.redis.flushall();
     agent = await gateway.register(`puller-${++agents}`);
     run = await StoredRun.create(gateway.stores, [{ steps: 2 }, {}]);
@@ -39,20 +39,20 @@ describe("an agent that pulls", () => {
     invoke(gateway.agents(), "fetchStepRun", { ...FETCH, ...overrides }, agent.metadata, options);
   const claims = () => gateway.messages("claimRequested");
 
-  it("claims an offered job under its own request id and gets the step once it is granted", async () => {
+  it("claims an offered job with its own request id, and gets the step once it is granted", async () => {
     const answer = fetch();
     await gateway.context.board.offer(run.offer());
     await until("the claim", () => claims().length === 1);
     expect(claims()[0]).to.deep.include({ agentId: agent.agentId, bootId: "boot-1", requestId: "req-1" });
     await run.grant(grantOf("req-1"));
-    await gateway.notify(agent, { type: "dispatch", order: run.order() });
+    await gateway.notify(agent, { type: "dispatch", order: run.grantedStep() });
     const { dispatches } = await answer;
     expect(dispatches.map(({ stepRunId, requestId }) => [stepRunId, requestId])).to.deep.equal([
       [run.stepRunId(), "req-1"],
     ]);
   });
 
-  it("is answered from the saved grant when it repeats a request, and claims nothing more", async () => {
+  it("gets the saved grant again for a repeated request id, and claims nothing more", async () => {
     await run.grant(grantOf("req-1"), "running");
     await gateway.context.board.offer(run.offer(1));
     for (let n = 0; n < 2; n++) {
@@ -62,12 +62,12 @@ describe("an agent that pulls", () => {
     expect(claims()).to.deep.equal([]);
   });
 
-  it("claims one job for one request id, though the request is repeated while it waits", async () => {
+  it("claims one job for one request id, also when the request is repeated while it waits", async () => {
     const both = [fetch(), fetch()];
     for (const job of [0, 1]) await gateway.context.board.offer(run.offer(job));
     await until("the claim", () => claims().length === 1);
     await run.grant(grantOf("req-1"));
-    await gateway.notify(agent, { type: "dispatch", order: run.order() });
+    await gateway.notify(agent, { type: "dispatch", order: run.grantedStep() });
     const answers = await Promise.all(both);
     expect(answers.map(({ dispatches }) => dispatches.map(({ stepRunId }) => stepRunId))).to.deep.equal([
       [run.stepRunId()],
@@ -76,45 +76,48 @@ describe("an agent that pulls", () => {
     expect(claims()).to.have.length(1);
   });
 
-  it("gets the next step of a job that it has, also without a free slot", async () => {
+  it("gets the next step of a job that it holds, also without a free slot", async () => {
     await run.grant(grantOf("earlier"), "success");
     await run.change({ job: 0, step: 0, state: { lastLine: 0 } });
     const answer = fetch({ freeSlots: 0 });
     await until("the fetch waits", async () => (await gateway.redis.pubsub("CHANNELS", "feed:agent:*")).length === 1);
     await run.grant(grantOf(""), "queued", 0, 1);
-    await gateway.notify(agent, { type: "dispatch", order: run.order(0, 1) });
+    await gateway.notify(agent, { type: "dispatch", order: run.grantedStep(0, 1) });
     expect((await answer).dispatches.map(({ stepIndex }) => stepIndex)).to.deep.equal([1]);
     const again = await fetch({ freeSlots: 0, requestId: "req-2" });
     expect(again.dispatches.map(({ stepRunId }) => stepRunId)).to.deep.equal([run.stepRunId(0, 1)]);
   });
 
-  it("gets an empty list when there is nothing in time, and leaves no subscription behind", async () => {
+  it("gets an empty list after the wait, and leaves no subscription behind", async () => {
     expect((await fetch({ waitMs: 50n })).dispatches).to.deep.equal([]);
     expect(await gateway.redis.pubsub("CHANNELS", "feed:agent:*")).to.deep.equal([]);
   });
 
-  it("asks for another job when its claim is refused", async () => {
+  it("claims another job when its claim is refused", async () => {
     const answer = fetch({ waitMs: 1_000n });
     for (const job of [0, 1]) await gateway.context.board.offer(run.offer(job, { queuedAt: job }));
     await until("the claim", () => claims().length === 1);
     await gateway.notify(agent, { type: "refuseClaim", requestId: "req-1" });
     await until("the next claim", () => claims().length === 2);
-    expect(gateway.letters.map(({ to }) => to!.id)).to.deep.equal([run.jobId(0), run.jobId(1)]);
+    expect(gateway.sentMessages.map(({ to }) => to!.id)).to.deep.equal([run.jobId(0), run.jobId(1)]);
     expect((await answer).dispatches).to.deep.equal([]);
   });
 
-  it("stops waiting when it hangs up, and takes nothing from then on", async () => {
+  it("claims nothing more once it has disconnected", async () => {
     const hangUp = new AbortController();
     const answer = refusal(fetch({}, { hangUp: hangUp.signal }));
     await until("the fetch waits", async () => (await gateway.redis.pubsub("CHANNELS", "feed:agent:*")).length === 1);
     hangUp.abort();
     expect((await answer).code).to.equal(status.CANCELLED);
-    await until("nobody listens", async () => (await gateway.redis.pubsub("CHANNELS", "feed:agent:*")).length === 0);
+    await until(
+      "no subscription is left",
+      async () => (await gateway.redis.pubsub("CHANNELS", "feed:agent:*")).length === 0,
+    );
     await gateway.context.board.offer(run.offer());
     expect((await gateway.context.board.take({}, 1, 1))[0]?.jobId).to.equal(run.jobId());
   });
 
-  it("names what is missing in a fetch", async () => {
+  it("gets the names of missing fields in a fetch", async () => {
     const error = await refusal(fetch({ bootId: "", requestId: "", freeSlots: -1 }));
     expect(error.code).to.equal(status.INVALID_ARGUMENT);
     expect(error.details).to.include("/bootId").and.to.include("/requestId").and.to.include("/freeSlots");
@@ -129,7 +132,7 @@ describe("an agent that pulls", () => {
         agent.metadata,
       );
 
-    it("shows it as present and brings what it has missed", async () => {
+    it("shows it as online, and answers with the messages that it has missed", async () => {
       await run.grant(grantOf("req-1"), "cancelling");
       const { sequence, missed } = await beat("boot-1", 7n);
       expect(sequence).to.equal(7n);
@@ -137,7 +140,7 @@ describe("an agent that pulls", () => {
       expect((await gateway.context.presence.read([agent.agentId])).get(agent.agentId)?.bootId).to.equal("boot-1");
     });
 
-    it("declares lost what an earlier start held, and refuses a late heartbeat of that one", async () => {
+    it("declares the steps of an earlier boot lost, and is refused for that boot", async () => {
       await run.grant(grantOf("req-1", "boot-1"), "running");
       await beat("boot-1", 4n);
       expect(gateway.messages("agentLost")).to.deep.equal([]);
@@ -161,7 +164,7 @@ describe("an agent that pulls", () => {
       );
     beforeEach(() => run.grant(grantOf("req-1")));
 
-    it("of a start are answered once the mailbox has them", async () => {
+    it("of a start are answered once they are in the mailbox", async () => {
       expect((await report("STEP_PHASE_STARTED")).verdict).to.equal("REPORT_VERDICT_PROCESSED");
       expect(gateway.messages("reported").map(({ phase }) => phase)).to.deep.equal(["started"]);
     });
@@ -172,7 +175,7 @@ describe("an agent that pulls", () => {
     ] as const) {
       it(`of an end are answered by the actor's ${type}`, async () => {
         const answer = report("STEP_PHASE_FAILED");
-        await until("the letter", () => gateway.messages("reported").length === 1);
+        await until("the message to the run is sent", () => gateway.messages("reported").length === 1);
         await gateway.notify(agent, { type, stepRunId: run.stepRunId(), token: 99 });
         await gateway.notify(agent, { type, stepRunId: run.stepRunId(), token: 1 });
         expect((await answer).verdict).to.equal(verdict);
@@ -181,27 +184,27 @@ describe("an agent that pulls", () => {
 
     it("of an end are answered from the store when the actor's answer is lost", async () => {
       const answer = report("STEP_PHASE_FAILED");
-      await until("the letter", () => gateway.messages("reported").length === 1);
+      await until("the message to the run is sent", () => gateway.messages("reported").length === 1);
       await run.change({ job: 0, step: 0, state: { state: "failed", lastLine: 0 } });
       expect((await answer).verdict).to.equal("REPORT_VERDICT_PROCESSED");
     });
 
-    it("are UNAVAILABLE while nobody has processed them", async () => {
+    it("are UNAVAILABLE while they are not processed", async () => {
       const error = await refusal(report("STEP_PHASE_FAILED", {}, { deadlineMs: 700 }));
       expect(error.code).to.equal(status.UNAVAILABLE);
       expect(reasonOf(error)).to.equal("unavailable");
     });
 
-    it("of another agent's step or an old token are refused and tell no actor", async () => {
+    it("of another agent's step or an old token are refused and reach no actor", async () => {
       const thief = await gateway.register("thief");
       const request = { report: { ...REPORT, stepRunId: run.stepRunId(), phase: "STEP_PHASE_FAILED" } } as const;
       const stolen = await invoke(gateway.agents(), "reportStepRunStatus", request, thief.metadata);
       const stale = await report("STEP_PHASE_FAILED", { token: 0n });
       expect([stolen.verdict, stale.verdict]).to.deep.equal(["REPORT_VERDICT_REFUSED", "REPORT_VERDICT_REFUSED"]);
-      expect(gateway.letters).to.deep.equal([]);
+      expect(gateway.sentMessages).to.deep.equal([]);
     });
 
-    it("without a phase, with a negative token or without anything are malformed", async () => {
+    it("without a phase, with a negative token or without a report are malformed", async () => {
       const client = gateway.agents();
       const bad = [{ ...REPORT, stepRunId: "s", phase: "STEP_PHASE_UNSPECIFIED" as const }, undefined];
       for (const body of bad) {

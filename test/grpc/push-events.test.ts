@@ -57,7 +57,7 @@ describe("events of agents", () => {
     return results;
   }
 
-  it("are stored with the run and step that the plane knows, once for each id", async () => {
+  it("are stored with their run and step, once for each id", async () => {
     const before = Date.now();
     expect(await push(event("a"), ofAgent("b"))).to.deep.equal(["accepted", "accepted"]);
     expect(await push(event("a", { dataJson: '{"done":4}' }), ofAgent("b"))).to.deep.equal(["duplicate", "duplicate"]);
@@ -87,7 +87,7 @@ describe("events of agents", () => {
     expect(await push(event("a"))).to.deep.equal(["duplicate"]);
   });
 
-  it("are stale under another token, of another agent's step, of an unknown one and of one that has ended", async () => {
+  it("are stale for another token, another agent's step, an unknown step and an ended one", async () => {
     expect(await push(event("a", { token: 4n }), event("b", { stepRunId: "step_unknown" }))).to.deep.equal([
       "stale",
       "stale",
@@ -100,7 +100,7 @@ describe("events of agents", () => {
     expect(await gateway.stores.agentEvents.count(run.runId)).to.equal(0);
   });
 
-  it("are taken in part: each gets the verdict that it deserves, with a reason", async () => {
+  it("get a verdict each, with a reason, also within one batch", async () => {
     const answers = await results([
       event("good"),
       event("odd", { type: "svc.job.progress" }),
@@ -123,23 +123,23 @@ describe("events of agents", () => {
     ["has no id", { id: "" }],
     ["has an id of more than 128 characters", { id: "x".repeat(129) }],
     ["is of another namespace", { type: "other.step.progress" }],
-    ["is of an object that is not the agent's", { type: "svc.pipeline.progress" }],
+    ["has an object of another kind", { type: "svc.pipeline.progress" }],
     ["is of the agent and names a step", { type: "svc.agent.disk" }],
-    ["has the plane's own word", { type: "svc.step.completed" }],
-    ["has a word that is none", { type: "svc.step.Was There" }],
+    ["has a word of the control plane", { type: "svc.step.completed" }],
+    ["has a malformed word", { type: "svc.step.Was There" }],
     ["has a long subject", { subject: "x".repeat(257) }],
-    ["has a time before all times", { timeMs: -1n }],
-    ["has data that is no JSON", { dataJson: "{" }],
-    ["has data that is no object", { dataJson: "[1]" }],
+    ["has a negative time", { timeMs: -1n }],
+    ["has data that is not JSON", { dataJson: "{" }],
+    ["has data that is not an object", { dataJson: "[1]" }],
     ["has more than 64 kB of data", { dataJson: JSON.stringify({ x: "y".repeat(65_536) }) }],
   ] as [string, Partial<AgentEvent>][]) {
-    it(`are invalid when one ${why}, and the rest of the batch is stored`, async () => {
+    it(`are stored except one that ${why}, which is invalid`, async () => {
       expect(await push(event("bad", fields), event("good"))).to.deep.equal(["invalid", "accepted"]);
       expect(await gateway.stores.agentEvents.count(run.runId)).to.equal(1);
     });
   }
 
-  it("are none of more than 1,000 at once, and 1,000 are stored", async () => {
+  it("are all refused when they are more than 1,000 in a batch", async () => {
     const many = (count: number) => Array.from({ length: count }, (_, at) => event(`e${at}`));
     expect(new Set(await push(...many(1_001)))).to.deep.equal(new Set(["invalid"]));
     expect(await gateway.stores.agentEvents.count(run.runId)).to.equal(0);
@@ -147,7 +147,7 @@ describe("events of agents", () => {
     expect(await gateway.stores.agentEvents.count(run.runId)).to.equal(1_000);
   });
 
-  it("are at most 10,000 of one run", async () => {
+  it("are at most 10,000 for one run", async () => {
     for (let batch = 0; batch < 10; batch++) {
       const events = Array.from({ length: 999 + (batch < 9 ? 1 : 0) }, (_, at) => event(`${batch}/${at}`));
       expect(new Set(await push(...events))).to.deep.equal(new Set(["accepted"]));
@@ -160,7 +160,7 @@ describe("events of agents", () => {
     expect(await push(event("last"))).to.deep.equal(["duplicate"]);
   });
 
-  it("are shown to whoever may read the run, oldest first, and are no part of its timeline", async () => {
+  it("are shown to readers of the run, oldest first, and are not in its timeline", async () => {
     await push(event("a"), event("b", { type: "svc.step.note", dataJson: "" }), ofAgent("c"));
     const query = { runId: run.runId, page: 1, pageSize: 20, sort: "receivedAt" } as const;
     const { list, total } = await listAgentEvents(gateway.context, VIEWER, query);
@@ -179,7 +179,7 @@ describe("events of agents", () => {
     expect(await refusal(listAgentEvents(gateway.context, VIEWER, unknown))).to.include({ reason: "not_found" });
   });
 
-  it("end with the agent's own end of the stream", async () => {
+  it("end when the agent ends the stream", async () => {
     await push(event("a"));
     stream.end();
     expect(await stream.ended()).to.include({ code: status.OK });

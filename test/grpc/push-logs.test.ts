@@ -11,7 +11,7 @@ const STORED = "PUSH_LOGS_VERDICT_STORED";
 const REFUSED = "PUSH_LOGS_VERDICT_REFUSED";
 const INVALID = "PUSH_LOGS_VERDICT_INVALID";
 
-describe("log lines on their way in", () => {
+describe("log lines that agents send", () => {
   let gateway: Gateway;
   let agent: TestAgent;
   let run: StoredRun;
@@ -47,7 +47,7 @@ describe("log lines on their way in", () => {
     ]);
   });
 
-  it("are told to live viewers once each, however often they are sent", async () => {
+  it("reach live viewers once each, also when they are sent several times", async () => {
     const heard: number[] = [];
     const channel = logChannel(run.stepRunId());
     const stop = await gateway.context.feed.subscribe(channel, (payload) => {
@@ -63,39 +63,39 @@ describe("log lines on their way in", () => {
     await stop();
   });
 
-  it("are asked for again from the first one that is missing", async () => {
+  it("are requested again from the first missing one on", async () => {
     await push([line(1)]);
     expect(await push([line(3)])).to.deep.equal([STORED, 1n]);
     expect(await push([line(2), line(3)])).to.deep.equal([STORED, 3n]);
   });
 
-  it("may be gap records, which stand for the lines that are lost", async () => {
+  it("may be gap records, which stand for lost lines", async () => {
     expect(await push([line(1), { ...line(2), content: "", lost: 8n }, line(10)])).to.deep.equal([STORED, 10n]);
     expect((await gateway.stores.logs.read(run.stepRunId(), 1, 10)).map(({ lost }) => lost)).to.deep.equal([0, 8, 0]);
   });
 
   for (const [why, lines] of [
-    ["none at all", []],
+    ["no line", []],
     ["a hole", [line(1), line(3)]],
-    ["a step back", [line(2), line(1)]],
-    ["the same twice", [line(1), line(1)]],
+    ["lines in another order", [line(2), line(1)]],
+    ["the same line twice", [line(1), line(1)]],
     ["line 0", [line(0)]],
-    ["more than 1,000", Array.from({ length: 1_001 }, (_, n) => line(n + 1))],
-    ["more than 1 MiB", [{ ...line(1), content: "x".repeat((1 << 20) + 1) }]],
-    ["a number beyond all bounds", [line(2 ** 31)]],
+    ["more than 1,000 lines", Array.from({ length: 1_001 }, (_, n) => line(n + 1))],
+    ["more than 1 MiB of text", [{ ...line(1), content: "x".repeat((1 << 20) + 1) }]],
+    ["a line number out of range", [line(2 ** 31)]],
     ["a negative gap", [{ ...line(1), lost: -5n }]],
-    ["a time before all times", [{ ...line(1), timeMs: -1n }]],
-    ["a time that no clock shows", [{ ...line(1), timeMs: 2n ** 62n }]],
+    ["a negative time", [{ ...line(1), timeMs: -1n }]],
+    ["a time out of range", [{ ...line(1), timeMs: 2n ** 62n }]],
     ["a level of more than 32 characters", [{ ...line(1), level: "x".repeat(33) }]],
   ] as [string, LogLine[]][]) {
-    it(`are invalid when there is ${why}, and nothing is stored`, async () => {
+    it(`are invalid with ${why}, and nothing is stored`, async () => {
       expect(await push(lines)).to.deep.equal([INVALID, 0n]);
       expect(await gateway.stores.logs.storedThrough(run.stepRunId())).to.equal(0);
       expect(await push([line(1)]), "the stream goes on").to.deep.equal([STORED, 1n]);
     });
   }
 
-  it("are refused under a token that is not the grant's, and for a step that is not there", async () => {
+  it("are refused with another token than the grant's, and for an unknown step", async () => {
     expect(await push([line(1)], { token: 2n })).to.deep.equal([REFUSED, 0n]);
     expect(await push([line(1)], { stepRunId: "step_unknown" })).to.deep.equal([REFUSED, 0n]);
     expect(await gateway.stores.logs.storedThrough(run.stepRunId())).to.equal(0);
@@ -107,7 +107,7 @@ describe("log lines on their way in", () => {
     expect(await push([line(1)])).to.deep.equal([REFUSED, 0n]);
   });
 
-  it("may come late, when the step has ended", async () => {
+  it("may come after the step has ended", async () => {
     await run.change({ job: 0, step: 0, state: { state: "success", lastLine: 1 } });
     expect(await push([line(1)])).to.deep.equal([STORED, 1n]);
   });
@@ -125,11 +125,11 @@ describe("log lines on their way in", () => {
   });
 
   it("need an agent's token", async () => {
-    const stranger = new Stream(gateway.logs().pushLogs(await gateway.registrationToken()));
-    expect(await stranger.ended()).to.include({ code: status.PERMISSION_DENIED });
+    const refused = new Stream(gateway.logs().pushLogs(await gateway.registrationToken()));
+    expect(await refused.ended()).to.include({ code: status.PERMISSION_DENIED });
   });
 
-  it("end with the agent's own end of the stream", async () => {
+  it("end when the agent ends the stream", async () => {
     await push([line(1)]);
     stream.end();
     expect(await stream.ended()).to.include({ code: status.OK });

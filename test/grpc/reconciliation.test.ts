@@ -6,7 +6,7 @@ import { StoredRun } from "./stored-run.ts";
 
 const ENDED_BY_REPORT = { lastLine: 3, endedAt: 1 } as const;
 
-describe("what an agent holds and what the store says", () => {
+describe("reconciliation of an agent's holdings", () => {
   let gateway: Gateway;
   let agent: TestAgent;
   let run: StoredRun;
@@ -14,7 +14,7 @@ describe("what an agent holds and what the store says", () => {
 
   before(async () => (gateway = await Gateway.start()));
   beforeEach(async () => {
-    gateway.letters.length = 0;
+    gateway.sentMessages.length = 0;
     agent = await gateway.register(`agent-${++agents}`, 4);
     run = await StoredRun.create(gateway.stores, [{ steps: 2, cancelGraceMs: 4_000 }, {}]);
   });
@@ -25,8 +25,8 @@ describe("what an agent holds and what the store says", () => {
     run.grant({ agentId: agent.agentId, bootId: "boot-1", requestId: "req", token: 5, ...overrides }, state);
   const held = (token = 5n) => ({ runId: run.runId, jobId: run.jobId(), stepRunId: run.stepRunId(), token });
 
-  /** What an agent with these holdings is told at its hello, in order, and then the same at a heartbeat. */
-  async function told(holdings: Parameters<Channel["beat"]>[0] = {}): Promise<string[]> {
+  /** The kinds of messages that an agent with these holdings gets after hello, in order. A heartbeat gets the same. */
+  async function answersTo(holdings: Parameters<Channel["beat"]>[0] = {}): Promise<string[]> {
     const channel = await Channel.open(gateway, agent, holdings);
     await channel.beat(holdings);
     const kinds = channel.kinds().filter((kind) => kind !== "welcome" && kind !== "heartbeatAck");
@@ -41,26 +41,26 @@ describe("what an agent holds and what the store says", () => {
     return kind === "release" ? { jobId: run.jobId() } : { stepRunId: run.stepRunId(), token: 5n };
   }
 
-  it("has nothing to say when both agree", async () => {
+  it("sends nothing when agent and store agree", async () => {
     await grant("running");
-    expect(await told({ held: [held()], heldJobIds: [run.jobId()] })).to.deep.equal([]);
+    expect(await answersTo({ held: [held()], heldJobIds: [run.jobId()] })).to.deep.equal([]);
   });
 
   for (const state of ["queued", "running"] as const) {
-    it(`dispatches a step again that is ${state} and that the agent does not hold`, async () => {
+    it(`dispatches a ${state} step again that the agent does not hold`, async () => {
       await grant(state);
-      expect(await told()).to.deep.equal(["dispatch"]);
+      expect(await answersTo()).to.deep.equal(["dispatch"]);
     });
   }
 
-  it("dispatches a step that is to end and that the agent does not hold, and has it end at once", async () => {
+  it("dispatches and revokes a cancelled step that the agent does not hold", async () => {
     await grant("cancelling");
-    expect(await told()).to.deep.equal(["dispatch", "revoke"]);
+    expect(await answersTo()).to.deep.equal(["dispatch", "revoke"]);
   });
 
-  it("revokes a step again that is to end and that the agent still holds, with the job's grace", async () => {
+  it("revokes a cancelled step again that the agent still holds, with the job's grace", async () => {
     await grant("cancelling");
-    expect(await told({ held: [held()], heldJobIds: [run.jobId()] })).to.deep.equal(["revoke"]);
+    expect(await answersTo({ held: [held()], heldJobIds: [run.jobId()] })).to.deep.equal(["revoke"]);
     const channel = await Channel.open(gateway, agent, { held: [held()] });
     expect((await channel.next("revoke")).graceMs).to.equal(4_000n);
   });
@@ -68,22 +68,22 @@ describe("what an agent holds and what the store says", () => {
   it("acknowledges a step that the agent's report has ended", async () => {
     await grant("running");
     await run.change({ job: 0, step: 0, state: { state: "success", ...ENDED_BY_REPORT } });
-    expect(await told({ held: [held()], heldJobIds: [run.jobId()] })).to.deep.equal(["acknowledge"]);
+    expect(await answersTo({ held: [held()], heldJobIds: [run.jobId()] })).to.deep.equal(["acknowledge"]);
   });
 
-  it("refuses a step that the plane has ended without a report: it may still run there", async () => {
+  it("refuses a step that was ended without a report, since it may still run", async () => {
     await grant("running");
     await run.change({ job: 0, step: 0, state: { state: "failed", reason: "agent_lost", endedAt: 1 } });
-    expect(await told({ held: [held()], heldJobIds: [run.jobId()] })).to.deep.equal(["refuse"]);
+    expect(await answersTo({ held: [held()], heldJobIds: [run.jobId()] })).to.deep.equal(["refuse"]);
   });
 
   it("refuses a step that is another agent's", async () => {
     const other = await gateway.register("other", 1);
     await grant("running", { agentId: other.agentId });
-    expect(await told({ held: [held()] })).to.deep.equal(["refuse"]);
+    expect(await answersTo({ held: [held()] })).to.deep.equal(["refuse"]);
   });
 
-  it("refuses a step of an earlier token, and of a step that nobody knows", async () => {
+  it("refuses a step with an earlier token, and an unknown step", async () => {
     await grant("running", { token: 6 });
     const unknown = { ...held(), stepRunId: "step_unknown" };
     const channel = await Channel.open(gateway, agent, { held: [held(5n), unknown], heldJobIds: [run.jobId()] });
@@ -96,7 +96,7 @@ describe("what an agent holds and what the store says", () => {
     expect((await channel.next("dispatch")).token, "the grant that it has missed").to.equal(6n);
   });
 
-  it("releases a job that is over, one that is another agent's and one that nobody knows", async () => {
+  it("releases a job that is over, one of another agent, and an unknown one", async () => {
     await grant("running");
     await run.change(
       { job: 0, state: { state: "success" } },
@@ -117,15 +117,15 @@ describe("what an agent holds and what the store says", () => {
       { job: 0, state: { stepIndex: 1, stepActive: false, paused: true } },
       { job: 0, step: 0, state: { state: "success", lastLine: 0 } },
     );
-    expect(await told({ heldJobIds: [run.jobId()] })).to.deep.equal([]);
+    expect(await answersTo({ heldJobIds: [run.jobId()] })).to.deep.equal([]);
   });
 
-  it("declares lost what an earlier boot held, and dispatches none of it", async () => {
+  it("declares the steps of an earlier boot lost, and dispatches none of them", async () => {
     await grant("running", { bootId: "boot-0" });
     const channel = await Channel.open(gateway, agent, { bootId: "boot-1" });
-    await until("the letter", () => gateway.letters.length > 0);
+    await until("the message to the run is sent", () => gateway.sentMessages.length > 0);
     await channel.beat();
-    expect(gateway.letters[0]).to.deep.equal({
+    expect(gateway.sentMessages[0]).to.deep.equal({
       rootId: run.runId,
       to: { kind: "job", id: run.jobId() },
       message: { type: "agentLost", agentId: agent.agentId, bootId: "boot-0", reason: "agent_restarted" },
@@ -133,7 +133,7 @@ describe("what an agent holds and what the store says", () => {
     expect(channel.all("dispatch")).to.deep.equal([]);
   });
 
-  it("counts the jobs that the agent has from before against its slots", async () => {
+  it("counts jobs that the agent already holds against its slots", async () => {
     await grant("running");
     await Channel.open(gateway, agent, { slots: 1, held: [held()], heldJobIds: [run.jobId()] });
     await gateway.context.board.offer(run.offer(1));

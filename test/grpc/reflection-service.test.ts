@@ -34,7 +34,7 @@ describe("reflection", () => {
     await gateway.stop();
   });
 
-  /** Asks everything on one stream; the answers come in order. */
+  /** Sends all questions on one stream; the answers come in order. */
   async function ask(...questions: (Question | undefined)[]): Promise<ServerReflectionResponse["messageResponse"][]> {
     const stream = new Stream(client.serverReflectionInfo());
     for (const messageRequest of questions) stream.send({ host: "here", messageRequest });
@@ -56,7 +56,7 @@ describe("reflection", () => {
     expect(names).to.deep.equal(SERVICES);
   });
 
-  it("describes every service with all that its file needs", async () => {
+  it("describes every service with all files that it imports", async () => {
     for (const service of SERVICES) {
       const files = await filesOf({ $case: "fileContainingSymbol", value: service });
       const [first] = files;
@@ -84,7 +84,7 @@ describe("reflection", () => {
     expect((await filesOf(questions[0]!)).map(({ name }) => name)).to.include("google/protobuf/struct.proto");
   });
 
-  it("says what is not there, and goes on", async () => {
+  it("answers an error for an unknown name, and the stream stays open", async () => {
     const codes = (
       await ask(
         { $case: "fileByFilename", value: "../server.ts" },
@@ -106,7 +106,7 @@ describe("reflection", () => {
     ]);
   });
 
-  it("answers tools that ask for the older version", async () => {
+  it("answers tools that use the older version", async () => {
     const { path, requestSerialize, responseDeserialize } = ReflectionAlphaService.serverReflectionInfo;
     expect(path).to.equal("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo");
     const call = client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize);
@@ -117,7 +117,7 @@ describe("reflection", () => {
     expect(stream.received).to.have.length(1);
   });
 
-  it("is not there when it is switched off", async () => {
+  it("is not offered when it is switched off", async () => {
     const closed = await Gateway.start({ reflection: false });
     const asker = new ServerReflectionClient(`127.0.0.1:${closed.port}`, credentials.createInsecure());
     const call = asker.serverReflectionInfo();

@@ -13,7 +13,7 @@ describe("registration of agents over gRPC", () => {
   before(async () => (gateway = await Gateway.start()));
   after(() => gateway.stop());
 
-  it("makes an agent known and gives it a token that is good for its own operations", async () => {
+  it("registers an agent, and gives it a token for its own operations", async () => {
     const { agentId, metadata } = await gateway.register("fresh", 3, { os: "linux" });
     expect(agentId).to.match(/^agt_/);
     const stored = await gateway.stores.identity.findAgent(agentId);
@@ -28,7 +28,7 @@ describe("registration of agents over gRPC", () => {
     });
   });
 
-  it("keeps the id of a name that registers again, replaces its facts and revokes its old token", async () => {
+  it("keeps the id of a name that registers again, and revokes its old token", async () => {
     const first = await gateway.register("again", 1);
     const stream = await Channel.open(gateway, first);
     const second = await gateway.register("again", 5, { gpu: "yes" });
@@ -49,7 +49,7 @@ describe("registration of agents over gRPC", () => {
     expect(problems.map(({ pointer }) => pointer)).to.include.members(["/name", "/slots"]);
   });
 
-  it("refuses callers without a token, with an unknown one, and with one for something else", async () => {
+  it("refuses calls without a token, with an unknown one, and with one of another kind", async () => {
     const user = await issueToken(gateway.context, { kind: "personal", subject: "usr_none", name: "x" });
     const { metadata: agent } = await gateway.register("someone");
     const client = gateway.agents();
@@ -71,7 +71,7 @@ describe("registration of agents over gRPC", () => {
     const run = await StoredRun.create(gateway.stores);
     await run.grant({ agentId: agent.agentId, bootId: "boot-1", requestId: "r", token: 1 }, "running");
     await invoke(gateway.agents(), "unregister", {}, agent.metadata);
-    expect(gateway.letters.at(-1)).to.deep.equal({
+    expect(gateway.sentMessages.at(-1)).to.deep.equal({
       rootId: run.runId,
       to: { kind: "job", id: run.jobId() },
       message: { type: "agentLost", agentId: agent.agentId, bootId: "boot-1", reason: "agent_unregistered" },
@@ -83,7 +83,7 @@ describe("registration of agents over gRPC", () => {
     expect(error.code).to.equal(status.UNAUTHENTICATED);
   });
 
-  it("survives messages and connections that are no gRPC", async () => {
+  it("still works after messages and connections that are not gRPC", async () => {
     const garbage = Buffer.from([0xff, 0xff, 0xff, 0xff, 0x0f, 0x13, 0x37]);
     expect(await raw("/agent.v1.Agent/Register", false, garbage)).to.not.equal(status.OK);
     expect(await raw("/agent.v1.Agent/Connect", true, garbage)).to.not.equal(status.OK);
@@ -96,7 +96,7 @@ describe("registration of agents over gRPC", () => {
     await gateway.register("still-here");
   });
 
-  /** The status of a call with these bytes as its message. */
+  /** The status of a call whose message is these bytes. */
   async function raw(path: string, streams: boolean, bytes: Buffer): Promise<number> {
     const { metadata } = await gateway.register("raw");
     const client = gateway.agents();

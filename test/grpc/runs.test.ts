@@ -50,7 +50,7 @@ describe("runs over gRPC", () => {
     expect(filtered).to.deep.equal({ runs: [], total: 0n });
   });
 
-  it("are told whole: jobs, steps, what they wait for, and when", async () => {
+  it("are shown with their jobs, steps, waits and times", async () => {
     const run = await newRun(gateway, calls);
     const { pipelineId, runId } = run;
     await saveTurn(gateway.context, run, {
@@ -93,7 +93,7 @@ describe("runs over gRPC", () => {
     expect((await calls.pipeline("getPipelineRun", { runId })).run!.summary!.pipelineId).to.equal(pipelineId);
   });
 
-  it("are stopped, paused and resumed by commands, with the run's own verdict", async () => {
+  it("are stopped, paused and resumed with the run's verdict", async () => {
     const { pipelineId, runId } = await newRun(gateway, calls);
     const ids = { pipelineId, runId };
     const [paused, command] = await Promise.all([
@@ -115,7 +115,7 @@ describe("runs over gRPC", () => {
     );
   });
 
-  it("are run again as asked, by whoever asks first", async () => {
+  it("are run again in the requested scope, once", async () => {
     const run = await newRun(gateway, calls);
     const { runId } = run;
     const scope = "RERUN_SCOPE_ALL" as const;
@@ -142,7 +142,7 @@ describe("runs over gRPC", () => {
     expect((await refusalOf(other)).text).to.include(again.runId);
   });
 
-  it("tell every transition, in pages", async () => {
+  it("show every transition, in pages", async () => {
     const { runId } = await newRun(gateway, calls);
     const all = await calls.pipeline("getRunTimeline", { runId });
     expect(all.transitions.map(({ number }) => Number(number))).to.deep.equal(all.transitions.map((_, at) => at + 1));
@@ -161,7 +161,7 @@ describe("runs over gRPC", () => {
     expect((await refusalOf(calls.pipeline("getRunTimeline", { runId, limit: 1_001 }))).text).to.include("/limit");
   });
 
-  it("tell their outputs", async () => {
+  it("show their outputs", async () => {
     const pipelineId = await newPipeline(calls);
     const spec = {
       jobs: [{ name: "a", outputs: { v: "${{ steps.s.outputs.v }}", w: "x" }, steps: [{ id: "s", ...SHELL }] }],
@@ -181,7 +181,7 @@ describe("runs over gRPC", () => {
     });
   });
 
-  it("have single jobs cancelled with the job's own verdict", async () => {
+  it("let single jobs be cancelled with the job's verdict", async () => {
     const run = await newRun(gateway, calls);
     const jobId = run.jobIds[0]!;
     const [cancelled, command] = await Promise.all([
@@ -221,7 +221,7 @@ describe("runs over gRPC", () => {
       };
     }
 
-    it("are listed, each with what the caller may do", async () => {
+    it("are listed, each with whether the caller may approve", async () => {
       const { pipelineId, runId, asked } = await askedRun();
       const { requestedAtMs, expiresAtMs, approvalId, ...rest } = asked.approval!;
       expect(rest).to.deep.equal({
@@ -256,7 +256,7 @@ describe("runs over gRPC", () => {
       expect(run!.jobs[0]!.waitingFor).to.include({ reason: "approval", approvalId });
     });
 
-    it("take votes with the approval's own verdict", async () => {
+    it("take votes with the approval's verdict", async () => {
       const { runId, approvalId } = await askedRun();
       const [answer, command] = await Promise.all([
         calls.pipeline("approve", { runId, approvalId, comment: "fine" }),

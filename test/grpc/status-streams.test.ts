@@ -75,7 +75,7 @@ describe("streams of statuses", () => {
       published,
     });
 
-  it("begin with what is stored, go on with each change and end after the final one", async () => {
+  it("send the stored status, then each change, and end after the final one", async () => {
     await queue();
     const step = caller.read("streamStepRunStatus", { stepRunId: stepRunId() });
     const job = caller.read("streamJobStatus", { jobId: jobId() });
@@ -118,7 +118,7 @@ describe("streams of statuses", () => {
     expect(whole.received[0]).to.include({ runId: run.runId, pipelineId: run.pipelineId, timeMs: 1_500n });
   });
 
-  it("of what is over are one message", async () => {
+  it("of something final are one message", async () => {
     await queue();
     await fail();
     expect(await caller.all("streamStepRunStatus", { stepRunId: stepRunId() })).to.have.length(1);
@@ -127,12 +127,14 @@ describe("streams of statuses", () => {
     expect(last).to.include({ status: "RUN_STATUS_FAILED", reason: "job failed", eventNumber: 6n, timeMs: 4_000n });
   });
 
-  it("tell after a number only what has a higher one, whatever is stored by then", async () => {
+  it("send after a number only changes with higher numbers", async () => {
     await queue();
     await start(false);
     await fail(false);
     const after = async (afterEvent: bigint) =>
-      (await caller.all("streamStepRunStatus", { stepRunId: stepRunId(), afterEvent })).map((told) => told.eventNumber);
+      (await caller.all("streamStepRunStatus", { stepRunId: stepRunId(), afterEvent })).map(
+        (message) => message.eventNumber,
+      );
     expect(await after(0n)).to.deep.equal([3n, 4n, 5n]);
     expect(await after(3n)).to.deep.equal([4n, 5n]);
     expect(await after(4n)).to.deep.equal([5n]);
@@ -140,7 +142,7 @@ describe("streams of statuses", () => {
     expect(await after(7n)).to.deep.equal([]);
   });
 
-  it("end for a caller who has the last message although the run goes on", async () => {
+  it("end for a caller who has the last message, also while the run continues", async () => {
     await queue();
     await turn({
       steps: [{ stepRunId: stepRunId(), state: "success", endedAt: 4_000 }],
@@ -150,7 +152,7 @@ describe("streams of statuses", () => {
     expect(await caller.all("streamStepRunStatus", { stepRunId: stepRunId(), afterEvent: 5n })).to.deep.equal([]);
   });
 
-  it("tell of changes alone, not of what is waited for meanwhile", async () => {
+  it("send changes only, and no waits", async () => {
     const reader = caller.read("streamPipelineStatus", { runId: run.runId });
     await reader.count(1);
     await turn({ events: [runEvent("waiting", "pending")] });
@@ -190,7 +192,7 @@ describe("streams of statuses", () => {
     ]);
   });
 
-  /** As a turn that ends an attempt and makes the next one, which is told right after it. */
+  /** Saves a turn that ends an attempt and makes the next one, whose event follows at once. */
   async function saveWith(next: StoredActor, failed: "step" | "job"): Promise<void> {
     const { aggregates } = gateway.stores;
     const { head, actors } = (await aggregates.load(run.runId))!;
@@ -213,7 +215,7 @@ describe("streams of statuses", () => {
     for (const event of events) await gateway.context.feed.publish(runChannel(runId), event);
   }
 
-  it("fill what the feed loses from the store, and hold back what comes too early", async () => {
+  it("read lost changes from the store, and hold back changes that come too early", async () => {
     const reader = caller.read("streamStepRunStatus", { stepRunId: stepRunId() });
     await reader.count(1);
     await queue(false);
@@ -254,7 +256,10 @@ describe("streams of statuses", () => {
   it("need the token of a user", async () => {
     const agent = await gateway.register("nosy");
     const token = /Bearer (.*)/.exec(String(agent.metadata.get("authorization")[0]))![1]!;
-    const [asAgent, asNobody] = [new StreamCaller(gateway.port, token), new StreamCaller(gateway.port, "unknown")];
+    const [asAgent, withUnknownToken] = [
+      new StreamCaller(gateway.port, token),
+      new StreamCaller(gateway.port, "unknown"),
+    ];
     const streams = [
       ["streamStepRunStatus", { stepRunId: stepRunId() }],
       ["streamJobStatus", { jobId: jobId() }],
@@ -265,13 +270,13 @@ describe("streams of statuses", () => {
     for (const [operation, request] of streams) {
       const refused = asAgent.read(operation, request as never);
       expect((await refused.ended()).code, operation).to.equal(codes.PERMISSION_DENIED);
-      expect((await asNobody.read(operation, request as never).ended()).code).to.equal(codes.UNAUTHENTICATED);
+      expect((await withUnknownToken.read(operation, request as never).ended()).code).to.equal(codes.UNAUTHENTICATED);
     }
     asAgent.close();
-    asNobody.close();
+    withUnknownToken.close();
   });
 
-  it("listen to the run once for all who follow it, and no longer than somebody does", async () => {
+  it("subscribe to the run once for all callers, and only while there is a caller", async () => {
     const channels = () => gateway.redis.pubsub("CHANNELS", `feed:run:${run.runId}`);
     const readers = Array.from({ length: 20 }, () => caller.read("streamPipelineStatus", { runId: run.runId }));
     await Promise.all(readers.map((reader) => reader.count(1)));

@@ -95,7 +95,7 @@ describe("step runs over gRPC", () => {
       ),
     );
 
-  it("tells what a step has used up, where its agent could", async () => {
+  it("shows the resources of a step, when its agent measured them", async () => {
     const run = await endedRun();
     const read = (stepRunId: string): Promise<GetStepRunResponse> =>
       new Promise((resolve, reject) =>
@@ -107,7 +107,7 @@ describe("step runs over gRPC", () => {
     expect((await read(run.steps[1]!)).stepRun!.usage).to.deep.equal({ cpuMs: 40n, maxRssBytes: 2n ** 31n });
   });
 
-  it("answers the next attempt of a step, in a run that begins there", async () => {
+  it("answers the next attempt of a step, in a run that begins with it", async () => {
     const run = await endedRun();
     const { stepRun } = await retry(run.steps[1]!);
     const { spec, stepRunId, runId, jobId, ...rest } = stepRun!;
@@ -152,7 +152,7 @@ describe("step runs over gRPC", () => {
     expect(actors.find(({ id }) => id === jobId)!.state).to.include({ state: "queued", stepIndex: 1 });
   });
 
-  it("answers the same attempt to the same request id, and refuses another one", async () => {
+  it("answers the same attempt to a repeated request id, and refuses another id", async () => {
     const run = await endedRun();
     const first = await retry(run.steps[0]!, "once");
     expect(await retry(run.steps[0]!, "once")).to.deep.equal(first);

@@ -74,7 +74,7 @@ describe("step runs one by one over gRPC", () => {
     (await calls.stepRun("createStepRun", { pipelineId, spec, requestId })).stepRun!;
   type Created = Awaited<ReturnType<typeof create>>;
 
-  /** As its owner saves it. */
+  /** Saves a turn as the owner of the shard would. */
   async function end(stepRun: Created, isSettled = true): Promise<void> {
     const { runId, jobId, stepRunId } = stepRun;
     const run = { runId: asId<RunId>(runId), pipelineId: asId<never>(pipelineId), jobIds: [], stepIds: [] };
@@ -91,7 +91,7 @@ describe("step runs one by one over gRPC", () => {
   }
 
   describe("CreateStepRun", () => {
-    it("makes a run of one job, and answers the step as it was asked for", async () => {
+    it("creates a run of one job, and answers the step as requested", async () => {
       const stepRun = await create(FULL);
       const { spec, runId, waitingFor, ...rest } = stepRun;
       expect(rest).to.deep.include({
@@ -169,14 +169,14 @@ describe("step runs one by one over gRPC", () => {
       expect(later.text).to.include('the plugin "team/greet" has no version 2');
     });
 
-    it("answers the same step run to the same request id, and refuses another body", async () => {
+    it("answers the same step run to a repeated request id, and refuses another body", async () => {
       const first = await create(BARE, "once");
       expect(await create(BARE, "once")).to.deep.equal(first);
       const other = await refusalOf(create(FULL, "once"));
       expect(other).to.include({ code: ALREADY_EXISTS, reason: "request_id_reused" });
     });
 
-    it("is refused with every problem, named by the fields of the request", async () => {
+    it("is refused with every problem, named by fields of the request", async () => {
       const bad: StepRunSpec = {
         ...BARE,
         uses: "",
@@ -218,7 +218,7 @@ describe("step runs one by one over gRPC", () => {
   });
 
   describe("reading", () => {
-    it("shows one, and lists those of a run in the order of the plan", async () => {
+    it("shows a step run, and lists those of a run in the order of the plan", async () => {
       const several = await newPipeline(calls);
       const step = (name: string) => ({ name, ...SHELL });
       const spec = {
@@ -246,7 +246,7 @@ describe("step runs one by one over gRPC", () => {
       expect(await refusalOf(calls.stepRun("getStepRun", { stepRunId: "step_none" }))).to.include({ code: NOT_FOUND });
     });
 
-    it("finds no artifacts of a step run that is there", async () => {
+    it("lists no artifacts for a step run without any", async () => {
       const { stepRunId } = await create();
       const none = await calls.stepRun("listStepRunArtifacts", { stepRunId });
       expect(none).to.deep.equal({ artifacts: [], total: 0n });
@@ -256,7 +256,7 @@ describe("step runs one by one over gRPC", () => {
   });
 
   describe("CancelStepRun", () => {
-    it("answers with the decision of its job, once for a request id", async () => {
+    it("answers with the decision of the job, once for a request id", async () => {
       const { stepRunId, jobId, runId } = await create();
       const request = { stepRunId, reason: "slow", requestId: "c1" };
       const [answer, command] = await Promise.all([
@@ -292,7 +292,7 @@ describe("step runs one by one over gRPC", () => {
   describe("DeleteStepRun", () => {
     const remove = (stepRunId: string) => calls.stepRun("deleteStepRun", { stepRunId });
 
-    it("removes the run with all that it has left, and is answered alike again", async () => {
+    it("removes the run with everything that belongs to it, and is safe to repeat", async () => {
       const { stepRunId, runId } = await create(BARE, "to be deleted");
       const stepId = asId<StepRunId>(stepRunId);
       const { revisionId } = (await gateway.stores.aggregates.loadHead(asId<RunId>(runId)))!.origin;
@@ -314,7 +314,7 @@ describe("step runs one by one over gRPC", () => {
       expect(repeated.text).to.include("was deleted");
     });
 
-    it("finishes what was cut off behind the snapshot", async () => {
+    it("finishes an interrupted deletion", async () => {
       const stepRun = await create();
       const stepRunId = asId<StepRunId>(stepRun.stepRunId);
       const { stores } = gateway;
@@ -334,7 +334,7 @@ describe("step runs one by one over gRPC", () => {
       expect(await stores.logs.storedThrough(stepRunId)).to.equal(0);
     });
 
-    it("refuses what has not ended, what is part of a pipeline's run, and what was run again", async () => {
+    it("is refused for live step runs, for those of pipelines, and for retried ones", async () => {
       const live = await create();
       const refused = await refusalOf(remove(live.stepRunId));
       expect(refused).to.include({ code: FAILED_PRECONDITION, reason: "conflict" });
@@ -364,7 +364,7 @@ describe("step runs one by one over gRPC", () => {
   });
 
   describe("callers", () => {
-    it("need the role of the operation, and a token of a user", async () => {
+    it("need the role of the operation, and the token of a user", async () => {
       const { stepRunId } = await create();
       const { metadata: agent } = await gateway.register("curious");
       const viewer = await tokenOf(gateway.context, "viewer");
@@ -387,7 +387,7 @@ describe("step runs one by one over gRPC", () => {
       }
     });
 
-    it("act for others with the scope for that alone", async () => {
+    it("act for others only with the scope act-as", async () => {
       const maintainer = await tokenOf(gateway.context, "maintainer");
       const request = { pipelineId, spec: BARE, triggeredBy: "ann" };
       expect((await refusalOf(calls.stepRun("createStepRun", request, maintainer))).text).to.include("act-as");

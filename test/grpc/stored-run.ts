@@ -1,4 +1,4 @@
-/** A run in the store whose actors a test moves by hand, as the kernel would. */
+/** A run in the store. Tests change the states of its actors as the kernel would. */
 import { jobActor } from "../../actors/job/actor.ts";
 import type { JobState } from "../../actors/job/state.ts";
 import { createRunAggregate } from "../../actors/run/create.ts";
@@ -26,7 +26,7 @@ export class StoredRun {
     this.#aggregate = aggregate;
   }
 
-  /** One stage with a job for each sketch; nothing is granted yet. */
+  /** Stores a run of one stage with a job for each sketch. Nothing is granted yet. */
   static async create(
     stores: Stores,
     jobs: readonly JobSketch[] = [{}],
@@ -85,13 +85,13 @@ export class StoredRun {
     };
   }
 
-  /** The order that a grant of this step's job is followed by. */
-  order(job = 0, index = 0): GrantedStep {
+  /** The granted step that a dispatch of this step carries. */
+  grantedStep(job = 0, index = 0): GrantedStep {
     const { grant, runId, jobId, jobIndex, jobAttempt, stepRunId } = this.step(job, index);
     return { ...grant!, runId, jobId, jobIndex, jobAttempt, stepRunId, stepIndex: index };
   }
 
-  /** Grants a job and puts one of its steps into a state of a granted one. */
+  /** Grants a job and puts one of its steps into this state. */
   async grant(grant: Grant, state: StepState["state"] = "queued", job = 0, index = 0): Promise<void> {
     await this.change(
       { job, state: { state: "running", grant, fence: grant.token, stepIndex: index, stepActive: true } },

@@ -1,4 +1,4 @@
-/** Callers of stream.v1 in tests: users with a role, and what their streams bring. */
+/** Callers of stream.v1 in tests: users with a role, and the messages of their streams. */
 import { type ClientReadableStream, credentials, type Metadata, type StatusObject } from "@grpc/grpc-js";
 import { StreamClient } from "../../proto/generated/stream/v1/stream.ts";
 import type { AppContext } from "../../src/app/context.ts";
@@ -18,7 +18,7 @@ type RequestOf<O extends StreamOperation> = Parameters<StreamClient[O]>[0];
 type ResponseOf<O extends StreamOperation> =
   ReturnType<StreamClient[O]> extends ClientReadableStream<infer Response> ? Response : never;
 
-/** A stream, and all that it has brought. */
+/** A stream with the messages that it has received. */
 export class Reader<Response> {
   readonly received: Response[] = [];
   status: StatusObject | undefined;
@@ -30,11 +30,11 @@ export class Reader<Response> {
     call.on("error", () => {});
     let status: StatusObject | undefined;
     call.on("status", (last: StatusObject) => (status = last));
-    // The status overtakes what a paused reader has not taken.
+    // The status arrives before messages that a paused reader has not read.
     call.on("end", () => (this.status = status));
   }
 
-  /** Waits for that many messages. */
+  /** Waits for this number of messages. */
   async count(count: number, deadlineMs?: number): Promise<readonly Response[]> {
     await until(`${count} messages`, () => this.received.length >= count, deadlineMs);
     return this.received;
@@ -62,7 +62,7 @@ export class StreamCaller {
   readonly metadata: Metadata;
 
   constructor(port: number, token: string) {
-    // A connection of its own: each has room for so many open calls alone.
+    // Each stream has a connection of its own, because the open calls of a connection are bounded.
     const options = { "grpc.use_local_subchannel_pool": 1 };
     this.client = new StreamClient(`127.0.0.1:${port}`, credentials.createInsecure(), options);
     this.metadata = bearer(token);
@@ -84,7 +84,7 @@ export class StreamCaller {
     return new Reader(method(request, this.metadata));
   }
 
-  /** All that a stream brings until it ends. */
+  /** All messages of a stream until it ends. */
   async all<O extends StreamOperation>(operation: O, request: RequestOf<O>): Promise<readonly ResponseOf<O>[]> {
     const reader = this.read(operation, request);
     const { code, details } = await reader.ended();

@@ -1,4 +1,4 @@
-/** What services ask of pipeline.v1 and steprun.v1: calls of which only what matters is said. */
+/** Calls of pipeline.v1 and steprun.v1 in tests, which name only the fields that matter. */
 import { credentials, type handleUnaryCall, Metadata, type ServiceError } from "@grpc/grpc-js";
 import { PipelineClient, type PipelineServer, PipelineService } from "../../proto/generated/pipeline/v1/pipeline.ts";
 import { StepRunClient, type StepRunServer, StepRunService } from "../../proto/generated/steprun/v1/steprun.ts";
@@ -15,10 +15,10 @@ type ResponseOf<H> = H extends handleUnaryCall<infer _, infer R> ? R : never;
 export class UserCalls {
   readonly #pipelines: PipelineClient;
   readonly #stepRuns: StepRunClient;
-  /** Of the administrator, unless a call says otherwise. */
+  /** The administrator's token, which calls use by default. */
   readonly #token: string;
 
-  /** With a fresh administrator of a gateway on this machine. */
+  /** Calls by a new administrator to a gateway on this machine. */
   static async open(context: AppContext, port: number): Promise<UserCalls> {
     return new UserCalls(`127.0.0.1:${port}`, (await ensureBootstrap(context)).adminToken!);
   }
@@ -61,7 +61,7 @@ export async function tokenOf(context: AppContext, role: Role): Promise<string> 
   return issueToken(context, { kind: "personal", subject: userId, name: "test" });
 }
 
-/** The gRPC status and the reason with which a call is refused, and what it says. */
+/** The gRPC status, the reason and the text with which a call is refused. */
 export async function refusalOf(promise: Promise<unknown>): Promise<{ code: number; reason: string; text: string }> {
   const error = await refusal(promise);
   return { code: error.code, reason: reasonOf(error), text: error.details };

@@ -13,19 +13,19 @@ describe("words in messages", () => {
   const numbers = <W extends string, M>(map: Readonly<Record<W, M>>, numberOf: (message: M) => number) =>
     Object.fromEntries(Object.entries<M>(map).map(([word, message]) => [word, numberOf(message)]));
 
-  it("have the numeric codes that HTTP and events have", () => {
+  it("have the same numeric codes as in HTTP and events", () => {
     expect(numbers(messages.RUN_STATUSES, runStatusToNumber)).to.deep.equal(RUN_STATUS_CODES);
     expect(numbers(messages.JOB_STATUSES, jobStatusToNumber)).to.deep.equal(JOB_STATUS_CODES);
     expect(numbers(messages.STEP_STATUSES, stepRunStatusToNumber)).to.deep.equal(STEP_STATUS_CODES);
   });
 
-  it("count from 1 in the order of the domain's lists, where there are no codes", () => {
+  it("without codes count from 1 in the order of the domain's lists", () => {
     const inOrder = (list: readonly string[]) => Object.fromEntries(list.map((word, at) => [word, at + 1]));
     expect(numbers(messages.APPROVAL_STATUSES, approvalStatusToNumber)).to.deep.equal(inOrder(APPROVAL_STATUSES));
     expect(numbers(messages.LABEL_OPERATORS, labelOperatorToNumber)).to.deep.equal(inOrder(LABEL_OPERATORS));
   });
 
-  it("are found by their message, and UNSPECIFIED stands for none", () => {
+  it("are found by their enum value, and UNSPECIFIED has none", () => {
     expect(messages.wordOf(messages.RUN_STATUSES, "RUN_STATUS_PARTIAL")).to.equal("partial");
     expect(messages.wordOf(messages.RUN_STATUSES, "RUN_STATUS_UNSPECIFIED")).to.equal(undefined);
   });

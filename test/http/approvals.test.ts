@@ -28,7 +28,7 @@ describe("approvals over HTTP", () => {
     pipelineId = created.body.detail.pipelineId;
   });
 
-  /** A run whose second stage waits for an approval, as the owner of its shard would have stored it. */
+  /** Stores a run whose second stage waits for an approval, as the owner of its shard would. */
   async function ask(
     rule: Partial<PlannedApproval> = {},
     requestedAt = 1_000,
@@ -67,7 +67,7 @@ describe("approvals over HTTP", () => {
   }
 
   describe("reading", () => {
-    it("tells all about one, by run, and in the run itself", async () => {
+    it("shows every fact of an approval, in the run and in its list of approvals", async () => {
       const at = Date.parse("2026-11-21T10:00:00Z");
       const run = await ask({ required: ["ann"], count: 2, users: ["ben"], roles: ["admin"] }, at, {
         message: "Ship?",
@@ -108,7 +108,7 @@ describe("approvals over HTTP", () => {
       expect(read.waitingFor).to.include({ reason: "worker" });
     });
 
-    it("shows votes with their words, and what has ended with its end", async () => {
+    it("shows votes with their comments, and how an ended approval ended", async () => {
       const ann = { userId: "usr_1", name: "ann", at: 2_000, comment: "fine" } as const;
       const ben = { userId: "usr_2", name: "ben", at: 3_000, comment: "not today" } as const;
       const run = await ask({ count: 3 }, 1_000, {
@@ -131,7 +131,7 @@ describe("approvals over HTTP", () => {
       });
     });
 
-    it("lists what waits in all runs, newest first, in pages, by pipeline and by status", async () => {
+    it("lists the pending approvals of all runs, newest first, in pages, by pipeline and by status", async () => {
       const runs: Asked[] = [];
       for (let at = 1; at <= 5; at++) runs.push(await ask({}, at * 1_000));
       const ended = await ask({}, 9_000, { state: "expired", expiryTimer: null, endedAt: 9_500 });
@@ -150,7 +150,7 @@ describe("approvals over HTTP", () => {
       expect((await edge.call("GET", "/api/v1/approvals?runId=x")).body.errors[0]).to.include({ pointer: "/runId" });
     });
 
-    it("says to each caller whether they may", async () => {
+    it("says whether the caller may approve", async () => {
       await ask({ roles: ["viewer"] });
       const { token } = await edge.userWithRole("viewer");
       const of = async (bearer?: string) => (await list(`?pipelineId=${pipelineId}`, bearer)).list[0];
@@ -164,7 +164,7 @@ describe("approvals over HTTP", () => {
   });
 
   describe("voting", () => {
-    it("stores the vote of the caller, and answers with the verdict", async () => {
+    it("stores the caller's vote, and answers with the verdict", async () => {
       const run = await ask({ count: 2 });
       const { token, name } = await edge.userWithRole("operator");
       const [answer, command] = await Promise.all([
@@ -177,7 +177,7 @@ describe("approvals over HTTP", () => {
       expect((command as Command & { kind: "approve" }).voter).to.include({ name });
     });
 
-    it("is 409 with the status when it has ended", async () => {
+    it("answers 409 with the status of an ended approval", async () => {
       const run = await ask();
       const [answer] = await Promise.all([
         vote(run, "reject"),
@@ -191,16 +191,16 @@ describe("approvals over HTTP", () => {
     });
 
     for (const [words, rule, role, text] of [
-      ["of a role that is not listed", { roles: ["admin"] }, "maintainer", "only users with the role admin may"],
+      ["with a role that is not listed", { roles: ["admin"] }, "maintainer", "only users with the role admin may"],
       [
         "above the roles that are listed",
         { roles: ["viewer", "operator"] },
         "admin",
         "the role viewer or operator may",
       ],
-      ["who is not named", { roles: [], users: ["ann", "ben"] }, "owner", "only ann and ben may"],
+      ["that is not named", { roles: [], users: ["ann", "ben"] }, "owner", "only ann and ben may"],
     ] as const satisfies readonly (readonly [string, Partial<PlannedApproval>, Role, string])[]) {
-      it(`is 403 for somebody ${words}, and says who may`, async () => {
+      it(`answers 403 to a user ${words}, and says who may approve`, async () => {
         const run = await ask(rule);
         const { token, name } = await edge.userWithRole(role);
         for (const word of ["approve", "reject"] as const) {
@@ -212,7 +212,7 @@ describe("approvals over HTTP", () => {
       });
     }
 
-    it("lets those vote who are named, whatever their role", async () => {
+    it("lets the named users vote, with any role", async () => {
       const { token, name } = await edge.userWithRole("viewer");
       for (const rule of [{ users: [name] }, { required: [name] }]) {
         const run = await ask({ roles: [], ...rule });
@@ -224,7 +224,7 @@ describe("approvals over HTTP", () => {
       }
     });
 
-    it("does not let whoever triggered the run approve it where that is prevented, but lets them reject", async () => {
+    it("lets the user who triggered the run reject, but not approve with preventSelf", async () => {
       const run = await ask({ preventSelf: true });
       const answer = await vote(run, "approve");
       expect(answer.body).to.include({ code: 403, reason: "forbidden" });
@@ -242,7 +242,7 @@ describe("approvals over HTTP", () => {
       }
     });
 
-    it("is 404 for what is unknown, not asked for yet, or of another pipeline", async () => {
+    it("answers 404 for an approval that is unknown, not requested yet, or of another pipeline", async () => {
       const run = await ask();
       const silent = await storeRun(edge.context, { ...planOf([[{}]]), pipelineId });
       for (const other of [
@@ -257,13 +257,13 @@ describe("approvals over HTTP", () => {
       expect(await pending(run)).to.deep.equal([]);
     });
 
-    it("refuses comments that are too long, and unknown fields such as another's name", async () => {
+    it("refuses comments that are too long, and unknown fields", async () => {
       const run = await ask();
       expect((await vote(run, "approve", { comment: "x".repeat(2_001) })).body.errors[0].pointer).to.equal("/comment");
       expect((await vote(run, "approve", { more: "x" })).body.errors[0].pointer).to.equal("/more");
     });
 
-    it("without a verdict is 503, and a repeat with the same requestId finds the first vote's", async () => {
+    it("answers 503 without a verdict, and the first vote's verdict to a repeat of its requestId", async () => {
       const run = await ask();
       const late = await vote(run, "approve", { requestId: "a1", comment: "fine" });
       expect(late.body).to.include({ code: 503, reason: "unavailable" });

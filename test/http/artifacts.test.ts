@@ -29,7 +29,7 @@ describe("artifacts over HTTP", () => {
     return { runId, stepRunId: step.stepRunId };
   };
 
-  /** As a gateway leaves them. */
+  /** Stores artifacts as a gateway does. */
   const keep = async ({ runId, stepRunId }: TestRun, name: string, contents: Record<string, Uint8Array>) => {
     const { artifacts, blobs } = edge.context.stores;
     const artifactId = artifactIdOf(runId, stepRunId, 1, name);
@@ -66,7 +66,7 @@ describe("artifacts over HTTP", () => {
     return { status: response.status, headers: response.headers, bytes: Buffer.from(await response.arrayBuffer()) };
   };
 
-  it("lists and describes what is kept, and nothing that is still on its way or has expired", async () => {
+  it("lists and describes complete artifacts, and none that is being sent or has expired", async () => {
     const run = await newRun();
     expect((await edge.call("GET", at(run.runId))).body.detail).to.deep.equal({
       list: [],
@@ -110,7 +110,7 @@ describe("artifacts over HTTP", () => {
     expect((await content(run.runId, build, "/dist/a")).status).to.equal(404);
   });
 
-  it("answers content whole and in parts", async () => {
+  it("answers content as a whole and in byte ranges", async () => {
     const run = await newRun();
     const bytes = randomBytes(PIECE_BYTES + 1_000);
     const id = await keep(run, "big", { before: randomBytes(77), "big.bin": bytes, after: randomBytes(5) });
@@ -147,7 +147,7 @@ describe("artifacts over HTTP", () => {
     }
   });
 
-  it("answers a HEAD, and what has not changed, without content", async () => {
+  it("answers HEAD, and requests for unchanged content, without a body", async () => {
     const run = await newRun();
     const id = await keep(run, "one", { file: Buffer.from("content") });
     const head = await content(run.runId, id, "", {}, "HEAD");
@@ -173,7 +173,7 @@ describe("artifacts over HTTP", () => {
     expect((await content(run.runId, id, "", { range: "bytes=0-" })).status).to.equal(416);
   });
 
-  it("names files so that no name becomes a header or a path", async () => {
+  it("encodes file names so that no name becomes a header or a path", async () => {
     const run = await newRun();
     const names = ['quo"te; x=y.txt', "ü ✓.txt", "percent%2e%2e.txt", "semi;colon"];
     const id = await keep(run, "names", Object.fromEntries(names.map((name) => [`d/${name}`, Buffer.from(name)])));
@@ -195,7 +195,7 @@ describe("artifacts over HTTP", () => {
     );
   });
 
-  it("shows a run its own artifacts alone", async () => {
+  it("shows under a run only its own artifacts", async () => {
     const [one, other] = [await newRun(), await newRun()];
     const id = await keep(one, "build", { file: Buffer.from("x") });
     expect((await edge.call("GET", at(other.runId, `/${id}`))).status).to.equal(404);
@@ -205,7 +205,7 @@ describe("artifacts over HTTP", () => {
     expect((await content(one.runId, id)).status).to.equal(200);
   });
 
-  it("lets viewers read and maintainers delete, and nobody without a token", async () => {
+  it("lets viewers read, lets maintainers delete, and refuses calls without a token", async () => {
     const run = await newRun();
     const id = await keep(run, "build", { file: Buffer.from("x") });
     const { token: viewer } = await edge.userWithRole("viewer");
@@ -223,7 +223,7 @@ describe("artifacts over HTTP", () => {
     expect(await edge.context.stores.blobs.read(id, 0, 1)).to.have.length(0);
   });
 
-  it("says so when the content is gone, before the first byte", async () => {
+  it("answers an error before the first byte when the content is missing", async () => {
     const run = await newRun();
     const id = await keep(run, "build", { file: Buffer.from("x") });
     await edge.context.stores.blobs.delete(id);
@@ -232,7 +232,7 @@ describe("artifacts over HTTP", () => {
     expect(gone.bytes.toString()).to.include("is gone");
   });
 
-  it("reads ranges as RFC 9110 says", () => {
+  it("reads the header Range as RFC 9110 defines it", () => {
     expect(readRange("bytes=2-5", 10)).to.deep.equal({ from: 2, to: 5 });
     expect(readRange("bytes= 2 - 5 ", 10)).to.deep.equal({ from: 2, to: 5 });
     expect(readRange("", 10)).to.equal(undefined);

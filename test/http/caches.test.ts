@@ -10,7 +10,7 @@ describe("caches over HTTP", () => {
   after(() => edge.close());
 
   const at = (rest = "", projectId: string = DEFAULT) => `/api/v1/projects/${projectId}/caches${rest}`;
-  /** As a gateway leaves them. */
+  /** Stores cache entries as a gateway does. */
   const keep = async (key: string, usedAt: number, projectId = DEFAULT): Promise<CacheId> => {
     const { caches, blobs } = edge.context.stores;
     const cacheId = cacheIdOf(projectId, "v1", key);
@@ -27,7 +27,7 @@ describe("caches over HTTP", () => {
   const keysOf = async (query = "") =>
     (await edge.call("GET", at(query))).body.detail.list.map(({ key }: { key: string }) => key);
 
-  it("lists what is kept, the last used first", async () => {
+  it("lists cache entries, the last used first", async () => {
     const cacheId = await keep("npm-1", Date.parse("2026-01-02T03:04:05.000Z"));
     await keep("go-1", Date.parse("2026-01-02T03:04:06.000Z"));
     await keep("npm-2", Date.parse("2026-01-02T03:04:04.000Z"));
@@ -53,7 +53,7 @@ describe("caches over HTTP", () => {
     expect((await edge.call("GET", at("", "prj_none"))).status).to.equal(404);
   });
 
-  it("deletes one with its content, or all whose keys begin so", async () => {
+  it("deletes an entry with its content, or all entries whose keys have a prefix", async () => {
     const { caches, blobs } = edge.context.stores;
     const [one] = await Promise.all(["del-1", "del-2", "del-3"].map((key, index) => keep(key, 1_000 + index)));
     const { blobId } = (await caches.find(one!))!;
@@ -67,7 +67,7 @@ describe("caches over HTTP", () => {
     expect(await keysOf("?prefix=npm-")).to.have.length(2);
   });
 
-  it("lets only those delete who may change definitions, and nobody in another project", async () => {
+  it("lets only users delete who may change definitions, and only entries of the named project", async () => {
     const cacheId = await keep("mine", 1_000);
     const [viewer, operator, maintainer] = await Promise.all(
       (["viewer", "operator", "maintainer"] as const).map((role) => edge.userWithRole(role)),

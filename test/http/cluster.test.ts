@@ -22,7 +22,7 @@ interface Answer {
   readonly body: any;
 }
 
-describe("the cluster, for its operators", function () {
+describe("the view of the cluster", function () {
   this.timeout(60_000);
   let nodes: TestNodes;
   let edge: StartedNode;
@@ -56,7 +56,7 @@ describe("the cluster, for its operators", function () {
   const call = (method: string, path: string, token = edge.adminToken): Promise<Answer> =>
     api(method, `/cluster${path}`, undefined, token);
 
-  /** A run that waits for an agent. */
+  /** Starts a run that waits for an agent. */
   async function startRun(): Promise<RunId> {
     const { pipelineId } = (await api("POST", "/pipelines", { name: "p" })).body.detail;
     const steps = [{ name: "s", uses: "shell", args: { script: "true" } }];
@@ -72,7 +72,7 @@ describe("the cluster, for its operators", function () {
   }
 
   async function listDeadLetters(query = ""): Promise<{ list: DeadLetterView[]; total: number }> {
-    const { status, body } = await call("GET", `/dead-letters${query}`);
+    const { status, body } = await call("GET", "/dead-letters" + query);
     expect(status, JSON.stringify(body)).to.equal(200);
     return body.detail as { list: DeadLetterView[]; total: number };
   }
@@ -87,7 +87,7 @@ describe("the cluster, for its operators", function () {
     return issueToken(context, { kind: "personal", subject: userId, name: "test" });
   }
 
-  it("is shown to owners and administrators alone", async () => {
+  it("is shown only to owners and administrators", async () => {
     for (const [method, path] of [
       ["GET", ""],
       ["GET", "/dead-letters"],
@@ -104,7 +104,7 @@ describe("the cluster, for its operators", function () {
     expect((await call("GET", "", await tokenOf("admin"))).status).to.equal(200);
   });
 
-  it("refuses what it does not know, with every problem named", async () => {
+  it("refuses unknown fields and names every problem", async () => {
     expect((await call("GET", "?all=true")).body.errors[0]).to.include({ code: "unknown_key", pointer: "/all" });
     const { status, body } = await call("GET", "/dead-letters?page=0&sort=id");
     expect(status).to.equal(400);
@@ -115,7 +115,7 @@ describe("the cluster, for its operators", function () {
     for (const id of ["mb1-99", "mb99-1", "mb999999999-1"]) expect((await redrive(id)).status, id).to.equal(404);
   });
 
-  it("has nodes of every role, each shard with its owner and epoch, and follows a node that leaves", async () => {
+  it("shows the nodes and each shard's owner and epoch, also after a node has left", async () => {
     const before = await readCluster();
     expect(before.nodes.map(({ roles }) => roles)).to.deep.equal([["edge"]]);
     expect(before.shards.map(({ shard, owner, epoch }) => ({ shard, owner, epoch }))).to.deep.equal(
@@ -146,14 +146,14 @@ describe("the cluster, for its operators", function () {
     expect(await changes()).to.equal(changesBefore + SHARDS / 2);
   });
 
-  it("names the holder of a lease that is no live node", async () => {
-    await redis.set("{mb2}:owner", "somebody", "PX", 60_000);
+  it("names the holder of a lease that is not a live node", async () => {
+    await redis.set("{mb2}:owner", "unknown-node", "PX", 60_000);
     const { nodes, shards } = await readCluster();
-    expect(shards[2]!.owner).to.equal("somebody");
-    expect(nodes.map(({ nodeId }) => nodeId)).not.to.include("somebody");
+    expect(shards[2]!.owner).to.equal("unknown-node");
+    expect(nodes.map(({ nodeId }) => nodeId)).not.to.include("unknown-node");
   });
 
-  it("counts what lies in the mailboxes, and tells for how long the oldest has waited", async () => {
+  it("counts the envelopes in the mailboxes, and says how long the oldest has waited", async () => {
     const rootId = newId("run");
     const sentAt = Date.now();
     await sender.sendAt({ rootId, to: null, message: null }, sentAt + 3_600_000, "later");
@@ -166,7 +166,7 @@ describe("the cluster, for its operators", function () {
     for (const { oldestWaitingMs } of shards.filter((each) => each !== mine)) expect(oldestWaitingMs).to.equal(null);
   });
 
-  it("lets a letter for later begin to wait when its time has come", async () => {
+  it("counts the wait of a delayed envelope from the time at which it is due", async () => {
     const mailbox = new Queue(mailboxName(1), mailboxOptions(redis, 1));
     try {
       const hourMs = 3_600_000;
@@ -181,14 +181,14 @@ describe("the cluster, for its operators", function () {
     }
   });
 
-  it("tells how much memory Redis uses", async () => {
+  it("says how much memory Redis uses", async () => {
     await redis.config("SET", "maxmemory", "1gb");
     const [server] = (await readCluster()).redis;
     expect(server).to.include({ address: `127.0.0.1:${nodes.redis.port}`, maxMemoryBytes: 1024 ** 3 });
     expect(server!.usedMemoryBytes).to.be.above(100_000);
   });
 
-  it("says that it cannot tell while Redis is away", async () => {
+  it("answers unavailable while Redis cannot be reached", async () => {
     await nodes.redis.kill();
     for (const path of ["", "/dead-letters"]) {
       const { status, body } = await call("GET", path);
@@ -199,7 +199,7 @@ describe("the cluster, for its operators", function () {
   });
 
   describe("dead letters", () => {
-    it("are redriven: the message reaches its actor, and one that fails again is listed again", async () => {
+    it("reach their actor when redriven, and are listed again when they fail again", async () => {
       const { context } = edge;
       await nodes.start("worker");
       const runId = await startRun();
@@ -233,14 +233,14 @@ describe("the cluster, for its operators", function () {
       });
       expect(again).to.deep.equal({ ...dead, at: again.at });
 
-      const told = nodes.logged.filter(({ message }) => message === "a dead letter was redriven");
-      expect(told.map(({ level, fields }) => [level, fields["id"], fields["by"]])).to.deep.equal([
+      const entries = nodes.logged.filter(({ message }) => message === "a dead letter was redriven");
+      expect(entries.map(({ level, fields }) => [level, fields["id"], fields["by"]])).to.deep.equal([
         ["info", "stop", "admin"],
         ["info", id, "admin"],
       ]);
     });
 
-    it("stay when their mailbox cannot be reached", async () => {
+    it("stay listed when their mailbox cannot be reached", async () => {
       const { deadLetters } = edge.context.stores;
       const letter = { to: { kind: "run", id: "run_1" }, message: {} };
       await deadLetters.insert({ id: "kept", shard: 1, rootId: "run_1", letter, reason: "r", at: 1 });
@@ -254,7 +254,7 @@ describe("the cluster, for its operators", function () {
       expect(await deadLetters.find("kept")).to.include({ id: "kept" });
     });
 
-    it("stay when they come again before they have been removed", async () => {
+    it("stay listed when they fail again before they are removed", async () => {
       const { mailboxes, stores } = edge.context;
       const letter = { to: { kind: "run", id: "run_1" }, message: {} };
       const dead = { id: "back", shard: 1, rootId: "run_1", letter, reason: "r", at: 1 };
@@ -264,7 +264,7 @@ describe("the cluster, for its operators", function () {
       expect(await stores.deadLetters.find("back")).to.include({ at: 2 });
     });
 
-    it("are envelopes too that no owner could read, and go back to their mailbox", async () => {
+    it("include envelopes that no owner could read, which go back to their mailbox", async () => {
       await nodes.start("worker");
       const mailbox = new Queue(mailboxName(1), mailboxOptions(redis, 1));
       try {
@@ -291,7 +291,7 @@ describe("the cluster, for its operators", function () {
       }
     });
 
-    it("are paged over both kinds, envelopes first, by time within each", async () => {
+    it("are listed in pages, envelopes first, each kind in the order of time", async () => {
       const { deadLetters } = edge.context.stores;
       for (const at of [3, 1, 2]) {
         const letter = { to: { kind: "run", id: "run_1" }, message: {} };
@@ -329,7 +329,7 @@ describe("the cluster, for its operators", function () {
   describe("metrics", () => {
     const scrape = async (node: StartedNode): Promise<string> => (await fetch(`http://${node.metrics}/metrics`)).text();
 
-    it("show the same on every node, and what each owns", async () => {
+    it("show the same totals on every node, and the shards that each node owns", async () => {
       const worker = await nodes.start("worker");
       const owned = await until("all are owned", async () => {
         const text = await scrape(worker);
@@ -351,7 +351,7 @@ describe("the cluster, for its operators", function () {
       expect(owned.split("\n")).to.include('millrace_shard_epoch{shard="2"} 1');
     });
 
-    it("tell of mail that waits", async () => {
+    it("count the envelopes that wait", async () => {
       await sender.send({ rootId: newId("run"), to: null, message: null });
       const text = await until("the age of the envelope", async () => {
         const found = await scrape(edge);
@@ -360,7 +360,7 @@ describe("the cluster, for its operators", function () {
       expect(text).to.match(/^millrace_mailbox_depth\{shard="\d",state="waiting"\} 1$/m);
     });
 
-    it("leave out what Redis would have to tell while it is away, and show the rest", async () => {
+    it("leave out values from Redis while it cannot be reached, and show the rest", async () => {
       await scrape(edge);
       await nodes.redis.kill();
       const text = await scrape(edge);

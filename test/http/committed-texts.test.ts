@@ -35,7 +35,7 @@ describe("a committed text with comments", () => {
     const revisionId = newId("rev");
     return { revisionId, pipelineId, format, text, message: "", editor: "git", actor: "git", createdAt: Date.now() };
   }
-  /** As a commit from elsewhere would make it the head. */
+  /** Makes a text the head, as a commit from elsewhere would. */
   async function commit(text: string, format: Revision["format"] = "yaml"): Promise<RevisionId> {
     const revision = revisionOf(text, format);
     const pipeline = await edge.context.stores.pipelines.find(pipelineId);
@@ -44,7 +44,7 @@ describe("a committed text with comments", () => {
     return revision.revisionId;
   }
 
-  it("differs after a save of one changed value in the line of that value", async () => {
+  it("changes only in the line of a value that a save changed", async () => {
     const head = await commit(TEXT);
     const { spec, format, headCommitSha } = await read();
     spec.jobs[0].steps[0].args.script = "echo good evening";
@@ -55,7 +55,7 @@ describe("a committed text with comments", () => {
     expect(after.headCommitSha).to.equal(saved.body.detail.headCommitSha).and.not.to.equal(head);
   });
 
-  it("is written anew in another format", async () => {
+  it("is written again as a whole in another format", async () => {
     await commit(TEXT);
     const { spec } = await read();
     await save({ spec, format: "json" });
@@ -64,10 +64,10 @@ describe("a committed text with comments", () => {
     expect((await read()).text).to.equal(`${JSON.stringify({ ...spec, version: "2" }, null, 2)}\n`);
   });
 
-  it("gives the problems of what would be committed their places in it", async () => {
+  it("gives problems their places in the text that would be committed", async () => {
     await commit(TEXT);
     const { spec } = await read();
-    spec.jobs[0].needs = ["nobody"];
+    spec.jobs[0].needs = ["missing"];
     const validated = await edge.call("POST", at("/spec/validate"), { body: { spec } });
     const refused = await save({ spec });
     for (const [problem] of [validated.body.detail.diagnostics, refused.body.errors]) {
@@ -76,7 +76,7 @@ describe("a committed text with comments", () => {
     expect((await read()).text).to.equal(TEXT);
   });
 
-  it("gets no new revision by a save that changes nothing", async () => {
+  it("gets no new revision from a save that changes nothing", async () => {
     const head = await commit(TEXT);
     const { spec } = await read();
     const { version, ...rest } = spec;
@@ -88,7 +88,7 @@ describe("a committed text with comments", () => {
     expect(moved.body).to.include({ code: 409, reason: "head_moved" });
   });
 
-  it("answers a repeated requestId as at first, whether that save changed something or not", async () => {
+  it("gets the first answer again for a repeated requestId, also of a save without a change", async () => {
     const head = await commit(TEXT);
     const { spec } = await read();
     const other = { ...spec, version: "2" };
@@ -107,7 +107,7 @@ describe("a committed text with comments", () => {
     expect(await read()).to.include({ headCommitSha: newest, text: TEXT });
   });
 
-  it("keeps the comments of a head that came between, whose values the save replaces", async () => {
+  it("keeps the comments of an intermediate head whose values the save replaces", async () => {
     await commit(TEXT);
     const { spec } = await read();
     const { pipelines } = edge.context.stores;

@@ -21,7 +21,7 @@ describe("every HTTP answer", () => {
   after(() => edge.close());
   const PIPELINES = "/api/v1/pipelines";
 
-  it("carries the success envelope, a request id and headers that forbid guessing", async () => {
+  it("carries the success envelope, a request id and headers that forbid content sniffing", async () => {
     const answer = await edge.call("GET", PIPELINES, { headers: { "x-request-id": "abc-1" } });
     expect(answer.status).to.equal(200);
     expect(answer.body).to.deep.include({ code: 0, msg: "success" });
@@ -38,7 +38,7 @@ describe("every HTTP answer", () => {
     expect(answer.headers.get("x-request-id")).to.match(/^[0-9a-f-]{36}$/);
   });
 
-  it("is 401 without a good token, whatever the path and method", async () => {
+  it("is 401 without a valid token, for any path and method", async () => {
     for (const token of [null, "nonsense", `mrt_tok_${"0".repeat(26)}_${"0".repeat(64)}`]) {
       for (const path of [PIPELINES, "/api/v1", "/api/v1/nowhere"]) {
         const answer = await edge.call("PATCH", path, { token });
@@ -54,13 +54,13 @@ describe("every HTTP answer", () => {
     );
   });
 
-  it("is 404 for paths that nothing serves, below the API and elsewhere", async () => {
+  it("is 404 for paths without a route, below the API and elsewhere", async () => {
     expectError(await edge.call("GET", "/api/v1/nowhere"), 404, "not_found", "/api/v1/nowhere");
     expectError(await edge.call("GET", "/", { token: null }), 404, "not_found", "/");
     expectError(await edge.call("GET", "/api/v1/pipelines/a/b/c"), 404, "not_found", "/api/v1/pipelines/a/b/c");
   });
 
-  it("is 405 with Allow for a method that the path does not take", async () => {
+  it("is 405 with Allow for a method that the path does not accept", async () => {
     const answer = await edge.call("PATCH", PIPELINES);
     expectError(answer, 405, "method_not_allowed", PIPELINES);
     expect(answer.headers.get("allow")?.split(", ")).to.have.members(["HEAD", "GET", "POST"]);
@@ -73,14 +73,14 @@ describe("every HTTP answer", () => {
     expectError(await edge.call("DELETE", "/healthz", { token: null }), 405, "method_not_allowed", "/healthz");
   });
 
-  it("to HEAD is that to GET without the body", async () => {
+  it("to HEAD is the answer to GET without its body", async () => {
     const answer = await edge.call("HEAD", PIPELINES);
     expect(answer.status).to.equal(200);
     expect(answer.body).to.equal(undefined);
     expect(Number(answer.headers.get("content-length"))).to.be.greaterThan(20);
   });
 
-  it("is 415 for a body that is not JSON by its own words", async () => {
+  it("is 415 for a body whose content type is not JSON", async () => {
     for (const type of ["text/plain", "application/x-www-form-urlencoded", "application/json2"]) {
       const answer = await edge.call("POST", PIPELINES, { raw: "name=x", headers: { "content-type": type } });
       expectError(answer, 415, "unsupported_media_type", PIPELINES);
@@ -114,7 +114,7 @@ describe("every HTTP answer", () => {
     expectError(await edge.call("POST", PIPELINES, { raw: deep }), 400, "malformed_request", PIPELINES);
   });
 
-  it("is 400 for bodies that are no object, and for a body that is missing", async () => {
+  it("is 400 for bodies that are not objects, and for a missing body", async () => {
     for (const raw of ["[]", "null", "1", '"x"']) {
       expectError(await edge.call("POST", PIPELINES, { raw }), 400, "malformed_request", PIPELINES);
     }
@@ -131,7 +131,7 @@ describe("every HTTP answer", () => {
     expect(pointers).to.have.members(["/name", "/saveMode", "/metadata/a~1b", "/x~0y", "/colour"]);
   });
 
-  it("names unknown query parameters and bad pages", async () => {
+  it("names unknown query parameters and invalid pages", async () => {
     const answer = await edge.call("GET", `${PIPELINES}?page=0&pageSize=101&sort=size&colour=red`);
     expectError(answer, 400, "malformed_request", PIPELINES);
     const pointers = answer.body.errors.map(({ pointer }: { pointer: string }) => pointer);
@@ -140,7 +140,7 @@ describe("every HTTP answer", () => {
     expectError(await edge.call("GET", `${PIPELINES}?page=1e3`), 400, "malformed_request", PIPELINES);
   });
 
-  it("is 413 for a body of 20 MB, and the connection and the server go on", async () => {
+  it("is 413 for a body of 20 MB, after which connection and server still work", async () => {
     const raw = JSON.stringify({ name: "x".repeat(20 * 1024 * 1024) });
     for (let round = 0; round < 3; round++) {
       expectError(await edge.call("POST", PIPELINES, { raw }), 413, "payload_too_large", PIPELINES);
@@ -148,7 +148,7 @@ describe("every HTTP answer", () => {
     expect((await edge.call("GET", PIPELINES)).status).to.equal(200);
   });
 
-  it("is 413 before an endless body has ended, and the sender is cut off", async () => {
+  it("is 413 for an endless body, whose connection is then closed", async () => {
     const socket = connect(edge.port, "127.0.0.1");
     await once(socket, "connect");
     socket.on("error", () => {});
@@ -171,7 +171,7 @@ describe("every HTTP answer", () => {
     expect(sent).to.be.lessThan(100 * 1024 * 1024);
   });
 
-  it("without internals when something breaks", async () => {
+  it("holds no internals after an internal error", async () => {
     const { pipelines } = edge.context.stores;
     const original = pipelines.list;
     pipelines.list = () => Promise.reject(new Error("disk sector 7 is bad"));
@@ -185,7 +185,7 @@ describe("every HTTP answer", () => {
     }
   });
 
-  it("of /healthz and /readyz needs no bearer, and tells what is not ready", async () => {
+  it("of /healthz and /readyz needs no token, and names what is not ready", async () => {
     expect((await edge.call("GET", "/healthz", { token: null })).body.detail).to.deep.equal({ status: "alive" });
     expect((await edge.call("GET", "/readyz", { token: null })).body.detail.status).to.equal("ready");
     edge.readiness.checks = { redis: () => Promise.reject(new Error("secret host name")) };

@@ -13,7 +13,7 @@ describe("users, tokens and agents over HTTP", () => {
   });
   after(() => edge.close());
 
-  it("creates users who log in with their password and work with the answered token", async () => {
+  it("creates users who can log in with their password and use the token of the answer", async () => {
     const created = await edge.call("POST", "/api/v1/users", {
       body: { name: "ann", role: "operator", password: PASSWORD },
     });
@@ -33,10 +33,10 @@ describe("users, tokens and agents over HTTP", () => {
     expect(expired.body.errMsg).to.include("expired");
   });
 
-  it("says the same for a wrong password, an unknown name and a user without a password", async () => {
+  it("gives the same answer for a wrong password, an unknown name and a user without a password", async () => {
     await edge.call("POST", "/api/v1/users", { body: { name: "bob", role: "viewer", password: PASSWORD } });
     const texts = new Set<string>();
-    for (const name of ["bob", "nobody", "admin"]) {
+    for (const name of ["bob", "unknown", "admin"]) {
       const answer = await edge.call("POST", "/api/v1/auth/login", { token: null, body: { name, password: "wrong" } });
       expect(answer.body).to.include({ code: 401, reason: "unauthenticated" });
       texts.add(answer.body.errMsg);
@@ -44,7 +44,7 @@ describe("users, tokens and agents over HTTP", () => {
     expect(texts.size).to.equal(1);
   });
 
-  it("refuses bad users, names that are taken, and roles above the maker's own", async () => {
+  it("refuses invalid users, taken names, and roles above the caller's own", async () => {
     const bad = await edge.call("POST", "/api/v1/users", { body: { name: "a b", role: "king", password: "short" } });
     const pointers = bad.body.errors.map(({ pointer }: { pointer: string }) => pointer);
     expect(pointers).to.have.members(["/name", "/role", "/password"]);
@@ -57,7 +57,7 @@ describe("users, tokens and agents over HTTP", () => {
     expect(names).to.include("admin").and.not.to.include("boss");
   });
 
-  it("lets users make, list and revoke their own tokens", async () => {
+  it("lets users create, list and revoke their own tokens", async () => {
     const { token } = await edge.userWithRole("viewer");
     const made = await edge.call("POST", "/api/v1/users/me/tokens", { token, body: { name: "ci", expiresIn: "1h" } });
     const { tokenId, token: ci } = made.body.detail;
@@ -73,7 +73,7 @@ describe("users, tokens and agents over HTTP", () => {
     expect((await edge.call("DELETE", `/api/v1/users/me/tokens/${tokenId}`, { token })).status).to.equal(404);
   });
 
-  it("lets administrators reach the tokens of others, but of nobody above them", async () => {
+  it("lets administrators manage the tokens of users with a lower role only", async () => {
     const users = (await edge.call("GET", "/api/v1/users")).body.detail.list;
     const owner = users.find(({ name }: { name: string }) => name === "admin").userId;
     const [admin, viewer] = [await edge.userWithRole("admin"), await edge.userWithRole("viewer")];
@@ -91,7 +91,7 @@ describe("users, tokens and agents over HTTP", () => {
     expect((await edge.call("GET", "/api/v1/users/usr_none/tokens")).status).to.equal(404);
   });
 
-  it("gives the scope act-as to administrators alone, and knows no other", async () => {
+  it("gives the scope act-as only to administrators, and knows no other scope", async () => {
     const { token } = await edge.userWithRole("maintainer");
     const body = { name: "t", scopes: ["act-as"] };
     expect((await edge.call("POST", "/api/v1/users/me/tokens", { token, body })).status).to.equal(403);
@@ -102,7 +102,7 @@ describe("users, tokens and agents over HTTP", () => {
     }
   });
 
-  it("makes registration tokens that reach no operation of users", async () => {
+  it("creates registration tokens that cannot call operations of users", async () => {
     const made = await edge.call("POST", "/api/v1/agents/registration-tokens", { body: { name: "fleet" } });
     const { token } = made.body.detail;
     expect(await authenticate(edge.context, token)).to.include({ kind: "registration" });
@@ -112,7 +112,7 @@ describe("users, tokens and agents over HTTP", () => {
     });
   });
 
-  it("lists registration tokens with their uses to administrators, and revokes them", async () => {
+  it("lets administrators list registration tokens with their uses, and revoke them", async () => {
     const path = "/api/v1/agents/registration-tokens";
     const made = await edge.call("POST", path, { body: { name: "rack 4", expiresIn: "1h", maxUses: 2 } });
     const { tokenId, token } = made.body.detail;
@@ -157,7 +157,7 @@ describe("users, tokens and agents over HTTP", () => {
       (error: unknown) => error,
     );
 
-  it("revokes the token of an agent, and removes agents, for administrators alone", async () => {
+  it("lets only administrators revoke the tokens of agents and remove agents", async () => {
     const agentId = asId<AgentId>("agt_gone");
     const { identity } = edge.context.stores;
     await identity.putAgent({ agentId, name: "gone", labels: {}, slots: 1, version: "", createdAt: 0 });
@@ -175,7 +175,7 @@ describe("users, tokens and agents over HTTP", () => {
     expect((await edge.call("DELETE", `/api/v1/agents/${agentId}/token`)).status).to.equal(404);
   });
 
-  it("lists agents with what their signs of life say", async () => {
+  it("lists agents with the facts of their heartbeats", async () => {
     const agentId = asId<AgentId>("agt_1");
     await edge.context.stores.identity.putAgent({
       agentId,

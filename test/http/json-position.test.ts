@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { jsonErrorOffset } from "../../src/http/json-position.ts";
 
 describe("the place where a text stops being JSON", () => {
-  it("is the end of a text that is JSON or was cut off between two tokens", () => {
+  it("is the end of a text that is JSON or ends between two tokens", () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         expect(jsonErrorOffset(text)).to.equal(text.length);
@@ -13,7 +13,7 @@ describe("the place where a text stops being JSON", () => {
       expect(jsonErrorOffset(text)).to.equal(text.length);
   });
 
-  it("is inside a text that no ending can mend", () => {
+  it("is at the first mistake of a text that no ending makes valid", () => {
     const cases: readonly (readonly [string, number])[] = [
       ["[1,]", 3],
       ["{} {}", 3],

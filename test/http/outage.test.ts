@@ -13,7 +13,7 @@ describe("the edges without Redis", () => {
   });
   afterEach(() => edge.close());
 
-  it("read runs, and say less about what jobs wait for", async () => {
+  it("show runs, with less about what jobs wait for", async () => {
     const run = await storeRun(edge.context, planOf([[{}]]));
     await saveTurn(edge.context, run, {
       run: { state: "running" },
@@ -42,7 +42,7 @@ describe("the edges without Redis", () => {
     await viewer.close();
   });
 
-  it("answer a pause by what the store says of it", async () => {
+  it("answer a pause with the verdict from the store", async () => {
     const created = await edge.call("POST", "/api/v1/pipelines", { body: { name: "p" } });
     const { pipelineId } = created.body.detail;
     const run = await storeRun(edge.context, { ...planOf([[{}]]), pipelineId });

@@ -15,7 +15,7 @@ const SPEC = {
 };
 const OTHER_SPEC = { ...SPEC, version: "2" };
 const BAD_SPEC = {
-  jobs: [{ name: "build", needs: ["nobody"], steps: [{ uses: "shell", args: { script: "x" }, colour: 1 }] }],
+  jobs: [{ name: "build", needs: ["missing"], steps: [{ uses: "shell", args: { script: "x" }, colour: 1 }] }],
 };
 
 describe("pipelines over HTTP", () => {
@@ -76,7 +76,7 @@ describe("pipelines over HTTP", () => {
       expect((await edge.call("GET", at(pipelineId))).body.detail).to.deep.equal(updated.body.detail);
     });
 
-    it("refuse a name that is taken, an unknown project and Git for now", async () => {
+    it("are refused with a taken name, an unknown project or a Git repository", async () => {
       await newPipeline({ name: "taken" });
       const taken = await edge.call("POST", "/api/v1/pipelines", { body: { name: "taken" } });
       expect(taken.body).to.include({ code: 409, reason: "already_exists" });
@@ -109,7 +109,7 @@ describe("pipelines over HTTP", () => {
       }
     });
 
-    it("survive ids that are odd text", async () => {
+    it("are 404 for ids that are odd texts", async () => {
       for (const odd of ["%00", "%E0%A4%A", "..%2F..", "__proto__", "a".repeat(4_000), "%F0%9F%98%80"]) {
         expect((await edge.call("GET", at(odd))).status, odd).to.equal(404);
       }
@@ -145,7 +145,7 @@ describe("pipelines over HTTP", () => {
       expect((await edge.call("DELETE", at(pipelineId))).status).to.equal(404);
     });
 
-    it("with live runs are deleted by force alone, which stops the runs", async () => {
+    it("with live runs are deleted only with force, which stops the runs", async () => {
       const pipelineId = await newDefinedPipeline();
       const { runId } = (await edge.call("POST", at(pipelineId, "/trigger"))).body.detail;
       const refused = await edge.call("DELETE", at(pipelineId));
@@ -157,7 +157,7 @@ describe("pipelines over HTTP", () => {
   });
 
   describe("definitions", () => {
-    it("are validated with 200, good or bad, with the positions of each problem", async () => {
+    it("are answered with 200 by validate, with the position of each problem of a bad one", async () => {
       const pipelineId = await newPipeline();
       const validate = (body: object) => edge.call("POST", at(pipelineId, "/spec/validate"), { body });
       expect((await validate({ spec: SPEC })).body.detail).to.deep.equal({
@@ -178,7 +178,7 @@ describe("pipelines over HTTP", () => {
       }
     });
 
-    it("refuse bodies without spec, of another format, and the removed content", async () => {
+    it("are refused without spec, in an unknown format, and in the removed field content", async () => {
       const pipelineId = await newPipeline();
       for (const operation of ["validate", "save"]) {
         const post = (body: object) => edge.call("POST", at(pipelineId, `/spec/${operation}`), { body });
@@ -211,7 +211,7 @@ describe("pipelines over HTTP", () => {
       expect((await edge.call("GET", at(pipelineId))).body.detail.headCommitSha).to.equal(headCommitSha);
     });
 
-    it("that are bad are refused with every problem, and change nothing", async () => {
+    it("with errors are refused with every problem, and change nothing", async () => {
       const pipelineId = await newDefinedPipeline();
       const before = (await edge.call("GET", at(pipelineId, "/spec"))).body.detail;
       const refused = await edge.call("POST", at(pipelineId, "/spec/save"), { body: { spec: BAD_SPEC } });
@@ -221,7 +221,7 @@ describe("pipelines over HTTP", () => {
       expect((await edge.call("GET", at(pipelineId, "/spec"))).body.detail).to.deep.equal(before);
     });
 
-    it("are saved on the expected head alone, and the answer tells the current one", async () => {
+    it("are saved only on the expected head, and a refusal names the current head", async () => {
       const pipelineId = await newPipeline();
       const save = (body: object) => edge.call("POST", at(pipelineId, "/spec/save"), { body });
       const first = (await save({ spec: SPEC })).body.detail.headCommitSha;
@@ -232,7 +232,7 @@ describe("pipelines over HTTP", () => {
       expect(moved.body.errMsg).to.include(second);
     });
 
-    it("let one of many concurrent saves on the same head win", async () => {
+    it("are saved once when many saves expect the same head", async () => {
       const pipelineId = await newDefinedPipeline();
       const { headCommitSha } = (await edge.call("GET", at(pipelineId))).body.detail;
       const answers = await Promise.all(
@@ -246,7 +246,7 @@ describe("pipelines over HTTP", () => {
       expect(answers.filter(({ status }) => status === 409)).to.have.length(7);
     });
 
-    it("answer a repeated requestId as before, also after the head moved on, and refuse it with another body", async () => {
+    it("get the first answer for a repeated requestId, also after a later save, and 409 for another body", async () => {
       const pipelineId = await newPipeline();
       const save = (body: object) => edge.call("POST", at(pipelineId, "/spec/save"), { body });
       const first = await save({ spec: SPEC, requestId: "s1" });
@@ -260,7 +260,7 @@ describe("pipelines over HTTP", () => {
   });
 
   describe("triggers", () => {
-    it("answer once the run is stored, with the ref by the rules, and put its first jobs on the board", async () => {
+    it("answer once the run is stored, whose first jobs are then on the board", async () => {
       const pipelineId = await newDefinedPipeline({ defaultBranch: "trunk" });
       const refOf = async (body?: object) => {
         const answer = await edge.call("POST", at(pipelineId, "/trigger"), body === undefined ? {} : { body });
@@ -277,7 +277,7 @@ describe("pipelines over HTTP", () => {
       expect(await refOf({})).to.equal("trunk");
     });
 
-    it("are accepted while nothing can be told to Redis: the owner's sweep finds what the run owes", async () => {
+    it("are accepted while no mailbox can be reached, since the owner's sweep finds the run", async () => {
       const pipelineId = await newDefinedPipeline();
       edge.mailboxesFail = true;
       const answer = await edge.call("POST", at(pipelineId, "/trigger"));
@@ -288,7 +288,7 @@ describe("pipelines over HTTP", () => {
       expect(await edge.context.stores.aggregates.pageOwing(head!.shard, "", 10)).to.include(head!.rootId);
     });
 
-    it("refuse a pipeline without a definition, and variables that are no strings", async () => {
+    it("are refused for a pipeline without a definition, and for variables that are not strings", async () => {
       const pipelineId = await newPipeline();
       const undefinedYet = await edge.call("POST", at(pipelineId, "/trigger"));
       expect(undefinedYet.body).to.include({ code: 409, reason: "conflict" });
@@ -300,7 +300,7 @@ describe("pipelines over HTTP", () => {
       expect(tooLarge.body).to.include({ code: 400, reason: "too_large" });
     });
 
-    it("with the same requestId and body make one run, also when they come at once", async () => {
+    it("with the same requestId and body create one run, also when they are concurrent", async () => {
       const pipelineId = await newDefinedPipeline();
       const trigger = (body: object) => edge.call("POST", at(pipelineId, "/trigger"), { body });
       const answers = await Promise.all(
@@ -314,7 +314,7 @@ describe("pipelines over HTTP", () => {
       expect(other.body).to.include({ code: 409, reason: "request_id_reused" });
     });
 
-    it("keep requestIds of two users and two pipelines apart", async () => {
+    it("tell the requestIds of two users and of two pipelines apart", async () => {
       const [one, two] = [await newDefinedPipeline(), await newDefinedPipeline()];
       const operator = await edge.userWithRole("operator");
       const ids = await Promise.all([
@@ -325,7 +325,7 @@ describe("pipelines over HTTP", () => {
       expect(new Set(ids.map(({ body }) => body.detail.runId)).size).to.equal(3);
     });
 
-    it("finish a creation that was cut off, with the definition that it began with", async () => {
+    it("finish an interrupted creation with the definition that it began with", async () => {
       const pipelineId = await newDefinedPipeline();
       const { aggregates } = edge.context.stores;
       const { create } = aggregates;
@@ -344,16 +344,16 @@ describe("pipelines over HTTP", () => {
   });
 
   describe("identities", () => {
-    it("in bodies must be the caller's own unless the token may act as others; both are recorded", async () => {
+    it("in bodies must be the caller's own unless the token has act-as; both are recorded", async () => {
       const maintainer = await edge.userWithRole("maintainer");
-      const body = { name: "claimed", createdBy: "somebody" };
+      const body = { name: "claimed", createdBy: "ann" };
       const refused = await edge.call("POST", "/api/v1/pipelines", { body, token: maintainer.token });
       expect(refused.body).to.include({ code: 403, reason: "forbidden" });
       expect(refused.body.errMsg).to.include("createdBy").and.to.include("act-as");
       const acted = await edge.call("POST", "/api/v1/pipelines", { body });
-      expect(acted.body.detail.createdBy).to.equal("somebody");
+      expect(acted.body.detail.createdBy).to.equal("ann");
       const stored = await edge.context.stores.pipelines.find(asId<PipelineId>(acted.body.detail.pipelineId));
-      expect(stored).to.include({ createdBy: "somebody", actor: "admin" });
+      expect(stored).to.include({ createdBy: "ann", actor: "admin" });
 
       const pipelineId = await newDefinedPipeline();
       for (const [rest, field] of [
@@ -363,15 +363,15 @@ describe("pipelines over HTTP", () => {
         const spec = rest === "/trigger" ? {} : { spec: SPEC };
         const claim = (who: string) =>
           edge.call("POST", at(pipelineId, rest), { body: { ...spec, [field]: who }, token: maintainer.token });
-        expect((await claim("somebody")).status).to.equal(403);
+        expect((await claim("ann")).status).to.equal(403);
         expect((await claim(maintainer.name)).status).to.equal(200);
       }
-      const run = await edge.call("POST", at(pipelineId, "/trigger"), { body: { triggeredBy: "somebody" } });
+      const run = await edge.call("POST", at(pipelineId, "/trigger"), { body: { triggeredBy: "ann" } });
       const detail = (await edge.call("GET", `/api/v1/pipelines/runs/${run.body.detail.runId}`)).body.detail;
-      expect(detail).to.include({ triggeredBy: "somebody", actor: "admin" });
+      expect(detail).to.include({ triggeredBy: "ann", actor: "admin" });
     });
 
-    it("decide what a role may do over HTTP", async () => {
+    it("have the rights of their role", async () => {
       const pipelineId = await newDefinedPipeline();
       const { runId } = (await edge.call("POST", at(pipelineId, "/trigger"))).body.detail;
       const calls = {

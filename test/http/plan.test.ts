@@ -4,7 +4,7 @@ import { openTestEdge, type TestEdge } from "../support/edge.ts";
 
 const step = { name: "say", uses: "shell", args: { script: "echo" } };
 const SPEC = {
-  variables: { who: "nobody" },
+  variables: { who: "world" },
   jobs: [
     {
       name: "build",
@@ -43,7 +43,7 @@ describe("plans over HTTP", () => {
     return agentId;
   }
 
-  it("name the secrets that steps would be given, and whether they are set", async () => {
+  it("name the secrets that steps would get, and whether they are set", async () => {
     const env = { A: "${{ secrets.SET }}", B: "${{ secrets.UNSET || secrets[format('OF_{0}', trigger.ref)] }}" };
     const steps = [{ uses: "shell", args: { script: "x" }, env }];
     const pipelineId = await newPipeline({ jobs: [{ name: "a", steps }] });
@@ -58,7 +58,7 @@ describe("plans over HTTP", () => {
     expect(JSON.stringify(body)).not.to.include("hunter");
   });
 
-  it("are of the head's definition with a manual trigger of the default branch where nothing is said", async () => {
+  it("use the head's definition, a manual trigger and the default branch by default", async () => {
     const { status, body } = await plan(await newPipeline(SPEC));
     expect(status, JSON.stringify(body)).to.equal(200);
     const { trigger, jobsCount, stepsCount, stages, warnings } = body.detail;
@@ -76,7 +76,7 @@ describe("plans over HTTP", () => {
     expect(warnings.map(({ code }: { code: string }) => code)).to.deep.equal(["undefined-value"]);
   });
 
-  it("are of a definition, a trigger and variables that the body brings, and store nothing", async () => {
+  it("use the definition, trigger and variables of the body, and store nothing", async () => {
     const pipelineId = await newPipeline();
     const payload = { head: { sha: "abc" }, commits: [1, null, { deep: [true] }] };
     const trigger = { kind: "event", ref: "refs/tags/v1", payload };
@@ -92,15 +92,15 @@ describe("plans over HTTP", () => {
     expect(edge.sentMessages).to.deep.equal([]);
   });
 
-  it("tell for each job which agents online match, and which clause the others fail", async () => {
+  it("say for each job which online agents match, and which clause the others fail", async () => {
     const pipelineId = await newPipeline(SPEC);
     const agentsOf = async () =>
       (await plan(pipelineId)).body.detail.stages[0].jobs.map(({ agents }: { agents: object }) => agents);
-    const nobody = { online: 0, matches: 0, matching: [], failing: [] };
-    expect(await agentsOf()).to.deep.equal([nobody, nobody, nobody]);
+    const noAgents = { online: 0, matches: 0, matching: [], failing: [] };
+    expect(await agentsOf()).to.deep.equal([noAgents, noAgents, noAgents]);
     const tester = await agentOnline("tester", { kind: "tester" });
     const [build] = await agentsOf();
-    expect(build).to.deep.equal({ ...nobody, online: 1, failing: [{ clause: "kind=builder", agents: 1 }] });
+    expect(build).to.deep.equal({ ...noAgents, online: 1, failing: [{ clause: "kind=builder", agents: 1 }] });
     const builder = await agentOnline("builder", { kind: "builder" });
     const matching = [
       { agentId: builder, name: "builder" },
@@ -112,8 +112,8 @@ describe("plans over HTTP", () => {
     ]);
   });
 
-  it("of a bad definition are refused with every problem and its place", async () => {
-    const bad = { jobs: [{ name: "build", needs: ["nobody"], steps: [{ ...step, colour: 1 }] }] };
+  it("of a definition with errors are refused with every problem and its place", async () => {
+    const bad = { jobs: [{ name: "build", needs: ["missing"], steps: [{ ...step, colour: 1 }] }] };
     const { body } = await plan(await newPipeline(), { spec: bad });
     expect(body).to.include({ code: 400, reason: "invalid_definition" });
     const codes = body.errors.map(({ code }: { code: string }) => code);
@@ -121,7 +121,7 @@ describe("plans over HTTP", () => {
     for (const problem of body.errors) expect(problem.line, JSON.stringify(problem)).to.be.greaterThan(0);
   });
 
-  it("are refused when only the values of this trigger are wrong", async () => {
+  it("are refused when only the values of the trigger are wrong", async () => {
     const spec = { jobs: [{ name: "a", env: { A: "${{ fromJSON(trigger.list) }}" }, steps: [step] }] };
     const pipelineId = await newPipeline(spec);
     const refused = await plan(pipelineId, { trigger: { payload: { list: "{" } } });
@@ -130,7 +130,7 @@ describe("plans over HTTP", () => {
     expect((await plan(pipelineId, { trigger: { payload: { list: "[]" } } })).status).to.equal(200);
   });
 
-  it("show what conditions decide, and in full", async () => {
+  it("show the outcome of each condition, and the whole condition", async () => {
     const jobs = [{ name: "a", when: "trigger.ref == 'next' && variables.x", steps: [step] }];
     const { body } = await plan(await newPipeline(), { spec: { variables: { x: "" }, jobs } });
     const [job] = body.detail.stages[0].jobs;
@@ -139,7 +139,7 @@ describe("plans over HTTP", () => {
     expect(job.steps[0].verdict).to.deep.equal(verdict);
   });
 
-  it("are refused when variables do not fit the inputs", async () => {
+  it("are refused when variables do not match the inputs", async () => {
     const inputs = { level: { type: "number", required: true } };
     const spec = { ...SPEC, triggers: { manual: { inputs } } };
     const pipelineId = await newPipeline();
@@ -151,21 +151,21 @@ describe("plans over HTTP", () => {
     expect((await plan(pipelineId, { spec, variables: { level: "3" } })).status).to.equal(200);
   });
 
-  it("that would be too large to answer are refused", async () => {
+  it("are refused when their answer would be too large", async () => {
     const axis = Array.from({ length: 1_000 }, (_, cell) => cell);
     const matchLabels = Object.fromEntries(axis.slice(0, 500).map((n) => [`label-${n}`, "value"]));
     const spec = { jobs: [{ name: "a", matrix: { axes: { axis } }, agentSelector: { matchLabels }, steps: [step] }] };
     expect((await plan(await newPipeline(), { spec })).body).to.include({ code: 400, reason: "too_large" });
   });
 
-  it("need a pipeline, and a definition from somewhere", async () => {
+  it("need a pipeline, and a saved or sent definition", async () => {
     expect((await plan("pl_unknown")).body).to.include({ code: 404, reason: "not_found" });
     const none = await plan(await newPipeline());
     expect(none.body).to.include({ code: 409, reason: "conflict" });
     expect(none.body.errMsg).to.contain("`spec`");
   });
 
-  it("refuse bodies of another shape with every problem, and triggers that are too large", async () => {
+  it("are refused for bodies of another shape, and for triggers that are too large", async () => {
     const pipelineId = await newPipeline(SPEC);
     const { body } = await plan(pipelineId, {
       spec: "jobs: []",
@@ -189,14 +189,14 @@ describe("plans over HTTP", () => {
     }
   });
 
-  it("are for everybody who may validate definitions, and for nobody without a token", async () => {
+  it("are for every user who may validate definitions, and need a token", async () => {
     const pipelineId = await newPipeline(SPEC);
     const { token } = await edge.userWithRole("viewer");
     expect((await plan(pipelineId, {}, token)).status).to.equal(200);
     expect((await edge.call("POST", at(pipelineId, "/plan"), { token: null })).status).to.equal(401);
   });
 
-  it("go on without Redis, and say nothing of agents then", async () => {
+  it("are made without Redis, and then show no agents", async () => {
     const pipelineId = await newPipeline(SPEC);
     await edge.redis.kill();
     const { status, body } = await plan(pipelineId);

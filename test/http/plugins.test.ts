@@ -1,4 +1,4 @@
-/** The plugin registry over HTTP, and what definitions are told of the plugins that it has. */
+/** The plugin registry over HTTP, and the diagnostics of definitions that use its plugins. */
 import { createHash } from "node:crypto";
 import { expect } from "chai";
 import { newId } from "../../src/domain/ids.ts";
@@ -23,7 +23,7 @@ describe("the plugin registry", () => {
   const get = (path: string): Promise<Answer> => edge.call("GET", `/api/v1/plugins${path}`, { token: tokens.viewer });
   const sha256Of = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
-  it("takes a version once: a repeat changes nothing, other content of the same version is refused", async () => {
+  it("registers a version once: a repeat changes nothing, and other content is refused", async () => {
     const packed = await packageOf("1.0.0", { name: "team/once" });
     const first = await push(packed, { query: `?sha256=${sha256Of(packed)}` });
     expect(first.status, JSON.stringify(first.body)).to.equal(200);
@@ -37,7 +37,7 @@ describe("the plugin registry", () => {
     expect((await get("/team/once/versions/1.0.0")).body.detail).to.deep.equal(first.body.detail);
   });
 
-  it("lists plugins, describes one by its newest version, and a version", async () => {
+  it("lists plugins, and describes a plugin by its newest version and each version", async () => {
     for (const version of ["1.2.0", "1.10.0", "1.10.1-rc.1"]) await push(await packageOf(version, { name: "lists/a" }));
     await push(await packageOf("0.1.0", { name: "lists/b/c" }));
     const list = (await get("?name=lists/&pageSize=1&page=1")).body.detail;
@@ -60,7 +60,7 @@ describe("the plugin registry", () => {
     }
   });
 
-  it("is filled and emptied by administrators alone", async () => {
+  it("lets only administrators register and delete plugins", async () => {
     const packed = await packageOf("1.0.0", { name: "team/mine" });
     expect((await push(packed, { token: tokens.maintainer })).status).to.equal(403);
     await push(packed);
@@ -73,7 +73,7 @@ describe("the plugin registry", () => {
     expect(again.status, "the version is free again").to.equal(200);
   });
 
-  it("refuses what is no package, with every problem", async () => {
+  it("refuses a body that is not a package, with every problem", async () => {
     const packed = await packageOf("1.0.0", { name: "team/bad" });
     const wrong = await push(packed, { query: `?sha256=${"0".repeat(64)}` });
     expect([wrong.status, wrong.body.errMsg]).to.deep.equal([
@@ -99,7 +99,7 @@ describe("the plugin registry", () => {
     expect((await get("/team/bad")).status).to.equal(404);
   });
 
-  it("goes on with a push that was cut off, and takes the place of one that nobody goes on with", async () => {
+  it("resumes an interrupted push, and replaces one that was abandoned", async () => {
     const packed = await writePackage([
       ...greeter("1.0.0", { name: "team/cut" }),
       fileOf("noise", Buffer.from(Array.from({ length: 700_000 }, (_, at) => (at * 7919 * (at >> 3)) & 255))),
@@ -121,7 +121,7 @@ describe("the plugin registry", () => {
     const other = await push(await packageOf("1.0.0", { name: "team/cut" }));
     expect([other.status, other.body.reason]).to.deep.equal([409, "conflict"]);
     const [one, two] = await Promise.all([push(packed), push(packed)]);
-    // Of two at the same instant one may have to come again.
+    // Of two pushes at the same instant, one may have to be repeated.
     for (const { status } of [one, two]) expect(status).to.be.oneOf([200, 503]);
     expect((await push(packed)).status).to.equal(200);
     expect((await plugins.find("team/cut", "1.0.0"))!.packageId).to.equal(record.packageId);
@@ -139,7 +139,7 @@ describe("the plugin registry", () => {
     expect((await push(await packageOf("1.0.0", { name: "team/half" }))).status).to.equal(200);
   });
 
-  describe("and definitions", () => {
+  describe("in diagnostics of definitions", () => {
     let pipelineId: string;
     before(async () => {
       for (const version of ["1.0.0", "1.4.0", "2.0.0"]) await push(await packageOf(version, { name: "defs/greet" }));
@@ -149,39 +149,39 @@ describe("the plugin registry", () => {
     const validate = async (step: object) =>
       (await edge.call("POST", `/api/v1/pipelines/${pipelineId}/spec/validate`, { body: { spec: spec(step) } })).body
         .detail;
-    const told = async (step: object): Promise<readonly string[]> =>
+    const diagnosticsOf = async (step: object): Promise<readonly string[]> =>
       (await validate(step)).diagnostics.map(
         ({ severity, code, pointer, message }: Record<string, string>) => `${severity} ${code} ${pointer} ${message}`,
       );
 
-    it("are told nothing of steps that fit, whatever they leave to the run", async () => {
+    it("reports nothing about valid steps, also with values that only the run knows", async () => {
       for (const args of [
         { to: "all", times: 2 },
         { to: "${{ trigger.ref }}", times: "${{ fromJSON(variables.n) }}" },
       ]) {
-        expect(await told({ uses: "defs/greet@1", args })).to.deep.equal([]);
+        expect(await diagnosticsOf({ uses: "defs/greet@1", args })).to.deep.equal([]);
       }
     });
 
-    it("are told of arguments, actions, versions and plugins that are not there", async () => {
+    it("reports wrong arguments and unknown actions, versions and plugins", async () => {
       const at = "/jobs/0/steps/0";
-      expect(await told({ uses: "defs/greet@1", args: { times: "two", too: 1 } })).to.have.members([
+      expect(await diagnosticsOf({ uses: "defs/greet@1", args: { times: "two", too: 1 } })).to.have.members([
         `error invalid-args ${at}/args \`args\` must have "to"`,
         `error invalid-args ${at}/args/times \`times\` must be integer`,
         `error invalid-args ${at}/args/too \`too\` is not known`,
       ]);
-      expect(await told({ uses: "defs/greet@v1.4", action: "gret", args: {} })).to.deep.equal([
+      expect(await diagnosticsOf({ uses: "defs/greet@v1.4", action: "gret", args: {} })).to.deep.equal([
         `error unknown-action ${at}/action "defs/greet@v1.4" has no action "gret" (did you mean "greet"?)`,
       ]);
-      expect(await told({ uses: "defs/greet@3", args: {} })).to.deep.equal([
+      expect(await diagnosticsOf({ uses: "defs/greet@3", args: {} })).to.deep.equal([
         `error unknown-plugin-version ${at}/uses the plugin "defs/greet" has no version 3`,
       ]);
-      expect(await told({ uses: "defs/gret@1", args: {} })).to.deep.equal([
+      expect(await diagnosticsOf({ uses: "defs/gret@1", args: {} })).to.deep.equal([
         `warning unknown-plugin ${at}/uses the registry has no plugin "defs/gret" (did you mean "defs/greet"?)`,
       ]);
     });
 
-    it("cannot be saved with an error, and are planned with the newest version that they name", async () => {
+    it("prevents saves with errors, and planning takes the newest matching version", async () => {
       const save = (step: object) =>
         edge.call("POST", `/api/v1/pipelines/${pipelineId}/spec/save`, { body: { spec: spec(step) } });
       const refused = await save({ uses: "defs/greet@1", args: {} });
@@ -205,7 +205,7 @@ describe("the plugin registry", () => {
       expect((await planned(first)).uses).to.equal("defs/greet@1.4.0");
     });
 
-    it("whose arguments turn out wrong with what a trigger gives are refused then", async () => {
+    it("refuses a trigger whose values make the arguments wrong", async () => {
       await edge.call("POST", `/api/v1/pipelines/${pipelineId}/spec/save`, {
         body: {
           spec: {

@@ -45,7 +45,7 @@ describe("reruns over HTTP", () => {
     };
   }
 
-  /** The first job has succeeded, the second one failed. */
+  /** Stores a run whose first job has succeeded and whose second job has failed. */
   async function end(run: StoredRun): Promise<void> {
     const times = { queuedAt: 1_000, startedAt: 2_000, endedAt: 3_000, grant: GRANT };
     await saveTurn(edge.context, run, {
@@ -70,7 +70,7 @@ describe("reruns over HTTP", () => {
     });
   const detailOf = async (runId: string) => (await edge.call("GET", `/api/v1/pipelines/runs/${runId}`)).body.detail;
 
-  it("answers a run of the next attempt, linked both ways, and leaves the old one as it was", async () => {
+  it("creates the next attempt, linked in both directions, and leaves the old run unchanged", async () => {
     const run = await endedRun();
     const before = await detailOf(run.runId);
     const { status, body } = await rerun(run, { scope: "failed" });
@@ -119,7 +119,7 @@ describe("reruns over HTTP", () => {
     expect(await pointers({ scope: "some", requestId: 1 })).to.have.members(["/scope", "/requestId"]);
   });
 
-  it("is for operators, in their own name", async () => {
+  it("lets operators rerun in their own name", async () => {
     const run = await endedRun();
     const viewer = await edge.userWithRole("viewer");
     expect((await rerun(run, { scope: "all" }, viewer.token)).status).to.equal(403);
@@ -129,17 +129,17 @@ describe("reruns over HTTP", () => {
     expect(await detailOf(body.detail.runId)).to.include({ triggeredBy: operator.name, actor: operator.name });
   });
 
-  it("answers 404 for what is not there or does not belong together", async () => {
+  it("answers 404 for unknown ids and ids that do not belong together", async () => {
     const run = await endedRun();
     const other = await endedRun();
     expect((await rerun({ ...run, runId: asId<RunId>("run_x") }, { scope: "all" })).status).to.equal(404);
     expect((await rerun({ ...run, pipelineId: other.pipelineId }, { scope: "all" })).status).to.equal(404);
-    const stranger = await rerun(run, { scope: "step", stepRunId: other.stepIds[0]![0] });
-    expect(stranger.body).to.include({ code: 404, reason: "not_found" });
-    expect(stranger.body.errMsg).to.include(run.runId);
+    const refused = await rerun(run, { scope: "step", stepRunId: other.stepIds[0]![0] });
+    expect(refused.body).to.include({ code: 404, reason: "not_found" });
+    expect(refused.body.errMsg).to.include(run.runId);
   });
 
-  it("refuses with what stands in the way, and what to do", async () => {
+  it("refuses with the reason and with what to do", async () => {
     const run = await trigger(await newPipeline());
     const refused = async (body: object, ...words: string[]) => {
       const answer = await rerun(run, body);
@@ -156,7 +156,7 @@ describe("reruns over HTTP", () => {
     expect((await detailOf(run.runId)).retriedBy, "nothing was claimed").to.equal(null);
   });
 
-  it("reuses nothing where the jobs of the run would be others now", async () => {
+  it("reuses nothing when the jobs of the run would be different now", async () => {
     const axis = "${{ fromJSON(format('[{0}]', run.attempt)) }}";
     const spec = { jobs: [JOBS[0], { name: "each", matrix: { axes: { n: axis } }, steps: [step("s")] }] };
     const run = await endedRun(spec);
@@ -171,7 +171,7 @@ describe("reruns over HTTP", () => {
     ]);
   });
 
-  it("makes one next attempt, however many ask at once", async () => {
+  it("creates one next attempt for many concurrent requests", async () => {
     const run = await endedRun();
     const answers = await Promise.all(Array.from({ length: 8 }, () => rerun(run, { scope: "failed" })));
     const made = answers.filter(({ status }) => status === 200);
@@ -184,7 +184,7 @@ describe("reruns over HTTP", () => {
     expect((await rerun(next, { scope: "all" })).body.detail).to.include({ attempt: 3, retryOf: runId });
   });
 
-  it("answers the same run to the same requestId, and 409 to another body", async () => {
+  it("answers the same run to a repeated requestId, and 409 to another body", async () => {
     const run = await endedRun();
     const ask = () => rerun(run, { scope: "failed", requestId: "r" });
     const answers = await Promise.all([ask(), ask(), ask()]);
@@ -195,7 +195,7 @@ describe("reruns over HTTP", () => {
     expect(other.body).to.include({ code: 409, reason: "request_id_reused" });
   });
 
-  it("finishes what was cut off between the claim and the run, whoever asks next, as it was asked for first", async () => {
+  it("finishes an interrupted rerun as first requested, also for another user", async () => {
     const run = await endedRun();
     const { aggregates } = edge.context.stores;
     const { create } = aggregates;

@@ -15,7 +15,7 @@ describe("the retention of a project over HTTP", () => {
 
   const put = (body: unknown) => edge.call("PUT", PATH, { body });
 
-  it("is that of the installation, until parts of it are set", async () => {
+  it("is that of the installation until a project sets parts of it", async () => {
     expect((await edge.call("GET", PATH)).body.detail).to.deep.equal({
       projectId: "default",
       runs: { ...NOTHING, age: "90d" },
@@ -42,7 +42,7 @@ describe("the retention of a project over HTTP", () => {
     expect((await put({})).body.detail).to.deep.include({ runs: { ...NOTHING, age: "90d" }, own: [] });
   });
 
-  it("is refused with each place that is wrong, and stays as it was", async () => {
+  it("stays unchanged when a change has problems, which are all named", async () => {
     const refused = await put({ runs: { age: "90", perPipeline: 0 }, logs: { days: 3 }, artefacts: {} });
     expect(refused.status).to.equal(400);
     expect(refused.body.errors.map(({ pointer }: { pointer: string }) => pointer)).to.have.members([
@@ -54,7 +54,7 @@ describe("the retention of a project over HTTP", () => {
     expect((await edge.call("GET", PATH)).body.detail.own).to.deep.equal([]);
   });
 
-  it("is for administrators, and of a project that is there", async () => {
+  it("needs an administrator and a known project", async () => {
     const { token } = await edge.userWithRole("maintainer");
     for (const method of ["GET", "PUT"]) {
       const body = method === "PUT" ? { body: {} } : {};
@@ -63,7 +63,7 @@ describe("the retention of a project over HTTP", () => {
     }
   });
 
-  it("brings no run back that was removed, whoever repeats what has made it", async () => {
+  it("brings no deleted run back when its trigger is repeated", async () => {
     const { detail } = (await edge.call("POST", "/api/v1/pipelines", { body: { name: "removed" } })).body;
     const path = `/api/v1/pipelines/${detail.pipelineId}`;
     const spec = { jobs: [{ name: "a", steps: [{ name: "b", uses: "shell", args: { script: "true" } }] }] };
@@ -74,11 +74,11 @@ describe("the retention of a project over HTTP", () => {
     await removeRun(edge.context, (await edge.context.stores.aggregates.load(runId))!);
     const repeated = await trigger();
     expect(repeated.status).to.equal(409);
-    expect(repeated.body.errMsg).to.include("was removed: choose a new one");
+    expect(repeated.body.errMsg).to.include("was removed: choose a new requestId");
     expect((await edge.call("GET", `/api/v1/pipelines/runs/${runId}`)).status).to.equal(404);
   });
 
-  it("lets the timeline of a run say that its events were removed", async () => {
+  it("makes the timeline of a run say that its events were deleted", async () => {
     const plan = planOf([[{ steps: 1 }]]);
     const run = await storeRun(edge.context, plan);
     const event = {

@@ -42,7 +42,7 @@ describe("runs over HTTP", () => {
     edge.call("POST", `/api/v1/pipelines/${pipelineId}/runs/${run.runId}/${word}`, { body });
 
   describe("reading", () => {
-    it("shows a run with all its jobs and steps, those that have not begun too", async () => {
+    it("shows a run with all its jobs and steps, also those that have not begun", async () => {
       const run = await newRun();
       const detail = await detailOf(run);
       expect(detail).to.deep.include({
@@ -84,7 +84,7 @@ describe("runs over HTTP", () => {
       expect(detail.jobs[2].needs).to.deep.equal(["lint"]);
     });
 
-    it("says what a queued job waits for, from the agents that are online", async () => {
+    it("says what a queued job waits for, by the agents that are online", async () => {
       const run = await newRun();
       await saveTurn(edge.context, run, {
         run: { state: "running" },
@@ -105,7 +105,7 @@ describe("runs over HTTP", () => {
       expect((await detailOf(run)).jobs[1]).to.include({ agentId: GRANT.agentId, waitingFor: null });
     });
 
-    it("says in the list what each run waits for of which no job is at work", async () => {
+    it("says in the list what each run without a running job waits for", async () => {
       const [pending, waiting, atWork] = [await newRun(), await newRun(), await newRun()];
       const queued = (run: StoredRun) =>
         ({ jobId: run.jobIds[2]!, state: "queued", stageOpen: true, queuedAt: 1 }) as const;
@@ -130,7 +130,7 @@ describe("runs over HTTP", () => {
       await edge.context.presence.leave(record.agentId, "b");
     });
 
-    it("says of steps that have not begun what they wait for", async () => {
+    it("says what steps that have not begun wait for", async () => {
       const run = await newRun();
       const job = { jobId: run.jobIds[0]!, state: "running", grant: GRANT } as const;
       const step = { stepRunId: run.stepIds[0]![0]!, state: "queued", grant: GRANT } as const;
@@ -140,7 +140,7 @@ describe("runs over HTTP", () => {
       expect(reasons).to.deep.equal([["start", "step"], ["job"], ["job"]]);
     });
 
-    it("shows the newest attempts, and earlier ones linked to them on request", async () => {
+    it("shows the newest attempts, and on request earlier ones with links", async () => {
       const run = await newRun();
       const { aggregates } = edge.context.stores;
       const aggregate = (await aggregates.load(run.runId))!;
@@ -192,7 +192,7 @@ describe("runs over HTTP", () => {
       });
     });
 
-    it("shows a pipeline's status as that of its newest run, a partial one as failed", async () => {
+    it("shows the newest run's status as the pipeline's, and a partial run as failed", async () => {
       const run = await newRun();
       const pipeline = async () => (await edge.call("GET", `/api/v1/pipelines/${pipelineId}`)).body.detail;
       await running(run);
@@ -219,7 +219,7 @@ describe("runs over HTTP", () => {
   });
 
   describe("control", () => {
-    /** Answers the next command of the run, as its owner would. */
+    /** Answers the next command of the run, as the owner of its shard would. */
     async function decideNext(
       run: StoredRun,
       outcome: "accepted" | "refused",
@@ -232,7 +232,7 @@ describe("runs over HTTP", () => {
       return command;
     }
 
-    it("stops by a stored command, answered at once", async () => {
+    it("answers a stop at once, when the command is stored", async () => {
       const run = await newRun();
       const answer = await control(run, "stop", { reason: "enough", operator: "ann" });
       expect(answer.status).to.equal(200);
@@ -243,13 +243,13 @@ describe("runs over HTTP", () => {
       expect(edge.sentMessages).to.deep.include({ rootId: run.runId, to: null, message: null });
     });
 
-    it("does not need a body", async () => {
+    it("needs no body for a command", async () => {
       const run = await newRun();
       const answer = await edge.call("POST", `/api/v1/pipelines/${pipelineId}/runs/${run.runId}/stop`);
       expect(answer.status).to.equal(200);
     });
 
-    it("refuses final runs with the status that they have", async () => {
+    it("refuses commands to final runs, with their status", async () => {
       const run = await newRun();
       await saveTurn(edge.context, run, { run: { state: "success" } });
       for (const word of ["stop", "pause", "resume"]) {
@@ -260,7 +260,7 @@ describe("runs over HTTP", () => {
       expect(await edge.context.stores.inbox.pending(run.runId)).to.have.length(0);
     });
 
-    it("pauses and resumes with the run's own verdict", async () => {
+    it("answers pause and resume with the run's verdict", async () => {
       const run = await newRun();
       await running(run);
       const [paused] = await Promise.all([control(run, "pause"), decideNext(run, "accepted", "paused")]);
@@ -272,7 +272,7 @@ describe("runs over HTTP", () => {
       expect(refused.body.errMsg).to.include("running");
     });
 
-    it("cancels one step or one job with the job's own verdict", async () => {
+    it("answers the cancel of a step or job with the job's verdict", async () => {
       const run = await newRun();
       const [jobId, stepRunId] = [run.jobIds[0]!, run.stepIds[0]![0]!];
       const [step, asked] = await Promise.all([
@@ -308,7 +308,7 @@ describe("runs over HTTP", () => {
       expect((await edge.call("POST", path, { token })).status).to.equal(403);
     });
 
-    it("finds a verdict that nobody published", async () => {
+    it("finds a verdict in the store when none was published", async () => {
       const run = await newRun();
       await running(run);
       const pausing = control(run, "pause");
@@ -318,7 +318,7 @@ describe("runs over HTTP", () => {
       expect((await pausing).body.detail.status).to.equal("paused");
     });
 
-    it("without a verdict is 503, and a repeat with the same requestId finds the first command's", async () => {
+    it("answers 503 without a verdict, and the first command's verdict to a repeat of its requestId", async () => {
       const run = await newRun();
       await running(run);
       const late = await control(run, "pause", { requestId: "p1" });
@@ -332,7 +332,7 @@ describe("runs over HTTP", () => {
       expect(other.body).to.include({ code: 409, reason: "request_id_reused" });
     }).timeout(10_000);
 
-    it("answers a repeated stop as before, also once the run has ended", async () => {
+    it("gives the first answer to a repeated stop, also after the run has ended", async () => {
       const run = await newRun();
       await control(run, "stop", { requestId: "s1" });
       await saveTurn(edge.context, run, { run: { state: "cancelled" } });
@@ -341,7 +341,7 @@ describe("runs over HTTP", () => {
       expect(await edge.context.stores.inbox.verdict(asId<CommandId>("cmd_x"))).to.equal(undefined);
     });
 
-    it("refuses unknown fields and operators that are somebody else", async () => {
+    it("refuses unknown fields, and an operator who is not the caller", async () => {
       const run = await newRun();
       expect((await control(run, "stop", { why: "x" })).body.errors[0]).to.include({ pointer: "/why" });
       const { token } = await edge.userWithRole("operator");

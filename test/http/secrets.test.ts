@@ -37,7 +37,7 @@ describe("secrets over HTTP", () => {
   const names = async (path: string) =>
     (await call("GET", path)).body.detail.list.map(({ name }: { name: string }) => name);
 
-  it("are created, listed without their values, given new values and deleted", async () => {
+  it("are created, listed without values, given new values and deleted", async () => {
     const created = await call("POST", project, { name: "DEPLOY_KEY", value: VALUE });
     expect(created.body).to.include({ code: 0 });
     const { createdAt, ...rest } = created.body.detail;
@@ -66,7 +66,7 @@ describe("secrets over HTTP", () => {
     }
   });
 
-  it("are a project's or a pipeline's, and go with their pipeline", async () => {
+  it("belong to a project or a pipeline, and are deleted with the pipeline", async () => {
     await call("POST", project, { name: "BOTH", value: VALUE });
     const own = await call("POST", ofPipeline(), { name: "BOTH", value: VALUE });
     expect(own.body.detail).to.include({ scope: "pipeline", pipelineId, projectId: "default", version: 1 });
@@ -113,7 +113,7 @@ describe("secrets over HTTP", () => {
     }
   });
 
-  it("are refused with every problem named, and never with a part of the value", async () => {
+  it("are refused with every problem named, and without any part of the value", async () => {
     const bad: readonly (readonly [body: object, ...pointers: string[]])[] = [
       [{}, "/name", "/value"],
       [{ name: "a-b", value: ` ${"abc"}\n` }, "/name", "/value"],
@@ -138,10 +138,10 @@ describe("secrets over HTTP", () => {
     expect(whole.body.code).to.equal(0);
   });
 
-  it("are told to the log by their names alone", () => {
-    const told = JSON.stringify(logged);
+  it("are logged by their names only", () => {
+    const logText = JSON.stringify(logged);
     for (const words of ["a secret was created", "a secret was given a new value", "a secret was deleted"]) {
-      expect(told).to.include(words);
+      expect(logText).to.include(words);
     }
   });
 });

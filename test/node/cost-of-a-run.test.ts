@@ -1,6 +1,6 @@
 /**
- * What one run costs, in counts and not in time: messages decided, saves, writes to the store and calls to Redis. A change
- * that makes a run dearer shows here; whoever means it changes the number, and says why.
+ * The cost of one run, in counts and not in time: decided messages, saves, writes to the store and calls to Redis. A
+ * change that makes a run more expensive fails here. If the cost is intended, change the number and say why.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,22 +14,22 @@ import { openTestNodes, type TestNodes } from "../support/nodes.ts";
 import { until } from "../support/until.ts";
 
 const RUNS = 10;
-/** Long enough for its start to be reported by itself. */
+/** The step runs long enough for its start to be reported separately. */
 const STEPS = [{ name: "s", uses: "shell", args: { script: "sleep 0.1" } }];
 
-/** Each with the most that a run may cost. */
+/** The exact costs of a run. */
 const LIMITS = {
-  /** The claim, the start, the end. */
+  /** The claim, the start and the end. */
   turns: 3,
-  /** Of them: the job's claim and end, the step's dispatch, start and end, the run's last job. */
+  /** The job's claim and end, the step's dispatch, start and end, and the end of the run's last job. */
   decided: 6,
-  /** The run as it begins, one for each turn, and that it is settled. */
+  /** The creation of the run, one save for each turn, and the save that settles the run. */
   "store writes": 5,
-  /** An envelope for each turn, each sent, fetched, settled, and looked after once more. */
+  /** For the envelope of each turn: it is sent, fetched and settled, and the owner looks for another one. */
   "mailbox calls": 12,
-  /** The offer, its taking, its withdrawal, and the look for another one when the slot is free again. */
+  /** The offer, its claim, its withdrawal, and the look for another offer when the slot is free again. */
   "board calls": 4,
-  /** Events and the agent's notices of each turn, the first one taken at the edge; the offer. */
+  /** The events and the agent's notices of each turn, with the first turn at the edge, and the offer. */
   publications: 6,
 };
 
@@ -45,7 +45,8 @@ describe("a run of one step", function () {
 
   before(async () => {
     nodes = await openTestNodes({ shards: 2 });
-    // While nobody else calls: the client breaks when a call that it is told of comes with the answer to its own.
+    // Opened before any other client calls: the client breaks when a call that it monitors arrives with the answer to
+    // its own call.
     const redis = new Redis(nodes.redis.url);
     monitor = await redis.monitor();
     redis.disconnect();
@@ -99,10 +100,10 @@ describe("a run of one step", function () {
     return { turns: read("turns"), decided: read("decided") };
   }
 
-  it("costs no more messages, saves, writes and calls to Redis than it should", async () => {
+  it("costs exactly the expected messages, saves, writes and calls to Redis", async () => {
     const { pipelineId } = await call<{ pipelineId: string }>("", { name: "costs" });
     await call(`/${pipelineId}/spec/save`, { spec: { jobs: [{ name: "j", steps: STEPS }] } });
-    // What is loaded or registered once is no cost of a run.
+    // The first run also pays for what is loaded or registered once.
     await run(pipelineId);
 
     const total: Costs = {
@@ -115,7 +116,7 @@ describe("a run of one step", function () {
     };
     const restore = countWrites(node.context.stores, () => total["store writes"]++);
     monitor.on("monitor", (_, [name = "", , , key = ""]: string[], source: string) => {
-      // What a script does by itself is no call; owners renew their leases whatever runs.
+      // Commands inside a script are not calls. Owners renew their leases whether a run exists or not.
       if (source === "lua") return;
       if (name.toLowerCase() === "publish") total.publications++;
       else if (/^evalsha$/i.test(name) && /^\{mb\d+\}:mb/.test(key)) total["mailbox calls"]++;
@@ -135,7 +136,7 @@ describe("a run of one step", function () {
   });
 });
 
-/** Counts the calls that write what belongs to runs, until the answer is called. */
+/** Calls `count` for each write of a run's records. Answers the function that ends this. */
 function countWrites(stores: StartedNode["context"]["stores"], count: () => void): () => void {
   const undo: (() => void)[] = [];
   const writes = [

@@ -32,19 +32,19 @@ describe("the data directory", () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  it("lies under XDG_DATA_HOME when that is absolute, else under the home folder", () => {
+  it("is below XDG_DATA_HOME when that is absolute, else below the home folder", () => {
     expect(defaultDataDir({ XDG_DATA_HOME: "/data" })).to.equal("/data/millrace");
     expect(defaultDataDir({ XDG_DATA_HOME: "relative" })).to.equal(join(homedir(), ".local/share/millrace"));
     expect(defaultDataDir({})).to.equal(join(homedir(), ".local/share/millrace"));
   });
 
-  it("is made for this user alone", async () => {
+  it("is created for this user only", async () => {
     const dataDir = join(folder, "a", "b");
     (await claimDataDir(dataDir))();
     expect((await stat(dataDir)).mode & 0o777).to.equal(0o700);
   });
 
-  it("is refused while another process has it, naming that process, and free once that one is killed", async () => {
+  it("is refused while another process has it, and free once that process is killed", async () => {
     const dataDir = join(folder, "data");
     const other: ChildProcess = spawn(
       process.execPath,
@@ -63,14 +63,14 @@ describe("the data directory", () => {
     (await claimDataDir(dataDir))();
   });
 
-  it("can be claimed again once given back", async () => {
+  it("can be claimed again after its release", async () => {
     const release = await claimDataDir(folder);
     await refusal(claimDataDir(folder));
     release();
     (await claimDataDir(folder))();
   });
 
-  it("that is a file is refused with what to do", async () => {
+  it("is refused when its path is a file, and the error says what to do", async () => {
     const file = join(folder, "file");
     await writeFile(file, "");
     const error = await refusal(claimDataDir(join(file, "data")));
@@ -78,7 +78,7 @@ describe("the data directory", () => {
     expect(error.message).to.contain(file).and.to.contain("--data-dir");
   });
 
-  it("keeps one signing key, for its owner alone", async () => {
+  it("keeps one signing key, which only its owner may read", async () => {
     const keys = await Promise.all([readOrMakeSigningKey(folder), readOrMakeSigningKey(folder)]);
     expect(keys[0]).to.have.length(32);
     expect(keys[0]).to.deep.equal(keys[1]);
@@ -86,7 +86,7 @@ describe("the data directory", () => {
     expect((await stat(join(folder, "signing.key"))).mode & 0o777).to.equal(0o600);
   });
 
-  it("says so when the signing key is damaged", async () => {
+  it("is refused when its signing key is damaged", async () => {
     await writeFile(join(folder, "signing.key"), "abc");
     expect((await refusal(readOrMakeSigningKey(folder))).message).to.contain("signing.key is damaged");
   });

@@ -7,7 +7,7 @@ import { until } from "../support/until.ts";
 
 const source = (file: string) => JSON.stringify(new URL(`../../src/${file}`, import.meta.url).href);
 
-/** A process that runs `script` as a module. */
+/** Starts a process that runs `script` as a module. */
 function runScript(script: string): ChildProcess {
   const args = ["--import", TSX, "--input-type=module", "-e", script];
   return spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
@@ -22,14 +22,14 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** What a started process prints first: the pid of its own child. */
+/** The pid that a started process prints: that of its own child. */
 async function printedPid(child: ChildProcess): Promise<number> {
   const [text] = (await once(child.stdout!, "data")) as [Buffer];
   return Number(text.toString());
 }
 
-describe("ending", () => {
-  it("takes what was started in the reverse order, and goes on past what fails", async () => {
+describe("the end of a process", () => {
+  it("ends its parts in the reverse order of their start, also when one fails", async () => {
     const ended: string[] = [];
     const warnings: string[] = [];
     const teardown = new Teardown({ warn: (_, message) => warnings.push(message) });
@@ -41,7 +41,7 @@ describe("ending", () => {
     expect(warnings).to.deep.equal(["the feed did not end cleanly"]);
   });
 
-  it("ends a process that hangs on ours by a lifeline when ours is killed", async () => {
+  it("ends another process through its lifeline, even after SIGKILL", async () => {
     const ours = runScript(`
       import { spawn } from "node:child_process";
       import { endWithThisProcess } from ${source("node/lifeline.ts")};
@@ -56,13 +56,13 @@ describe("ending", () => {
     await until("the other process ended", () => !isAlive(pid));
   });
 
-  it("leaves it alone when the lifeline was taken back", async () => {
+  it("leaves the other process alone when the lifeline was cancelled", async () => {
     const ours = runScript(`
       import { spawn } from "node:child_process";
       import { endWithThisProcess } from ${source("node/lifeline.ts")};
       const child = spawn("sleep", ["60"], { detached: true, stdio: "ignore" });
-      const watcher = endWithThisProcess(child.pid);
-      watcher();
+      const cancel = endWithThisProcess(child.pid);
+      cancel();
       process.stdout.write(String(child.pid), () => process.exit());
     `);
     const exit = once(ours, "exit");
@@ -75,7 +75,7 @@ describe("ending", () => {
     }
   });
 
-  it("kills a process group at exit", async () => {
+  it("kills a process group", async () => {
     const ours = runScript(`
       import { spawn } from "node:child_process";
       import { killAtExit } from ${source("node/kill-at-exit.ts")};
@@ -89,7 +89,7 @@ describe("ending", () => {
     await until("the process ended", () => !isAlive(pid));
   });
 
-  it("is polite at the first signal, takes its echo for the same one, and is immediate at a later one", async () => {
+  it("is orderly at the first signal and its echo, and immediate at a later signal", async () => {
     const ours = runScript(`
       import { listenForInterruption } from ${source("cli/interruption.ts")};
       const { signal } = listenForInterruption();

@@ -1,4 +1,4 @@
-/** A whole installation with an agent that comes late: the view of a run and the metrics say what its starts waited for. */
+/** An installation whose agent starts later: the view of a run and the metrics say what the starts waited for. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { until } from "../support/until.ts";
 
 const WAIT_MS = 400;
 
-describe("an installation whose starts wait", function () {
+describe("an installation without a free agent", function () {
   this.timeout(60_000);
   let nodes: TestNodes;
   let edge: StartedNode;
@@ -53,7 +53,7 @@ describe("an installation whose starts wait", function () {
     agent = new TestAgent({
       address: edge.grpc!,
       dataDir: agentDir,
-      name: "late",
+      name: "later",
       labels: {},
       slots: 1,
       registrationToken,
@@ -66,7 +66,7 @@ describe("an installation whose starts wait", function () {
     await agent.ready;
   }
 
-  /** Values of a node's series that begin with `name`, by what follows it. */
+  /** The values of a node's series whose name begins with `name`, by the rest of the name. */
   async function scrape(name: string, node = worker): Promise<Readonly<Record<string, number>>> {
     const text = await (await fetch(`http://${node.metrics}/metrics`)).text();
     const lines = text.split("\n").filter((line) => line.startsWith(name));
@@ -75,9 +75,9 @@ describe("an installation whose starts wait", function () {
     );
   }
 
-  it("shows the wait for an agent while it lasts and afterwards, and counts each wait once", async () => {
+  it("shows the wait for an agent during and after it, and counts each wait once", async () => {
     const { pipelineId } = await call<{ pipelineId: string }>("", { name: "p" });
-    // Long enough to be reported before they end.
+    // Each step runs long enough for its start to be reported before its end.
     const steps = ["one", "two"].map((name) => ({ name, uses: "shell", args: { script: "sleep 0.1" } }));
     const jobs = [
       { name: "first", steps },
@@ -127,7 +127,7 @@ describe("an installation whose starts wait", function () {
     expect(Math.round(total! * 1_000)).to.equal(Date.parse(one.startedAt!) - Date.parse(one.triggeredAt));
   });
 
-  it("takes the trigger's time from the first call when a repeat of it answers the same run", async () => {
+  it("measures from the first of several trigger calls with one `requestId`", async () => {
     const { pipelineId } = await call<{ pipelineId: string }>("", { name: "repeated" });
     const steps = [{ name: "s", uses: "shell", args: { script: "true" } }];
     await call(`/${pipelineId}/spec/save`, { spec: { jobs: [{ name: "j", steps }] } });

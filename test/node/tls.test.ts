@@ -25,7 +25,7 @@ const authority = makeCertificate({ name: "authority" });
 const otherAuthority = makeCertificate({ name: "other authority" });
 const server = makeCertificate({ name: "server", issuer: authority });
 
-describe("TLS of a listener", () => {
+describe("a listener with TLS", () => {
   const closings: (() => unknown)[] = [];
   let folder: string;
   beforeEach(async () => {
@@ -38,7 +38,7 @@ describe("TLS of a listener", () => {
 
   async function save(name: string, text: string): Promise<string> {
     const file = join(folder, name);
-    // A look that finds half of a file complains of it.
+    // Renaming keeps a look from finding half of a file, which it would log.
     await writeFile(`${file}.new`, text);
     await rename(`${file}.new`, file);
     return file;
@@ -68,7 +68,7 @@ describe("TLS of a listener", () => {
     return gateway;
   }
 
-  /** An agent's connection, as `millrace agent` opens it. */
+  /** Opens an agent's connection, as `millrace agent` does. */
   async function connect(port: number, tls: Parameters<typeof openGatewayClients>[0]["tls"]): Promise<GatewayClients> {
     const clients = await openGatewayClients({ address: `localhost:${port}`, ...(tls === undefined ? {} : { tls }) });
     closings.push(() => clients.close());
@@ -88,7 +88,7 @@ describe("TLS of a listener", () => {
       .registrationToken()
       .then((token) => invoke(agent, "register", { name, slots: 1, labels: {}, version: "1" }, token));
 
-  /** What the server at this port says that it is called. */
+  /** The name in the certificate of the server at this port. */
   function subjectAt(port: number): Promise<string> {
     return new Promise((resolve, reject) => {
       const request = get({ host: "127.0.0.1", port, ca: authority.certificate, agent: false }, (response) => {
@@ -100,7 +100,7 @@ describe("TLS of a listener", () => {
     });
   }
 
-  it("serves agents that trust its authority, and nobody without encryption", async () => {
+  it("serves agents that trust its authority, and no agent without encryption", async () => {
     const gateway = await startGateway(await filesOf(server));
     const trusting = await connect(gateway.port, { caFile: await save("ca.pem", authority.certificate) });
     expect((await register(gateway, trusting, "one")).agentToken).to.be.a("string");
@@ -110,26 +110,26 @@ describe("TLS of a listener", () => {
     }
   });
 
-  it("with authorities for clients refuses who shows no certificate of theirs", async () => {
+  it("refuses callers without a certificate of its client authorities", async () => {
     const gateway = await startGateway(await filesOf(server, authority));
     const caFile = await save("ca.pem", authority.certificate);
     const known = await asClient(makeCertificate({ name: "known", issuer: authority }));
-    const stranger = await asClient(makeCertificate({ name: "stranger", issuer: otherAuthority }));
+    const unknown = await asClient(makeCertificate({ name: "unknown", issuer: otherAuthority }));
     const expired = await asClient(makeCertificate({ name: "expired", issuer: authority, days: -1 }));
     expect((await register(gateway, await connect(gateway.port, { caFile, client: known }), "one")).agentId).to.be.a(
       "string",
     );
-    for (const tls of [{ caFile }, { caFile, client: stranger }, { caFile, client: expired }]) {
+    for (const tls of [{ caFile }, { caFile, client: unknown }, { caFile, client: expired }]) {
       const refused = await refusal(register(gateway, await connect(gateway.port, tls), "two"));
       expect(refused.code).to.equal(status.UNAVAILABLE);
     }
-    // A certificate lets nobody in who has no token.
+    // A certificate does not replace a token.
     const { agent } = await connect(gateway.port, { caFile, client: known });
     const refused = await refusal(invoke(agent, "unregister", {}, await gateway.registrationToken()));
     expect(refused.code).to.equal(status.PERMISSION_DENIED);
   });
 
-  it("is renewed from its files, while streams go on", async () => {
+  it("takes a renewed certificate from its files while streams continue", async () => {
     const names = await filesOf(server);
     const gateway = await startGateway(names);
     const caFile = await save("ca.pem", authority.certificate);
@@ -151,7 +151,7 @@ describe("TLS of a listener", () => {
     stream.cancel();
   });
 
-  it("keeps the old certificate while the files do not go together, and says so once", async () => {
+  it("keeps the old certificate while key and certificate differ, and logs it once", async () => {
     const warnings: object[] = [];
     const names = await filesOf(server);
     const files = await openFiles(names, { ...silentLog, warn: (fields: object) => void warnings.push(fields) });
@@ -168,7 +168,7 @@ describe("TLS of a listener", () => {
     expect(warnings).to.have.length(1);
   });
 
-  it("serves HTTP too, also after a renewal", async () => {
+  it("serves HTTP, also after a renewal", async () => {
     const files = await openFiles(await filesOf(server));
     const listener = createListener(files, {}, (_, response) => response.end("hello")).listen(0, "127.0.0.1");
     closings.push(() => new Promise((resolve) => listener.close(resolve)));
@@ -179,7 +179,7 @@ describe("TLS of a listener", () => {
     await until("the new certificate is shown", async () => (await subjectAt(port)) === "renewed");
   });
 
-  it("is the whole node's by configuration: the API, the gateway and the metrics", async () => {
+  it("serves the API, the gateway and the metrics of a node by configuration", async () => {
     const { certificateFile, keyFile } = await filesOf(server);
     const variables = Object.fromEntries(
       ["HTTP", "GRPC", "METRICS"].flatMap((listener) => [
@@ -215,7 +215,7 @@ describe("TLS of a listener", () => {
     }
   });
 
-  it("refuses at the start what cannot be used, and names variable and file", async () => {
+  it("refuses unusable files at the start, and names the variable and the file", async () => {
     const good = await filesOf(server, authority);
     const text = await save("text.pem", "no certificate");
     const foreign = await save("foreign.key", otherAuthority.key);
@@ -239,7 +239,7 @@ describe("TLS of a listener", () => {
     }
   });
 
-  it("warns of a certificate that is not valid now", async () => {
+  it("logs a warning about a certificate that is not valid now", async () => {
     const warnings: object[] = [];
     const old = makeCertificate({ name: "old", issuer: authority, days: -1 });
     await openFiles(await filesOf(old), { ...silentLog, warn: (fields: object) => void warnings.push(fields) });

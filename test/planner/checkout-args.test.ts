@@ -33,7 +33,7 @@ const checkout = (args: string, source: string, more = ""): string =>
   `${source}\njobs:\n  - name: a\n${more}    steps: [{ uses: checkout, args: ${args} }]\n`;
 
 describe("a planned checkout", () => {
-  it("takes the repository and what was triggered from the source", () => {
+  it("takes the repository from the source, and the ref from the trigger", () => {
     expect(argsOf(checkout("{}", `source: { repo: ${SOURCE} }`), { ref: "v2" })).to.deep.equal({
       repo: SOURCE,
       ref: "v2",
@@ -47,7 +47,7 @@ describe("a planned checkout", () => {
     });
   });
 
-  it("takes its own arguments before those of the source, and the job's source before the pipeline's", () => {
+  it("prefers its own arguments to the source, and the job's source to the pipeline's", () => {
     const source = `source: { repo: ${SOURCE}, branch: dev, depth: 0 }`;
     expect(argsOf(checkout("{ ref: v1, depth: 3, path: in }", source))).to.deep.equal({
       repo: SOURCE,
@@ -62,7 +62,7 @@ describe("a planned checkout", () => {
     });
   });
 
-  it("takes nothing of the source for a repository of its own: no ref, and no credential", () => {
+  it("with a repository of its own takes no ref and no credential from the source", () => {
     const source = `source: { repo: ${SOURCE}, ref: v1, depth: 0, credential: TOKEN }`;
     const args = "{ repo: 'https://other.example/x.git' }";
     expect(argsOf(checkout(args, source))).to.deep.equal({ repo: "https://other.example/x.git" });
@@ -80,14 +80,14 @@ describe("a planned checkout", () => {
     expect(result.jobs.map(({ steps }) => steps[0]!.args["branch"])).to.deep.equal(["x", "y"]);
   });
 
-  it("reads the secret that the credential names as any text does that names one", () => {
+  it("reads the secret that the credential names like any text that reads a secret", () => {
     const code = { repo: SOURCE, credential: "TOKEN" };
     expect(completeCheckout({}, code)).to.include({ credential: "${{ secrets.TOKEN }}" });
     expect(completeCheckout({ credential: "OWN" }, code)).to.include({ credential: "${{ secrets.OWN }}" });
     expect(completeCheckout({ repo: SOURCE }, code)).not.to.have.property("credential");
   });
 
-  it("takes the repository of the pipeline where nothing else names one, as it stands there", () => {
+  it("takes the repository of the pipeline, unchanged, when nothing else names one", () => {
     expect(argsOf(checkout("{}", ""), { repoUrl: "https://x/${{ run.id }}.git" })).to.deep.equal({
       repo: "https://x/${{ run.id }}.git",
       ref: "main",
@@ -98,7 +98,7 @@ describe("a planned checkout", () => {
     });
   });
 
-  it("is refused where nothing names a repository", () => {
+  it("is refused when nothing names a repository", () => {
     const result = plan(checkout("{ path: in }", ""));
     expect(result.ok).to.equal(false);
     expect(result.ok ? [] : result.problems).to.deep.equal([

@@ -26,7 +26,7 @@ function run(text: string, { variables = [], ref = "main", kind = "manual", payl
   });
 }
 
-/** A line for every stage, job and step: what becomes of it and why. */
+/** A line for every stage, job and step, with its verdict. */
 function lines(text: string, given?: Given): readonly string[] {
   const outcome = run(text, given);
   if (!outcome.ok) throw new Error(JSON.stringify(outcome.problems));
@@ -50,11 +50,11 @@ const SHELL = "uses: shell, args: { script: x }";
 const job = (rest: string): string => `jobs:\n  - name: a\n${rest}    steps: [{ name: s, ${SHELL} }]\n`;
 
 describe("the dry run", () => {
-  it("runs what has no condition, as long as nothing fails", () => {
+  it("runs jobs and steps without conditions, as long as nothing fails", () => {
     expect(lines(job(""))).to.deep.equal(["default runs: success()", "  a runs: success()", "    s runs: success()"]);
   });
 
-  it("skips a job whose condition is false, with the part that decided, and all its steps", () => {
+  it("skips a job whose condition is false and all its steps, with the part that decided", () => {
     const text = job("    when: trigger.ref == 'main' && (variables.env == 'prod' || false)\n");
     expect(lines(text, { variables: [["env", "test"]] }).slice(1)).to.deep.equal([
       "  a skipped surely: variables.env == 'prod' || false",
@@ -77,7 +77,7 @@ describe("the dry run", () => {
     expect(implied).to.have.nested.property("plan.stages[0].jobs[0].when", "success() && trigger.ref == 'main'");
   });
 
-  it("leaves open what an output decides, with the output", () => {
+  it("leaves a condition open that reads an output, and names the output", () => {
     const text = `jobs:
   - name: a
     outputs: { go: "\${{ steps.s.outputs.go }}" }
@@ -136,7 +136,7 @@ describe("the dry run", () => {
     ]);
   });
 
-  it("shows one job for the cells that only the run knows", () => {
+  it("shows one job for deferred cells", () => {
     const text = `jobs:
   - { name: a, outputs: { list: "\${{ steps.s.outputs.l }}" }, steps: [{ id: s, name: s, ${SHELL} }] }
   - name: b
@@ -156,7 +156,7 @@ describe("the dry run", () => {
     expect(lines(text).slice(2)).to.deep.equal(["    s skipped surely: env.A == 'x'", "    t unknown: env.B == 'x'"]);
   });
 
-  it("takes a value that looks like an expression for the text that it is", () => {
+  it("takes a value that looks like an expression as a text", () => {
     const text = `env: { A: "\${{ trigger.ref }}" }\njobs:\n  - name: a\n    steps:\n      - { name: s, when: env.A == 'x', ${SHELL} }\n`;
     const ref = "${{ steps.t.outputs.v }}";
     expect(lines(text, { ref }).slice(2)).to.deep.equal(["    s skipped surely: env.A == 'x'"]);
@@ -173,12 +173,12 @@ describe("the dry run", () => {
       "triggers: { manual: { inputs: { env: { type: choice, options: [test, prod], required: true }, n: { type: number, default: 2 }, dry: { type: boolean } } } }\n" +
       job("    when: variables.env == 'prod' && variables.n > 1 && !variables.dry\n");
 
-    it("asks for what is required, of a trigger by hand alone", () => {
+    it("requires the required inputs of manual triggers only", () => {
       expect(problems(text)).to.deep.equal(["trigger invalid-input /variables/env"]);
       expect(problems(text, { kind: "cron" })).to.deep.equal([]);
     });
 
-    it("refuses what does not fit, each of it", () => {
+    it("refuses every value that does not fit its input", () => {
       const variables = [
         ["env", "moon"],
         ["n", "two"],
@@ -212,7 +212,7 @@ describe("the dry run", () => {
     });
   });
 
-  it("tells what a trigger would be told of texts that cannot be evaluated, and warns of what is absent", () => {
+  it("reports texts that cannot be evaluated as a trigger would, and warns of absent values", () => {
     const text = job("    env: { A: '${{ fromJSON(trigger.ref) }}' }\n");
     expect(problems(text, { ref: "{" })).to.deep.equal(["definition evaluation-failed /jobs/0/env/A"]);
     const outcome = run(job("    env: { A: '${{ trigger.title }}' }\n"));

@@ -42,7 +42,7 @@ describe("the planner", () => {
     expect(jobs[0]!.steps[0]!.args).to.deep.equal({ command: "echo", args: ["hello moon", "run_1"] });
   });
 
-  it("does not evaluate what a value holds", () => {
+  it("never evaluates the text of a value", () => {
     const { jobs } = plan(
       withEnv("{ A: '${{ trigger.ref }} ${{ variables.v }}' }"),
       [["v", "${{ run.id }}"]],
@@ -70,7 +70,7 @@ describe("the planner", () => {
     ]);
   });
 
-  it("says when an expression cannot be evaluated", () => {
+  it("reports an expression that cannot be evaluated", () => {
     const { definition } = parseDefinition(withEnv('{ A: "${{ fromJSON(trigger.ref) }}" }'), "yaml");
     const planned = planRun({
       definition: definition!,
@@ -134,7 +134,7 @@ describe("a matrix", () => {
     );
   });
 
-  it("lets an include extend the cells that it does not contradict, or add one", () => {
+  it("has cells that an include extends or adds", () => {
     const base = { axes: [["os", ["linux", "mac"]]] as const, exclude: [] };
     expect(
       expandMatrix({

@@ -10,7 +10,7 @@ const RUN = asId<RunId>("run_01JD0000000000000000000000");
 
 interface Sketch {
   readonly axes: readonly (readonly number[])[];
-  /** Which of the jobs before it in the stage it needs. */
+  /** The jobs before it in the stage that it needs. */
   readonly needs: readonly boolean[];
   readonly steps: number;
 }
@@ -82,7 +82,7 @@ describe("every plan", () => {
     );
   });
 
-  it("can be run to its end: needs and dependents mirror one another within a stage, without a cycle", () => {
+  it("has needs and dependents that mirror one another within a stage, without a cycle", () => {
     fc.assert(
       fc.property(stages, (sketches) => {
         const { jobs } = plan(specOf(sketches)).plan;
@@ -103,7 +103,7 @@ describe("every plan", () => {
     );
   });
 
-  it("is the same for the same input, and its ids do not depend on what the trigger brings", () => {
+  it("is the same for the same input, and its ids do not depend on the trigger's data", () => {
     fc.assert(
       fc.property(stages, fc.string(), (sketches, ref) => {
         fc.pre(!ref.includes("\0"));
@@ -117,7 +117,7 @@ describe("every plan", () => {
     );
   });
 
-  it("hands the trigger's text on as it is", () => {
+  it("has the trigger's text unchanged", () => {
     fc.assert(
       fc.property(fc.string(), (ref) => {
         fc.pre(!ref.includes("\0"));

@@ -37,7 +37,7 @@ const job = (more: string, step = ""): string =>
   `jobs:\n  - name: a\n${more}    steps:\n      - { uses: shell, args: { script: run }${step} }\n      - { uses: shell, args: { script: other } }\n`;
 
 describe("secrets in a plan", () => {
-  it("stand as they are written, and each step has the names that its texts read", () => {
+  it("stay as they are written, and each step has the names that its texts read", () => {
     const [spec] = specsOf(
       `env: { A: "\${{ secrets.ONE }}", B: "\${{ secrets.HIDDEN }}" }\n${job(
         '    env: { B: "${{ trigger.ref }}:${{ secrets.TWO }}" }\n',
@@ -54,7 +54,7 @@ describe("secrets in a plan", () => {
     ]);
   });
 
-  it("are those that are left once all else is known", () => {
+  it("are those that are left after the known values are put in", () => {
     const [one, two] = specsOf(
       job(
         "    matrix: { axes: { v: [a, b] } }\n    env: { K: \"${{ secrets[format('KEY_{0}', matrix.v)] }}\", L: \"${{ matrix.v == 'a' && secrets.L }}\" }\n",
@@ -63,7 +63,7 @@ describe("secrets in a plan", () => {
     expect([one!.steps[0]!.secrets, two!.steps[0]!.secrets]).to.deep.equal([["KEY_a", "L"], ["KEY_b"]]);
   });
 
-  it("cannot be read as a whole, nor by a name that only the run knows, which the dry run tells too", () => {
+  it("cannot be read as a whole or by a deferred name, in a run and in a dry run", () => {
     for (const text of ["toJSON(secrets)", "join(secrets.*, ',')", "secrets[jobs.z.outputs.name]"]) {
       const { run, dry } = planned(
         `jobs:\n  - { name: z, outputs: { name: x }, steps: [{ uses: shell, args: { script: x } }] }\n  - name: a\n    needs: [z]\n    env: { K: "\${{ ${text} }}" }\n    steps: [{ uses: shell, args: { script: x } }]\n`,
@@ -78,7 +78,7 @@ describe("secrets in a plan", () => {
     }
   });
 
-  it("are put in where a step's texts are evaluated, and are never taken for an expression", () => {
+  it("are put into the texts of a step, and are never evaluated as expressions", () => {
     const [spec] = specsOf(
       `env: { A: "\${{ secrets.ONE }}" }\n${job("", ', env: { C: "${{ env.A }}!${{ fromJSON(secrets.TWO).user }}" }')}`,
     );
@@ -88,7 +88,7 @@ describe("secrets in a plan", () => {
     expect(step.env).to.deep.equal([["C", `${secrets.ONE}!u`]]);
   });
 
-  it("are not read by conditions and outputs by way of the environment, which is told", () => {
+  it("cannot be read by conditions and outputs through the environment", () => {
     const { run } = planned(
       `${job(
         '    env: { A: "${{ secrets.ONE }}", B: plain }\n    outputs: { a: "${{ env.A }}", b: "${{ env.B }}" }\n',
@@ -102,7 +102,7 @@ describe("secrets in a plan", () => {
     ]);
   });
 
-  it("do not show in what is told of a text that cannot be evaluated", () => {
+  it("are not in the message about a text that cannot be evaluated", () => {
     const [spec] = specsOf(job("", ', env: { C: "${{ fromJSON(secrets.TWO).user }}" }'));
     const values = ["hunter22 is no JSON", '{"hunter22": nothing}', `"${"hunter22".repeat(10)}`];
     for (const TWO of values) {

@@ -34,7 +34,7 @@ function problemsOf(text: string, ref?: string, variables?: Pairs<string>): read
 }
 
 describe("a planned run", () => {
-  it("names a step by the matrix, and by what the step uses where no name is left", () => {
+  it("names a step by the matrix, and by what the step uses when the name is empty", () => {
     const { plan: run, jobs } = planned(
       'jobs:\n  - name: t\n    matrix: { include: [{ n: 20 }, { m: x }] }\n    steps: [{ name: "${{ matrix.n }}", uses: shell, args: { script: x } }]\n',
     );
@@ -67,14 +67,14 @@ describe("a planned run", () => {
     expect(run.jobs[0]!.steps[0]!.name).to.equal("x".repeat(200));
   });
 
-  it("gives shell texts, whatever an expression evaluates to", () => {
+  it("gives texts to shell, whatever the type of an expression is", () => {
     const { jobs } = planned(
       "variables: { n: 3 }\njobs: [{ name: a, steps: [{ uses: shell, args: { command: echo, args: ['${{ variables.n }}', '${{ fromJSON(''[1]'') }}'] } }] }]\n",
     );
     expect(jobs[0]!.steps[0]!.args).to.deep.equal({ command: "echo", args: ["3", "[1]"] });
   });
 
-  it("has each variable of the environment once, the job's before the pipeline's", () => {
+  it("has each environment variable once: the job's overrides the pipeline's", () => {
     const { jobs } = planned(
       "env: { A: pipeline, B: pipeline }\njobs: [{ name: a, env: { B: job }, steps: [{ uses: shell, args: { script: x }, env: { B: step } }] }]\n",
     );
@@ -94,7 +94,7 @@ describe("a planned run", () => {
     ).to.deep.equal([["undefined-value", "warning", "/stages/0/jobs/0/steps/0/env/A", 6, 66]]);
   });
 
-  it("keeps variables apart that differ in case alone", () => {
+  it("distinguishes variables that differ only in case", () => {
     const { jobs, warnings } = planned(
       "variables: { a: 1, A: 2 }\nenv: { X: '${{ variables.a }}${{ variables.A }}' }\njobs: [{ name: a, steps: [{ uses: shell, args: { script: x } }] }]\n",
     );
@@ -106,19 +106,19 @@ describe("a run that cannot be planned", () => {
   const withEnv = (value: string): string =>
     `jobs:\n  - name: a\n    matrix: { axes: { n: [1, 2, 3] } }\n    steps: [{ uses: shell, args: { script: x }, env: { A: ${value} } }]\n`;
 
-  it("tells what every cell meets once, at its place", () => {
+  it("reports a problem of every cell once, at its place", () => {
     expect(problemsOf(withEnv('"${{ fromJSON(trigger.ref) }}"'))).to.deep.equal([
       "evaluation-failed /jobs/0/steps/0/env/A 4:59",
     ]);
   });
 
-  it("refuses a NUL that a value brings", () => {
+  it("is refused for a NUL character in a value", () => {
     expect(problemsOf(withEnv('"${{ trigger.ref }}"'), "a\0b")).to.deep.equal([
       "invalid-value /jobs/0/steps/0/env/A 4:59",
     ]);
   });
 
-  it("is refused when its texts are too much with every cell", () => {
+  it("is refused when its texts are too large with all cells", () => {
     const axis = Array.from({ length: 1_000 }, (_, index) => index).join(", ");
     const large = `jobs: [{ name: a, matrix: { axes: { n: [${axis}] } }, steps: [{ uses: shell, args: { script: "${"x".repeat(100_000)}" } }] }]\n`;
     expect(problemsOf(large)).to.deep.equal(["plan-limit  1:1"]);

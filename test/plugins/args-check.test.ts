@@ -18,8 +18,8 @@ const SCHEMA: JsonSchema = {
   then: { required: ["patch"] },
   $defs: { change: { type: "object", required: ["op"], properties: { op: { type: "string" } } } },
 };
-/** What `${{ ... }}` in a text would be. */
-const told = (args: unknown, schema: JsonSchema | null = SCHEMA): readonly string[] => {
+/** The problems, where a text with `${{` is a deferred argument. */
+const problemsOf = (args: unknown, schema: JsonSchema | null = SCHEMA): readonly string[] => {
   const isDeferred = (path: ArgsPath): boolean => {
     let value = args;
     for (const part of path) value = (value as Record<string | number, unknown>)[part];
@@ -29,16 +29,18 @@ const told = (args: unknown, schema: JsonSchema | null = SCHEMA): readonly strin
 };
 
 describe("arguments of a plugin", () => {
-  it("that fit break nothing", () => {
-    expect(told({ file: "a.json", mode: "patch", patch: [{ op: "add" }], "a/b": 1, either: "x" })).to.deep.equal([]);
-    expect(told("anything", null)).to.deep.equal([]);
-    expect(told({}, true)).to.deep.equal([]);
-    expect(told({}, false)).to.deep.equal([": must not be given"]);
+  it("that fit the schema have no problems", () => {
+    expect(problemsOf({ file: "a.json", mode: "patch", patch: [{ op: "add" }], "a/b": 1, either: "x" })).to.deep.equal(
+      [],
+    );
+    expect(problemsOf("anything", null)).to.deep.equal([]);
+    expect(problemsOf({}, true)).to.deep.equal([]);
+    expect(problemsOf({}, false)).to.deep.equal([": must not be given"]);
   });
 
-  it("are told all that is wrong by its place, and never with what they hold", () => {
+  it("get all problems with their places, and never with their values", () => {
     const args = { file: 7, mode: "hunter2", patch: [{}, "hunter2"], "a/b": "hunter2", fil: "hunter2" };
-    const problems = told(args);
+    const problems = problemsOf(args);
     expect(problems).to.have.members([
       "fil: is not known",
       "file: must be string",
@@ -48,21 +50,21 @@ describe("arguments of a plugin", () => {
       "a/b: must be number",
     ]);
     expect(problems.join()).not.to.include("hunter2");
-    expect(told({})).to.deep.equal([': must have "file"']);
+    expect(problemsOf({})).to.deep.equal([': must have "file"']);
   });
 
-  it("that are not known yet are not judged, and what is certain all the same is told", () => {
-    expect(told({ file: "${{ x }}", mode: "${{ x }}", patch: "${{ x }}", "a/b": "${{ x }}" })).to.deep.equal([]);
-    expect(told({ file: "${{ x }}", mode: "neither", other: "${{ x }}" })).to.deep.equal([
+  it("that are deferred are not checked, but certain problems are reported", () => {
+    expect(problemsOf({ file: "${{ x }}", mode: "${{ x }}", patch: "${{ x }}", "a/b": "${{ x }}" })).to.deep.equal([]);
+    expect(problemsOf({ file: "${{ x }}", mode: "neither", other: "${{ x }}" })).to.deep.equal([
       "other: is not known",
       'mode: must be one of "merge", "patch"',
     ]);
-    expect(told({ mode: "${{ x }}" })).to.deep.equal([': must have "file"']);
+    expect(problemsOf({ mode: "${{ x }}" })).to.deep.equal([': must have "file"']);
   });
 
-  it("are not judged by what hangs on one that is not known", () => {
-    expect(told({ file: "ab", mode: "patch" }), "known").to.include(': must have "patch"');
-    expect(told({ file: "ab", mode: "${{ x }}" })).to.deep.equal([]);
-    expect(told({ file: "ab", either: { y: "${{ x }}" } })).to.deep.equal([]);
+  it("that depend on a deferred argument are not checked", () => {
+    expect(problemsOf({ file: "ab", mode: "patch" }), "known").to.include(': must have "patch"');
+    expect(problemsOf({ file: "ab", mode: "${{ x }}" })).to.deep.equal([]);
+    expect(problemsOf({ file: "ab", either: { y: "${{ x }}" } })).to.deep.equal([]);
   });
 });

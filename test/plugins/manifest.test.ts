@@ -23,7 +23,7 @@ const problemsIn = (text: string): readonly string[] => {
 };
 
 describe("a plugin's manifest", () => {
-  it("is read with its defaults, its only action as the default one", () => {
+  it("is read with its defaults, and its only action is the default action", () => {
     expect(manifestIn(GOOD)).to.deep.equal({
       name: "util/json-patch",
       version: "1.2.3",
@@ -41,7 +41,7 @@ describe("a plugin's manifest", () => {
     });
   });
 
-  it("has no default where it has several actions and names none", () => {
+  it("has no default action when it has several actions and names none", () => {
     const manifest = manifestIn(GOOD + lines("  test: { command: [./test] }"));
     expect(manifest.defaultAction).to.equal(null);
     expect(actionOf(manifest, "")).to.equal(undefined);
@@ -49,7 +49,7 @@ describe("a plugin's manifest", () => {
     expect(actionOf(manifest, "constructor")).to.equal(undefined);
   });
 
-  it("is told every problem with its line and column", () => {
+  it("gets every problem with its line and column", () => {
     const text = lines(
       "name: ../elsewhere",
       "version: 2",
@@ -73,30 +73,42 @@ describe("a plugin's manifest", () => {
     ]);
   });
 
-  for (const [what, text, told] of [
+  for (const [what, text, expected] of [
     [
       "another default action",
       `${GOOD}defaultAction: aply\n`,
       'plugin.yaml:7:1: there is no action "aply" (did you mean "apply"?)',
     ],
     ["a key twice", `${GOOD}name: b\n`, 'plugin.yaml:7:1: this map already has the key "name"'],
-    ["no YAML", "name: [", "plugin.yaml:1:8: YAML expects a `]` before this: a list in brackets is not closed"],
-    ["something else", "- a", "plugin.yaml:1:1: the manifest must be a map"],
-    ["nothing", "", "plugin.yaml:1:1: the manifest must be a map"],
-    ["too much", `# ${"x".repeat(70_000)}`, "plugin.yaml:1:1: a manifest may have 65536 bytes; this one is larger"],
-    ["too much depth", "[".repeat(60_000), "plugin.yaml:1:33: maps and lists may be nested 32 deep; these are deeper"],
+    [
+      "text that is not YAML",
+      "name: [",
+      "plugin.yaml:1:8: YAML expects a `]` before this: a list in brackets is not closed",
+    ],
+    ["a list", "- a", "plugin.yaml:1:1: the manifest must be a map"],
+    ["no text", "", "plugin.yaml:1:1: the manifest must be a map"],
+    [
+      "too many bytes",
+      `# ${"x".repeat(70_000)}`,
+      "plugin.yaml:1:1: a manifest may have 65536 bytes; this one is larger",
+    ],
+    [
+      "too much nesting",
+      "[".repeat(60_000),
+      "plugin.yaml:1:33: maps and lists may be nested 32 deep; these are deeper",
+    ],
   ] as const) {
     it(`is refused with ${what}`, () => {
-      expect(problemsIn(text)[0]).to.include(told);
+      expect(problemsIn(text)[0]).to.include(expected);
     });
   }
 
-  for (const [what, schema, told] of [
+  for (const [what, schema, expected] of [
     ["of another type", "{ type: strin }", "is not a JSON Schema: /type must be equal to one of the allowed values"],
-    ["with a keyword that is none", "{ requird: [a] }", 'cannot be used: strict mode: unknown keyword: "requird"'],
-    ["with a reference into nothing", "{ $ref: '#/nowhere' }", "cannot be used: can't resolve reference #/nowhere"],
+    ["with an unknown keyword", "{ requird: [a] }", 'cannot be used: strict mode: unknown keyword: "requird"'],
+    ["with an unknown reference", "{ $ref: '#/nowhere' }", "cannot be used: can't resolve reference #/nowhere"],
     ["of another dialect", "{ $schema: 'http://json-schema.org/draft-07/schema#' }", "must be of JSON Schema 2020-12"],
-    ["that asks others", "{ $async: true }", "must not be asynchronous"],
+    ["that is asynchronous", "{ $async: true }", "must not be asynchronous"],
     ["that is a text", "all", "must be a JSON Schema"],
   ] as const) {
     it(`is refused with a schema ${what}`, () => {
@@ -104,14 +116,14 @@ describe("a plugin's manifest", () => {
       const [problem, ...others] = problemsIn(text);
       expect(problem)
         .to.match(/^plugin\.yaml:5:5: /)
-        .and.include(told);
+        .and.include(expected);
       expect(others).to.deep.equal([]);
     });
   }
 });
 
 describe("a reference to a plugin", () => {
-  it("is none of a builtin, with or without its version", () => {
+  it("is never the name of a builtin, with or without its version", () => {
     for (const name of BUILTIN_ARGS.keys()) {
       expect(isPluginReference(name), name).to.equal(false);
       expect(isPluginReference(`${name}@v1`), name).to.equal(false);

@@ -20,7 +20,7 @@ async function refusal(packed: Uint8Array): Promise<MillraceError> {
 }
 
 describe("a plugin's package", () => {
-  it("gives back its files, with their modes, and its manifest", async () => {
+  it("has its files with their modes, and its manifest", async () => {
     const files = [...greeter("1.0.0"), fileOf("data/ü.bin", Buffer.alloc(300_000, 7)), fileOf("empty", "")];
     const packed = await writePackage(files);
     const manifest = await readPackage(packed, async () => {});
@@ -37,12 +37,12 @@ describe("a plugin's package", () => {
     }
   });
 
-  it("is the same for the same files", async () => {
+  it("has the same bytes for the same files", async () => {
     const files = greeter("1.0.0");
     expect(Buffer.compare(await writePackage(files), await writePackage(files.toReversed()))).to.equal(0);
   });
 
-  it("may be what `tar` makes of a folder", async () => {
+  it("can be made by `tar`", async () => {
     const entries = [
       { name: "./", type: "directory" as const },
       { ...MANIFEST, name: "./plugin.yaml" },
@@ -52,10 +52,10 @@ describe("a plugin's package", () => {
     expect((await filesIn(await rawPackage(entries))).map(({ path }) => path)).to.deep.equal(["plugin.yaml", "a/b"]);
   });
 
-  for (const [what, entries, told] of [
+  for (const [what, entries, message] of [
     ["a path out of it", [{ name: "../x", text: "x" }], '"../x" is not a path within the plugin'],
     ["an absolute path", [{ name: "/etc/x", text: "x" }], '"/etc/x" is not a path within the plugin'],
-    ["a path through above", [{ name: "a/../../x", text: "x" }], "is not a path within the plugin"],
+    ["a path with `..`", [{ name: "a/../../x", text: "x" }], "is not a path within the plugin"],
     ["a folder out of it", [{ name: "../x/", type: "directory" }], "is not a path within the plugin"],
     ["a symbolic link", [{ name: "x", type: "symlink", linkname: "/etc/passwd" }], '"x" is a symlink'],
     ["a link", [{ name: "x", type: "link", linkname: "plugin.yaml" }], '"x" is a link'],
@@ -88,11 +88,11 @@ describe("a plugin's package", () => {
     it(`is refused with ${what}`, async () => {
       const error = await refusal(await rawPackage([MANIFEST, ...entries]));
       expect(error.reason).to.equal("malformed_request");
-      expect(error.message).to.include(told);
+      expect(error.message).to.include(message);
     });
   }
 
-  it("is refused with more files, more bytes or more of a package than allowed, long before all is unpacked", async () => {
+  it("is refused with too many files or bytes, long before all of it is unpacked", async () => {
     const many = Array.from({ length: PLUGIN_BOUNDS.files + 1 }, (_, at) => ({ name: `f${at}`, text: "" }));
     expect((await refusal(await rawPackage([MANIFEST, ...many]))).reason).to.equal("too_large");
     const block = Buffer.alloc(1024 * 1024);
@@ -104,7 +104,7 @@ describe("a plugin's package", () => {
     expect((await refusal(new Uint8Array(PLUGIN_BOUNDS.packedBytes + 1))).reason).to.equal("too_large");
   }).timeout(30_000);
 
-  it("is refused when it was cut, is something else, or lacks its manifest", async () => {
+  it("is refused when it is cut off, is not a gzipped tar, or lacks its manifest", async () => {
     const whole = await writePackage(greeter("1.0.0"));
     for (const packed of [
       whole.subarray(0, whole.length - 30),
@@ -120,7 +120,7 @@ describe("a plugin's package", () => {
     );
   });
 
-  it("is refused with every problem of its manifest, and a command whose file is not there", async () => {
+  it("is refused with every problem of its manifest, and for a command whose file is missing", async () => {
     const bad = await refusal(await rawPackage([{ name: "plugin.yaml", text: "{ name: a, actions: { b: {} } }" }]));
     expect(bad.problems.map(({ message }) => message)).to.deep.equal([
       "plugin.yaml:1:1: `version` is required",

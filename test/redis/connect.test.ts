@@ -16,16 +16,16 @@ describe("a Redis URL", () => {
     expect(parseRedisUrl("redis://[::1]")).to.deep.equal({ host: "::1", port: 6379, db: 0 });
   });
 
-  it("asks for TLS with rediss", () => {
+  it("uses TLS with rediss", () => {
     expect(parseRedisUrl("rediss://example.test")).to.have.property("tls");
   });
 
-  it("names a socket as a path or as redis+unix, with any character in it", () => {
+  it("names a socket as a path or with redis+unix, with any characters in it", () => {
     expect(parseRedisUrl("/run/redis.sock")).to.deep.equal({ path: "/run/redis.sock" });
     expect(parseRedisUrl("redis+unix:///run/a%20b%23c/redis.sock")).to.deep.equal({ path: "/run/a b#c/redis.sock" });
   });
 
-  it("is refused, without being repeated in the message, when it is something else", () => {
+  it("is refused when it has another form, and the message does not quote it", () => {
     for (const url of ["http://:secret@example.test", "secret", "redis://example.test/secret"]) {
       expect(() => parseRedisUrl(url))
         .to.throw(MillraceError)
@@ -56,7 +56,7 @@ describe("a connection to Redis", () => {
   });
   after(() => server.stop());
 
-  it("of an edge fails within three seconds while Redis is away; a consumer's command waits for it", async () => {
+  it("of an edge fails within three seconds without Redis; one of a consumer waits", async () => {
     const [edge, consumer] = [connect("edge"), connect("consumer")];
     await Promise.all([edge.ping(), consumer.ping()]);
     await server.kill();
@@ -82,7 +82,7 @@ describe("a connection to Redis", () => {
     expect(lines).to.deep.equal(["Redis cannot be reached; trying again until it can", "Redis can be reached again"]);
   });
 
-  it("is refused when the server may drop keys, and says what to set", async () => {
+  it("is refused when the server may drop keys, and the error says what to set", async () => {
     const client = connect("consumer");
     await checkRedis(client, log);
     await client.config("SET", "maxmemory-policy", "allkeys-lru");
@@ -91,7 +91,7 @@ describe("a connection to Redis", () => {
     expect(refusal).to.be.instanceOf(MillraceError).with.property("message").that.includes("noeviction");
   });
 
-  it("is used with a warning when the server forbids the question", async () => {
+  it("is used with a warning when the server does not tell its policy", async () => {
     const admin = connect("consumer");
     await admin.acl("SETUSER", "guest", "on", ">guest", "~*", "+@all", "-config");
     const guest = connectRedis({ url: server.url.replace("//", "//guest:guest@") }, { role: "consumer", log });

@@ -30,7 +30,7 @@ describe("the embedded Redis", () => {
     dataDir = await mkdtemp(join(tmpdir(), "millrace-embedded-"));
   });
   afterEach(async () => {
-    for (const each of clients.splice(0)) each.disconnect();
+    for (const opened of clients.splice(0)) opened.disconnect();
     await server?.stop();
     server = undefined;
     await rm(dataDir, { recursive: true, force: true });
@@ -56,18 +56,18 @@ describe("the embedded Redis", () => {
     server = await startEmbeddedRedis({ dataDir: deep, log: silent });
     expect(server.connection).to.include({ host: "127.0.0.1" });
     expect(await client(server).ping()).to.equal("PONG");
-    const stranger = new Redis({
+    const intruder = new Redis({
       ...server.connection,
       password: "guess",
       lazyConnect: true,
       retryStrategy: () => null,
     });
-    stranger.on("error", () => {});
-    const refusal = await stranger.connect().then(
-      () => stranger.ping().catch((error: Error) => error),
+    intruder.on("error", () => {});
+    const refusal = await intruder.connect().then(
+      () => intruder.ping().catch((error: Error) => error),
       (error: Error) => error,
     );
-    stranger.disconnect();
+    intruder.disconnect();
     expect(refusal).to.be.instanceOf(Error);
   });
 
@@ -82,19 +82,19 @@ describe("the embedded Redis", () => {
     expect(refusal).to.be.instanceOf(MillraceError).with.property("reason", "conflict");
   });
 
-  it("comes back by itself, with what was stored, after it was killed", async () => {
+  it("is started again with its data after it was killed", async () => {
     server = await startEmbeddedRedis({ dataDir, log: silent });
     const first = server.pid;
-    const asked = client(server);
-    await asked.set("kept", "yes");
+    const redis = client(server);
+    await redis.set("kept", "yes");
     process.kill(first, "SIGKILL");
-    expect(await asked.get("kept")).to.equal("yes");
-    // The server answers a moment before its starter has noted it.
+    expect(await redis.get("kept")).to.equal("yes");
+    // The server answers shortly before `pid` changes.
     const started = server;
     await until("the new server is known", () => started.pid !== first);
   });
 
-  it("is adopted with its memory by the next start after its owner was killed", async () => {
+  it("is adopted, still running, by the next start after its owner was killed", async () => {
     const { owner, pid } = await startElsewhere(dataDir);
     await killed(owner);
     server = await startEmbeddedRedis({ dataDir, log: silent });
@@ -104,7 +104,7 @@ describe("the embedded Redis", () => {
   });
 
   it("is replaced by the next start when it hangs after its owner was killed", async function () {
-    if (process.platform !== "linux") this.skip(); // Elsewhere a process cannot be told from one that took its number.
+    if (process.platform !== "linux") this.skip(); // Only Linux can tell a process from another one with the same id.
     const { owner, pid } = await startElsewhere(dataDir);
     await killed(owner);
     process.kill(pid, "SIGSTOP");
@@ -120,7 +120,7 @@ describe("the embedded Redis", () => {
     expect(left.toSorted()).to.deep.equal(["appendonlydir", "redis.log"]);
   });
 
-  it("stays when the terminal interrupts its owner's process group", async () => {
+  it("keeps running when the terminal interrupts its owner's process group", async () => {
     const { owner, pid } = await startElsewhere(dataDir);
     process.kill(-owner.pid!, "SIGINT");
     await once(owner, "exit");
@@ -129,7 +129,9 @@ describe("the embedded Redis", () => {
   });
 });
 
-/** A millrace-like process in a process group of its own that starts the server and then waits to be killed. */
+/**
+ * Starts a process, in a process group of its own, that starts the server like millrace and then waits to be killed.
+ */
 async function startElsewhere(dataDir: string): Promise<{ owner: ChildProcess; pid: number }> {
   const module = fileURLToPath(new URL("../../src/redis/embedded.ts", import.meta.url));
   const script = `

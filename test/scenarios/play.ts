@@ -1,16 +1,16 @@
 /**
- * Plays a scenario: a definition, and beside it what users do meanwhile and what must become of it. In place of agents a
- * script of each step says how it ends, in its last line:
+ * Plays a scenario: a definition in YAML, and a JSON file of the same name with what users do meanwhile and how the runs must end.
+ * There are no agents: the last line of a step's script says how the step ends.
  *
- *   exit <n>
- *   fail <n>   with exit code 7, in its first n attempts
- *   hang       its timeout ends it
- *   hold       it runs until it is cancelled, or released by an act
- *   deaf       as `hold`, but its agent is dead, which the plane finds out by an act
- *   lose       its agent dies the first time the job runs
- *   unable     its agent cannot start it the first time the job runs
+ *   exit <n>   the step ends with exit code n
+ *   fail <n>   the first n attempts end with exit code 7
+ *   hang       the step runs until its timeout ends it
+ *   hold       the step runs until it is cancelled, or until an act releases it
+ *   deaf       as `hold`, but the agent of the step is dead, which an act reports
+ *   lose       the agent dies when the job runs for the first time
+ *   unable     the agent cannot start the step when the job runs for the first time
  *
- * Lines `name=value` before it are what the step writes. Time passes only where nothing else can happen.
+ * Lines `name=value` before the last line are outputs of the step. Time passes only when nothing else can happen.
  */
 import { expect } from "chai";
 import { approve, reject } from "../../src/app/approvals/votes.ts";
@@ -32,38 +32,39 @@ import type { Stores } from "../../src/stores/ports/stores.ts";
 import { STEPPED_NODE_AGENT, SteppedNode } from "../support/stepped-node.ts";
 import { sendAgentLost } from "../../src/app/agents/agent-removal.ts";
 
-/** What one run must come to. */
+/** What one run must be at the end of the scenario. */
 export interface ExpectedRun {
+  /** The status of the run. */
   readonly run: string;
-  /** Why it ended so; `{0}` stands for the id of the first run. */
+  /** The reason of the status; `{0}` stands for the id of the first run. */
   readonly reason?: string;
   readonly attempt?: number;
-  /** By name; each attempt's status in order. */
+  /** By job name: the status of each attempt, in order. */
   readonly jobs?: Readonly<Record<string, string | readonly string[]>>;
-  /** By job name; statuses of the newest attempt's steps, each with all its attempts. */
+  /** By job name: the statuses of all step runs of the newest attempt, in order. */
   readonly steps?: Readonly<Record<string, readonly string[]>>;
-  /** By job name; why the newest attempt ended as it did. */
+  /** By job name: the reason of the newest attempt's status. */
   readonly reasons?: Readonly<Record<string, string>>;
-  /** Names of jobs that were not run again. */
+  /** Names of the jobs that a rerun did not run again. */
   readonly reused?: readonly string[];
   /** Milliseconds between the run's start and its end. */
   readonly tookMs?: number;
 }
 
 export interface Scenario extends ExpectedRun {
-  /** What the first trigger gives. */
+  /** The variables of the first trigger. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** In this order, each as soon as it can be. */
+  /** Performed in this order, each as soon as its condition allows. */
   readonly acts?: readonly Act[];
-  /** Of the runs after the first. */
+  /** What the runs after the first one must be. */
   readonly others?: readonly ExpectedRun[];
-  /** What steps of all runs have in the variable SAYS, in the order in which they ran. */
+  /** The values that the steps of all runs have in the variable SAYS, in the order in which the steps ran. */
   readonly says?: readonly string[];
-  /** Names of jobs in the order in which an agent took them. */
+  /** Names of the jobs, in the order in which an agent took them. */
   readonly order?: readonly string[];
 }
 
-/** Something that a user does once `after` holds; without it, as soon as nothing happens by itself. */
+/** Something that a user does when `after` holds; without `after`, when nothing happens by itself any more. */
 export interface Act {
   readonly after?: Condition;
   readonly do:
@@ -71,7 +72,7 @@ export interface Act {
     | "stop"
     | "pause"
     | "resume"
-    /** Of the newest attempt of the job named by `job`, or of the step named by `step`. */
+    /** Cancels the newest attempt of the job named by `job`, or of the step named by `step`. */
     | "cancelJob"
     | "cancelStep"
     | "approve"
@@ -79,44 +80,45 @@ export interface Act {
     | "rerun"
     /** Lets the held step of the job named by `job` succeed. */
     | "release"
-    /** Declares the agent lost that has the job named by `job`. */
+    /** Reports the agent that has the job named by `job` as lost. */
     | "lose"
-    /** Puts the clock to the next timer. */
+    /** Moves the clock to the next timer. */
     | "pass";
-  /** Which run, from 0; default the first. */
+  /** The index of the run, from 0. Default: the first run. */
   readonly run?: number;
   readonly job?: string;
-  /** Of a user who has the role that `as` names, or of the name and role `name:role`; default the admin `ann`. */
+  /** The user: a role, or `name:role`. Default: the admin `ann`. */
   readonly as?: string;
   readonly scope?: "all" | "failed" | "step";
-  /** Of `cancelStep`, and of `rerun` with scope `step`: `job/step`. */
+  /** For `cancelStep`, and for `rerun` with the scope `step`: `job/step`, both by name. */
   readonly step?: string;
   readonly variables?: Readonly<Record<string, string>>;
-  /** What the refusal says; else the act must succeed. */
+  /** A part of the message with which the act must be refused; without it, the act must succeed. */
   readonly refused?: string;
 }
 
-/** What a run or one of its jobs must look like. */
+/** The state of a run, or of one of its jobs, for which an act waits. */
 export interface Condition {
   readonly run?: number;
   readonly job?: string;
   readonly status?: string;
   /** The reason in `waitingFor`. */
   readonly waitsFor?: string;
-  /** Part of the text in `waitingFor`; `{0}` stands for the id of the first run. */
+  /** A part of the text in `waitingFor`; `{0}` stands for the id of the first run. */
   readonly text?: string;
 }
 
 const ROUNDS = 1_000;
-/** Of the one agent that there is. */
+/** The labels of the only agent. */
 const LABELS = { os: "linux" };
 
+/** Plays a scenario on these stores. Throws for the first expectation that does not hold. */
 export async function play(stores: Stores, text: string, scenario: Scenario): Promise<void> {
   const node = await SteppedNode.open(stores);
   try {
     const player = new Player(node, scenario);
     await player.begin(text);
-    await player.goOn();
+    await player.playToTheEnd();
     await player.check();
   } finally {
     await node.stop();
@@ -130,9 +132,10 @@ class Player {
   readonly #acts: Act[];
   readonly #said: string[] = [];
   readonly #order: string[] = [];
-  /** Steps that an agent holds: neither lost nor ended. */
+  /** Steps that the agent runs: neither lost nor ended. */
   readonly #held = new Map<string, GrantedStep>();
   readonly #lost = new Set<string>();
+  /** Differences between the list of runs and the runs themselves. */
   readonly #unlisted: string[] = [];
   #pipelineId = asId<PipelineId>("");
 
@@ -161,7 +164,7 @@ class Player {
     await this.#trigger(this.#scenario.variables ?? {}, undefined);
   }
 
-  async goOn(): Promise<void> {
+  async playToTheEnd(): Promise<void> {
     for (let round = 0; round < ROUNDS; round++) {
       await this.#node.settled();
       if ((await this.#actOnCondition()) || (await this.#work())) continue;
@@ -171,19 +174,19 @@ class Player {
       if (isOver) break;
       if (!(await this.#node.passToNextTimer())) break;
     }
-    expect(this.#acts, "acts that never came to pass").to.deep.equal([]);
+    expect(this.#acts, "acts whose condition never held").to.deep.equal([]);
   }
 
   async check(): Promise<void> {
     const { says, order, others = [] } = this.#scenario;
     const runs = await this.#details();
-    expect(this.#unlisted, "waits that the list of runs does not tell").to.deep.equal([]);
+    expect(this.#unlisted, "waits that the list of runs does not show").to.deep.equal([]);
     expect(runs, "runs").to.have.length(1 + others.length);
     [this.#scenario, ...others].forEach((expected, at) => this.#checkRun(runs[at]!, expected));
     if (says !== undefined) expect(this.#said).to.deep.equal(says);
     if (order !== undefined) expect(this.#order).to.deep.equal(order);
-    const letters = await this.#node.context.stores.deadLetters.list({ offset: 0, limit: 10, descending: false });
-    expect(letters, "messages that nobody could decide").to.deep.equal([]);
+    const deadLetters = await this.#node.context.stores.deadLetters.list({ offset: 0, limit: 10, descending: false });
+    expect(deadLetters, "messages that no actor could decide").to.deep.equal([]);
   }
 
   #checkRun(run: RunDetail, expected: ExpectedRun): void {
@@ -240,15 +243,15 @@ class Player {
 
   async #holds({ run = 0, job, status, waitsFor, text }: Condition): Promise<boolean> {
     const detail = (await this.#details())[run];
-    const looked = job === undefined ? detail : detail?.jobs.findLast(({ name }) => name === job);
-    if (looked === undefined) return false;
+    const found = job === undefined ? detail : detail?.jobs.findLast(({ name }) => name === job);
+    if (found === undefined) return false;
     if (job === undefined) await this.#compareWithList(detail!);
-    if (status !== undefined && looked.status !== status) return false;
-    if (waitsFor !== undefined && looked.waitingFor?.reason !== waitsFor) return false;
-    return text === undefined || (looked.waitingFor?.text ?? "").includes(this.#named(text));
+    if (status !== undefined && found.status !== status) return false;
+    if (waitsFor !== undefined && found.waitingFor?.reason !== waitsFor) return false;
+    return text === undefined || (found.waitingFor?.text ?? "").includes(this.#named(text));
   }
 
-  /** What the list says of a run is what the run itself says, in short. */
+  /** Notes a difference between a run and its row in the list of runs. */
   async #compareWithList({ runId, waitingFor, status }: RunDetail): Promise<void> {
     const query = { pipelineId: this.#pipelineId, page: 1, pageSize: 100, sort: "-createdAt" as const };
     const { list } = await listRuns(this.#node.context, userOf(undefined), query);
@@ -261,7 +264,7 @@ class Player {
     const user = userOf(act.as);
     try {
       await this.#act(act, user);
-      expect(act.refused, `${act.do} was to be refused`).to.equal(undefined);
+      expect(act.refused, `${act.do} should have been refused`).to.equal(undefined);
     } catch (error) {
       if (!(error instanceof MillraceError)) throw error;
       expect(error.message, `${act.do} is refused`).to.include(this.#named(act.refused ?? "not at all"));
@@ -300,8 +303,8 @@ class Player {
         return void this.#runs.push(made.runId);
       }
       case "release": {
-        const order = [...this.#held.values()].find(({ runId: of }) => of === runId)!;
-        return this.#report(order, 0, "succeeded", []);
+        const step = [...this.#held.values()].find(({ runId: of }) => of === runId)!;
+        return this.#report(step, 0, "succeeded", []);
       }
       case "lose": {
         const { jobId } = (await this.#details())[act.run ?? 0]!.jobs.findLast(({ name }) => name === act.job)!;
@@ -333,7 +336,7 @@ class Player {
     this.#runs.push(runId);
   }
 
-  /** What agents do; false when they have nothing to do. */
+  /** Does what the agent would do; answers false when there is nothing to do. */
   async #work(): Promise<boolean> {
     const { context, offers, notices } = this.#node;
     const offered = [...offers.values()].filter(({ selector }) => selectorMatches(selector, LABELS));
@@ -345,37 +348,37 @@ class Player {
       await requestClaim(context, { agentId: STEPPED_NODE_AGENT, bootId: "boot-1" }, taken, `claim-${offer.jobId}`);
       await this.#node.settled();
     }
-    const told = notices.splice(0);
-    for (const notice of told) {
+    const received = notices.splice(0);
+    for (const notice of received) {
       if (notice.type === "dispatch") await this.#take(notice.order);
       if (notice.type !== "revoke") continue;
-      const order = this.#held.get(notice.stepRunId);
-      if (order !== undefined) await this.#report(order, -1, "cancelled", []);
+      const step = this.#held.get(notice.stepRunId);
+      if (step !== undefined) await this.#report(step, -1, "cancelled", []);
     }
-    return offered.length + told.length > 0;
+    return offered.length + received.length > 0;
   }
 
-  async #take(order: GrantedStep): Promise<void> {
+  async #take(step: GrantedStep): Promise<void> {
     const { builder, context } = this.#node;
-    const dispatch = await builder.build(order);
+    const dispatch = await builder.build(step);
     if (dispatch === undefined) return;
     const said = dispatch.env.findLast(([name]) => name === "SAYS")?.[1];
     if (said !== undefined) this.#said.push(said);
     const lines = (JSON.parse(dispatch.argsJson) as { script: string }).script.split("\n");
     const outputs = lines.slice(0, -1).map((line) => line.split("=") as [string, string]);
     const script = lines.at(-1)!;
-    const name = `${order.runId}/${order.jobIndex}`;
-    if ((script === "lose" || script === "unable") && !this.#lost.has(name)) {
-      this.#lost.add(name);
-      if (script === "unable") return this.#report(order, -1, "notStarted", []);
-      return sendAgentLost(context, order, { agentId: STEPPED_NODE_AGENT, bootId: "boot-1" }, "");
+    const job = `${step.runId}/${step.jobIndex}`;
+    if ((script === "lose" || script === "unable") && !this.#lost.has(job)) {
+      this.#lost.add(job);
+      if (script === "unable") return this.#report(step, -1, "notStarted", []);
+      return sendAgentLost(context, step, { agentId: STEPPED_NODE_AGENT, bootId: "boot-1" }, "");
     }
-    if (script === "deaf") return this.#report(order, -1, "started", []);
-    this.#held.set(order.stepRunId, order);
-    if (script === "hold") return this.#report(order, -1, "started", []);
-    if (script === "hang") return this.#report(order, -1, "timedOut", outputs);
-    const exitCode = exitCodeOf(script, await this.#attemptOf(order));
-    await this.#report(order, exitCode, exitCode === 0 ? "succeeded" : "failed", outputs);
+    if (script === "deaf") return this.#report(step, -1, "started", []);
+    this.#held.set(step.stepRunId, step);
+    if (script === "hold") return this.#report(step, -1, "started", []);
+    if (script === "hang") return this.#report(step, -1, "timedOut", outputs);
+    const exitCode = exitCodeOf(script, await this.#attemptOf(step));
+    await this.#report(step, exitCode, exitCode === 0 ? "succeeded" : "failed", outputs);
   }
 
   async #attemptOf({ stepRunId }: GrantedStep): Promise<number> {
@@ -400,7 +403,7 @@ class Player {
   }
 }
 
-/** `name:role`, or a role alone. */
+/** The user that `as` names: `name:role`, or a role alone. */
 function userOf(as: string | undefined): UserCaller {
   const [name, role = name] = (as ?? "ann:admin").split(":") as [string, string?];
   return { kind: "user", userId: asId<UserId>(`usr_${name}`), name: name!, role: role as Role, scopes: [] };

@@ -1,4 +1,4 @@
-/** Every scenario in this folder, on both stores; see play.ts. */
+/** Plays every scenario in this folder on both stores; play.ts explains scenarios. */
 import { readdirSync, readFileSync } from "node:fs";
 import { openMongoStores } from "../../src/stores/mongo/open.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";

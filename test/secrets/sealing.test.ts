@@ -23,20 +23,20 @@ describe("a sealed secret", () => {
   });
   const refusal = (secret: SealedSecret, ring = keys) => unseal(ring, secret).catch((error: unknown) => error);
 
-  it("is opened by the key that its record names, whichever of them that is", async () => {
+  it("is opened by the key that its record names, the newest or an older one", async () => {
     expect(await unseal(keys, sealed())).to.equal(VALUE);
     expect(await unseal(keys, sealed(seal(other, of, VALUE)))).to.equal(VALUE);
     for (const value of ["", "x".repeat(65_536)])
       expect(await unseal(keys, sealed(seal(key, of, value)))).to.equal(value);
   });
 
-  it("is another text each time, and holds nothing of its value", () => {
+  it("is another text each time, and contains nothing of its value", () => {
     const texts = Array.from({ length: 20 }, () => seal(key, of, VALUE).sealed);
     expect(new Set(texts).size).to.equal(20);
     for (const text of texts) expect(Buffer.from(text, "base64").toString("latin1")).not.to.include("hunter");
   });
 
-  it("does not open as the record of another name, pipeline or project, nor when a bit of it has changed", async () => {
+  it("does not open under another name, pipeline or project, or with a changed bit", async () => {
     const bytes = Buffer.from(sealed().sealed, "base64");
     const flipped = [...bytes.keys()].map((at) => {
       const copy = Buffer.from(bytes);
@@ -57,7 +57,7 @@ describe("a sealed secret", () => {
     }
   });
 
-  it("names the key that is not there", async () => {
+  it("gets an error that names its key when the key is missing", async () => {
     const error = await refusal(sealed(), fixedKeys([other]));
     expect(error)
       .to.be.instanceOf(UnreadableSecretError)

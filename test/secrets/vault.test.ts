@@ -34,7 +34,7 @@ describe("the vault", () => {
   const ofProject = (name: string) => ({ projectId: scope.projectId, pipelineId: null, name });
   const read = async (vault: SecretVault, ...names: string[]) => Object.fromEntries(await vault.read(scope, names));
 
-  it("answers the value of the pipeline before that of its project, and nothing for a name that is not set", async () => {
+  it("prefers the value of the pipeline to that of its project, and has none for an unset name", async () => {
     const vault = vaultWith(fixedKeys([old]));
     await vault.create(ofProject("A"), "a of project", "ann");
     await vault.create(ofProject("B"), "b of project", "ann");
@@ -45,14 +45,14 @@ describe("the vault", () => {
     expect(await read(vault, "A")).to.deep.equal({ A: "a of project" });
   });
 
-  it("goes on reading and writing while every secret gets another key", async () => {
+  it("reads and writes secrets while all of them get another key", async () => {
     const before = vaultWith(fixedKeys([old, young]));
     for (let n = 0; n < 250; n++) await before.create(ofProject(`S${n}`), `value ${n}`, "ann");
     await before.create({ ...scope, name: "S0" }, "of the pipeline", "ann");
     const keys = fixedKeys([young, old]);
     const [rotation] = await Promise.all([
       resealAll(store, keys),
-      // By a node that does not know yet which key seals now.
+      // These values are written by a node that does not have the newest key yet.
       ...Array.from({ length: 50 }, (_, n) => before.replace(ofProject(`S${n * 5}`), `new value ${n * 5}`, "bob")),
       store.delete(ofProject("S249")),
       before.read(scope, ["S1", "S2"]).then((values) => expect(values.size).to.equal(2)),
@@ -70,7 +70,7 @@ describe("the vault", () => {
     ).to.include({ version: 1, updatedBy: "ann" });
   });
 
-  it("goes on where a change of the key was cut short", async () => {
+  it("resumes a change of the key that was interrupted", async () => {
     const keys = fixedKeys([young, old]);
     const vault = vaultWith(fixedKeys([old]));
     for (let n = 0; n < 10; n++) await vault.create(ofProject(`S${n}`), `value ${n}`, "ann");
@@ -85,7 +85,7 @@ describe("the vault", () => {
     expect(await resealAll(store, keys)).to.include({ resealed: 0 });
   });
 
-  it("leaves what it cannot read as it is, and says which key is missing", async () => {
+  it("keeps a secret that it cannot read, and says which key is missing", async () => {
     const lost = masterKey(randomBytes(32));
     await vaultWith(fixedKeys([lost])).create(ofProject("LOST"), "value", "ann");
     await vaultWith(fixedKeys([old])).create(ofProject("KEPT"), "value", "ann");
@@ -104,7 +104,7 @@ describe("the vault", () => {
   });
 
   describe("with keys in files", () => {
-    it("has them made once, for this user alone, and finds new ones while it works", async () => {
+    it("makes the first key once, readable by this user only, and finds new keys later", async () => {
       const [one, other] = await Promise.all([readOrMakeMasterKeys(folder), readOrMakeMasterKeys(folder)]);
       expect(await one.newest()).to.deep.equal(await other.newest());
       expect((await stat(masterKeyFile(folder, 1))).mode & 0o777).to.equal(0o600);
@@ -120,7 +120,7 @@ describe("the vault", () => {
       expect(await store.pageNotUnder((await now.newest()).id, null, 10)).to.deep.equal([]);
     });
 
-    it("says which file is damaged, and never makes another in its place", async () => {
+    it("names a damaged file, and never replaces it", async () => {
       await readOrMakeMasterKeys(folder);
       await writeFile(masterKeyFile(folder, 1), "hunter22");
       const error = await readOrMakeMasterKeys(folder).catch((caught: unknown) => caught);

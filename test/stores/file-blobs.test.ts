@@ -1,4 +1,4 @@
-/** Blobs as files, where the disk says no. What every store of blobs does is in test/contracts. */
+/** Blobs as files when the disk refuses a call. The contract of all stores of blobs is in test/contracts. */
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ describe("blobs as files", () => {
       (error: unknown) => error,
     );
 
-  it("say that the disk is full, and go on when it is not any more", async () => {
+  it("say that the disk is full, and work again when it has room", async () => {
     const store = fileBlobStore(folder);
     await mkdir(join(folder, "EF"));
     await symlink("/dev/full", join(folder, "EF", `${ID}.part`));
@@ -30,13 +30,13 @@ describe("blobs as files", () => {
     expect(await store.complete(ID, 7)).to.equal("complete");
   });
 
-  it("say what is wrong with a folder that cannot be one", async () => {
+  it("say what is wrong with a folder that cannot be used", async () => {
     await writeFile(join(folder, "file"), "");
     const error = await refusal(fileBlobStore(join(folder, "file")).put(ID, 0, Buffer.from("content")));
     expect(error).to.be.instanceOf(MillraceError).with.property("message").that.includes("cannot be read or written");
   });
 
-  it("have names of ours alone: nothing is read or written elsewhere", async () => {
+  it("refuse ids that could be paths: nothing outside the folder is read or written", async () => {
     const store = fileBlobStore(join(folder, "blobs"));
     await writeFile(join(folder, "secret"), "untouched");
     for (const id of ["../../secret", "..", "a/../../../secret", "/etc/passwd", ""]) {

@@ -1,4 +1,4 @@
-/** The embedded store reaches its limit under a real installation, and gets room again. */
+/** The embedded store of a real installation reaches its limit, and gets room again. */
 import { expect } from "chai";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,9 +8,9 @@ import { type ApiAnswer, EmbeddedInstallation } from "../support/embedded.ts";
 import { ProcessWorld, type StartedProcess } from "../support/processes.ts";
 import { until } from "../support/until.ts";
 
-/** How long the store stays full while what the processes log and burn is measured. */
+/** How long the store stays full while the test measures the log lines and the processor time of the processes. */
 const FULL_MS = 6_000;
-/** Of definitions that are saved until none fits. */
+/** Sizes of the definitions that are saved until none fits. */
 const KILOBYTES = [400, 40, 4];
 const RUNS = 12;
 
@@ -30,7 +30,7 @@ describe("an embedded store that is full", function () {
   });
   after(() => world?.end());
 
-  /** Triggers runs whose steps write lines until `go` is there, and then one line into the ledger. */
+  /** Triggers runs whose steps print lines until the file `go` exists, and then append one line to the ledger. */
   async function startRuns(name: string): Promise<{ readonly runIds: readonly string[]; readonly go: string }> {
     const go = join(world.folder, `go-${name}`);
     const script = `until [ -e "$GO" ]; do echo waiting; sleep 0.05; done; echo "$MILLRACE_STEP_RUN_ID" >> "$LEDGER"`;
@@ -51,7 +51,7 @@ describe("an embedded store that is full", function () {
   const haveSucceeded = (runIds: readonly string[]) =>
     until("every run has succeeded", async () => (await statuses(runIds)).every((it) => it === "success"), 60_000);
 
-  /** Saves definitions until not even a small one fits; answers the last refusal. */
+  /** Saves definitions until even a small one does not fit; answers the last refusal. */
   async function fill(pipelineId: string): Promise<ApiAnswer> {
     let answer: ApiAnswer | undefined;
     for (const kilobytes of KILOBYTES) {
@@ -64,7 +64,7 @@ describe("an embedded store that is full", function () {
     return answer!;
   }
 
-  it("refuses writes with what to do, reads on and keeps quiet; runs go on when something is deleted", async () => {
+  it("refuses writes, answers reads and logs little; runs continue after a deletion", async () => {
     const { runIds, go } = await startRuns("freed");
     const { pipelineId: ballast } = await installation.api.createPipeline("ballast", "");
     const { status, body } = await fill(ballast);
@@ -93,7 +93,7 @@ describe("an embedded store that is full", function () {
     await haveSucceeded(runIds);
   });
 
-  it("lets runs go on after a kill and a start with a higher limit, and is sound", async () => {
+  it("is intact after a kill, and runs continue after a start with a higher limit", async () => {
     const { runIds, go } = await startRuns("raised");
     await fill((await installation.api.createPipeline("more ballast", "")).pipelineId);
     await writeFile(go, "");
@@ -118,10 +118,10 @@ describe("an embedded store that is full", function () {
 
 const linesOf = ({ stderr }: StartedProcess) => stderr.split("\n").length;
 
-/** Processor time that a process has used, seconds. */
+/** The processor time that a process has used, seconds. */
 async function cpuSeconds(pid: number): Promise<number> {
   const ticks = (await readFile(`/proc/${pid}/stat`, "utf8")).split(") ")[1]!.split(" ").slice(11, 13);
-  return ticks.map(Number).reduce((sum, each) => sum + each, 0) / 100;
+  return ticks.map(Number).reduce((sum, part) => sum + part, 0) / 100;
 }
 
 function integrityOf(path: string): unknown {

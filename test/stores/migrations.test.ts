@@ -1,4 +1,4 @@
-/** Both stores are brought up to date step by step, whoever else does so at the same time and wherever a kill strikes. */
+/** Migrations of both stores: one after the other, with concurrent processes, and after a kill at any moment. */
 import { expect } from "chai";
 import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -17,7 +17,7 @@ import { TSX } from "../support/processes.ts";
 const run = promisify(execFile);
 const source = (path: string) => JSON.stringify(new URL(`../../src/stores/${path}`, import.meta.url).href);
 
-/** Runs a script in a process of its own; answers the signal that ended it, or null. */
+/** Runs a script in a child process; answers the signal that ended it, or null. */
 async function inChild(script: string, ...args: readonly string[]): Promise<string | null> {
   const flags = ["--import", TSX, "--input-type=module", "-e", script, ...args];
   return run(process.execPath, flags).then(
@@ -64,7 +64,7 @@ describe("migrations of the store on SQLite", function () {
     );
   const rows = (table: string) => (connection.prepare(`SELECT count(*) AS n FROM ${table}`).get() as { n: number }).n;
 
-  it("are each applied once, and later ones to what is there", () => {
+  it("are applied once each, and new ones are added to an existing store", () => {
     migrate(connection, path, [FIRST]);
     migrate(connection, path, [FIRST]);
     expect([storedVersion(connection), tables(), rows("one")]).to.deep.equal([1, ["one"], 1]);
@@ -72,7 +72,7 @@ describe("migrations of the store on SQLite", function () {
     expect([storedVersion(connection), tables(), rows("two")]).to.deep.equal([2, ["one", "two"], 1]);
   });
 
-  it("leave a file as it was when one of them fails, and go on once it is mended", () => {
+  it("leave a file as it was when one of them fails, and run once it is corrected", () => {
     expect(() =>
       migrate(connection, path, [FIRST, "CREATE TABLE two (id TEXT); INSERT INTO nowhere VALUES (1)"]),
     ).to.throw("nowhere");
@@ -81,7 +81,7 @@ describe("migrations of the store on SQLite", function () {
     expect(tables()).to.deep.equal(["one", "two"]);
   });
 
-  it("leave a file as it was when the process is killed amid them", async () => {
+  it("leave a file as it was when the process is killed during them", async () => {
     const script = `
       import Libsql from "libsql";
       import { migrate } from ${source("sqlite/migrate.ts")};
@@ -106,7 +106,7 @@ describe("migrations of the store on SQLite", function () {
     expect(connection.prepare("SELECT epoch FROM shards").get()).to.include({ epoch: 3 });
   });
 
-  it("refuse a file of a newer version, naming both and what to do, and leave it alone", async () => {
+  it("refuse a file of a newer version, say what to do, and do not change the file", async () => {
     migrate(connection, path, LIST);
     const { message } = await refusal(() => migrate(connection, path, [FIRST]));
     expect(message)
@@ -142,7 +142,7 @@ describe("migrations of the store on MongoDB", function () {
   const versionOf = async (connection: Connection) =>
     (await connection.collection("settings").findOne({ _id: "STORE_SCHEMA" }))?.["value"] as string;
 
-  /** A migration that puts one document, and tells when it was run. */
+  /** A migration that stores one document, and records in `ran` when it ran. */
   const putting =
     (ran: string[], id: string, meanwhile: () => Promise<void> = async () => {}): Migration =>
     async (connection) => {
@@ -151,7 +151,7 @@ describe("migrations of the store on MongoDB", function () {
       await connection.collection("marks").updateOne({ _id: id }, { $set: { done: true } }, { upsert: true });
     };
 
-  it("are each applied once, and later ones to what is there", async () => {
+  it("are applied once each, and new ones are added to an existing store", async () => {
     const connection = await open();
     const ran: string[] = [];
     await migrateMongo(connection, [putting(ran, "a")]);
@@ -161,7 +161,7 @@ describe("migrations of the store on MongoDB", function () {
     expect(await versionOf(connection)).to.equal("3");
   });
 
-  it("count what was done when one fails, and begin there again", async () => {
+  it("count those that are done when one fails, and start again there", async () => {
     const connection = await open();
     const ran: string[] = [];
     const failing = putting(ran, "b", () => Promise.reject(new Error("no room")));
@@ -173,7 +173,7 @@ describe("migrations of the store on MongoDB", function () {
     expect(await versionOf(connection)).to.equal("2");
   });
 
-  it("are repeated when the process is killed amid one", async () => {
+  it("are repeated when the process is killed during one", async () => {
     const script = `
       import { Connection } from ${source("mongo/connection.ts")};
       import { migrate } from ${source("mongo/migrate.ts")};
@@ -195,10 +195,10 @@ describe("migrations of the store on MongoDB", function () {
     const [one, two] = await Promise.all([open(), open()]);
     const ran: string[] = [];
     let both = () => {};
-    const met = new Promise<void>((resolve) => (both = resolve));
+    const bothArrived = new Promise<void>((resolve) => (both = resolve));
     const meeting = async () => {
       if (ran.length === 2) both();
-      await met;
+      await bothArrived;
     };
     const list = [putting(ran, "a", meeting), putting(ran, "b")];
     await Promise.all([migrateMongo(one, list), migrateMongo(two, list)]);
@@ -206,17 +206,17 @@ describe("migrations of the store on MongoDB", function () {
     expect(await versionOf(one)).to.equal("2");
   });
 
-  it("never count backwards: a node that is late with one finds the others done", async () => {
-    const [late, quick] = await Promise.all([open(), open()]);
+  it("never count backwards: a slow node finds later migrations done", async () => {
+    const [slow, quick] = await Promise.all([open(), open()]);
     const ran: string[] = [];
     const rest = ["b", "c"].map((id) => putting(ran, id));
-    const overtaken = putting(ran, "late a", () => migrateMongo(quick, [putting(ran, "a"), ...rest]));
-    await migrateMongo(late, [overtaken, ...rest]);
-    expect(ran).to.deep.equal(["late a", "a", "b", "c"]);
-    expect(await versionOf(late)).to.equal("3");
+    const overtaken = putting(ran, "slow a", () => migrateMongo(quick, [putting(ran, "a"), ...rest]));
+    await migrateMongo(slow, [overtaken, ...rest]);
+    expect(ran).to.deep.equal(["slow a", "a", "b", "c"]);
+    expect(await versionOf(slow)).to.equal("3");
   });
 
-  it("refuse a database of a newer version, naming both and what to do, and leave it alone", async () => {
+  it("refuse a database of a newer version, say what to do, and do not change it", async () => {
     const connection = await open();
     const ran: string[] = [];
     await migrateMongo(connection, [putting(ran, "a"), putting(ran, "b")]);

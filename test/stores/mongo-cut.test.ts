@@ -19,7 +19,7 @@ const REVISION = {
   createdAt: 1,
 } as const;
 
-describe("MongoDB whose connections are cut in the middle of calls", function () {
+describe("a connection to MongoDB that is cut during a call", function () {
   this.timeout(60_000);
   let proxy: TcpProxy;
   let stores: Stores;
@@ -51,7 +51,7 @@ describe("MongoDB whose connections are cut in the middle of calls", function ()
   };
 
   for (const [what, call] of Object.entries(calls)) {
-    it(`answers unavailable when that befalls ${what}, and goes on when it is over`, async () => {
+    it(`rejects with \`unavailable\` while ${what}, and works again afterwards`, async () => {
       await stores.aggregates.create(stored);
       proxy.cutEvery(1);
       const error = await call().catch((caught: unknown) => caught);
@@ -61,8 +61,8 @@ describe("MongoDB whose connections are cut in the middle of calls", function ()
     });
   }
 
-  it("end a call that had not sent everything when the server counts as gone, and the next one finds it again", async () => {
-    // More than lies between the two on their way.
+  it("ends a call that could not send everything, and the next call finds the server again", async () => {
+    // More than the buffers between client and server hold.
     const revision = { ...REVISION, revisionId: newId("rev"), text: "x".repeat(12e6) };
     proxy.fallSilent();
     const error = await stores.pipelines.keepRevision(revision).catch((caught: unknown) => caught);
@@ -76,7 +76,7 @@ describe("MongoDB whose connections are cut in the middle of calls", function ()
     );
   });
 
-  it("are not noticed where no outputs are looked for", async () => {
+  it("does not matter for a look-up of no outputs", async () => {
     proxy.cutEvery(1);
     const found = await stores.outputs.find([]).finally(() => proxy.cutEvery(0));
     expect(found).to.deep.equal([]);

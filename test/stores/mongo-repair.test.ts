@@ -34,7 +34,7 @@ describe("the repair of a database that was restored from a dump", function () {
   const numbersOf = async (aggregate: Aggregate) =>
     (await stores.events.read(aggregate.head.rootId, 0, 100)).map(({ number }) => number);
 
-  it("frees the numbers of events that the run has yet to give", async () => {
+  it("removes events with numbers that the restored run has not given yet", async () => {
     const run = sampleAggregate();
     await stores.aggregates.create(run);
     const { eventNumber } = run.head;
@@ -44,11 +44,11 @@ describe("the repair of a database that was restored from a dump", function () {
     expect(await numbersOf(run)).to.deep.equal([eventNumber + 1]);
   });
 
-  it("takes what there is of a run that was removed while the dump was made", async () => {
+  it("removes the rest of a run that was removed while the dump was made", async () => {
     const [run, removed] = [sampleAggregate(), sampleAggregate()];
-    for (const each of [run, removed]) {
-      await stores.aggregates.create(each);
-      await stores.logs.append({ stepRunId: stepIdOf(each), agentId, lines: lines(1, 3) });
+    for (const created of [run, removed]) {
+      await stores.aggregates.create(created);
+      await stores.logs.append({ stepRunId: stepIdOf(created), agentId, lines: lines(1, 3) });
     }
     const { rootId: runId } = removed.head;
     const records = { runId, jobIds: [], stepRunIds: [], approvalIds: [] };
@@ -62,14 +62,14 @@ describe("the repair of a database that was restored from a dump", function () {
     expect(await stores.removals.find(runId), "no repeat of a call brings it back").not.to.equal(undefined);
   });
 
-  it("writes look-ups anew that were behind, ahead, or of a run that is not there", async () => {
+  it("rebuilds look-ups that were older, newer, or of a missing run", async () => {
     const run = sampleAggregate();
     const forgotten = sampleAggregate();
     await stores.aggregates.create(run);
     await stores.aggregates.create(forgotten);
     const job = withIndex(actorOf(run, "job"), { agentId, status: "running" });
     const step = withIndex(actorOf(run, "step"), { agentId, status: "running" });
-    // Not what the newest save changed, so loading the run does not make up for it.
+    // The newest save does not change this job, so loading the run does not repair it.
     const bound = saveOf(run, {}, [job]);
     await stores.aggregates.save(bound);
     const dispatched = saveOf(bound, {}, [step, sampleApproval(run, { job: 0 }, 5)]);
@@ -92,10 +92,10 @@ describe("the repair of a database that was restored from a dump", function () {
     );
     expect(pending.list.map(({ runId }) => runId)).to.deep.equal([run.head.rootId]);
     await stores.aggregates.save(saveOf(dispatched, {}, [withIndex(step, { status: "success", agentId: null })]));
-    expect(await stores.aggregates.stepsHeldBy(agentId), "later saves go on from there").to.deep.equal([]);
+    expect(await stores.aggregates.stepsHeldBy(agentId), "later saves continue from there").to.deep.equal([]);
   });
 
-  it("keeps the logs of steps that were dispatched, and drops those of steps that were not or are not there", async () => {
+  it("keeps the logs of dispatched steps only", async () => {
     const [ran, waits, forgotten] = [sampleAggregate(), sampleAggregate(), sampleAggregate()];
     for (const run of [ran, waits]) await stores.aggregates.create(run);
     await stores.aggregates.save(saveOf(ran, {}, [withIndex(actorOf(ran, "step"), { status: "running", agentId })]));
@@ -110,7 +110,7 @@ describe("the repair of a database that was restored from a dump", function () {
     }
   });
 
-  it("keeps the artifacts of steps that were dispatched, and drops those of steps that were not, with their content", async () => {
+  it("keeps the artifacts of dispatched steps only, and removes the content of the others", async () => {
     const [ran, waits] = [sampleAggregate(), sampleAggregate()];
     for (const run of [ran, waits]) await stores.aggregates.create(run);
     const step = withIndex(actorOf(ran, "step"), { agentId, status: "running" });
@@ -129,7 +129,7 @@ describe("the repair of a database that was restored from a dump", function () {
     expect(await stores.blobs.read(dropped.artifactId, 0, 7)).to.have.length(0);
   });
 
-  it("keeps the outputs of steps that were dispatched, and drops those of steps that were not or are not there", async () => {
+  it("keeps the outputs of dispatched steps only", async () => {
     const [ran, waits, forgotten] = [sampleAggregate(), sampleAggregate(), sampleAggregate()];
     for (const run of [ran, waits]) await stores.aggregates.create(run);
     await stores.aggregates.save(saveOf(ran, {}, [withIndex(actorOf(ran, "step"), { status: "success" })]));
@@ -140,13 +140,13 @@ describe("the repair of a database that was restored from a dump", function () {
     expect(await stores.outputs.find(all)).to.have.deep.members(kept);
   });
 
-  it("keeps what agents tell of steps that were dispatched and of themselves, and drops what they told of others", async () => {
+  it("keeps agent events about dispatched steps and about the agents themselves only", async () => {
     const [ran, waits] = [sampleAggregate(), sampleAggregate()];
     for (const run of [ran, waits]) await stores.aggregates.create(run);
     await stores.aggregates.save(saveOf(ran, {}, [withIndex(actorOf(ran, "step"), { status: "running", agentId })]));
-    const told = { agentId, type: "svc.step.progress", subject: "", time: 1, receivedAt: 1, data: "{}" };
+    const fields = { agentId, type: "svc.step.progress", subject: "", time: 1, receivedAt: 1, data: "{}" };
     const ofStep = (run: Aggregate) => ({
-      ...told,
+      ...fields,
       eventId: run.head.rootId,
       runId: run.head.rootId,
       stepRunId: stepIdOf(run),
@@ -154,14 +154,14 @@ describe("the repair of a database that was restored from a dump", function () {
     await stores.agentEvents.append([
       ofStep(ran),
       ofStep(waits),
-      { ...told, eventId: "own", runId: null, stepRunId: null },
+      { ...fields, eventId: "own", runId: null, stepRunId: null },
     ]);
     expect((await repairRestored(options)).removed.events).to.equal(1);
     const counts = await Promise.all([ran.head.rootId, waits.head.rootId, agentId].map(stores.agentEvents.count));
     expect(counts).to.deep.equal([1, 0, 1]);
   });
 
-  it("drops commands to runs that are not there, and makes owners tell Redis everything", async () => {
+  it("removes commands for missing runs, and makes owners write everything to Redis again", async () => {
     const run = sampleAggregate();
     await stores.aggregates.create(run);
     const stop = (rootId: Aggregate["head"]["rootId"]) =>

@@ -4,9 +4,9 @@ import { agreedSince, SchemaSwitch } from "../../src/stores/format/schema-switch
 import { silentLog } from "../support/kernel-ports.ts";
 import { until } from "../support/until.ts";
 
-describe("the switch of schemas", () => {
+describe("the schema switch", () => {
   let setting: number;
-  /** How each node of the cluster reads, or nothing while Redis is away. */
+  /** The newest schema that each living node reads; undefined while Redis cannot be reached. */
   let living: readonly number[] | undefined;
   let looks: number;
   let onRaise: () => void;
@@ -19,7 +19,7 @@ describe("the switch of schemas", () => {
     onRaise = () => {};
     joined = [];
   });
-  afterEach(() => Promise.all(joined.map((each) => each.stop())));
+  afterEach(() => Promise.all(joined.map((node) => node.stop())));
 
   async function join(schema: number): Promise<SchemaSwitch> {
     const self = await SchemaSwitch.join({
@@ -50,7 +50,7 @@ describe("the switch of schemas", () => {
     await until("more looks", () => looks >= from + count);
   };
 
-  it("writes the old schema until every node has read the new one for a while, then the new one for good", async () => {
+  it("writes the old schema until all nodes read the new one, then always the new one", async () => {
     living = [2, 1];
     const node = await join(2);
     expect(node.writes()).to.equal(1);
@@ -65,7 +65,7 @@ describe("the switch of schemas", () => {
     expect(looks, "there is nothing left to look for").to.equal(after);
   });
 
-  it("keeps to what it wrote while nobody knows who lives", async () => {
+  it("does not switch while the living nodes are not known", async () => {
     living = [2, 1];
     const node = await join(2);
     living = undefined;
@@ -75,12 +75,12 @@ describe("the switch of schemas", () => {
     await until("the switch", () => node.writes() === 2);
   });
 
-  it("does not switch when an old node has announced itself just before it was barred", async () => {
+  it("does not switch when an old node announces itself just before the setting is raised", async () => {
     living = [2];
     onRaise = () => (living = [2, 1]);
     setting = 1;
     const node = await join(2);
-    await until("old nodes are barred", () => setting === 2);
+    await until("old nodes can no longer start", () => setting === 2);
     await looksMore(20);
     expect(node.writes(), "an old node lives").to.equal(1);
     expect((await join(2)).writes(), "also for one that starts now").to.equal(1);
@@ -88,13 +88,13 @@ describe("the switch of schemas", () => {
     await until("the switch", () => node.writes() === 2);
   });
 
-  it("writes the new schema from the start where nothing has been written before", async () => {
+  it("writes the new schema from the start in an empty store", async () => {
     living = [2];
     expect((await join(2)).writes()).to.equal(2);
     expect(setting).to.equal(2);
   });
 
-  it("does not do so when an old node has come at the same time", async () => {
+  it("writes the old schema to an empty store when an old node starts at the same time", async () => {
     living = [2];
     onRaise = () => (living = [2, 1]);
     const node = await join(2);
@@ -103,13 +103,13 @@ describe("the switch of schemas", () => {
     await until("the switch", () => node.writes() === 2);
   });
 
-  it("writes the new schema from the start once all have switched", async () => {
+  it("writes the new schema from the start when all nodes have switched", async () => {
     setting = 2;
     living = [2, 2];
     expect((await join(2)).writes()).to.equal(2);
   });
 
-  it("does not start a node that reads less than may have been written", async () => {
+  it("refuses a node that cannot read what may be stored", async () => {
     setting = 2;
     const error = await join(1).catch((caught: unknown) => caught);
     expect(error)
@@ -121,7 +121,7 @@ describe("the switch of schemas", () => {
     expect(error).to.include({ reason: "conflict" });
   });
 
-  it("does not start a node two schemas ahead of one that lives, and starts it when that has gone", async () => {
+  it("refuses a node two schemas ahead of a living node, until that node has ended", async () => {
     living = [1, 3];
     const error = await join(3).catch((caught: unknown) => caught);
     expect(error).to.be.instanceOf(MillraceError).with.property("message").that.includes("versions in between first");
@@ -137,11 +137,11 @@ describe("the switch of schemas", () => {
     expect([node.writes(), setting]).to.deep.equal([1, 1]);
   });
 
-  it("counts agreement from its beginning, and anew after any doubt", () => {
+  it("counts agreement from its beginning, and starts again after any doubt", () => {
     expect(agreedSince(2, null, [2, 3], 10)).to.equal(10);
     expect(agreedSince(2, 10, [2, 2], 20)).to.equal(10);
     expect(agreedSince(2, 10, [2, 1], 20)).to.equal(null);
     expect(agreedSince(2, 10, "unknown", 20)).to.equal(null);
-    expect(agreedSince(2, 10, [], 20), "a Redis that has forgotten everybody").to.equal(null);
+    expect(agreedSince(2, 10, [], 20), "a Redis that was emptied").to.equal(null);
   });
 });

@@ -1,4 +1,4 @@
-/** Files, folders and disks that the embedded store cannot use: a clear word, and nothing made worse. */
+/** Files, folders and disks that the embedded store cannot use: it says what is wrong, and changes nothing. */
 import { expect } from "chai";
 import { execFile } from "node:child_process";
 import { chmod, mkdir, mkdtemp, open, readFile, rm, stat, writeFile } from "node:fs/promises";
@@ -13,16 +13,16 @@ import { sampleAggregate } from "../contracts/samples.ts";
 import { ProcessWorld, type StartOptions, TSX } from "../support/processes.ts";
 
 const PAGE_BYTES = 4_096;
-const NOBODY = 65_534;
+const UNPRIVILEGED_ID = 65_534;
 const run = promisify(execFile);
 
-/** Opens the store without the rights of root, to whom every file is open, and writes to it. */
-const AS_NOBODY = `
+/** Opens the store and writes to it without the rights of root, because root may open every file. */
+const UNPRIVILEGED_SCRIPT = `
   import { openSqliteStores } from ${JSON.stringify(new URL("../../src/stores/sqlite/open.ts", import.meta.url).href)};
   if (process.getuid() === 0) {
     process.setgroups([]);
-    process.setgid(${NOBODY});
-    process.setuid(${NOBODY});
+    process.setgid(${UNPRIVILEGED_ID});
+    process.setuid(${UNPRIVILEGED_ID});
   }
   await openSqliteStores({ path: process.argv[1] }).then(
     (stores) => stores.shards.takeEpoch(1),
@@ -51,8 +51,8 @@ describe("an embedded store", function () {
     return error as MillraceError;
   }
 
-  async function writeAsNobody(): Promise<string> {
-    const flags = ["--import", TSX, "--input-type=module", "-e", AS_NOBODY, path];
+  async function writeUnprivileged(): Promise<string> {
+    const flags = ["--import", TSX, "--input-type=module", "-e", UNPRIVILEGED_SCRIPT, path];
     return (await run(process.execPath, flags)).stdout.trim();
   }
 
@@ -73,34 +73,34 @@ describe("an embedded store", function () {
     await file.close();
   }
 
-  it("that may be read and not written says so, and is not changed", async () => {
+  it("that may be read but not written says so, and is not changed", async () => {
     await makeStore(1);
     await chmod(path, 0o444);
     await chmod(folder, 0o555);
     const before = await readFile(path);
-    const answer = await writeAsNobody();
+    const answer = await writeUnprivileged();
     expect(answer).to.match(
       /^unavailable the store .*millrace\.db cannot be (written|opened): check .*the owner and the mode/,
     );
     expect((await readFile(path)).equals(before)).to.equal(true);
   });
 
-  it("in a folder that this user may not write, or not enter, says so", async () => {
+  it("in a folder that this user may not write or enter says so", async () => {
     for (const mode of [0o555, 0o000]) {
       await chmod(folder, mode);
-      expect(await writeAsNobody(), mode.toString(8)).to.match(
+      expect(await writeUnprivileged(), mode.toString(8)).to.match(
         /^unavailable the store .* cannot be opened: check that its folder/,
       );
     }
   });
 
-  it("that is damaged at its root is refused at the start, with what to do", async () => {
+  it("that is damaged at its beginning is refused at the start, and says what to do", async () => {
     await makeStore(1);
     await damage(0);
     expect((await refusal(openSqliteStores({ path }))).message).to.include("is not a database of millrace");
   });
 
-  it("that is damaged further on says so when that part is met, and is written no more", async () => {
+  it("that is damaged further on says so when that part is read, and is not written", async () => {
     await makeStore(200);
     await damage(PAGE_BYTES);
     const damaged = await readFile(path);
@@ -115,7 +115,7 @@ describe("an embedded store", function () {
     expect((await readFile(path)).subarray(PAGE_BYTES).equals(damaged.subarray(PAGE_BYTES))).to.equal(true);
   });
 
-  it("whose limit is reached refuses what needs room, reads on, and takes more with a higher limit", async () => {
+  it("that reaches its limit refuses writes and answers reads, until the limit is raised", async () => {
     const limitBytes = 1e6;
     const small = await openSqliteStores({ path, limitBytes });
     let stored = 0;
@@ -141,7 +141,7 @@ describe("an embedded store", function () {
     await higher.close();
   });
 
-  it("gives back what its write-ahead log grew by while somebody read an old state", async () => {
+  it("shrinks its write-ahead log again after a long read of an old state", async () => {
     const stores = await openSqliteStores({ path });
     const reader = new Libsql(path);
     const line = {
@@ -190,19 +190,21 @@ describe("a node whose data directory cannot be used", function () {
     return node.stderr.trim().split("\n").at(-1)!;
   }
 
-  it("says so at its start in one line, with status 1, and starts nothing", async () => {
+  it("reports that at its start in one line, exits with status 1, and starts nothing", async () => {
     const file = join(world.folder, "file");
-    await writeFile(file, "somebody's");
-    expect(await refusalOf(file)).to.match(/^error: cannot make the data directory .*file \(EEXIST\): choose another/);
-    expect(await refusalOf(join(file, "below"))).to.match(
-      /^error: cannot make the data directory .* \(ENOTDIR\): choose/,
+    await writeFile(file, "another program's");
+    expect(await refusalOf(file)).to.match(
+      /^error: cannot create the data directory .*file \(EEXIST\): choose another/,
     );
-    expect(await readFile(file, "utf8")).to.equal("somebody's");
+    expect(await refusalOf(join(file, "below"))).to.match(
+      /^error: cannot create the data directory .* \(ENOTDIR\): choose/,
+    );
+    expect(await readFile(file, "utf8")).to.equal("another program's");
 
     const closed = join(world.folder, "closed");
     await mkdir(closed, { mode: 0o555 });
     await chmod(world.folder, 0o755);
-    const refused = await refusalOf(closed, { program: "test/stores/as-nobody.ts" });
+    const refused = await refusalOf(closed, { program: "test/stores/unprivileged-program.ts" });
     expect(refused).to.match(
       /^error: cannot use the data directory .*closed \(.+\): make it writable, or choose another/,
     );

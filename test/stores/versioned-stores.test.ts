@@ -29,13 +29,13 @@ for (const [engine, open] of [
   ["SQLite", openTestSqlite],
   ["MongoDB", openTestMongo],
 ] as const) {
-  describe(`stores of two versions on one ${engine}`, function () {
+  describe(`stores of two releases on one ${engine}`, function () {
     this.timeout(60_000);
     let raw: Stores;
     let close: () => Promise<void>;
-    /** Of a node that reads today's schema and older ones. */
+    /** The store of a node that reads today's schema and older ones. */
     let old: AggregateStore;
-    /** Of a node that reads both and writes what it is told to. */
+    /** The store of a node that also reads the next schema, and writes the schema `nextWrites`. */
     let next: AggregateStore;
     let nextWrites: number;
 
@@ -62,7 +62,7 @@ for (const [engine, open] of [
         (error: unknown) => error,
       );
 
-    it("understand each other while the next one writes the old schema", async () => {
+    it("read each other's data while the newer one writes the old schema", async () => {
       const aggregate = sampleAggregate({ variables: [["a", "1"]] });
       await old.create(aggregate);
       expect(await next.load(aggregate.head.rootId)).to.deep.equal(await old.load(aggregate.head.rootId));
@@ -76,7 +76,7 @@ for (const [engine, open] of [
       });
     });
 
-    it("leave nothing unreadable when a save after the switch changes a part of an aggregate", async () => {
+    it("read an aggregate that a save after the switch has changed in part", async () => {
       const plan = planOf([[{}, {}]]);
       const aggregate = sampleAggregate({ plan });
       await old.create(aggregate);
@@ -112,7 +112,7 @@ for (const [engine, open] of [
       });
     });
 
-    it("refuse what is newer in every read, but for the jobs that an owner would watch", async () => {
+    it("refuse newer data in every read, except in pages of jobs, which leave it out", async () => {
       const shard = 9;
       const [first, newer, last] = [sampleAggregate({ shard }), sampleAggregate({ shard }), sampleAggregate({ shard })];
       for (const aggregate of [first, newer, last]) {
@@ -143,7 +143,7 @@ for (const [engine, open] of [
       expect(ids(await next.pageBoundJobs(shard, "", 10))).to.have.members([...others, rootId]);
     });
 
-    it("share plans and jobs as they share aggregates", async () => {
+    it("share plans and jobs", async () => {
       const plan = planOf([[{ steps: 2 }]]);
       const jobs = jobSpecsOf(plan);
       const [oldPlans, nextPlans] = [

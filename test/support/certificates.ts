@@ -1,4 +1,7 @@
-/** X.509 certificates for tests, made and signed in this file: authorities, servers and clients on P-256, valid since yesterday. */
+/**
+ * X.509 certificates for tests, made and signed in this file: authorities, servers and clients on P-256, valid since
+ * yesterday.
+ */
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 
 export interface Certificate {

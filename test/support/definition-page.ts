@@ -1,7 +1,7 @@
 /**
- * docs/definition.md. Two parts of the page follow from the code, and `npm run generate` writes them: the keys of every kind of
- * map, and the contexts that expressions can read in each place. This file also reads the page's examples for the test that
- * runs them.
+ * docs/definition.md. Two parts of the page follow from the code, and `npm run generate` writes them: the keys of every
+ * kind of map, and the contexts that expressions can read in each place. This file also reads the page's examples for
+ * the test that runs them.
  */
 import { parse } from "yaml";
 import { CONTEXTS, EXPRESSION_PLACES } from "../../src/definition/text/expression-places.ts";
@@ -37,7 +37,9 @@ export function titlesIn(page: string): readonly string[] {
   return [...page.matchAll(KEYS)].map(([, , title]) => title!);
 }
 
-/** All examples. An example that shows keys of a pipeline, a job or a step is put into the smallest whole definition. */
+/**
+ * All examples. An example that shows keys of a pipeline, a job or a step is put into the smallest whole definition.
+ */
 export function examplesIn(page: string): readonly Example[] {
   return [...page.matchAll(EXAMPLE)].map(({ index, groups }) => ({
     line: page.slice(0, index).split("\n").length,

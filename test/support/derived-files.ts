@@ -1,4 +1,7 @@
-/** The parts of .oxlintrc.json and docs/architecture.md that follow from the import policy. `npm run generate` writes them. */
+/**
+ * The parts of .oxlintrc.json and docs/architecture.md that follow from the import policy. `npm run generate` writes
+ * them.
+ */
 import type { ImportPolicy } from "./import-policy.ts";
 
 interface LintConfig {

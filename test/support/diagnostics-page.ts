@@ -1,6 +1,6 @@
 /**
- * docs/diagnostics.md: a section for each code, with a bad example, the output of the command line for it, and a good example.
- * The output follows from the bad example; `npm run generate` writes it.
+ * docs/diagnostics.md: a section for each code, with a bad example, the output of the command line for it, and a good
+ * example. The output follows from the bad example; `npm run generate` writes it.
  */
 import { asDiagnostic, renderDiagnostics } from "../../src/cli/diagnostics.ts";
 import type { Diagnostic } from "../../src/definition/text/diagnostics.ts";
@@ -64,8 +64,8 @@ export function readSections(page: string): readonly Section[] {
 }
 
 /**
- * All diagnostics of a section's example, with the registry of {@link knownPlugins}. Diagnostics with the code `not-run-yet` are
- * left out unless the section is about that code.
+ * All diagnostics of a section's example, with the registry of {@link knownPlugins}. Diagnostics with the code
+ * `not-run-yet` are left out unless the section is about that code.
  */
 export function diagnose(
   code: string,
@@ -104,7 +104,10 @@ function readBad(code: string, body: string): BadExample {
   return { text: generated.make(), format: "yaml", isPlanned: generated.isPlanned ?? false, isGenerated: true };
 }
 
-/** The printed diagnostics of an example. For a generated example: only those with the section's code, and without the example's text. */
+/**
+ * The printed diagnostics of an example. For a generated example: only those with the section's code, and without the
+ * example's text.
+ */
 function print(code: string, bad: BadExample): string {
   const shown = diagnose(code, bad).filter((diagnostic) => !bad.isGenerated || diagnostic.code === code);
   const lines = renderDiagnostics(`pipeline.${bad.format}`, bad.isGenerated ? "" : bad.text, shown, (_, text) => text);

@@ -1,4 +1,6 @@
-/** An embedded installation in real processes, as a single operator runs it: one node, its agents, and calls of its API. */
+/**
+ * An embedded installation in real processes, as a single operator runs it: one node, its agents, and calls of its API.
+ */
 import { join } from "node:path";
 import { ApiClient } from "../../src/cli/api-client.ts";
 import { freePort } from "./ports.ts";
@@ -24,7 +26,9 @@ export class EmbeddedInstallation {
     this.#grpc = grpc;
   }
 
-  /** Chooses the gateway's port once, so that agents reach the gateway at the same address after each start of the node. */
+  /**
+   * Chooses the gateway's port once, so that agents reach the gateway at the same address after each start of the node.
+   */
   static async create(world: ProcessWorld): Promise<EmbeddedInstallation> {
     return new EmbeddedInstallation(world, `127.0.0.1:${await freePort()}`);
   }
@@ -60,7 +64,10 @@ export class EmbeddedInstallation {
     return this.#node;
   }
 
-  /** Starts an agent with four slots and the label `name=<name>`. `gateway` replaces the node's own address, as a proxy does. */
+  /**
+   * Starts an agent with four slots and the label `name=<name>`. `gateway` replaces the node's own address, as a proxy
+   * does.
+   */
   async agent(name: string, gateway = this.#grpc, env: Readonly<Record<string, string>> = {}): Promise<StartedProcess> {
     const agent = this.#world.agent(gateway, {
       env: {

@@ -4,7 +4,8 @@ import type { Stores } from "../../src/stores/ports/stores.ts";
 /** The same stores, but after `writes` calls that change something, every further call that changes something fails. */
 export function failWritesAfter(stores: Stores, writes: number): Stores {
   let left = writes;
-  const readCalls = /^(find|load|page|list|read|next|newest|dropped|pending|unfinished|verdict|of[RS]|storedBytes)/;
+  const readCalls =
+    /^(find|load|page|list|read|next|newest|nthNewest|dropped|pending|unfinished|verdict|of[RS]|storedBytes)/;
   const failing = <T extends object>(store: T): T =>
     new Proxy(store, {
       get(target, name) {

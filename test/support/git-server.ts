@@ -36,7 +36,9 @@ export class TestRepository {
     return `file://${this.path}`;
   }
 
-  /** Commits a file on a branch and pushes the branch; creates the branch when it is missing. Answers the commit's hash. */
+  /**
+   * Commits a file on a branch and pushes the branch; creates the branch when it is missing. Answers the commit's hash.
+   */
   commit(file: string, content: string | Buffer, branch = "main"): string {
     this.#on(branch);
     writeFileSync(join(this.#clone, file), content);

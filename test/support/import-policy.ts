@@ -1,9 +1,15 @@
-/** `scripts/import-policy.json`: what each folder may import. The linter's rules and the list in docs/architecture.md follow from it. */
+/**
+ * `scripts/import-policy.json`: what each folder may import. The linter's rules and the list in docs/architecture.md
+ * follow from it.
+ */
 import { readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { posix } from "node:path";
 
-/** One row: folders (`src/app/`) or files (`src/config.ts`) that share their permissions. Paths are relative to the root. */
+/**
+ * One row: folders (`src/app/`) or files (`src/config.ts`) that share their permissions. Paths are relative to the
+ * root.
+ */
 export interface PolicyRow {
   readonly places: readonly string[];
   /** A text for readers: what belongs in these places. */
@@ -46,7 +52,10 @@ export class ImportPolicy {
     return this.rows.flatMap((row) => row.places);
   }
 
-  /** The place that a file belongs to: the file itself when it has a row, else the nearest folder with a row, else undefined. */
+  /**
+   * The place that a file belongs to: the file itself when it has a row, else the nearest folder with a row, else
+   * undefined.
+   */
   placeOf(file: string): string | undefined {
     return this.places
       .filter((place) => place === file || (place.endsWith("/") && file.startsWith(place)))
@@ -91,7 +100,8 @@ export class ImportPolicy {
         other !== place &&
         [...own, ...mayImport].some((target) => isBelow(other, target)),
     );
-    // The last matching glob decides. So the linter cannot refuse a folder that holds an allowed one: test/architecture.test.ts does.
+    // The last matching glob decides. So the linter cannot refuse a folder that holds an allowed one:
+    // test/architecture.test.ts does.
     const paths = refused.filter((other) => !mayImport.some((target) => isBelow(target, other)));
     return ["**", ...globs.map((glob) => `!${glob}`), ...paths.map((other) => globOf(from, other))];
   }
@@ -105,7 +115,10 @@ function isBelow(place: string, folder: string): boolean {
   return folder.endsWith("/") && place !== folder && place.startsWith(folder);
 }
 
-/** The glob for `place`, relative to `from` as an import would write it. A folder's glob matches all files in the folder. */
+/**
+ * The glob for `place`, relative to `from` as an import would write it. A folder's glob matches all files in the
+ * folder.
+ */
 function globOf(from: string, place: string): string {
   const path = posix.relative(from, place) || ".";
   // To the linter, `../**` matches `../../x` too, and `./*` matches everything.

@@ -8,10 +8,10 @@ const MEMORY = "/dev/shm";
 const ROOM_BYTES = 4 * 2 ** 30;
 
 /**
- * Sets TMPDIR of this process, and of the processes that it starts, to a folder in memory. A store waits for the disk at each
- * write, so most of a test's time would be spent on the disk. Only a test that cuts the machine's power could see a difference,
- * and there is no such test. Does nothing when TMPDIR is set, when little memory is free, or when the folder refuses to execute
- * programs.
+ * Sets TMPDIR of this process, and of the processes that it starts, to a folder in memory. A store waits for the disk
+ * at each write, so most of a test's time would be spent on the disk. Only a test that cuts the machine's power could
+ * see a difference, and there is no such test. Does nothing when TMPDIR is set, when little memory is free, or when the
+ * folder refuses to execute programs.
  */
 export async function useMemoryFolder(): Promise<void> {
   if (process.env["TMPDIR"] !== undefined) return;

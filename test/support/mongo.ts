@@ -1,7 +1,7 @@
 /**
- * A MongoDB-wire server for tests. All processes of a run of mocha share one server: MONGODB_TEST_URL, else `mongod` on PATH, else
- * the `mongod` that `mongodb-memory-server` downloads, else mongo-java-server. The start fails when none of them is available:
- * tests are never skipped.
+ * A MongoDB-wire server for tests. All processes of a run of mocha share one server: MONGODB_TEST_URL, else `mongod` on
+ * PATH, else the `mongod` that `mongodb-memory-server` downloads, else mongo-java-server. The start fails when none of
+ * them is available: tests are never skipped.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -38,8 +38,8 @@ const PORT_VARIABLE = "MILLRACE_TEST_MONGO_PORT";
 let started: Promise<TestMongo> | undefined;
 
 /**
- * The server of this run of mocha, or a server of this process when mocha does not run. The first call starts the server; later
- * calls answer the same one. The first call is slow on a machine that has to download the server.
+ * The server of this run of mocha, or a server of this process when mocha does not run. The first call starts the
+ * server; later calls answer the same one. The first call is slow on a machine that has to download the server.
  */
 export function startTestMongo(): Promise<TestMongo> {
   const port = process.env[PORT_VARIABLE];
@@ -60,8 +60,8 @@ export async function stopTestMongo(): Promise<void> {
 }
 
 /**
- * Shares one server with this process and with the processes that it starts from now on. The first request starts the server.
- * Answers a function that ends the server.
+ * Shares one server with this process and with the processes that it starts from now on. The first request starts the
+ * server. Answers a function that ends the server.
  */
 export async function shareTestMongo(): Promise<() => Promise<void>> {
   let shared: Promise<TestMongo> | undefined;
@@ -121,7 +121,9 @@ async function startMongod(binary: string): Promise<TestMongo> {
   return answering(`mongodb://127.0.0.1:${port}`, child, stop);
 }
 
-/** Downloads only the binary: a server that the package starts itself leaves its folder behind when the download fails. */
+/**
+ * Downloads only the binary: a server that the package starts itself leaves its folder behind when the download fails.
+ */
 async function downloadedMongod(): Promise<string> {
   const { MongoBinary } = await import("mongodb-memory-server");
   const late = sleep(DOWNLOAD_TIMEOUT_MS, undefined, { ref: false }).then(() => {
@@ -140,7 +142,10 @@ async function startJava(): Promise<TestMongo> {
   return answering(`mongodb://127.0.0.1:${line}`, child, () => end(child));
 }
 
-/** Fetches into a folder of this process and renames it: neither an interrupted fetch nor two fetches at a time leave half a folder. */
+/**
+ * Fetches into a folder of this process and renames it: neither an interrupted fetch nor two fetches at a time leave
+ * half a folder.
+ */
 async function fetchJars(): Promise<void> {
   const fetched = `${JARS.slice(0, -1)}.${process.pid}`;
   await mkdir(fetched, { recursive: true });

@@ -33,8 +33,8 @@ const TODAY = STORED_FORMAT.schema;
 const RENAMED = formatOf([RENAMING]);
 
 /**
- * The format of a node that stores and reads one more schema, while the node's code works with today's shapes. So the last step
- * runs in reverse: a read undoes the renaming, a write applies it.
+ * The format of a node that stores and reads one more schema, while the node's code works with today's shapes. So the
+ * last step runs in reverse: a read undoes the renaming, a write applies it.
  */
 export const NEXT_FORMAT: StoredFormat = {
   schema: TODAY + 1,

@@ -1,4 +1,7 @@
-/** Nodes of one installation inside the test process: the whole program without its command line, on a Redis and a folder of the test. */
+/**
+ * Nodes of one installation inside the test process: the whole program without its command line, on a Redis and a
+ * folder of the test.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,7 +1,7 @@
 /**
- * Real processes of the program for end-to-end tests. Every process that a {@link ProcessWorld} starts, and every descendant
- * of such a process, carries the world's folder in its environment. The world finds leftover processes by that folder and kills
- * them.
+ * Real processes of the program for end-to-end tests. Every process that a {@link ProcessWorld} starts, and every
+ * descendant of such a process, carries the world's folder in its environment. The world finds leftover processes by
+ * that folder and kills them.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
@@ -17,7 +17,10 @@ import { until } from "./until.ts";
 export const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
-/** The compiled program; it starts in a quarter of the time that the sources take. {@link ProcessWorld.create} builds it. */
+/**
+ * The compiled program; it starts in a quarter of the time that the sources take. {@link ProcessWorld.create} builds
+ * it.
+ */
 export const PROGRAM = join(ROOT, "dist/src/main.js");
 const SETUP = join(ROOT, "scripts/setup.mjs");
 
@@ -89,7 +92,9 @@ export class StartedProcess {
     process.kill(-this.pid, "SIGINT");
   }
 
-  /** Resolves when stdout and stderr together hold `text`. Rejects with all output when the process ends before that. */
+  /**
+   * Resolves when stdout and stderr together hold `text`. Rejects with all output when the process ends before that.
+   */
   async prints(text: string | RegExp, deadlineMs = READY_MS): Promise<string> {
     const output = () => `${this.#stdout}\n${this.#stderr}`;
     const expected = typeof text === "string" ? text : text.source;
@@ -119,9 +124,10 @@ export interface ServeNode extends Pick<StartedProcess, "pid" | "kill" | "exited
 const sourcesOf = (file: string): readonly string[] => ["--import", TSX, join(ROOT, file)];
 
 /**
- * A shell script that kills the leftover processes of a world and removes its folder ($1) when the test process has ended, even
- * when the test process was killed: the script's standard input closes then. A Redis server overwrites its environment with its
- * process title; the title names the server's socket, which lies in the folder, so the script finds the server too.
+ * A shell script that kills the leftover processes of a world and removes its folder ($1) when the test process has
+ * ended, even when the test process was killed: the script's standard input closes then. A Redis server overwrites its
+ * environment with its process title; the title names the server's socket, which lies in the folder, so the script
+ * finds the server too.
  */
 const LEFTOVER_KILLER = `
 cat >/dev/null

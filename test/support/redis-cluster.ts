@@ -1,4 +1,7 @@
-/** A Redis Cluster of three masters for tests: on loopback ports, with data in a temporary folder. The servers end with this process. */
+/**
+ * A Redis Cluster of three masters for tests: on loopback ports, with data in a temporary folder. The servers end with
+ * this process.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,7 @@
-/** A private Redis server for one test file: on a loopback port, with data in a temporary folder. The server ends with this process. */
+/**
+ * A private Redis server for one test file: on a loopback port, with data in a temporary folder. The server ends with
+ * this process.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 /**
- * Hooks around all test files. Mocha's main process starts the MongoDB-wire server that all files share. Each file must close
- * what it opens. In a parallel run, several processes load files and run `mochaHooks` for each file.
+ * Hooks around all test files. Mocha's main process starts the MongoDB-wire server that all files share. Each file must
+ * close what it opens. In a parallel run, several processes load files and run `mochaHooks` for each file.
  */
 import { useMemoryFolder } from "./memory-folder.ts";
 import { shareTestMongo } from "./mongo.ts";
@@ -24,8 +24,8 @@ const openNow = (): readonly string[] =>
   process.getActiveResourcesInfo().filter((kind) => kind !== "Timeout" && kind !== "Immediate");
 
 /**
- * Fail for a file that leaves a resource open: mocha would not end when it runs that file alone. In a parallel run mocha ends its
- * processes whatever is open in them, so there these hooks look.
+ * Fail for a file that leaves a resource open: mocha would not end when it runs that file alone. In a parallel run
+ * mocha ends its processes whatever is open in them, so there these hooks look.
  */
 export const mochaHooks = {
   beforeAll(): void {

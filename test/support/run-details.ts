@@ -1,4 +1,6 @@
-/** Runs as the API answers them, for tests of the code that shows runs. A test sets only the fields that matter to it. */
+/**
+ * Runs as the API answers them, for tests of the code that shows runs. A test sets only the fields that matter to it.
+ */
 import type { RunDetail } from "../../src/app/runs/run-view.ts";
 import {
   asId,

@@ -3,8 +3,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 
 /**
- * A shell script that runs its arguments as a command and kills that command when the script's standard input closes. The test
- * process holds the other end of that pipe; the operating system closes the pipe even when the test process is killed.
+ * A shell script that runs its arguments as a command and kills that command when the script's standard input closes.
+ * The test process holds the other end of that pipe; the operating system closes the pipe even when the test process is
+ * killed.
  */
 export const KILL_WITH_PARENT = '"$@" >/dev/null 2>&1 </dev/null & cat >/dev/null; kill -9 $!; wait';
 

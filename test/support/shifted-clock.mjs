@@ -1,6 +1,7 @@
 /**
- * A module for `--import` that shifts a process's clock by `MILLRACE_TEST_CLOCK_OFFSET_MS`: ahead of the machine's clock, or behind
- * it when the offset is negative. Redis keeps the machine's clock, as a Redis server on another machine would.
+ * A module for `--import` that shifts a process's clock by `MILLRACE_TEST_CLOCK_OFFSET_MS`: ahead of the machine's
+ * clock, or behind it when the offset is negative. Redis keeps the machine's clock, as a Redis server on another
+ * machine would.
  */
 const offsetMs = Number(process.env.MILLRACE_TEST_CLOCK_OFFSET_MS ?? 0);
 const RealDate = Date;

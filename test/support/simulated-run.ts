@@ -1,4 +1,6 @@
-/** A run aggregate without a kernel: it decides one message at a time and keeps the effects; the test sets its clock. */
+/**
+ * A run aggregate without a kernel: it decides one message at a time and keeps the effects; the test sets its clock.
+ */
 import { createRunAggregate } from "../../actors/run/create.ts";
 import { chooseRerun, type RerunRefusal, type RerunScope } from "../../actors/run/rerun.ts";
 import { beginAgain } from "../../actors/run/reuse.ts";

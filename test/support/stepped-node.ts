@@ -1,6 +1,6 @@
 /**
- * A node that does nothing until the test steps it: the real use cases, kernel and stores, with a clock that the test sets
- * forward. The parts between nodes (mailboxes, board, feed) are in memory, so that nothing happens on its own.
+ * A node that does nothing until the test steps it: the real use cases, kernel and stores, with a clock that the test
+ * sets forward. The parts between nodes (mailboxes, board, feed) are in memory, so that nothing happens on its own.
  */
 import { aggregateTypeOf } from "../../actors/aggregates.ts";
 import { Kernel } from "../../actors/kernel/kernel.ts";
@@ -117,7 +117,10 @@ export class SteppedNode {
     if (this.#faults.length > 0) throw this.#faults[0];
   }
 
-  /** Sets the clock to the time of the next timer and fires all timers that are due then. Answers false when no timer is set. */
+  /**
+   * Sets the clock to the time of the next timer and fires all timers that are due then. Answers false when no timer is
+   * set.
+   */
   async passToNextTimer(): Promise<boolean> {
     const { aggregates } = this.context.stores;
     const [next] = await aggregates.pageDue(SHARD, Number.MAX_SAFE_INTEGER, null, 1);

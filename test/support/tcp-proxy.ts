@@ -47,7 +47,9 @@ export class TcpProxy {
     await this.#listen();
   }
 
-  /** Carries no bytes and closes no connection, as when packets are dropped. Bytes sent meanwhile arrive after `speak`. */
+  /**
+   * Carries no bytes and closes no connection, as when packets are dropped. Bytes sent meanwhile arrive after `speak`.
+   */
   fallSilent(): void {
     this.#silent = true;
     for (const { client, server } of this.#connections) {

@@ -1,4 +1,6 @@
-/** Finds words that this project does not use (`scripts/unused-words.json`) in identifiers, comments, messages and docs. */
+/**
+ * Finds words that this project does not use (`scripts/unused-words.json`) in identifiers, comments, messages and docs.
+ */
 import { readFileSync } from "node:fs";
 
 interface UnusedWord {
@@ -15,7 +17,10 @@ interface UnusedWord {
 const LIST = new URL("../../scripts/unused-words.json", import.meta.url);
 const WORDS = JSON.parse(readFileSync(LIST, "utf8")) as readonly UnusedWord[];
 
-/** Each use of an unused word in a file, as `line: "word" (instead: ...)`. In a text that is not code, identifiers are not checked. */
+/**
+ * Each use of an unused word in a file, as `line: "word" (instead: ...)`. In a text that is not code, identifiers are
+ * not checked.
+ */
 export function findUnusedWords(text: string, isCode: boolean): readonly string[] {
   const found: string[] = [];
   for (const [at, line] of text.split("\n").entries()) {
@@ -36,7 +41,10 @@ function identifiersOf(line: string): readonly { readonly name: string; readonly
   if (/^\s*(?:\*|\/\*|\/\/)/.test(line)) return [];
   const code = line
     .replaceAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, '""')
-    .replaceAll(/`(?:[^`\\$]|\\.)*`/g, "``")
+    // Of a template, only the expressions in `${}` are code.
+    .replaceAll(/`(?:[^`\\]|\\.)*`/g, (template) =>
+      [...template.matchAll(/\$\{([^}]*)\}/g)].map(([, code]) => code).join(" "),
+    )
     .replace(/\/\/.*$/, "");
   return [...code.matchAll(/[A-Za-z_$][\w$]*/g)].map(([name]) => ({
     name,

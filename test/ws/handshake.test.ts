@@ -25,14 +25,14 @@ describe("the WebSocket handshake", () => {
     return { status: response.statusCode, body: JSON.parse(text) };
   }
 
-  it("takes the bearer header", async () => {
+  it("accepts the token in the bearer header", async () => {
     const socket = dial("/api/v1/ws", [], bearer(edge.adminToken));
     await once(socket, "open");
     expect(socket.protocol).to.equal("");
     socket.terminate();
   });
 
-  it("takes a token as sub-protocol, and never answers it", async () => {
+  it("accepts the token in a sub-protocol, and never answers that one", async () => {
     const socket = dial("/api/v1/ws", ["millrace.v1", `bearer.${edge.adminToken}`]);
     const opened = once(socket, "open");
     const [upgrade] = await once(socket, "upgrade");
@@ -42,7 +42,7 @@ describe("the WebSocket handshake", () => {
     socket.terminate();
   });
 
-  it("is a real 401 without a token or with a wrong one", async () => {
+  it("is refused with HTTP 401 without a token or with a wrong one", async () => {
     for (const socket of [
       dial("/api/v1/ws"),
       dial("/api/v1/ws", [], bearer("wrong")),
@@ -55,7 +55,7 @@ describe("the WebSocket handshake", () => {
     }
   });
 
-  it("is a real 404 on every other path", async () => {
+  it("is refused with HTTP 404 on every other path", async () => {
     for (const path of ["/", "/api/v1/ws/", "/api/v1/pipelines"]) {
       const { status, body } = await refusalOf(dial(path, [], bearer(edge.adminToken)));
       expect(status).to.equal(404);
@@ -63,7 +63,7 @@ describe("the WebSocket handshake", () => {
     }
   });
 
-  it("refuses pages from elsewhere and takes those of this host", async () => {
+  it("refuses pages of other origins and accepts those of this host", async () => {
     const { status } = await refusalOf(
       dial("/api/v1/ws", [], { ...bearer(edge.adminToken), origin: "http://evil.example" }),
     );
@@ -73,7 +73,7 @@ describe("the WebSocket handshake", () => {
     own.terminate();
   });
 
-  it("says what to offer beside a token in the sub-protocol", async () => {
+  it("says which sub-protocol to offer beside the token", async () => {
     const { status, body } = await refusalOf(dial("/api/v1/ws", [`bearer.${edge.adminToken}`]));
     expect(status).to.equal(400);
     expect(body["errMsg"]).to.include("millrace.v1");
@@ -84,7 +84,7 @@ describe("the WebSocket handshake", () => {
     expect(answer.body).to.include({ code: 400, reason: "malformed_request" });
   });
 
-  it("ends with a goodbye when the server goes", async () => {
+  it("is ended by code 1001 when the server stops", async () => {
     const other = await openTestEdge();
     const socket = new WebSocket(`ws://127.0.0.1:${other.port}/api/v1/ws`, bearer(other.adminToken));
     await once(socket, "open");
@@ -93,7 +93,7 @@ describe("the WebSocket handshake", () => {
     expect((await closed)[0]).to.equal(1001);
   });
 
-  it("is followed by pings, and a peer that answers none is closed", async () => {
+  it("is followed by pings, and a client that answers none is closed", async () => {
     const other = await openTestEdge({ pingMs: 50 });
     const socket = new WebSocket(`ws://127.0.0.1:${other.port}/api/v1/ws`, {
       ...bearer(other.adminToken),

@@ -62,7 +62,7 @@ describe("the log channel", () => {
       /^millrace_viewer_subscriptions 0$/m.test(await edge.registry.metrics()),
     );
 
-  it("tells of a log that was removed, to those who come later and to one who reads it", async () => {
+  it("answers an error for a removed log, also to a viewer that is reading it", async () => {
     await append(lines(1, 3));
     await end(4);
     const early = await subscribe();
@@ -74,7 +74,7 @@ describe("the log channel", () => {
     }
   });
 
-  it("gives nothing of a removed log to one who has all of it", async () => {
+  it("sends nothing of a removed log to a viewer that has all of it", async () => {
     await append(lines(1, 3));
     await end(3);
     await edge.context.stores.retention.dropLogs(run.runId, [step()]);
@@ -83,7 +83,7 @@ describe("the log channel", () => {
     expect(viewer.entries).to.deep.equal([]);
   });
 
-  it("gives history in chunks of at most 200, then says so, then live lines", async () => {
+  it("sends history in chunks of at most 200, then history_done, then live lines", async () => {
     await append(lines(1, 450));
     const viewer = await subscribe();
     await viewer.next("history_done");
@@ -95,7 +95,8 @@ describe("the log channel", () => {
       "history_done",
     ]);
     expect(viewer.ofType("log_chunk").map(({ data }) => data.length)).to.deep.equal([200, 200, 50]);
-    for (const told of viewer.received) expect(told).to.deep.include({ channel: "channel_log", params: params() });
+    for (const message of viewer.received)
+      expect(message).to.deep.include({ channel: "channel_log", params: params() });
     await append([line(451)]);
     await publish([line(451)]);
     expect((await viewer.next("log")).data).to.deep.equal({
@@ -110,7 +111,7 @@ describe("the log channel", () => {
     });
   });
 
-  it("of a finished step is its history alone, and the subscription is over", async () => {
+  it("of a finished step sends its history, and then ends the subscription", async () => {
     await append(lines(1, 10));
     await end(10);
     const viewer = await subscribe();
@@ -120,7 +121,7 @@ describe("the log channel", () => {
     expect(viewer.ofType("error")).to.have.length(0);
   });
 
-  it("of a step that never ran is empty and over", async () => {
+  it("of a step that never ran is empty, and ends the subscription", async () => {
     await saveTurn(edge.context, run, {
       steps: [{ stepRunId: step(), state: "skipped", grant: null, endedAt: Date.now() }],
     });
@@ -130,7 +131,7 @@ describe("the log channel", () => {
     expect(viewer.entries).to.have.length(0);
   });
 
-  it("begins at fromLine, inclusive", async () => {
+  it("begins with the line fromLine", async () => {
     await append(lines(1, 300));
     const viewer = await subscribe({ fromLine: 250 });
     await viewer.next("history_done");
@@ -143,7 +144,7 @@ describe("the log channel", () => {
     expect(seen(ahead)).to.deep.equal([302, 303]);
   });
 
-  it("gives each of 10,000 lines once and in order to viewers who come at any moment", async () => {
+  it("sends each of 10,000 lines once and in order to viewers that join at any moment", async () => {
     const total = 10_000;
     const comers = (async () => {
       const come: TestViewer[] = [];
@@ -157,7 +158,7 @@ describe("the log channel", () => {
       const batch = lines(first, first + 49);
       await append(batch);
       await publish(batch);
-      // Agents send again what was not acknowledged: repeats and overlaps must not show.
+      // Agents send lines without an acknowledgement again. Viewers must not see these repeats.
       if (first % 500 === 1) await publish(lines(Math.max(1, first - 120), first + 49));
       if (first % 1_000 === 1) await sleep(2);
     }
@@ -170,7 +171,7 @@ describe("the log channel", () => {
     for (const viewer of await comers) expect(seen(viewer)).to.have.length(total);
   });
 
-  it("needs no feed at all: the store is read every second", async () => {
+  it("works without the feed, since the store is read every second", async () => {
     const viewer = await subscribe();
     await viewer.next("history_done");
     await append(lines(1, 5));
@@ -191,7 +192,7 @@ describe("the log channel", () => {
     expect(seen(viewer)).to.deep.equal(numbers(1, 30));
   });
 
-  it("shows a gap record with the first of the lines that are lost", async () => {
+  it("shows a gap record at the first of the lost lines", async () => {
     const gap: LogLine = { ...line(812), lost: 29 };
     await append([...lines(1, 811), gap, line(841)]);
     const viewer = await subscribe();
@@ -203,7 +204,7 @@ describe("the log channel", () => {
     expect(middle.entries[0]).to.include({ line_number: 830, content: "lines 830-840 lost" });
   });
 
-  it("waits after the end of a step for the lines that its report names", async () => {
+  it("waits after the end of a step for the lines up to the last one of its report", async () => {
     const viewer = await subscribe();
     await viewer.next("history_done");
     await append(lines(1, 5));
@@ -215,7 +216,7 @@ describe("the log channel", () => {
     expect(seen(viewer)).to.deep.equal(numbers(1, 8));
   });
 
-  it("ends 30 s after the step with a record of what never came", async () => {
+  it("ends 30 s after the step with a gap record for lines that never came", async () => {
     const viewer = await subscribe();
     await viewer.next("history_done");
     await append(lines(1, 5));
@@ -231,7 +232,7 @@ describe("the log channel", () => {
     expect(late.ofType("log")).to.have.length(0);
   });
 
-  it("of a burst hands over little at a time: what a viewer that does not read leaves waiting is bounded", async () => {
+  it("hands over a burst in small parts, so that a viewer that does not read bounds memory", async () => {
     const viewer = await subscribe();
     await viewer.next("history_done");
     viewer.socket.pause();
@@ -244,11 +245,11 @@ describe("the log channel", () => {
     await publish(burst);
     await until("the drop", () => waitingBytes > 0);
     log.warn = warn;
-    // 16 MB came: one piece of 200 lines may have been handed over just below the mark of 1 MiB.
+    // Of 16 MB, one chunk of 200 lines may have been handed over just below the mark of 1 MiB.
     expect(waitingBytes).to.be.at.most(1024 * 1024 + 200 * 16_500);
   });
 
-  it("goes on by itself after the store was away", async () => {
+  it("resumes by itself after an outage of the store", async () => {
     const viewer = await subscribe();
     await viewer.next("history_done");
     const { logs } = edge.context.stores;
@@ -277,7 +278,7 @@ describe("the log channel", () => {
     expect(viewer.received.at(-1)!.type).to.equal("unsubscribed");
   });
 
-  it("holds little for a viewer that does not read, and drops it with an error", async () => {
+  it("bounds the memory for a viewer that does not read, and disconnects it", async () => {
     const large = (first: number) =>
       lines(first, first + 99).map((entry) => ({ ...entry, content: "x".repeat(10_000) }));
     for (let first = 1; first <= 5_000; first += 100) await append(large(first));
@@ -294,7 +295,7 @@ describe("the log channel", () => {
     viewer.send({ channel: "channel_log", params: params() });
     await until("the drop", async () => /^millrace_viewers 0$/m.test(await edge.registry.metrics()));
     logs.read = read;
-    // 50 MB wait in the store; a socket's buffers and one chunk more were read of them.
+    // Of 50 MB in the store, the socket's buffers and one more chunk were read.
     expect(reads).to.be.within(1, 10);
   });
 });

@@ -28,7 +28,7 @@ describe("requests over the WebSocket", () => {
     ...extra,
   });
 
-  it("that are no JSON are answered with an error, and the connection goes on", async () => {
+  it("that are not JSON get an error, and the connection stays open", async () => {
     viewer.send("{nope");
     expect(await viewer.next("error")).to.deep.equal({
       channel: "",
@@ -41,7 +41,7 @@ describe("requests over the WebSocket", () => {
     await viewer.next("subscribed");
   });
 
-  it("that are odd JSON, binary or deeply nested are answered with errors too", async () => {
+  it("that are odd JSON, binary or deeply nested get errors too", async () => {
     const odd = ["[]", "null", "1", '"x"', "{}", "[".repeat(30_000), '{"channel":{},"params":[]}', '{"__proto__":1}'];
     for (const text of odd) viewer.send(text);
     viewer.socket.send(Buffer.from([0, 255]));
@@ -49,14 +49,14 @@ describe("requests over the WebSocket", () => {
     for (const { error } of viewer.received) expect(error).to.be.a("string").that.is.not.empty;
   });
 
-  it("without any of the three ids say that all three are required, and echo what was given", async () => {
+  it("without one of the three ids get an error that names all three, and echoes the given ones", async () => {
     for (const missing of ["pipelineId", "jobId", "stepRunId"]) {
       viewer.received.length = 0;
       const { [missing]: _, ...given } = params() as Record<string, unknown>;
       viewer.send({ channel: "channel_status", params: given });
-      const told = await viewer.next("error");
-      expect(told.error).to.include("pipelineId, jobId and stepRunId").and.to.include("all three are required");
-      expect(told).to.deep.include({ channel: "channel_status", params: given, data: null });
+      const answer = await viewer.next("error");
+      expect(answer.error).to.include("pipelineId, jobId and stepRunId").and.to.include("all three are required");
+      expect(answer).to.deep.include({ channel: "channel_status", params: given, data: null });
     }
     for (const bad of [
       { channel: "channel_log" },
@@ -69,7 +69,7 @@ describe("requests over the WebSocket", () => {
     }
   });
 
-  it("for unknown channels, actions, fields and line numbers name them", async () => {
+  it("with unknown channels, actions, fields or line numbers get errors that name them", async () => {
     const cases: readonly (readonly [object, string])[] = [
       [{ channel: "channel_x", params: params() }, "channel_log, channel_status"],
       [{ params: params() }, "channel must be"],
@@ -86,7 +86,7 @@ describe("requests over the WebSocket", () => {
     }
   });
 
-  it("for ids that are unknown or do not belong together are errors", async () => {
+  it("with ids that are unknown or do not belong together get errors", async () => {
     for (const wrong of [
       { stepRunId: "step_unknown" },
       { jobId: run.jobIds[1] },
@@ -114,7 +114,7 @@ describe("requests over the WebSocket", () => {
     }
   });
 
-  it("to subscribe again replace the first subscription", async () => {
+  it("for a second subscription replace the first one", async () => {
     viewer.send({ channel: "channel_log", params: params() });
     viewer.send({ channel: "channel_log", params: params() });
     await until("the second subscription", () => viewer.ofType("subscribed").length === 2);
@@ -130,7 +130,7 @@ describe("requests over the WebSocket", () => {
     expect(text).to.match(/^millrace_viewers 1$/m);
   });
 
-  it("for more than 200 subscriptions are refused, and the others stay", async () => {
+  it("for more than 200 subscriptions are refused, and the first 200 stay", async () => {
     const wide = await storeRun(edge.context, planOf([[{ steps: 201 }]]));
     const ask = (step: number) =>
       viewer.send({
@@ -144,7 +144,7 @@ describe("requests over the WebSocket", () => {
     await until("200 histories", () => viewer.ofType("history_done").length === 200);
   });
 
-  it("that are larger than 64 kB close the connection, and the server lives", async () => {
+  it("that are larger than 64 kB close the connection, and the server still works", async () => {
     const closed = once(viewer.socket, "close");
     viewer.send(" ".repeat(70 * 1024));
     expect((await closed)[0]).to.equal(1009);

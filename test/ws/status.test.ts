@@ -52,7 +52,7 @@ describe("the status channel", () => {
       /^millrace_viewer_subscriptions 0$/m.test(await edge.registry.metrics()),
     );
 
-  it("begins with a snapshot, goes on with each event of the step and ends with its last", async () => {
+  it("sends a snapshot, then each event of the step, and ends with the last one", async () => {
     await queue();
     const viewer = await subscribe();
     expect((await viewer.next("status_snapshot")).data).to.deep.equal({
@@ -65,9 +65,9 @@ describe("the status channel", () => {
       duration: 0,
     });
     const [started] = await start();
-    const told = await viewer.next("status");
+    const message = await viewer.next("status");
     const subject = `pipeline:${run.pipelineId}:job:${run.jobIds[0]}:step:${step()}`;
-    expect(told).to.deep.equal({
+    expect(message).to.deep.equal({
       channel: "channel_status",
       params: params(),
       type: "status",
@@ -97,7 +97,7 @@ describe("the status channel", () => {
     expect(viewer.received.map(({ type }) => type)).to.deep.equal(["status_snapshot", "status", "status"]);
   });
 
-  it("of a finished step is the snapshot alone, with its times", async () => {
+  it("of a finished step sends only the snapshot, with its times", async () => {
     await queue();
     await start();
     await succeed();
@@ -112,7 +112,7 @@ describe("the status channel", () => {
     expect(viewer.received).to.have.length(1);
   });
 
-  it("repeats nothing that the snapshot shows already", async () => {
+  it("repeats nothing that the snapshot shows", async () => {
     const [queued] = await queue();
     const viewer = await subscribe();
     await viewer.next("status_snapshot");
@@ -136,7 +136,7 @@ describe("the status channel", () => {
     expect(heard(viewer)).to.deep.equal(["queued", "running", "success"]);
   });
 
-  it("waits for an event that is heard of late, and gives both in order", async () => {
+  it("waits for an event that is late, and sends both in order", async () => {
     const viewer = await subscribe();
     await viewer.next("status_snapshot");
     const { events } = edge.context.stores;
@@ -150,7 +150,7 @@ describe("the status channel", () => {
     expect(heard(viewer)).to.deep.equal(["queued", "running"]);
   });
 
-  it("needs no feed at all: the store is read every 5 s", async () => {
+  it("works without the feed, since the store is read every 5 s", async () => {
     const viewer = await subscribe();
     await viewer.next("status_snapshot");
     await queue(false);
@@ -161,7 +161,7 @@ describe("the status channel", () => {
     await subscriptionsEnd();
   });
 
-  it("gives every viewer the same, whenever they come while events happen", async () => {
+  it("shows each status once to viewers that join while events happen", async () => {
     const coming = Array.from({ length: 8 }, () => subscribe());
     await queue();
     coming.push(subscribe(), subscribe());
@@ -173,7 +173,7 @@ describe("the status channel", () => {
     for (const viewer of await Promise.all(coming)) {
       const snapshot = (await viewer.next("status_snapshot")).data.status as number;
       await until("the end", () => snapshot === 4 || heard(viewer).includes("success"));
-      // What the snapshot shows plus what is told after it is each status once.
+      // The snapshot and the events after it show each status once.
       expect(heard(viewer)).to.deep.equal(words.slice(snapshot));
     }
   });

@@ -1,4 +1,4 @@
-/** A Restate server of its own: a child process on loopback ports that the system chooses, with its data in a folder. */
+/** A private Restate server: a child process on free loopback ports, with its data in a folder. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, writeFileSync } from "node:fs";
@@ -9,9 +9,10 @@ import { fileURLToPath } from "node:url";
 import { endWithThisProcess } from "../../../src/node/lifeline.ts";
 
 /**
- * Its defaults, by which what is answered is durable and what is over is kept for a day, save for what makes it quicker
- * here: 4 partitions instead of 24, which on two cores cost half the CPU for as many runs; room for all invocations of W5
- * at once, so that none waits for a place; and a log without what is not needed, since it is work too.
+ * Restate's defaults, with which answered calls are durable and ended invocations are kept for a day, except for
+ * settings that make it faster here: 4 partitions instead of 24, which on two cores cost half the CPU for the same
+ * runs; room for all invocations of W5 at once, so that none waits; and a log without unneeded lines, because logging
+ * is work too.
  */
 const CONFIGURATION = `
 node-name = "bench"
@@ -37,11 +38,11 @@ export interface RestateServer {
   readonly adminPort: number;
   /** Rejects when the server ends before `stop`; never resolves. */
   readonly broken: Promise<never>;
-  /** SIGKILL. Idempotent. */
+  /** Kills the server with SIGKILL. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** Resolves when both ports listen; `folder` must exist. */
+/** Resolves when the server listens on both ports. `folder` must exist. */
 export async function startRestateServer(folder: string): Promise<RestateServer> {
   const configuration = join(folder, "restate.toml");
   const log = join(folder, "restate.log");
@@ -50,7 +51,7 @@ export async function startRestateServer(folder: string): Promise<RestateServer>
   const server = spawn(
     binary(),
     ["--config-file", configuration, "--base-dir", join(folder, "restate"), "--no-logo"],
-    // Settings of the caller's environment would come before the file's.
+    // An environment without the caller's variables, because settings in them would override the file's.
     { env: { DO_NOT_TRACK: "1" }, stdio: ["ignore", "pipe", errors] },
   );
   closeSync(errors);
@@ -59,12 +60,12 @@ export async function startRestateServer(folder: string): Promise<RestateServer>
     if (stopping) return new Promise(() => {});
     throw new Error(`the Restate server ended with ${signal ?? `status ${code}`}; its errors are in ${log}`);
   });
-  broken.catch(() => {}); // Whoever waits for something of the server looks at it.
-  const letLive = endWithThisProcess(server.pid!);
+  broken.catch(() => {}); // Callers that wait for the server race against `broken`.
+  const cancelKill = endWithThisProcess(server.pid!);
 
   async function stop(): Promise<void> {
     stopping = true;
-    letLive();
+    cancelKill();
     if (server.exitCode !== null || server.signalCode !== null) return;
     const ended = once(server, "exit");
     server.kill("SIGKILL");
@@ -89,20 +90,20 @@ interface LogLine {
   readonly span?: { readonly server_name?: string; readonly "server.port"?: number };
 }
 
-/** The ports by the names of their servers, out of the log. */
+/** Reads the ports from the server's log. Answers them by the names of their listeners. */
 function listeningPorts(server: ChildProcess): Promise<ReadonlyMap<string, number>> {
   const ports = new Map<string, number>();
   const listening = new Promise<typeof ports>((resolve) => {
     createInterface(server.stdout!).on("line", (line) => {
-      if (!line.startsWith("{")) return; // What its libraries print.
+      if (!line.startsWith("{")) return; // The server's libraries print other lines.
       const { span } = JSON.parse(line) as LogLine;
       if (span?.server_name === undefined || span["server.port"] === undefined) return;
       ports.set(span.server_name, span["server.port"]);
       if (ports.has(INGRESS) && ports.has(ADMIN)) resolve(ports);
     });
   });
-  const late = pause(START_MS, undefined, { ref: false }).then(() => {
+  const deadline = pause(START_MS, undefined, { ref: false }).then(() => {
     throw new Error(`the Restate server did not listen after ${START_MS} ms`);
   });
-  return Promise.race([listening, late]);
+  return Promise.race([listening, deadline]);
 }

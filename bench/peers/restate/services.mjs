@@ -1,13 +1,14 @@
 /**
- * The services of the comparison: a run that calls a service for each of its steps, as Restate's documentation shows for
- * work that is to be retried and to scale by itself. JavaScript, since the product's type check knows no SDK of a peer.
+ * The services of the comparison: a run calls a service for each of its steps, as Restate's documentation shows for
+ * work that is retried and scaled separately. The file is JavaScript, because the project's type check does not have
+ * the SDKs of peers.
  */
 import * as restate from "@restatedev/restate-sdk";
 import { createServer } from "node:http2";
 import { ChildSteps } from "../../measure/child-steps.ts";
 import { attendHarness } from "../../measure/system-process.ts";
 
-// The SDK is written for Node 22; this is all that it misses in Node 20.
+// The SDK is written for Node 22. This function is the only one that it misses in Node 20.
 Promise.withResolvers ??= () => {
   const resolvers = {};
   resolvers.promise = new Promise((resolve, reject) => Object.assign(resolvers, { resolve, reject }));
@@ -16,15 +17,15 @@ Promise.withResolvers ??= () => {
 
 const children = new ChildSteps();
 
-// The step's result is what its handler returns: in the journal with the end of the call, without a `ctx.run` of its own.
+// The handler's return is journaled with the end of the call, so the step needs no `ctx.run` of its own.
 const step = restate.service({
   name: "step",
   handlers: {
-    run: async (_, order) => {
+    run: async (_, request) => {
       try {
-        await children.run(order);
+        await children.run(request);
       } catch (error) {
-        throw new restate.TerminalError(error.message); // Any other error would be tried again.
+        throw new restate.TerminalError(error.message); // Restate would retry the call after any other error.
       }
     },
   },
@@ -35,8 +36,8 @@ const run = restate.service({
   handlers: {
     run: async (ctx, { order, steps }) => {
       const client = ctx.serviceClient(step);
-      if (order === "sequential") for (const each of steps) await client.run(each);
-      else await restate.RestatePromise.all(steps.map((each) => client.run(each)));
+      if (order === "sequential") for (const request of steps) await client.run(request);
+      else await restate.RestatePromise.all(steps.map((request) => client.run(request)));
     },
   },
 });

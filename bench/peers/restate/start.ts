@@ -1,4 +1,4 @@
-/** Restate, with a service call for each step: a server, and one process that has the services. */
+/** Restate with a service call for each step: a server, and one process with the services. */
 import { Agent, request } from "node:http";
 import { join } from "node:path";
 import { Teardown } from "../../../src/node/teardown.ts";
@@ -7,7 +7,7 @@ import { SystemProcess } from "../../measure/system-process.ts";
 import type { StartSystem } from "../../system.ts";
 import { startRestateServer } from "./server.ts";
 
-/** Needs what `installPeers` installs. */
+/** Needs the packages that `installPeers` installs. */
 export const startRestate: StartSystem = async (folder, marks) => {
   const started = new Teardown({ warn: console.warn });
   try {
@@ -30,7 +30,7 @@ export const startRestate: StartSystem = async (folder, marks) => {
           { name: "agent", pid: services.process.pid, runsSteps: true },
         ],
         // The ingress answers when the run has ended.
-        run: (order) => post(agent, server.ingressPort, "/run/run", order),
+        run: (request) => post(agent, server.ingressPort, "/run/run", request),
         takeStepCounts: () => services.process.takeStepCounts(),
         broken: Promise.race([server.broken, services.process.broken]),
         stop: () => started.end(),
@@ -43,19 +43,19 @@ export const startRestate: StartSystem = async (folder, marks) => {
   }
 };
 
-/** Resolves when the answer is complete; rejects unless its status says success. */
+/** Resolves when the answer is complete. Rejects unless its status is from 200 to 299. */
 function post(agent: Agent, port: number, path: string, body: unknown): Promise<void> {
   const text = JSON.stringify(body);
   const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(text) };
   return new Promise((resolve, reject) => {
     const call = request({ host: "127.0.0.1", port, path, method: "POST", agent, headers }, (answer) => {
       const status = answer.statusCode ?? 0;
-      let said = "";
-      answer.setEncoding("utf8").on("data", (part: string) => (said += part));
+      let received = "";
+      answer.setEncoding("utf8").on("data", (part: string) => (received += part));
       answer.once("error", reject);
       answer.once("end", () => {
         if (status >= 200 && status < 300) resolve();
-        else reject(new Error(`Restate answered ${status} to ${path}: ${said.slice(0, 500)}`));
+        else reject(new Error(`Restate answered ${status} to ${path}: ${received.slice(0, 500)}`));
       });
     });
     call.once("error", reject);

@@ -93,7 +93,7 @@ export async function callWithRetries<Request, Response, T>(
     }
     signal.throwIfAborted();
     if (performance.now() - progressAt >= MAX_STALL_MS) {
-      const text = `nothing gets through to the control plane for ${MAX_STALL_MS / 1_000} s: ${why}`;
+      const text = `nothing gets through to the gateway for ${MAX_STALL_MS / 1_000} s: ${why}`;
       throw new MillraceError("unavailable", text);
     }
     await backoff.wait(signal);

@@ -59,5 +59,5 @@ function refusal(code: status, details: string, cause: unknown): MillraceError {
     ? new MillraceError("unauthenticated", `the registration token is refused (${details}): ask for a new one`, {
         cause,
       })
-    : new MillraceError("malformed_request", `the control plane refuses to register this agent: ${details}`, { cause });
+    : new MillraceError("malformed_request", `the gateway refuses to register this agent: ${details}`, { cause });
 }

@@ -67,7 +67,7 @@ export class SupervisedProcess {
     // here.
     child.on("error", () => {});
     if (child.pid === undefined)
-      throw new Error("the system starts no more processes: too many run, or its memory is full");
+      throw new Error("the system refuses to start another process: too many are running, or its memory is full");
     this.leaseMark = leaseMark;
     this.#child = child;
     this.#pid = child.pid;

@@ -26,8 +26,8 @@ export interface AgentEventView {
 }
 
 /**
- * Events that agents reported about the steps of a run; the transitions that the control plane recorded are the timeline.
- * Throws `not_found` for an unknown run.
+ * Events that agents reported about the steps of a run; the transitions that the control plane recorded are the
+ * timeline. Throws `not_found` for an unknown run.
  */
 export async function listAgentEvents(
   context: AgentsContext,

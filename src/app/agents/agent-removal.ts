@@ -30,8 +30,9 @@ export async function deleteAgent(
 }
 
 /**
- * Revokes the agent's tokens and ends its streams at once; the steps that it runs end when their leases expire. The agent stays
- * known: with a registration token it can register again. Throws `not_found` for an unknown agent. Safe to repeat.
+ * Revokes the agent's tokens and ends its streams at once; the steps that it runs end when their leases expire. The
+ * agent stays known: with a registration token it can register again. Throws `not_found` for an unknown agent. Safe to
+ * repeat.
  */
 export async function revokeAgentToken(
   context: AgentsContext,
@@ -58,7 +59,9 @@ export async function removeAgent(context: RemovalContext, agentId: AgentId): Pr
   await endStreams(context, agentId);
 }
 
-/** Tells a job that this boot of its agent holds nothing any more. The job ignores the message when another boot has it. */
+/**
+ * Tells a job that this boot of its agent holds nothing any more. The job ignores the message when another boot has it.
+ */
 export async function sendAgentLost(
   context: Pick<AgentsContext, "mailboxes">,
   job: { readonly runId: RunId; readonly jobId: JobRunId },
@@ -69,7 +72,10 @@ export async function sendAgentLost(
   await context.mailboxes.send({ rootId: job.runId, to: { kind: "job", id: job.jobId }, message });
 }
 
-/** Closes the streams of an agent whose tokens are revoked. A failure is only logged: each stream checks its token regularly. */
+/**
+ * Closes the streams of an agent whose tokens are revoked. A failure is only logged: each stream checks its token
+ * regularly.
+ */
 export async function endStreams(context: Pick<AgentsContext, "feed" | "log">, agentId: AgentId): Promise<void> {
   try {
     await supersedeStreams(context, agentId, "");

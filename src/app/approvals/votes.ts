@@ -31,10 +31,11 @@ export interface VoteRequest extends z.output<typeof voteBody> {
 }
 
 /**
- * Answers with the approval after the vote: it is still `pending` while other users have to approve too. A second approval by
- * the same user changes nothing. Throws `not_found`, also for an approval that the run has not requested yet; `forbidden`, which
- * names who may vote; `conflict` with the status when the approval has ended otherwise; and `unavailable` when the approval has
- * not decided within 5 s: the vote is then stored, and safe to repeat with the same `requestId`.
+ * Answers with the approval after the vote: it is still `pending` while other users have to approve too. A second
+ * approval by the same user changes nothing. Throws `not_found`, also for an approval that the run has not requested
+ * yet; `forbidden`, which names who may vote; `conflict` with the status when the approval has ended otherwise; and
+ * `unavailable` when the approval has not decided within 5 s: the vote is then stored, and safe to repeat with the same
+ * `requestId`.
  */
 export function approve(context: ApprovalsContext, caller: Caller, input: VoteRequest): Promise<ApprovalForCaller> {
   return vote(context, caller, "approve", input);

@@ -1,4 +1,7 @@
-/** The definition of a pipeline: read, validated and saved. Definitions are inline: each saved text is a revision in the store. */
+/**
+ * The definition of a pipeline: read, validated and saved. Definitions are inline: each saved text is a revision in the
+ * store.
+ */
 import { z } from "zod";
 import { countJobs, countSteps } from "../../definition/count.ts";
 import type { Diagnostic } from "../../definition/text/diagnostics.ts";
@@ -85,7 +88,10 @@ export async function getSpec(
   };
 }
 
-/** A bad definition is an answer and not an error. Positions are those in the text that a save would commit. Throws `not_found`. */
+/**
+ * A bad definition is an answer and not an error. Positions are those in the text that a save would commit. Throws
+ * `not_found`.
+ */
 export async function validateSpec(
   context: CatalogueContext,
   caller: Caller,
@@ -103,10 +109,11 @@ export async function validateSpec(
 }
 
 /**
- * Makes the definition the head. Its text is that of the present head, edited where the definition differs. A save that changes
- * nothing answers the head's id and makes no revision, even with another commit message. Throws `invalid_definition` with every problem, `head_moved` with the
- * current head when `expectedHeadCommitSha` is another revision, `request_id_reused`, and `unavailable` when other saves win
- * every race. A repeat of a `requestId` answers as the first call did, even when the head has moved on since.
+ * Makes the definition the head. Its text is that of the present head, edited where the definition differs. A save that
+ * changes nothing answers the head's id and makes no revision, even with another commit message. Throws
+ * `invalid_definition` with every problem, `head_moved` with the current head when `expectedHeadCommitSha` is another
+ * revision, `request_id_reused`, and `unavailable` when other saves win every race. A repeat of a `requestId` answers
+ * as the first call did, even when the head has moved on since.
  */
 export async function saveSpec(
   context: CatalogueContext,

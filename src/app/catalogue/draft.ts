@@ -12,7 +12,10 @@ export interface Draft {
   readonly isHead: boolean;
 }
 
-/** Keeps the comments and the layout of a head in the same format. For a head in another format the text is rendered from scratch. */
+/**
+ * Keeps the comments and the layout of a head in the same format. For a head in another format the text is rendered
+ * from scratch.
+ */
 export async function draftOn(
   { stores }: WithStores<"pipelines">,
   { headRevisionId }: Pipeline,

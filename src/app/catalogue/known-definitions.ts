@@ -10,7 +10,10 @@ const REMEMBERED = 64;
 
 const known = new WeakMap<PipelineStore, RecentlyRead<Definition | undefined>>();
 
-/** The definition of a revision; undefined for an unknown revision. Throws `invalid_definition` when its text does not validate. */
+/**
+ * The definition of a revision; undefined for an unknown revision. Throws `invalid_definition` when its text does not
+ * validate.
+ */
 export function definitionOfRevision(
   pipelines: PipelineStore,
   revisionId: RevisionId,

@@ -39,7 +39,9 @@ export const updatePipelineBody = z.strictObject({
 });
 export const createPipelineBody = updatePipelineBody.extend({ name: pipelineName });
 
-/** The status of a pipeline is that of its newest run, with `partial` shown as `failed`; without a run it is `pending`. */
+/**
+ * The status of a pipeline is that of its newest run, with `partial` shown as `failed`; without a run it is `pending`.
+ */
 const PIPELINE_STATUSES = ["pending", "running", "success", "failed", "cancelled", "paused"] as const;
 type PipelineStatus = (typeof PIPELINE_STATUSES)[number];
 
@@ -112,8 +114,8 @@ export async function createPipeline(
 }
 
 /**
- * Replaces the fields that are present; the other fields keep their value. Throws `not_found`, `malformed_request` when the
- * project or the creator would change, and `already_exists` for a name that is taken.
+ * Replaces the fields that are present; the other fields keep their value. Throws `not_found`, `malformed_request` when
+ * the project or the creator would change, and `already_exists` for a name that is taken.
  */
 export async function updatePipeline(
   context: CatalogueContext,

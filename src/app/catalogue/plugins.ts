@@ -57,10 +57,10 @@ export interface PluginView {
 }
 
 /**
- * Stores a version of a plugin; the manifest in the package names plugin and version. `read` answers the package and is called
- * only for callers that may push. A repeat changes nothing. Throws `already_exists` when the version is stored with another
- * package; `malformed_request` with every problem of the package, or when `sha256` is not its checksum; `too_large`; `conflict`
- * while another push or a deletion of the version goes on; and what `read` rejects with.
+ * Stores a version of a plugin; the manifest in the package names plugin and version. `read` answers the package and is
+ * called only for callers that may push. A repeat changes nothing. Throws `already_exists` when the version is stored
+ * with another package; `malformed_request` with every problem of the package, or when `sha256` is not its checksum;
+ * `too_large`; `conflict` while another push or a deletion of the version goes on; and what `read` rejects with.
  */
 export async function pushPlugin(
   context: CatalogueContext,
@@ -152,8 +152,8 @@ export async function getPluginRelease(
 }
 
 /**
- * Deletes a version with its package, even when runs use it: a step that was planned with the version then fails with that
- * reason, unless its agent has the package already. Throws `not_found`.
+ * Deletes a version with its package, even when runs use it: a step that was planned with the version then fails with
+ * that reason, unless its agent has the package already. Throws `not_found`.
  */
 export async function deletePluginRelease(
   context: CatalogueContext,
@@ -172,7 +172,9 @@ export function manifestOf({ manifest }: PluginRecord): PluginManifest {
   return JSON.parse(manifest) as PluginManifest;
 }
 
-/** The record that a push works on: its own, or that of another push of the same package, which may be stored already. */
+/**
+ * The record that a push works on: its own, or that of another push of the same package, which may be stored already.
+ */
 async function beginPush(context: CatalogueContext, record: PluginRecord): Promise<PluginRecord> {
   const { plugins } = context.stores;
   const { name, version } = record;

@@ -32,7 +32,10 @@ export const createSecretBody = z.strictObject({
 export const replaceSecretBody = z.strictObject({ value });
 export const listSecretsQuery = z.strictObject(listFields);
 
-/** The owner of secrets: a project, for all of its pipelines, or one pipeline, whose secrets win over those of its project. */
+/**
+ * The owner of secrets: a project, for all of its pipelines, or one pipeline, whose secrets win over those of its
+ * project.
+ */
 export type SecretOwner = { readonly projectId: ProjectId } | { readonly pipelineId: PipelineId };
 
 export interface SecretView {

@@ -36,16 +36,18 @@ export interface CancelledStep {
   readonly stepRunId: StepRunId;
   readonly jobId: JobRunId;
   readonly runId: RunId;
-  /** The status at the time of the decision: the step has been asked to end, and ends when its agent reports the end. */
+  /**
+   * The status at the time of the decision: the step has been asked to end, and ends when its agent reports the end.
+   */
   readonly status: StepStatus;
   readonly statusCode: number;
 }
 
 /**
- * Ends a step that is queued or running as `cancelled`, and with it its job. Later steps are skipped, except steps whose
- * condition asks to run after a cancellation; cancelling such a step also ends every step after it. A repeat is accepted.
- * Throws `not_found`, `conflict` for a step that has not begun or has ended, and `unavailable` when the job has not decided
- * within 5 s: the command is then stored, and safe to repeat with the same `requestId`.
+ * Ends a step that is queued or running as `cancelled`, and with it its job. Later steps are skipped, except steps
+ * whose condition asks to run after a cancellation; cancelling such a step also ends every step after it. A repeat is
+ * accepted. Throws `not_found`, `conflict` for a step that has not begun or has ended, and `unavailable` when the job
+ * has not decided within 5 s: the command is then stored, and safe to repeat with the same `requestId`.
  */
 export async function cancelStep(
   context: CommandsContext,
@@ -67,8 +69,8 @@ export async function cancelStep(
 }
 
 /**
- * Ends a job whose stage has begun as `cancelled`, which counts as a failure of the run; a job with a matrix ends with all of
- * its cells. Repeats and errors are those of {@link cancelStep}.
+ * Ends a job whose stage has begun as `cancelled`, which counts as a failure of the run; a job with a matrix ends with
+ * all of its cells. Repeats and errors are those of {@link cancelStep}.
  */
 export async function cancelJob(
   context: CommandsContext,

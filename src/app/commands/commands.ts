@@ -1,4 +1,6 @@
-/** Commands to an aggregate: a command that is stored in its inbox will be decided, and the verdict is read from there. */
+/**
+ * Commands to an aggregate: a command that is stored in its inbox will be decided, and the verdict is read from there.
+ */
 import type { CommandBody } from "../../domain/commands.ts";
 import type { Verdict } from "../../domain/effects.ts";
 import { MillraceError } from "../../domain/errors.ts";
@@ -31,8 +33,9 @@ export async function storeCommand(context: StoringContext, { id, rootId, body }
 }
 
 /**
- * Sends the owner of an aggregate a message without content, so that the owner reads the inbox of the aggregate now. Returns at
- * once. A doorbell that is lost delays the command by about a second: the owner's next sweep reads the store.
+ * Sends the owner of an aggregate a message without content, so that the owner reads the inbox of the aggregate now.
+ * Returns at once. A doorbell that is lost delays the command by about a second: the owner's next sweep reads the
+ * store.
  */
 export function ringDoorbell(context: Pick<AppContext, "mailboxes" | "log">, rootId: RootId): void {
   context.mailboxes.send({ rootId, to: null, message: null }).catch((error: unknown) => {
@@ -64,9 +67,9 @@ export async function storeAndWait(context: WaitingContext, command: NewCommand)
 }
 
 /**
- * The verdict on a command. `known`: the verdict on the same command of an earlier call, null when the actor had not decided it,
- * and undefined when no earlier call stored the command. Throws `unavailable` when there is no verdict within 5 s; the command
- * stays stored.
+ * The verdict on a command. `known`: the verdict on the same command of an earlier call, null when the actor had not
+ * decided it, and undefined when no earlier call stored the command. Throws `unavailable` when there is no verdict
+ * within 5 s; the command stays stored.
  */
 export async function verdictOn(
   context: WaitingContext,

@@ -42,8 +42,8 @@ export async function stopRun(context: CommandsContext, caller: Caller, input: R
 }
 
 /**
- * Answers when the run has decided. Throws `not_found`, `conflict` when the run is not running, and `unavailable` when the run
- * has not decided within 5 s: the command is then stored, and safe to repeat with the same `requestId`.
+ * Answers when the run has decided. Throws `not_found`, `conflict` when the run is not running, and `unavailable` when
+ * the run has not decided within 5 s: the command is then stored, and safe to repeat with the same `requestId`.
  */
 export function pauseRun(context: CommandsContext, caller: Caller, input: RunCommand): Promise<CommandView> {
   return sendAndWait(context, caller, "pause", input);
@@ -54,7 +54,9 @@ export function resumeRun(context: CommandsContext, caller: Caller, input: RunCo
   return sendAndWait(context, caller, "resume", input);
 }
 
-/** Stores a stop of a live run, for an operation that stops runs as a part of its work and has authorised its caller. */
+/**
+ * Stores a stop of a live run, for an operation that stops runs as a part of its work and has authorised its caller.
+ */
 export async function insertStop(
   context: StoringContext,
   user: UserCaller,

@@ -1,12 +1,13 @@
 /**
- * Deletes artifacts that have expired, and uploads that were abandoned. A node may die after each step of a deletion: the record
- * is marked first, then the content is deleted, then the record; a later pass finds marked records.
+ * Deletes artifacts that have expired, and uploads that were abandoned. A node may die after each step of a deletion:
+ * the record is marked first, then the content is deleted, then the record; a later pass finds marked records.
  */
 import { isHeld, type StepState } from "../../../actors/step/state.ts";
 import type { ArtifactId, RunId } from "../../domain/ids.ts";
 import type { ArtifactSummary } from "../../stores/ports/artifacts.ts";
 import type { Stores } from "../../stores/ports/stores.ts";
-import type { AppContext } from "../context.ts";
+import type { WithStores } from "../context.ts";
+import type { ContentContext } from "./context.ts";
 import { Pruner } from "../pruner.ts";
 
 /** Time between two checks whether the step of an unfinished upload still runs. */
@@ -14,21 +15,19 @@ export const UPLOAD_CHECK_MS = 600_000;
 /** Artifacts of one pass. */
 const ARTIFACTS_PER_PASS = 100;
 
-type Ports = Pick<AppContext, "clock" | "log"> & {
-  readonly stores: Pick<Stores, "aggregates" | "artifacts" | "blobs">;
-};
+type PrunerContext = Pick<ContentContext, "clock" | "log"> & WithStores<"aggregates" | "artifacts" | "blobs">;
 
 /** Deletes expired artifacts on every node. Several nodes may prune at once: every step of a deletion is idempotent. */
-export function artifactPruner(context: Ports): Pruner {
+export function artifactPruner(context: PrunerContext): Pruner {
   const prune = async () => (await pruneArtifacts(context, ARTIFACTS_PER_PASS)) === ARTIFACTS_PER_PASS;
   return new Pruner(context.log, "expired artifacts", prune);
 }
 
 /**
- * One pass over at most `limit` artifacts whose time is over: deletes each, except an upload whose step still runs, which gets
- * more time. Answers how many artifacts it found.
+ * One pass over at most `limit` artifacts whose time is over: deletes each, except an upload whose step still runs,
+ * which gets more time. Answers how many artifacts it found.
  */
-export async function pruneArtifacts({ stores, clock, log }: Ports, limit: number): Promise<number> {
+export async function pruneArtifacts({ stores, clock, log }: PrunerContext, limit: number): Promise<number> {
   const now = clock.now();
   const due = await stores.artifacts.expired(now, limit);
   for (const artifact of due) {
@@ -45,7 +44,7 @@ export async function pruneArtifacts({ stores, clock, log }: Ports, limit: numbe
 }
 
 /** Deletes the unfinished uploads of a run whose steps no longer run. */
-export async function deleteAbandonedUploads(stores: Ports["stores"], runId: RunId): Promise<void> {
+export async function deleteAbandonedUploads(stores: PrunerContext["stores"], runId: RunId): Promise<void> {
   for (const artifact of await stores.artifacts.ofRun(runId)) {
     if (artifact.state === "uploading" && (await isAbandoned(stores, artifact))) {
       await deleteArtifactNow(stores, artifact.artifactId);
@@ -60,7 +59,7 @@ export async function deleteArtifactsOfRun(stores: Pick<Stores, "artifacts" | "b
 
 /** True when the step is over, or is granted under another token now. */
 async function isAbandoned(
-  { aggregates }: Ports["stores"],
+  { aggregates }: PrunerContext["stores"],
   { stepRunId, token }: Pick<ArtifactSummary, "stepRunId" | "token">,
 ): Promise<boolean> {
   const step = (await aggregates.findStep(stepRunId))?.actor.state as StepState | undefined;

@@ -34,7 +34,10 @@ export interface ArtifactDetails extends ArtifactView {
   readonly files: readonly { readonly path: string; readonly size: number; readonly sha256: string }[];
 }
 
-/** The stored artifacts of all attempts, oldest first; with `name` only artifacts of that name. Throws `not_found` for an unknown run. */
+/**
+ * The stored artifacts of all attempts, oldest first; with `name` only artifacts of that name. Throws `not_found` for
+ * an unknown run.
+ */
 export async function listArtifacts(
   context: ContentContext,
   caller: Caller,
@@ -72,8 +75,8 @@ export interface ArtifactContent {
 }
 
 /**
- * Opens one file of an artifact; without `path`, its only file. Throws `not_found`, and `conflict` when `path` is absent and the
- * artifact has several files.
+ * Opens one file of an artifact; without `path`, its only file. Throws `not_found`, and `conflict` when `path` is
+ * absent and the artifact has several files.
  */
 export async function openArtifactFile(
   context: ContentContext,
@@ -121,7 +124,10 @@ export interface StepRunFile {
   readonly storedAtMs: number;
 }
 
-/** The files of all artifacts of one step run, in the order of artifact and path. `page` counts from 1. Throws `not_found`. */
+/**
+ * The files of all artifacts of one step run, in the order of artifact and path. `page` counts from 1. Throws
+ * `not_found`.
+ */
 export async function listStepRunArtifacts(
   context: ContentContext,
   caller: Caller,

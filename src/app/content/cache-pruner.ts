@@ -1,30 +1,30 @@
 /**
- * Deletes cache entries that no job has used for long, the entries used longest ago in a project that has too many bytes, and
- * uploads that were abandoned. A node may die after each step of a deletion: the record is marked first, then the content is
- * deleted, then the record; a later pass finds marked records.
+ * Deletes cache entries that no job has used for long, the entries used longest ago in a project that has too many
+ * bytes, and uploads that were abandoned. A node may die after each step of a deletion: the record is marked first,
+ * then the content is deleted, then the record; a later pass finds marked records.
  */
 import type { CacheRecord } from "../../stores/ports/caches.ts";
-import type { Stores } from "../../stores/ports/stores.ts";
-import type { AppContext } from "../context.ts";
+import type { WithStores } from "../context.ts";
+import type { ContentContext } from "./context.ts";
 import { Pruner } from "../pruner.ts";
 
 /** Entries of each kind in one pass. */
 const ENTRIES_PER_PASS = 100;
 
-type Ports = Pick<AppContext, "clock" | "log" | "cacheRules"> & { readonly stores: Pick<Stores, "caches" | "blobs"> };
+type PrunerContext = Pick<ContentContext, "clock" | "log" | "cacheRules"> & WithStores<"caches" | "blobs">;
 
 /** Deletes old cache entries on every node. Several nodes may prune at once: they find the same entries. */
-export function cachePruner(context: Ports): Pruner {
+export function cachePruner(context: PrunerContext): Pruner {
   return new Pruner(context.log, "old cache entries", async () => {
     return (await pruneCaches(context, ENTRIES_PER_PASS)) >= ENTRIES_PER_PASS;
   });
 }
 
 /**
- * One pass over at most `limit` expired entries and at most `limit` entries beyond the bound of their project. Answers the
- * larger of the two counts.
+ * One pass over at most `limit` expired entries and at most `limit` entries beyond the bound of their project. Answers
+ * the larger of the two counts.
  */
-export async function pruneCaches({ stores, clock, log, cacheRules }: Ports, limit: number): Promise<number> {
+export async function pruneCaches({ stores, clock, log, cacheRules }: PrunerContext, limit: number): Promise<number> {
   const expired = await stores.caches.expired(clock.now(), limit);
   for (const entry of expired) await drop(entry, "a cache entry has expired and is deleted");
   const beyond = await stores.caches.aboveProjectBytes(cacheRules.maxProjectBytes, limit);
@@ -41,11 +41,11 @@ export async function pruneCaches({ stores, clock, log, cacheRules }: Ports, lim
 }
 
 /** Deletes an entry whenever it was used last. Idempotent. */
-export async function deleteCacheNow(stores: Ports["stores"], entry: CacheRecord): Promise<void> {
+export async function deleteCacheNow(stores: PrunerContext["stores"], entry: CacheRecord): Promise<void> {
   if (await stores.caches.markDeleting(entry, Number.MAX_SAFE_INTEGER)) await finishDeletion(stores, entry);
 }
 
-async function finishDeletion({ caches, blobs }: Ports["stores"], entry: CacheRecord): Promise<void> {
+async function finishDeletion({ caches, blobs }: PrunerContext["stores"], entry: CacheRecord): Promise<void> {
   await blobs.delete(entry.blobId);
   await caches.remove(entry);
 }

@@ -29,7 +29,10 @@ export interface CacheView {
   readonly expiresAt: string;
 }
 
-/** Entries of a project, last used first; with `prefix` those whose key begins with it. Throws `not_found` for an unknown project. */
+/**
+ * Entries of a project, last used first; with `prefix` those whose key begins with it. Throws `not_found` for an
+ * unknown project.
+ */
 export async function listCaches(
   context: ContentContext,
   caller: Caller,
@@ -58,7 +61,9 @@ export async function deleteCache(
   context.log.info({ projectId, key: entry.key, by: name }, "a cache entry was deleted");
 }
 
-/** Deletes the entries whose key begins with `prefix`, and answers how many. Throws `not_found` for an unknown project. */
+/**
+ * Deletes the entries whose key begins with `prefix`, and answers how many. Throws `not_found` for an unknown project.
+ */
 export async function deleteCaches(
   context: ContentContext,
   caller: Caller,

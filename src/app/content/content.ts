@@ -1,6 +1,6 @@
 /**
- * Content of artifacts and cache entries on its way into the store and out of it: in pieces, resumed after a break, compared
- * with its checksums at the end.
+ * Content of artifacts and cache entries on its way into the store and out of it: in pieces, resumed after a break,
+ * compared with its checksums at the end.
  */
 import { createHash } from "node:crypto";
 import { type ArtifactFile, FileCutter, PIECE_BYTES } from "../../domain/artifacts.ts";
@@ -46,8 +46,8 @@ export class ContentIngest {
   }
 
   /**
-   * Stores a piece of the content; a piece that is stored already changes nothing. Throws `malformed_request` for a piece of
-   * another size or one that leaves a gap, `unavailable` when earlier pieces are gone from the store.
+   * Stores a piece of the content; a piece that is stored already changes nothing. Throws `malformed_request` for a
+   * piece of another size or one that leaves a gap, `unavailable` when earlier pieces are gone from the store.
    */
   async append(offset: number, piece: Uint8Array): Promise<void> {
     const { blobId, sizeBytes } = this.#content;
@@ -70,15 +70,16 @@ export class ContentIngest {
   }
 
   /**
-   * Compares the stored content with its checksums and makes it durable. Answers the path of the first file that differs, or
-   * undefined. Throws `unavailable` when the bytes of an earlier stream may be the ones that differ: the content is then deleted,
-   * and the agent sends all of it again. Idempotent.
+   * Compares the stored content with its checksums and makes it durable. Answers the path of the first file that
+   * differs, or undefined. Throws `unavailable` when the bytes of an earlier stream may be the ones that differ: the
+   * content is then deleted, and the agent sends all of it again. Idempotent.
    */
   async complete(): Promise<string | undefined> {
     const { blobId, sizeBytes } = this.#content;
     const changed = await this.#changedFile();
     if (changed !== undefined && this.#inherited > 0) {
-      // The store may have lost bytes by a power loss or a restored backup. Only content of a single stream proves the sender wrong.
+      // The store may have lost bytes by a power loss or a restored backup. Only content of a single stream proves the
+      // sender wrong.
       await this.#blobs.delete(blobId);
       throw unavailable("what was stored before is not what it was");
     }
@@ -106,7 +107,10 @@ export class ContentIngest {
   }
 }
 
-/** `length` bytes of the content from offset `from`, in one or more pieces; a piece may be empty. Throws `not_found` when the content is gone. */
+/**
+ * `length` bytes of the content from offset `from`, in one or more pieces; a piece may be empty. Throws `not_found`
+ * when the content is gone.
+ */
 export async function* readBlob(
   blobs: BlobStore,
   { blobId, what }: Pick<Content, "blobId" | "what">,

@@ -2,5 +2,5 @@
 import type { AppContext, WithStores } from "../context.ts";
 
 /** What the use cases of artifacts and cache entries work with. */
-export type ContentContext = Pick<AppContext, "clock" | "log"> &
+export type ContentContext = Pick<AppContext, "clock" | "log" | "cacheRules"> &
   WithStores<"aggregates" | "plans" | "artifacts" | "caches" | "blobs" | "pipelines">;

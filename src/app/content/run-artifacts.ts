@@ -20,7 +20,10 @@ export interface RunArtifact {
   readonly isNewest: boolean;
 }
 
-/** Artifacts in the order in which their uploads began, including unfinished uploads and expired artifacts. Throws `not_found` for an unknown run. */
+/**
+ * Artifacts in the order in which their uploads began, including unfinished uploads and expired artifacts. Throws
+ * `not_found` for an unknown run.
+ */
 export async function artifactsOfRun(
   { stores }: WithStores<"aggregates" | "plans" | "artifacts">,
   runId: RunId,
@@ -62,7 +65,10 @@ export function noArtifact(artifactId: ArtifactId, runId: RunId): MillraceError 
   return new MillraceError("not_found", text);
 }
 
-/** `length` bytes of the artifact's files, one after the other, from offset `from`. Throws `not_found` when the content is gone. */
+/**
+ * `length` bytes of the artifact's files, one after the other, from offset `from`. Throws `not_found` when the content
+ * is gone.
+ */
 export function readContent(
   { stores }: WithStores<"blobs">,
   { artifactId, name }: ArtifactRecord,

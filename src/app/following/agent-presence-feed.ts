@@ -1,6 +1,6 @@
 /**
- * The agents as this process sees them: it reads presence once a second for all followers and numbers each change. A follower
- * that resumes at a number gets the newest change of each agent since then, and not the changes in between.
+ * The agents as this process sees them: it reads presence once a second for all followers and numbers each change. A
+ * follower that resumes at a number gets the newest change of each agent since then, and not the changes in between.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -18,7 +18,10 @@ import { Signal } from "../signal.ts";
 const READ_MS = 1_000;
 /** Between two reads of the registered agents, which change less often than their presence. */
 const LIST_MS = 2_000;
-/** After presence could not be read, an agent without presence counts as offline only after this time: by then each live agent was heard. */
+/**
+ * After presence could not be read, an agent without presence counts as offline only after this time: by then each live
+ * agent was heard.
+ */
 const SETTLE_MS = 10_000;
 /** Removed agents that the feed remembers. */
 const KEPT_REMOVALS = 1_000;
@@ -63,7 +66,10 @@ export class AgentPresenceFeed {
     this.#context = context;
   }
 
-  /** Raises `changed` when there may be changes, until {@link leave}. Rejects with `unavailable` when presence or the store cannot be read now. */
+  /**
+   * Raises `changed` when there may be changes, until {@link leave}. Rejects with `unavailable` when presence or the
+   * store cannot be read now.
+   */
   async join(changed: Signal): Promise<void> {
     try {
       await this.#read();
@@ -93,7 +99,10 @@ export class AgentPresenceFeed {
     return `${this.#epoch}.${number}`;
   }
 
-  /** The number of a revision. Undefined for a revision of another process, and for one so old that removals since were forgotten. */
+  /**
+   * The number of a revision. Undefined for a revision of another process, and for one so old that removals since were
+   * forgotten.
+   */
   numberOf(revision: string): number | undefined {
     const [, epoch, digits] = /^(\w+)\.(\d{1,15})$/.exec(revision) ?? [];
     const number = Number(digits);
@@ -140,8 +149,8 @@ export class AgentPresenceFeed {
       if (record === undefined && isUnsettled && before !== undefined && before.presence !== "removed") continue;
       this.#record(statusOf(agent, record, lostIds.has(agent.agentId)));
     }
-    for (const gone of this.#changes.values()) {
-      if (!this.#registered.has(gone.agentId)) this.#record({ ...gone, presence: "removed", busy: 0 });
+    for (const known of this.#changes.values()) {
+      if (!this.#registered.has(known.agentId)) this.#record({ ...known, presence: "removed", busy: 0 });
     }
     this.#forgetRemovals();
   }

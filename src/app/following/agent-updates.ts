@@ -8,7 +8,10 @@ import { agentNotRegistered } from "../agents/agent-removal.ts";
 /** The longest delay that a timer takes; the signal ends the wait earlier. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** `reset`: the follower forgets every agent that it knows. `caughtUp`: the known agents are told, and every later change is live. */
+/**
+ * `reset`: the follower forgets every agent that it knows. `caughtUp`: the known agents are told, and every later
+ * change is live.
+ */
 export type AgentUpdate = { readonly revision: string } & (
   | { readonly type: "reset" | "caughtUp" }
   | { readonly type: "change"; readonly change: AgentChange }
@@ -17,15 +20,18 @@ export type AgentUpdate = { readonly revision: string } & (
 export interface AgentUpdatesRequest {
   /** Empty for all. */
   readonly agentIds: readonly AgentId[];
-  /** Revision of the last update that the follower got. When it is empty or unknown to this process, all agents are told. */
+  /**
+   * Revision of the last update that the follower got. When it is empty or unknown to this process, all agents are
+   * told.
+   */
   readonly revision: string;
   readonly abort: AbortSignal;
 }
 
 /**
- * Ends only with `abort`. A follower that takes updates more slowly than an agent changes gets only the newest change of that
- * agent. Throws `not_found` for an agent that is not registered, and `unavailable` when presence or the store cannot be read at
- * the start.
+ * Ends only with `abort`. A follower that takes updates more slowly than an agent changes gets only the newest change
+ * of that agent. Throws `not_found` for an agent that is not registered, and `unavailable` when presence or the store
+ * cannot be read at the start.
  */
 export async function* followAgents(
   feed: AgentPresenceFeed,

@@ -9,7 +9,9 @@ export interface LogSource {
   readonly uses: string;
 }
 
-/** The entry of a line. A gap record has a content that says which lines are lost, and the number of the first of them. */
+/**
+ * The entry of a line. A gap record has a content that says which lines are lost, and the number of the first of them.
+ */
 export function logEntry(line: LogLine, source: LogSource) {
   const gap = line.lost > 0;
   return {

@@ -1,6 +1,6 @@
 /**
- * The log of a step run as a viewer follows it: first the history, then live lines, each line once and in order. The store is the
- * truth; the feed only brings new lines sooner.
+ * The log of a step run as a viewer follows it: first the history, then live lines, each line once and in order. The
+ * store is the truth; the feed only brings new lines sooner.
  */
 import { type StepState, stepStatus } from "../../../actors/step/state.ts";
 import { MillraceError } from "../../domain/errors.ts";
@@ -34,9 +34,9 @@ interface LogRequest {
 }
 
 /**
- * Ends when the step is final and its last line was given, or 30 s after the end of the step with a gap record. Nothing is read
- * ahead of the consumer. After the history, a store that is unavailable only delays the lines. Throws `not_found`, also for a log
- * that retention has deleted.
+ * Ends when the step is final and its last line was given, or 30 s after the end of the step with a gap record. Nothing
+ * is read ahead of the consumer. After the history, a store that is unavailable only delays the lines. Throws
+ * `not_found`, also for a log that retention has deleted.
  */
 export async function* followLog(
   context: FollowingContext,
@@ -175,8 +175,8 @@ async function readStep(context: FollowingContext, stepRunId: StepRunId): Promis
 }
 
 /**
- * Whether the log has ended. `lost`: a gap record for lines that have not arrived within 30 s after the end of the step. Throws
- * `not_found` when retention has deleted the missing lines.
+ * Whether the log has ended. `lost`: a gap record for lines that have not arrived within 30 s after the end of the
+ * step. Throws `not_found` when retention has deleted the missing lines.
  */
 async function endOf(
   context: FollowingContext,

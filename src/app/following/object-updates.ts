@@ -1,6 +1,6 @@
 /**
- * A run, job or step as a client follows it: a snapshot and the events after it, or the events after a number, up to the event
- * that makes the object final.
+ * A run, job or step as a client follows it: a snapshot and the events after it, or the events after a number, up to
+ * the event that makes the object final.
  */
 import { MillraceError } from "../../domain/errors.ts";
 import type { RunEvent } from "../../domain/events.ts";
@@ -37,9 +37,9 @@ interface ObjectUpdatesRequest {
 }
 
 /**
- * Ends after the event that makes the object final. For an object that is final already, ends after its snapshot, or at once.
- * State and event number of a snapshot are read together: nothing is lost or repeated between the snapshot and the first event.
- * Throws `not_found`, and `malformed_request` for a number above that of the newest event.
+ * Ends after the event that makes the object final. For an object that is final already, ends after its snapshot, or at
+ * once. State and event number of a snapshot are read together: nothing is lost or repeated between the snapshot and
+ * the first event. Throws `not_found`, and `malformed_request` for a number above that of the newest event.
  */
 export async function* followObject(
   { stores }: WithStores<"aggregates">,

@@ -1,20 +1,24 @@
 /**
- * The events of runs as this process follows them. A follower keeps only the number of its last event. New events of a run are
- * received once for all of its followers; older events are read from the store at the pace of each follower.
+ * The events of runs as this process follows them. A follower keeps only the number of its last event. New events of a
+ * run are received once for all of its followers; older events are read from the store at the pace of each follower.
  */
 import { MillraceError } from "../../domain/errors.ts";
 import type { RunEvent } from "../../domain/events.ts";
 import type { RunId } from "../../domain/ids.ts";
 import { isFinalRunStatus, type RunStatus } from "../../domain/status.ts";
 import { runChannel, type Unsubscribe } from "../../feed/feed.ts";
-import type { AppContext, WithStores } from "../context.ts";
+import type { WithStores } from "../context.ts";
+import type { FollowingContext } from "./context.ts";
 import { requireKeptEvents } from "../runs/kept-parts.ts";
 import { noRun } from "../lookups.ts";
 import { Signal } from "../signal.ts";
 
 /** Between two reads of the store while a run is followed. */
 const REREAD_MS = 5_000;
-/** Between two reads after a gap, and before the end of a run: the missing event may be stored a moment later than a newer one arrives. */
+/**
+ * Between two reads after a gap, and before the end of a run: the missing event may be stored a moment later than a
+ * newer one arrives.
+ */
 const GAP_REREAD_MS = 200;
 /** Events of one read or one answer, at most. */
 const MAX_EVENTS = 100;
@@ -23,7 +27,7 @@ const KEPT_EVENTS = 200;
 /** The longest delay that a timer takes; the signal ends the wait earlier. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-type FeedContext = Pick<AppContext, "feed" | "clock" | "log"> & WithStores<"aggregates" | "events" | "retention">;
+type FeedContext = Pick<FollowingContext, "feed" | "clock" | "log"> & WithStores<"aggregates" | "events" | "retention">;
 
 export interface RunEventsAfter {
   readonly runId: RunId;
@@ -42,9 +46,9 @@ export class RunEventFeed {
   }
 
   /**
-   * The events of a run after a number, several at a time: each event once, in order, without a gap. Ends when the run is settled
-   * and all events were given. A feed or a store that is unavailable only delays the events. Throws `not_found` when the run, or
-   * an event after the number, was deleted.
+   * The events of a run after a number, several at a time: each event once, in order, without a gap. Ends when the run
+   * is settled and all events were given. A feed or a store that is unavailable only delays the events. Throws
+   * `not_found` when the run, or an event after the number, was deleted.
    */
   async *follow({ runId, after, abort }: RunEventsAfter): AsyncGenerator<readonly RunEvent[], void, void> {
     const run = this.#runs.get(runId) ?? new FollowedRun(this.#context, runId);

@@ -17,8 +17,8 @@ export interface RunEventsRequest {
 }
 
 /**
- * Ends when the run has ended and all of its events were given. Throws `not_found`, and `malformed_request` for a number that is
- * above that of the newest event.
+ * Ends when the run has ended and all of its events were given. Throws `not_found`, and `malformed_request` for a
+ * number that is above that of the newest event.
  */
 export async function* followEvents(
   context: FollowingContext,

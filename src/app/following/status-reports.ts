@@ -68,7 +68,10 @@ export async function reportedRun(
   return { runId: id, kind: "run", id, pipelineId, findRetry };
 }
 
-/** Ends after the final status. `after`: number of the last event that the client has; then only later changes are given. */
+/**
+ * Ends after the final status. `after`: number of the last event that the client has; then only later changes are
+ * given.
+ */
 export async function* reportStatus(
   context: FollowingContext,
   runEvents: RunEventFeed,

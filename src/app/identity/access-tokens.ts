@@ -1,4 +1,7 @@
-/** Access tokens: short-lived JWTs (HS256) that a login answers. A token names only the user; the role is read at each use. */
+/**
+ * Access tokens: short-lived JWTs (HS256) that a login answers. A token names only the user; the role is read at each
+ * use.
+ */
 import { errors, jwtVerify, SignJWT } from "jose";
 import { asId, type UserId } from "../../domain/ids.ts";
 import type { IdentityContext } from "./context.ts";

@@ -75,9 +75,9 @@ export type UserOperation = keyof typeof USER_OPERATIONS;
 export type AgentOperation = keyof typeof AGENT_OPERATIONS;
 
 /**
- * The caller that a bearer token proves; the token is an access token or an opaque token. Throws `unauthenticated` for a token
- * that is unknown, wrong, expired or revoked, or whose user is disabled or deleted. Roles and tokens are read on each call, so
- * a change counts from the next call on.
+ * The caller that a bearer token proves; the token is an access token or an opaque token. Throws `unauthenticated` for
+ * a token that is unknown, wrong, expired or revoked, or whose user is disabled or deleted. Roles and tokens are read
+ * on each call, so a change counts from the next call on.
  */
 export async function authenticate(context: IdentityContext, bearer: string): Promise<Caller> {
   if (bearer === "")
@@ -139,9 +139,9 @@ export function roleReaches(role: Role, needed: Role): boolean {
 }
 
 /**
- * The name that an operation is recorded under: the caller's name when `claimed` is empty or absent; `claimed` when it is the
- * caller's id or name, or the caller has the scope `act-as`. Else throws `forbidden`; `field` is the field of the request that
- * the error names.
+ * The name that an operation is recorded under: the caller's name when `claimed` is empty or absent; `claimed` when it
+ * is the caller's id or name, or the caller has the scope `act-as`. Else throws `forbidden`; `field` is the field of
+ * the request that the error names.
  */
 export function claimedIdentity(caller: UserCaller, claimed: string | undefined, field: string): string {
   if (claimed === undefined || claimed === "") return caller.name;

@@ -47,8 +47,8 @@ export interface NewTokenView {
 }
 
 /**
- * Throws `forbidden` when the caller is no administrator and asks for the scope `act-as` or for a token of another user, and
- * when the role of that user is above the caller's own. Throws `not_found` for an unknown user.
+ * Throws `forbidden` when the caller is no administrator and asks for the scope `act-as` or for a token of another
+ * user, and when the role of that user is above the caller's own. Throws `not_found` for an unknown user.
  */
 export async function createPersonalToken(
   context: IdentityContext,
@@ -83,8 +83,8 @@ export async function deletePersonalToken(
 ): Promise<void> {
   const { owner } = await reachUser(context, caller, input.userId);
   const token = await context.stores.identity.findToken(input.tokenId);
-  const own = token?.kind === "personal" && token.subject === owner;
-  if (!own || !(await context.stores.identity.deleteToken(input.tokenId))) {
+  const isOwn = token?.kind === "personal" && token.subject === owner;
+  if (!isOwn || !(await context.stores.identity.deleteToken(input.tokenId))) {
     throw new MillraceError("not_found", `the user has no token ${JSON.stringify(input.tokenId)}`);
   }
 }

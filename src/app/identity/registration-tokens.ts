@@ -65,8 +65,8 @@ export async function listRegistrationTokens(
 }
 
 /**
- * No agent can register with the token from the next call on; agents that have registered with it stay registered. Throws
- * `not_found` for an id that is not that of a registration token.
+ * No agent can register with the token from the next call on; agents that have registered with it stay registered.
+ * Throws `not_found` for an id that is not that of a registration token.
  */
 export async function deleteRegistrationToken(
   context: IdentityContext,

@@ -1,6 +1,7 @@
 /**
- * Opaque tokens: `mrt_<tokenId>_<secret>`. The store keeps only the SHA-256 of the secret, so a copy of the store gives no
- * access. Operators may choose the first tokens themselves: such a token has any text, and an id derived from that text.
+ * Opaque tokens: `mrt_<tokenId>_<secret>`. The store keeps only the SHA-256 of the secret, so a copy of the store gives
+ * no access. Operators may choose the first tokens themselves: such a token has any text, and an id derived from that
+ * text.
  */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { asId, newId, type TokenId } from "../../domain/ids.ts";

@@ -73,7 +73,8 @@ export async function listUsers(
 export async function login(context: IdentityContext, input: z.output<typeof loginBody>): Promise<LoginView> {
   const user = await context.stores.identity.findUserByName(input.name);
   const known = user !== undefined && !user.disabled && user.passwordHash !== "";
-  // Verifying a decoy hash takes as long for an unknown name, so that the time of an answer does not tell which names exist.
+  // Verifying a decoy hash takes as long for an unknown name, so that the time of an answer does not tell which names
+  // exist.
   const isRight = await verify(known ? user.passwordHash : await decoyHash(), input.password);
   if (!known || !isRight) throw new MillraceError("unauthenticated", "the name or the password is wrong");
   return {

@@ -17,9 +17,9 @@ export interface VotingRule {
 const MAX_NAMED = 20;
 
 /**
- * Why this person may not vote, with who may; null when the person may vote. The authenticated caller is the person that counts:
- * a token with the scope `act-as` does not let its owner vote as another person. With `preventSelf`, the person who triggered
- * the run may not approve it, but may reject it.
+ * Why this person may not vote, with who may; null when the person may vote. The authenticated caller is the person
+ * that counts: a token with the scope `act-as` does not let its owner vote as another person. With `preventSelf`, the
+ * person who triggered the run may not approve it, but may reject it.
  */
 export function whyNotVote(
   person: VoteCommand["voter"] & { readonly role: Role },

@@ -1,6 +1,10 @@
 /** What runs use of the application context. */
 import type { AppContext, WithStores } from "../context.ts";
 
-/** What the views of runs work with, and the removal of a run. */
+/** What runs are read from. */
 export type RunsContext = Pick<AppContext, "board" | "presence" | "clock" | "log"> &
   WithStores<"aggregates" | "plans" | "events" | "outputs" | "pipelines" | "idempotency" | "retention">;
+
+/** What the removal of a run works with. */
+export type RunRemovalContext = Pick<AppContext, "clock"> &
+  WithStores<"inbox" | "artifacts" | "blobs" | "pipelines" | "idempotency" | "removeRun" | "removals">;

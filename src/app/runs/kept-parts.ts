@@ -1,6 +1,6 @@
 /**
- * Checks that a run still has its log and its events. Retention may delete these parts before the run itself; a reader then gets
- * an error and does not wait for them.
+ * Checks that a run still has its log and its events. Retention may delete these parts before the run itself; a reader
+ * then gets an error and does not wait for them.
  */
 import { MillraceError } from "../../domain/errors.ts";
 import type { RunId, StepRunId } from "../../domain/ids.ts";

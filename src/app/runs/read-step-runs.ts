@@ -30,7 +30,10 @@ export async function getStepRun(
   return viewStepRun(context, runId, stepRunId);
 }
 
-/** The step runs of a run in the order of the plan, earlier attempts before later ones. Throws `not_found` for an unknown run. */
+/**
+ * The step runs of a run in the order of the plan, earlier attempts before later ones. Throws `not_found` for an
+ * unknown run.
+ */
 export async function listStepRuns(
   context: RunsContext,
   caller: Caller,
@@ -54,7 +57,9 @@ export async function listStepRuns(
   return listView({ list, total }, { ...input, sort: "" }, (view) => view);
 }
 
-/** Always throws `conflict`, or `not_found`: what a step does is part of the plan of its run, and a plan never changes. */
+/**
+ * Always throws `conflict`, or `not_found`: what a step does is part of the plan of its run, and a plan never changes.
+ */
 export async function refuseUpdate(
   context: RunsContext,
   caller: Caller,

@@ -4,29 +4,24 @@ import type { Aggregate } from "../../stores/ports/aggregates.ts";
 import type { Removal } from "../../stores/ports/removals.ts";
 import { deleteArtifactsOfRun } from "../content/artifact-pruner.ts";
 import type { WithStores } from "../context.ts";
-import type { RunsContext } from "./context.ts";
+import type { RunRemovalContext } from "./context.ts";
 import { findSuccessor, successionKey } from "./succession.ts";
 
-/** What the removal of a run uses. */
-type RemovalStores = WithStores<
-  "artifacts" | "blobs" | "idempotency" | "inbox" | "pipelines" | "removals" | "removeRun"
->;
-
 /**
- * Removes a settled run that no other run needs. Readers see either the whole run or no run. The removal is recorded before
- * anything is deleted, so the retention pruner finishes a removal that was cut off.
+ * Removes a settled run that no other run needs. Readers see either the whole run or no run. The removal is recorded
+ * before anything is deleted, so the retention pruner finishes a removal that was cut off.
  */
-export async function removeRun(
-  context: Pick<RunsContext, "clock"> & RemovalStores,
-  aggregate: Aggregate,
-): Promise<void> {
+export async function removeRun(context: RunRemovalContext, aggregate: Aggregate): Promise<void> {
   const removal = await removalOf(context, aggregate);
   await context.stores.removals.begin(removal);
   await finishRemoval(context, removal);
 }
 
-/** Deletes what a recorded removal names, and marks the removal as finished. Idempotent; several nodes may call it at once. */
-export async function finishRemoval({ stores }: RemovalStores, removal: Removal): Promise<void> {
+/**
+ * Deletes what a recorded removal names, and marks the removal as finished. Idempotent; several nodes may call it at
+ * once.
+ */
+export async function finishRemoval({ stores }: Pick<RunRemovalContext, "stores">, removal: Removal): Promise<void> {
   const { runId, succession } = removal;
   await stores.removeRun(removal);
   // After the run, so that no reader sees a part of it, and before the removal counts as finished.
@@ -46,10 +41,7 @@ export async function isRunRemoved({ stores }: WithStores<"removals">, runId: Ru
   return (await stores.removals.find(runId)) !== undefined;
 }
 
-async function removalOf(
-  context: Pick<RunsContext, "clock"> & RemovalStores,
-  { head, actors }: Aggregate,
-): Promise<Removal> {
+async function removalOf(context: RunRemovalContext, { head, actors }: Aggregate): Promise<Removal> {
   const idsOf = <Id extends string>(kind: string): readonly Id[] =>
     actors.flatMap((actor) => (actor.kind === kind ? [actor.id as Id] : []));
   const successor = await findSuccessor(context, head);

@@ -13,7 +13,9 @@ const MAX_CHARS = 4_194_304;
 
 export interface RunOutputs {
   readonly runId: RunId;
-  /** Ended jobs that declare outputs, in the order of the plan: the newest attempt of each job and of each matrix cell. */
+  /**
+   * Ended jobs that declare outputs, in the order of the plan: the newest attempt of each job and of each matrix cell.
+   */
   readonly jobs: readonly {
     readonly jobId: JobRunId;
     readonly name: string;

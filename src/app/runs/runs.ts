@@ -40,8 +40,8 @@ export async function listRuns(
 }
 
 /**
- * One run with the newest attempts of its jobs and steps, or with all attempts. Throws `not_found`, also when `pipelineId` is
- * given and the run belongs to another pipeline.
+ * One run with the newest attempts of its jobs and steps, or with all attempts. Throws `not_found`, also when
+ * `pipelineId` is given and the run belongs to another pipeline.
  */
 export async function getRun(
   context: RunsContext,

@@ -1,6 +1,6 @@
 /**
- * Why a step started when it did: the times on its way to the start, and what it waited for between them. Everything is computed
- * from the stored states of actors. Pure.
+ * Why a step started when it did: the times on its way to the start, and what it waited for between them. Everything is
+ * computed from the stored states of actors. Pure.
  */
 import type { JobState } from "../../../actors/job/state.ts";
 import type { StepState } from "../../../actors/step/state.ts";
@@ -10,8 +10,8 @@ import type { AggregateHead, RunSummary } from "../../stores/ports/aggregates.ts
 import { elapsed, rfc3339 } from "../times.ts";
 
 /**
- * What a start waits for, one after the other: the plan, earlier stages, needed jobs, the end of a pause, an agent to which the
- * job is granted, and the agent's report that the step has started.
+ * What a start waits for, one after the other: the plan, earlier stages, needed jobs, the end of a pause, an agent to
+ * which the job is granted, and the agent's report that the step has started.
  */
 export type Wait = "plan" | "stage" | "needs" | "paused" | "agent" | "start";
 
@@ -84,8 +84,8 @@ export class StartTimes {
   }
 
   /**
-   * A later step waits since the end of the step before it, and a later attempt of a job since the loss of the attempt before
-   * it. Only a pause can come between that time and the dispatch or the offer.
+   * A later step waits since the end of the step before it, and a later attempt of a job since the loss of the attempt
+   * before it. Only a pause can come between that time and the dispatch or the offer.
    */
   #waits(step: StepState, job: JobState, previous: StepState | undefined): Waits {
     const until = step.endedAt ?? this.#now;

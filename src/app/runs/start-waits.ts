@@ -1,4 +1,7 @@
-/** Measures for the metrics of an installation how long starts have waited, save by save. The waits of one run are in its view. Pure. */
+/**
+ * Measures for the metrics of an installation how long starts have waited, save by save. The waits of one run are in
+ * its view. Pure.
+ */
 import type { JobState } from "../../../actors/job/state.ts";
 import type { RunState } from "../../../actors/run/state.ts";
 import type { StepState } from "../../../actors/step/state.ts";
@@ -17,7 +20,10 @@ export interface StartWait {
 
 type Actor = Pick<StoredActor, "kind" | "id" | "state">;
 
-/** The waits that end with a save. `changed`: the actors that the save stores; `before`: all actors of the aggregate before the save, by id. */
+/**
+ * The waits that end with a save. `changed`: the actors that the save stores; `before`: all actors of the aggregate
+ * before the save, by id.
+ */
 export function startWaitsOf(changed: readonly Actor[], before: ReadonlyMap<string, Actor>): readonly StartWait[] {
   return changed.flatMap((actor) => {
     // Approvals and groups have no `startedAt`.
@@ -47,7 +53,8 @@ function endedWaitsOf(
       const { runId, jobId, index, queuedAt, reusedFrom } = state as StepState;
       if (reusedFrom !== null) return [];
       const start = measured("start", queuedAt!, startedAt);
-      // Run and job were saved by earlier turns: the agent reports a step only after its dispatch, which follows a save.
+      // Run and job were saved by earlier turns: the agent reports a step only after its dispatch, which follows a
+      // save.
       const run = before.get(runId)!.state as RunState;
       const job = before.get(jobId)!.state as JobState;
       const isImmediate = index === 0 && job.queuedAt === run.startedAt;

@@ -58,8 +58,8 @@ export interface PlacedStep {
 }
 
 /**
- * Views of the step runs of one run. `choose` gets them in the order of the plan, newest attempts only or all attempts, and
- * answers those to show. Throws `not_found` for an unknown run.
+ * Views of the step runs of one run. `choose` gets them in the order of the plan, newest attempts only or all attempts,
+ * and answers those to show. Throws `not_found` for an unknown run.
  */
 export async function viewStepRuns(
   context: ViewContext,

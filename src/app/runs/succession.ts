@@ -1,6 +1,6 @@
 /**
- * Which run is the rerun of which. Each run has at most one successor: the first call that claims the succession decides it, and
- * the claim is stored among the idempotency keys.
+ * Which run is the rerun of which. Each run has at most one successor: the first call that claims the succession
+ * decides it, and the claim is stored among the idempotency keys.
  */
 import { createHash } from "node:crypto";
 import type { RunId } from "../../domain/ids.ts";
@@ -32,7 +32,10 @@ export async function findSuccessor(
   return claimed && (JSON.parse(claimed.createdId) as Successor);
 }
 
-/** Claims the succession of a run. Answers the successor that the run has now: this one, or the one that was claimed before. */
+/**
+ * Claims the succession of a run. Answers the successor that the run has now: this one, or the one that was claimed
+ * before.
+ */
 export async function claimSuccessor(
   { stores, clock }: Pick<RunsContext, "clock"> & WithStores<"idempotency">,
   run: Predecessor,
@@ -59,9 +62,9 @@ export async function findRerun(
 const MAX_CREATION_MS = 3_600_000;
 
 /**
- * Seals the succession of a run that is about to be removed, so that no rerun of it can be created any more. Answers the rerun
- * that exists or is being created instead, which may need what the run has left; null when the succession is sealed or the
- * rerun is gone.
+ * Seals the succession of a run that is about to be removed, so that no rerun of it can be created any more. Answers
+ * the rerun that exists or is being created instead, which may need what the run has left; null when the succession is
+ * sealed or the rerun is gone.
  */
 export async function sealSuccession(
   { stores, clock }: Pick<RunsContext, "clock"> & WithStores<"aggregates" | "idempotency" | "removals">,

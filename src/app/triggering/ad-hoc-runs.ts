@@ -1,6 +1,6 @@
 /**
- * Ad-hoc steps, which are in no saved definition. Each gets a run of one job, with a definition of its own that is checked and
- * planned like any other. The run of an ad-hoc step can be deleted once it has ended.
+ * Ad-hoc steps, which are in no saved definition. Each gets a run of one job, with a definition of its own that is
+ * checked and planned like any other. The run of an ad-hoc step can be deleted once it has ended.
  */
 import { z } from "zod";
 import { renderSpec } from "../../definition/edit/render.ts";
@@ -42,10 +42,11 @@ export const adHocBody = z.strictObject({
 });
 
 /**
- * Answers once the run is stored; the run begins by itself. It is listed with the runs of the pipeline and has no variables; the
- * pipeline's approvals, groups and conditions do not apply to it. Throws `not_found`, `invalid_definition` with every problem,
- * whose pointers begin with `/spec`, `request_id_reused`, and `conflict` for a repeat whose step run was deleted. A repeat of a
- * `requestId` answers the same step run, and finishes its creation when the first call was cut off.
+ * Answers once the run is stored; the run begins by itself. It is listed with the runs of the pipeline and has no
+ * variables; the pipeline's approvals, groups and conditions do not apply to it. Throws `not_found`,
+ * `invalid_definition` with every problem, whose pointers begin with `/spec`, `request_id_reused`, and `conflict` for a
+ * repeat whose step run was deleted. A repeat of a `requestId` answers the same step run, and finishes its creation
+ * when the first call was cut off.
  */
 export async function createStepRun(
   context: TriggeringContext,
@@ -115,9 +116,10 @@ export async function createStepRun(
 }
 
 /**
- * Deletes the whole run that {@link createStepRun} made for a step, or a rerun of it, with logs, outputs, events and plan. Throws
- * `not_found`; `conflict` for a step run of any other run, for one that has not ended, and for one whose rerun still exists; and
- * `unavailable` while the run still owes effects of its end. A repeat finishes a deletion that was cut off.
+ * Deletes the whole run that {@link createStepRun} made for a step, or a rerun of it, with logs, outputs, events and
+ * plan. Throws `not_found`; `conflict` for a step run of any other run, for one that has not ended, and for one whose
+ * rerun still exists; and `unavailable` while the run still owes effects of its end. A repeat finishes a deletion that
+ * was cut off.
  */
 export async function deleteStepRun(
   context: TriggeringContext,

@@ -53,9 +53,9 @@ export function planNewRun(definition: Definition, run: NewRun, plugins: PluginL
 }
 
 /**
- * Stores a new run after its first turn, and performs the effects that the run then owes. So the run's offers are on the board
- * before any worker knows of the run. Resolves when the run is stored; a repeat changes nothing. `beginning`: what a rerun
- * takes over from the run before.
+ * Stores a new run after its first turn, and performs the effects that the run then owes. So the run's offers are on
+ * the board before any worker knows of the run. Resolves when the run is stored; a repeat changes nothing. `beginning`:
+ * what a rerun takes over from the run before.
  */
 export async function storeNewRun(
   context: TriggeringContext,

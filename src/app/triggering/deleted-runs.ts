@@ -1,6 +1,6 @@
 /**
- * Records which run is deleted with one of its step runs. The step run cannot be looked up any more once its run is gone; with this
- * record a repeat of the deletion finds the run and finishes the work.
+ * Records which run is deleted with one of its step runs. The step run cannot be looked up any more once its run is
+ * gone; with this record a repeat of the deletion finds the run and finishes the work.
  */
 import { createHash } from "node:crypto";
 import type { RunId, StepRunId } from "../../domain/ids.ts";

@@ -1,4 +1,7 @@
-/** The dry run of a pipeline: the plan that a trigger would make of a definition, and the agents that could take its jobs. */
+/**
+ * The dry run of a pipeline: the plan that a trigger would make of a definition, and the agents that could take its
+ * jobs.
+ */
 import { z } from "zod";
 import type { Definition } from "../../definition/definition.ts";
 import { MillraceError } from "../../domain/errors.ts";
@@ -38,9 +41,9 @@ export const planBody = z.strictObject({
 });
 
 /**
- * Plans a run and stores nothing. Throws `not_found`; `conflict` when the request has no `spec` and the pipeline has no saved
- * definition; `too_large`; `malformed_request` for variables that do not fit the pipeline's inputs; and `invalid_definition` with
- * every problem, including problems that only the values of this trigger cause.
+ * Plans a run and stores nothing. Throws `not_found`; `conflict` when the request has no `spec` and the pipeline has no
+ * saved definition; `too_large`; `malformed_request` for variables that do not fit the pipeline's inputs; and
+ * `invalid_definition` with every problem, including problems that only the values of this trigger cause.
  */
 export async function planPipeline(
   context: TriggeringContext,

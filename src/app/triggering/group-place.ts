@@ -6,9 +6,10 @@ import type { TriggeringContext } from "./context.ts";
 import type { PlannedRun } from "./create-run.ts";
 
 /**
- * Takes a place in its group for a run that is not stored yet and whose pipeline says `onConflict: reject`; does nothing for
- * other runs. A repeat gets the same answer. Throws `conflict`, which names the run that holds the place, and `unavailable` when
- * the group does not answer within 5 s. If the run is never stored, the group reconciler frees its place.
+ * Takes a place in its group for a run that is not stored yet and whose pipeline says `onConflict: reject`; does
+ * nothing for other runs. A repeat gets the same answer. Throws `conflict`, which names the run that holds the place,
+ * and `unavailable` when the group does not answer within 5 s. If the run is never stored, the group reconciler frees
+ * its place.
  */
 export async function reserveGroupPlace(context: TriggeringContext, { runId, plan }: PlannedRun): Promise<void> {
   const { projectId, group } = plan;

@@ -39,10 +39,10 @@ export interface RerunView extends TriggerView {
 }
 
 /**
- * Answers once the new run is stored; the new run begins by itself. Throws `not_found`; `conflict` for a run that has not ended or
- * was run again already, when nothing can be run again in the given scope, and when the group of the pipeline refuses the run;
- * `request_id_reused`. A repeat of a `requestId` answers the same run. Any call on the same run finishes a creation that was cut
- * off.
+ * Answers once the new run is stored; the new run begins by itself. Throws `not_found`; `conflict` for a run that has
+ * not ended or was run again already, when nothing can be run again in the given scope, and when the group of the
+ * pipeline refuses the run; `request_id_reused`. A repeat of a `requestId` answers the same run. Any call on the same
+ * run finishes a creation that was cut off.
  */
 export async function rerunRun(
   context: TriggeringContext,

@@ -30,10 +30,10 @@ export interface TriggerView {
 }
 
 /**
- * Answers once the run is stored; the run begins by itself. Throws `not_found`, `conflict` for a pipeline without a definition
- * and for a run that its group refuses, `malformed_request` for variables that do not fit the inputs, `invalid_definition`,
- * `too_large`, `request_id_reused`, `unavailable`. A repeat of a `requestId` answers the same run, and finishes its creation when
- * the first call was cut off.
+ * Answers once the run is stored; the run begins by itself. Throws `not_found`, `conflict` for a pipeline without a
+ * definition and for a run that its group refuses, `malformed_request` for variables that do not fit the inputs,
+ * `invalid_definition`, `too_large`, `request_id_reused`, `unavailable`. A repeat of a `requestId` answers the same
+ * run, and finishes its creation when the first call was cut off.
  */
 export async function triggerRun(
   context: TriggeringContext,

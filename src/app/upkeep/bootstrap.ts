@@ -16,9 +16,10 @@ export interface BootstrapOptions {
 }
 
 /**
- * Ensures that the project `default` exists, and the user `admin` with the role owner and a token. Answers the token when a new
- * one was made; it cannot be read again later. Idempotent. Several nodes may call it at once: at worst each node makes and shows a
- * token of its own. When the last token of the user was deleted, a new one is made, so that operators are never locked out.
+ * Ensures that the project `default` exists, and the user `admin` with the role owner and a token. Answers the token
+ * when a new one was made; it cannot be read again later. Idempotent. Several nodes may call it at once: at worst each
+ * node makes and shows a token of its own. When the last token of the user was deleted, a new one is made, so that
+ * operators are never locked out.
  */
 export async function ensureBootstrap(
   context: UpkeepContext,

@@ -30,7 +30,10 @@ export interface NodeView {
 
 export interface ShardView {
   readonly shard: number;
-  /** Node id of the lease's holder; null without a holder. An id that is not among the nodes is of a node that died seconds ago. */
+  /**
+   * Node id of the lease's holder; null without a holder. An id that is not among the nodes is of a node that died
+   * seconds ago.
+   */
   readonly owner: string | null;
   /** Grows each time the shard changes hands; 0 before the first owner. */
   readonly epoch: number;
@@ -54,7 +57,10 @@ export interface ClusterView {
   readonly redis: Awaited<ReturnType<MailboxInspection["servers"]>>;
 }
 
-/** For administrators. Rejects while Redis or the store cannot be read: a partial answer would look like a fault of the installation. */
+/**
+ * For administrators. Rejects while Redis or the store cannot be read: a partial answer would look like a fault of the
+ * installation.
+ */
 export async function readCluster(context: ReadContext, caller: Caller): Promise<ClusterView> {
   authoriseUser(caller, "readCluster");
   const { nodes, inspection, stores, clock } = context;

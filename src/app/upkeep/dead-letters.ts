@@ -1,6 +1,6 @@
 /**
- * Dead letters, which operators list and redrive. There are two kinds: messages that their actor could not decide, which are in
- * the store, and envelopes that no owner could read, which are in their mailbox.
+ * Dead letters, which operators list and redrive. There are two kinds: messages that their actor could not decide,
+ * which are in the store, and envelopes that no owner could read, which are in their mailbox.
  */
 import { z } from "zod";
 import type { FailedEnvelope } from "../../../queues/mailbox-inspection.ts";
@@ -21,7 +21,10 @@ const ENVELOPE_ID = /^mb(\d{1,9})-(.+)$/;
 const REDRIVE_WITHIN_MS = 5_000;
 
 export interface DeadLetterView {
-  /** Of a message: the same id for the same message to the same actor. Of an envelope: `mb<shard>-<id of its BullMQ job>`. */
+  /**
+   * Of a message: the same id for the same message to the same actor. Of an envelope: `mb<shard>-<id of its BullMQ
+   * job>`.
+   */
   readonly id: string;
   readonly kind: "message" | "envelope";
   readonly shard: number;
@@ -58,9 +61,10 @@ export async function listDeadLetters(
 }
 
 /**
- * For administrators. Sends a dead letter to its mailbox again, and removes it from the list afterwards. After a crash in between
- * it is in the mailbox and in the list; redriving it again is safe, because messages are idempotent. A message that fails again
- * is listed again under the same id. Throws `not_found`, and `unavailable` when the mailbox cannot be reached within 5 s.
+ * For administrators. Sends a dead letter to its mailbox again, and removes it from the list afterwards. After a crash
+ * in between it is in the mailbox and in the list; redriving it again is safe, because messages are idempotent. A
+ * message that fails again is listed again under the same id. Throws `not_found`, and `unavailable` when the mailbox
+ * cannot be reached within 5 s.
  */
 export async function redriveDeadLetter(
   context: DeadLetterContext,

@@ -1,7 +1,7 @@
 /**
- * Frees places in concurrency groups whose members have ended or do not exist. A member leaves its group by itself when it ends.
- * The reconciler finds the others: a restored backup brought the place back, the run was removed, or a trigger took the place and
- * never stored its run.
+ * Frees places in concurrency groups whose members have ended or do not exist. A member leaves its group by itself when
+ * it ends. The reconciler finds the others: a restored backup brought the place back, the run was removed, or a trigger
+ * took the place and never stored its run.
  */
 import type { GroupState, Seat } from "../../../actors/group/state.ts";
 import type { JobState } from "../../../actors/job/state.ts";
@@ -24,7 +24,9 @@ const GROUP_PREFIX = "grp_";
 export class GroupReconciler {
   readonly #context: UpkeepContext;
   readonly #owned: () => readonly number[];
-  /** When each owned shard was reconciled last, by the monotonic clock; a new shard is reconciled with the next tick. */
+  /**
+   * When each owned shard was reconciled last, by the monotonic clock; a new shard is reconciled with the next tick.
+   */
   #reconciledAt = new Map<number, number>();
   #timer: NodeJS.Timeout | undefined;
   #reconciling: Promise<void> = Promise.resolve();
@@ -65,7 +67,10 @@ export class GroupReconciler {
   }
 }
 
-/** Sends a `leave` command for every place of a shard's groups whose member has ended or does not exist. Rejects when the store cannot be read. */
+/**
+ * Sends a `leave` command for every place of a shard's groups whose member has ended or does not exist. Rejects when
+ * the store cannot be read.
+ */
 export async function reconcileGroups(context: UpkeepContext, shard: number): Promise<void> {
   const { aggregates } = context.stores;
   for (let after = GROUP_PREFIX; ;) {

@@ -1,4 +1,7 @@
-/** One pass of the retention pruner over what belongs to no single run: request ids, empty groups, dead letters and others. */
+/**
+ * One pass of the retention pruner over what belongs to no single run: request ids, empty groups, dead letters and
+ * others.
+ */
 import type { RootId, RunId } from "../../domain/ids.ts";
 import type { UpkeepContext } from "./context.ts";
 import { finishRemoval } from "../runs/remove-run.ts";
@@ -6,9 +9,12 @@ import { finishRemoval } from "../runs/remove-run.ts";
 /** Records of one call to the store. */
 const BATCH_SIZE = 200;
 const GROUP_BATCH_SIZE = 50;
-/** Dead letters beyond this number are deleted before their age is reached. */
-const MAX_DEAD_LETTERS = 10_000;
-/** A younger command to a missing run is kept: its caller may have read the run just before the run was removed. */
+/** Messages that the store keeps as dead letters, at most; with more, the oldest are deleted early. */
+const MAX_DEAD_MESSAGES = 10_000;
+/**
+ * Younger commands to a removed run are kept: a call that found the run just before its removal may still be storing
+ * one.
+ */
 const STRAY_COMMAND_MS = 600_000;
 /** Ids of runs begin with this; pages of roots are ordered by id. */
 const RUN_PREFIX = "run_";
@@ -29,7 +35,7 @@ export async function* pruneRecords(context: UpkeepContext, keptMs: number): Asy
     () => stores.idempotency.forget(before, BATCH_SIZE),
     // After the request ids: a repeat of a request id must still find that its run was removed.
     () => stores.removals.forget(before, BATCH_SIZE),
-    () => stores.deadLetters.forget({ before, most: MAX_DEAD_LETTERS, limit: BATCH_SIZE }),
+    () => stores.deadLetters.forget({ before, most: MAX_DEAD_MESSAGES, limit: BATCH_SIZE }),
   ];
   for (const forget of forgetting) {
     do yield;
@@ -44,9 +50,9 @@ export async function* pruneRecords(context: UpkeepContext, keptMs: number): Asy
 }
 
 /**
- * Deletes answered commands of groups, and idle groups. A member enters and leaves once each, so its command is repeated only
- * until the run that owes it is saved: a command that is older than `before` is repeated no more. A group without commands has
- * been idle since `before`.
+ * Deletes answered commands of groups, and idle groups. A member enters and leaves once each, so its command is
+ * repeated only until the run that owes it is saved: a command that is older than `before` is repeated no more. A group
+ * without commands has been idle since `before`.
  */
 async function* pruneGroups({ stores }: UpkeepContext, before: number): AsyncGenerator<void, void, void> {
   for (let after = ""; ;) {
@@ -63,7 +69,10 @@ async function* pruneGroups({ stores }: UpkeepContext, before: number): AsyncGen
   }
 }
 
-/** Deletes commands to runs that were removed: no actor answers them, and the owner of the shard would read them with every sweep. */
+/**
+ * Deletes commands to runs that were removed: no actor answers them, and the owner of the shard would read them with
+ * every sweep.
+ */
 export async function* pruneStrayCommands(context: UpkeepContext, shard: number): AsyncGenerator<void, void, void> {
   const { clock, stores } = context;
   for (let after = RUN_PREFIX; ;) {

@@ -55,8 +55,8 @@ export async function* pruneRuns(context: UpkeepContext, pruning: RunPruning): A
         oldestKeptByProject,
       });
       // The newest run of a pipeline stays: lists of pipelines show its status.
-      const kept = isDeleted || part !== "runs" ? null : newest.runId;
-      yield* prunePart(context, pruning, { pipelineId: at, part, limits, kept });
+      const keptRunId = isDeleted || part !== "runs" ? null : newest.runId;
+      yield* prunePart(context, pruning, { pipelineId: at, part, limits, keptRunId });
     }
     const [oldest] = await retention.pageRuns(at, "runs", { upTo: newest.createdAt, after: null, limit: 1 });
     if (oldest !== undefined) pruning.onOldest(oldest.createdAt);
@@ -68,13 +68,13 @@ interface PartPruning {
   readonly part: KeptPart;
   readonly limits: Limits;
   /** The run that is kept in any case; null for none. */
-  readonly kept: string | null;
+  readonly keptRunId: string | null;
 }
 
 async function* prunePart(
   context: UpkeepContext,
   pruning: RunPruning,
-  { pipelineId, part, limits, kept }: PartPruning,
+  { pipelineId, part, limits, keptRunId }: PartPruning,
 ): AsyncGenerator<void, void, void> {
   const now = context.clock.now();
   const upTo = newestBeyond(limits, now);
@@ -85,7 +85,7 @@ async function* prunePart(
       after,
       limit: PAGE_SIZE,
     });
-    const due = page.filter((run) => run.runId !== kept && isBeyond(run, limits, now));
+    const due = page.filter((run) => run.runId !== keptRunId && isBeyond(run, limits, now));
     for (let first = 0; first < due.length; first += CONCURRENCY) {
       const deleted = await Promise.all(
         due.slice(first, first + CONCURRENCY).map((run) => DELETE_PART[part](context, run)),
@@ -133,7 +133,10 @@ const DELETE_PART: Record<KeptPart, (context: UpkeepContext, run: KeptRun) => Pr
   },
 };
 
-/** True when a rerun exists that still shows this part of the run: its reused steps have the logs and artifacts of this run. */
+/**
+ * True when a rerun exists that still shows this part of the run: its reused steps have the logs and artifacts of this
+ * run.
+ */
 async function isReused(
   context: UpkeepContext,
   part: "logs" | "artifacts",

@@ -1,6 +1,6 @@
 /**
- * The retention pruner, on every worker: the owner of a shard prunes the pipelines that hash to the shard. The pruner keeps no
- * state that matters: when a pass is cut off, the next pass of the shard's owner continues.
+ * The retention pruner, on every worker: the owner of a shard prunes the pipelines that hash to the shard. The pruner
+ * keeps no state that matters: when a pass is cut off, the next pass of the shard's owner continues.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { shardOf } from "../../../queues/shard-map.ts";
@@ -15,20 +15,23 @@ const INTERVAL_MS = 10_000;
 const FIRST_INTERVAL_MS = 1_000;
 /** The longest time between two passes over records that belong to no run. */
 const RECORDS_INTERVAL_MS = 600_000;
-/** After this much work the pruner rests for as long as it worked: the slower the store answers, the less the pruner asks of it. */
+/**
+ * After this much work the pruner rests for as long as it worked: the slower the store answers, the less the pruner
+ * asks of it.
+ */
 const BURST_MS = 50;
 /** The owner of this shard prunes the records that belong to no pipeline. */
 const SHARD_OF_RECORDS = 0;
 
 export interface PruneFigures {
   /** Deleted parts since the start of the process. */
-  readonly swept: Record<KeptPart, number>;
+  readonly deleted: Record<KeptPart, number>;
   /** When the oldest run of the last pass was created, Unix milliseconds; null when there was no run. */
   oldestRunAt: number | null;
 }
 
 export class RetentionPruner {
-  readonly figures: PruneFigures = { swept: { runs: 0, logs: 0, artifacts: 0, events: 0 }, oldestRunAt: null };
+  readonly figures: PruneFigures = { deleted: { runs: 0, logs: 0, artifacts: 0, events: 0 }, oldestRunAt: null };
   readonly #context: UpkeepContext;
   readonly #retention: Retention;
   readonly #owned: () => readonly number[];
@@ -57,14 +60,14 @@ export class RetentionPruner {
     const { log } = this.#context;
     while (await this.#rest(this.#hasOwnedShard ? INTERVAL_MS : FIRST_INTERVAL_MS)) {
       this.#hasOwnedShard ||= this.#owned().length > 0;
-      const before = { ...this.figures.swept };
+      const before = { ...this.figures.deleted };
       try {
         await this.#burst(this.#pass());
       } catch (error) {
         log.warn({ error: String(error) }, "what is too old could not be deleted; the next pass tries again");
       }
-      const { swept } = this.figures;
-      const now = Object.fromEntries(KEPT_PARTS.map((part) => [part, swept[part] - before[part]]));
+      const { deleted } = this.figures;
+      const now = Object.fromEntries(KEPT_PARTS.map((part) => [part, deleted[part] - before[part]]));
       log.debug(now, "a pass of the retention pruner has ended");
     }
   }
@@ -77,7 +80,7 @@ export class RetentionPruner {
     yield* pruneRuns(context, {
       rules,
       isMine: (pipelineId) => this.#owns(shardOf(pipelineId, context.shards)),
-      onPruned: (part) => void this.figures.swept[part]++,
+      onPruned: (part) => void this.figures.deleted[part]++,
       onOldest: (createdAt) => (oldest = Math.min(oldest ?? createdAt, createdAt)),
     });
     this.figures.oldestRunAt = oldest;

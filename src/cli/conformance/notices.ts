@@ -1,10 +1,10 @@
 /** Notices that the suite sends to the agent in place of the control plane. A gateway receives them over the agent's feed channel. */
 import { type AgentNotice, tellAgent } from "../../board/agent-notices.ts";
-import { grantedStep } from "../../gateway/reconciliation.ts";
+import { toGrantedStep } from "../../gateway/reconciliation.ts";
 import type { RunId } from "../../domain/ids.ts";
 import { type Bench, check } from "./bench.ts";
 
-type GrantedStep = ReturnType<typeof grantedStep>;
+type GrantedStep = ReturnType<typeof toGrantedStep>;
 
 export async function sendNotice(bench: Bench, notice: AgentNotice): Promise<void> {
   await tellAgent(bench.context, await bench.agentId(), notice);
@@ -14,7 +14,7 @@ export async function sendNotice(bench: Bench, notice: AgentNotice): Promise<voi
 export async function grantedStepOf(bench: Bench, runId: RunId): Promise<GrantedStep> {
   const { stepRunId } = (await bench.detail(runId)).jobs[0]!.steps[0]!;
   const location = await bench.context.stores.aggregates.findStep(stepRunId);
-  const step = location?.actor.state as Parameters<typeof grantedStep>[0] | undefined;
+  const step = location?.actor.state as Parameters<typeof toGrantedStep>[0] | undefined;
   check(step !== undefined && step.grant !== null, "the step was granted");
-  return grantedStep(step);
+  return toGrantedStep(step);
 }

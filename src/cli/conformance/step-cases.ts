@@ -209,11 +209,11 @@ export const STEP_CASES: readonly ConformanceCase[] = [
       const mark = markPath();
       const runId = await bench.run([job("one", [shell(`echo x >> ${mark}; echo ready; sleep 1`)])]);
       await bench.line(runId, /^ready$/);
-      const order = await grantedStepOf(bench, runId);
-      for (let count = 0; count < 3; count++) await sendNotice(bench, { type: "dispatch", order });
+      const grantedStep = await grantedStepOf(bench, runId);
+      for (let count = 0; count < 3; count++) await sendNotice(bench, { type: "dispatch", order: grantedStep });
       const detail = await bench.ended(runId);
       check(detail.status === "success", `the step succeeds; ${describe(detail)}`);
-      await sendNotice(bench, { type: "dispatch", order });
+      await sendNotice(bench, { type: "dispatch", order: grantedStep });
       await bench.pause(1_000);
       const [starts] = await bench.probe(`wc -l < ${mark}; rm -f ${mark}`);
       check(starts!.trim() === "1", `the step starts once, not ${starts!.trim()} times`);

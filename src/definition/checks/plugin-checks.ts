@@ -42,7 +42,7 @@ export function pluginsOf({ stages }: Definition): readonly string[] {
 /** As {@link pluginsOf}, for a text that may have errors. */
 export function pluginsIn(source: Source): readonly string[] {
   const uses = stepsIn(source).map(({ value }) => value["uses"]);
-  return [...new Set(uses.filter((each): each is string => typeof each === "string" && isPlugin(each)))];
+  return [...new Set(uses.filter((use): use is string => typeof use === "string" && isPlugin(use)))];
 }
 
 /** Reports what is wrong with steps that use plugins; arguments with expressions are not checked, since the run gives their values. */

@@ -221,7 +221,7 @@ const EXPLANATIONS: readonly (readonly [error: RegExp, message: string, hint?: s
 /** `errors` are those of one line, by position; the first one is explained. */
 function explain([error, ...others]: readonly YAMLError[]): Explanation {
   const { code, message: words } = error!;
-  if (/^Nested mappings/.test(words)) {
+  if (words.startsWith("Nested mappings")) {
     return others.some((other) => other.code === "MULTILINE_IMPLICIT_KEY") ? INDENTED_BELOW : SECOND_VALUE;
   }
   const found = EXPLANATIONS.find(([pattern]) => pattern.test(`${code} ${words}`));

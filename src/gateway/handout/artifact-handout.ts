@@ -1,4 +1,4 @@
-/** What steps of a run are given of what its earlier steps have kept. */
+/** Downloads of artifacts: a step gets artifacts that earlier steps of its run uploaded. */
 import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId } from "../../domain/ids.ts";
 import type { ArtifactRecord } from "../../stores/ports/artifacts.ts";
@@ -6,15 +6,16 @@ import type { HandoutContext } from "./context.ts";
 import { artifactsOfRun, isKept } from "../../app/content/run-artifacts.ts";
 import { requireHeldStep, type StepGrant } from "../held-step.ts";
 
+/** The artifact that a step asks for. */
 export interface ArtifactSelection extends StepGrant {
   readonly name: string;
-  /** A job, or one cell of a matrix; empty where one job alone keeps something of this name. */
+  /** Name of a job, or of one of its matrix cells; empty when only one job has an artifact of this name. */
   readonly job: string;
 }
 
 /**
- * The newest artifact of that name of the newest attempt of a job of the same run. Throws `conflict` when the agent does
- * not hold the step, or several jobs have kept one; `not_found`.
+ * The newest artifact of that name from the newest attempt of a job of the same run. Throws `conflict` when the agent
+ * does not hold the step, and when several jobs have an artifact of that name; `not_found`.
  */
 export async function findKeptArtifact(
   context: HandoutContext,
@@ -38,8 +39,8 @@ export async function findKeptArtifact(
   const newest = found.at(-1)?.artifact;
   const record = newest && (await context.stores.artifacts.find(newest.artifactId));
   if (record === undefined) {
-    const of = job === "" ? "no job of this run" : `no job ${JSON.stringify(job)} of this run`;
-    throw new MillraceError("not_found", `${of} has kept an artifact ${JSON.stringify(name)}, or it has expired`);
+    const owner = job === "" ? "no job of this run" : `no job ${JSON.stringify(job)} of this run`;
+    throw new MillraceError("not_found", `${owner} has kept an artifact ${JSON.stringify(name)}, or it has expired`);
   }
   return record;
 }

@@ -1,4 +1,7 @@
-/** What `cache` steps are given: the entry of their key, or the newest of one that begins as they say. */
+/**
+ * Downloads of cache entries: a `cache` step gets the entry of its key, or the newest entry whose key has one of its
+ * prefixes.
+ */
 import { cacheVersion } from "../../domain/caches.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { type AgentId, cacheIdOf, type ProjectId } from "../../domain/ids.ts";
@@ -9,31 +12,35 @@ import { readBlob } from "../../app/content/content.ts";
 import type { HandoutContext } from "./context.ts";
 import type { StepGrant } from "../held-step.ts";
 
+/** The cache entry that a step asks for. */
 export interface CacheSelection extends StepGrant {
   readonly key: string;
-  /** Beginnings of keys that do as well, in this order. */
+  /** Prefixes of keys that may be used instead, in the order of preference. */
   readonly restoreKeys: readonly string[];
   readonly paths: readonly string[];
 }
 
 /**
- * An entry of the step's project that was made of the same paths; it counts as used now. Throws `conflict` when the agent does
- * not hold the step.
+ * The entry of the step's project that matches the selection and was made of the same paths; undefined without one. The
+ * entry counts as used now. Throws `conflict` when the agent does not hold the step, or it is no `cache` step.
  */
 export async function findCache(
   context: HandoutContext,
   agentId: AgentId,
-  wanted: CacheSelection,
+  selection: CacheSelection,
 ): Promise<CacheRecord | undefined> {
-  const projectId = await projectOfCacheStep(context, agentId, wanted);
-  const found = await choose(context, projectId, wanted);
+  const projectId = await projectOfCacheStep(context, agentId, selection);
+  const found = await choose(context, projectId, selection);
   if (found === undefined) return undefined;
   const usedAt = context.clock.now();
   await context.stores.caches.touch(found, usedAt, usedAt + context.cacheRules.retentionMs);
   return found;
 }
 
-/** From a byte on. Throws `not_found` when it is gone; then the entry goes, too, since it would be in the way of another one. */
+/**
+ * The bytes of an entry from offset `from` on. Throws `not_found` when the content is gone, and deletes the entry,
+ * which would keep jobs from uploading another.
+ */
 export async function* readCache(
   { stores }: HandoutContext,
   entry: CacheRecord,

@@ -1,4 +1,4 @@
-/** What agents are given of the plugin registry: the packages that the steps in their hands were planned with. */
+/** Downloads of plugin packages: an agent gets the packages of the steps that it holds. */
 import { PIECE_BYTES } from "../../domain/artifacts.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId } from "../../domain/ids.ts";
@@ -7,8 +7,9 @@ import type { HandoutContext } from "./context.ts";
 import { requireHeldStep, type StepGrant } from "../held-step.ts";
 
 /**
- * The package of the step's plugin from `offset` on, in pieces. Throws `conflict` when the agent does not hold the step, or it
- * uses no plugin of the registry; `not_found` when that was deleted since; `range_not_satisfiable` for an offset behind it.
+ * The package of the step's plugin from `offset` on, in pieces. Throws `conflict` when the agent does not hold the
+ * step, or the step uses no plugin of the registry; `not_found` when the plugin was deleted after the run was planned;
+ * and `range_not_satisfiable` for an offset beyond the end of the package.
  */
 export async function* readPluginPackage(
   { stores }: HandoutContext,
@@ -30,7 +31,7 @@ export async function* readPluginPackage(
     );
   }
   for (let at = offset; at < record.sizeBytes;) {
-    // Up to where the next piece of what is stored begins.
+    // Up to the next stored piece.
     const piece = await stores.blobs.read(record.packageId, at, PIECE_BYTES - (at % PIECE_BYTES));
     if (piece.length === 0) throw gone(uses);
     yield piece;

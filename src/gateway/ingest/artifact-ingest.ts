@@ -1,4 +1,4 @@
-/** An artifact on its way from an agent into the store: who may send it, and what it may be. */
+/** Uploads of artifacts from agents into the store: which steps may upload, and what an artifact may contain. */
 import {
   type ArtifactFile,
   type ArtifactRule,
@@ -14,13 +14,14 @@ import { ContentIngest } from "../../app/content/content.ts";
 import type { IngestContext } from "./context.ts";
 import { requireHeldStep, type StepGrant } from "../held-step.ts";
 
+/** The upload that an agent begins. */
 export interface UploadRequest extends StepGrant {
   readonly name: string;
-  /** As they came: nothing in them was looked at. */
+  /** As the agent sent them: not validated yet. */
   readonly files: readonly ArtifactFile[];
 }
 
-/** One stream of pieces; call one method after the other. */
+/** One stream of pieces. Calls must not overlap. */
 export class ArtifactIngest {
   readonly #context: IngestContext;
   readonly #agentId: AgentId;
@@ -41,16 +42,16 @@ export class ArtifactIngest {
   }
 
   /**
-   * Begins an upload, or goes on with one that was cut off. Throws `conflict` when the agent does not hold the step, the
-   * step is not to keep this, or it was begun with other files; `malformed_request` for a list of files that cannot be;
-   * `too_large` for more than the installation allows.
+   * Begins an upload, or resumes one that was cut off. Throws `conflict` when the agent does not hold the step, when
+   * the step declares no such artifact, and when the upload was begun with other files; `malformed_request` for an
+   * invalid list of files; `too_large` for more bytes than the installation allows.
    */
   static async begin(context: IngestContext, agentId: AgentId, request: UploadRequest): Promise<ArtifactIngest> {
     checkManifest(context, request);
     const { runId, step } = await requireHeldStep(context, agentId, request);
     const { stepRunId, token, name, files } = request;
     const spec = await context.stores.plans.loadJob(runId, step.jobIndex);
-    const rule = spec?.steps[step.index]?.artifacts.find((each) => each.name === name);
+    const rule = spec?.steps[step.index]?.artifacts.find((declared) => declared.name === name);
     if (rule === undefined) throw conflict(`step run ${stepRunId} declares no artifact ${JSON.stringify(name)}`);
     const now = context.clock.now();
     const { maxRunBytes } = context.artifactRules;
@@ -70,7 +71,7 @@ export class ArtifactIngest {
     };
     let record = await context.stores.artifacts.begin(begun, maxRunBytes);
     if (record === "full") {
-      // What lost agents have begun takes no room from those that come after them.
+      // Uploads that lost agents began must not take the room of later uploads.
       await deleteAbandonedUploads(context.stores, runId);
       record = await context.stores.artifacts.begin(begun, maxRunBytes);
     }
@@ -91,7 +92,7 @@ export class ArtifactIngest {
     return this.#record.artifactId;
   }
 
-  /** From where on the agent goes on. */
+  /** Bytes that are stored: the offset from which the agent continues. */
   get storedBytes(): number {
     return this.#content.storedBytes;
   }
@@ -102,9 +103,10 @@ export class ArtifactIngest {
   }
 
   /**
-   * The content is compared with the checksums that it was begun with, put on disk, and is an artifact from then on.
-   * Throws `conflict`, and gives the upload up, when it differs; also when the agent no longer holds the step. Throws
-   * `unavailable` when what differs may be what an earlier stream left: it is to be sent again as a whole. Idempotent.
+   * Compares the content with the checksums that the upload was begun with, makes it durable, and completes the
+   * artifact. Throws `conflict` when the agent no longer holds the step, and when the content differs, which also
+   * deletes the upload. Throws `unavailable` when bytes of an earlier stream may be the ones that differ: the agent
+   * then sends all of the content again. Idempotent.
    */
   async commit(): Promise<void> {
     const { stores, clock, artifactRules } = this.#context;

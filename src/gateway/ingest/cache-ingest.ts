@@ -1,4 +1,4 @@
-/** A cache entry on its way from the agent of a job that has succeeded into the store. */
+/** Uploads of cache entries into the store, from agents whose job has succeeded. */
 import { cacheVersion } from "../../domain/caches.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { type AgentId, cacheBlobIdOf, cacheIdOf } from "../../domain/ids.ts";
@@ -9,9 +9,10 @@ import { ContentIngest } from "../../app/content/content.ts";
 import type { IngestContext } from "./context.ts";
 import type { StepGrant } from "../held-step.ts";
 
-/** An upload whose time is over is left alone for so long: its last piece may be on its way to the disk. */
+/** An upload is kept for this long after its time is over: its last piece may be on its way to the disk. */
 const LAST_PIECE_MS = 60_000;
 
+/** The upload that an agent begins. */
 export interface CacheUpload extends StepGrant {
   readonly key: string;
   readonly paths: readonly string[];
@@ -19,10 +20,11 @@ export interface CacheUpload extends StepGrant {
   readonly sha256: string;
 }
 
-/** One stream of pieces; call one method after the other. */
+/** One stream of pieces. Calls must not overlap. */
 export class CacheIngest {
   readonly #context: IngestContext;
   readonly #record: CacheRecord;
+  /** When the time of the upload is over, Unix milliseconds. */
   readonly #until: number;
   readonly #content: ContentIngest;
 
@@ -34,8 +36,9 @@ export class CacheIngest {
   }
 
   /**
-   * Begins an upload, or goes on with one that was cut off. Throws `conflict` when the step is none that may keep anything, or
-   * another has kept an entry of this key or is about to; `too_large` for more than the installation allows.
+   * Begins an upload, or resumes one that was cut off. Throws `conflict` when the step may not upload an entry, and
+   * when another job has uploaded an entry of this key or is uploading one; `too_large` for more bytes than the
+   * installation allows.
    */
   static async begin(context: IngestContext, agentId: AgentId, upload: CacheUpload): Promise<CacheIngest> {
     const { stepRunId, token, key, paths, sizeBytes, sha256 } = upload;
@@ -81,20 +84,24 @@ export class CacheIngest {
     return this.#record.cacheId;
   }
 
-  /** From where on the agent goes on. */
+  /** Bytes that are stored: the offset from which the agent continues. */
   get storedBytes(): number {
     return this.#content.storedBytes;
   }
 
-  /** As {@link ContentIngest.append}; throws `conflict` when its time is over. */
+  /** As {@link ContentIngest.append}; throws `conflict` when the time of the upload is over. */
   async append(offset: number, piece: Uint8Array): Promise<void> {
-    if (this.#context.clock.now() >= this.#until) throw new MillraceError("conflict", "it took too long");
+    if (this.#context.clock.now() >= this.#until)
+      throw new MillraceError(
+        "conflict",
+        "the upload took too long: the time in which a job may keep an entry is over",
+      );
     await this.#content.append(offset, piece);
   }
 
   /**
-   * The content is compared with its checksum, put on disk, and is an entry from then on. Throws as
-   * {@link ContentIngest.complete}, and `conflict`, giving the upload up, when it differs. Idempotent.
+   * Compares the content with its checksum, makes it durable, and completes the entry. Throws as {@link
+   * ContentIngest.complete}, and `conflict` when the content differs, which also deletes the upload. Idempotent.
    */
   async commit(): Promise<void> {
     const { stores, clock, cacheRules } = this.#context;

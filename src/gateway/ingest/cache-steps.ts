@@ -1,4 +1,4 @@
-/** The `cache` steps that agents work on, and have worked on. */
+/** The `cache` steps that agents hold, and those whose job has ended. */
 import type { JobState } from "../../../actors/job/state.ts";
 import { isGrantOf, type StepState } from "../../../actors/step/state.ts";
 import { builtinOf } from "../../definition/checks/uses.ts";
@@ -9,7 +9,10 @@ import type { WithStores } from "../../app/context.ts";
 import type { IngestContext } from "./context.ts";
 import { requireHeldStep, type StepGrant } from "../held-step.ts";
 
-/** Whose caches the step works with. Throws `conflict` when the agent does not hold it, or it is no `cache` step. */
+/**
+ * The project whose cache entries the step uses. Throws `conflict` when the agent does not hold the step, or it is no
+ * `cache` step.
+ */
 export async function projectOfCacheStep(
   context: WithStores<"aggregates" | "plans">,
   agentId: AgentId,
@@ -19,16 +22,18 @@ export async function projectOfCacheStep(
   return projectOf(context, runId, step);
 }
 
+/** A `cache` step whose job has succeeded. */
 export interface ReleasedStep {
   readonly runId: RunId;
   readonly projectId: ProjectId;
-  /** Until when what it leaves may come, Unix milliseconds. */
+  /** Until when the agent may upload the entry, Unix milliseconds. */
   readonly until: number;
 }
 
 /**
- * A `cache` step whose job has succeeded on this agent. Throws `conflict` while it has not, for another agent's or an earlier
- * attempt's, for other steps, and when that was too long ago.
+ * Finds a `cache` step whose job has succeeded on this agent. Throws `conflict` while the job has not succeeded, for a
+ * step of another agent or of an earlier grant, for a step that is no `cache` step, and when the job ended too long
+ * ago.
  */
 export async function releasedCacheStep(
   context: IngestContext,
@@ -43,7 +48,7 @@ export async function releasedCacheStep(
   }
   const job = (await aggregates.findJob(step.jobId))?.actor.state as JobState | undefined;
   if (step.state !== "success" || job?.state !== "success" || job.endedAt === null) {
-    throw conflict(`what step run ${stepRunId} is to keep is kept when its job has succeeded, which it has not`);
+    throw conflict(`the entry of step run ${stepRunId} can be kept only when its job has succeeded, and it has not`);
   }
   const until = job.endedAt + KEEP_CACHE_MS;
   if (context.clock.now() >= until) throw conflict(`it is too late: job ${step.jobId} ended ${KEEP_CACHE_MS} ms ago`);

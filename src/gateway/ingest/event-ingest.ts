@@ -1,4 +1,4 @@
-/** Events of agents: taken in with a verdict for each, and shown to whoever may read the run. */
+/** Stores events that agents report, and answers a verdict for each. Users who may read the run can list them. */
 import { isGrantOf, isHeld, type StepState } from "../../../actors/step/state.ts";
 import { LIFECYCLES } from "../../domain/events.ts";
 import type { AgentId, StepRunId } from "../../domain/ids.ts";
@@ -6,14 +6,16 @@ import { type AgentEvent, type AgentEventOwner, ownerOf } from "../../stores/por
 import type { IngestContext } from "./context.ts";
 
 const MAX_EVENTS_A_BATCH = 1_000;
-/** Of one run, and of what one agent says of itself. */
+/** Events that a run may have, and that an agent may report about itself. */
 const MAX_EVENTS = 10_000;
 const MAX_DATA_BYTES = 64 * 1024;
 const WORD = /^[a-z][a-z0-9_-]{0,63}$/;
-/** What the plane itself says of steps and agents: nobody is to take an agent's word for it. */
-const OWN_WORDS: readonly string[] = [...LIFECYCLES, "online", "offline", "draining", "lost"];
+/**
+ * Last words of event types that only the control plane may use: an agent's event must not pass for one of its events.
+ */
+const RESERVED_WORDS: readonly string[] = [...LIFECYCLES, "online", "offline", "draining", "lost"];
 
-/** An event as it came; nothing in it was looked at. */
+/** An event as the agent sent it, not validated yet. */
 export interface PushedEvent {
   readonly id: string;
   readonly type: string;
@@ -21,7 +23,7 @@ export interface PushedEvent {
   /** Unix milliseconds. */
   readonly timeMs: number;
   readonly dataJson: string;
-  /** Empty for what the agent says of itself. */
+  /** Empty for an event about the agent itself. */
   readonly stepRunId: StepRunId | "";
   readonly token: number;
 }
@@ -29,16 +31,16 @@ export interface PushedEvent {
 export interface EventVerdict {
   readonly id: string;
   readonly verdict: "accepted" | "duplicate" | "stale" | "invalid";
-  /** Empty for what is accepted. */
+  /** Why the event was not accepted; empty for `accepted`. */
   readonly reason: string;
 }
 
-/** Of an event that is not stored before: what is to be stored, or why it is not. */
+/** The result for an event that is not stored yet: the record to store, or why it is not stored. */
 type Judged = AgentEvent | EventVerdict;
 
 /**
- * Stores the events of one batch that may be, and answers a verdict for each, in their order. Rejects when the store
- * cannot be reached; the batch may then be sent again as it is.
+ * Stores the acceptable events of one batch, and answers a verdict for each event, in their order. Rejects when the
+ * store cannot be reached; the same batch may then be sent again.
  */
 export async function takeAgentEvents(
   context: IngestContext,
@@ -76,7 +78,7 @@ export async function takeAgentEvents(
   return verdicts;
 }
 
-/** Looks at the events of one batch; each step and each count is read once. */
+/** Validates the events of one batch. Each step and each count is read once. */
 class Judge {
   readonly #context: IngestContext;
   readonly #agentId: AgentId;
@@ -133,7 +135,9 @@ class Judge {
     }
     const word = type.slice(prefix.length);
     if (!WORD.test(word)) return `the last word of a type must match ${WORD.source}`;
-    if (OWN_WORDS.includes(word)) return `the word ${word} is the control plane's own`;
+    if (RESERVED_WORDS.includes(word)) {
+      return `the word ${word} is reserved` + " for the control plane: choose another one";
+    }
     if (subject.length > 256) return "a subject has at most 256 characters";
     if (!(timeMs >= 0 && timeMs <= Number.MAX_SAFE_INTEGER)) return "the time must be in Unix milliseconds";
     if (Buffer.byteLength(dataJson) > MAX_DATA_BYTES) return `data has at most ${MAX_DATA_BYTES} bytes`;

@@ -1,38 +1,39 @@
-/** Log lines on their way from an agent into the store, and from there to the viewers that watch now. */
+/** Stores log lines of agents, and then publishes them to live viewers. */
 import type { AgentId, StepRunId } from "../../domain/ids.ts";
 import { logChannel } from "../../feed/feed.ts";
 import { lastLineOf, type LogLine } from "../../stores/ports/logs.ts";
 import type { IngestContext } from "./context.ts";
 import { isGrantOf, type StepState } from "../../../actors/step/state.ts";
 
+/** Bounds of one batch. */
 const MAX_LINES = 1_000;
 const MAX_BYTES = 1 << 20;
 const MAX_LEVEL_LENGTH = 32;
 /** The wire format of viewers has 32-bit line numbers. */
 const MAX_LINE_NUMBER = 0x7fff_ffff;
-/** Steps whose grant is remembered per stream. */
+/** Steps whose grant one stream remembers. */
 const REMEMBERED_STEPS = 1_000;
 
 export interface LogBatch {
   readonly stepRunId: StepRunId;
   readonly token: number;
-  /** As they came: no number in them was looked at. */
+  /** As the agent sent them: not validated yet. */
   readonly lines: readonly LogLine[];
 }
 
 export type LogVerdict =
-  /** Everything up to `storedThrough` is stored. */
+  /** All lines up to `storedThrough` are stored. */
   | { readonly verdict: "stored"; readonly storedThrough: number }
-  /** The grant is not the agent's. */
+  /** The step is not granted to the agent under this token. */
   | { readonly verdict: "refused" }
-  /** Empty, too large, numbers out of range, or lines that do not follow one another. */
+  /** The batch is empty or too large, a number is out of range, or a line does not follow the line before. */
   | { readonly verdict: "invalid" };
 
-/** One agent's stream of batches; push one after the other. */
+/** One agent's stream of batches. Calls of {@link push} must not overlap. */
 export class LogIngest {
   readonly #context: IngestContext;
   readonly #agentId: AgentId;
-  /** By step and token: up to which line the store had everything, after the last batch. */
+  /** By step and token: the number up to which the store had all lines after the last batch. */
   readonly #storedThrough = new Map<string, number>();
 
   constructor(context: IngestContext, agentId: AgentId) {
@@ -40,7 +41,7 @@ export class LogIngest {
     this.#agentId = agentId;
   }
 
-  /** Rejects when the store cannot be reached: nothing is acknowledged then. */
+  /** Stores a batch. Rejects when the store cannot be reached; then the batch must not be acknowledged. */
   async push(batch: LogBatch): Promise<LogVerdict> {
     const { stepRunId, token, lines } = batch;
     if (!isWellFormed(lines)) return { verdict: "invalid" };
@@ -54,7 +55,10 @@ export class LogIngest {
     return { verdict: "stored", storedThrough };
   }
 
-  /** The grant is looked up once: a step run is granted once. A final step still takes lines, since logs may be late. */
+  /**
+   * Looks up the grant, once for each step run, which is granted only once. A final step still takes lines, which may
+   * arrive after its end.
+   */
   async #begin(stepRunId: StepRunId, token: number): Promise<number | undefined> {
     const { aggregates, logs } = this.#context.stores;
     const location = await aggregates.findStep(stepRunId);
@@ -70,7 +74,7 @@ export class LogIngest {
     }
   }
 
-  /** Viewers that miss this read the store. */
+  /** Publishes the lines that this batch has added. A viewer that misses them reads the store. */
   #publish(stepRunId: StepRunId, lines: readonly LogLine[], before: number, storedThrough: number): void {
     const fresh = lines.filter((line) => line.line <= storedThrough && lastLineOf(line) > before);
     if (fresh.length === 0) return;

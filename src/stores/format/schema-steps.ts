@@ -30,7 +30,7 @@ const RETRY = {
   maxDelayMs: 0,
 } as const;
 
-/** The fields that schema 2 adds to a state, with the values that an older state is given. */
+/** The fields that schema 2 adds to a state, with the values that an older state gets. */
 const JOB_FIELDS = {
   upstreamFailed: false,
   failing: "",
@@ -45,8 +45,8 @@ const STEP_FIELDS = { hasOutputs: false };
 const REPORT_FIELDS = { hasOutputs: false };
 
 /**
- * Schema 2: conditions, outputs, retries of steps, matrices with a bound. Nodes that write schema 1 cannot run these. So the downgrade
- * refuses a plan that has them, until the last of those nodes is gone.
+ * Schema 2: conditions, outputs, retries of steps, matrices with a bound. Nodes that write schema 1 cannot run these.
+ * So the downgrade refuses a plan that has them, until the last of those nodes is gone.
  */
 export const CONDITIONS_AND_OUTPUTS: SchemaStep = {
   upgrade: {
@@ -101,7 +101,7 @@ export const CONDITIONS_AND_OUTPUTS: SchemaStep = {
   },
 };
 
-/** The fields that schema 3 adds, with the values that older data is given. */
+/** The fields that schema 3 adds, with the values that older data gets. */
 const RUN_GATES = { place: null, stageApproval: null, retryOf: null };
 const JOB_GATES = {
   cleanup: "none",
@@ -116,8 +116,8 @@ const STEP_REUSE = { attemptsBefore: 0, reusedFrom: null };
 const ORIGIN_RERUN = { retryOf: null, firstRunId: null };
 
 /**
- * Schema 3: approvals, groups, runs that are run again. Nodes that write schema 2 cannot run these. So the downgrade refuses a plan that
- * has them, until the last of those nodes is gone.
+ * Schema 3: approvals, groups, runs that are run again. Nodes that write schema 2 cannot run these. So the downgrade
+ * refuses a plan that has them, until the last of those nodes is gone.
  */
 export const GATES_AND_RERUNS: SchemaStep = {
   upgrade: {
@@ -162,13 +162,13 @@ export const GATES_AND_RERUNS: SchemaStep = {
   },
 };
 
-/** The fields that schema 4 adds, with the values that older data is given. */
+/** The fields that schema 4 adds, with the values that older data gets. */
 const USAGE = { usage: null };
 const STEP_NEEDS = { secrets: [], artifacts: [], plugin: null };
 
 /**
- * Schema 4: resource usage of steps; secrets, artifacts and plugins. Nodes that write schema 3 would dispatch steps without these. So the
- * downgrade refuses a plan that has any of them, until the last of those nodes is gone.
+ * Schema 4: resource usage of steps; secrets, artifacts and plugins. Nodes that write schema 3 would dispatch steps
+ * without these. So the downgrade refuses a plan that has any of them, until the last of those nodes is gone.
  */
 export const USAGE_AND_STEP_NEEDS: SchemaStep = {
   upgrade: {

@@ -1,10 +1,10 @@
 /**
- * Decides which schema this node writes: its own as soon as every living node reads it, and the schema before it until then. A setting in
- * the store holds the newest schema that may have been written. The setting only grows, and a node that cannot read that schema does not
- * start.
+ * Decides which schema this node writes: its own as soon as every living node reads it, and the schema before it until
+ * then. A setting in the store holds the newest schema that may have been written. The setting only grows, and a node
+ * that cannot read that schema does not start.
  *
- * Two orders make sure that no old node starts unnoticed while the others switch. A starting node announces itself and then reads the
- * setting. A switching node raises the setting and then checks once more which nodes are announced.
+ * Two orders make sure that no old node starts unnoticed while the others switch. A starting node announces itself and
+ * then reads the setting. A switching node raises the setting and then checks once more which nodes are announced.
  */
 import { MillraceError } from "../../domain/errors.ts";
 import type { Logger } from "../../domain/logger.ts";
@@ -14,8 +14,8 @@ export interface SchemaSwitchOptions {
   /** The newest schema that this node reads. */
   readonly schema: number;
   /**
-   * The newest schema that each living node reads. This node, which has announced itself, is among them. Rejects while the living nodes
-   * are not known.
+   * The newest schema that each living node reads. This node, which has announced itself, is among them. Rejects while
+   * the living nodes are not known.
    */
   readonly readers: () => Promise<readonly number[]>;
   readonly shards: Pick<ShardStore, "raiseSetting">;
@@ -30,8 +30,8 @@ const TIMING = {
   /** Time between two looks at the living nodes, milliseconds. */
   lookMs: 1_000,
   /**
-   * How long all nodes must agree, milliseconds. A Redis that was emptied or restarted knows no node; within this time every living node
-   * announces itself again.
+   * How long all nodes must agree, milliseconds. A Redis that was emptied or restarted knows no node; within this time
+   * every living node announces itself again.
    */
   agreedMs: 5_000,
 };
@@ -51,7 +51,8 @@ export class SchemaSwitch {
   }
 
   /**
-   * Rejects with `conflict`, and says what to do, when this version cannot work with the stored data or beside a living node.
+   * Rejects with `conflict`, and says what to do, when this version cannot work with the stored data or beside a living
+   * node.
    */
   static async join(options: SchemaSwitchOptions): Promise<SchemaSwitch> {
     const { schema, readers, shards } = options;
@@ -72,7 +73,8 @@ export class SchemaSwitch {
       await shards.raiseSetting(SETTING, least);
       refuseFarBehind(await readers(), least);
     }
-    // The setting alone does not prove that the nodes have switched: the node that raised it may have found an old node after that.
+    // The setting alone does not prove that the nodes have switched: the node that raised it may have found an old node
+    // after that.
     const hasSwitched = stored === schema && agreedSince(schema, null, await readers(), 0) !== null;
     const self = new SchemaSwitch(options, hasSwitched ? schema : least);
     self.#schedule();
@@ -120,8 +122,8 @@ export class SchemaSwitch {
 }
 
 /**
- * Since when all `readers` are known to read `schema`; null when one of them does not, or when they are not known. `since` is the
- * previous answer; `now` is in monotonic milliseconds. Pure.
+ * Since when all `readers` are known to read `schema`; null when one of them does not, or when they are not known.
+ * `since` is the previous answer; `now` is in monotonic milliseconds. Pure.
  */
 export function agreedSince(
   schema: number,

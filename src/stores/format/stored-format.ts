@@ -1,10 +1,12 @@
 /**
- * The format of the data that nodes share through the store and the mailboxes: snapshots, plans and messages. One number, the schema,
- * versions all of it. Each head, actor state, origin, plan and envelope carries the schema that it was written with.
+ * The format of the data that nodes share through the store and the mailboxes: snapshots, plans and messages. One
+ * number, the schema, versions all of it. Each head, actor state, origin, plan and envelope carries the schema that it
+ * was written with.
  *
- * A node reads every schema up to its own. It writes its own schema or, while a node lives that cannot read that one, the schema before
- * (schema-switch.ts). So releases one schema apart run side by side. Three things are not part of this format: the fields that queries
- * use (`index`, the columns of a head) change by migrations of the stores; commands, events and notices only ever gain fields.
+ * A node reads every schema up to its own. It writes its own schema or, while a node lives that cannot read that one,
+ * the schema before (schema-switch.ts). So releases one schema apart run side by side. Three things are not part of
+ * this format: the fields that queries use (`index`, the columns of a head) change by migrations of the stores;
+ * commands, events and notices only ever gain fields.
  */
 import { MillraceError } from "../../domain/errors.ts";
 import { CONDITIONS_AND_OUTPUTS, GATES_AND_RERUNS, USAGE_AND_STEP_NEEDS } from "./schema-steps.ts";
@@ -20,8 +22,8 @@ export interface StoredFormat {
 }
 
 /**
- * The changes since schema 1, in order. To change a stored shape, append one step. The earlier steps stay, because a finished run keeps
- * its schema indefinitely. Only the downgrade of the last step is used.
+ * The changes since schema 1, in order. To change a stored shape, append one step. The earlier steps stay, because a
+ * finished run keeps its schema indefinitely. Only the downgrade of the last step is used.
  */
 const STEPS: readonly SchemaStep[] = [CONDITIONS_AND_OUTPUTS, GATES_AND_RERUNS, USAGE_AND_STEP_NEEDS];
 
@@ -57,8 +59,8 @@ export function toStored<P extends Document, T extends StoredParts[P]>(
 }
 
 /**
- * A stored document in the shape that this program works with. Throws a {@link NewerSchemaError}, which names the document as `what`,
- * when its schema is newer.
+ * A stored document in the shape that this program works with. Throws a {@link NewerSchemaError}, which names the
+ * document as `what`, when its schema is newer.
  */
 export function fromStored<P extends Document, T extends StoredParts[P]>(
   format: StoredFormat,
@@ -74,7 +76,10 @@ export function fromStored<P extends Document, T extends StoredParts[P]>(
 /** A newer version stored this data, so this node cannot read it. A retry on this node fails too. */
 export class NewerSchemaError extends MillraceError {}
 
-/** Throws a {@link NewerSchemaError} (`unavailable`) when `schema` is newer than the format. `what` names the data for an operator. */
+/**
+ * Throws a {@link NewerSchemaError} (`unavailable`) when `schema` is newer than the format. `what` names the data for
+ * an operator.
+ */
 export function refuseNewer(what: string, schema: number, { schema: newest }: Pick<StoredFormat, "schema">): void {
   if (schema <= newest) return;
   throw new NewerSchemaError(

@@ -1,4 +1,7 @@
-/** The parts of the stored format whose shape may change between schemas, and the form of a conversion from one schema to the next. */
+/**
+ * The parts of the stored format whose shape may change between schemas, and the form of a conversion from one schema
+ * to the next.
+ */
 import type { ActorRef } from "../../domain/effects.ts";
 import type { JobSpec, RunPlan } from "../../domain/plan.ts";
 import type { OwedRecord, RunOrigin } from "../ports/aggregates.ts";
@@ -6,7 +9,10 @@ import type { OwedRecord, RunOrigin } from "../ports/aggregates.ts";
 /** The state of an actor as JSON. */
 export type StoredState = Readonly<Record<string, unknown>>;
 
-/** Each part is converted alone, because look-ups read single parts. The keys are names of this program and are not stored. */
+/**
+ * Each part is converted alone, because look-ups read single parts. The keys are names of this program and are not
+ * stored.
+ */
 export interface StoredParts {
   readonly owed: readonly OwedRecord[];
   readonly origin: RunOrigin;

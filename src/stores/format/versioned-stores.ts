@@ -1,10 +1,12 @@
 /**
- * Stores of aggregates and plans that convert between schemas. Only the adapters see the stored form: these stores answer everything in
- * the newest shape, whatever schema it is stored with, and write with the schema that all living nodes read.
+ * Stores of aggregates and plans that convert between schemas. Only the adapters see the stored form: these stores
+ * answer everything in the newest shape, whatever schema it is stored with, and write with the schema that all living
+ * nodes read.
  *
- * Each actor's state carries its own schema, and so does the origin, which is written once. So a save writes only what the turn changed,
- * even the first save after a switch of the schema, and a look-up of one job or step needs no head. A head has the newest schema of its
- * aggregate and never goes back to an older one: by the head alone, an older node knows that it cannot read the aggregate.
+ * Each actor's state carries its own schema, and so does the origin, which is written once. So a save writes only what
+ * the turn changed, even the first save after a switch of the schema, and a look-up of one job or step needs no head. A
+ * head has the newest schema of its aggregate and never goes back to an older one: by the head alone, an older node
+ * knows that it cannot read the aggregate.
  */
 import type { RootId } from "../../domain/ids.ts";
 import type { JobSpec, RunPlan } from "../../domain/plan.ts";
@@ -22,7 +24,10 @@ import type { PlanStore } from "../ports/plans.ts";
 import { fromStored, NewerSchemaError, refuseNewer, type StoredFormat, toStored } from "./stored-format.ts";
 import type { StoredState } from "./stored-parts.ts";
 
-/** Reads reject with a `NewerSchemaError` for data that a newer version has stored. Only pages of jobs leave such jobs out. */
+/**
+ * Reads reject with a `NewerSchemaError` for data that a newer version has stored. Only pages of jobs leave such jobs
+ * out.
+ */
 export function versionedAggregates(store: AggregateStore, format: StoredFormat, writes: () => number): AggregateStore {
   return {
     create({ head, actors }, { plan, events } = {}) {
@@ -89,7 +94,10 @@ export function versionedAggregates(store: AggregateStore, format: StoredFormat,
     liveRuns: (pipelineId, limit) => store.liveRuns(pipelineId, limit),
   };
 
-  /** The owner of a shard cannot watch jobs that it cannot read. Leaving them out lets it watch the other jobs of the shard. */
+  /**
+   * The owner of a shard cannot watch jobs that it cannot read. Leaving them out lets it watch the other jobs of the
+   * shard.
+   */
   async function readablePage(
     nextPage: (after: string, limit: number) => Promise<readonly JobLocation[]>,
     after: string,

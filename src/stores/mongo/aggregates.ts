@@ -1,7 +1,8 @@
 /**
- * The store of snapshots in MongoDB: one document for each aggregate, with its actors under their ids, changed by one conditional update.
- * Look-ups by job, step and agent read projections (read-models.ts), which are written after the save. A crash between the two leaves
- * projections behind. So the document names the actors that its last save changed, and `load` writes their projections again.
+ * The store of snapshots in MongoDB: one document for each aggregate, with its actors under their ids, changed by one
+ * conditional update. Look-ups by job, step and agent read projections (read-models.ts), which are written after the
+ * save. A crash between the two leaves projections behind. So the document names the actors that its last save changed,
+ * and `load` writes their projections again.
  */
 import type { Collection, Filter, Sort, UpdateFilter } from "mongodb";
 import type { AgentId, JobRunId, PipelineId, RootId, RunId, StepRunId } from "../../domain/ids.ts";

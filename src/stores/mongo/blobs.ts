@@ -1,6 +1,7 @@
 /**
- * The store of blobs in GridFS: one chunk for each piece, and the document of the file once the blob is complete. Every tool that knows
- * GridFS can read them. The driver's own streams are not used, because they cannot continue an upload that another process began.
+ * The store of blobs in GridFS: one chunk for each piece, and the document of the file once the blob is complete. Every
+ * tool that knows GridFS can read them. The driver's own streams are not used, because they cannot continue an upload
+ * that another process began.
  * Source: https://github.com/mongodb/specifications/blob/master/source/gridfs/gridfs-spec.md
  */
 import { Binary } from "mongodb";

@@ -1,6 +1,6 @@
 /**
- * The connection to MongoDB. The adapter uses only what every server with this wire protocol has: atomic updates of one document, unique
- * and compound indexes, and upserts. It uses no transactions, explicit sessions or change streams.
+ * The connection to MongoDB. The adapter uses only what every server with this wire protocol has: atomic updates of one
+ * document, unique and compound indexes, and upserts. It uses no transactions, explicit sessions or change streams.
  */
 import type { EventEmitter } from "node:events";
 import { createRequire } from "node:module";
@@ -36,12 +36,15 @@ export interface MongoOptions {
 /** How long a call waits for an available server, milliseconds. */
 const SELECTION_TIMEOUT_MS = 5_000;
 /**
- * Time between two of the driver's checks of the server, milliseconds. A server that does not answer a check within the connect timeout
- * counts as gone, and the calls that wait for it fail. Calls have no other timeout, because building an index may take long.
+ * Time between two of the driver's checks of the server, milliseconds. A server that does not answer a check within the
+ * connect timeout counts as gone, and the calls that wait for it fail. Calls have no other timeout, because building an
+ * index may take long.
  */
 const HEARTBEAT_MS = 5_000;
 
-/** Numbers of the server's errors. Source: https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml */
+/**
+ * Numbers of the server's errors. Source: https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml
+ */
 const DUPLICATE_KEY = 11_000;
 const REFUSED_USER = [13, 18];
 const NO_PRIMARY_NOW = [91, 189, 10_058, 10_107, 11_600, 11_602, 13_435, 13_436];
@@ -123,7 +126,9 @@ export async function insertAbsent(collection: Collection<Keyed>, documents: rea
   }
 }
 
-/** True when only unique indexes refused the write. For a bulk write, true when that is so for each write that failed. */
+/**
+ * True when only unique indexes refused the write. For a bulk write, true when that is so for each write that failed.
+ */
 export function isDuplicateKey(error: unknown): boolean {
   if (error instanceof MongoBulkWriteError) {
     const failed = [error.writeErrors as OneOrMore<WriteError>].flat();
@@ -181,7 +186,10 @@ function isOutage(error: MongoError): boolean {
   );
 }
 
-/** True when a bulk write lost its connection. The driver reports that as an error of the bulk write, without its own class. */
+/**
+ * True when a bulk write lost its connection. The driver reports that as an error of the bulk write, without its own
+ * class.
+ */
 function isCutBulkWrite(error: MongoError): boolean {
   return error instanceof MongoBulkWriteError && error.code === undefined && [error.writeErrors].flat().length === 0;
 }
@@ -193,10 +201,10 @@ interface DriverConnection {
 }
 
 /**
- * Patches the connections of the driver; called once, before the first client is made. The driver (its releases up to 7.9.0) never answers
- * a command whose connection closed before the command was fully sent: it waits for an `error` event of the socket, and a closed socket
- * emits none. When that command is the driver's check of the server, it is the last check, and no call of the process finds a server any
- * more. The patch emits the event when a connection closes.
+ * Patches the connections of the driver; called once, before the first client is made. The driver (its releases up to
+ * 7.9.0) never answers a command whose connection closed before the command was fully sent: it waits for an `error`
+ * event of the socket, and a closed socket emits none. When that command is the driver's check of the server, it is the
+ * last check, and no call of the process finds a server any more. The patch emits the event when a connection closes.
  * Source: https://github.com/mongodb/node-mongodb-native/blob/v7.8.0/src/cmap/connection.ts, `writeCommand`
  */
 function patchDriverConnections(): void {

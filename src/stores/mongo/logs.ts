@@ -13,8 +13,8 @@ interface Chunk {
 }
 
 /**
- * The first round trip of a read brings one chunk, which may be large and enough. Each further round trip brings this many times as many as
- * the one before, because chunks may be small.
+ * The first round trip of a read brings one chunk, which may be large and enough. Each further round trip brings this
+ * many times as many as the one before, because chunks may be small.
  */
 const CHUNK_GROWTH = 4;
 
@@ -44,7 +44,8 @@ export class MongoLogStore implements LogStore {
   }
 
   async read(stepRunId: StepRunId, fromLine: number, limit: number): Promise<readonly LogLine[]> {
-    // Each stored chunk begins at most one line after the chunks that end before it, so reading the chunks by their ends skips no line.
+    // Each stored chunk begins at most one line after the chunks that end before it, so reading the chunks by their
+    // ends skips no line.
     const found: LogLine[] = [];
     let next = fromLine;
     for (let count = 1; ; count *= CHUNK_GROWTH) {

@@ -1,6 +1,6 @@
 /**
- * Migrates a database, one migration at a time: a node runs the migration, and then counts it by a compare-and-set on the document that holds
- * the version. When several nodes start at once, each may run the migration, and one counts it.
+ * Migrates a database, one migration at a time: a node runs the migration, and then counts it by a compare-and-set on
+ * the document that holds the version. When several nodes start at once, each may run the migration, and one counts it.
  */
 import type { Collection } from "mongodb";
 import { MillraceError } from "../../domain/errors.ts";
@@ -15,8 +15,8 @@ interface Setting {
 const VERSION = "STORE_SCHEMA";
 
 /**
- * Applies the `migrations` that the database lacks. Its version counts the applied ones and never falls. Rejects with `unavailable`, and
- * changes nothing, when the database has more migrations than this program knows.
+ * Applies the `migrations` that the database lacks. Its version counts the applied ones and never falls. Rejects with
+ * `unavailable`, and changes nothing, when the database has more migrations than this program knows.
  */
 export async function migrate(connection: Connection, migrations: readonly Migration[]): Promise<void> {
   const settings = connection.collection<Setting>("settings");

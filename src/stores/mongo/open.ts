@@ -19,9 +19,9 @@ import { MIGRATIONS } from "./schema.ts";
 import { secretStore } from "./secrets.ts";
 
 /**
- * Connects to the server and migrates the database. Rejects with `unavailable`, and says what to do, when it cannot, and for a database that
- * a newer version has written. Calls of the stores reject with `unavailable` within about 15 s while the server cannot be reached or hangs;
- * what such a call writes may be stored all the same.
+ * Connects to the server and migrates the database. Rejects with `unavailable`, and says what to do, when it cannot,
+ * and for a database that a newer version has written. Calls of the stores reject with `unavailable` within about 15 s
+ * while the server cannot be reached or hangs; what such a call writes may be stored all the same.
  */
 export async function openMongoStores(options: MongoOptions): Promise<Stores> {
   const connection = await openMigrated(options);

@@ -1,6 +1,6 @@
 /**
- * Read models in MongoDB: job runs, step runs and approvals as documents of their own, for look-ups by id and by agent and for lists. They
- * are projections of the snapshots, written after the save and guarded by its version.
+ * Read models in MongoDB: job runs, step runs and approvals as documents of their own, for look-ups by id and by agent
+ * and for lists. They are projections of the snapshots, written after the save and guarded by its version.
  */
 import type { AnyBulkWriteOperation, Collection, Filter } from "mongodb";
 import type { AgentId, JobRunId, RootId, RunId, StepRunId } from "../../domain/ids.ts";
@@ -53,7 +53,10 @@ export class ReadModels {
     }
   }
 
-  /** Writes the rows of actors that are older than `version`. There are such rows only when the save of that version was cut off. */
+  /**
+   * Writes the rows of actors that are older than `version`. There are such rows only when the save of that version was
+   * cut off.
+   */
   async repair(version: Version, actors: readonly StoredActor[]): Promise<void> {
     const current = new Set<string>();
     for (const [rows, kind] of this.#byKind) {
@@ -145,8 +148,9 @@ async function writeRows(
     await rows.bulkWrite(operations(true), { ordered: false });
   } catch (error) {
     if (!isDuplicateKey(error)) throw error;
-    // An upsert that finds no older row inserts one, and fails when there is a row. Mostly that row has this or a newer version. It has an
-    // older one when it was inserted between the look and the insert: the plain update handles that case.
+    // An upsert that finds no older row inserts one, and fails when there is a row. Mostly that row has this or a newer
+    // version. It has an older one when it was inserted between the look and the insert: the plain update handles that
+    // case.
     await rows.bulkWrite(operations(false), { ordered: false });
   }
 }

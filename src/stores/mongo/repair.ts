@@ -1,8 +1,8 @@
 /**
- * Repairs a database that was restored from a dump. The dump read the collections one after the other while runs went on: `aggregates`
- * first, and each other collection after those that it refers to. So everything that a run needs is there, and also records of the time
- * after the run was read. The repair removes those records and rebuilds the look-ups. No node may use the database meanwhile. The repair
- * may be repeated.
+ * Repairs a database that was restored from a dump. The dump read the collections one after the other while runs went
+ * on: `aggregates` first, and each other collection after those that it refers to. So everything that a run needs is
+ * there, and also records of the time after the run was read. The repair removes those records and rebuilds the
+ * look-ups. No node may use the database meanwhile. The repair may be repeated.
  */
 import type { RunId } from "../../domain/ids.ts";
 import type { AggregateHead, StoredActor } from "../ports/aggregates.ts";
@@ -31,9 +31,14 @@ interface Snapshot extends Pick<AggregateHead, "shard" | "version" | "eventNumbe
   readonly actors: Readonly<Record<string, StoredActor>>;
 }
 
-/** The identity of no existing Redis. The next owner of a shard sees that its Redis is another one, and writes everything to it again. */
+/**
+ * The identity of no existing Redis. The next owner of a shard sees that its Redis is another one, and writes
+ * everything to it again.
+ */
 const NO_REDIS = { generation: "restored", redisRunId: "" };
-/** Statuses of steps that were never dispatched. Records of such steps were written after the run was read for the dump. */
+/**
+ * Statuses of steps that were never dispatched. Records of such steps were written after the run was read for the dump.
+ */
 const NOT_DISPATCHED = ["pending", "skipped"];
 
 /** Rejects with `unavailable` when the server cannot be reached. */
@@ -123,8 +128,8 @@ async function dropStrayArtifacts(connection: Connection): Promise<number> {
 }
 
 /**
- * The steps that the collection has records of and that were not dispatched. Such records must go: the ids of attempts are derived and
- * fencing tokens are counted, so a new attempt may get the same id and token.
+ * The steps that the collection has records of and that were not dispatched. Such records must go: the ids of attempts
+ * are derived and fencing tokens are counted, so a new attempt may get the same id and token.
  */
 async function* strayStepsIn(connection: Connection, collection: string, field = "stepRunId"): AsyncGenerator<string> {
   const steps = connection.collection("step_runs");

@@ -13,7 +13,10 @@ import type { PlanStore } from "../ports/plans.ts";
 import type { RedisIdentity, ShardStore } from "../ports/shards.ts";
 import { type Connection, insertAbsent, insertIfAbsent, type Keyed } from "./connection.ts";
 
-/** The largest text of a document, bytes: a document holds at most 16 MiB, and its id and field names take a part of that. */
+/**
+ * The largest text of a document, bytes: a document holds at most 16 MiB, and its id and field names take a part of
+ * that.
+ */
 const MAX_TEXT_BYTES = 16 * 1024 * 1024 - 1024;
 
 /** Plans and jobs are stored as text, because arguments may have any keys, also with dots and dollar signs. */
@@ -123,7 +126,8 @@ export function shardStore(connection: Connection): ShardStore {
     async takeEpoch(shard) {
       const _id = String(shard);
       await insertIfAbsent(shards, { _id, epoch: 0, redis: null });
-      // Compare-and-set in place of $inc with its answer: not every server answers with the document as its own update left it.
+      // Compare-and-set in place of $inc with its answer: not every server answers with the document as its own update
+      // left it.
       for (;;) {
         const { epoch } = (await shards.findOne({ _id }))!;
         const { matchedCount } = await shards.updateOne({ _id, epoch }, { $set: { epoch: epoch + 1 } });

@@ -1,7 +1,7 @@
 /**
- * The shape of the database, as a list of migrations. Each migration is applied in order and never changes. Nodes of the previous version may
- * use the database meanwhile, so a migration only adds what does not disturb them: collections, indexes and fields that they ignore. What
- * only the previous version uses is removed by a later version.
+ * The shape of the database, as a list of migrations. Each migration is applied in order and never changes. Nodes of
+ * the previous version may use the database meanwhile, so a migration only adds what does not disturb them:
+ * collections, indexes and fields that they ignore. What only the previous version uses is removed by a later version.
  */
 import type { IndexDescription } from "mongodb";
 import type { Connection } from "./connection.ts";
@@ -14,7 +14,8 @@ const INDEXES: Readonly<Record<string, readonly IndexDescription[]>> = {
     { key: { shard: 1, owes: 1, _id: 1 } },
     { key: { shard: 1, nextDueAt: 1, _id: 1 } },
     { key: { shard: 1, settled: 1, "summary.bound": 1, _id: 1 } },
-    // These contain all fields that lists filter by, so that only the documents of the page, which may have many actors, are read.
+    // These contain all fields that lists filter by, so that only the documents of the page, which may have many
+    // actors, are read.
     { key: { "summary.pipelineId": 1, "summary.createdAt": 1, _id: 1, "summary.status": 1 } },
     { key: { "summary.createdAt": 1, _id: 1, "summary.projectId": 1, "summary.status": 1 } },
   ],

@@ -1,6 +1,6 @@
 /**
- * The port of agent events: events that agents report about themselves and about the steps that they run. Each is stored once for its
- * id, apart from the run events of the control plane.
+ * The port of agent events: events that agents report about themselves and about the steps that they run. Each is
+ * stored once for its id, apart from the run events of the control plane.
  */
 import type { AgentId, RunId, StepRunId } from "../../domain/ids.ts";
 import type { Page, PageRequest } from "./aggregates.ts";
@@ -26,14 +26,19 @@ export interface AgentEvent {
 export type AgentEventOwner = RunId | AgentId;
 
 export interface AgentEventStore {
-  /** Stores events. An event whose (agentId, eventId) is stored already does not change, so a repeat changes nothing. */
+  /**
+   * Stores events. An event whose (agentId, eventId) is stored already does not change, so a repeat changes nothing.
+   */
   append(events: readonly AgentEvent[]): Promise<void>;
   /** Those of the given ids under which an event of the agent is stored. */
   storedIds(agentId: AgentId, eventIds: readonly string[]): Promise<ReadonlySet<string>>;
   count(owner: AgentEventOwner): Promise<number>;
   /** The events of an owner, by `receivedAt`. */
   list(owner: AgentEventOwner, page: PageRequest): Promise<Page<AgentEvent>>;
-  /** The first agent (by id, after `after`) with events about itself; a removed agent counts too. Undefined when there is none. */
+  /**
+   * The first agent (by id, after `after`) with events about itself; a removed agent counts too. Undefined when there
+   * is none.
+   */
   nextAgent(after: string): Promise<AgentId | undefined>;
   /** Removes the events about the agent itself that were received before `before`, Unix milliseconds. */
   forget(agentId: AgentId, before: number): Promise<void>;

@@ -1,11 +1,11 @@
 /**
- * The port of snapshots: the stored state of aggregates (runs and concurrency groups), which is the truth of the system. Only the
- * owner of a shard saves its aggregates; every process may read them.
+ * The port of snapshots: the stored state of aggregates (runs and concurrency groups), which is the truth of the
+ * system. Only the owner of a shard saves its aggregates; every process may read them.
  *
  * The `version` of an aggregate guards its saves: a save names the version that its turn was decided on, and answers
- * `versionConflict` when the store holds another version. A save is atomic: it stores the head with its owed effects and all changed
- * actors, or nothing. When a call rejects, its change may or may not be stored: the caller loads the aggregate again before it
- * continues.
+ * `versionConflict` when the store holds another version. A save is atomic: it stores the head with its owed effects
+ * and all changed actors, or nothing. When a call rejects, its change may or may not be stored: the caller loads the
+ * aggregate again before it continues.
  */
 import type { AgentSelector } from "../../domain/labels.ts";
 import type { AgentId, JobRunId, PipelineId, ProjectId, RootId, RunId, StepRunId } from "../../domain/ids.ts";
@@ -14,7 +14,10 @@ import type { OwedEffect } from "../../domain/effects.ts";
 import type { RunEvent } from "../../domain/events.ts";
 import type { ApprovalStatus, RunStatus } from "../../domain/status.ts";
 
-/** One actor as it is stored. `state` is JSON that the actor's `decide` returns; its keys are fixed, none is chosen by a user. */
+/**
+ * One actor as it is stored. `state` is JSON that the actor's `decide` returns; its keys are fixed, none is chosen by a
+ * user.
+ */
 export interface StoredActor {
   readonly kind: "run" | "job" | "step" | "approval" | "group";
   readonly id: string;
@@ -54,16 +57,19 @@ export interface RunSummary {
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
-  /** True while a job of the run is bound to an agent. After a loss of Redis, the owner of the shard checks these runs first. */
+  /**
+   * True while a job of the run is bound to an agent. After a loss of Redis, the owner of the shard checks these runs
+   * first.
+   */
   readonly bound: boolean;
   /** What the run waits for while none of its jobs is at work; null when the status says it already. */
   readonly waits: RunWaits | null;
 }
 
 /**
- * `approval`: an approval of the gate that users see as `gate` (`stage deploy`). `concurrency`: a place in the concurrency group `group`, for the
- * run or one of its jobs. `agent`: an agent that `selector` matches; the selector is that of the job that has been queued longest.
- * `retry`: the delay before a job starts again.
+ * `approval`: an approval of the gate that users see as `gate` (`stage deploy`). `concurrency`: a place in the
+ * concurrency group `group`, for the run or one of its jobs. `agent`: an agent that `selector` matches; the selector is
+ * that of the job that has been queued longest. `retry`: the delay before a job starts again.
  */
 export type RunWaits =
   | { readonly reason: "approval"; readonly gate: string }
@@ -88,15 +94,15 @@ export interface RunOrigin {
 }
 
 /**
- * The part of a snapshot that is one row, however many actors the aggregate has. The head of a concurrency group has a placeholder
- * summary and origin: its pipeline is {@link NO_PIPELINE}, and lists of runs leave it out.
+ * The part of a snapshot that is one row, however many actors the aggregate has. The head of a concurrency group has a
+ * placeholder summary and origin: its pipeline is {@link NO_PIPELINE}, and lists of runs leave it out.
  */
 export interface AggregateHead<Root extends RootId = RunId> {
   readonly rootId: Root;
   readonly shard: number;
   /**
-   * The newest schema among the stored parts of the aggregate (stored-format.ts). The versioned store sets it: the creator of an
-   * aggregate may pass any value.
+   * The newest schema among the stored parts of the aggregate (stored-format.ts). The versioned store sets it: the
+   * creator of an aggregate may pass any value.
    */
   readonly schema: number;
   /** From 1; grows by one with each save. */
@@ -114,8 +120,8 @@ export interface AggregateHead<Root extends RootId = RunId> {
 }
 
 /**
- * An owed effect. `eventNumber` is the number of the event that a `publish` effect publishes, null for other effects. `at` is the time
- * of the turn, Unix milliseconds.
+ * An owed effect. `eventNumber` is the number of the event that a `publish` effect publishes, null for other effects.
+ * `at` is the time of the turn, Unix milliseconds.
  */
 export interface OwedRecord {
   readonly effect: OwedEffect;
@@ -129,9 +135,10 @@ export interface Aggregate<Root extends RootId = RunId> {
 }
 
 /**
- * The result of a turn. `head.version` is `expectedVersion + 1`. Actors that `changed` does not list stay as they are. `events` are the
- * events that the turn publishes: the store holds them once the save answers `saved`, and writes them with the snapshot or right after
- * it. When the save rejects, the snapshot may be stored without its events; its owed effects still name them.
+ * The result of a turn. `head.version` is `expectedVersion + 1`. Actors that `changed` does not list stay as they are.
+ * `events` are the events that the turn publishes: the store holds them once the save answers `saved`, and writes them
+ * with the snapshot or right after it. When the save rejects, the snapshot may be stored without its events; its owed
+ * effects still name them.
  */
 export interface AggregateSave<Root extends RootId = RunId> {
   readonly expectedVersion: number;
@@ -198,8 +205,8 @@ export interface DueAggregate {
 
 export interface AggregateStore {
   /**
-   * Stores a new aggregate with version 1. Its plan is stored before it or with it, and its events as a save stores them. Answers
-   * `exists` when the id is taken, and then the stored aggregate does not change.
+   * Stores a new aggregate with version 1. Its plan is stored before it or with it, and its events as a save stores
+   * them. Answers `exists` when the id is taken, and then the stored aggregate does not change.
    */
   create(aggregate: Aggregate<RootId>, beside?: StoredBeside): Promise<"created" | "exists">;
   /** The newest snapshot with all its actors, always in the same order; undefined when there is none. */
@@ -207,19 +214,21 @@ export interface AggregateStore {
   /** The newest head of a run; undefined when there is none. */
   loadHead(rootId: RunId): Promise<AggregateHead | undefined>;
   /**
-   * The head with those of the named actors that exist, all from one snapshot. The cost does not depend on how many actors the
-   * aggregate has.
+   * The head with those of the named actors that exist, all from one snapshot. The cost does not depend on how many
+   * actors the aggregate has.
    */
   loadActors(rootId: RunId, ids: readonly string[]): Promise<Aggregate | undefined>;
   /**
-   * Stores a turn's result when the stored version is `expectedVersion`. Answers `versionConflict`, and stores nothing, when it is
-   * another version or the aggregate is missing; so a repeat of a stored save answers `versionConflict`.
+   * Stores a turn's result when the stored version is `expectedVersion`. Answers `versionConflict`, and stores nothing,
+   * when it is another version or the aggregate is missing; so a repeat of a stored save answers `versionConflict`.
    */
   save(change: AggregateSave<RootId>): Promise<"saved" | "versionConflict">;
 
   /** Ids (ascending, after `after`) of aggregates of a shard that owe effects. */
   pageOwing(shard: number, after: string, limit: number): Promise<readonly RootId[]>;
-  /** Aggregates of a shard whose `nextDueAt` is at or before `dueAt`, earliest first (id as tie-break), after `after`. */
+  /**
+   * Aggregates of a shard whose `nextDueAt` is at or before `dueAt`, earliest first (id as tie-break), after `after`.
+   */
   pageDue(shard: number, dueAt: number, after: DueAggregate | null, limit: number): Promise<readonly DueAggregate[]>;
   /** Ids (ascending, after `after`) of unsettled aggregates of a shard, either those with bound jobs or the others. */
   pageUnsettled(shard: number, bound: boolean, after: string, limit: number): Promise<readonly RootId[]>;

@@ -1,11 +1,15 @@
 /**
- * The port of caches: one entry for each key and version of a project. Its content is stored in the {@link BlobStore} under an id of
- * its own. The content of a stored entry never changes; when the entry is deleted, its key may get another one.
+ * The port of caches: one entry for each key and version of a project. Its content is stored in the {@link BlobStore}
+ * under an id of its own. The content of a stored entry never changes; when the entry is deleted, its key may get
+ * another one.
  */
 import type { CacheId, ProjectId, RunId } from "../../domain/ids.ts";
 import type { Page } from "./aggregates.ts";
 
-/** `uploading` until the content is complete; then `stored`. `deleting` from the decision to delete it until its content is gone. */
+/**
+ * `uploading` until the content is complete; then `stored`. `deleting` from the decision to delete it until its content
+ * is gone.
+ */
 export type CacheState = "uploading" | "stored" | "deleting";
 
 export interface CacheRecord {
@@ -28,8 +32,8 @@ export interface CacheRecord {
   /** When a step last received the entry; at first the same as `createdAt`. */
   readonly usedAt: number;
   /**
-   * Unix milliseconds. From then on no step receives a stored entry, and the pruner may delete it. For an upload: when it counts as
-   * abandoned. 0 while it is `deleting`.
+   * Unix milliseconds. From then on no step receives a stored entry, and the pruner may delete it. For an upload: when
+   * it counts as abandoned. 0 while it is `deleting`.
    */
   readonly expiresAt: number;
 }
@@ -37,7 +41,10 @@ export interface CacheRecord {
 export interface CacheStore {
   /** Stores the record of an upload and answers it. When the key has an entry, answers that entry, in any state. */
   begin(record: CacheRecord): Promise<CacheRecord>;
-  /** Moves the entry from `uploading` to `stored`. False when this upload is in another state or missing, so a repeat answers false. */
+  /**
+   * Moves the entry from `uploading` to `stored`. False when this upload is in another state or missing, so a repeat
+   * answers false.
+   */
   store(upload: Pick<CacheRecord, "cacheId" | "blobId">, at: number, expiresAt: number): Promise<boolean>;
   find(cacheId: CacheId): Promise<CacheRecord | undefined>;
   /** The newest stored entry whose key begins with `prefix` and that expires after `now`. */
@@ -50,14 +57,20 @@ export interface CacheStore {
     prefix: string,
     page: { readonly page: number; readonly pageSize: number },
   ): Promise<Page<CacheRecord>>;
-  /** Entries whose `expiresAt` is at or before `now`, earliest first, at most `limit`. Those that are `deleting` come first. */
+  /**
+   * Entries whose `expiresAt` is at or before `now`, earliest first, at most `limit`. Those that are `deleting` come
+   * first.
+   */
   expired(now: number, limit: number): Promise<readonly CacheRecord[]>;
   /**
-   * The entries to delete so that each project stores at most `bytes`: of the entries of a project, the most recently used ones that
-   * fit into `bytes` together stay. The longest unused first, at most `limit`.
+   * The entries to delete so that each project stores at most `bytes`: of the entries of a project, the most recently
+   * used ones that fit into `bytes` together stay. The longest unused first, at most `limit`.
    */
   aboveProjectBytes(bytes: number, limit: number): Promise<readonly CacheRecord[]>;
-  /** Moves the entry to `deleting`, unless it was used after `usedBy`. True when it is `deleting` now, so a repeat answers true. */
+  /**
+   * Moves the entry to `deleting`, unless it was used after `usedBy`. True when it is `deleting` now, so a repeat
+   * answers true.
+   */
   markDeleting(entry: Pick<CacheRecord, "cacheId" | "blobId">, usedBy: number): Promise<boolean>;
   /** Removes an entry that is `deleting`, and no other. The caller deletes the content before. */
   remove(entry: Pick<CacheRecord, "cacheId" | "blobId">): Promise<void>;

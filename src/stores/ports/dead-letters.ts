@@ -7,8 +7,8 @@ export interface DeadLetter {
   readonly shard: number;
   readonly rootId: string;
   /**
-   * The message as it arrived, with the actor that it was sent to. The message is JSON that this actor cannot decide. The name `letter` is
-   * part of the stored format and of the HTTP API, so it stays.
+   * The message as it arrived, with the actor that it was sent to. The message is JSON that this actor cannot decide.
+   * The name `letter` is part of the stored format and of the HTTP API, so it stays.
    */
   readonly letter: { readonly to: ActorRef; readonly message: unknown };
   readonly reason: string;
@@ -30,7 +30,10 @@ export interface DeadLetterStore {
   /** Dead letters by `at`, with the id as tie-break. */
   list(request: DeadLetterRequest): Promise<readonly KeptDeadLetter[]>;
   count(): Promise<number>;
-  /** Removes at most `limit` dead letters: those that failed last before `before`, and the oldest above a count of `most`. Answers how many. */
+  /**
+   * Removes at most `limit` dead letters: those that failed last before `before`, and the oldest above a count of
+   * `most`. Answers how many.
+   */
   forget(bounds: { readonly before: number; readonly most: number; readonly limit: number }): Promise<number>;
 }
 

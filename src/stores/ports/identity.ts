@@ -1,4 +1,6 @@
-/** The port of users, tokens and agents. Passwords and tokens are stored as hashes only. Times are Unix milliseconds. */
+/**
+ * The port of users, tokens and agents. Passwords and tokens are stored as hashes only. Times are Unix milliseconds.
+ */
 import { MillraceError } from "../../domain/errors.ts";
 import type { AgentId, TokenId, UserId } from "../../domain/ids.ts";
 import type { Labels } from "../../domain/labels.ts";
@@ -21,7 +23,10 @@ export type TokenKind = (typeof TOKEN_KINDS)[number];
 export interface Token {
   readonly tokenId: TokenId;
   readonly kind: TokenKind;
-  /** SHA-256 of the secret part of the token, hexadecimal. The secret part is random, so a slow hash would add no protection. */
+  /**
+   * SHA-256 of the secret part of the token, hexadecimal. The secret part is random, so a slow hash would add no
+   * protection.
+   */
   readonly secretHash: string;
   readonly name: string;
   /** The user or agent that the token authenticates; for a registration token, the user who created it. */
@@ -86,7 +91,10 @@ export interface IdentityStore {
   deleteAgent(agentId: AgentId): Promise<boolean>;
 }
 
-/** The error of `putAgent` when another agent has the name, for example because two agents register under it at the same time. */
+/**
+ * The error of `putAgent` when another agent has the name, for example because two agents register under it at the same
+ * time.
+ */
 export function agentNameTaken(name: string): MillraceError {
   return new MillraceError(
     "already_exists",

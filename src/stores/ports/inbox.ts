@@ -1,6 +1,7 @@
 /**
- * The port of the inbox: commands for an aggregate, stored by an edge or by another aggregate, and answered by the owner of the shard.
- * A stored command is accepted: the sweep of the owner finds it even when the envelope that announces it is lost.
+ * The port of the inbox: commands for an aggregate, stored by an edge or by another aggregate, and answered by the
+ * owner of the shard. A stored command is accepted: the sweep of the owner finds it even when the envelope that
+ * announces it is lost.
  */
 import type { CommandBody } from "../../domain/commands.ts";
 import type { Verdict } from "../../domain/effects.ts";
@@ -26,8 +27,8 @@ export interface InboxStore {
   /** The verdict, null while unanswered, or undefined for an unknown id. */
   verdict(id: CommandId): Promise<Verdict | null | undefined>;
   /**
-   * Removes the answered commands of a root that were stored before `before`, Unix milliseconds. If a caller inserts one of them again
-   * after that, it counts as a new command.
+   * Removes the answered commands of a root that were stored before `before`, Unix milliseconds. If a caller inserts
+   * one of them again after that, it counts as a new command.
    */
   forgetAnswered(rootId: RootId, before: number): Promise<void>;
 }

@@ -1,6 +1,7 @@
 /**
- * The port of logs: lines of step runs, stored as chunks that are keyed by their first line. The agent numbers the lines once, from 1.
- * Chunks may overlap, because an agent that reconnects sends again from its last acknowledged line; `read` drops the repeats.
+ * The port of logs: lines of step runs, stored as chunks that are keyed by their first line. The agent numbers the
+ * lines once, from 1. Chunks may overlap, because an agent that reconnects sends again from its last acknowledged line;
+ * `read` drops the repeats.
  */
 import type { StepRunId } from "../../domain/ids.ts";
 
@@ -27,8 +28,8 @@ export interface LogChunk {
 
 export interface LogStore {
   /**
-   * Stores a chunk and answers the highest line up to which all lines are stored. A chunk that starts above the line after that one is
-   * not stored; the answer says from which line the agent sends again. A repeat changes nothing.
+   * Stores a chunk and answers the highest line up to which all lines are stored. A chunk that starts above the line
+   * after that one is not stored; the answer says from which line the agent sends again. A repeat changes nothing.
    */
   append(chunk: LogChunk): Promise<number>;
   /** The highest line up to which all lines are stored; 0 when there is none. */

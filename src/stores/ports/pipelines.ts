@@ -8,7 +8,10 @@ export interface Project {
   readonly projectId: ProjectId;
   readonly name: string;
   readonly createdAt: number;
-  /** Retention bounds of the project's own, which replace those of the installation part by part; absent while there are none. */
+  /**
+   * Retention bounds of the project's own, which replace those of the installation part by part; absent while there are
+   * none.
+   */
   readonly retention?: Partial<RetentionRules>;
 }
 
@@ -59,7 +62,10 @@ export interface PipelineStore {
   /** Replaces the retention bounds of a project. False when there is no such project. */
   setRetention(projectId: ProjectId, retention: Partial<RetentionRules>): Promise<boolean>;
 
-  /** `nameTaken` when the project has another pipeline of that name. A repeat of the id answers `created` and changes nothing. */
+  /**
+   * `nameTaken` when the project has another pipeline of that name. A repeat of the id answers `created` and changes
+   * nothing.
+   */
   create(pipeline: Pipeline): Promise<"created" | "nameTaken">;
   /** Replaces all fields except `headRevisionId`, `createdBy`, `actor` and `createdAt`. */
   update(pipeline: Pipeline): Promise<"updated" | "missing" | "nameTaken">;
@@ -69,11 +75,15 @@ export interface PipelineStore {
   delete(pipelineId: PipelineId): Promise<boolean>;
 
   /**
-   * Stores a revision and makes it the head. Answers `headMoved`, and stores nothing, unless the head is still `expectedHead` (null: no
-   * head yet); `missing` when there is no such pipeline. A repeat of the revision that is the head answers `saved`.
+   * Stores a revision and makes it the head. Answers `headMoved`, and stores nothing, unless the head is still
+   * `expectedHead` (null: no head yet); `missing` when there is no such pipeline. A repeat of the revision that is the
+   * head answers `saved`.
    */
   saveRevision(revision: Revision, expectedHead: RevisionId | null): Promise<"saved" | "headMoved" | "missing">;
-  /** Stores a definition that never becomes the head. A repeat of the id changes nothing. `delete` of its pipeline removes it. */
+  /**
+   * Stores a definition that never becomes the head. A repeat of the id changes nothing. `delete` of its pipeline
+   * removes it.
+   */
   keepRevision(revision: Revision): Promise<void>;
   /** Removes a revision that {@link keepRevision} stored. Changes nothing when it is missing. */
   dropRevision(revisionId: RevisionId): Promise<void>;

@@ -1,11 +1,14 @@
-/** The port of plans: documents that never change, written before the snapshot of their run, under keys derived from the run's id. */
+/**
+ * The port of plans: documents that never change, written before the snapshot of their run, under keys derived from the
+ * run's id.
+ */
 import type { RunId } from "../../domain/ids.ts";
 import type { JobSpec, RunPlan } from "../../domain/plan.ts";
 
 export interface PlanStore {
   /**
-   * Stores the plan and one document for each job (`jobs[i]` belongs to `plan.jobs[i]`). A repeat changes nothing. Rejects with
-   * `too_large` when a document does not fit into the store (MongoDB: 16 MiB).
+   * Stores the plan and one document for each job (`jobs[i]` belongs to `plan.jobs[i]`). A repeat changes nothing.
+   * Rejects with `too_large` when a document does not fit into the store (MongoDB: 16 MiB).
    */
   put(runId: RunId, plan: RunPlan, jobs: readonly JobSpec[]): Promise<void>;
   /** Undefined when the run has no stored plan. */

@@ -1,7 +1,13 @@
-/** The port of the plugin registry: one record for each version of a plugin. The package itself is stored in the {@link BlobStore}. */
+/**
+ * The port of the plugin registry: one record for each version of a plugin. The package itself is stored in the {@link
+ * BlobStore}.
+ */
 import type { PackageId } from "../../domain/ids.ts";
 
-/** `storing` until the package is complete; then `stored`. `deleting` from the decision to remove it until its package is gone. */
+/**
+ * `storing` until the package is complete; then `stored`. `deleting` from the decision to remove it until its package
+ * is gone.
+ */
 export type PluginState = "storing" | "stored" | "deleting";
 
 /** A version of a plugin without its manifest, which may be long. */
@@ -25,7 +31,10 @@ export interface PluginRecord extends PluginSummary {
 }
 
 export interface PluginStore {
-  /** Stores the record of a push and answers it. When the name and version are taken, answers the stored record, in any state. */
+  /**
+   * Stores the record of a push and answers it. When the name and version are taken, answers the stored record, in any
+   * state.
+   */
   begin(record: PluginRecord): Promise<PluginRecord>;
   /** Moves the record from `storing` to `stored`. True when it is `stored` now, so a repeat answers true. */
   store(packageId: PackageId): Promise<boolean>;

@@ -4,8 +4,9 @@ import type { Pairs } from "../../domain/plan.ts";
 import type { OutputStore } from "./outputs.ts";
 
 /**
- * Answers what `attempt` returns. `attempt` is pure: when it asks for outputs that are not read yet, they are read from the store, and
- * `attempt` is called again, until it asks for nothing more. Outputs that the store does not have are empty.
+ * Answers what `attempt` returns. `attempt` is pure: when it asks for outputs that are not read yet, they are read from
+ * the store, and `attempt` is called again, until it asks for nothing more. Outputs that the store does not have are
+ * empty.
  */
 export async function withStepOutputs<T>(
   store: Pick<OutputStore, "find">,

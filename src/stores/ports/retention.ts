@@ -1,7 +1,7 @@
 /**
- * The port of the retention pruner: what it reads and what it removes. Every call may be repeated. A call may be cut off at any
- * moment; its repeat finishes the work. A part of a run is marked as dropped before it is removed, so that readers report that it is
- * gone instead of showing what is left of it.
+ * The port of the retention pruner: what it reads and what it removes. Every call may be repeated. A call may be cut
+ * off at any moment; its repeat finishes the work. A part of a run is marked as dropped before it is removed, so that
+ * readers report that it is gone instead of showing what is left of it.
  */
 import type { AgedRun, KeptPart, RunKey } from "../../domain/retention.ts";
 import type { GroupId, PipelineId, ProjectId, RunId, StepRunId } from "../../domain/ids.ts";
@@ -34,11 +34,14 @@ export interface RunPage {
 }
 
 export interface RetentionStore {
-  /** The first pipeline (by id, after `after`) that has runs; a deleted pipeline counts too. Undefined when there is none. */
+  /**
+   * The first pipeline (by id, after `after`) that has runs; a deleted pipeline counts too. Undefined when there is
+   * none.
+   */
   nextPipeline(after: string): Promise<PipelineId | undefined>;
   /**
-   * The run that has exactly `newer` newer runs in its pipeline or project: with 0 the newest run. Undefined when there are not that
-   * many runs.
+   * The run that has exactly `newer` newer runs in its pipeline or project: with 0 the newest run. Undefined when there
+   * are not that many runs.
    */
   nthNewest(
     newer: number,
@@ -48,7 +51,10 @@ export interface RetentionStore {
   pageRuns(pipelineId: PipelineId, part: KeptPart, page: RunPage): Promise<readonly KeptRun[]>;
   /** The parts of a run that are marked as dropped. Undefined when there is no such run. */
   dropped(runId: RunId): Promise<DroppedParts | undefined>;
-  /** Removes the log lines of these steps of the run. `LogStore.storedThrough` still answers the number of the last line. */
+  /**
+   * Removes the log lines of these steps of the run. `LogStore.storedThrough` still answers the number of the last
+   * line.
+   */
   dropLogs(runId: RunId, stepRunIds: readonly StepRunId[]): Promise<void>;
   /** Removes all events of the run. */
   dropEvents(runId: RunId): Promise<void>;
@@ -58,8 +64,8 @@ export interface RetentionStore {
   /** Concurrency groups by id, ascending, after `after`. */
   pageGroups(after: string, limit: number): Promise<readonly StoredGroup[]>;
   /**
-   * Removes an idle group whose inbox is empty, unless a save has changed its version. The next run or job that enters the group
-   * creates it again. False when the group stays.
+   * Removes an idle group whose inbox is empty, unless a save has changed its version. The next run or job that enters
+   * the group creates it again. False when the group stays.
    */
   removeGroup(group: Pick<StoredGroup, "groupId" | "version">): Promise<boolean>;
 }

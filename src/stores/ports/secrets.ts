@@ -1,4 +1,7 @@
-/** The port of secrets, which are stored sealed (encrypted). Only `src/secrets/` opens them. Times are Unix milliseconds. */
+/**
+ * The port of secrets, which are stored sealed (encrypted). Only `src/secrets/` opens them. Times are Unix
+ * milliseconds.
+ */
 import type { PipelineId, ProjectId } from "../../domain/ids.ts";
 import type { Page } from "./aggregates.ts";
 
@@ -38,8 +41,8 @@ export interface SecretStore {
   /** Stores a new value with the next version, and answers the secret as it is then. Undefined when it is missing. */
   replace(key: SecretKey, value: NewValue): Promise<SealedSecret | undefined>;
   /**
-   * The secrets of these names that the pipeline or its project has, in no particular order. A name may come twice, once from each
-   * scope.
+   * The secrets of these names that the pipeline or its project has, in no particular order. A name may come twice,
+   * once from each scope.
    */
   find(
     of: SecretScope & { readonly pipelineId: PipelineId },
@@ -55,13 +58,16 @@ export interface SecretStore {
   /** Secrets that are sealed under another master key than this one, in a fixed order, after `after`. */
   pageNotUnder(keyId: string, after: SecretKey | null, limit: number): Promise<readonly SealedSecret[]>;
   /**
-   * Stores the same value under another master key; the version and the times stay. False when the secret has another value than
-   * `secret` holds, or is missing.
+   * Stores the same value under another master key; the version and the times stay. False when the secret has another
+   * value than `secret` holds, or is missing.
    */
   reseal(secret: SealedSecret, seal: Seal): Promise<boolean>;
 }
 
-/** A text that is unique for each secret. Its seal is bound to this text, so the sealed value of one secret cannot stand for another's. */
+/**
+ * A text that is unique for each secret. Its seal is bound to this text, so the sealed value of one secret cannot stand
+ * for another's.
+ */
 export function secretIdOf({ projectId, pipelineId, name }: SecretKey): string {
   return JSON.stringify([projectId, pipelineId, name]);
 }

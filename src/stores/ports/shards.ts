@@ -1,21 +1,30 @@
-/** The port of shards: their epochs, the Redis that their last owner saw, and the settings that all nodes of a deployment share. */
+/**
+ * The port of shards: their epochs, the Redis that their last owner saw, and the settings that all nodes of a
+ * deployment share.
+ */
 
-/** The Redis that an owner of a shard works on: the generation key that the nodes wrote to it, and the server's own `run_id`. */
+/**
+ * The Redis that an owner of a shard works on: the generation key that the nodes wrote to it, and the server's own
+ * `run_id`.
+ */
 export interface RedisIdentity {
   readonly generation: string;
   readonly redisRunId: string;
 }
 
 export interface ShardStore {
-  /** Issues the shard's next epoch, from 1; no epoch is issued twice. `previous` is what the previous owner recorded, or null. */
+  /**
+   * Issues the shard's next epoch, from 1; no epoch is issued twice. `previous` is what the previous owner recorded, or
+   * null.
+   */
   takeEpoch(shard: number): Promise<{ readonly epoch: number; readonly previous: RedisIdentity | null }>;
   /** Records the Redis that the owner with `epoch` works on. Changes nothing when a later epoch has been issued. */
   recordRedis(shard: number, epoch: number, identity: RedisIdentity): Promise<void>;
   /** The newest epoch of each shard that ever had an owner. */
   epochs(): Promise<ReadonlyMap<number, number>>;
   /**
-   * Stores the setting unless it is stored already; answers the stored value. Another value than `value` means that this node is
-   * configured differently from the first node of the deployment.
+   * Stores the setting unless it is stored already; answers the stored value. Another value than `value` means that
+   * this node is configured differently from the first node of the deployment.
    */
   fixSetting(name: string, value: string): Promise<string>;
   /** Raises a numeric setting to `least` when it is lower or missing; answers the stored value, which never falls. */

@@ -56,7 +56,10 @@ export class SqliteAggregateStore implements AggregateStore {
     this.#db = db;
   }
 
-  /** Stores a large aggregate in three transactions (plan, snapshot, events), because the process does nothing else during one. */
+  /**
+   * Stores a large aggregate in three transactions (plan, snapshot, events), because the process does nothing else
+   * during one.
+   */
   async create(aggregate: Aggregate<RootId>, { plan, events = [] }: StoredBeside = {}): Promise<"created" | "exists"> {
     const { rootId } = aggregate.head;
     if (aggregate.actors.length <= ACTORS_AT_ONCE) return this.#create(aggregate, { ...(plan && { plan }), events });

@@ -1,6 +1,7 @@
 /**
- * Backups of the embedded store: one SQLite file with all that a restore needs. Besides the tables of the store it has two of its own: one
- * says which version made the backup and when, and holds the signing key; the other holds the master keys.
+ * Backups of the embedded store: one SQLite file with all that a restore needs. Besides the tables of the store it has
+ * two of its own: one says which version made the backup and when, and holds the signing key; the other holds the
+ * master keys.
  */
 import Libsql from "libsql";
 import { MillraceError } from "../../domain/errors.ts";
@@ -17,16 +18,21 @@ export interface BackupNote {
   readonly signingKey: string | null;
 }
 
-/** The texts of the master keys' files, oldest first; empty when the installation takes its keys from the environment. */
+/**
+ * The texts of the master keys' files, oldest first; empty when the installation takes its keys from the environment.
+ */
 export type MasterKeyTexts = readonly string[];
 
-/** The identity of no existing Redis. The next owner of a shard sees that its Redis is another one, and writes everything to it again. */
+/**
+ * The identity of no existing Redis. The next owner of a shard sees that its Redis is another one, and writes
+ * everything to it again.
+ */
 const NO_REDIS = JSON.stringify({ generation: "restored", redisRunId: "" });
 const BUSY_TIMEOUT_MS = 5_000;
 
 /**
- * Copies the store at `path`, as it is at one moment, into the empty file `to`. Other processes may write to the store meanwhile. Throws
- * `unavailable`, and says what to do.
+ * Copies the store at `path`, as it is at one moment, into the empty file `to`. Other processes may write to the store
+ * meanwhile. Throws `unavailable`, and says what to do.
  */
 export function writeBackup(path: string, to: string, note: BackupNote): void {
   using(path, (store) => {
@@ -46,8 +52,8 @@ export function writeBackup(path: string, to: string, note: BackupNote): void {
 }
 
 /**
- * Adds the master keys to a backup. The caller reads the keys after the copy was made, because secrets in the copy may be sealed under the
- * newest key.
+ * Adds the master keys to a backup. The caller reads the keys after the copy was made, because secrets in the copy may
+ * be sealed under the newest key.
  */
 export function addMasterKeys(to: string, keys: MasterKeyTexts): void {
   using(to, (copy) => {
@@ -58,8 +64,8 @@ export function addMasterKeys(to: string, keys: MasterKeyTexts): void {
 }
 
 /**
- * Turns a copy of a backup into a store, and answers what the backup noted. Throws `unavailable` for a file that is not a backup, is
- * damaged, or was made by a newer version; then the copy is unusable.
+ * Turns a copy of a backup into a store, and answers what the backup noted. Throws `unavailable` for a file that is not
+ * a backup, is damaged, or was made by a newer version; then the copy is unusable.
  */
 export function unpackBackup(copy: string): BackupNote & { readonly masterKeys: MasterKeyTexts } {
   return using(copy, (store) => {

@@ -8,9 +8,13 @@ import type { BlobStore } from "../ports/blobs.ts";
 
 const CREATE_IF_MISSING = constants.O_RDWR | constants.O_CREAT;
 
-/** Creates `folder` when it is needed. Calls reject with `unavailable`, and say what to do, when the disk is full or fails. */
+/**
+ * Creates `folder` when it is needed. Calls reject with `unavailable`, and say what to do, when the disk is full or
+ * fails.
+ */
 export function fileBlobStore(folder: string): BlobStore {
-  // The last two characters of an id name its folder. They are as good as random, so the blobs spread evenly over the folders.
+  // The last two characters of an id name its folder. They are as good as random, so the blobs spread evenly over the
+  // folders.
   const completeFile = (blobId: string): string => {
     if (!/^[A-Za-z0-9_]{4,64}$/.test(blobId))
       throw new MillraceError("internal", "the id of a blob is not one that millrace makes");

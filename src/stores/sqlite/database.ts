@@ -1,7 +1,8 @@
 /**
- * The connection to the embedded store, an SQLite file with a write-ahead log. Statements run synchronously. A write resolves when its
- * commit is on disk. Writes that are requested in one turn of the event loop share a commit; a single write does not wait for others.
- * Several processes may share the file. A writer takes its lock at the beginning of a transaction, so that none fails half-way.
+ * The connection to the embedded store, an SQLite file with a write-ahead log. Statements run synchronously. A write
+ * resolves when its commit is on disk. Writes that are requested in one turn of the event loop share a commit; a single
+ * write does not wait for others. Several processes may share the file. A writer takes its lock at the beginning of a
+ * transaction, so that none fails half-way.
  */
 import { closeSync, existsSync, fdatasync, fsyncSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
@@ -34,7 +35,10 @@ interface CommittedWrite {
 const BUSY_TIMEOUT_MS = 5_000;
 /** How far a full file may grow above its limit, so that rows can be removed. */
 const FREEING_BYTES = 1024 * 1024;
-/** The size that the write-ahead log keeps on disk once its content is in the file. The log grows while a backup is made. */
+/**
+ * The size that the write-ahead log keeps on disk once its content is in the file. The log grows while a backup is
+ * made.
+ */
 const KEPT_LOG_BYTES = 64 * 1024 * 1024;
 
 export class Database {
@@ -50,8 +54,8 @@ export class Database {
   #isSyncing = false;
 
   /**
-   * Opens or creates the file and migrates its tables. A file that reaches `limitBytes` takes only what fits into its free pages; a file
-   * that is larger already stays as it is. Throws `unavailable`, and says what to do.
+   * Opens or creates the file and migrates its tables. A file that reaches `limitBytes` takes only what fits into its
+   * free pages; a file that is larger already stays as it is. Throws `unavailable`, and says what to do.
    */
   constructor(path: string, limitBytes: number | null = null) {
     this.#path = path;
@@ -90,8 +94,8 @@ export class Database {
   }
 
   /**
-   * Stores all changes of `body` or none. `body` is synchronous, uses only the `...Now` methods, and may run more than once. Resolves when
-   * its changes are on disk.
+   * Stores all changes of `body` or none. `body` is synchronous, uses only the `...Now` methods, and may run more than
+   * once. Resolves when its changes are on disk.
    */
   transaction<T>(body: () => T): Promise<T> {
     return new Promise<T>((resolve, reject) => {
@@ -105,8 +109,8 @@ export class Database {
   }
 
   /**
-   * A transaction that frees space in the end. It may first take up to {@link FREEING_BYTES} above the limit of the file, so that rows can be
-   * removed from a full file.
+   * A transaction that frees space in the end. It may first take up to {@link FREEING_BYTES} above the limit of the
+   * file, so that rows can be removed from a full file.
    */
   freeing<T>(body: () => T): Promise<T> {
     return this.transaction(() => {
@@ -147,8 +151,9 @@ export class Database {
   }
 
   /**
-   * Commits the writes that were requested since the last turn of the event loop as one transaction, because a commit costs one write to
-   * the disk, whatever its size. When it fails, each write is tried alone, so that a fault rejects only the call that caused it.
+   * Commits the writes that were requested since the last turn of the event loop as one transaction, because a commit
+   * costs one write to the disk, whatever its size. When it fails, each write is tried alone, so that a fault rejects
+   * only the call that caused it.
    */
   #commitRequested(): void {
     const batch = this.#requested.splice(0);
@@ -239,7 +244,10 @@ function prepareFolder(path: string): void {
   }
 }
 
-/** Makes the names of the files in a folder durable. Where a folder cannot be synced (Windows), the system does that itself. */
+/**
+ * Makes the names of the files in a folder durable. Where a folder cannot be synced (Windows), the system does that
+ * itself.
+ */
 function syncFolder(folder: string): void {
   let descriptor: number | undefined;
   try {

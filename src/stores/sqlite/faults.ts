@@ -15,7 +15,9 @@ const ADVICE: Readonly<Record<number, string>> = {
   26: "is not a database of millrace: choose another data directory, or restore a backup",
 };
 
-/** An `unavailable` error that says what to do, when the fault is that of the file or its disk; else the error itself. */
+/**
+ * An `unavailable` error that says what to do, when the fault is that of the file or its disk; else the error itself.
+ */
 export function translateFault(error: unknown, path: string, limitBytes: number | null = null): unknown {
   const code = primaryCode(error);
   const advice = code === FULL ? adviceWhenFull(limitBytes) : ADVICE[code ?? 0];
@@ -43,7 +45,10 @@ function adviceWhenFull(limitBytes: number | null): string {
   );
 }
 
-/** libsql gives the code as a property. Only for a file that it could not open, the code stands at the end of the message. */
+/**
+ * libsql gives the code as a property. Only for a file that it could not open, the code stands at the end of the
+ * message.
+ */
 function primaryCode(error: unknown): number | undefined {
   const { rawCode, message } = error as { rawCode?: number; message?: string };
   const code = rawCode ?? /^ConnectionFailed\(.*: (\d+)"\)$/s.exec(message ?? "")?.[1];

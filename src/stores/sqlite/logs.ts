@@ -41,7 +41,8 @@ export class SqliteLogStore implements LogStore {
   async read(stepRunId: StepRunId, fromLine: number, limit: number): Promise<readonly LogLine[]> {
     const found: LogLine[] = [];
     let next = fromLine;
-    // Each stored chunk begins at most one line after the chunks that end before it, so reading the chunks by their ends skips no line.
+    // Each stored chunk begins at most one line after the chunks that end before it, so reading the chunks by their
+    // ends skips no line.
     for (;;) {
       const row = await this.#db.get(
         `SELECT body FROM log_chunks WHERE step_run_id = ? AND last_line >= ?

@@ -1,13 +1,14 @@
 /**
- * Migrates the tables of an SQLite file. All missing migrations are one transaction, so that a failure or a kill leaves the file as it was.
- * The transaction holds the writer's lock: when several processes start at once, one migrates and the others find the work done.
+ * Migrates the tables of an SQLite file. All missing migrations are one transaction, so that a failure or a kill leaves
+ * the file as it was. The transaction holds the writer's lock: when several processes start at once, one migrates and
+ * the others find the work done.
  */
 import type Libsql from "libsql";
 import { MillraceError } from "../../domain/errors.ts";
 
 /**
- * Applies the `migrations` that the file lacks. Its `user_version` counts the applied ones and never falls. Throws `unavailable`, and does
- * not change the file, when the file has more migrations than this program knows.
+ * Applies the `migrations` that the file lacks. Its `user_version` counts the applied ones and never falls. Throws
+ * `unavailable`, and does not change the file, when the file has more migrations than this program knows.
  */
 export function migrate(connection: Libsql.Database, path: string, migrations: readonly string[]): void {
   connection.exec("BEGIN IMMEDIATE");

@@ -24,8 +24,8 @@ export interface SqliteOptions {
 }
 
 /**
- * Opens or creates the file. Rejects with `unavailable`, and says what to do, when it cannot. While the store is full, writes reject with
- * `unavailable`, and reads still work.
+ * Opens or creates the file. Rejects with `unavailable`, and says what to do, when it cannot. While the store is full,
+ * writes reject with `unavailable`, and reads still work.
  */
 export async function openSqliteStores({ path, limitBytes = null }: SqliteOptions): Promise<Stores> {
   const db = new Database(path, limitBytes);

@@ -257,7 +257,10 @@ function bodiesOf<T>(rows: readonly Row[]): readonly T[] {
   return rows.map((row) => bodyOf<T>(row)!);
 }
 
-/** The head revision is a column of its own, so that saving a definition and updating the pipeline do not overwrite each other. */
+/**
+ * The head revision is a column of its own, so that saving a definition and updating the pipeline do not overwrite each
+ * other.
+ */
 function toPipeline(row: Row | undefined): Pipeline | undefined {
   const pipeline = bodyOf<Pipeline>(row);
   return pipeline && { ...pipeline, headRevisionId: row!["head_revision_id"] as RevisionId | null };

@@ -73,7 +73,9 @@ export function inboxStore(db: Database): InboxStore {
 
 const EVENTS_AT_ONCE = 2_000;
 
-/** Stores events in several transactions, because the process does nothing else during one. Stored events do not change. */
+/**
+ * Stores events in several transactions, because the process does nothing else during one. Stored events do not change.
+ */
 export async function appendEvents(db: Database, events: readonly RunEvent[]): Promise<void> {
   for (let at = 0; at < events.length; at += EVENTS_AT_ONCE) {
     const some = events.slice(at, at + EVENTS_AT_ONCE);

@@ -1,7 +1,8 @@
 /**
- * The tables of the embedded store, as a list of migrations. Each migration is applied once, in order, and never changes. Processes of the
- * previous version may have the file open meanwhile, so a migration only adds what does not disturb them: tables, indexes and columns with
- * a default. What only the previous version uses is removed by a later version.
+ * The tables of the embedded store, as a list of migrations. Each migration is applied once, in order, and never
+ * changes. Processes of the previous version may have the file open meanwhile, so a migration only adds what does not
+ * disturb them: tables, indexes and columns with a default. What only the previous version uses is removed by a later
+ * version.
  */
 
 export const MIGRATIONS: readonly string[] = [

@@ -226,7 +226,7 @@ describe("a cache step on an agent", () => {
       void stream.emit("error", { code: status.NOT_FOUND, details: "it is gone" });
     cache({});
     expect((await bench.gateway.endOf()).outputs).to.include({ hit: "false" });
-    expect((await logOf(1))[0]).to.equal('millrace: warning: no cache is brought back for "npm-1": it is gone');
+    expect((await logOf(1))[0]).to.equal('millrace: warning: no cache is restored for "npm-1": it is gone');
     const entry = { ...entryOf("npm-1", content), sha256: "0".repeat(64) };
     bench.gateway.onPullCache = (stream) =>
       answering(
@@ -246,7 +246,7 @@ describe("a cache step on an agent", () => {
   it("fails when an entry cannot be unpacked, and for invalid arguments", async () => {
     has("npm-1", await archiveOf({ other: "x" }, "other"));
     for (const [index, [args, reason]] of [
-      [{}, 'the cache "npm-1" cannot be brought back, and may be here in part: "other" is not one of the paths'],
+      [{}, 'the cache "npm-1" cannot be restored, and a part of it may be here: "other" is not one of the paths'],
       [{ paths: ["../x"] }, 'cache paths: "../x" is not within the workspace'],
       [{ paths: [] }, "cache takes a list of patterns as paths"],
       [{ key: "" }, "cache takes a text of 1 to 512 characters as key"],

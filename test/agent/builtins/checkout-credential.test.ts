@@ -114,7 +114,7 @@ exec sh -c "$1"
       await bench.fails(
         { repo: url().replace("code.git", "missing.git"), credential: `robot:${PASSWORD}` },
         66,
-        "is not there",
+        "does not exist",
       );
     });
 

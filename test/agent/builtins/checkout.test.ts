@@ -70,7 +70,7 @@ describe("the builtin `checkout`", function () {
     symlinkSync(other, join(inside, "link"));
     chmodSync(join(inside, "cache", "deep"), 0o500);
     const { log } = await bench.check({ repo: bench.code.url, path: "./a/b/", branch: "feature/login" });
-    expect(log[0]).to.equal("millrace: removed what was in a/b");
+    expect(log[0]).to.equal("millrace: removed the content of a/b");
     expect((await readdir(inside)).toSorted()).to.deep.equal([".git", "README"]);
     expect(bench.readme("a", "b")).to.equal("branched\n");
     expect(readFileSync(other, "utf8")).to.equal("mine");

@@ -184,7 +184,7 @@ describe("the builtin `http`", () => {
       expect(landed.headers).to.include({ accept: "text/plain" });
       expect(JSON.stringify(landed.headers)).not.to.include(SECRET);
       const { problem } = await call({ url: `${origin}/keep`, method: "POST", body: SECRET });
-      expect(problem).to.include("redirects what is sent to another host").and.not.include(SECRET);
+      expect(problem).to.include("redirects the body to another host").and.not.include(SECRET);
       expect(seen.filter(({ url }) => url === "/landed")).to.have.length(1);
       const same = await serve({ "/": redirect(302, "/landed") });
       await call({ url: same, headers });

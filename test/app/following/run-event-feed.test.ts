@@ -15,7 +15,7 @@ import { openTestSqlite } from "../../support/stores.ts";
 const EVENTS = 2_000;
 const SEED = 8;
 
-/** A feed that loses messages, tells some twice and tells some late, and cannot be subscribed to now and then. */
+/** A feed that loses messages, delivers some twice and some late, and refuses some subscriptions. */
 class BadFeed {
   readonly #listeners = new Set<(payload: unknown) => void>();
   readonly #random: () => number;
@@ -31,10 +31,10 @@ class BadFeed {
   publish(_: string, payload: unknown): Promise<void> {
     const luck = this.#random();
     if (luck < 0.2) return Promise.resolve();
-    const tell = () => this.#listeners.forEach((listener) => listener(payload));
-    if (luck < 0.3) setTimeout(tell, 20);
-    else tell();
-    if (luck > 0.9) tell();
+    const deliver = () => this.#listeners.forEach((listener) => listener(payload));
+    if (luck < 0.3) setTimeout(deliver, 20);
+    else deliver();
+    if (luck > 0.9) deliver();
     return Promise.resolve();
   }
 
@@ -52,18 +52,18 @@ class BadFeed {
   }
 }
 
-describe("the runEvents of runs", function () {
-  // What the feed loses is found 5 s later, unless the store is away then, too.
+describe("the event feed of runs", function () {
+  // An event that the feed loses is read from the store 5 s later, unless the store is unavailable then.
   this.timeout(60_000);
   let sqlite: Awaited<ReturnType<typeof openTestSqlite>>;
   before(async () => (sqlite = await openTestSqlite()));
   after(() => sqlite.close());
 
-  /** A store that is away now and then, and in which an event may be seen later than those after it. */
+  /** A store that is unavailable at times, and in which an event may appear later than the events after it. */
   function badStores(random: () => number): Stores {
     const { stores } = sqlite;
     const read = async (...[runId, after, limit]: Parameters<Stores["events"]["read"]>) => {
-      if (random() < 0.1) throw new MillraceError("unavailable", "the store is away");
+      if (random() < 0.1) throw new MillraceError("unavailable", "the store is unavailable");
       const events = await stores.events.read(runId, after, limit);
       return random() < 0.2 ? events.filter(() => random() > 0.1) : events;
     };
@@ -79,7 +79,7 @@ describe("the runEvents of runs", function () {
     data: {},
   });
 
-  it("give each event once and in order, whatever the feed and the store do and however often one comes anew", async () => {
+  it("gives each follower each event once and in order, despite a bad feed, a bad store and reconnects", async () => {
     const chance = seeded(SEED);
     const random = (): number => chance.between(0, 999_999) / 1_000_000;
     const feed = new BadFeed(random);
@@ -92,14 +92,14 @@ describe("the runEvents of runs", function () {
     const run: StoredRun = await storeRun(context, planOf([[{}]]));
     const runEvents = new RunEventFeed({ ...context, stores: badStores(random) });
 
-    async function followAnew(): Promise<readonly number[]> {
+    async function followWithReconnects(): Promise<readonly number[]> {
       const numbers: number[] = [];
       for (;;) {
         const abort = new AbortController();
-        // One in four stays.
+        // One follower in four is not cut off.
         if (random() > 0.25) setTimeout(() => abort.abort(), random() * 300);
-        const following = { runId: run.runId, after: numbers.at(-1) ?? 0, abort: abort.signal };
-        for await (const events of runEvents.follow(following)) {
+        const request = { runId: run.runId, after: numbers.at(-1) ?? 0, abort: abort.signal };
+        for await (const events of runEvents.follow(request)) {
           for (const { number } of events as readonly RunEvent[]) numbers.push(number);
           if (random() < 0.05) await sleep(20);
         }
@@ -107,17 +107,17 @@ describe("the runEvents of runs", function () {
       }
     }
 
-    const followers = Array.from({ length: 20 }, followAnew);
-    for (let told = 0; told < EVENTS;) {
-      const count = Math.min(EVENTS - told, 1 + Math.floor(random() * 40));
+    const followers = Array.from({ length: 20 }, followWithReconnects);
+    for (let saved = 0; saved < EVENTS;) {
+      const count = Math.min(EVENTS - saved, 1 + Math.floor(random() * 40));
       await saveTurn(context, run, { events: Array.from({ length: count }, () => draft("running")) });
-      told += count;
+      saved += count;
       await sleep(random() * 20);
     }
-    followers.push(followAnew());
+    followers.push(followWithReconnects());
     await saveTurn(context, run, { run: { state: "success" }, events: [draft("success", "completed")] });
-    const wanted = Array.from({ length: EVENTS + 1 }, (_, at) => at + 1);
-    for (const numbers of await Promise.all(followers)) expect(numbers).to.deep.equal(wanted);
+    const expected = Array.from({ length: EVENTS + 1 }, (_, at) => at + 1);
+    for (const numbers of await Promise.all(followers)) expect(numbers).to.deep.equal(expected);
     await sleep(20);
     expect(feed.size, "subscriptions that are left").to.equal(0);
   });

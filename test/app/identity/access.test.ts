@@ -101,7 +101,7 @@ describe("access", () => {
       expect(stored).not.to.include(text.split("_").at(-1));
     });
 
-    it("are refused with a wrong secret, unknown, empty, expired or revoked", async () => {
+    it("are refused when their secret is wrong, and when they are unknown, empty, expired or revoked", async () => {
       const userId = await newUser("owner");
       const text = await issueToken(context, { kind: "personal", subject: userId, name: "t", expiresInMs: 1_000 });
       const wrong = text.slice(0, -1) + (text.endsWith("0") ? "1" : "0");
@@ -124,7 +124,7 @@ describe("access", () => {
       expect(await reasonOf(() => authenticate(context, access))).to.equal("unauthenticated");
     });
 
-    it("that somebody chose work as issued ones do, and adopting them again changes nothing", async () => {
+    it("that an operator chose work like issued tokens, and adopting them again changes nothing", async () => {
       const userId = await newUser("admin");
       for (const chosen of ["a-token-that-the-operator-has-chosen", "three.parts.with-dots-0123456789abcdef"]) {
         for (let round = 0; round < 2; round++) {
@@ -153,7 +153,7 @@ describe("access", () => {
       expect(await reasonOf(() => authenticate(context, token))).to.equal("unauthenticated");
     });
 
-    it("of another key, without a signature or for a user who is gone are refused", async () => {
+    it("are refused when signed with another key or not at all, and for a deleted user", async () => {
       const userId = await newUser("owner");
       const claims = () => new SignJWT().setIssuer("millrace").setSubject(userId).setExpirationTime("1h");
       const forged = await claims()
@@ -208,7 +208,7 @@ describe("access", () => {
     const RISING: readonly Role[] = ["viewer", "operator", "maintainer", "admin", "owner"];
 
     for (const [operation, least] of Object.entries(LEAST) as [UserOperation, Role][]) {
-      it(`lets ${least} and above ${operation}, and nobody else`, async () => {
+      it(`lets the role ${least} and higher roles ${operation}, and no other role`, async () => {
         for (const role of RISING) {
           const allowed = RISING.indexOf(role) >= RISING.indexOf(least);
           const reason = await reasonOf(() => authorise(user(role), operation));
@@ -217,7 +217,7 @@ describe("access", () => {
       });
     }
 
-    it("lets agents and registration tokens do their own operation alone", async () => {
+    it("lets agent tokens and registration tokens do only their own operation", async () => {
       const callers: readonly Caller[] = [
         { kind: "agent", agentId: asId<AgentId>("agt_1"), tokenId: asId<TokenId>("tok_1") },
         { kind: "registration", tokenId: asId<TokenId>("tok_1") },
@@ -237,7 +237,7 @@ describe("access", () => {
     });
   });
 
-  it("records others than the caller only for tokens that may act as others", async () => {
+  it("records another name than the caller's only for tokens with the scope act-as", async () => {
     const caller: UserCaller = { kind: "user", userId: asId<UserId>("usr_1"), name: "ann", role: "viewer", scopes: [] };
     expect(claimedIdentity(caller, undefined, "operator")).to.equal("ann");
     expect(claimedIdentity(caller, "", "operator")).to.equal("ann");
@@ -270,7 +270,7 @@ describe("access", () => {
       expect(await authenticate(context, registrationToken)).to.include({ kind: "registration" });
     });
 
-    it("at the same time on several nodes makes one administrator", async () => {
+    it("makes one administrator when several nodes start at the same time", async () => {
       const token = "operator-chosen-administrator-token";
       await Promise.all(Array.from({ length: 8 }, () => ensureBootstrap(context, { token })));
       const users = await context.stores.identity.listUsers();

@@ -14,8 +14,8 @@ const rule = (
   origin,
 });
 
-describe("who may vote on an approval", () => {
-  it("are those who are named, by name or id, and those who have one of the roles as listed", () => {
+describe("the right to vote on an approval", () => {
+  it("belongs to users named by name or id, and to users with one of the listed roles", () => {
     for (const [planned, role] of [
       [{ required: ["ann"] }, "viewer"],
       [{ required: ["usr_ann"] }, "viewer"],
@@ -30,7 +30,7 @@ describe("who may vote on an approval", () => {
     }
   });
 
-  it("is nobody who triggered the run, for themselves or as another, where that is prevented", () => {
+  it("does not let the person who triggered the run approve it with `preventSelf`, but lets them reject", () => {
     const asked = { roles: ["operator"], preventSelf: true } as const;
     for (const origin of [
       { triggeredBy: "ann", actor: "ann" },
@@ -47,7 +47,7 @@ describe("who may vote on an approval", () => {
     }
   });
 
-  it("are named to those who may not, as many as somebody reads", () => {
+  it("is explained in the refusal, which names 20 users at most", () => {
     const named = { required: ["ben"], users: ["cid", "ben"], roles: ["owner", "admin"] } as const;
     expect(whyNotVote(person("ann"), "reject", rule(named))).to.equal(
       "ann may not reject job deploy: only ben, cid and users with the role owner or admin may",

@@ -7,7 +7,7 @@ import { AGENT, RUN_ID, SimulatedRun } from "../../support/simulated-run.ts";
 
 const LOST = { type: "agentLost", agentId: AGENT, bootId: "boot-1", reason: "its lease ran out" } as const;
 
-/** A run that is 7 ms old when it is planned, and 10 when it is begun. */
+/** A run that was planned 7 ms after its trigger, and began 3 ms later. */
 function begun(...stages: readonly (readonly JobSketch[])[]): SimulatedRun {
   const run = new SimulatedRun(planOf(stages));
   run.now += 3;
@@ -29,7 +29,7 @@ function pass(run: SimulatedRun, ms: number, what: () => unknown): void {
   what();
 }
 
-/** Those that were waited for. */
+/** The waits that are not null. */
 function waitsOf(...where: Parameters<typeof timingOf>): Partial<Waits> {
   return Object.fromEntries(Object.entries(timingOf(...where).waits).filter(([, ms]) => ms !== null));
 }
@@ -37,7 +37,7 @@ function waitsOf(...where: Parameters<typeof timingOf>): Partial<Waits> {
 const at = (ms: number) => new Date(timeOf(RUN_ID) + ms).toISOString();
 
 describe("the timing of a step's start", () => {
-  it("names every moment from the trigger on, and the waits between them add up", () => {
+  it("has every time since the trigger, and waits that add up", () => {
     const run = begun([{}]);
     pass(run, 20, () => run.claim(0));
     pass(run, 5, () => run.report(0, 0, "started"));
@@ -53,7 +53,7 @@ describe("the timing of a step's start", () => {
     expect(waits).to.deep.equal({ plan: 10, stage: 0, needs: 0, paused: 0, agent: 20, start: 5 });
   });
 
-  it("counts what goes on until now, and knows nothing of what comes after it", () => {
+  it("counts the present wait until now, and has null for later waits", () => {
     const run = new SimulatedRun(planOf([[{}]]));
     run.now += 40;
     expect(waitsOf(run, 0)).to.deep.equal({ plan: 47 });
@@ -70,10 +70,10 @@ describe("the timing of a step's start", () => {
     expect(waitsOf(run, 0)).to.include({ agent: 50 }).and.not.have.property("start");
   });
 
-  it("tells earlier stages and needed jobs from a slow offer", () => {
+  it("tells waits for earlier stages and needed jobs from waits for an agent", () => {
     const run = begun([{}, {}], [{}, { needs: [2] }]);
     pass(run, 100, () => run.runJob(0));
-    expect(waitsOf(run, 3), "the first stage goes on").to.deep.equal({ plan: 10, stage: 100 });
+    expect(waitsOf(run, 3), "the first stage has not ended").to.deep.equal({ plan: 10, stage: 100 });
     pass(run, 11, () => run.runJob(1));
     pass(run, 200, () => run.runJob(2));
     pass(run, 30, () => run.claim(3));
@@ -89,7 +89,7 @@ describe("the timing of a step's start", () => {
     });
   });
 
-  it("counts a need from the attempt that met it", () => {
+  it("counts the wait for a needed job until the attempt that succeeded", () => {
     const run = begun([{}, { needs: [0] }]);
     run.claim(0);
     pass(run, 60, () => run.tellJob(0, LOST));
@@ -97,7 +97,7 @@ describe("the timing of a step's start", () => {
     expect(waitsOf(run, 1)).to.include({ stage: 0, needs: 100, agent: 0 });
   });
 
-  it("counts a pause of the run as a pause, also of a job that had been offered before", () => {
+  it("counts a pause of the run as a pause, also for a job that was offered before", () => {
     const run = begun([{}, {}, { needs: [1] }]);
     pass(run, 10, () => run.claim(1));
     run.command("pause");
@@ -110,10 +110,10 @@ describe("the timing of a step's start", () => {
     expect(waitsOf(run, 2)).to.include({ needs: 510, paused: 90, agent: 2 });
   });
 
-  it("of a later step begins where the step before it ended, under the offer and the claim of their job", () => {
+  it("begins for a later step at the end of the step before it, with the offer and claim of their job", () => {
     const run = begun([{ steps: 3 }]);
     pass(run, 20, () => run.claim(0));
-    expect(waitsOf(run, 0, 1), "the first one goes on").to.deep.equal({});
+    expect(waitsOf(run, 0, 1), "the first step has not ended").to.deep.equal({});
     pass(run, 100, () => run.report(0, 0, "succeeded"));
     pass(run, 6, () => run.report(0, 1, "started"));
     expect(waitsOf(run, 0, 1)).to.deep.equal({ paused: 0, start: 6 });
@@ -125,7 +125,7 @@ describe("the timing of a step's start", () => {
     expect(waitsOf(run, 0, 2)).to.deep.equal({ paused: 70, start: 8 });
   });
 
-  it("of a new attempt begins with the loss of the one before", () => {
+  it("begins for a new attempt of a job with the loss of the attempt before it", () => {
     const run = begun([{}]);
     run.claim(0);
     pass(run, 35_000, () => run.tellJob(0, LOST));
@@ -134,7 +134,7 @@ describe("the timing of a step's start", () => {
     expect(waitsOf(run, 0, 0, 2)).to.deep.equal({ paused: 0, agent: 12, start: 0 });
   });
 
-  it("is never negative, whatever the clocks of the nodes say", () => {
+  it("is never negative, even when the clocks of nodes differ", () => {
     const run = begun([{}]);
     run.now -= 1_000;
     run.claim(0);

@@ -3,7 +3,7 @@ import { startWaitsOf } from "../../../src/app/runs/start-waits.ts";
 import { planOf } from "../../support/plans.ts";
 import { AGENT, SimulatedRun } from "../../support/simulated-run.ts";
 
-/** What is measured of the turn in which `act` is decided, `ms` later. */
+/** The waits that the turn of `act` measures, `ms` milliseconds later. */
 function measure(run: SimulatedRun, ms: number, act: () => unknown): readonly (readonly [string, number])[] {
   const before = new Map(run.actors);
   run.now += ms;
@@ -11,8 +11,8 @@ function measure(run: SimulatedRun, ms: number, act: () => unknown): readonly (r
   return startWaitsOf([...run.last!.changed.values()], before).map(({ wait, ms: took }) => [wait, took] as const);
 }
 
-describe("the waits that a save measures", () => {
-  it("are those that it ends, and no other", () => {
+describe("the start waits that a save measures", () => {
+  it("are the waits that end with the save, and no others", () => {
     const run = new SimulatedRun(planOf([[{ steps: 2 }]]));
     expect(measure(run, 3, () => run.start())).to.deep.equal([["plan", 10]]);
     expect(measure(run, 20, () => run.claim(0))).to.deep.equal([["agent", 20]]);
@@ -31,7 +31,7 @@ describe("the waits that a save measures", () => {
     ).to.deep.equal([["start", 6]]);
   });
 
-  it("have the start that a final report implies", () => {
+  it("include a start that only a final report implies", () => {
     const run = new SimulatedRun(planOf([[{}]])).start();
     run.claim(0);
     expect(measure(run, 50, () => run.report(0, 0, "succeeded", { durationMs: 40 }))).to.deep.equal([
@@ -40,7 +40,7 @@ describe("the waits that a save measures", () => {
     ]);
   });
 
-  it("leave out from the trigger to the start what a definition, a pause or a lost agent made wait", () => {
+  it("have no total for jobs that waited for other jobs, a pause or a lost agent", () => {
     const run = new SimulatedRun(planOf([[{}, { needs: [0] }, {}]])).start();
     const started = (job: number, attempt = 1) =>
       measure(run, 1, () => run.report(job, 0, "started", { jobAttempt: attempt }));
@@ -57,7 +57,7 @@ describe("the waits that a save measures", () => {
     expect(started(1)).to.deep.equal([["start", 1]]);
   });
 
-  it("are none of what ends without a start", () => {
+  it("are empty for a job that ends without a start", () => {
     const run = new SimulatedRun(planOf([[{}, { needs: [0] }]]));
     expect(measure(run, 1, () => run.command("stop"))).to.deep.equal([]);
   });

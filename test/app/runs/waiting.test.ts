@@ -32,8 +32,8 @@ const agents = (online: readonly PresenceRecord[] | null, quotas: readonly Quota
 const PROJECT = plan.projectId;
 const NONE: WaitFacts = { approvals: new Map(), groups: new Map() };
 
-describe("why a job waits", () => {
-  it("is the stage before it while its own is closed", () => {
+describe("what a job waits for", () => {
+  it("is the stage before its own, until its own stage opens", () => {
     expect(jobWaitingFor(job(1, {}), plan, agents([]), NONE)).to.deep.equal({
       reason: "stage",
       text: "waits for stage stage-0 to end",
@@ -44,17 +44,17 @@ describe("why a job waits", () => {
     });
   });
 
-  it("is the jobs that it needs, by name", () => {
+  it("is the needed jobs, by name", () => {
     const waiting = jobWaitingFor(job(2, { stageOpen: true, openNeeds: [1] }), plan, agents([]), NONE);
     expect(waiting).to.deep.equal({ reason: "needs", text: "waits for test", needs: ["test"] });
   });
 
-  it("is the pause, whatever agents there are", () => {
+  it("is the end of a pause, whatever agents are online", () => {
     const waiting = jobWaitingFor(job(0, { state: "queued", stageOpen: true, paused: true }), plan, agents([]), NONE);
     expect(waiting).to.include({ reason: "paused" });
   });
 
-  it("tells agents that are missing, unfit and busy apart", () => {
+  it("tells apart that no agent is online, none matches, and all are busy", () => {
     const queued = job(2, { state: "queued", stageOpen: true, openNeeds: [] });
     expect(jobWaitingFor(queued, plan, agents([]), NONE)).to.include({ reason: "no_agent_online" });
     const unfit = jobWaitingFor(queued, plan, agents([agent({ os: "mac" }, 0), agent({}, 0)]), NONE);
@@ -67,25 +67,25 @@ describe("why a job waits", () => {
     expect(jobWaitingFor(queued, plan, agents(null), NONE)).to.include({ reason: "agent" });
   });
 
-  it("is nothing once the job runs or has ended", () => {
+  it("is null once the job runs or has ended", () => {
     for (const state of ["running", "cancelling", "success", "failed", "cancelled"]) {
       expect(jobWaitingFor(job(0, { state }), plan, agents([]), NONE)).to.equal(null);
     }
   });
 });
 
-describe("why a run waits", () => {
+describe("what a run waits for", () => {
   const summary = (fields: object) =>
     ({ status: "running", bound: false, waits: null, projectId: PROJECT, ...fields }) as const;
   const selector = { matchLabels: [["os", "linux"]] as const, matchExpressions: [] };
 
-  it("is a worker, then nothing, or the pause", () => {
+  it("is a worker before it begins, then null, or the end of a pause", () => {
     expect(runWaitingFor(summary({ status: "pending" }), agents(null))).to.include({ reason: "worker" });
     expect(runWaitingFor(summary({}), agents(null))).to.equal(null);
     expect(runWaitingFor(summary({ status: "paused", bound: true }), agents(null))).to.include({ reason: "paused" });
   });
 
-  it("is what its jobs wait for while none is at work", () => {
+  it("is what its jobs wait for while no job is bound to an agent", () => {
     const waits = { reason: "agent", selector };
     expect(runWaitingFor(summary({ waits }), agents(null))).to.include({ reason: "agent" });
     expect(runWaitingFor(summary({ waits }), agents([]))).to.include({ reason: "no_agent_online" });
@@ -105,12 +105,12 @@ describe("why a run waits", () => {
   });
 });
 
-describe("why a step waits", () => {
+describe("what a step waits for", () => {
   const begun = job(0, { state: "running", stepIndex: 0 });
   const step = (index: number, patch: object = {}) => ({ ...newStep(begun, index), ...patch });
   const NO_AGENT = { reason: "no_agent_online", text: "no agent is online" } as const;
 
-  it("is its job, then the step before it, then the agent that was sent it, then nothing", () => {
+  it("is its job, then the step before it, then the report of its start, then null", () => {
     expect(stepWaitingFor(step(0), job(0, {}), plan, NO_AGENT)).to.deep.equal({
       reason: "job",
       text: "its job waits: no agent is online",
@@ -126,7 +126,7 @@ describe("why a step waits", () => {
     expect(stepWaitingFor(step(0, { state: "running", grant }), begun, plan, null)).to.equal(null);
   });
 
-  it("is the delay of its retry, or the pause between two steps", () => {
+  it("is the delay before its retry, or the end of a pause between two steps", () => {
     const retrying = { ...begun, retryTimer: { generation: 1, dueAt: 5 } };
     expect(stepWaitingFor(step(0), retrying, plan, null)).to.include({ reason: "retry" });
     expect(stepWaitingFor(step(1), retrying, plan, null)).to.include({ reason: "step" });

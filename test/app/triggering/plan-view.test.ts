@@ -12,7 +12,7 @@ const firstJob = (selector: AgentSelector, online: readonly OnlineAgent[] | null
   viewPlan(dryRunOf([{ jobs: [{ selector }] }]), online).stages[0]!.jobs[0]!;
 
 describe("the view of a plan", () => {
-  it("lists the agents that match by name, and what the others fail first", () => {
+  it("lists matching agents by name, and the clauses that most other agents fail first", () => {
     const online = [
       agent("b", { os: "linux", gpu: "yes" }),
       agent("mac", { os: "mac", gpu: "yes" }),
@@ -36,12 +36,12 @@ describe("the view of a plan", () => {
     });
   });
 
-  it("knows nothing of agents where nobody asked", () => {
+  it("has null for the agents when the caller did not look them up", () => {
     expect(firstJob(LINUX_GPU, null).agents).to.equal(null);
     expect(firstJob(LINUX_GPU, []).agents).to.deep.equal({ online: 0, matches: 0, matching: [], failing: [] });
   });
 
-  it("tells the sum of matching agents and at most 100 names a job, and 10,000 or two a job in all", () => {
+  it("counts all matching agents, and names 100 for each job and 10,000 for all jobs at most", () => {
     const online = Array.from({ length: 300 }, (_, n) => agent(`n${n}`, { os: "linux", gpu: "yes" }));
     const few = firstJob(LINUX_GPU, online).agents!;
     expect([few.matches, few.matching.length]).to.deep.equal([300, 100]);
@@ -51,7 +51,7 @@ describe("the view of a plan", () => {
     expect(many.stages[0]!.jobs[4_999]!.agents!.matches).to.equal(300);
   });
 
-  it("has the cell of a matrix as a map, whatever its axes are called", () => {
+  it("shows a matrix cell as a map, whatever names its axes have", () => {
     const plan = dryRunOf([
       {
         jobs: [

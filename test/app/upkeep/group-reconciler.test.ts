@@ -16,15 +16,15 @@ const SHARDS = 4;
 const GROUP_ID = groupIdOf(asId<ProjectId>("default"), "deploy");
 const SHARD = shardOf(GROUP_ID, SHARDS);
 
-describe("the census of groups", () => {
+describe("the group reconciler", () => {
   let stores: Stores;
   let close: () => Promise<void>;
-  let rung: RootId[];
+  let wokenRoots: RootId[];
   let now: number;
 
   beforeEach(async () => {
     ({ stores, close } = await openTestSqlite());
-    rung = [];
+    wokenRoots = [];
     now = 1_000_000;
   });
   afterEach(() => close());
@@ -35,7 +35,7 @@ describe("the census of groups", () => {
     shards: SHARDS,
     clock: { now: () => now, monotonic: () => performance.now() },
     mailboxes: {
-      send: ({ rootId }: { rootId: string }) => Promise.resolve(void rung.push(asId<RootId>(rootId))),
+      send: ({ rootId }: { rootId: string }) => Promise.resolve(void wokenRoots.push(asId<RootId>(rootId))),
       sendAt: () => Promise.resolve(),
       close: () => Promise.resolve(),
     },
@@ -72,36 +72,41 @@ describe("the census of groups", () => {
       return command.kind === "leave" ? memberKey(command.member) : "";
     });
 
-  it("lets those leave that are over, and those that never came", async () => {
+  it("frees the places of members that have ended, and of runs that were never stored", async () => {
     const jobOf = (runId: RunId): string => memberKey({ runId, job: 0, cell: null });
-    const [over, left, never, live] = [await endedRun(), await liveRun(false), newId("run"), await liveRun(true)];
-    const held = [over, jobOf(left), never, jobOf(live), live].map((key) => ({ key, held: true }));
+    const [ended, left, neverStored, live] = [
+      await endedRun(),
+      await liveRun(false),
+      newId("run"),
+      await liveRun(true),
+    ];
+    const held = [ended, jobOf(left), neverStored, jobOf(live), live].map((key) => ({ key, held: true }));
     await storeGroup([...held, { key: await endedRun(), held: false }]);
     await reconcileGroups(ports(), SHARD);
-    expect(await leaving()).to.have.members([over, jobOf(left), never]);
-    expect(rung).to.deep.equal([GROUP_ID, GROUP_ID, GROUP_ID]);
+    expect(await leaving()).to.have.members([ended, jobOf(left), neverStored]);
+    expect(wokenRoots).to.deep.equal([GROUP_ID, GROUP_ID, GROUP_ID]);
     await reconcileGroups(ports(), SHARD);
     expect(await leaving(), "once").to.have.length(3);
   });
 
-  it("waits for the run of a place that was reserved a moment ago", async () => {
+  it("keeps a place that a trigger took less than a minute ago, without its run", async () => {
     now = 930_000;
     await storeGroup([{ key: newId("run"), held: true }]);
     await reconcileGroups(ports(), SHARD);
     expect(await leaving()).to.deep.equal([]);
   });
 
-  it("is taken of the shards that a worker owns, and of no other", async () => {
+  it("reconciles the shards that its worker owns, and no other shard", async () => {
     await storeGroup([{ key: await endedRun(), held: true }]);
     const other = (SHARD + 1) % SHARDS;
     await reconcileGroups(ports(), other);
     expect(await leaving()).to.deep.equal([]);
-    const census = new GroupReconciler(ports(), () => [SHARD]);
-    census.start();
+    const reconciler = new GroupReconciler(ports(), () => [SHARD]);
+    reconciler.start();
     try {
       await until("the member leaves", async () => (await leaving()).length === 1);
     } finally {
-      await census.stop();
+      await reconciler.stop();
     }
   });
 });

@@ -27,7 +27,7 @@ import { saveTurn, storeRun } from "../../support/stored-runs.ts";
 import { openTestSqlite } from "../../support/stores.ts";
 
 const DAY_MS = 86_400_000;
-/** What a look takes that finds nothing to take. */
+/** The answer of a pass that deletes nothing. */
 const NOTHING = { runs: 0, logs: 0, artifacts: 0, events: 0 };
 
 interface OpenedStores {
@@ -40,10 +40,10 @@ async function openTestMongoStores(): Promise<OpenedStores> {
   return { stores, close: () => stores.close() };
 }
 
-describe("the sweep of retention", function () {
+describe("the retention pruner", function () {
   this.timeout(60_000);
-  describe("on SQLite", () => sweepTests(openTestSqlite));
-  describe("on MongoDB", () => sweepTests(openTestMongoStores));
+  describe("on SQLite", () => pruneTests(openTestSqlite));
+  describe("on MongoDB", () => pruneTests(openTestMongoStores));
 
   it("makes room in an embedded store that is full to the last page", async () => {
     const folder = await mkdtemp(join(tmpdir(), "millrace-full-"));
@@ -71,8 +71,8 @@ describe("the sweep of retention", function () {
       expect(made).to.be.greaterThan(50);
       await fill(() => stores.idempotency.claim({ key: newId("cmd"), bodyHash: "h", createdId: "x", at: 1 }));
       now = 2 * DAY_MS;
-      for await (const _ of pruneRuns(context, sweepOf({ runs: { ...UNBOUNDED, ageMs: DAY_MS } })));
-      expect(await stores.retention.nthNewest(1, plan), "all but those that nobody has ended").to.equal(undefined);
+      for await (const _ of pruneRuns(context, pruningOf({ runs: { ...UNBOUNDED, ageMs: DAY_MS } })));
+      expect(await stores.retention.nthNewest(1, plan), "all runs that have ended").to.equal(undefined);
       expect(await fill(() => storeRun(context, plan))).to.be.greaterThan(50);
     } finally {
       await stores.close();
@@ -81,7 +81,7 @@ describe("the sweep of retention", function () {
   });
 });
 
-function sweepTests(open: () => Promise<OpenedStores>): void {
+function pruneTests(open: () => Promise<OpenedStores>): void {
   let store: OpenedStores;
   let now: number;
   let context: AppContext;
@@ -174,12 +174,12 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
     return { runId, stepRunId };
   }
 
-  /** One look; answers how much of each part went. */
-  async function sweep(rules: Partial<RunPruning["rules"]>, stores: Stores = store.stores) {
-    const swept = { ...NOTHING };
-    const all = pruneRuns({ ...context, stores }, { ...sweepOf(rules), onSwept: (part) => void swept[part]++ });
+  /** One pass; answers how much of each part was deleted. */
+  async function prune(rules: Partial<RunPruning["rules"]>, stores: Stores = store.stores) {
+    const pruned = { ...NOTHING };
+    const all = pruneRuns({ ...context, stores }, { ...pruningOf(rules), onPruned: (part) => void pruned[part]++ });
     for await (const _ of all);
-    return swept;
+    return pruned;
   }
 
   const isThere = async (...runs: readonly { readonly runId: RunId }[]) =>
@@ -195,42 +195,42 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
   };
   const days = (count: number): Bound => ({ ...UNBOUNDED, ageMs: count * DAY_MS });
 
-  it("takes runs by their age, and of each pipeline leaves the newest", async () => {
+  it("deletes runs by their age, and keeps the newest run of each pipeline", async () => {
     const [busy, quiet] = [await newPipeline(), await newPipeline()];
     const runs = [];
     for (const daysAgo of [30, 11, 10, 9]) runs.push(await storePast(busy, { daysAgo }));
     const only = await storePast(quiet, { daysAgo: 500 });
-    expect(await sweep({ runs: days(10) })).to.deep.equal({ ...NOTHING, runs: 3 });
+    expect(await prune({ runs: days(10) })).to.deep.equal({ ...NOTHING, runs: 3 });
     expect(await isThere(...runs, only)).to.deep.equal([false, false, false, true, true]);
     expect(await hasLog(runs[0]!)).to.equal(false);
     expect(await hasLog(only)).to.equal(true);
-    expect(await sweep({ runs: days(10) })).to.deep.equal(NOTHING);
+    expect(await prune({ runs: days(10) })).to.deep.equal(NOTHING);
   });
 
-  it("leaves what has not been told of everything, however old it is, and goes on behind it", async () => {
+  it("keeps runs that still owe effects, however old they are, and deletes the runs after them", async () => {
     const pipelineId = await newPipeline();
     const live = [];
-    // More than one page of them.
+    // Nearly a page of them.
     for (let i = 0; i < 60; i++) live.push(await storePast(pipelineId, { daysAgo: 90, settled: false }));
     const old = await storePast(pipelineId, { daysAgo: 80 });
     await storePast(pipelineId, { daysAgo: 1 });
-    expect((await sweep({ runs: days(10), logs: days(10) })).runs).to.equal(1);
+    expect((await prune({ runs: days(10), logs: days(10) })).runs).to.equal(1);
     expect(await isThere(...live, old)).to.deep.equal([...live.map(() => true), false]);
   });
 
-  it("takes runs beyond a number of each pipeline, and beyond one of the project", async () => {
+  it("deletes runs beyond a number for each pipeline, and beyond a number for the project", async () => {
     const [one, other] = [await newPipeline(), await newPipeline()];
     const ofOne = [];
     for (const daysAgo of [5, 4, 3, 2]) ofOne.push(await storePast(one, { daysAgo }));
     const ofOther = [await storePast(other, { daysAgo: 9 }), await storePast(other, { daysAgo: 8 })];
-    await sweep({ runs: { ...UNBOUNDED, perPipeline: 3 } });
+    await prune({ runs: { ...UNBOUNDED, perPipeline: 3 } });
     expect(await isThere(...ofOne, ...ofOther)).to.deep.equal([false, true, true, true, true, true]);
-    await sweep({ runs: { ...UNBOUNDED, perProject: 2 } });
+    await prune({ runs: { ...UNBOUNDED, perProject: 2 } });
     const left = await isThere(...ofOne, ...ofOther);
-    expect(left, "and the newest of each pipeline stays").to.deep.equal([false, false, true, true, false, true]);
+    expect(left, "the newest run of each pipeline stays").to.deep.equal([false, false, true, true, false, true]);
   });
 
-  it("goes by the bounds of the project, part by part, where it has some", async () => {
+  it("applies the bounds of the project to the parts for which the project has some", async () => {
     const { pipelines } = store.stores;
     const projectId = newId("prj");
     await pipelines.createProject({ projectId, name: "p", createdAt: 1 });
@@ -240,75 +240,75 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
     await storePast(own, { daysAgo: 1, projectId });
     const gone = await storePast(general, { daysAgo: 50 });
     await storePast(general, { daysAgo: 1 });
-    await sweep({ runs: days(10), logs: days(20) });
+    await prune({ runs: days(10), logs: days(20) });
     expect(await isThere(kept, gone)).to.deep.equal([true, false]);
-    expect(await hasLog(kept), "the logs go by the general bound").to.equal(false);
+    expect(await hasLog(kept), "the logs have the bound of the installation").to.equal(false);
   });
 
-  it("takes logs and events before the run, also of the newest, once", async () => {
+  it("deletes logs and events before the run, also of the newest run, and only once", async () => {
     const pipelineId = await newPipeline();
     const run = await storePast(pipelineId, { daysAgo: 20 });
-    expect(await sweep({ logs: days(10), events: days(30) })).to.deep.equal({ ...NOTHING, logs: 1 });
+    expect(await prune({ logs: days(10), events: days(30) })).to.deep.equal({ ...NOTHING, logs: 1 });
     expect(await hasLog(run)).to.equal(false);
     expect(await store.stores.events.read(run.runId, 0, 10)).to.have.length(2);
-    expect(await sweep({ logs: days(10), events: days(10) })).to.deep.equal({ ...NOTHING, events: 1 });
+    expect(await prune({ logs: days(10), events: days(10) })).to.deep.equal({ ...NOTHING, events: 1 });
     expect(await store.stores.events.read(run.runId, 0, 10)).to.deep.equal([]);
     expect(await isThere(run)).to.deep.equal([true]);
   });
 
-  it("takes artifacts before the run, whatever they say themselves, once", async () => {
+  it("deletes artifacts before the run and before their own expiry, and only once", async () => {
     const pipelineId = await newPipeline();
     const runs = [await storePast(pipelineId, { daysAgo: 20 }), await storePast(pipelineId, { daysAgo: 1 })];
-    expect(await sweep({ artifacts: days(10) })).to.deep.equal({ ...NOTHING, artifacts: 1 });
+    expect(await prune({ artifacts: days(10) })).to.deep.equal({ ...NOTHING, artifacts: 1 });
     expect(await Promise.all(runs.map(hasArtifact))).to.deep.equal([false, true]);
-    expect(await sweep({ artifacts: days(10) })).to.deep.equal(NOTHING);
-    expect(await sweep({ artifacts: { ...UNBOUNDED, perPipeline: 1 } })).to.deep.equal(NOTHING);
+    expect(await prune({ artifacts: days(10) })).to.deep.equal(NOTHING);
+    expect(await prune({ artifacts: { ...UNBOUNDED, perPipeline: 1 } })).to.deep.equal(NOTHING);
     now += 10 * DAY_MS;
-    expect(await sweep({ artifacts: days(10) })).to.deep.equal({ ...NOTHING, artifacts: 1 });
+    expect(await prune({ artifacts: days(10) })).to.deep.equal({ ...NOTHING, artifacts: 1 });
     expect(await isThere(...runs)).to.deep.equal([true, true]);
   });
 
-  describe("of runs that were run again", () => {
-    it("leaves an attempt, and its log, for as long as there is a newer one that shows it", async () => {
+  describe("for runs that were run again", () => {
+    it("keeps a run, its logs and its artifacts as long as a rerun shows them", async () => {
       const pipelineId = await newPipeline();
       const first = await storePast(pipelineId, { daysAgo: 50 });
       const second = await storePast(pipelineId, { daysAgo: 15, repeats: first.runId, reuses: first.stepRunId });
       await storePast(pipelineId, { daysAgo: 1 });
       const rules = { runs: days(20), logs: days(20), artifacts: days(20) };
-      expect(await sweep(rules)).to.deep.equal(NOTHING);
+      expect(await prune(rules)).to.deep.equal(NOTHING);
       expect([await hasLog(first), await hasArtifact(first)]).to.deep.equal([true, true]);
 
       now += 6 * DAY_MS;
       const parts = { logs: days(20), artifacts: days(20) };
-      const swept = await sweep(parts);
-      expect(swept.logs, "that of the newer one is gone").to.be.at.least(1);
-      expect(swept.artifacts).to.be.at.least(1);
-      await sweep(parts);
+      const pruned = await prune(parts);
+      expect(pruned.logs, "the log of the rerun is deleted").to.be.at.least(1);
+      expect(pruned.artifacts).to.be.at.least(1);
+      await prune(parts);
       expect([await hasLog(first), await hasArtifact(first)]).to.deep.equal([false, false]);
 
-      await sweep({ runs: days(20) });
+      await prune({ runs: days(20) });
       expect(await isThere(first, second)).to.deep.equal([true, false]);
-      await sweep({ runs: days(20) });
+      await prune({ runs: days(20) });
       expect(await isThere(first, second)).to.deep.equal([false, false]);
       expect(await isRunRemoved(context, first.runId)).to.equal(true);
-      expect(await isRunRemoved(context, second.runId), "nobody can ask for it any more").to.equal(false);
+      expect(await isRunRemoved(context, second.runId), "no call can ask for this run any more").to.equal(false);
     });
 
-    it("waits for one that is claimed and on its way, and not for ever", async () => {
+    it("keeps a run whose rerun is claimed and not stored yet, for one hour", async () => {
       const pipelineId = await newPipeline();
       const first = await storePast(pipelineId, { daysAgo: 50 });
       await storePast(pipelineId, { daysAgo: 1 });
       const head = (await store.stores.aggregates.loadHead(first.runId))!;
-      const wanted = { runId: newId("run"), scope: "all", stepRunId: "", triggeredBy: "", actor: "" } as const;
-      await claimSuccessor(context, head, wanted);
-      await sweep({ runs: days(20) });
+      const successor = { runId: newId("run"), scope: "all", stepRunId: "", triggeredBy: "", actor: "" } as const;
+      await claimSuccessor(context, head, successor);
+      await prune({ runs: days(20) });
       expect(await isThere(first)).to.deep.equal([true]);
       now += 3_600_000;
-      await sweep({ runs: days(20) });
+      await prune({ runs: days(20) });
       expect(await isThere(first)).to.deep.equal([false]);
     });
 
-    it("lets no new attempt be claimed of one that it takes", async () => {
+    it("lets no rerun be claimed of a run that it removes", async () => {
       const pipelineId = await newPipeline();
       const first = await storePast(pipelineId, { daysAgo: 50 });
       await storePast(pipelineId, { daysAgo: 1 });
@@ -316,27 +316,27 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
       const { removals } = store.stores;
       const claims: RunId[] = [];
       const begin: typeof removals.begin = async (removal) => {
-        const wanted = { runId: newId("run"), scope: "all", stepRunId: "", triggeredBy: "", actor: "" } as const;
-        claims.push((await claimSuccessor(context, head, wanted)).runId);
+        const successor = { runId: newId("run"), scope: "all", stepRunId: "", triggeredBy: "", actor: "" } as const;
+        claims.push((await claimSuccessor(context, head, successor)).runId);
         await removals.begin(removal);
       };
-      await sweep({ runs: days(20) }, { ...store.stores, removals: { ...removals, begin } });
-      expect(claims, "nobody has the claim").to.deep.equal([first.runId]);
+      await prune({ runs: days(20) }, { ...store.stores, removals: { ...removals, begin } });
+      expect(claims, "the run has claimed its own succession").to.deep.equal([first.runId]);
     });
   });
 
-  it("takes the runs of a deleted pipeline a day after their end, the newest too", async () => {
+  it("deletes the runs of a deleted pipeline a day after their end, the newest run too", async () => {
     const pipelineId = await newPipeline();
     const runs = [await storePast(pipelineId, { daysAgo: 5 }), await storePast(pipelineId, { daysAgo: 0.5 })];
     await store.stores.pipelines.delete(pipelineId);
-    await sweep({});
+    await prune({});
     expect(await isThere(...runs)).to.deep.equal([false, true]);
     now += DAY_MS;
-    await sweep({});
+    await prune({});
     expect(await isThere(...runs)).to.deep.equal([false, false]);
   });
 
-  it("shows a run whole or not at all, and finishes it, wherever the node dies", async () => {
+  it("shows a run whole or not at all, and finishes its removal, wherever the node dies", async () => {
     let cuts = 0;
     for (let survived = false; !survived; cuts++) {
       const pipelineId = await newPipeline();
@@ -350,7 +350,7 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
       await store.stores.inbox.answer(answered, { outcome: "accepted", status: "success" });
 
       try {
-        await sweep({ runs: days(20) }, failWritesAfter(store.stores, cuts));
+        await prune({ runs: days(20) }, failWritesAfter(store.stores, cuts));
         survived = true;
       } catch (error) {
         expect(String(error)).to.include("died");
@@ -367,7 +367,7 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
       }
 
       for await (const _ of finishRemovals(context));
-      await sweep({ runs: days(20) });
+      await prune({ runs: days(20) });
       expect(await isThere(run)).to.deep.equal([false]);
       expect([await hasLog(run), await hasArtifact(run)]).to.deep.equal([false, false]);
       expect(await store.stores.logs.storedThrough(run.stepRunId)).to.equal(0);
@@ -380,7 +380,7 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
     expect(cuts).to.be.greaterThan(6);
   });
 
-  it("forgets small records by their age, but not that a run is gone before its request id", async () => {
+  it("deletes small records by their age, and the record of a removal after the request id of the run", async () => {
     const { idempotency, inbox, removals } = store.stores;
     const runId = newId("run");
     const records = { jobIds: [], stepRunIds: [], approvalIds: [] };
@@ -390,44 +390,44 @@ function sweepTests(open: () => Promise<OpenedStores>): void {
     const succession = { key: "none", runId };
     await removals.begin({ runId, ...records, at: now - 4 * DAY_MS, isRepeat: false, succession });
     await removals.finish(runId);
-    const look = async (kept: number) => {
+    const prunedAfter = async (kept: number) => {
       for await (const _ of pruneRecords(context, kept * DAY_MS));
       const claims = await Promise.all(["request", "lasting"].map((key) => idempotency.find(key)));
       return [...claims.map((found) => found !== undefined), await isRunRemoved(context, runId)];
     };
-    expect(await look(6)).to.deep.equal([true, true, true]);
-    expect(await look(4.5)).to.deep.equal([false, true, true]);
-    expect(await look(1)).to.deep.equal([false, true, false]);
+    expect(await prunedAfter(6)).to.deep.equal([true, true, true]);
+    expect(await prunedAfter(4.5)).to.deep.equal([false, true, true]);
+    expect(await prunedAfter(1)).to.deep.equal([false, true, false]);
     expect(await findDeletion(context, newId("step"))).to.equal(undefined);
     expect(await inbox.pageRoots(0, "", 10)).to.deep.equal([]);
   });
 
-  it("takes commands to runs that are not there, once nobody can be about to store these", async () => {
+  it("deletes commands to runs that do not exist, ten minutes after they were stored", async () => {
     const pipelineId = await newPipeline();
     const { runId } = await storePast(pipelineId, { daysAgo: 0, settled: false });
     const gone = newId("run");
     const body = { kind: "stop", reason: "", operator: "", actor: "", shard: 0, storedAt: now } as const;
     for (const rootId of [runId, gone]) await store.stores.inbox.insert({ ...body, rootId, id: commandIdOf(rootId) });
-    const look = async () => {
+    const rootsAfterPass = async () => {
       for await (const _ of pruneStrayCommands(context, 0));
       return store.stores.inbox.pageRoots(0, "", 10);
     };
-    expect(await look()).to.have.members([runId, gone]);
+    expect(await rootsAfterPass()).to.have.members([runId, gone]);
     now += 600_001;
-    expect(await look()).to.deep.equal([runId]);
+    expect(await rootsAfterPass()).to.deep.equal([runId]);
   });
 }
 
-/** The rest of a context is not for sweeps. */
+/** The part of a context that pruning uses. */
 function contextOf(stores: Stores, now: () => number): AppContext {
   return { stores, clock: { now, monotonic: now }, log: silentLog, shards: 1 } as Partial<AppContext> as AppContext;
 }
 
-function sweepOf(rules: Partial<RunPruning["rules"]>): RunPruning {
+function pruningOf(rules: Partial<RunPruning["rules"]>): RunPruning {
   return {
     rules: { runs: UNBOUNDED, logs: UNBOUNDED, artifacts: UNBOUNDED, events: UNBOUNDED, ...rules },
     isMine: () => true,
-    onSwept: () => {},
+    onPruned: () => {},
     onOldest: () => {},
   };
 }

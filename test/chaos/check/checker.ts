@@ -62,8 +62,8 @@ function checkEnded({ runId, status, settled }: RunEvidence): readonly Violation
 const IN_FLIGHT_MS = 10_000;
 
 /**
- * A viewer sees each line once, in order, from line 1 to the last line that the step wrote. A gap record may replace lines only
- * when the step's agent was killed with them.
+ * A viewer sees each line once, in order, from line 1 to the last line that the step wrote. A gap record may replace
+ * lines only when the step's agent was killed with them.
  */
 function checkLogs({ logs, runs, agentKills }: Evidence): readonly Violation[] {
   const steps = new Map(

@@ -1,6 +1,6 @@
 /**
- * The evidence that the checker reads after a scenario: the promises to clients, the runs in the store, the marks that the steps
- * wrote, and the lines that viewers saw. Only the stored runs come from the code under test.
+ * The evidence that the checker reads after a scenario: the promises to clients, the runs in the store, the marks that
+ * the steps wrote, and the lines that viewers saw. Only the stored runs come from the code under test.
  */
 import type { EventObject, Lifecycle } from "../../../src/domain/events.ts";
 import type { JobStatus, RunStatus, StepStatus } from "../../../src/domain/status.ts";
@@ -49,7 +49,10 @@ export interface AcknowledgedTrigger {
   readonly runId: string;
   /** The statuses with which the run may end. The run may also fail because it lost its agents. */
   readonly ends: readonly RunStatus[];
-  /** The unit that must not work at the same time as another one of the same kind: the run, or its jobs of the same name. */
+  /**
+   * The unit that must not work at the same time as another one of the same kind: the run, or its jobs of the same
+   * name.
+   */
   readonly exclusion: { readonly unit: "run" | "job"; readonly kind: string } | null;
 }
 
@@ -112,7 +115,9 @@ export interface AgentKill {
   readonly at: number;
 }
 
-/** A line that a step writes into the ledger file: `start` and `end` first and last, `beat` every 100 ms between them. */
+/**
+ * A line that a step writes into the ledger file: `start` and `end` first and last, `beat` every 100 ms between them.
+ */
 export interface Mark {
   readonly word: "start" | "beat" | "end";
   readonly stepRunId: string;
@@ -135,7 +140,8 @@ export interface LogEvidence {
  * - `doubled`: something that may happen only once happened twice, or two agents ran a step at the same time
  * - `reordered`: a transition or a line stands before its predecessor
  * - `stuck`: a run did not end, or still owes effects
- * - `wrong`: a run or a step ended differently from its definition, a step got a wrong value, or an actor could not decide a message
+ * - `wrong`: a run or a step ended differently from its definition, a step got a wrong value, or a
+ *   message could not be decided
  * - `leaked`: a secret value stands where it may not
  */
 export type ViolationKind = "lost" | "doubled" | "reordered" | "stuck" | "wrong" | "leaked";

@@ -1,4 +1,7 @@
-/** Mutual exclusion: only one run or job of a concurrency group may work at a time. The steps' marks show whether two did. Pure. */
+/**
+ * Mutual exclusion: only one run or job of a concurrency group may work at a time. The steps' marks show whether two
+ * did. Pure.
+ */
 import type { Evidence, JobEvidence, Violation } from "./evidence.ts";
 
 /** The time in which a run or a job worked, in Unix milliseconds. */

@@ -25,8 +25,8 @@ export async function scanInstallation(installation: Installation, scan: Scan): 
 }
 
 /**
- * Scans every row of every table. Then moves the write-ahead log into the file, so that a scan of the folder finds deleted rows
- * too.
+ * Scans every row of every table. Then moves the write-ahead log into the file, so that a scan of the folder finds
+ * deleted rows too.
  */
 export function scanSqlite(file: string, scan: Scan): void {
   const store = new Libsql(file);

@@ -1,4 +1,7 @@
-/** A search for secret values in any bytes, in all forms that a value can take. It shares no code with the agent's masking. */
+/**
+ * A search for secret values in any bytes, in all forms that a value can take. It shares no code with the agent's
+ * masking.
+ */
 
 /** A secret value where it may not be. A leak does not hold the value itself. */
 export interface Leak {
@@ -33,7 +36,9 @@ export class SecretSearch {
   #values = 0;
   #bytes = 0;
 
-  /** Adds a value to search for. It must have at least 12 bytes, and no part of it may be likely to appear elsewhere. */
+  /**
+   * Adds a value to search for. It must have at least 12 bytes, and no part of it may be likely to appear elsewhere.
+   */
   add(secret: string, value: string): void {
     this.#values++;
     for (const [name, text] of formsOf(value)) {
@@ -90,7 +95,10 @@ function commonAround(bytes: Buffer, at: number, form: Buffer, offset: number): 
   return before + behind;
 }
 
-/** The forms that docs/definition.md promises to mask. A single line of a value needs no form: the search finds parts of a value. */
+/**
+ * The forms that docs/definition.md promises to mask. A single line of a value needs no form: the search finds parts of
+ * a value.
+ */
 function formsOf(value: string): readonly (readonly [name: string, text: string])[] {
   const component = encodeURIComponent(value);
   const json = JSON.stringify(value).slice(1, -1);
@@ -110,8 +118,8 @@ function formsOf(value: string): readonly (readonly [name: string, text: string]
 }
 
 /**
- * The part of a text's base64 that depends only on the value, when the value begins `before` bytes after the start of a group of
- * three bytes.
+ * The part of a text's base64 that depends only on the value, when the value begins `before` bytes after the start of a
+ * group of three bytes.
  */
 function base64Within(value: string, before: number): string {
   const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(value)]);

@@ -1,4 +1,6 @@
-/** Checks secrets: no value stands where it may not, and every step got a value that its secret had at that time. Pure. */
+/**
+ * Checks secrets: no value stands where it may not, and every step got a value that its secret had at that time. Pure.
+ */
 import type { Evidence, RunEvidence, SecretVersion, StepEvidence, Violation } from "./evidence.ts";
 
 export function checkSecrets(evidence: Evidence): readonly Violation[] {

@@ -1,4 +1,6 @@
-/** Compares the steps' marks with the store: each step ran at most once, and never on two agents at the same time. Pure. */
+/**
+ * Compares the steps' marks with the store: each step ran at most once, and never on two agents at the same time. Pure.
+ */
 import type { JobEvidence, Mark, RunEvidence, StepEvidence, Violation } from "./evidence.ts";
 
 /** A step's last mark may be this much later than its final event, because two processes read the clock. */

@@ -1,4 +1,7 @@
-/** Checks the transitions of one run: each object's life is in order, and the last transitions match the stored snapshot. Pure. */
+/**
+ * Checks the transitions of one run: each object's life is in order, and the last transitions match the stored
+ * snapshot. Pure.
+ */
 import type { EventObject, Lifecycle } from "../../../src/domain/events.ts";
 import type { RunEvidence, Transition, Violation, ViolationKind } from "./evidence.ts";
 
@@ -87,7 +90,9 @@ function checkLives(run: RunEvidence): readonly Violation[] {
   });
 }
 
-/** The status of every object in the snapshot is the status of its last transition. A reused object has no transitions. */
+/**
+ * The status of every object in the snapshot is the status of its last transition. A reused object has no transitions.
+ */
 function checkSnapshot(run: RunEvidence): readonly Violation[] {
   const lives = livesOf(run);
   const objects = [

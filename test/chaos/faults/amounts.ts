@@ -17,7 +17,9 @@ const RUN_BOUND_BYTES = 1_024;
 const PASSIVATED_MS = 60_000;
 const CLOCK_TICKS_PER_SECOND = 100;
 
-/** Runs that no agent can take wait for their `queueTimeout`. They must cost the workers neither memory nor CPU time. */
+/**
+ * Runs that no agent can take wait for their `queueTimeout`. They must cost the workers neither memory nor CPU time.
+ */
 export const addWaitingRuns: Fault = {
   name: `${MANY} runs wait for a label that no agent has`,
   lastsMs: 180_000,

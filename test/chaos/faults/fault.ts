@@ -30,7 +30,10 @@ const RECOVERY_DEADLINE_MS = 120_000;
 const POLL_MS = 20;
 let heldRuns = 0;
 
-/** Resolves when the owner of every mailbox takes envelopes and a run that is triggered now has ended. Rejects after 120 s. */
+/**
+ * Resolves when the owner of every mailbox takes envelopes and a run that is triggered now has ended. Rejects after 120
+ * s.
+ */
 export async function waitUntilWorking(context: FaultContext): Promise<void> {
   const both = Promise.all([context.probe?.measureLongestWait(), probeRun(context)]);
   const tooLate = sleep(RECOVERY_DEADLINE_MS, undefined, { ref: false }).then(() => {

@@ -1,4 +1,7 @@
-/** A probe of the mailboxes: sends an empty envelope to each one and measures the time until the shard's owner has taken it. */
+/**
+ * A probe of the mailboxes: sends an empty envelope to each one and measures the time until the shard's owner has taken
+ * it.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Queue } from "bullmq";
 import { pino } from "pino";

@@ -28,8 +28,8 @@ export const shortPartition: Fault = {
 };
 
 /**
- * The silence is longer than a step lease: the agent kills its step before the control plane gives the job to another agent. The
- * steps' marks show it.
+ * The silence is longer than a step lease: the agent kills its step before the control plane gives the job to another
+ * agent. The steps' marks show it.
  */
 export const longPartition: Fault = {
   name: "an agent cut off for 60 s",

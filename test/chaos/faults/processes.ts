@@ -103,7 +103,10 @@ export const freezeAgent: Fault = {
   },
 };
 
-/** Shards move to a worker that joins and away from a worker that leaves. Meanwhile the fault probes every mailbox repeatedly. */
+/**
+ * Shards move to a worker that joins and away from a worker that leaves. Meanwhile the fault probes every mailbox
+ * repeatedly.
+ */
 export const joinAndLeave: Fault = {
   name: "a worker joins and another leaves",
   lastsMs: 12_000,

@@ -93,7 +93,10 @@ export const cutStore: Fault = {
   },
 };
 
-/** A second reader takes a share of the envelopes out of the mailboxes and puts each back twice, later and in another order. */
+/**
+ * A second reader takes a share of the envelopes out of the mailboxes and puts each back twice, later and in another
+ * order.
+ */
 export const disturbMailboxes: Fault = {
   name: "envelopes doubled, delayed and reordered",
   lastsMs: 15_000,

@@ -59,8 +59,8 @@ export class Client {
   }
 
   /**
-   * Calls random edges until one answers with a status below 500. Rejects with a {@link Refusal} for a status from 400 to 499, and
-   * after 90 s without such an answer.
+   * Calls random edges until one answers with a status below 500. Rejects with a {@link Refusal} for a status from 400
+   * to 499, and after 90 s without such an answer.
    */
   async call<T>(method: string, path: string, body?: unknown): Promise<T> {
     const end = performance.now() + GIVE_UP_MS;

@@ -26,10 +26,11 @@ export const LOAD_KINDS = [
   "blurting",
 ] as const;
 /**
- * What the less obvious kinds do. `spread`: a matrix over a list that an earlier job writes; `talking`: a step with a log that
- * viewers follow; `queueing`, `superseding`, `exclusive`: runs or jobs of a concurrency group; `repeated`: a failed run that is
- * run again; `keeping`: a step that stores an artifact for a later job; `confiding`: steps that read secrets and print them;
- * `blurting`: a step that fails and prints secrets in its last words, and a request whose answer holds them.
+ * What the less obvious kinds do. `spread`: a matrix over a list that an earlier job writes; `talking`: a step with a
+ * log that viewers follow; `queueing`, `superseding`, `exclusive`: runs or jobs of a concurrency group; `repeated`: a
+ * failed run that is run again; `keeping`: a step that stores an artifact for a later job; `confiding`: steps that read
+ * secrets and print them; `blurting`: a step that fails and prints secrets in its last words, and a request whose
+ * answer holds them.
  */
 export type LoadKind = (typeof LOAD_KINDS)[number];
 
@@ -81,7 +82,10 @@ export const ENDS: Record<LoadKind, readonly RunStatus[]> = {
   blurting: ["failed"],
 };
 
-/** Kinds in a concurrency group, and the unit that must not work at the same time as another one: the run, or each job by name. */
+/**
+ * Kinds in a concurrency group, and the unit that must not work at the same time as another one: the run, or each job
+ * by name.
+ */
 export const EXCLUSIONS: Partial<Record<LoadKind, "run" | "job">> = {
   queueing: "run",
   superseding: "run",

@@ -1,4 +1,7 @@
-/** The mixed load of a scenario: triggers runs, stops, pauses and watches some of them, and records what clients were promised. */
+/**
+ * The mixed load of a scenario: triggers runs, stops, pauses and watches some of them, and records what clients were
+ * promised.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RunDetail } from "../../../src/app/runs/run-view.ts";
 import type { RunId } from "../../../src/domain/ids.ts";
@@ -146,7 +149,10 @@ export class Load {
     await this.#command("stopped", runId, "stop");
   }
 
-  /** Repeats the pause until it is accepted: a pause before the start or after the end of the run is refused, as promised. */
+  /**
+   * Repeats the pause until it is accepted: a pause before the start or after the end of the run is refused, as
+   * promised.
+   */
   async #pauseAndResume(runId: string): Promise<void> {
     while (!(await this.#command("paused", runId, "pause"))) {
       if (FINAL.includes((await this.run(runId)).status)) return;

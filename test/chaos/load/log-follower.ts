@@ -24,7 +24,9 @@ interface Entry {
 const RECONNECT_MS = 100;
 /** After the history of a step that has ended, the viewer waits this long for further messages. */
 const SILENCE_MS = 1_000;
-/** After this time, the control plane declares lines lost that the agent has not delivered; a viewer sees a gap record. */
+/**
+ * After this time, the control plane declares lines lost that the agent has not delivered; a viewer sees a gap record.
+ */
 const GIVE_UP_MS = 45_000;
 
 export class LogFollower {
@@ -48,8 +50,8 @@ export class LogFollower {
   }
 
   /**
-   * Call this once the step has ended. Resolves with everything that the viewer saw once it is complete: all lines up to
-   * `lastLine`. For null, as after the loss of an agent, it is complete after one more connection.
+   * Call this once the step has ended. Resolves with everything that the viewer saw once it is complete: all lines up
+   * to `lastLine`. For null, as after the loss of an agent, it is complete after one more connection.
    */
   async finish(lastLine: number | null): Promise<LogEvidence> {
     this.#lastLine = lastLine;
@@ -74,8 +76,8 @@ export class LogFollower {
   }
 
   /**
-   * Opens one connection and cuts it after `cutMs`; for null, once messages have stopped coming for `SILENCE_MS`. Answers true
-   * when the whole history came.
+   * Opens one connection and cuts it after `cutMs`; for null, once messages have stopped coming for `SILENCE_MS`.
+   * Answers true when the whole history came.
    */
   async #listen(cutMs: number | null): Promise<boolean> {
     const socket = new WebSocket(`${this.#client.anyUrl().replace("http", "ws")}/api/v1/ws`, {

@@ -30,7 +30,10 @@ say() {
   printf '{"token":"%s"}\\n' "$(printf %s "$1" | sed 's/["\\\\]/\\\\&/g')"
 }`;
 
-/** Writes outputs that hold secret values. The base64 of the last one is folded, so its second line is not part of that output. */
+/**
+ * Writes outputs that hold secret values. The base64 of the last one is folded, so its second line is not part of that
+ * output.
+ */
 const LEAVE = `
 printf 'token=%s\\n' "$PLAIN" >> "$MILLRACE_OUTPUT"
 printf 'key<<END\\n%s\\nEND\\n' "$MANY_LINES" >> "$MILLRACE_OUTPUT"

@@ -10,8 +10,8 @@ const PROJECT = "/projects/default";
 export const CONTROL = "control";
 
 /**
- * The text before each random part of a secret's value. `ROTATED` has only letters and digits, because it becomes part of a
- * shell script.
+ * The text before each random part of a secret's value. `ROTATED` has only letters and digits, because it becomes part
+ * of a shell script.
  */
 const SHAPES = {
   PLAIN: ["", "'", " ", "&<", '"\\', "%"],
@@ -27,7 +27,10 @@ const OF_PIPELINES: readonly SecretName[] = ["ENCODED", "MANY_LINES"];
 
 export class Secrets {
   readonly versions: SecretVersion[] = [];
-  /** A text that is no secret but that the search looks for like one: where the search misses it, it would miss secrets too. */
+  /**
+   * A text that is no secret but that the search looks for like one: where the search misses it, it would miss secrets
+   * too.
+   */
   readonly control: string;
   readonly #client: Client;
   readonly #random: Random;

@@ -1,7 +1,7 @@
 /**
- * A whole installation of real processes on this machine. Either workers, gateways, edges and agents over a Redis with an
- * append-only file and a MongoDB-wire server, or the embedded default in one process. Every connection that a scenario disturbs
- * runs through a proxy.
+ * A whole installation of real processes on this machine. Either workers, gateways, edges and agents over a Redis with
+ * an append-only file and a MongoDB-wire server, or the embedded default in one process. Every connection that a
+ * scenario disturbs runs through a proxy.
  */
 import { join } from "node:path";
 import type { RedisTarget } from "../../../src/redis/connect.ts";
@@ -19,9 +19,9 @@ import { TcpProxy } from "../../support/tcp-proxy.ts";
 
 export interface Shape {
   /**
-   * `scaled`: several processes over Redis and a MongoDB-wire server. `shared`: several processes over Redis and one SQLite file,
-   * for amounts of work for which the MongoDB server of the tests is too slow. `clustered`: as `shared`, over a Redis Cluster of
-   * three masters. `embedded`: one process with its private Redis and SQLite.
+   * `scaled`: several processes over Redis and a MongoDB-wire server. `shared`: several processes over Redis and one
+   * SQLite file, for amounts of work for which the MongoDB server of the tests is too slow. `clustered`: as `shared`,
+   * over a Redis Cluster of three masters. `embedded`: one process with its private Redis and SQLite.
    */
   readonly engine: "scaled" | "shared" | "clustered" | "embedded";
   readonly workers: number;
@@ -29,8 +29,8 @@ export interface Shape {
   readonly edges: number;
   readonly agents: number;
   /**
-   * Delay of every answer of MongoDB, in milliseconds. With a delay, a process that is killed at a random moment is mostly in the
-   * middle of its work: the store has saved a change, and the process has not yet read the answer.
+   * Delay of every answer of MongoDB, in milliseconds. With a delay, a process that is killed at a random moment is
+   * mostly in the middle of its work: the store has saved a change, and the process has not yet read the answer.
    */
   readonly storeDelayMs?: number;
 }
@@ -177,7 +177,9 @@ export class Installation {
     return join(this.folder, "data", "millrace.db");
   }
 
-  /** Sets the upper bound of the SQLite file, such as `3MB`, for nodes that start from now on. Null removes the bound. */
+  /**
+   * Sets the upper bound of the SQLite file, such as `3MB`, for nodes that start from now on. Null removes the bound.
+   */
   limitStore(limit: string | null): void {
     this.#storeLimit = limit;
   }

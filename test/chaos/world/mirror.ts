@@ -1,4 +1,7 @@
-/** A server that refuses every request and answers with the request's own body, as some servers do with a wrong password. */
+/**
+ * A server that refuses every request and answers with the request's own body, as some servers do with a wrong
+ * password.
+ */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

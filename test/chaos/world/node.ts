@@ -1,4 +1,7 @@
-/** One process of an installation. A scenario kills it, freezes it, and starts it again under the same name and addresses. */
+/**
+ * One process of an installation. A scenario kills it, freezes it, and starts it again under the same name and
+ * addresses.
+ */
 import type { StartedProcess } from "../../support/processes.ts";
 
 export class Node {

@@ -5,7 +5,9 @@ export interface Random {
   between(least: number, most: number): number;
   pick<T>(items: readonly T[]): T;
   shuffled<T>(items: readonly T[]): readonly T[];
-  /** A separate source for a part of the test, so that parts that run at the same time do not change each other's draws. */
+  /**
+   * A separate source for a part of the test, so that parts that run at the same time do not change each other's draws.
+   */
   fork(name: string): Random;
 }
 

@@ -53,7 +53,7 @@ async function restore(call: BuiltinCall, args: CacheArgs, request: FindCache): 
     const { key, sizeBytes, ageMs } = entry;
     const count = await unpackCache(file, workspace, args.patterns, signal).catch((error: Error) => {
       signal.throwIfAborted();
-      const text = `the cache ${quoted(key)} cannot be brought back, and may be here in part: ${error.message}`;
+      const text = `the cache ${quoted(key)} cannot be restored, and a part of it may be here: ${error.message}`;
       throw new MillraceError("conflict", text);
     });
     const tookMs = performance.now() - startedAt;
@@ -76,7 +76,7 @@ async function download(call: BuiltinCall, request: FindCache, file: string): Pr
     return entry;
   } catch (error) {
     signal.throwIfAborted();
-    say(`warning: no cache is brought back for ${quoted(request.key)}: ${(error as Error).message}`);
+    say(`warning: no cache is restored for ${quoted(request.key)}: ${(error as Error).message}`);
     return undefined;
   }
 }

@@ -134,7 +134,7 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
   const request = readCheckoutRequest(args);
   const { repository, credential } = request;
   const folder = openFolder(workspace, request.folder);
-  if (emptyFolder(folder)) say(`removed what was in ${request.folder === "" ? "the workspace" : request.folder}`);
+  if (emptyFolder(folder)) say(`removed the content of ${request.folder === "" ? "the workspace" : request.folder}`);
   // A definition may name a repository on this machine. Submodules may use files of this machine only in such a
   // repository.
   const transports = ["https", "http", "ssh", "git", ...(repository.transport === "file" ? ["file"] : [])];

@@ -72,7 +72,7 @@ function follow(request: HttpRequest, status: number, location: string): HttpReq
   const body = becomesGet ? undefined : request.body;
   const isElsewhere = target.origin !== request.url.origin;
   if (isElsewhere && body !== undefined) {
-    throw failed(`it redirects what is sent to another host, ${target.host}: give that address as url`);
+    throw failed(`it redirects the body to another host, ${target.host}: give that address as url`);
   }
   const kept = [...request.headers].filter(
     ([name]) => (!isElsewhere || HARMLESS_HEADERS.includes(name)) && (!becomesGet || name !== "content-type"),

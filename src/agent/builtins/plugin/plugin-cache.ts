@@ -158,7 +158,7 @@ export class PluginCache {
       const aside = join(folder, `.old-${randomUUID()}`);
       renameSync(join(folder, entry.name), aside);
       bytes -= entry.bytes;
-      log.info({ sha256: entry.name, bytes: entry.bytes }, "a plugin that was not used for long is removed");
+      log.info({ sha256: entry.name, bytes: entry.bytes }, "a plugin that was not used for a long time is removed");
       await rm(aside, { recursive: true, force: true });
     }
   }

@@ -1,0 +1,154 @@
+/** Claims of an agent, on a board and mailboxes that answer when a test says so. */
+import { expect } from "chai";
+import type { TakenOffer } from "../../src/board/board.ts";
+import { type AgentId, asId, type JobRunId, type ProjectId, type RunId } from "../../src/domain/ids.ts";
+import { PendingClaims } from "../../src/gateway/pending-claims.ts";
+
+const AGENT = { agentId: asId<AgentId>("agt_1"), bootId: "boot-1" };
+const LABELS = { os: "linux" };
+
+const offer = (name: string): TakenOffer => ({
+  runId: asId<RunId>(`run_${name}`),
+  jobId: asId<JobRunId>(`job_${name}`),
+  jobIndex: 0,
+  projectId: asId<ProjectId>("default"),
+  selector: { matchLabels: [], matchExpressions: [] },
+  priority: 0,
+  queuedAt: 0,
+  quotas: [`q-${name}`],
+});
+
+describe("the pending claims of an agent", () => {
+  let taken: Parameters<Ports["board"]["take"]>[];
+  let sent: Parameters<Ports["mailboxes"]["send"]>[0][];
+  let settled: number;
+  type Ports = ConstructorParameters<typeof PendingClaims>[0];
+
+  beforeEach(() => {
+    taken = [];
+    sent = [];
+    settled = 0;
+  });
+
+  interface Behaviour {
+    /** What the board answers. */
+    readonly offers?: () => Promise<readonly TakenOffer[]>;
+    /** What a mailbox does with a message. */
+    readonly receive?: () => Promise<void>;
+    readonly waitMs?: number;
+    readonly onSettled?: () => void;
+  }
+
+  const openClaims: PendingClaims[] = [];
+  afterEach(() => openClaims.splice(0).forEach((claims) => claims.close()));
+
+  function claimsOf({ offers, receive, waitMs, onSettled }: Behaviour): PendingClaims {
+    const ports: Ports = {
+      board: {
+        take: (...call) => {
+          taken.push(call);
+          return offers?.() ?? Promise.resolve([offer("a")]);
+        },
+      },
+      mailboxes: {
+        send: (message) => {
+          sent.push(message);
+          return receive?.() ?? Promise.resolve();
+        },
+      },
+    };
+    const count = (): void => {
+      settled++;
+      onSettled?.();
+    };
+    const claims =
+      waitMs === undefined ? new PendingClaims(ports, AGENT, count) : new PendingClaims(ports, AGENT, count, waitMs);
+    openClaims.push(claims);
+    return claims;
+  }
+
+  it("take offers that match the labels, and ask each job in the name of the agent", async () => {
+    const claims = claimsOf({ offers: () => Promise.resolve([offer("a"), offer("b")]) });
+    expect(await claims.claim(LABELS, ["r1", "r2"])).to.equal(2);
+    expect(taken).to.deep.equal([[LABELS, 2_000, 2]]);
+    const claimOf = (name: string, requestId: string) => ({
+      rootId: `run_${name}`,
+      to: { kind: "job", id: `job_${name}` },
+      message: { type: "claimRequested", ...AGENT, requestId, quotas: [`q-${name}`] },
+    });
+    expect(sent).to.deep.equal([claimOf("a", "r1"), claimOf("b", "r2")]);
+    expect([claims.count, settled]).to.deep.equal([2, 0]);
+  });
+
+  it("end without an answer after their time, once", async () => {
+    let claims!: PendingClaims;
+    const timedOut = new Promise<void>((resolve) => {
+      claims = claimsOf({ waitMs: 1, onSettled: resolve });
+    });
+    expect(await claims.claim(LABELS, ["r1"])).to.equal(1);
+    expect(claims.count, "a claim waits for its answer").to.equal(1);
+    await timedOut;
+    expect(claims.count).to.equal(0);
+    claims.settle("r1");
+    expect(settled, "an answer that comes later changes nothing").to.equal(1);
+  });
+
+  it("end with their answer, once, and leave other claims waiting", async () => {
+    const claims = claimsOf({ offers: () => Promise.resolve([offer("a"), offer("b")]) });
+    await claims.claim(LABELS, ["r1", "r2"]);
+    claims.settle("r1");
+    claims.settle("r1");
+    claims.settle("another agent's");
+    expect([claims.count, settled]).to.deep.equal([1, 1]);
+  });
+
+  it("count before the board has answered", async () => {
+    let answer!: (offers: readonly TakenOffer[]) => void;
+    const claims = claimsOf({ offers: () => new Promise((resolve) => (answer = resolve)) });
+    const claiming = claims.claim(LABELS, ["r1", "r2"]);
+    expect(claims.count).to.equal(2);
+    answer([offer("a")]);
+    expect(await claiming).to.equal(1);
+    expect([claims.count, settled], "the claim without an offer holds no slot").to.deep.equal([1, 0]);
+  });
+
+  it("end with an answer that comes before the call to the mailbox has returned", async () => {
+    let delivered!: () => void;
+    const claims = claimsOf({ receive: () => new Promise((resolve) => (delivered = resolve)) });
+    const claiming = claims.claim(LABELS, ["r1"]);
+    // The board's answer is a promise of its own, which has to settle first.
+    while (sent.length === 0) await Promise.resolve();
+    claims.settle("r1");
+    expect([claims.count, settled]).to.deep.equal([0, 1]);
+    delivered();
+    expect(await claiming, "the offer was there").to.equal(1);
+    expect([claims.count, settled]).to.deep.equal([0, 1]);
+  });
+
+  it("hold no slot when there is no offer", async () => {
+    const claims = claimsOf({ offers: () => Promise.resolve([]) });
+    expect(await claims.claim(LABELS, ["r1", "r2"])).to.equal(0);
+    expect([claims.count, settled, sent.length]).to.deep.equal([0, 0, 0]);
+  });
+
+  for (const [what, behaviour] of [
+    ["board", { offers: () => Promise.reject(new Error("no Redis")) }],
+    ["mailbox", { receive: () => Promise.reject(new Error("no Redis")) }],
+  ] as const) {
+    it(`hold no slot when the ${what} cannot be reached, and the caller gets the error`, async () => {
+      const claims = claimsOf(behaviour);
+      const error: unknown = await claims.claim(LABELS, ["r1"]).catch((caught: unknown) => caught);
+      expect(String(error)).to.include("no Redis");
+      expect([claims.count, settled]).to.deep.equal([0, 0]);
+    });
+  }
+
+  it("end all at once when they are closed, and report nothing then or later", async () => {
+    const claims = claimsOf({ offers: () => Promise.resolve([offer("a"), offer("b")]) });
+    await claims.claim(LABELS, ["r1", "r2"]);
+    claims.close();
+    claims.close();
+    claims.settle("r2");
+    expect([claims.count, settled]).to.deep.equal([0, 0]);
+  });
+});
