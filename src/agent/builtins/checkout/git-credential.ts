@@ -54,7 +54,7 @@ function passwordFor({ url, credentialScope }: Repository, value: string): GitAc
   const user = colon === -1 ? named || TOKEN_USER : value.slice(0, colon);
   return {
     env: { MILLRACE_GIT_USER: user, MILLRACE_GIT_PASSWORD: value.slice(colon + 1) },
-    settings: [[["credential", credentialScope, "helper"].join("."), CREDENTIAL_SCRIPT]],
+    settings: [[`credential.${credentialScope}.helper`, CREDENTIAL_SCRIPT]],
   };
 }
 
