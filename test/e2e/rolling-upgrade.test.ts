@@ -4,6 +4,7 @@
  * last old node leaves.
  */
 import { readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import { STORED_FORMAT } from "../../src/stores/format/stored-format.ts";
@@ -138,6 +139,8 @@ for (const engine of ["SQLite", "MongoDB"] as const) {
           MILLRACE_DATA_DIR: join(world.folder, "agent"),
         },
       });
+      // The folder in which the sources that were translated before are found.
+      const nextEnv = { ...env, TMPDIR: tmpdir() };
       const oldWorker = await world.serve("worker", { env });
       const quick = await pipeline("quick", 'echo "$MILLRACE_STEP_RUN_ID" >> "$FOLDER/ledger"; sleep 0.1');
       const long = await pipeline("long", 'until [ -e "$FOLDER/go" ]; do sleep 0.05; done');
@@ -145,7 +148,7 @@ for (const engine of ["SQLite", "MongoDB"] as const) {
       const addRuns = async (count: number) => void runs.push(...(await trigger(quick, count)));
 
       await addRuns(RUNS / 5);
-      const newWorker = await world.serve("worker", { env, program: NEXT });
+      const newWorker = await world.serve("worker", { env: nextEnv, program: NEXT });
       await untilOwner(newWorker, SHARDS / 2);
       await addRuns(RUNS / 5);
       await leave(oldWorker);
@@ -166,7 +169,7 @@ for (const engine of ["SQLite", "MongoDB"] as const) {
       // Without it the new worker would be alone while the new edge starts, and might switch before that has joined.
       const lastOld = await world.serve("edge", { env });
       await leave(api);
-      api = await world.serve("edge,gateway", { env: { ...env, MILLRACE_GRPC_ADDRESS: address }, program: NEXT });
+      api = await world.serve("edge,gateway", { env: { ...nextEnv, MILLRACE_GRPC_ADDRESS: address }, program: NEXT });
       await leave(lastOld);
       await Promise.all([newWorker.process.prints(SWITCHED), api.process.prints(SWITCHED)]);
       await writeFile(join(world.folder, "go"), "");

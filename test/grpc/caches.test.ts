@@ -178,8 +178,8 @@ describe("caches over gRPC", () => {
     await failed.change({ job: 0, step: 0, state: { state: "success", endedAt: 1 } });
     await failed.change({ job: 0, state: { state: "failed", endedAt: Date.now() } });
     for (const [what, run, changes] of [
-      ["is kept when its job has succeeded, which it has not", await running(), {}],
-      ["is kept when its job has succeeded, which it has not", failed, {}],
+      ["can be kept only when its job has succeeded, and it has not", await running(), {}],
+      ["can be kept only when its job has succeeded, and it has not", failed, {}],
       ["under token 2", await ended(), { token: 2n }],
       ["it is too late", await ended("cache", Date.now() - KEEP_CACHE_MS), {}],
       ["is no cache step", await ended("shell"), {}],

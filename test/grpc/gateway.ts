@@ -70,7 +70,7 @@ export class Gateway {
   ) {
     this.testRedis = testRedis;
     this.#store = store;
-    this.redis = new Redis({ ...testRedis.connection, maxRetriesPerRequest: 1, commandTimeout: 500 });
+    this.redis = new Redis({ ...testRedis.connection, maxRetriesPerRequest: 1, commandTimeout: 3_000 });
     const subscriber = new Redis({ ...testRedis.connection, maxRetriesPerRequest: null });
     for (const client of [this.redis, subscriber]) client.on("error", () => {});
     const feed = new RedisFeed({ publisher: this.redis, subscriber, log: silent });
