@@ -38,9 +38,9 @@ export function errorEnvelope(error: MillraceError, path: string, nowMs: number)
 }
 
 /**
- * The error that a user sees. A {@link MillraceError} is shown as it is, except `internal`; an unreachable Redis is shown
- * as `unavailable`. Every other error goes to `onInternal`, and the user sees an internal error with `hint`, which must say
- * what the user can do.
+ * The error that a user sees. A {@link MillraceError} is shown as it is, except `internal`; an unreachable Redis is
+ * shown as `unavailable`. Every other error goes to `onInternal`, and the user sees an internal error with `hint`,
+ * which must say what the user can do.
  */
 export function publicError(error: unknown, hint: string, onInternal: (error: unknown) => void): MillraceError {
   if (error instanceof MillraceError && error.reason !== "internal") return error;

@@ -1,4 +1,4 @@
-/** What the gateway uses of the application context. */
+/** The application context, narrowed to what this folder uses. */
 import type { AppContext, WithStores } from "../app/context.ts";
 
 /** What sessions and calls of agents work with; {@link GatewayContext} adds what one gateway shares. */

@@ -206,7 +206,7 @@ describe("the checker of the kill tests", () => {
     expect(kinds(withRun({ settled: false }))).to.deep.equal(["stuck"]);
   });
 
-  it("finds a trigger without a run, two triggers that share a run, and a run without a trigger", () => {
+  it("finds triggers without a run, shared runs, and runs without a trigger", () => {
     const { acknowledged, ...rest } = validEvidence();
     const [one] = acknowledged;
     expect(kinds({ ...rest, acknowledged: [one!, { ...one!, requestId: "r-2", runId: "run-2" }] })).to.deep.equal([
@@ -279,7 +279,7 @@ describe("the checker of the kill tests", () => {
     expect(kinds({ ...validEvidence(), deadLetters: ["a message of no state"] })).to.deep.equal(["wrong"]);
   });
 
-  it("finds a step with a secret value that was never set, set too late or replaced too early", () => {
+  it("finds a secret value that was never set, set too late or replaced too early", () => {
     const evidence = validEvidence();
     const [given] = evidence.secretsGiven;
     const [first, second] = evidence.secretVersions;

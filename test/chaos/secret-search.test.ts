@@ -78,7 +78,7 @@ describe("the secret search", () => {
     before(async () => void (folder = await mkdtemp(join(tmpdir(), "millrace-search-"))));
     after(() => rm(folder, { recursive: true, force: true }));
 
-    it("every table of SQLite, and the bytes of its file, which still hold deleted rows", async () => {
+    it("every table of SQLite, and its file, which still holds deleted rows", async () => {
       const file = join(folder, "store", "millrace.db");
       await mkdir(join(folder, "store"));
       const store = new Libsql(file);

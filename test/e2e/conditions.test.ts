@@ -16,7 +16,7 @@ echo "END"
 echo 'name=$(id) ok'
 } >> "$MILLRACE_OUTPUT"`;
 
-describe("a run with conditions and retries", function () {
+describe("a run with conditions", function () {
   this.timeout(120_000);
   let world: ProcessWorld;
   let installation: EmbeddedInstallation;

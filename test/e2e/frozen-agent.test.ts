@@ -109,7 +109,7 @@ describe("an agent frozen for longer than its lease", function () {
       30_000,
     );
 
-  it("has no step left when its job starts on another agent, and works again after it wakes up", async () => {
+  it("has no step left when another agent runs its job, and works again", async () => {
     const frozen = await startAgent("frozen");
     const beating = await run("beating", SCRIPT);
     await until("beats", async () => (await linesOf("beating", 1)).length > 2);

@@ -24,7 +24,7 @@ const JOBS = [
   },
 ];
 
-describe("a plan on a control plane with agents", function () {
+describe("a plan with agents", function () {
   this.timeout(90_000);
   let world: ProcessWorld;
   let installation: EmbeddedInstallation;

@@ -29,7 +29,7 @@ interface Announcement {
   readonly body: string;
 }
 
-describe("the example that releases this project", function () {
+describe("the release example", function () {
   this.timeout(2 * DEADLINE_MS);
   let world: ProcessWorld;
   let installation: EmbeddedInstallation;

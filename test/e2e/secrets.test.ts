@@ -16,7 +16,7 @@ const value = (name: string): string => `${MARK}-${name}-0123456789`;
 const sumOf = (name: string): string => createHash("sha256").update(value(name)).digest("hex").slice(0, 8);
 const script = (text: string, more: object = {}): object => ({ uses: "shell", args: { script: text }, ...more });
 
-describe("a secret of an installation", function () {
+describe("a secret", function () {
   this.timeout(120_000);
   let world: ProcessWorld;
   let redis: TestRedis;

@@ -95,7 +95,7 @@ describe("the streams of a run", function () {
     }
   }
 
-  it("deliver each transition once and in order, across a dead worker, a Redis outage and reconnects", async () => {
+  it("deliver each transition once and in order, across faults and reconnects", async () => {
     const step = { uses: "shell", args: { command: "true" } };
     const { pipelineId } = await api.createPipeline("streams", "");
     const jobs = Array.from({ length: JOBS }, (_, at) => ({ name: `job${at}`, steps: [step, step] }));

@@ -140,7 +140,7 @@ describe("an installation that commit bf53b70 made", function () {
   const keptLog = (run: string, step: string): readonly string[] =>
     made.logs.find((log) => log.run === run && log.step === step)!.lines;
 
-  it("gives the same answers as the earlier release about everything that had ended", async () => {
+  it("gives the same answers about everything that had ended", async () => {
     const differences: string[] = [];
     for (const [path, answer] of Object.entries(answers)) {
       differences.push(...missing(answer, await call("GET", path)).map((difference) => `${path}: ${difference}`));
@@ -233,7 +233,7 @@ describe("an installation that commit bf53b70 made", function () {
     expect((await logsOf(runId))["use"]).to.deep.equal(["kept"]);
   });
 
-  it("runs the newest revision, and reruns an old run with that run's revision", async () => {
+  it("runs the newest revision, and reruns an old run with its revision", async () => {
     const { runId: again } = await call(
       "POST",
       `/pipelines/${made.pipelines["revised"]}/runs/${made.runs["of revision 1"]}/rerun`,

@@ -19,13 +19,16 @@ export async function mochaGlobalTeardown(): Promise<void> {
 
 let openBefore: readonly string[] = [];
 
-/** Servers, connections, files and processes, by Node's names for them. A timer ends by itself. */
+/**
+ * The open servers, connections, files and processes, by Node's names for them. Timers are left out, because each timer
+ * ends.
+ */
 const openNow = (): readonly string[] =>
   process.getActiveResourcesInfo().filter((kind) => kind !== "Timeout" && kind !== "Immediate");
 
 /**
- * Fail for a file that leaves a resource open: mocha would not end when it runs that file alone. In a parallel run
- * mocha ends its processes whatever is open in them, so there these hooks look.
+ * Hooks that fail a file that leaves a resource open, because mocha would not end when it runs that file alone. The
+ * hooks check only in a parallel run: there mocha ends its processes although resources are open.
  */
 export const mochaHooks = {
   beforeAll(): void {

@@ -1,4 +1,4 @@
-/** What the use cases of agents use of the application context. */
+/** The application context, narrowed to what this folder uses. */
 import type { AppContext, WithStores } from "../context.ts";
 
 /** What the inventory of agents, their events and their removal work with. */

@@ -1,4 +1,4 @@
-/** What approvals use of the application context. */
+/** The application context, narrowed to what this folder uses. */
 import type { AppContext, WithStores } from "../context.ts";
 
 /** What reading approvals works with, and voting on them, which is a command to their run. */

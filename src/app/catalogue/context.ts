@@ -1,4 +1,4 @@
-/** What the catalogue uses of the application context. */
+/** The application context, narrowed to what this folder uses. */
 import type { AppContext, WithStores } from "../context.ts";
 
 /** What the use cases of pipelines, definitions, plugins and secrets work with. */

@@ -26,8 +26,8 @@ export function pluginsForRun(stores: Ports, definition: Definition): Promise<Pl
 }
 
 /**
- * The plugins for a rerun, in the versions of the first run as far as the registry still has them: the rerun may reuse
- * results of steps that ran with them.
+ * The plugins for a rerun, in the versions of the run that is repeated, as far as the registry still has them: the
+ * rerun may reuse results of steps that ran with them.
  */
 export async function pluginsForRerun(
   stores: Pick<Stores, "plugins" | "plans">,

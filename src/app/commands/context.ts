@@ -1,4 +1,4 @@
-/** What commands use of the application context. */
+/** The application context, narrowed to what this folder uses. */
 import type { AppContext, WithStores } from "../context.ts";
 
 /** What it takes to store a command to a live run and to wait for its verdict. */

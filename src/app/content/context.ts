@@ -1,4 +1,4 @@
-/** What artifacts and cache entries use of the application context. */
+/** The application context, narrowed to what this folder uses. */
 import type { AppContext, WithStores } from "../context.ts";
 
 /** What the use cases of artifacts and cache entries work with. */

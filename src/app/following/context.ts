@@ -1,4 +1,4 @@
-/** What followers use of the application context. */
+/** The application context, narrowed to what this folder uses. */
 import type { AppContext, WithStores } from "../context.ts";
 
 /** What following works with: the store is the truth, and the feed says sooner what is new. */

@@ -1,7 +1,7 @@
-/** What runs use of the application context. */
+/** The application context, narrowed to what this folder uses. */
 import type { AppContext, WithStores } from "../context.ts";
 
-/** What runs are read from. */
+/** What the views of runs are read from. */
 export type RunsContext = Pick<AppContext, "board" | "presence" | "clock" | "log"> &
   WithStores<"aggregates" | "plans" | "events" | "outputs" | "pipelines" | "idempotency" | "retention">;
 

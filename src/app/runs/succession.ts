@@ -1,5 +1,5 @@
 /**
- * Which run is the rerun of which. Each run has at most one successor: the first call that claims the succession
+ * Links each run to its rerun. A run has at most one successor: the first call that claims the succession
  * decides it, and the claim is stored among the idempotency keys.
  */
 import { createHash } from "node:crypto";

@@ -1,4 +1,4 @@
-/** What the beginning of a run uses of the application context. */
+/** The application context, narrowed to what this folder uses. */
 import type { AppContext, WithStores } from "../context.ts";
 
 /** What the creation of a run works with: the plan is made, the first turn is taken and its effects are performed. */

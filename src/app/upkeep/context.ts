@@ -1,4 +1,4 @@
-/** What upkeep uses of the application context. */
+/** The application context, narrowed to what this folder uses. */
 import type { AppContext, WithStores } from "../context.ts";
 
 /** What the first start, retention and the reconciler of groups work with; operators use {@link ClusterContext}. */

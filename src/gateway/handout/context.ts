@@ -1,4 +1,4 @@
-/** What handout uses of the application context. */
+/** The application context, narrowed to what this folder uses. */
 import type { AppContext, WithStores } from "../../app/context.ts";
 
 /** What the downloads of agents work with: artifacts, cache entries and plugin packages. */

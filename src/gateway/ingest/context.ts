@@ -1,4 +1,4 @@
-/** What ingest uses of the application context. */
+/** The application context, narrowed to what this folder uses. */
 import type { AppContext, WithStores } from "../../app/context.ts";
 
 /** What the uploads of agents work with: log lines, events, artifacts and cache entries. */
