@@ -47,7 +47,10 @@ export function attachWebSocketEndpoint(context: AppContext, options: WebSocketE
       websocket.close(GOING_AWAY);
       return;
     }
-    viewers.set(websocket, new Viewer(context, runEvents, caller, { socket: websocket, connection: req.socket }, stallMs));
+    viewers.set(
+      websocket,
+      new Viewer(context, runEvents, caller, { socket: websocket, connection: req.socket }, stallMs),
+    );
     websocket.on("close", () => viewers.delete(websocket));
     websocket.on("pong", () => silent.delete(websocket));
   });

@@ -31,7 +31,13 @@ export class Viewer {
   #handled: Promise<void> = Promise.resolve();
   #waitingRequests = 0;
 
-  constructor(context: AppContext, runEvents: RunEventFeed, caller: Caller, viewerSocket: ViewerSocket, stallMs: number) {
+  constructor(
+    context: AppContext,
+    runEvents: RunEventFeed,
+    caller: Caller,
+    viewerSocket: ViewerSocket,
+    stallMs: number,
+  ) {
     const { socket } = viewerSocket;
     this.#context = context;
     this.#runEvents = runEvents;

@@ -34,9 +34,9 @@ const FAULTS: readonly (readonly [fault: string, old: string, instead: string, o
     "whose token is refused",
   ],
   ["does not watch its leases", 'step.end(pb.STEP_PHASE_LOST, "the lease has run out", 0)', "pass", "lease runs out"],
-  ["does not send lines again", 'log["sent"] = 0  # Sent again', "pass  #", "connection is lost"],
+  ["does not send lines again", 'log["sent"] = 0  # All lines are sent again', "pass  #", "connection is lost"],
   ["keeps workspaces", "shutil.rmtree(self.workspace(job_id)", "id(self.workspace(job_id)", "removes it when"],
-  ["kills at once", 'self.order(b"T" if grace_s > 0 else b"K")', 'self.order(b"K")', "asks a cancelled step"],
+  ["kills at once", 'self.request(b"T" if grace_s > 0 else b"K")', 'self.request(b"K")', "asks a cancelled step"],
   [
     "spares what a step has started",
     "os.killpg(child.pid, number)",
