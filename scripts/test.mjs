@@ -16,11 +16,13 @@ const MOCHA = join(dirname(createRequire(import.meta.url).resolve("mocha/package
 /** More than there are processors in the smallest machine that runs them: most files wait most of the time. */
 const JOBS = 4;
 
-/** Each holds the whole installation to a bound in seconds, or counts what a timer adds to when the machine is slow. */
+/** Each holds calls or a whole installation to a bound in time, or counts what a timer adds to when the machine is slow. */
 const ALONE = [
   "test/chaos/chaos.test.ts",
   "test/e2e/fairness.test.ts",
   "test/e2e/redis-cluster.test.ts",
+  "test/grpc/agent-requests.test.ts",
+  "test/grpc/call-bounds.test.ts",
   "test/plane/cost-of-a-run.test.ts",
   "test/queues/owners.test.ts",
 ];
