@@ -22,6 +22,8 @@ const ALONE = [
   "test/chaos/chaos.test.ts",
   "test/e2e/fairness.test.ts",
   "test/e2e/redis-cluster.test.ts",
+  "test/grpc/agent-requests.test.ts",
+  "test/grpc/call-bounds.test.ts",
   "test/node/cost-of-a-run.test.ts",
   "test/queues/owners.test.ts",
 ];

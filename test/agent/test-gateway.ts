@@ -26,6 +26,8 @@ type Control = ServerDuplexStream<ConnectRequest, ConnectResponse>;
 type GatewayMessage = NonNullable<ConnectResponse["message"]>;
 
 export const REGISTRATION_TOKEN = "registration-token";
+/** How long a step may take that says a lot on a machine that does a lot, milliseconds. */
+const PATIENCE_MS = 30_000;
 
 export class TestGateway {
   readonly registrations: RegisterRequest[] = [];
@@ -155,22 +157,26 @@ export class TestGateway {
 
   /** The first report of a step run in this phase. */
   reportOf(phase: StepPhase, stepRunId = "step_1"): Promise<StepReport> {
-    return until(`${phase} of ${stepRunId}; reported: ${this.reports.map((report) => report.phase).join()}`, () =>
-      this.reports.find((report) => report.phase === phase && report.stepRunId === stepRunId),
+    return until(
+      `${phase} of ${stepRunId}; reported: ${this.reports.map((report) => report.phase).join()}`,
+      () => this.reports.find((report) => report.phase === phase && report.stepRunId === stepRunId),
+      PATIENCE_MS,
     );
   }
 
   /** The first report of a step run's end. */
   endOf(stepRunId = "step_1"): Promise<StepReport> {
-    return until(`the end of ${stepRunId}`, () =>
-      this.reports.find((report) => report.stepRunId === stepRunId && report.phase !== "STEP_PHASE_STARTED"),
+    return until(
+      `the end of ${stepRunId}`,
+      () => this.reports.find((report) => report.stepRunId === stepRunId && report.phase !== "STEP_PHASE_STARTED"),
+      PATIENCE_MS,
     );
   }
 
   /** The lines of a step run, once everything up to `lastLine` is stored. */
   async logOf(lastLine: bigint, stepRunId = "step_1"): Promise<LogLine[]> {
     if (lastLine > 0n) {
-      await until(`line ${lastLine} of ${stepRunId}`, () => this.#storedThrough(stepRunId) >= lastLine);
+      await until(`line ${lastLine} of ${stepRunId}`, () => this.#storedThrough(stepRunId) >= lastLine, PATIENCE_MS);
     }
     return this.lines.get(stepRunId) ?? [];
   }

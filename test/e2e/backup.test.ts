@@ -34,17 +34,16 @@ describe("an installation restored from a backup", function () {
   const run = (runId: string) => installation.api.run(runId);
   const firstStep = ({ jobs }: RunDetail) => jobs[0]!.steps[0]!;
 
-  /**
-   * Triggers a run of one step on the agent `agentName`. Without a script of its own, the step waits for `go(name)`.
-   */
-  async function trigger(name: string, agentName: string, script = WAITING_SCRIPT): Promise<string> {
+  /** Triggers a run of one step on the agent `agentName`. Without a script of its own, the step waits for `go(name)`. */
+  async function trigger(
+    name: string,
+    agentName: string,
+    { script = WAITING_SCRIPT, agentLeaseTimeout = "10s" } = {},
+  ): Promise<string> {
     const env = { GO: file(`go-${name}`), LEDGER: file("ledger") };
     const steps = [{ name: "step", uses: "shell", args: { script }, env }];
     const agentSelector = { matchLabels: { name: agentName } };
-    pipelines.set(
-      name,
-      await installation.pipeline(name, [{ name: "job", agentLeaseTimeout: "10s", agentSelector, steps }]),
-    );
+    pipelines.set(name, await installation.pipeline(name, [{ name: "job", agentLeaseTimeout, agentSelector, steps }]));
     return (await installation.api.trigger(pipelines.get(name)!, {})).runId;
   }
 
@@ -98,9 +97,10 @@ describe("an installation restored from a backup", function () {
     const tokens: string[] = [personal.detail.token, session.detail.accessToken];
     expect(await Promise.all(tokens.map(tokenWorks))).to.deep.equal([200, 200]);
 
-    const over = await trigger("over", "kept", `for n in $(seq ${LINES}); do echo "line $n"; done`);
+    const over = await trigger("over", "kept", { script: `for n in $(seq ${LINES}); do echo "line $n"; done` });
     expect((await ended(over)).status).to.equal("success");
-    const onKept = await trigger("on kept", "kept");
+    // The lease lasts longer than a restore and a start take, however busy the machine is.
+    const onKept = await trigger("on kept", "kept", { agentLeaseTimeout: "2m" });
     const endedLater = await trigger("ended later", "kept");
     const onGone = await trigger("on gone", "gone");
     const waiting = await trigger("waiting", "new");
@@ -111,9 +111,9 @@ describe("an installation restored from a backup", function () {
 
     await Promise.all([go("ended later"), go("granted later"), installation.agent("late")]);
     await Promise.all([ended(endedLater), ended(grantedLater)]);
-    const forgotten = await trigger("forgotten", "kept", "true");
+    const forgotten = await trigger("forgotten", "kept", { script: "true" });
     await ended(forgotten);
-    const unknown = await trigger("unknown", "kept", 'while :; do : > "$GO"; sleep 0.05; done');
+    const unknown = await trigger("unknown", "kept", { script: 'while :; do : > "$GO"; sleep 0.05; done' });
     await isRunning(unknown);
     gone.kill("SIGKILL");
     installation.node.kill("SIGKILL");

@@ -34,7 +34,13 @@ describe("the reported usage of a step", () => {
   });
 
   it("has the sampled time of processes that the step left in the background", async () => {
-    expect((await usageOf(`${burn(60_000)} & sleep 2.5`)).cpuMs).to.be.within(300, 2_800);
+    // Samples are a second apart: there is one between the first second of work and the end.
+    const worker = `${burn(1_000)}; touch worked; exec ${burn(60_000)}`;
+    const script = `{ ${worker}; } & until [ -e worked ]; do sleep 0.05; done; sleep 2.5`;
+    const from = performance.now();
+    const { cpuMs } = await usageOf(script);
+    // The worker used one processor at a time.
+    expect(cpuMs).to.be.within(300, performance.now() - from);
   });
 
   it("is separate for parallel steps, and shared when they end together", async () => {
@@ -51,8 +57,10 @@ describe("the reported usage of a step", () => {
 
   it("has the memory of all processes together when the step is long enough for a sample", async () => {
     const hold = (mebibytes: number) =>
-      `${process.execPath} -e 'const held = Buffer.alloc(${mebibytes} << 20, 1); setTimeout(() => held, 1600)'`;
-    const { maxRssBytes } = await usageOf(`${hold(100)} & ${hold(60)}; wait`);
+      `exec ${process.execPath} -e 'const held = Buffer.alloc(${mebibytes} << 20, 1); require("fs").writeFileSync("held-${mebibytes}", ""); setTimeout(() => held, 60_000)'`;
+    const both = `until [ -e held-100 ] && [ -e held-60 ]; do sleep 0.05; done`;
+    const script = `${hold(100)} & one=$!; ${hold(60)} & ${both}; sleep 4; kill $one $!; wait`;
+    const { maxRssBytes } = await usageOf(script);
     expect(maxRssBytes / 2 ** 20).to.be.within(160, 400);
   });
 
