@@ -32,6 +32,8 @@ describe("the words of the project", () => {
     expect(findUnusedWords("const claimDesk = 1;", true)).to.have.length(1);
     expect(findUnusedWords("const planeClients = 1;", true)).to.have.length(1);
     expect(findUnusedWords('const text = "the control plane";', true)).to.have.length(0);
+    expect(findUnusedWords("const text = `the control plane ${version}`;", true)).to.have.length(0);
+    expect(findUnusedWords("const text = `node ${plane.version}`;", true)).to.have.length(1);
     expect(findUnusedWords("const deadLetters = 1; const canewood = 2;", true)).to.have.length(0);
   });
 });

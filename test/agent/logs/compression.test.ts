@@ -19,6 +19,9 @@ describe("the data that an agent sends", () => {
       client.on("data", (chunk) => (bytes += chunk.length));
       client.pipe(gateway).pipe(client);
       for (const socket of [client, gateway]) socket.on("error", () => {});
+      // A connection that is reset ends no pipe.
+      client.on("close", () => gateway.destroy());
+      gateway.on("close", () => client.destroy());
     });
     counter.listen(0, "127.0.0.1");
     await once(counter, "listening");
@@ -27,6 +30,7 @@ describe("the data that an agent sends", () => {
   afterEach(async () => {
     await bench.end();
     counter.close();
+    await once(counter, "close");
   });
 
   it("is compressed in large batches: log lines take at most a quarter of their size", async () => {
