@@ -327,7 +327,9 @@ describe("a text whose value changes", () => {
     }
   });
 
-  it("takes little longer than reading it, also when it is large or changes completely", () => {
+  it("takes little longer than reading it, also when it is large or changes completely", function () {
+    // The bound is in processor time; on a machine that does other things too, the same work takes longer.
+    this.timeout(60_000);
     const jobs = Array.from({ length: 2_000 }, (_, index) => ({
       name: `job${index}`,
       steps: [

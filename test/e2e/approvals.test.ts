@@ -147,7 +147,7 @@ describe("a run with approvals", function () {
     ]);
     const refused = await vote(approval, "approve", "ann");
     expect(refused.body).to.include({ code: 403 });
-    expect(refused.body.errMsg).to.include("ann has triggered this run");
+    expect(refused.body.errMsg).to.include("ann triggered this run");
     const seen = async (name: string) =>
       (await installation.call("GET", `/approvals?pipelineId=${pipelineId}`, undefined, tokens.get(name))).body.detail
         .list[0];
