@@ -1,5 +1,5 @@
 /** What the parts of the kernel share. */
-import type { Clock } from "../../src/domain/clock.ts";
+import type { Clock, Timers } from "../../src/domain/clock.ts";
 import type { RootId } from "../../src/domain/ids.ts";
 import type { Logger } from "../../src/domain/logger.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
@@ -12,6 +12,9 @@ export interface KernelContext extends PerformerPorts {
   /** The type of an aggregate, by the id of its root. */
   readonly typeOf: (rootId: RootId) => AggregateType;
   readonly clock: Clock;
+  readonly timers: Timers;
+  /** A random number from 0 to below 1, which spreads repeated attempts over time. */
+  readonly random: () => number;
   readonly log: Logger;
   readonly counters: KernelCounters;
   readonly timing: KernelTiming;

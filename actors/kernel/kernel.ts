@@ -7,12 +7,17 @@ import type { AddressedMessage } from "../../queues/envelope.ts";
 import type { ShardHandler } from "../../queues/ports.ts";
 import type { Presence } from "../../src/board/board.ts";
 import { asId, type RootId } from "../../src/domain/ids.ts";
+import { systemTimers } from "../../src/domain/clock.ts";
 import { DEFAULT_TIMING, type KernelContext, type KernelCounters, type KernelTiming } from "./kernel-context.ts";
 import { LeaseWatcher } from "./lease-watcher.ts";
 import { QueueWatcher } from "./queue-watcher.ts";
 import { Shard } from "./shard.ts";
 
-export interface KernelOptions extends Omit<KernelContext, "counters" | "timing"> {
+/** Without `timers` and `random`, the kernel uses those of the process. */
+export interface KernelOptions
+  extends
+    Omit<KernelContext, "counters" | "timing" | "timers" | "random">,
+    Partial<Pick<KernelContext, "timers" | "random">> {
   readonly presence: Pick<Presence, "read" | "online" | "declareLost">;
   /** Overrides of the default timing, for tests. */
   readonly timing?: Partial<KernelTiming>;
@@ -37,12 +42,14 @@ export class Kernel implements ShardHandler {
 
   constructor(options: KernelOptions) {
     const timing = { ...DEFAULT_TIMING, ...options.timing };
-    this.#context = { ...options, counters: this.counters, timing };
-    this.#watcher = new LeaseWatcher({ ...options, ...timing });
+    const { timers = systemTimers, random = Math.random } = options;
+    this.#context = { ...options, timers, random, counters: this.counters, timing };
+    this.#watcher = new LeaseWatcher({ ...this.#context, presence: options.presence, ...timing });
     this.#watcher.start();
     this.#queueWatcher = new QueueWatcher({
-      ...options,
+      ...this.#context,
       ...timing,
+      presence: options.presence,
       aggregates: options.stores.aggregates,
       shards: () => this.#shards.keys(),
       deliver: async (shard, rootId, message) => this.#shards.get(shard)?.deliver(rootId, message),

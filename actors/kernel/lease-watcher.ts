@@ -4,7 +4,7 @@
  * An agent is alive while its beat changes. Silence is counted only over time in which presence could be read without
  * a break: an outage of Redis, or of this process, never looks like the loss of all agents.
  */
-import type { Clock } from "../../src/domain/clock.ts";
+import type { Clock, Cancel, Timers } from "../../src/domain/clock.ts";
 import { type AgentId, asId, type JobRunId } from "../../src/domain/ids.ts";
 import type { Logger } from "../../src/domain/logger.ts";
 import { type Board, PLACE_MS, type Presence } from "../../src/board/board.ts";
@@ -29,6 +29,7 @@ export interface LeaseWatcherOptions {
   readonly presence: Pick<Presence, "read" | "declareLost">;
   readonly board: Pick<Board, "occupy">;
   readonly clock: Clock;
+  readonly timers: Timers;
   readonly log: Logger;
   /** Between two checks, milliseconds. */
   readonly watchMs: number;
@@ -51,24 +52,26 @@ export class LeaseWatcher {
   #lastCheckAt: number | null = null;
   /** When the places in quotas were last renewed, monotonic milliseconds. */
   #keptAt = -Infinity;
-  #timer: NodeJS.Timeout | undefined;
+  /** Cancels the next check; undefined while no checks are made. */
+  #cancelCheck: Cancel | undefined;
 
   constructor(options: LeaseWatcherOptions) {
     this.#options = options;
   }
 
   start(): void {
+    const { timers, watchMs } = this.#options;
     const check = async (): Promise<void> => {
       await this.#keepPlaces();
       await this.check();
-      if (this.#timer !== undefined) this.#timer = setTimeout(() => void check(), this.#options.watchMs);
+      if (this.#cancelCheck !== undefined) this.#cancelCheck = timers.after(watchMs, () => void check());
     };
-    this.#timer = setTimeout(() => void check(), this.#options.watchMs);
+    this.#cancelCheck = timers.after(watchMs, () => void check());
   }
 
   stop(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#cancelCheck?.();
+    this.#cancelCheck = undefined;
   }
 
   /**

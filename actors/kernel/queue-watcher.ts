@@ -7,7 +7,7 @@
  * emptied, no reason is told until every agent has had time to show that it lives.
  */
 import { type AgentWait, agentWait } from "../../src/domain/agent-wait.ts";
-import type { Clock } from "../../src/domain/clock.ts";
+import type { Clock, Cancel, Timers } from "../../src/domain/clock.ts";
 import type { Offer } from "../../src/domain/effects.ts";
 import type { JobRunId, RootId, RunId } from "../../src/domain/ids.ts";
 import type { Logger } from "../../src/domain/logger.ts";
@@ -21,6 +21,7 @@ export interface QueueWatcherOptions {
   readonly board: Pick<Board, "find" | "quotaUse" | "size">;
   readonly presence: Pick<Presence, "online">;
   readonly clock: Clock;
+  readonly timers: Timers;
   readonly log: Logger;
   readonly typeOf: (rootId: RootId) => AggregateType;
   readonly queueCheckMs: number;
@@ -51,7 +52,8 @@ export class QueueWatcher {
   #found = new Map<string, string>();
   /** Until when no reason is told, monotonic milliseconds. */
   #silentUntil: number;
-  #timer: NodeJS.Timeout | undefined;
+  /** Cancels the next check; undefined while no checks are made. */
+  #cancelCheck: Cancel | undefined;
 
   constructor(options: QueueWatcherOptions) {
     this.#options = options;
@@ -60,17 +62,17 @@ export class QueueWatcher {
   }
 
   start(): void {
-    const { queueCheckMs } = this.#options;
+    const { queueCheckMs, timers } = this.#options;
     const check = async (): Promise<void> => {
       await this.check();
-      if (this.#timer !== undefined) this.#timer = setTimeout(() => void check(), queueCheckMs);
+      if (this.#cancelCheck !== undefined) this.#cancelCheck = timers.after(queueCheckMs, () => void check());
     };
-    this.#timer = setTimeout(() => void check(), queueCheckMs);
+    this.#cancelCheck = timers.after(queueCheckMs, () => void check());
   }
 
   stop(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#cancelCheck?.();
+    this.#cancelCheck = undefined;
   }
 
   /** After presence was lost: tells no reason until every agent has had time for a beat. */

@@ -2,8 +2,8 @@
  * One owned shard: its aggregates in memory, and the sweeps. A sweep finds in the store the work for which no envelope
  * has come.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { RootId, RunId } from "../../src/domain/ids.ts";
+import { type Cancel, pause } from "../../src/domain/clock.ts";
 import type { DueAggregate } from "../../src/stores/ports/aggregates.ts";
 import { NewerSchemaError } from "../../src/stores/format/stored-format.ts";
 import { Activation } from "./activation.ts";
@@ -22,7 +22,8 @@ interface Entry {
   running: Promise<void> | null;
   /** Callers of `deliver` that wait until their message is decided, or the aggregate is parked. */
   waiters: (() => void)[];
-  parkTimer: NodeJS.Timeout | undefined;
+  /** Set while the aggregate is parked: ends the wait. */
+  cancelPark: Cancel | undefined;
   faults: number;
   lastUsedAt: number;
 }
@@ -42,7 +43,7 @@ export class Shard {
   readonly #unreadable = new Set<RootId>();
   #open = true;
   #draining = false;
-  #sweepTimer: NodeJS.Timeout | undefined;
+  #cancelSweep: Cancel | undefined;
   #sweeping: Promise<void> = Promise.resolve();
   #parked = 0;
   #roomWaiters: (() => void)[] = [];
@@ -110,7 +111,7 @@ export class Shard {
   /** Ends the sweeps, waits for the turns that run, and passivates all aggregates. */
   async drain(): Promise<void> {
     this.#draining = true;
-    clearTimeout(this.#sweepTimer);
+    this.#cancelSweep?.();
     await this.#sweeping;
     for (const entry of this.#entries.values()) {
       await entry.running;
@@ -121,10 +122,10 @@ export class Shard {
   /** Forgets all aggregates at once; a turn that runs saves nothing more. */
   close(): void {
     this.#open = false;
-    clearTimeout(this.#sweepTimer);
+    this.#cancelSweep?.();
     this.#watcher.unwatchShard(this.#index);
     for (const entry of this.#entries.values()) {
-      if (entry.parkTimer !== undefined) this.#unpark(entry);
+      if (entry.cancelPark !== undefined) this.#unpark(entry);
       this.#wakeWaiters(entry);
     }
     this.#context.counters.activations -= this.#entries.size;
@@ -141,21 +142,21 @@ export class Shard {
       isOpen: () => this.#open,
       onSaved: (actor) => this.#updateWatch(rootId, actor),
     });
-    const entry: Entry = { activation, running: null, waiters: [], parkTimer: undefined, faults: 0, lastUsedAt: 0 };
+    const entry: Entry = { activation, running: null, waiters: [], cancelPark: undefined, faults: 0, lastUsedAt: 0 };
     this.#entries.set(rootId, entry);
     this.#context.counters.activations++;
     return entry;
   }
 
   #untilDecided(entry: Entry): Promise<void> {
-    if (entry.parkTimer !== undefined) return Promise.resolve();
+    if (entry.cancelPark !== undefined) return Promise.resolve();
     const decided = new Promise<void>((resolve) => entry.waiters.push(resolve));
     this.#startLoop(entry);
     return decided;
   }
 
   #startLoop(entry: Entry): void {
-    if (entry.running !== null || entry.parkTimer !== undefined) return;
+    if (entry.running !== null || entry.cancelPark !== undefined) return;
     entry.running = this.#loop(entry).finally(() => {
       entry.running = null;
       if (!this.#open || this.#unreadable.has(entry.activation.rootId)) return;
@@ -210,18 +211,19 @@ export class Shard {
 
   #park(entry: Entry): void {
     const { parkMinMs, parkMaxMs } = this.#context.timing;
-    const pauseMs = Math.min(parkMaxMs, parkMinMs * 2 ** Math.min(entry.faults - 1, 16)) * (0.75 + Math.random() / 2);
+    const pauseMs =
+      Math.min(parkMaxMs, parkMinMs * 2 ** Math.min(entry.faults - 1, 16)) * (0.75 + this.#context.random() / 2);
     this.#parked++;
     this.#context.counters.parked++;
-    entry.parkTimer = setTimeout(() => {
+    entry.cancelPark = this.#context.timers.after(pauseMs, () => {
       this.#unpark(entry);
       this.#startLoop(entry);
-    }, pauseMs);
+    });
   }
 
   #unpark(entry: Entry): void {
-    clearTimeout(entry.parkTimer);
-    entry.parkTimer = undefined;
+    entry.cancelPark?.();
+    entry.cancelPark = undefined;
     this.#parked--;
     this.#context.counters.parked--;
     if (this.#parked < this.#context.timing.parkedMax) this.#wakeRoomWaiters();
@@ -240,7 +242,7 @@ export class Shard {
         return await read();
       } catch (error) {
         this.#context.log.warn({ shard: this.#index, error: String(error) }, "recovery waits for the store");
-        await sleep(this.#context.timing.sweepMs);
+        await pause(this.#context.timers, this.#context.timing.sweepMs);
       }
     }
     return [];
@@ -257,13 +259,13 @@ export class Shard {
 
   #scheduleSweep(delayMs: number): void {
     if (!this.#open || this.#draining) return;
-    this.#sweepTimer = setTimeout(() => {
+    this.#cancelSweep = this.#context.timers.after(delayMs, () => {
       this.#sweeping = this.#sweep()
         .catch((error: unknown) => {
           this.#context.log.warn({ shard: this.#index, error: String(error) }, "a sweep failed; the next one follows");
         })
         .finally(() => this.#scheduleSweep(this.#context.timing.sweepMs));
-    }, delayMs);
+    });
   }
 
   async #sweep(): Promise<void> {
@@ -321,7 +323,7 @@ export class Shard {
    * performs them again.
    */
   async #passivate(entry: Entry): Promise<void> {
-    if (entry.running !== null || entry.parkTimer !== undefined || entry.activation.hasWork) return;
+    if (entry.running !== null || entry.cancelPark !== undefined || entry.activation.hasWork) return;
     entry.running = entry.activation.settle();
     try {
       await entry.running;

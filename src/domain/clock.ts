@@ -10,3 +10,32 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
 };
+
+/** The one way to wait: injected, so that a simulation can decide when time passes. */
+export interface Timers {
+  /** Calls `run` once after `ms` milliseconds. The answer cancels the call; idempotent. */
+  after(ms: number, run: () => void): Cancel;
+}
+
+export type Cancel = () => void;
+
+export const systemTimers: Timers = {
+  after(ms, run) {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Resolves after `ms` milliseconds, or as soon as `signal` is aborted. */
+export function pause(timers: Timers, ms: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted === true) return Promise.resolve();
+  return new Promise((resolve) => {
+    const end = (): void => {
+      cancel();
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const cancel = timers.after(ms, end);
+    signal?.addEventListener("abort", end);
+  });
+}

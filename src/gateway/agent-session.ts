@@ -3,15 +3,14 @@
  * actors, and claims jobs from the board for free slots. A session keeps nothing that the store lacks: an agent that
  * connects to another gateway misses nothing.
  */
-import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentBoot } from "../app/agents/agent-removal.ts";
 import type { AgentCaller } from "../app/identity/access.ts";
 import { type AgentNotice, listenToAgent, supersedeStreams } from "../board/agent-notices.ts";
 import { type ErrorReason, MillraceError } from "../domain/errors.ts";
 import type { RunId, StepRunId } from "../domain/ids.ts";
 import type { Labels } from "../domain/labels.ts";
+import { pause } from "../domain/clock.ts";
 import { reportStep, sendReport, type StepReport } from "./actor-messages.ts";
 import { type AgentMessage, agentMessageOf } from "./agent-message.ts";
 import { RevocationCheck } from "./revocation-check.ts";
@@ -71,7 +70,7 @@ export class AgentSession implements Claimant {
   readonly #hello: Hello;
   readonly #slots: Slots;
   readonly #claims: PendingClaims;
-  readonly #streamId = randomUUID();
+  readonly #streamId: string;
   readonly #end: (reason: MillraceError) => void;
   readonly #outbox: Outbox<AgentMessage>;
   readonly #closed = new AbortController();
@@ -96,6 +95,7 @@ export class AgentSession implements Claimant {
 
   constructor(context: SessionContext, { caller, hello, write, end }: AgentSessionOptions) {
     this.#context = context;
+    this.#streamId = context.newUuid();
     this.#revocation = new RevocationCheck(context, caller);
     this.#boot = { agentId: caller.agentId, bootId: hello.bootId };
     this.#hello = hello;
@@ -282,7 +282,7 @@ export class AgentSession implements Claimant {
         return;
       } catch (error) {
         this.#warn(error, "a report could not be sent to its step; trying again");
-        await sleep(REPORT_RETRY_MS, undefined, { signal: this.#closed.signal }).catch(() => {});
+        await pause(this.#context.timers, REPORT_RETRY_MS, this.#closed.signal);
       }
     }
   }
@@ -305,7 +305,7 @@ export class AgentSession implements Claimant {
   async #claimSome(): Promise<boolean> {
     const count = Math.min(this.freeSlots(), CLAIMS_AT_ONCE);
     if (count <= 0 || this.#closed.signal.aborted) return false;
-    const requestIds = Array.from({ length: count }, () => randomUUID());
+    const requestIds = Array.from({ length: count }, () => this.#context.newUuid());
     return (await this.#claims.claim(this.labels, requestIds)) === count;
   }
 

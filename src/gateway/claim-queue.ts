@@ -4,6 +4,7 @@
  */
 import type { AppContext } from "../app/context.ts";
 import { type Labels, selectorMatches } from "../domain/labels.ts";
+import { type Cancel, systemTimers, type Timers } from "../domain/clock.ts";
 import { ClaimPauses } from "./claim-pauses.ts";
 
 /** Between two checks for offers that have woken no agent. */
@@ -20,13 +21,15 @@ export interface Claimant {
 export class ClaimQueue {
   readonly pauses: ClaimPauses;
   readonly #context: Pick<AppContext, "board" | "log">;
+  readonly #timers: Timers;
   /** In the order of their last wake-up, oldest first. */
   readonly #claimants = new Set<Claimant>();
   #unsubscribe: (() => Promise<void>) | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #cancelPoll: Cancel | undefined;
 
-  constructor(context: Pick<AppContext, "board" | "clock" | "log">) {
+  constructor(context: Pick<AppContext, "board" | "clock" | "log">, timers: Timers = systemTimers) {
     this.#context = context;
+    this.#timers = timers;
     this.pauses = new ClaimPauses(context.clock);
   }
 
@@ -34,11 +37,11 @@ export class ClaimQueue {
     this.#unsubscribe = await this.#context.board.onOffered((lane) => {
       this.#wakeOne((claimant) => selectorMatches(lane.selector, claimant.labels));
     });
-    this.#timer = setInterval(() => void this.#poll(), POLL_MS);
+    this.#schedulePoll();
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#cancelPoll?.();
     await this.#unsubscribe?.();
   }
 
@@ -46,6 +49,13 @@ export class ClaimQueue {
   join(claimant: Claimant): () => void {
     this.#claimants.add(claimant);
     return () => void this.#claimants.delete(claimant);
+  }
+
+  #schedulePoll(): void {
+    this.#cancelPoll = this.#timers.after(POLL_MS, () => {
+      this.#schedulePoll();
+      void this.#poll();
+    });
   }
 
   #wakeOne(mayTake: (claimant: Claimant) => boolean): void {

@@ -1,6 +1,7 @@
 /** The context of one gateway: the application context with what its sessions and calls share. */
 import { randomUUID } from "node:crypto";
 import type { AppContext } from "../app/context.ts";
+import { systemTimers, type Timers } from "../domain/clock.ts";
 import { reportRefusedDispatch } from "./actor-messages.ts";
 import { ClaimQueue } from "./claim-queue.ts";
 import type { GatewayPorts } from "./context.ts";
@@ -17,6 +18,9 @@ export interface GatewayParts {
   readonly claimQueue: ClaimQueue;
   /** How often agents are asked to send a heartbeat, milliseconds. */
   readonly heartbeatIntervalMs: number;
+  readonly timers: Timers;
+  /** A new random UUID, which names a claim or a stream. */
+  readonly newUuid: () => string;
 }
 
 /** What a session, or a heartbeat without a session, works with. */
@@ -37,5 +41,7 @@ export function gatewayContext(context: AppContext, heartbeatIntervalMs = HEARTB
     }),
     claimQueue: new ClaimQueue(context),
     heartbeatIntervalMs,
+    timers: systemTimers,
+    newUuid: randomUUID,
   };
 }

@@ -6,6 +6,7 @@
 import type { AgentBoot } from "../app/agents/agent-removal.ts";
 import type { AppContext } from "../app/context.ts";
 import type { Labels } from "../domain/labels.ts";
+import { type Cancel, systemTimers, type Timers } from "../domain/clock.ts";
 import { requestClaim } from "./actor-messages.ts";
 
 /** How long an offer that was taken is hidden from other gateways. */
@@ -18,6 +19,8 @@ const CLAIM_WAIT_MS = 2_500;
 interface ClaimPorts {
   readonly board: Pick<AppContext["board"], "take">;
   readonly mailboxes: Pick<AppContext["mailboxes"], "send">;
+  /** Absent: those of the process. */
+  readonly timers?: Timers;
 }
 
 export class PendingClaims {
@@ -25,8 +28,8 @@ export class PendingClaims {
   readonly #boot: AgentBoot;
   readonly #onSettled: () => void;
   readonly #waitMs: number;
-  /** The timer of each waiting claim, by request id. */
-  readonly #claims = new Map<string, NodeJS.Timeout>();
+  /** Cancels the timer of each waiting claim, by request id. */
+  readonly #claims = new Map<string, Cancel>();
 
   /**
    * `onSettled` is called when a claim has its answer, or has waited for `waitMs` milliseconds: a slot may be free
@@ -50,10 +53,11 @@ export class PendingClaims {
    */
   async claim(labels: Labels, requestIds: readonly string[]): Promise<number> {
     // The claims count before the board is asked: an answer may come before the calls have returned.
+    const { timers = systemTimers } = this.#ports;
     for (const requestId of requestIds) {
       this.#claims.set(
         requestId,
-        setTimeout(() => this.settle(requestId), this.#waitMs),
+        timers.after(this.#waitMs, () => this.settle(requestId)),
       );
     }
     let claimed = 0;
@@ -74,12 +78,12 @@ export class PendingClaims {
 
   /** Ends every claim without calling `onSettled`. Idempotent. */
   close(): void {
-    for (const timer of this.#claims.values()) clearTimeout(timer);
+    for (const cancel of this.#claims.values()) cancel();
     this.#claims.clear();
   }
 
   #forget(requestId: string): boolean {
-    clearTimeout(this.#claims.get(requestId));
+    this.#claims.get(requestId)?.();
     return this.#claims.delete(requestId);
   }
 }

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { LeaseWatcher } from "../../../actors/kernel/lease-watcher.ts";
 import { type AgentId, asId } from "../../../src/domain/ids.ts";
+import { systemTimers } from "../../../src/domain/clock.ts";
 import { PLACE_MS } from "../../../src/board/board.ts";
 import { RecordingPorts, silentLog } from "../../support/kernel-ports.ts";
 import { until } from "../../support/until.ts";
@@ -27,6 +28,7 @@ describe("the lease watcher", () => {
       },
       board: ports.board,
       clock: { now: () => now, monotonic: () => now },
+      timers: systemTimers,
       log: silentLog,
       watchMs: 1,
       lossMarginMs: 1_000_000,

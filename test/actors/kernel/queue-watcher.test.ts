@@ -7,6 +7,7 @@ import type { AgentWait } from "../../../src/domain/agent-wait.ts";
 import type { PresenceRecord } from "../../../src/board/board.ts";
 import { type AgentId, asId, newId, type RunId } from "../../../src/domain/ids.ts";
 import type { AgentSelector } from "../../../src/domain/labels.ts";
+import { systemTimers } from "../../../src/domain/clock.ts";
 import type { JobLocation } from "../../../src/stores/ports/aggregates.ts";
 import { RecordingPorts, silentLog } from "../../support/kernel-ports.ts";
 import { planOf } from "../../support/plans.ts";
@@ -42,6 +43,7 @@ describe("the queue watcher", () => {
         online: () => (online === null ? Promise.reject(new Error("no Redis")) : Promise.resolve(online)),
       },
       clock: { now: () => now, monotonic: () => now },
+      timers: systemTimers,
       log: silentLog,
       typeOf: () => RUN_AGGREGATE,
       queueCheckMs: 2_000,
