@@ -42,7 +42,9 @@ describe("the kernel, when a fault meets it at the wrong moment,", () => {
   /** Performs what a run owes, as its creator does. */
   async function performAsCreator(runId: RunId): Promise<void> {
     const head = (await world.stores.aggregates.loadHead(runId))!;
-    await performOwed({ ...world.ports, stores: world.stores, clock: systemClock, shards: 16 }, head, head.owed);
+    const { stores, ports } = world;
+    const { board, feed, mailboxes } = ports;
+    await performOwed({ stores, board, feed, mailboxes, clock: systemClock, shards: 16 }, head, head.owed);
   }
 
   it("watches the agent of a job whose grant was saved without an answer", async () => {
