@@ -5,6 +5,7 @@
 import { jobRunId } from "../../src/domain/ids.ts";
 import type { Pairs, RunPlan, Scalar } from "../../src/domain/plan.ts";
 import type { Facts } from "../../src/planner/gate.ts";
+import { plannedSteps } from "../../src/domain/plan-index.ts";
 import { makeCells } from "../../src/planner/deferred-cells.ts";
 import { newStep } from "../step/state.ts";
 import { type JobDecision, type JobEffect, moved, publishJob } from "./effects.ts";
@@ -18,8 +19,7 @@ export function evaluateCells(
   facts: Facts,
 ): readonly Pairs<Scalar>[] | "matrix" | "matrix_limit" {
   const { cells, steps } = plan.jobs[job.index]!;
-  const planned = plan.jobs.reduce((sum, other) => sum + other.steps.length, 0);
-  return makeCells(cells!, facts, steps.length, planned - steps.length);
+  return makeCells(cells!, facts, steps.length, plannedSteps(plan) - steps.length);
 }
 
 /** Makes the cells, and begins as many of them as `maxParallel` allows. */
