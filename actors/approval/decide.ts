@@ -144,17 +144,18 @@ function tellResult(
   if ("stage" in gate) {
     return [{ type: "send", to: { kind: "run", id: runId }, message: { type: "approvalEnded", result } }];
   }
-  return cellsBeside(gate.job, plan)
-    // No job begins before its gate opens, so these are first attempts.
-    .map((index) => peers.state(firstAttemptId(runId, index, plan)) as JobState)
-    .filter(({ state, place }) => state === "waiting" && place === null)
-    .map(({ jobId }): ResultMessage => ({
-      type: "send",
-      to: { kind: "job", id: jobId },
-      message: { type: "approvalEnded", result },
-    }));
+  return (
+    cellsBeside(gate.job, plan)
+      // No job begins before its gate opens, so these are first attempts.
+      .map((index) => peers.state(firstAttemptId(runId, index, plan)) as JobState)
+      .filter(({ state, place }) => state === "waiting" && place === null)
+      .map(({ jobId }): ResultMessage => ({
+        type: "send",
+        to: { kind: "job", id: jobId },
+        message: { type: "approvalEnded", result },
+      }))
+  );
 }
-
 
 function answer(approval: ApprovalState, message: ApprovalMessage, isAccepted: boolean): readonly OwedEffect[] {
   if (!("commandId" in message)) return [];

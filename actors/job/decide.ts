@@ -175,9 +175,12 @@ function answer({ entry, next }: JobDecision, message: UserCancel, peers: Peers)
  */
 function passPlaceOn(before: JobState, next: JobState, plan: RunPlan, peers: Peers): readonly JobEffect[] {
   if (!isAtWork(next)) return [];
-  if (!hasRoom(next, plan, peers, isAtWork(before) ? 0 : 1)) return [];
-  const cell = nextPending(next, next.index, plan, peers);
-  return cell === undefined ? [] : [{ type: "send", to: { kind: "job", id: cell.jobId }, message: { type: "cellEnded" } }];
+  const begins = !isAtWork(before);
+  if (!hasRoom(next, plan, peers, begins ? 1 : 0)) return [];
+  const cell = nextPending(next, plan, peers, begins ? next.index : -1);
+  return cell === undefined
+    ? []
+    : [{ type: "send", to: { kind: "job", id: cell.jobId }, message: { type: "cellEnded" } }];
 }
 
 function spreadOrEnd(job: JobState, now: number, plan: RunPlan, peers: Peers, facts: Facts): JobDecision {

@@ -133,10 +133,9 @@ function isUnspread({ index, cell }: JobState, plan: RunPlan): boolean {
 
 /** The input for a job that has taken in what one of its cells says. */
 function cellsInput({ cells }: JobState): JobInput {
-  const results = cells.map(({ result }) => result);
-  if (results.includes(null)) return "cellsRemain";
-  if (results.some((result) => result === "failed" || result === "tolerated")) return "cellsFailed";
-  return results.every((result) => result === "success") ? "cellsPassed" : "cellsCancelled";
+  if (cells.some(({ result }) => result === null)) return "cellsRemain";
+  if (cells.some(({ result }) => result === "failed" || result === "tolerated")) return "cellsFailed";
+  return cells.every(({ result }) => result === "success") ? "cellsPassed" : "cellsCancelled";
 }
 
 function gateOf(job: JobState, plan: RunPlan, peers: Peers): Gate {

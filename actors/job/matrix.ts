@@ -42,15 +42,28 @@ export function hasUnended(index: number, plan: RunPlan, peers: Peers): boolean 
 }
 
 /**
- * The first cell that has not begun, after position `after` of the plan; undefined when there is none. A cell that has
- * not begun is a first attempt.
+ * How many cells of each matrix, from the first one on, are known to have begun. No cell stops having begun, so within a
+ * turn the search for the next one goes on where the last search ended.
  */
-export function nextPending({ runId, index }: Cell, after: number, plan: RunPlan, peers: Peers): JobState | undefined {
-  if (peers.count(keyOf(plan.jobs[index]!, false)) === 0) return undefined;
-  for (const position of cellsBeside(index, plan)) {
-    if (position <= after) continue;
+const begunCells = new WeakMap<Peers, Map<string, number>>();
+
+/**
+ * The first cell that has not begun; undefined when there is none. A cell that has not begun is a first attempt. `but`:
+ * a cell that begins with this decision.
+ */
+export function nextPending({ runId, index }: Cell, plan: RunPlan, peers: Peers, but = -1): JobState | undefined {
+  const planned = plan.jobs[index]!;
+  if (peers.count(keyOf(planned, false)) === 0) return undefined;
+  let known = begunCells.get(peers);
+  if (known === undefined) begunCells.set(peers, (known = new Map<string, number>()));
+  const cells = cellsBeside(index, plan);
+  for (let at = known.get(planned.baseName) ?? 0; at < cells.length; at++) {
+    const position = cells[at]!;
+    if (position === but) continue;
     const job = peers.state(firstAttemptId(runId, position, plan)) as JobState | undefined;
-    if (job?.state === "pending" && job.retryTimer === null) return job;
+    if (job?.state !== "pending" || job.retryTimer !== null) continue;
+    known.set(planned.baseName, but === -1 ? at : Math.min(at, cells.indexOf(but)));
+    return job;
   }
   return undefined;
 }

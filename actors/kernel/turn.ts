@@ -38,6 +38,8 @@ export interface TurnResult {
   readonly decided: number;
   /** How many of them were `late`. */
   readonly late: number;
+  /** How often decisions read the state of another actor. */
+  readonly read: number;
 }
 
 /**
@@ -71,9 +73,13 @@ export function decideTurn(
   let decided = 0;
   let late = 0;
   let taken = 0;
+  let read = 0;
   const counts = new ActorCounts(plan, type);
   const peers: Peers = {
-    state: (id) => (changed.get(id) ?? actors.get(id))?.state,
+    state(id) {
+      read++;
+      return (changed.get(id) ?? actors.get(id))?.state;
+    },
     count: (key) => counts.of(key, actors, changed),
     outputs,
   };
@@ -81,7 +87,7 @@ export function decideTurn(
     const chain: ActorMessage[] = [messages[taken]!];
     for (let i = 0; i < chain.length; i++) decideOne(chain[i]!, chain);
   }
-  return { changed, effects, undecided, taken, decided, late };
+  return { changed, effects, undecided, taken, decided, late, read };
 
   function put(actor: LiveActor): void {
     counts.change(changed.get(actor.id) ?? actors.get(actor.id), actor);
@@ -101,12 +107,15 @@ export function decideTurn(
       const decision = kind.decide(actor.state as never, message.message as never, now, plan, peers);
       if (decision.entry === "late") late++;
       if (chain.length + decision.effects.length > MAX_CHAIN) throw new Error("the chain of messages does not end");
-      if (decision.next !== actor.state) put({ ...actor, state: decision.next });
+      if (decision.next !== actor.state) put({ kind: actor.kind, id: actor.id, state: decision.next });
+      let cause: Cause | undefined;
       for (const effect of decision.effects) {
         if (effect.type === "send") chain.push({ to: effect.to, message: effect.message });
         else if (effect.type === "spawn") put(spawned(effect.actor, effect.state));
-        else if (effect.type === "publish") effects.push(withCause(effect, type.causeOf(chain[0]!.message as never)));
-        else effects.push(effect);
+        else if (effect.type === "publish") {
+          cause ??= type.causeOf(chain[0]!.message as never);
+          effects.push(withCause(effect, cause));
+        } else effects.push(effect);
       }
     } catch (error) {
       if (error instanceof MissingOutputs) throw error;

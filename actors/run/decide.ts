@@ -46,7 +46,10 @@ export function decideRun(run: RunState, message: RunMessage, now: number, plan:
       return moved(next, [...answer(next, message, "accepted"), ...effects]);
     }
     case "jobPlaceAnswered":
-      return moved(run, [...answer(run, message, "accepted"), ...tellMember(run, message as PlaceMessage, plan, peers)]);
+      return moved(run, [
+        ...answer(run, message, "accepted"),
+        ...tellMember(run, message as PlaceMessage, plan, peers),
+      ]);
     case "stageApprovalEnded": {
       const { result } = message as RunMessage & { type: "approvalEnded" };
       const gate = result === "approved" ? "open" : (`approval_${result}` as const);
@@ -196,7 +199,7 @@ function tellCells(run: RunState, { index, result }: JobEnded, plan: RunPlan, pe
     return endedByFailure(ended, plan, peers).map(({ jobId }) => tell(jobId, { type: "cancel", reason: "fail_fast" }));
   }
   if (maxParallel === null || !hasRoom(ended, plan, peers)) return [];
-  const next = nextPending(ended, -1, plan, peers);
+  const next = nextPending(ended, plan, peers);
   return next === undefined ? [] : [tell(next.jobId, { type: "cellEnded" })];
 }
 

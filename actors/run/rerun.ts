@@ -39,7 +39,9 @@ export function chooseRerun(ended: EndedRun, plan: RunPlan, scope: RerunScope): 
   if (scope.kind === "all") return { again: new Set(plan.jobs.map(({ index }) => index)), from: null };
   if (!isSamePlan(ended.plan, plan)) return "plan_differs";
   if (scope.kind === "step") return chooseFrom(ended, plan, scope.stepRunId);
-  const unsuccessful = plan.jobs.filter(({ index }) => newestJob(ended.runId, index, ended.plan, ended)?.state !== "success");
+  const unsuccessful = plan.jobs.filter(
+    ({ index }) => newestJob(ended.runId, index, ended.plan, ended)?.state !== "success",
+  );
   if (unsuccessful.length === 0) return "nothing_failed";
   return { again: withDependents(unsuccessful, plan), from: null };
 }

@@ -5,8 +5,15 @@
 import type { JobState } from "../../actors/job/state.ts";
 import { isHeld, type StepState } from "../../actors/step/state.ts";
 import { takeFirstTurn } from "../../actors/kernel/first-turn.ts";
-import { afterTurn, dueTimers, headAfter, type LiveIndex, toStored, updateIndex } from "../../actors/kernel/head.ts";
-import { EMPTY_INDEX } from "../../actors/kernel/head.ts";
+import {
+  afterTurn,
+  dueTimers,
+  EMPTY_INDEX,
+  headAfter,
+  type LiveIndex,
+  toStored,
+  updateIndex,
+} from "../../actors/kernel/head.ts";
 import { type ActorMessage, decideTurn, type LiveActor } from "../../actors/kernel/turn.ts";
 import { RUN_AGGREGATE } from "../../actors/run/aggregate.ts";
 import { createRunAggregate } from "../../actors/run/create.ts";
@@ -35,8 +42,8 @@ export class LargeRun {
   #index: LiveIndex;
   #actors: Map<string, LiveActor>;
   #now = NOW;
-  /** Called with the snapshot after each turn. */
-  onSaved: (snapshot: Aggregate, changed: readonly StoredActor[]) => void = () => {};
+  /** Called after each turn, with what the turn stores. */
+  onSaved: (head: AggregateHead, changed: readonly StoredActor[]) => void = () => {};
 
   /** Takes the first turn, as the edge does at the trigger. */
   constructor(plan: RunPlan, meter: Meter = (_, turn) => turn(), outputs: OutputsReader = () => []) {
@@ -130,25 +137,29 @@ export class LargeRun {
     );
   }
 
-  /** The timers that are due after so many milliseconds, in one turn. */
+  /** Lets so many milliseconds pass, and all timers that are due then fire. */
   pass(ms: number): void {
     this.#now += ms;
-    this.turn("timers", dueTimers(this.#actors.values(), this.#now, RUN_AGGREGATE));
+    for (;;) {
+      const due = dueTimers(this.#actors.values(), this.#now, RUN_AGGREGATE);
+      if (due.length === 0) return;
+      this.#turn("timers", due);
+    }
   }
 
   command(type: "stop" | "pause" | "resume"): void {
     const message = { type, commandId: asId<CommandId>(type), reason: "", operator: "test" };
-    this.turn(type, [{ to: { kind: "run", id: this.runId }, message }]);
+    this.#turn(type, [{ to: { kind: "run", id: this.runId }, message }]);
   }
 
   /** Lets agents run everything to its end; each job's steps end as `phaseOf` says. */
-  finish(phaseOf: (step: StepState) => ReportPhase = () => "succeeded", one = false): void {
+  finish(phaseOf: (step: StepState) => ReportPhase = () => "succeeded"): void {
     for (;;) {
       const queued = this.jobs("queued");
       const held = this.heldSteps();
       if (queued.length === 0 && held.length === 0) return;
-      this.claim(one ? queued.slice(0, 1) : queued);
-      const running = one ? this.heldSteps().slice(0, 1) : this.heldSteps();
+      this.claim(queued);
+      const running = this.heldSteps();
       for (const phase of new Set(running.map(phaseOf))) {
         this.report(
           running.filter((step) => phaseOf(step) === phase),
@@ -158,8 +169,9 @@ export class LargeRun {
     }
   }
 
-  turn(what: string, messages: readonly ActorMessage[]): void {
-    const { changed } = this.#meter(what, () => {
+  /** Answers how many of the messages it has decided. */
+  #turn(what: string, messages: readonly ActorMessage[]): number {
+    const { taken, stored } = this.#meter(what, () => {
       const result = decideTurn(this.#actors, messages, this.#now, this.plan, RUN_AGGREGATE, this.#outputs);
       this.undecided.push(...result.undecided.map(({ reason }) => reason));
       const stored = toStored(result.changed.values(), RUN_AGGREGATE);
@@ -169,12 +181,13 @@ export class LargeRun {
       const after = { root, index: this.#index, carried: [], actors, plan: this.plan };
       this.#head = headAfter(this.#head, result, after, this.#now, RUN_AGGREGATE);
       for (const actor of result.changed.values()) this.#actors.set(actor.id, actor);
-      return { changed: stored };
+      return { ...result, stored };
     });
-    this.onSaved({ head: this.#head, actors: [] }, changed);
+    this.onSaved(this.#head, stored);
+    return taken;
   }
 
   #batches(what: string, messages: readonly ActorMessage[]): void {
-    for (let at = 0; at < messages.length; at += BATCH) this.turn(what, messages.slice(at, at + BATCH));
+    for (let at = 0; at < messages.length;) at += this.#turn(what, messages.slice(at, at + BATCH));
   }
 }
