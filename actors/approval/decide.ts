@@ -8,6 +8,7 @@ import type { Peers } from "../../src/domain/peers.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import { cellsBeside, firstAttemptId } from "../../src/domain/plan-index.ts";
 import { lookUp } from "../../src/domain/transition-table.ts";
+import { APPROVAL_MESSAGE_CHARS } from "../../src/planner/snapshot-size.ts";
 import type { JobMessage } from "../job/messages.ts";
 import { hasUnended } from "../job/matrix.ts";
 import type { JobState } from "../job/state.ts";
@@ -70,7 +71,9 @@ export function requestApproval(
   now: number,
   plan: RunPlan,
 ): readonly (OwedEffect | LocalEffect<never, ApprovalState>)[] {
-  const approval = newApproval(request, now, plan);
+  // Outputs may make the text longer than a snapshot can hold.
+  const message = request.message.slice(0, APPROVAL_MESSAGE_CHARS);
+  const approval = newApproval({ ...request, message }, now, plan);
   return [
     { type: "spawn", actor: { kind: "approval", id: approval.approvalId }, state: approval },
     publish(approval, "requested", plan, null),

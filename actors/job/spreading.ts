@@ -7,6 +7,7 @@ import type { Pairs, RunPlan, Scalar } from "../../src/domain/plan.ts";
 import type { Facts } from "../../src/planner/gate.ts";
 import { plannedSteps } from "../../src/domain/plan-index.ts";
 import { makeCells } from "../../src/planner/deferred-cells.ts";
+import { bytesOfCells, sizedJob } from "../../src/planner/snapshot-size.ts";
 import { newStep } from "../step/state.ts";
 import { type JobDecision, type JobEffect, moved, publishJob } from "./effects.ts";
 import type { JobMessage } from "./messages.ts";
@@ -18,8 +19,11 @@ export function evaluateCells(
   plan: RunPlan,
   facts: Facts,
 ): readonly Pairs<Scalar>[] | "matrix" | "matrix_limit" {
-  const { cells, steps } = plan.jobs[job.index]!;
-  return makeCells(cells!, facts, steps.length, plannedSteps(plan) - steps.length);
+  const planned = plan.jobs[job.index]!;
+  const { cells, steps } = planned;
+  const made = makeCells(cells!, facts, steps.length, plannedSteps(plan) - steps.length);
+  if (typeof made === "string" || plan.lateBytes === undefined) return made;
+  return bytesOfCells(sizedJob(planned), made) > plan.lateBytes ? "matrix_limit" : made;
 }
 
 /** Makes the cells, and begins as many of them as `maxParallel` allows. */

@@ -78,7 +78,13 @@ function failFirst(run: LargeRun): void {
 const finish = (run: LargeRun) => run.finish();
 
 /** Runs with so many steps, so many needs, and matrices of 1,024 cells. */
-export function largeShapes({ steps, needs }: { readonly steps: number; readonly needs: number }): readonly LargeShape[] {
+export function largeShapes({
+  steps,
+  needs,
+}: {
+  readonly steps: number;
+  readonly needs: number;
+}): readonly LargeShape[] {
   const wide = (more: JobSketch = {}) => planOf([times(steps, () => more)]);
   const chain = () => planOf([times(steps, (index) => ({ needs: index === 0 ? [] : [index - 1] }))]);
   const needed = Math.floor(Math.sqrt(needs));

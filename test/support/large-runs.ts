@@ -19,7 +19,7 @@ import { RUN_AGGREGATE } from "../../actors/run/aggregate.ts";
 import { createRunAggregate } from "../../actors/run/create.ts";
 import type { RunState } from "../../actors/run/state.ts";
 import type { ReportPhase } from "../../actors/step/messages.ts";
-import { asId, type CommandId, type RunId } from "../../src/domain/ids.ts";
+import { asId, type CommandId, type RunId, type UserId } from "../../src/domain/ids.ts";
 import type { OutputsReader } from "../../src/domain/outputs.ts";
 import type { RunPlan } from "../../src/domain/plan.ts";
 import type { Aggregate, AggregateHead, StoredActor } from "../../src/stores/ports/aggregates.ts";
@@ -85,6 +85,10 @@ export class LargeRun {
     return { head: this.#head, actors: toStored(this.#actors.values(), RUN_AGGREGATE) };
   }
 
+  actors(kind?: LiveActor["kind"]): readonly LiveActor[] {
+    return [...this.#actors.values()].filter((actor) => kind === undefined || actor.kind === kind);
+  }
+
   jobs(state?: JobState["state"]): readonly JobState[] {
     const jobs = [...this.#actors.values()].filter(({ kind }) => kind === "job").map((job) => job.state as JobState);
     return state === undefined ? jobs : jobs.filter((job) => job.state === state);
@@ -107,7 +111,7 @@ export class LargeRun {
   }
 
   /** The agent reports the end of each of these steps. */
-  report(steps: readonly StepState[], phase: ReportPhase, what = `reports ${phase}`): void {
+  report(steps: readonly StepState[], phase: ReportPhase, what = `reports ${phase}`, reason = ""): void {
     this.#batches(
       what,
       steps.map(({ stepRunId, grant }) => ({
@@ -118,13 +122,23 @@ export class LargeRun {
           token: grant!.token,
           phase,
           exitCode: phase === "succeeded" ? 0 : phase === "failed" ? 1 : -1,
-          reason: "",
+          reason,
           hasOutputs: false,
           lastLine: 1,
           durationMs: 5,
           usage: null,
         },
       })),
+    );
+  }
+
+  /** A user approves whatever waits for an approval. */
+  approveAll(): void {
+    const voter = { userId: asId<UserId>("usr_TEST"), name: "test" };
+    const message = { type: "approve", commandId: asId<CommandId>("approve"), voter, comment: "yes" };
+    this.#batches(
+      "approvals",
+      this.actors("approval").map(({ id }) => ({ to: { kind: "approval", id }, message })),
     );
   }
 
