@@ -2,6 +2,7 @@
 import type { Stores } from "../ports/stores.ts";
 import { agentEventStore } from "./agent-events.ts";
 import { MongoAggregateStore } from "./aggregates.ts";
+import { SNAPSHOT_BYTES } from "./packed-snapshots.ts";
 import { artifactStore } from "./artifacts.ts";
 import { gridBlobStore } from "./blobs.ts";
 import { cacheStore } from "./caches.ts";
@@ -26,6 +27,7 @@ import { secretStore } from "./secrets.ts";
 export async function openMongoStores(options: MongoOptions): Promise<Stores> {
   const connection = await openMigrated(options);
   return {
+    snapshotBytes: SNAPSHOT_BYTES,
     aggregates: translated(new MongoAggregateStore(connection)),
     plans: translated(planStore(connection)),
     inbox: translated(inboxStore(connection)),

@@ -21,6 +21,8 @@ import type { SecretStore } from "./secrets.ts";
 import type { ShardStore } from "./shards.ts";
 
 export interface Stores {
+  /** The largest snapshot of a run that the store holds, without the effects that the run owes, bytes; null for no bound. */
+  readonly snapshotBytes: number | null;
   readonly aggregates: AggregateStore;
   readonly plans: PlanStore;
   readonly inbox: InboxStore;

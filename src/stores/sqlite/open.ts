@@ -30,6 +30,8 @@ export interface SqliteOptions {
 export async function openSqliteStores({ path, limitBytes = null }: SqliteOptions): Promise<Stores> {
   const db = new Database(path, limitBytes);
   return {
+    // Each actor is a row of its own.
+    snapshotBytes: null,
     aggregates: new SqliteAggregateStore(db),
     plans: planStore(db),
     inbox: inboxStore(db),
