@@ -7,14 +7,17 @@ import { randomUUID } from "node:crypto";
 import { type Job, Queue } from "bullmq";
 import type { Logger } from "../src/domain/logger.ts";
 import type { RedisClient } from "../src/redis/connect.ts";
+import type { JointReader } from "./joint-reader.ts";
 import { ENVELOPE_SCHEMA, type Envelope, type MessageFormat } from "./envelope.ts";
 import { CANARY, mailboxName, mailboxOptions, shardTag } from "./mailbox.ts";
 import { MailboxReader } from "./mailbox-reader.ts";
 import type { EpochSource, RedisMark, ShardHandler } from "./ports.ts";
-import { releaseLease, renewLease } from "./scripts.ts";
+import { releaseLease, type LeaseKeys, type Renewal } from "./scripts.ts";
 
 export interface OwnedShardOptions {
   readonly redis: RedisClient;
+  /** Reads the mailbox, with those of the other shards of this node. */
+  readonly joint: JointReader;
   readonly shard: number;
   /** Names this node in the lease. */
   readonly holder: string;
@@ -31,7 +34,7 @@ export class OwnedShard {
   readonly shard: number;
   readonly #options: OwnedShardOptions;
   readonly #queue: Queue<Envelope>;
-  readonly #keys: { readonly lease: string; readonly generation: string };
+  readonly #keys: LeaseKeys;
   /** Ids of jobs that the last `reclaim` found active without being in hand. */
   #suspects = new Set<string>();
   #reader: MailboxReader | undefined;
@@ -43,6 +46,8 @@ export class OwnedShard {
   #ended = false;
   #opened = false;
   #canaryAt: number;
+  /** When the oldest canary that has not come back was sent, monotonic milliseconds; null for none. */
+  #awaitedSince: number | null = null;
 
   /** For a lease that this node has won. `wonAt`: monotonic milliseconds, read before the lease was requested. */
   constructor(options: OwnedShardOptions, wonAt: number) {
@@ -62,6 +67,11 @@ export class OwnedShard {
   /** Time since the last canary came back, milliseconds. */
   canaryAgeMs(now: number): number {
     return now - this.#canaryAt;
+  }
+
+  /** How long the oldest canary has been on its way; 0 when none is. */
+  canaryWaitMs(now: number): number {
+    return this.#awaitedSince === null ? 0 : now - this.#awaitedSince;
   }
 
   /** Takes over the shard. Rejects when the store or Redis fails; then nothing has been fetched. */
@@ -85,10 +95,12 @@ export class OwnedShard {
     else if (redisLost) void this.#recover(redisRunId);
   }
 
-  /** Renews the lease; false when another node holds it, or it has run out. */
-  async renew(redisRunId: string, now: number): Promise<boolean> {
-    const { redis, holder } = this.#options;
-    const { held, generation } = await renewLease(redis, this.#keys, holder, LEASE_MS);
+  get keys(): LeaseKeys {
+    return this.#keys;
+  }
+
+  /** Takes the answer to a renewal of the lease, which was asked for at `now`; false when the lease is lost. */
+  onRenewal({ held, generation }: Renewal, redisRunId: string, now: number): boolean {
     if (!held) return false;
     this.#renewedAt = now;
     const isSame = generation === this.#mark.generation && redisRunId === this.#mark.redisRunId;
@@ -123,6 +135,7 @@ export class OwnedShard {
 
   /** Sends an empty envelope to this shard's own mailbox; {@link canaryAgeMs} says when the last one came back. */
   async sendCanary(): Promise<void> {
+    this.#awaitedSince ??= performance.now();
     await this.#queue.add(CANARY, { schema: ENVELOPE_SCHEMA, letters: [] });
   }
 
@@ -133,8 +146,20 @@ export class OwnedShard {
    */
   async reclaim(): Promise<void> {
     const foreign = (await this.#activeIds()).filter((id) => this.#reader?.holds(id) !== true);
-    await this.#returnToMailbox(foreign.filter((id) => this.#suspects.has(id)));
+    const lost = foreign.filter((id) => this.#suspects.has(id));
     this.#suspects = new Set(foreign);
+    await this.#returnToMailbox(lost);
+    if (lost.length > 0) this.#options.joint.lookInto(this.shard);
+  }
+
+  /** The list of fetched jobs. */
+  get activeKey(): string {
+    return this.#queue.toKey("active");
+  }
+
+  /** True when `reclaim` may find something: so many jobs are `active`. */
+  mayReclaim(active: number): boolean {
+    return this.#suspects.size > 0 || active > (this.#reader?.inHand ?? 0);
   }
 
   /**
@@ -173,7 +198,7 @@ export class OwnedShard {
   }
 
   async #activeIds(): Promise<readonly string[]> {
-    return this.#options.redis.lrange(this.#queue.toKey("active"), 0, -1);
+    return this.#options.redis.lrange(this.activeKey, 0, -1);
   }
 
   /** Returns the newest job first, so that the oldest one is fetched first. */
@@ -187,6 +212,7 @@ export class OwnedShard {
     if (this.#ended) return new Promise(() => undefined);
     if (job.name === CANARY) {
       this.#canaryAt = performance.now();
+      this.#awaitedSince = null;
       return;
     }
     const { handler, format } = this.#options;
@@ -207,6 +233,6 @@ export class OwnedShard {
 }
 
 /** The Redis keys of a shard's lease and of the generation that its owner has written. */
-export function leaseKeys(shard: number): { readonly lease: string; readonly generation: string } {
+export function leaseKeys(shard: number): LeaseKeys {
   return { lease: `${shardTag(shard)}:owner`, generation: `${shardTag(shard)}:generation` };
 }
