@@ -66,7 +66,7 @@ export class ShardOwner {
   /** True when the next round must follow the current one at once. */
   #isUrgent = false;
   #hasJoined = false;
-  /** When the last canary of each owned shard was sent, in the order of sending. */
+  /** When the last canary of each open shard was sent, or when the shard was found open, monotonic milliseconds. */
   readonly #canaries = new Map<OwnedShard, number>();
   #redisRunId = "";
   #timers: NodeJS.Timeout[] = [];
@@ -252,7 +252,7 @@ export class ShardOwner {
   #sendCanary(): void {
     const now = performance.now();
     for (const owned of this.#owned.values()) {
-      if (owned.isOpen && !this.#canaries.has(owned)) this.#canaries.set(owned, -Infinity);
+      if (owned.isOpen && !this.#canaries.has(owned)) this.#canaries.set(owned, now);
     }
     const due = [...this.#canaries].filter(([, sentAt]) => now - sentAt >= CANARY_MS);
     // A canary that was lost with the data of Redis is replaced first.

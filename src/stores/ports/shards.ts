@@ -20,6 +20,11 @@ export interface ShardStore {
   takeEpoch(shard: number): Promise<{ readonly epoch: number; readonly previous: RedisIdentity | null }>;
   /** Records the Redis that the owner with `epoch` works on. Changes nothing when a later epoch has been issued. */
   recordRedis(shard: number, epoch: number, identity: RedisIdentity): Promise<void>;
+  /**
+   * Those of `shards` with work for their owner: an unanswered command, an aggregate that owes effects, or one whose
+   * `nextDueAt` is at or before `dueAt`. The cost of the call grows with the shards, not with what is stored.
+   */
+  withWork(shards: readonly number[], dueAt: number): Promise<ReadonlySet<number>>;
   /** The newest epoch of each shard that ever had an owner. */
   epochs(): Promise<ReadonlyMap<number, number>>;
   /**

@@ -130,6 +130,17 @@ export function shardStore(db: Database): ShardStore {
         epoch,
       );
     },
+    async withWork(shards, dueAt) {
+      const rows = await db.all(
+        `SELECT value AS shard FROM json_each(?1)
+         WHERE EXISTS (SELECT 1 FROM inbox WHERE shard = value AND verdict IS NULL)
+           OR EXISTS (SELECT 1 FROM aggregates WHERE shard = value AND owes = 1)
+           OR EXISTS (SELECT 1 FROM aggregates WHERE shard = value AND next_due_at <= ?2)`,
+        JSON.stringify(shards),
+        dueAt,
+      );
+      return new Set(rows.map((row) => row["shard"] as number));
+    },
     async epochs() {
       const rows = await db.all("SELECT shard, epoch FROM shards");
       return new Map(rows.map((row) => [row["shard"] as number, row["epoch"] as number]));
