@@ -27,7 +27,7 @@ export interface JointReaderOptions {
   /** For the one command that blocks. The reader disconnects it at its end. */
   readonly blocking: RedisClient;
   readonly nodeId: string;
-  /** Called with each word that another node told this one, except the words about mailboxes. */
+  /** Called with each word that another node told this one, except the words about mailboxes that are read here. */
   readonly onWord: (word: string) => void;
   readonly log: Logger;
 }
@@ -56,6 +56,8 @@ interface RequestedLook {
  * more.
  */
 const LONGEST_WAIT_MS = 5_000;
+/** The same on a cluster while a node of an earlier release lives, which tells nobody what it sends. */
+const UNTOLD_WAIT_MS = 250;
 /** How much longer than asked a blocking command may take before its connection counts as broken. */
 const OVERDUE_MS = 1_000;
 /** Pause after a failed command of Redis. */
@@ -77,14 +79,20 @@ export class JointReader {
   #wokeAt = -Infinity;
   #looksSinceWake = 0;
   #isClosed = false;
-  readonly #timer: NodeJS.Timeout;
+  #looksOften = false;
+  #timer: NodeJS.Timeout | undefined;
 
   /** Begins to wait. */
   constructor(options: JointReaderOptions) {
     this.#options = options;
     this.#wakeKey = wakeKey(options.nodeId);
-    this.#timer = setInterval(() => void this.#lookIntoAll(), LONGEST_WAIT_MS);
+    this.#lookOften(false);
     void this.#run();
+  }
+
+  /** On a cluster: whether some senders tell nobody what they send. */
+  set hasSilentSenders(isSo: boolean) {
+    if (this.#isCluster && isSo !== this.#looksOften && !this.#isClosed) this.#lookOften(isSo);
   }
 
   /** Reads this mailbox too, beginning with a fetch. */
@@ -116,6 +124,12 @@ export class JointReader {
     this.#places.clear();
     this.#options.blocking.disconnect();
     this.#onIdle?.();
+  }
+
+  #lookOften(often: boolean): void {
+    this.#looksOften = often;
+    clearInterval(this.#timer);
+    this.#timer = setInterval(() => void this.#lookIntoAll(), often ? UNTOLD_WAIT_MS : LONGEST_WAIT_MS);
   }
 
   async #run(): Promise<void> {
@@ -193,8 +207,8 @@ export class JointReader {
 
   #heedWord(word: string): void {
     const shard = shardIn("mail", word);
-    if (shard === undefined) this.#options.onWord(word);
-    else this.lookInto(shard);
+    if (shard !== undefined && this.#places.has(shard)) this.lookInto(shard);
+    else this.#options.onWord(word);
   }
 
   /** Fetches from a mailbox soon, because an envelope may wait there. */

@@ -11,6 +11,8 @@ import type { JointReader } from "./joint-reader.ts";
 import { ENVELOPE_SCHEMA, type Envelope, type MessageFormat } from "./envelope.ts";
 import { CANARY, mailboxName, mailboxOptions, shardTag } from "./mailbox.ts";
 import { MailboxReader } from "./mailbox-reader.ts";
+import { shardOf } from "./shard-map.ts";
+import { ring } from "./wake-key.ts";
 import type { EpochSource, RedisMark, ShardHandler } from "./ports.ts";
 import { releaseLease, type LeaseKeys, type Renewal } from "./scripts.ts";
 
@@ -19,6 +21,8 @@ export interface OwnedShardOptions {
   /** Reads the mailbox, with those of the other shards of this node. */
   readonly joint: JointReader;
   readonly shard: number;
+  /** The number of shards. */
+  readonly shards: number;
   /** Names this node in the lease. */
   readonly holder: string;
   readonly handler: ShardHandler;
@@ -137,6 +141,8 @@ export class OwnedShard {
   async sendCanary(): Promise<void> {
     this.#awaitedSince ??= performance.now();
     await this.#queue.add(CANARY, { schema: ENVELOPE_SCHEMA, letters: [] });
+    const { redis, holder } = this.#options;
+    if (redis.isCluster) await ring(redis, holder, `mail:${this.shard}`);
   }
 
   /**
@@ -222,8 +228,13 @@ export class OwnedShard {
         `the envelope has schema ${schema}, and this node reads up to ${format.schema}: upgrade this node`,
       );
     }
-    const read = messages.map((message) => format.read(message, schema));
-    await handler.receive(this.shard, read);
+    // An envelope of the time before the number of shards was changed may lie in a mailbox that is no longer its own. The
+    // owner of its shard finds its work in the store.
+    const ours = messages.filter(({ rootId }) => shardOf(rootId, this.#options.shards) === this.shard);
+    await handler.receive(
+      this.shard,
+      ours.map((message) => format.read(message, schema)),
+    );
     if (this.#ended) return new Promise(() => undefined);
   }
 

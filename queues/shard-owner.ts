@@ -9,6 +9,7 @@ import { UNVERSIONED_FORMAT, type MessageFormat } from "./envelope.ts";
 import { HandOver } from "./hand-over.ts";
 import { JointReader } from "./joint-reader.ts";
 import { LEASE_MS, leaseKeys, OwnedShard } from "./owned-shard.ts";
+import { OwnerBell } from "./owner-bell.ts";
 import type { EpochSource, ShardHandler } from "./ports.ts";
 import { RedisIdentity } from "./redis-identity.ts";
 import { beat, leave, lengthsOf, releaseLease, renewLeases } from "./scripts.ts";
@@ -26,6 +27,11 @@ export interface ShardOwnerOptions {
    */
   readonly witness: string;
   readonly epochs: EpochSource;
+  /**
+   * On a cluster: whether every living node tells owners what it sends ({@link OwnerBell}); asked every 5 s. Absent: all
+   * do.
+   */
+  readonly everySenderRings?: () => Promise<boolean>;
   /** Absent: messages are read as they are. */
   readonly format?: MessageFormat;
   readonly log: Logger;
@@ -47,7 +53,7 @@ const EXPIRY_CHECK_MS = 100;
 /** Time between two canaries of a shard, when the node owns few shards. */
 const CANARY_MS = 10_000;
 /** Canaries of all shards together in that time, so that a node with many shards does not send more. */
-const CANARIES = 16;
+const CANARIES = 10;
 /** A job that a former owner has fetched is returned after two checks: after ten seconds at most. */
 const RECLAIM_MS = 5_000;
 /** A shard whose canary has been on its way for this long is not healthy. */
@@ -60,6 +66,7 @@ export class ShardOwner {
   readonly #owned = new Map<number, OwnedShard>();
   readonly #joint: JointReader;
   readonly #handOver: HandOver;
+  readonly #bell: OwnerBell;
   #tickTimer: NodeJS.Timeout | undefined;
   #ticking: Promise<void> = Promise.resolve();
   #ticks = 0;
@@ -85,6 +92,7 @@ export class ShardOwner {
       onWord: (word) => this.#onWord(word),
       log: options.log,
     });
+    this.#bell = new OwnerBell(this.#redis);
     this.#handOver = new HandOver({
       redis: this.#redis,
       log: options.log,
@@ -98,7 +106,9 @@ export class ShardOwner {
       setInterval(() => this.#dropExpired(), EXPIRY_CHECK_MS),
       setInterval(() => this.#sendCanary(), CANARY_MS / CANARIES),
       setInterval(() => void this.#reclaim().catch(() => undefined), RECLAIM_MS),
+      setInterval(() => void this.#askSenders(), RECLAIM_MS),
     ];
+    void this.#askSenders();
     await this.#tick();
     this.#schedule();
   }
@@ -158,6 +168,9 @@ export class ShardOwner {
 
   #onWord(word: string): void {
     if (word === "members") this.#hurry();
+    const sentTo = shardIn("mail", word);
+    // The sender took this node for the owner, which is another one by now.
+    if (sentTo !== undefined) this.#bell.ring(sentTo, this.#options.nodeId);
     const shard = shardIn("free", word);
     if (shard === undefined || this.#owned.has(shard) || this.#redisRunId === "") return;
     void this.#acquire(shard, this.#redisRunId).catch(() => undefined);
@@ -200,14 +213,14 @@ export class ShardOwner {
   }
 
   async #acquire(shard: number, redisRunId: string): Promise<void> {
-    const { nodeId, handler, epochs, format = UNVERSIONED_FORMAT, log } = this.#options;
+    const { nodeId, shards, handler, epochs, format = UNVERSIONED_FORMAT, log } = this.#options;
     if (this.#leaving) return;
     const askedAt = performance.now();
     const won = await this.#redis.set(leaseKeys(shard).lease, nodeId, "PX", LEASE_MS, "NX");
     if (won === null) return;
     if (this.#leaving) return releaseLease(this.#redis, leaseKeys(shard).lease, nodeId);
     const owned = new OwnedShard(
-      { redis: this.#redis, joint: this.#joint, shard, holder: nodeId, handler, epochs, format, log },
+      { redis: this.#redis, joint: this.#joint, shard, shards, holder: nodeId, handler, epochs, format, log },
       askedAt,
     );
     this.#owned.set(shard, owned);
@@ -263,6 +276,13 @@ export class ShardOwner {
     const [owned] = next;
     this.#canaries.set(owned, now);
     void owned.sendCanary().catch(() => undefined);
+  }
+
+  async #askSenders(): Promise<void> {
+    const { everySenderRings } = this.#options;
+    if (!this.#redis.isCluster || everySenderRings === undefined) return;
+    const allRing = await everySenderRings().catch(() => false);
+    this.#joint.hasSilentSenders = !allRing;
   }
 
   /** Returns jobs that a former owner has fetched. A failure is ignored, because the next call does the same work. */

@@ -151,12 +151,16 @@ export function shardStore(connection: Connection): ShardStore {
       return new Set(found.flat() as number[]);
     },
     async epochs() {
-      const found = await shards.find().toArray();
+      const found = await shards.find({ epoch: { $gt: 0 } }).toArray();
       return new Map(found.map(({ _id, epoch }) => [Number(_id), epoch]));
     },
     async fixSetting(name, value) {
       await insertIfAbsent(settings, { _id: name, value });
       return (await settings.findOne({ _id: name }))!.value;
+    },
+    readSetting: async (name) => (await settings.findOne({ _id: name }))?.value,
+    async swapSetting(name, from, to) {
+      return (await settings.updateOne({ _id: name, value: from }, { $set: { value: to } })).matchedCount > 0;
     },
     async raiseSetting(name, least) {
       await insertIfAbsent(settings, { _id: name, value: String(least) });

@@ -32,6 +32,10 @@ export interface ShardStore {
    * this node is configured differently from the first node of the deployment.
    */
   fixSetting(name: string, value: string): Promise<string>;
+  /** The stored value; undefined for a setting that was never stored. */
+  readSetting(name: string): Promise<string | undefined>;
+  /** Replaces the value `from` by `to`; false, and no change, when the stored value is another one. */
+  swapSetting(name: string, from: string, to: string): Promise<boolean>;
   /** Raises a numeric setting to `least` when it is lower or missing; answers the stored value, which never falls. */
   raiseSetting(name: string, least: number): Promise<number>;
 }

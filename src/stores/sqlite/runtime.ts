@@ -142,7 +142,7 @@ export function shardStore(db: Database): ShardStore {
       return new Set(rows.map((row) => row["shard"] as number));
     },
     async epochs() {
-      const rows = await db.all("SELECT shard, epoch FROM shards");
+      const rows = await db.all("SELECT shard, epoch FROM shards WHERE epoch > 0");
       return new Map(rows.map((row) => [row["shard"] as number, row["epoch"] as number]));
     },
     fixSetting: (name, value) =>
@@ -150,6 +150,12 @@ export function shardStore(db: Database): ShardStore {
         db.runNow("INSERT INTO settings VALUES (?, ?) ON CONFLICT DO NOTHING", name, value);
         return db.getNow("SELECT value FROM settings WHERE name = ?", name)!["value"] as string;
       }),
+    async readSetting(name) {
+      return (await db.get("SELECT value FROM settings WHERE name = ?", name))?.["value"] as string | undefined;
+    },
+    async swapSetting(name, from, to) {
+      return (await db.run("UPDATE settings SET value = ? WHERE name = ? AND value = ?", to, name, from)) > 0;
+    },
     raiseSetting: (name, least) =>
       db.transaction(() => {
         db.runNow(
