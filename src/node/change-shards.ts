@@ -82,5 +82,8 @@ async function refuseNodes(config: NodeConfig, shards: number, log: Logger): Pro
 }
 
 function changedMeanwhile(): MillraceError {
-  return new MillraceError("conflict", "another process changes the number of shards: repeat the command when it is done");
+  return new MillraceError(
+    "conflict",
+    "another process changes the number of shards: repeat the command when it is done",
+  );
 }
