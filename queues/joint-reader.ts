@@ -10,7 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../src/domain/logger.ts";
 import type { RedisClient } from "../src/redis/connect.ts";
 import { look, lookKeys, type Look, type LookKeys } from "./mailbox-look.ts";
-import { ring, shardIn, wakeKey } from "./wake-key.ts";
+import { ring, shardWord, wakeKey } from "./wake-key.ts";
 
 /** A mailbox that is read. */
 export interface ReadMailbox {
@@ -206,8 +206,8 @@ export class JointReader {
   }
 
   #heedWord(word: string): void {
-    const shard = shardIn("mail", word);
-    if (shard !== undefined && this.#places.has(shard)) this.lookInto(shard);
+    const about = shardWord(word);
+    if (about?.kind === "mail" && this.#places.has(about.shard)) this.lookInto(about.shard);
     else this.#options.onWord(word);
   }
 

@@ -13,7 +13,7 @@ import { OwnerBell } from "./owner-bell.ts";
 import type { EpochSource, ShardHandler } from "./ports.ts";
 import { RedisIdentity } from "./redis-identity.ts";
 import { beat, leave, lengthsOf, releaseLease, renewLeases } from "./scripts.ts";
-import { ring, shardIn } from "./wake-key.ts";
+import { ring, shardWord } from "./wake-key.ts";
 
 export interface ShardOwnerOptions {
   readonly redis: RedisTarget;
@@ -95,6 +95,7 @@ export class ShardOwner {
     this.#bell = new OwnerBell(this.#redis);
     this.#handOver = new HandOver({
       redis: this.#redis,
+      nodeId: options.nodeId,
       log: options.log,
       onReleased: (owned) => this.#forget(owned),
     });
@@ -168,12 +169,15 @@ export class ShardOwner {
 
   #onWord(word: string): void {
     if (word === "members") this.#hurry();
-    const sentTo = shardIn("mail", word);
+    const about = shardWord(word);
+    if (about === undefined) return;
+    const { kind, shard, from } = about;
     // The sender took this node for the owner, which is another one by now.
-    if (sentTo !== undefined) this.#bell.ring(sentTo, this.#options.nodeId);
-    const shard = shardIn("free", word);
-    if (shard === undefined || this.#owned.has(shard) || this.#redisRunId === "") return;
-    void this.#acquire(shard, this.#redisRunId).catch(() => undefined);
+    if (kind === "mail") this.#bell.ring(shard, this.#options.nodeId);
+    else if (kind === "taken") this.#handOver.onTaken(shard);
+    else if (!this.#owned.has(shard) && this.#redisRunId !== "") {
+      void this.#acquire(shard, this.#redisRunId, from).catch(() => undefined);
+    }
   }
 
   async #tick(): Promise<void> {
@@ -212,7 +216,8 @@ export class ShardOwner {
     else if (!isOurs && owned?.isOpen) void this.#handOver.begin(owned, owner);
   }
 
-  async #acquire(shard: number, redisRunId: string): Promise<void> {
+  /** `from`: the node that gave the shard up for this one, and waits to hear that the shard is open here. */
+  async #acquire(shard: number, redisRunId: string, from = ""): Promise<void> {
     const { nodeId, shards, handler, epochs, format = UNVERSIONED_FORMAT, log } = this.#options;
     if (this.#leaving) return;
     const askedAt = performance.now();
@@ -225,10 +230,11 @@ export class ShardOwner {
     );
     this.#owned.set(shard, owned);
     // Opening may take longer than a round. It is not awaited, so that the rounds continue and renew the lease.
-    void owned.open(redisRunId).catch((error: unknown) => {
+    const opened = owned.open(redisRunId).catch((error: unknown) => {
       log.warn({ shard, error: String(error) }, "a shard could not be opened; trying again");
       this.#drop(owned);
     });
+    if (from !== "") void opened.then(() => ring(this.#redis, from, `taken:${shard}`)).catch(() => undefined);
   }
 
   async #renew(shards: readonly OwnedShard[], redisRunId: string): Promise<void> {

@@ -8,11 +8,12 @@ import { redisScript, runScript } from "../src/redis/redis-script.ts";
 /**
  * What one node tells another:
  * - `members`: the members have changed; compute now which shards this node should own.
- * - `free:<shard>`: the lease of the shard was given back for this node.
+ * - `free:<shard>:<node>`: that node has given back the lease of the shard for this node.
+ * - `taken:<shard>`: this node's successor has opened the shard.
  * - `mail:<shard>`: the shard's mailbox has an envelope.
  * - `look`: nothing; it ends the wait, so that the node can wait for other keys.
  */
-export type Word = "members" | `free:${number}` | `mail:${number}` | "look";
+export type Word = "members" | `free:${number}:${string}` | `taken:${number}` | `mail:${number}` | "look";
 
 /** Words for a node that is gone must not stay. */
 const KEPT_MS = 10_000;
@@ -34,7 +35,15 @@ export async function ring(redis: RedisClient, nodeId: string, word: Word): Prom
   await runScript(redis, RING, [wakeKey(nodeId)], [KEPT_MS, word]);
 }
 
-/** The shard of a word `kind:<shard>`; undefined for every other word. */
-export function shardIn(kind: "free" | "mail", word: string): number | undefined {
-  return word.startsWith(`${kind}:`) ? Number(word.slice(kind.length + 1)) : undefined;
+/** A word about a shard. `from` is empty unless the word names a node. */
+export interface ShardWord {
+  readonly kind: "free" | "taken" | "mail";
+  readonly shard: number;
+  readonly from: string;
+}
+
+/** Undefined for a word that is about no shard. */
+export function shardWord(word: string): ShardWord | undefined {
+  const [, kind, shard, from = ""] = /^(free|taken|mail):(\d+)(?::(.*))?$/.exec(word) ?? [];
+  return kind === undefined ? undefined : { kind: kind as ShardWord["kind"], shard: Number(shard), from };
 }

@@ -99,13 +99,13 @@ describe("owners of shards", function () {
     expect(holdings.violations).to.deep.equal([]);
   });
 
-  async function own(): Promise<{ owner: ShardOwner; handler: RecordingHandler }> {
+  async function own(shards = SHARDS): Promise<{ owner: ShardOwner; handler: RecordingHandler }> {
     const handler = new RecordingHandler(holdings);
     const owner = new ShardOwner({
       witness: WITNESS,
       redis: { url: redis.url },
       nodeId: randomUUID(),
-      shards: SHARDS,
+      shards,
       handler,
       epochs: stores.shards,
       log: silentLog,
@@ -166,6 +166,23 @@ describe("owners of shards", function () {
     await sending;
     await until("all messages are received", () => receivedBy(first.handler, second.handler).size === roots.length);
     await until("the second owns all", () => second.owner.owned().length === SHARDS, 2_000);
+  });
+
+  it("hand their shards over a few at a time, each to an owner that opens it at once", async () => {
+    const many = 24;
+    const first = await own(many);
+    await until("all are owned", () => first.owner.owned().length === many);
+    const second = await own(many);
+    await until("they share", () => second.owner.owned().length === many / 2 && first.owner.owned().length === many / 2);
+    let fewest = many;
+    const { close } = first.handler;
+    first.handler.close = (shard) => {
+      close.call(first.handler, shard);
+      fewest = Math.min(fewest, holdings.holders.size);
+    };
+    await first.owner.stop();
+    await until("the second owns all", () => second.owner.owned().length === many, 5_000);
+    expect(fewest, "shards that had an owner all the time").to.be.at.least(many - 8);
   });
 
   it("take over from a dead one within 5 s, with the envelopes that it had fetched", async () => {
