@@ -173,7 +173,10 @@ describe("owners of shards", function () {
     const first = await own(many);
     await until("all are owned", () => first.owner.owned().length === many);
     const second = await own(many);
-    await until("they share", () => second.owner.owned().length === many / 2 && first.owner.owned().length === many / 2);
+    await until(
+      "they share",
+      () => second.owner.owned().length === many / 2 && first.owner.owned().length === many / 2,
+    );
     let fewest = many;
     const { close } = first.handler;
     first.handler.close = (shard) => {
