@@ -39,8 +39,6 @@ export class OwnedShard {
   readonly #options: OwnedShardOptions;
   readonly #queue: Queue<Envelope>;
   readonly #keys: LeaseKeys;
-  /** Ids of jobs that the last `reclaim` found active without being in hand. */
-  #suspects = new Set<string>();
   #reader: MailboxReader | undefined;
   /** The Redis that holds everything that it must hold for this shard. */
   #mark: RedisMark = { generation: "", redisRunId: "" };
@@ -146,16 +144,17 @@ export class OwnedShard {
   }
 
   /**
-   * Returns jobs to the mailbox that are `active` and not in this reader's hand: a former owner that was stopped for a while may have
-   * fetched them. A job is returned only when two calls in a row find it, because a job that was just fetched is not in
-   * hand yet.
+   * Returns jobs to the mailbox that are `active` and not in this reader's hand: a former owner that was stopped for a
+   * while has fetched them, or Redis died before its answer arrived here.
    */
   async reclaim(): Promise<void> {
-    const foreign = (await this.#activeIds()).filter((id) => this.#reader?.holds(id) !== true);
-    const lost = foreign.filter((id) => this.#suspects.has(id));
-    this.#suspects = new Set(foreign);
+    const active = await this.#activeIds();
+    // What was fetched before on this connection was answered before. The answers are in hand after this turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    const lost = active.filter((id) => this.#reader?.holds(id) === false);
+    if (lost.length === 0 || this.#ended) return;
     await this.#returnToMailbox(lost);
-    if (lost.length > 0) this.#options.joint.lookInto(this.shard);
+    this.#options.joint.lookInto(this.shard);
   }
 
   /** The list of fetched jobs. */
@@ -165,7 +164,7 @@ export class OwnedShard {
 
   /** True when `reclaim` may find something: so many jobs are `active`. */
   mayReclaim(active: number): boolean {
-    return this.#suspects.size > 0 || active > (this.#reader?.inHand ?? 0);
+    return active > (this.#reader?.inHand ?? 0);
   }
 
   /**

@@ -54,7 +54,7 @@ const EXPIRY_CHECK_MS = 100;
 const CANARY_MS = 10_000;
 /** Canaries of all shards together in that time, so that a node with many shards does not send more. */
 const CANARIES = 10;
-/** A job that a former owner has fetched is returned after two checks: after ten seconds at most. */
+/** A job that a former owner has fetched is returned after this time at most. */
 const RECLAIM_MS = 5_000;
 /** A shard whose canary has been on its way for this long is not healthy. */
 const CANARY_OVERDUE_MS = 25_000;
@@ -110,6 +110,8 @@ export class ShardOwner {
       setInterval(() => void this.#askSenders(), RECLAIM_MS),
     ];
     void this.#askSenders();
+    // Jobs may have been fetched whose answers were lost with the connection.
+    this.#redis.on("ready", () => void this.#reclaim().catch(() => undefined));
     await this.#tick();
     this.#schedule();
   }

@@ -2,10 +2,13 @@ import { randomUUID } from "node:crypto";
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { Queue } from "bullmq";
 import { expect } from "chai";
-import type { AddressedMessage } from "../../queues/envelope.ts";
+import type { AddressedMessage, Envelope } from "../../queues/envelope.ts";
+import { MESSAGES, mailboxName, mailboxOptions } from "../../queues/mailbox.ts";
 import { MailboxSender } from "../../queues/mailbox-sender.ts";
 import type { ShardHandler } from "../../queues/ports.ts";
+import { shardOf } from "../../queues/shard-map.ts";
 import { ShardOwner } from "../../queues/shard-owner.ts";
 import { connectRedis, type RedisClient } from "../../src/redis/connect.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
@@ -223,6 +226,23 @@ describe("owners of shards", function () {
       () => new Set([...receivedBy(living.handler), ...again()]).size === roots.length,
       15_000,
     );
+  });
+
+  it("receive at once what they had fetched when the connection to Redis broke before the answer", async () => {
+    const { owner, handler } = await own();
+    await until("all are owned", () => owner.owned().length === SHARDS);
+    const shard = shardOf("run_lost", SHARDS);
+    const queue = new Queue<Envelope>(mailboxName(shard), mailboxOptions(client, shard));
+    try {
+      // The job is active in Redis, and no reader has it in hand.
+      await queue.add(MESSAGES, { schema: 1, letters: [messageTo("run_lost")] }, { delay: 60_000, jobId: "lost" });
+      await client.zrem(queue.toKey("delayed"), "lost");
+      await client.lpush(queue.toKey("active"), "lost");
+      await client.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+      await until("it is received", () => receivedBy(handler).has("run_lost"), 2_500);
+    } finally {
+      await queue.close();
+    }
   });
 
   it("recover each shard when Redis was emptied, and receive messages again", async () => {
