@@ -56,7 +56,7 @@ interface RequestedLook {
  * more.
  */
 const LONGEST_WAIT_MS = 5_000;
-/** The same on a cluster while a node of an earlier release lives, which tells nobody what it sends. */
+/** The same on a cluster while a node of an earlier release lives, which does not tell owners what it sends. */
 const UNTOLD_WAIT_MS = 250;
 /** How much longer than asked a blocking command may take before its connection counts as broken. */
 const OVERDUE_MS = 1_000;
@@ -90,7 +90,7 @@ export class JointReader {
     void this.#run();
   }
 
-  /** On a cluster: whether some senders tell nobody what they send. */
+  /** On a cluster: whether some senders do not tell owners what they send. */
   set hasSilentSenders(isSo: boolean) {
     if (this.#isCluster && isSo !== this.#looksOften && !this.#isClosed) this.#lookOften(isSo);
   }

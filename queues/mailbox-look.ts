@@ -1,6 +1,6 @@
 /**
  * A look into mailboxes without fetching: how many envelopes wait, and when the next delayed one is due. A look takes
- * the marker away, which BullMQ sets whenever an envelope may wait; so whoever looks must fetch what it finds.
+ * the marker away, which BullMQ sets whenever an envelope may wait; so the reader must fetch what a look finds.
  */
 import { QueueKeys } from "bullmq";
 import type { RedisClient } from "../src/redis/connect.ts";

@@ -11,7 +11,7 @@ import { DEFAULT_TIMING, type KernelContext, type KernelCounters, type KernelTim
 import { LeaseWatcher } from "./lease-watcher.ts";
 import { QueueWatcher } from "./queue-watcher.ts";
 import { Shard } from "./shard.ts";
-import { Sweeper } from "./sweeper.ts";
+import { SweepRounds } from "./sweep-rounds.ts";
 
 export interface KernelOptions extends Omit<KernelContext, "counters" | "timing"> {
   readonly presence: Pick<Presence, "read" | "online" | "declareLost">;
@@ -34,7 +34,7 @@ export class Kernel implements ShardHandler {
   readonly #context: KernelContext;
   readonly #watcher: LeaseWatcher;
   readonly #queueWatcher: QueueWatcher;
-  readonly #sweeper: Sweeper;
+  readonly #sweeps: SweepRounds;
   readonly #shards = new Map<number, Shard>();
 
   constructor(options: KernelOptions) {
@@ -50,15 +50,15 @@ export class Kernel implements ShardHandler {
       deliver: async (shard, rootId, message) => this.#shards.get(shard)?.deliver(rootId, message),
     });
     this.#queueWatcher.start();
-    this.#sweeper = new Sweeper({ ...options, ...timing, shards: options.stores.shards });
-    this.#sweeper.start();
+    this.#sweeps = new SweepRounds({ ...options, ...timing, shards: options.stores.shards });
+    this.#sweeps.start();
   }
 
   /** Stops sweeping and watching agents and queued jobs, and closes the shards that their owner has not closed yet. */
   stop(): Promise<void> {
     this.#watcher.stop();
     this.#queueWatcher.stop();
-    this.#sweeper.stop();
+    this.#sweeps.stop();
     for (const index of this.#shards.keys()) this.close(index);
     return Promise.resolve();
   }
@@ -67,7 +67,7 @@ export class Kernel implements ShardHandler {
     const shard = new Shard(this.#context, this.#watcher, index);
     await shard.start();
     this.#shards.set(index, shard);
-    this.#sweeper.add(index, shard);
+    this.#sweeps.add(index, shard);
   }
 
   async redisLost(index: number): Promise<void> {
@@ -89,12 +89,12 @@ export class Kernel implements ShardHandler {
   }
 
   async drain(index: number): Promise<void> {
-    this.#sweeper.remove(index);
+    this.#sweeps.remove(index);
     await this.#shards.get(index)?.drain();
   }
 
   close(index: number): void {
-    this.#sweeper.remove(index);
+    this.#sweeps.remove(index);
     this.#shards.get(index)?.close();
     this.#shards.delete(index);
   }

@@ -49,7 +49,7 @@ export async function agreeOnShards(store: Settings, configured: number | null):
 }
 
 /**
- * For a node that has announced itself: whoever changes the number looks for announced nodes after it has stored the
+ * For a node that has announced itself: the process that changes the number looks for announced nodes after it has stored the
  * change. So either the node finds the change here, or the change finds the node. Rejects with `conflict`.
  */
 export async function confirmShards(store: Settings, shards: number): Promise<void> {

@@ -70,7 +70,7 @@ export function operationStoresContract(open: () => Stores): void {
       await inbox.insert(past);
       await inbox.answer(past.id, { outcome: "accepted", status: "cancelled" });
       const all = [idle, commanded, owing, due, later, answered, 907];
-      expect([...(await shards.withWork(all, 5_000))].toSorted()).to.deep.equal([commanded, owing, due]);
+      expect([...(await shards.withWork(all, 5_000))]).to.have.members([commanded, owing, due]);
       expect([...(await shards.withWork([idle, due], 5_000))], "only the shards that are asked for").to.deep.equal([
         due,
       ]);

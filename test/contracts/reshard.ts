@@ -59,7 +59,7 @@ export function reshardContract(open: () => Stores): void {
         made.push(rootId);
       }
       roots = made;
-      // The last root has a command and no aggregate yet, as a concurrency group that nobody has entered.
+      // The last root has a command and no aggregate yet, as a concurrency group without members.
       const alone = newId("run");
       for (const rootId of [...roots.slice(0, 3), alone]) {
         const shard = shardOf(rootId, BEFORE);

@@ -121,7 +121,7 @@ describe("the joint reader of a node", function () {
 
   it("finds an envelope whose marker was lost within 5 s", async () => {
     await until("it waits", async () => (await blocked()) === 1);
-    // Moved from a mailbox that nobody reads, so that no marker is set.
+    // Moved from a mailbox without a reader, so that no marker is set.
     const job = await send(SHARDS);
     const [from, to] = [queues[SHARDS]!, queues[6]!];
     await client.rename(from.toKey(job.id!), to.toKey(job.id!));

@@ -14,7 +14,7 @@ export interface SweptShard {
   tidy(): Promise<void>;
 }
 
-export interface SweeperOptions {
+export interface SweepRoundsOptions {
   readonly shards: Pick<ShardStore, "withWork">;
   readonly clock: Clock;
   readonly log: Logger;
@@ -22,14 +22,14 @@ export interface SweeperOptions {
   readonly sweepMs: number;
 }
 
-export class Sweeper {
-  readonly #options: SweeperOptions;
+export class SweepRounds {
+  readonly #options: SweepRoundsOptions;
   readonly #shards = new Map<number, SweptShard>();
   /** Shards whose sweep has not ended. The next round leaves them out. */
   readonly #sweeping = new Set<SweptShard>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: SweeperOptions) {
+  constructor(options: SweepRoundsOptions) {
     this.#options = options;
   }
 
