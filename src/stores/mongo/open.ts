@@ -13,6 +13,7 @@ import { outputStore } from "./outputs.ts";
 import { pluginStore } from "./plugins.ts";
 import { identityStore, MongoPipelineStore } from "./records.ts";
 import { removalStore } from "./removals.ts";
+import { reshard } from "./reshard.ts";
 import { retentionStore } from "./retention.ts";
 import { runRemoval } from "./run-removal.ts";
 import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, shardStore } from "./runtime.ts";
@@ -46,6 +47,7 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
     secrets: translated(secretStore(connection)),
     idempotency: translated(idempotencyStore(connection)),
     removeRun: translated({ removeRun: runRemoval(connection) }).removeRun,
+    reshard: translated({ reshard: reshard(connection) }).reshard,
     removals: translated(removalStore(connection)),
     retention: translated(retentionStore(connection)),
     ping: () => translated(connection).ping(),

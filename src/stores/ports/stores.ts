@@ -15,6 +15,7 @@ import type { PipelineStore } from "./pipelines.ts";
 import type { PlanStore } from "./plans.ts";
 import type { PluginStore } from "./plugins.ts";
 import type { RemovalStore } from "./removals.ts";
+import type { Reshard } from "./reshard.ts";
 import type { RetentionStore } from "./retention.ts";
 import type { RemoveRun } from "./run-removal.ts";
 import type { SecretStore } from "./secrets.ts";
@@ -41,6 +42,7 @@ export interface Stores {
   readonly secrets: SecretStore;
   readonly idempotency: IdempotencyStore;
   readonly removeRun: RemoveRun;
+  readonly reshard: Reshard;
   readonly removals: RemovalStore;
   readonly retention: RetentionStore;
   /** Resolves when the store answers; rejects when it does not. */
