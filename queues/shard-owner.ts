@@ -7,6 +7,7 @@ import { connectRedis, type RedisClient, type RedisTarget } from "../src/redis/c
 import { assignShards } from "./assignment.ts";
 import { UNVERSIONED_FORMAT, type MessageFormat } from "./envelope.ts";
 import { LEASE_MS, leaseKeys, OwnedShard } from "./owned-shard.ts";
+import type { OwnershipGuard } from "./ownership-guard.ts";
 import type { EpochSource, ShardHandler } from "./ports.ts";
 import { RedisIdentity } from "./redis-identity.ts";
 import { beat, leave } from "./scripts.ts";
@@ -25,6 +26,8 @@ export interface ShardOwnerOptions {
   readonly epochs: EpochSource;
   /** Absent: messages are read as they are. */
   readonly format?: MessageFormat;
+  /** Absent: this node may own shards whenever it reaches Redis. */
+  readonly guard?: OwnershipGuard;
   readonly log: Logger;
 }
 
@@ -45,6 +48,8 @@ const CANARY_MS = 10_000;
 const RECLAIM_MS = 5_000;
 /** A shard whose canary has not come back for this long is not healthy. */
 const CANARY_OVERDUE_MS = 25_000;
+/** How long a worker that may own no shard waits for envelopes in hand before it gives a shard up. */
+const SURRENDER_MS = 200;
 
 export class ShardOwner {
   readonly #options: ShardOwnerOptions;
@@ -56,6 +61,8 @@ export class ShardOwner {
   #ticking: Promise<void> = Promise.resolve();
   #ticks = 0;
   #redisRunId = "";
+  #members = 0;
+  #isBarred = false;
   #timers: NodeJS.Timeout[] = [];
   #leaving = false;
   #stopped = false;
@@ -128,12 +135,37 @@ export class ShardOwner {
         await Promise.all([...this.#owned.values()].map((owned) => this.#renew(owned, redisRunId)));
       }
       if (this.#leaving) return;
+      if (await this.#barredByGuard()) return;
       const members = await beat(this.#redis, nodeId, LEASE_MS);
+      this.#members = members.length;
       const owners = assignShards(members, shards);
       await Promise.all(owners.map((owner, shard) => this.#settle(shard, owner === nodeId, this.#redisRunId)));
     } catch (error) {
       this.#options.log.debug({ error: String(error) }, "a round of ownership failed; the next one follows");
     }
+  }
+
+  /**
+   * Asks the guard. While it bars this node, the node is no member, so that every other node, also of an older release,
+   * leaves it out of the assignment; and it holds no shard.
+   */
+  async #barredByGuard(): Promise<boolean> {
+    const { guard, log, nodeId } = this.#options;
+    if (guard === undefined) return false;
+    await guard.check(this.#members);
+    const { bar, reason } = guard;
+    if (bar !== null && !this.#isBarred) log.warn({ bar, reason }, "this worker gives its shards up");
+    if (bar === null && this.#isBarred) log.info({}, "this worker may own shards again");
+    this.#isBarred = bar !== null;
+    if (bar === null) return false;
+    await leave(this.#redis, nodeId);
+    await Promise.all([...this.#owned.values()].map((owned) => this.#surrender(owned)));
+    return true;
+  }
+
+  async #surrender(owned: OwnedShard): Promise<void> {
+    await owned.surrender(SURRENDER_MS);
+    if (this.#owned.get(owned.shard) === owned) this.#owned.delete(owned.shard);
   }
 
   /** Takes a free shard that this node should own; releases a shard that another node should own. */

@@ -13,11 +13,13 @@ import { GroupReconciler } from "../app/upkeep/group-reconciler.ts";
 import { RetentionPruner } from "../app/upkeep/retention-pruner.ts";
 import type { NodeConfig } from "../config.ts";
 import type { TlsSource } from "../domain/tls.ts";
+import type { OwnershipGuard } from "../../queues/ownership-guard.ts";
 import { BOARD_WITNESS } from "../board/redis-board.ts";
 import { createGrpcServer } from "../grpc/server.ts";
 import { type ReadinessChecks, readinessReader } from "../app/readiness.ts";
 import { createHttpServer } from "../http/server.ts";
 import type { RedisTarget } from "../redis/connect.ts";
+import type { Stores } from "../stores/ports/stores.ts";
 import { attachWebSocketEndpoint } from "../ws/endpoint.ts";
 import { bindingAddress, closeServer, listen, reachableAddress } from "./listen.ts";
 import { registerWorkerMetrics } from "./metrics.ts";
@@ -28,6 +30,9 @@ const HTTP_GRACE_MS = 5_000;
 const GRPC_GRACE_MS = 3_000;
 
 interface WorkerParts {
+  readonly guard: OwnershipGuard;
+  /** The stores and the clock of the kernel. */
+  readonly kernel: Pick<AppContext, "clock"> & { readonly stores: Stores };
   readonly onTurnSaved: TurnSaved;
   readonly nodeId: string;
   readonly redis: RedisTarget;
@@ -39,11 +44,11 @@ interface WorkerParts {
 export async function startWorker(
   config: NodeConfig,
   context: AppContext,
-  { nodeId, redis, registry, messages, onTurnSaved }: WorkerParts,
+  { guard, kernel: kernelParts, nodeId, redis, registry, messages, onTurnSaved }: WorkerParts,
   teardown: Teardown,
 ): Promise<ShardOwner> {
   const { stores, log } = context;
-  const kernel = new Kernel({ ...context, typeOf: aggregateTypeOf, onTurnSaved });
+  const kernel = new Kernel({ ...context, ...kernelParts, typeOf: aggregateTypeOf, onTurnSaved });
   teardown.add("the kernel", () => kernel.stop());
   const owner = new ShardOwner({
     redis,
@@ -53,6 +58,7 @@ export async function startWorker(
     witness: BOARD_WITNESS,
     epochs: stores.shards,
     format: messages,
+    guard,
     log,
   });
   await owner.start();
