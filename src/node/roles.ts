@@ -9,6 +9,7 @@ import { artifactPruner } from "../app/content/artifact-pruner.ts";
 import { cachePruner } from "../app/content/cache-pruner.ts";
 import type { ClusterContext } from "../app/upkeep/cluster.ts";
 import type { AppContext } from "../app/context.ts";
+import { AgeGuard } from "../app/upkeep/age-guard.ts";
 import { GroupReconciler } from "../app/upkeep/group-reconciler.ts";
 import { RetentionPruner } from "../app/upkeep/retention-pruner.ts";
 import type { NodeConfig } from "../config.ts";
@@ -63,11 +64,12 @@ export async function startWorker(
   });
   await owner.start();
   teardown.add("the owner of shards", () => owner.stop());
-  const retention = new RetentionPruner(context, config.retention, () => owner.owned());
+  const ages = new AgeGuard(context, () => guard.bar === "clock");
+  const retention = new RetentionPruner(context, config.retention, { owned: () => owner.owned(), ages });
   for (const [name, part] of [
     ["the group reconciler", new GroupReconciler(context, () => owner.owned())],
-    ["the artifact pruner", artifactPruner(context)],
-    ["the cache pruner", cachePruner(context)],
+    ["the artifact pruner", artifactPruner(context, ages)],
+    ["the cache pruner", cachePruner(context, ages)],
     ["the retention pruner", retention],
   ] as const) {
     teardown.add(name, () => part.stop());
