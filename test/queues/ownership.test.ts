@@ -101,6 +101,7 @@ describe("a worker that may own no shard", function () {
     it(`gives its shards up when its store ${fault} and another's answers, without waiting for the store`, async () => {
       const [lonely, other] = [await start(), await start()];
       await share(lonely, other);
+      lonely.drained.length = 0;
       lonely.store = fault;
       await until("the other owns all", owns(other, SHARDS), 5_000);
       expect(lonely.owner.owned()).to.deep.equal([]);
