@@ -104,10 +104,7 @@ export class ClockCheck {
     const monotonic = clock.monotonic();
     if (monotonic - askedAt > SLOW_MS) return;
     this.#offsetMs = Math.round(wall - (monotonic - askedAt) / 2 - told.redisNow);
-    this.#deviationMs = clockDeviation(
-      this.#offsetMs,
-      [...told.others.values()].map(({ value }) => value),
-    );
+    this.#deviationMs = clockDeviation(this.#offsetMs, [...told.others.values()]);
     const verdict = clockVerdict(this.#deviationMs);
     if (verdict !== "wrong") this.#confirmed = { wall, monotonic };
     if (verdict === this.#verdict) return;

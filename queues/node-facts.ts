@@ -9,7 +9,7 @@ import type { RedisClient } from "../src/redis/connect.ts";
  *
  * KEYS[1] hash of facts by node, each after the time at which it was told
  * ARGV[1] node   ARGV[2] fact, a number   ARGV[3] milliseconds after which a fact is too old
- * Answers { time of Redis, { node, time, fact, node, time, fact ... } }.
+ * Answers { time of Redis, { node, fact, node, fact ... } }.
  */
 const TELL = `
 local time = redis.call("TIME")
@@ -21,7 +21,6 @@ for at = 1, #all, 2 do
   local since, fact = string.match(all[at + 1], "^(%d+) (.+)$")
   if since and tonumber(since) > now - ARGV[3] then
     told[#told + 1] = all[at]
-    told[#told + 1] = since
     told[#told + 1] = fact
   else
     redis.call("HDEL", KEYS[1], all[at])
@@ -29,17 +28,11 @@ for at = 1, #all, 2 do
 end
 return { now, told }`;
 
-export interface ToldFact {
-  /** When the node told it, Unix milliseconds by the clock of Redis. */
-  readonly toldAt: number;
-  readonly value: number;
-}
-
 export interface ToldFacts {
   /** Unix milliseconds by the clock of Redis. */
   readonly redisNow: number;
   /** By node id, without the node that asked. */
-  readonly others: ReadonlyMap<string, ToldFact>;
+  readonly others: ReadonlyMap<string, number>;
 }
 
 export interface Fact {
@@ -55,10 +48,7 @@ export interface Fact {
 export async function tellFact(redis: RedisClient, { key, nodeId, value, ttlMs }: Fact): Promise<ToldFacts> {
   const text = value === null ? "" : String(value);
   const [redisNow, told] = (await redis.eval(TELL, 1, key, nodeId, text, ttlMs)) as [number, string[]];
-  const others = new Map<string, ToldFact>();
-  for (let at = 0; at < told.length; at += 3) {
-    const [id, toldAt, value] = told.slice(at, at + 3) as [string, string, string];
-    if (id !== nodeId) others.set(id, { toldAt: Number(toldAt), value: Number(value) });
-  }
+  const others = new Map<string, number>();
+  for (let at = 0; at < told.length; at += 2) if (told[at] !== nodeId) others.set(told[at]!, Number(told[at + 1]));
   return { redisNow, others };
 }

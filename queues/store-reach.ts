@@ -3,12 +3,12 @@
  * gone for all workers, no shard changes its owner, because the next owner would need an epoch from the store.
  *
  * Each worker tells the others when its last answered call to the store began. A worker counts as cut off when one of
- * its own calls has no answer, and another worker began a call a second later and was answered.
+ * its own calls has no answer, and another worker began a call 1.5 s later and was answered.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../src/domain/logger.ts";
 import type { RedisClient } from "../src/redis/connect.ts";
-import { tellFact, type ToldFact } from "./node-facts.ts";
+import { tellFact } from "./node-facts.ts";
 
 export interface StoreReachOptions {
   readonly redis: RedisClient;
@@ -18,7 +18,7 @@ export interface StoreReachOptions {
   readonly log: Logger;
 }
 
-/** Hash of how long ago each worker's last answered call began, in milliseconds before the worker told it. */
+/** Hash of when each worker's last answered call began, Unix milliseconds by the clock of Redis. */
 const REACHED = "{millrace}:store-reached";
 /** A worker that has told nothing for this long is no evidence that the store can be reached. */
 const TOLD_MS = 3_000;
@@ -26,9 +26,11 @@ const TOLD_MS = 3_000;
  * The other worker's answered call must have begun this much later than the call without an answer. In an outage for
  * all workers, the last calls that were answered began earlier than the first one that was not.
  */
-const LATER_MS = 1_000;
+const LATER_MS = 1_500;
 /** A quick answer is told in the same round. */
 const PROBE_WAIT_MS = 200;
+/** Probes that have no answer, at most. A further one, on another connection, shows that only one connection hangs. */
+const MAX_PROBES = 3;
 
 export class StoreReach {
   readonly #options: StoreReachOptions;
@@ -36,7 +38,9 @@ export class StoreReach {
   #answeredAt: number | null = null;
   /** Since when calls have no answer, monotonic milliseconds; null while the last call was answered. */
   #silentSince: number | null = null;
-  #probing: Promise<void> | null = null;
+  readonly #probes = new Set<Promise<void>>();
+  /** A reading of the clock of Redis, and the monotonic time at which it had certainly passed. */
+  #redisClock: { readonly redisNow: number; readonly monotonic: number } | null = null;
   #isCutOff = false;
 
   constructor(options: StoreReachOptions) {
@@ -51,38 +55,51 @@ export class StoreReach {
   /** For a call to the store that began at `begunAt` (monotonic milliseconds) and was answered now. */
   noteAnswer(begunAt: number): void {
     this.#answeredAt = Math.max(this.#answeredAt ?? begunAt, begunAt);
-    this.#silentSince = this.#probing === null ? null : performance.now();
+    this.#silentSince = this.#probes.size === 0 ? null : performance.now();
     this.#isCutOff = false;
   }
 
   /** Asks the store, tells the other workers, and learns from them. Never rejects. */
   async check(): Promise<void> {
-    this.#probing ??= this.#probe();
-    await Promise.race([this.#probing, sleep(PROBE_WAIT_MS)]);
+    if (this.#probes.size < MAX_PROBES) this.#startProbe();
+    await Promise.race([...this.#probes, sleep(PROBE_WAIT_MS)]);
     const { redis, nodeId, log } = this.#options;
     const askedAt = performance.now();
-    const value = this.#answeredAt === null ? null : Math.round(askedAt - this.#answeredAt);
     try {
+      const value = this.#answeredByRedisClock();
       const { redisNow, others } = await tellFact(redis, { key: REACHED, nodeId, value, ttlMs: TOLD_MS });
+      this.#redisClock = { redisNow, monotonic: performance.now() };
       if (this.#silentSince === null) return;
+      // Later than the truth by the time that the request took, so that a slow Redis makes no worker look cut off.
       const silentSince = redisNow - (askedAt - this.#silentSince);
-      const isAnswered = ({ toldAt, value: ageMs }: ToldFact) => toldAt - ageMs >= silentSince + LATER_MS;
-      if ([...others.values()].some(isAnswered)) this.#isCutOff = true;
+      if ([...others.values()].some((answeredAt) => answeredAt >= silentSince + LATER_MS)) this.#isCutOff = true;
     } catch (error) {
       log.debug({ error: String(error) }, "the other workers cannot be asked about the store");
     }
   }
 
+  /** When the last answered call began, by the clock of Redis; earlier than the truth by what a request may take. */
+  #answeredByRedisClock(): number | null {
+    if (this.#answeredAt === null || this.#redisClock === null) return null;
+    const { redisNow, monotonic } = this.#redisClock;
+    return Math.round(redisNow + this.#answeredAt - monotonic);
+  }
+
+  #startProbe(): void {
+    const probe: Promise<void> = this.#probe(() => this.#probes.delete(probe));
+    this.#probes.add(probe);
+  }
+
   /** Resolves when the probe is answered or has failed. */
-  async #probe(): Promise<void> {
+  async #probe(onEnd: () => void): Promise<void> {
     const begunAt = performance.now();
     this.#silentSince ??= begunAt;
     try {
       await this.#options.probe();
-      this.#probing = null;
+      onEnd();
       this.noteAnswer(begunAt);
     } catch (error) {
-      this.#probing = null;
+      onEnd();
       this.#options.log.debug({ error: String(error) }, "the store did not answer a probe");
     }
   }

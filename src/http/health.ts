@@ -23,6 +23,9 @@ export function addHealthRoutes(router: ApiRouter, context: AppContext, checks: 
         })),
       });
     }
-    ctx.body = successEnvelope({ status: "ready", checks: checked, ...(warnings && { warnings }) }, context.clock.now());
+    ctx.body = successEnvelope(
+      { status: "ready", checks: checked, ...(warnings && { warnings }) },
+      context.clock.now(),
+    );
   });
 }

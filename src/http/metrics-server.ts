@@ -18,10 +18,7 @@ export interface MetricsServerOptions {
  * Answers GET `/metrics` in the text format of Prometheus, and GET `/readyz` with 200 or 503 and the checks as JSON;
  * everything else is 404. The caller listens and closes.
  */
-export function createMetricsServer(
-  registry: Registry,
-  { tls = null, readiness }: MetricsServerOptions = {},
-): Server {
+export function createMetricsServer(registry: Registry, { tls = null, readiness }: MetricsServerOptions = {}): Server {
   return createListener(tls, {}, (request, response) => {
     if (request.method === "GET" && request.url === "/readyz" && readiness !== undefined) {
       void answerReadiness(response, readiness);

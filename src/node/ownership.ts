@@ -73,7 +73,9 @@ export function guardOwnership(parts: OwnershipParts): { readonly guard: Ownersh
 export function ownershipReadiness(guard: OwnershipGuard): ReadinessCheck {
   return () => {
     const { reason } = guard;
-    return reason === null ? Promise.resolve(undefined) : Promise.reject(new NotReadyError(`it owns no shard: ${reason}`));
+    return reason === null
+      ? Promise.resolve(undefined)
+      : Promise.reject(new NotReadyError(`it owns no shard: ${reason}`));
   };
 }
 

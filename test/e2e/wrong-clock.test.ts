@@ -96,7 +96,10 @@ describe("a node with a wrong clock", function () {
     await end(node);
 
     node = await serve("1s");
-    await until("the older run goes with a right clock and a short rule", async () => (await statusOf(runs[0]!)) === 404);
+    await until(
+      "the older run goes with a right clock and a short rule",
+      async () => (await statusOf(runs[0]!)) === 404,
+    );
     expect(await statusOf(runs[1]!)).to.equal(200);
     await end(node);
   });

@@ -22,7 +22,13 @@ describe("the deviation of a clock", () => {
   });
 
   it("is a warning from 5 s on, and wrong above 60 s, in both directions", () => {
-    expect([0, 4_999, 5_000, 60_000, 60_001].map(clockVerdict)).to.deep.equal(["right", "right", "off", "off", "wrong"]);
+    expect([0, 4_999, 5_000, 60_000, 60_001].map(clockVerdict)).to.deep.equal([
+      "right",
+      "right",
+      "off",
+      "off",
+      "wrong",
+    ]);
     expect([-4_999, -5_000, -60_001].map(clockVerdict)).to.deep.equal(["right", "off", "wrong"]);
   });
 });

@@ -40,18 +40,16 @@ describe("deletion by age", () => {
     it("is held for an hour after the clock jumped, although runs carry the new time", () => {
       const later = NOW + DAY;
       expect(
-        judge(
-          later,
-          [NOW, 0],
-          [later, 10_000],
-          [later + HOUR - 1, 10_000 + HOUR - 1],
-          [later + HOUR, 10_000 + HOUR],
-        ),
+        judge(later, [NOW, 0], [later, 10_000], [later + HOUR - 1, 10_000 + HOUR - 1], [later + HOUR, 10_000 + HOUR]),
       ).to.deep.equal(["allowed", "jumped", "jumped", "allowed"]);
     });
 
     it("goes on at once when the jump is taken back", () => {
-      expect(judge(NOW + DAY, [NOW, 0], [NOW + DAY, 10], [NOW + 20, 20])).to.deep.equal(["allowed", "jumped", "allowed"]);
+      expect(judge(NOW + DAY, [NOW, 0], [NOW + DAY, 10], [NOW + 20, 20])).to.deep.equal([
+        "allowed",
+        "jumped",
+        "allowed",
+      ]);
     });
   });
 
