@@ -103,7 +103,7 @@ describe("a worker that may own no shard", function () {
       await share(lonely, other);
       lonely.drained.length = 0;
       lonely.store = fault;
-      await until("the other owns all", owns(other, SHARDS), 5_000);
+      await until("the other owns all", owns(other, SHARDS), 10_000);
       expect(lonely.owner.owned()).to.deep.equal([]);
       expect(lonely.drained).to.deep.equal([]);
       expect(lonely.guard.bar).to.equal("store");
@@ -177,7 +177,7 @@ describe("a worker that may own no shard", function () {
     wrong.aheadMs = HOUR;
     expect(wrong.check.clock.now(), "the time without the jump").to.be.closeTo(Date.now(), 2_000);
     expect(wrong.guard.bar, "at once").to.equal("clock");
-    await until("the right one owns all", owns(right, SHARDS), 5_000);
+    await until("the right one owns all", owns(right, SHARDS), 10_000);
     expect(wrong.check.clock.now(), "also later").to.be.closeTo(Date.now(), 2_000);
     wrong.aheadMs = -HOUR;
     await until("it is behind", () => wrong.guard.reason?.includes("behind"));
