@@ -4,6 +4,7 @@
  * then the first fetch.
  */
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Job, Queue } from "bullmq";
 import type { Logger } from "../src/domain/logger.ts";
 import type { RedisClient } from "../src/redis/connect.ts";
@@ -133,6 +134,20 @@ export class OwnedShard {
     handler.close(this.shard, this.#epoch);
     await releaseLease(redis, this.#keys.lease, holder);
     await this.#queue.close();
+  }
+
+  /**
+   * Gives the lease back without saving anything, because this node cannot save or must not: the store has everything
+   * that the next owner needs. Waits at most `withinMs` for envelopes in hand.
+   */
+  async surrender(withinMs: number): Promise<void> {
+    const { redis, holder } = this.#options;
+    // No envelope is fetched for this node once the next owner has returned those that were in hand.
+    const timeout = sleep(withinMs, undefined, { ref: false });
+    await Promise.race([this.#reader?.close(), timeout]).catch(() => undefined);
+    if (this.#ended) return;
+    this.abandon();
+    await releaseLease(redis, this.#keys.lease, holder);
   }
 
   /** Sends an empty envelope to this shard's own mailbox; {@link canaryAgeMs} says when the last one came back. */

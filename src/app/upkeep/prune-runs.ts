@@ -26,6 +26,8 @@ export interface RunPruning {
   readonly onPruned: (part: KeptPart) => void;
   /** Called for each pipeline with the creation time of its oldest remaining run, Unix milliseconds. */
   readonly onOldest: (createdAt: number) => void;
+  /** False: only the numbers of runs count, not their ages. Absent: ages count. */
+  readonly byAge?: boolean;
 }
 
 const PAGE_SIZE = 64;
@@ -48,7 +50,8 @@ export async function* pruneRuns(context: UpkeepContext, pruning: RunPruning): A
     const isDeleted = (await pipelines.find(at)) === undefined;
     const rules = rulesOf(projects.get(newest.projectId), pruning.rules);
     for (const part of KEPT_PARTS) {
-      const bound = isDeleted && part === "runs" ? boundForDeletedPipeline(rules.runs) : rules[part];
+      const ruled = isDeleted && part === "runs" ? boundForDeletedPipeline(rules.runs) : rules[part];
+      const bound = pruning.byAge === false ? { ...ruled, ageMs: null } : ruled;
       const limits = await limitsOf(context, part, bound, {
         pipelineId: at,
         projectId: newest.projectId,

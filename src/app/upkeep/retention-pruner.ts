@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { shardOf } from "../../../queues/shard-map.ts";
 import { KEPT_PARTS, type KeptPart, type Retention } from "../../domain/retention.ts";
+import type { Ages } from "../pruner.ts";
 import type { UpkeepContext } from "./context.ts";
 import { finishRemovals, pruneRecords, pruneStrayCommands } from "./prune-records.ts";
 import { pruneRuns } from "./prune-runs.ts";
@@ -35,16 +36,22 @@ export class RetentionPruner {
   readonly #context: UpkeepContext;
   readonly #retention: Retention;
   readonly #owned: () => readonly number[];
+  readonly #ages: Ages;
   readonly #ended = new AbortController();
   #working: Promise<void> = Promise.resolve();
   #hasOwnedShard = false;
   /** By the monotonic clock. */
   #recordsDueAt = Number.NEGATIVE_INFINITY;
 
-  constructor(context: UpkeepContext, retention: Retention, owned: () => readonly number[]) {
+  constructor(
+    context: UpkeepContext,
+    retention: Retention,
+    { owned, ages }: { readonly owned: () => readonly number[]; readonly ages: Ages },
+  ) {
     this.#context = context;
     this.#retention = retention;
     this.#owned = owned;
+    this.#ages = ages;
   }
 
   start(): void {
@@ -77,13 +84,16 @@ export class RetentionPruner {
     const { rules } = this.#retention;
     let oldest: number | null = null;
     if (this.#owns(SHARD_OF_RECORDS)) yield* finishRemovals(context);
+    const byAge = await this.#ages.mayDelete();
     yield* pruneRuns(context, {
       rules,
       isMine: (pipelineId) => this.#owns(shardOf(pipelineId, context.shards)),
       onPruned: (part) => void this.figures.deleted[part]++,
+      byAge,
       onOldest: (createdAt) => (oldest = Math.min(oldest ?? createdAt, createdAt)),
     });
     this.figures.oldestRunAt = oldest;
+    if (!byAge) return;
     for (const shard of this.#owned()) yield* pruneStrayCommands(context, shard);
     if (this.#owns(SHARD_OF_RECORDS)) yield* this.#pruneRecordsWhenDue();
   }

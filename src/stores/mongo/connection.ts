@@ -80,6 +80,14 @@ export class Connection {
     await this.#db.command({ ping: 1 });
   }
 
+  /**
+   * Updates a document to what it is already. A primary that has lost the majority answers reads and pings for some
+   * seconds, but not this update, which waits for the majority.
+   */
+  async probe(): Promise<void> {
+    await this.collection("settings").updateOne({ _id: "STORE_PROBE" }, { $set: { value: "1" } }, { upsert: true });
+  }
+
   async close(): Promise<void> {
     await this.#client.close();
   }

@@ -51,6 +51,7 @@ export async function openMongoStores(options: MongoOptions): Promise<Stores> {
     removals: translated(removalStore(connection)),
     retention: translated(retentionStore(connection)),
     ping: () => translated(connection).ping(),
+    probe: () => translated(connection).probe(),
     close: () => connection.close(),
   };
 }

@@ -47,6 +47,8 @@ export interface Stores {
   readonly retention: RetentionStore;
   /** Resolves when the store answers; rejects when it does not. */
   ping(): Promise<void>;
+  /** Resolves when the store would accept a save now, as far as this can be known without one. Stores nothing new. */
+  probe(): Promise<void>;
   /** Closes the connection. The caller first waits for its own calls: a call that still runs may reject. */
   close(): Promise<void>;
 }

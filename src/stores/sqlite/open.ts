@@ -57,6 +57,9 @@ export async function openSqliteStores({ path, limitBytes = null }: SqliteOption
     async ping() {
       await db.get("SELECT 1 AS ok");
     },
+    async probe() {
+      await db.get("SELECT 1 AS ok");
+    },
     close: () => db.close(),
   };
 }
