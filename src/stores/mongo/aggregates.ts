@@ -129,14 +129,13 @@ export class MongoAggregateStore implements AggregateStore {
   }
 
   /**
-   * False when nothing was saved: for another version, for a document with packed actors, and for one that would become
-   * too large.
+   * False when nothing was saved: for another version, for a packed document, and for one that would become too large.
    */
   async #saveSmall(_id: RootId, version: number, set: Document): Promise<boolean> {
-    const update: UpdateFilter<AggregateDocument> = { $set: set, $unset: { packed: "" } };
     try {
-      const isUnpacked = { packedActors: { $exists: false } };
-      return (await this.#aggregates.updateOne({ _id, version, ...isUnpacked }, update)).matchedCount > 0;
+      // The size of a document that was packed once is looked at again in each save.
+      const isUnpacked = { packed: { $exists: false }, packedActors: { $exists: false } };
+      return (await this.#aggregates.updateOne({ _id, version, ...isUnpacked }, { $set: set })).matchedCount > 0;
     } catch (error) {
       if (isTooLarge(error)) return false;
       throw error;
