@@ -4,6 +4,7 @@ import type { BenchSettings, Workload } from "./arguments.ts";
 import { startFloor } from "./floor/start.ts";
 import { FinishedRuns } from "./millrace/finished-runs.ts";
 import { measureCancels } from "./millrace/cancels.ts";
+import { measureCrowd } from "./millrace/crowd.ts";
 import { measureDefinition } from "./millrace/definition.ts";
 import { measureGrowth } from "./millrace/growth.ts";
 import { measureIdle } from "./millrace/idle.ts";
@@ -39,6 +40,7 @@ export function contestantsOf(
       workloads: ["W8"],
       start: (place, marks) => standalone("W8", () => measureGrowth(place, marks, finished)),
     },
+    { ...SQLITE, workloads: ["W11"], start: (place) => standalone("W11", () => measureCrowd(place)) },
     { ...SQLITE, workloads: ["W9"], start: () => standalone("W9", measureDefinition) },
     { ...SQLITE, workloads: ["W1"], once: true, start: countedWith(() => ({})) },
     ...(mongo === null ? [] : [{ ...MONGODB, workloads: ["W1"] as const, once: true, start: countedWith(mongo.env) }]),
