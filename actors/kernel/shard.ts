@@ -117,7 +117,7 @@ export class Shard {
     clearTimeout(this.#sweepTimer);
     await this.#sweeping;
     await this.#passivating;
-    await Promise.allSettled([...this.#entries.values()].map(({ running }) => running));
+    for (const { running } of this.#entries.values()) await running?.catch(() => undefined);
     await this.#passivateAll([...this.#entries.values()]).catch(() => undefined);
   }
 

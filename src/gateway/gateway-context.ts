@@ -30,7 +30,11 @@ export interface GatewayContext extends AppContext, GatewayParts {
 }
 
 /** A context with a new gateway id. The caller starts and stops the claim queue. */
-export function gatewayContext(context: AppContext, heartbeatIntervalMs = HEARTBEAT_INTERVAL_MS, sessionCheckMs?: number): GatewayContext {
+export function gatewayContext(
+  context: AppContext,
+  heartbeatIntervalMs = HEARTBEAT_INTERVAL_MS,
+  sessionCheckMs?: number,
+): GatewayContext {
   return {
     ...context,
     gatewayId: randomUUID(),

@@ -103,9 +103,7 @@ describe("rights that are taken away while a stream is open", () => {
 
     const other = await gateway.register("late-puller");
     const run = await StoredRun.create(gateway.stores);
-    const waiting = refusal(
-      invoke(gateway.agents(), "fetchStepRun", request, other.metadata, { deadlineMs: 40_000 }),
-    );
+    const waiting = refusal(invoke(gateway.agents(), "fetchStepRun", request, other.metadata, { deadlineMs: 40_000 }));
     await until("it waits", async () => (await gateway.redis.pubsub("CHANNELS", "feed:agent:*")).length === 1);
     await revokeSilently(other);
     await run.grant({ agentId: other.agentId, bootId: "boot-1", requestId: "r", token: 1 });

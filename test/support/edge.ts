@@ -67,7 +67,9 @@ const SHARDS = 16;
 /** The registry never announces this record: the edge only reads which nodes are alive. */
 const EDGE_NODE: NodeRecord = { nodeId: "", roles: [], version: "", host: "", pid: 0, startedAt: 0, schema: 0 };
 
-export async function openTestEdge(limits: { pingMs?: number; stallMs?: number; sessionCheckMs?: number } = {}): Promise<TestEdge> {
+export async function openTestEdge(
+  limits: { pingMs?: number; stallMs?: number; sessionCheckMs?: number } = {},
+): Promise<TestEdge> {
   const redis = await startTestRedis();
   const store = await openTestSqlite();
   const log = silentLog;

@@ -110,7 +110,10 @@ describe("rights that are taken away while a connection is open", () => {
     const user = await edge.userWithRole("viewer");
     const url = `${edge.origin}/api/v1/pipelines/runs/${runId}/artifacts/${artifactId}/content`;
     const download = async (token: string): Promise<IncomingMessage> => {
-      const [response] = await once(get(url, { headers: { authorization: `Bearer ${token}` }, agent: false }), "response");
+      const [response] = await once(
+        get(url, { headers: { authorization: `Bearer ${token}` }, agent: false }),
+        "response",
+      );
       return response as IncomingMessage;
     };
     const revoked = await download(user.token);

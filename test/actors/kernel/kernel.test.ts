@@ -308,40 +308,6 @@ describe("the kernel", () => {
     expect((await jobOf(runId)).state).to.equal("running");
   });
 
-  it("does not keep runs in memory that no agent takes, although none has been idle for long", async () => {
-    await kernel.stop();
-    kernel = newKernel({ ...FAST, creatorMs: 50, passivateMs: 3_600_000 });
-    await kernel.open(SHARD);
-    const waiting = await Promise.all(Array.from({ length: 150 }, () => triggerBegun(planOf([[{}]]))));
-    await until("all are offered", () => waiting.every((runId) => ports.offers.has(jobRunId(runId, 0, 1))));
-    await until("none is in memory", () => kernel.counters.activations === 0);
-    const heads = await Promise.all(waiting.map((runId) => stores.aggregates.loadHead(runId)));
-    expect(heads.flatMap((head) => head!.owed)).to.deep.equal([]);
-  });
-
-  it("passivates many aggregates at once, and sweeps meanwhile", async () => {
-    await kernel.open(SHARD);
-    const waiting = await Promise.all(Array.from({ length: 20 }, () => trigger()));
-    let saving = 0;
-    let release = (): void => {};
-    const released = new Promise<void>((resolve) => (release = resolve));
-    const save = stores.aggregates.save.bind(stores.aggregates);
-    stores.aggregates.save = async (changes) => {
-      // A save that changes no actor is that of a passivation.
-      if (changes.changed.length > 0) return save(changes);
-      saving++;
-      await released;
-      return save(changes);
-    };
-    await Promise.all(waiting.map(ring));
-    await until("all are being passivated", () => saving === waiting.length);
-    const late = await trigger();
-    const id = await store(late, "stop");
-    await until("a sweep takes the command", async () => (await stores.inbox.verdict(asId(id))) !== undefined);
-    release();
-    await until("all have left the memory", () => kernel.counters.activations === 0);
-  });
-
   it("fires the timer of a passivated aggregate from the store", async () => {
     await kernel.open(SHARD);
     const runId = await trigger(planOf([[{ queueTimeoutMs: 150 }]]));
