@@ -96,7 +96,7 @@ async function fillRedis(socket: string): Promise<void> {
       Array.from({ length: AGENTS }, (_, at) => presence.beat({ ...record, agentId: asId<AgentId>(`agt_crowd${at}`) })),
     );
     const silent = {
-      messageOf: () => ["nobody", ""] as const,
+      messageOf: () => ["unheard", ""] as const,
       subscribe: () => Promise.resolve(() => Promise.resolve()),
     };
     const board = new RedisBoard({ redis, feed: silent, clock: systemClock, emptyLaneMs: 3_600_000 });

@@ -20,7 +20,7 @@ describe("rights that are taken away while a stream is open", () => {
   afterEach(() => gateway.hangUp());
   after(() => gateway.stop());
 
-  /** Deletes the agent's token, and tells nobody. */
+  /** Deletes the agent's token, and tells no gateway. */
   const revokeSilently = async ({ agentId }: TestAgent): Promise<TokenId> => {
     const [token] = await gateway.stores.identity.listTokens("agent", agentId);
     await gateway.stores.identity.deleteToken(token!.tokenId);

@@ -78,7 +78,7 @@ describe("rights that are taken away while a connection is open", () => {
     await again.viewer.close();
   });
 
-  it("stays open for hours after its access token has expired, and not for ever", async () => {
+  it("stays open for hours after its access token has expired, and not indefinitely", async () => {
     const { userId } = (await edge.context.stores.identity.findUserByName("admin"))!;
     const token = await signAccessToken(edge.context, userId);
     const { viewer, closed } = await open(token);

@@ -152,7 +152,7 @@ describe("the schedule of retention", () => {
     expect(await Promise.all(runs.map(isThere))).to.deep.equal([false, false]);
   });
 
-  it("begins anew with a shard that the worker gains", async () => {
+  it("begins again with a shard that the worker gains", async () => {
     const owned: number[] = [];
     const [pipelineId] = await newPipelines(1);
     await addRun(pipelineId!, now - 20 * DAY_MS);
