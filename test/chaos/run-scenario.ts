@@ -31,6 +31,7 @@ export interface Outcome {
   /** Number of violations by kind. */
   readonly counts: Record<ViolationKind, number>;
   readonly violations: readonly string[];
+  readonly evidence: Evidence;
   readonly recoveries: readonly Recovery[];
   /** Other measurements, as sentences with units. */
   readonly figures: readonly string[];
@@ -71,8 +72,12 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
       search.scan(ANSWERS, answer, question),
     );
     const { ledger, mirror } = installation;
-    const load = new Load(client, { ledger, mirrorUrl: mirror.url }, random.fork("load"), (secret, value) =>
-      search.add(secret, value),
+    const load = new Load(
+      client,
+      { ledger, mirrorUrl: mirror.url },
+      random.fork("load"),
+      (secret, value) => search.add(secret, value),
+      scenario.shape.logBuffer !== undefined,
     );
     await load.prepare();
     const probeJob = { name: "answers", steps: [step(installation.ledger, "answers", { beats: 0 })] };
@@ -95,6 +100,7 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
       kills,
       counts: record.counts(),
       violations: violations.map(({ kind, text }) => `${kind}: ${text}`),
+      evidence,
       recoveries,
       figures,
       examined: countEvidence(evidence),
@@ -199,10 +205,14 @@ async function collect({ installation, load, record }: FaultContext, leaks: read
   const deadLetters = await stores.deadLetters.list({ offset: 0, limit: 100, descending: false });
   return {
     acknowledged: load.acknowledged,
-    runs: await collectRuns(stores, load.pipelineIds),
+    pauses: load.pauses,
+    stops: load.stops,
+    votes: load.votes,
+    runs: await collectRuns(installation, load.pipelineIds),
     marks: await readMarks(ledger),
     logs: load.logs,
-    agentKills: record.agentKills,
+    absences: record.absences,
+    outages: record.outages,
     deadLetters: deadLetters.map(({ rootId, reason }) => `${rootId}: ${reason}`),
     secretVersions: load.secrets.versions,
     secretsGiven: await readSecretsGiven(ledger),

@@ -116,6 +116,12 @@ export const SCENARIOS: readonly Scenario[] = [
     faults: always([shortPartition, longPartition]),
   },
   {
+    name: "logs",
+    about: "agents have less room for log lines than steps write, while the store is slow and their network is cut",
+    shape: { ...TWO_WORKERS, logBuffer: "1MB" },
+    faults: always([slowStore, killGateway, shortPartition, killAgent, cutStore]),
+  },
+  {
     name: "mail",
     about: "envelopes arrive twice, late and out of order",
     shape: TWO_WORKERS,

@@ -5,6 +5,7 @@ import type { RunEvent } from "../../../src/domain/events.ts";
 import { until } from "../../support/until.ts";
 import type { AgentNode } from "../world/installation.ts";
 import { type Fault, type FaultContext, startHeldRun } from "./fault.ts";
+import { agentIdOf } from "./processes.ts";
 
 const SHORT_MS = 20_000;
 const LONG_MS = 60_000;
@@ -47,9 +48,11 @@ export const longPartition: Fault = {
 async function silence(context: FaultContext, agentName: string, forMs: number): Promise<void> {
   const agent = context.installation.agents.find(({ name }) => name === agentName) as AgentNode;
   context.record.addKill(`the network of ${agentName}`);
-  agent.network.fallSilent();
-  await sleep(forMs);
-  agent.network.speak();
+  await context.record.whileAway(await agentIdOf(context, agent), "cutOff", async () => {
+    agent.network.fallSilent();
+    await sleep(forMs);
+    agent.network.speak();
+  });
 }
 
 async function firstRetry({ installation }: FaultContext, runId: RunId): Promise<RunEvent | undefined> {

@@ -59,10 +59,12 @@ export const killAgent: Fault = {
     const victim = pickRunning(context, context.installation.agents);
     const agentId = await agentIdOf(context, victim);
     await kill(context, victim);
-    context.record.agentKills.push({ agentId, at: Date.now() });
-    const jobs = await heldJobs(context, victim);
+    let jobs: readonly JobState[] = [];
     const since = performance.now();
-    await victim.start();
+    await context.record.whileAway(agentId, "killed", async () => {
+      jobs = await heldJobs(context, victim);
+      await victim.start();
+    });
     await until("the jobs of the killed agent are given up", () => allEnded(context, jobs), 60_000);
     context.record.addRecovery("restarted agent", performance.now() - since, AGENT_RESTART_BOUND_MS);
   },
@@ -90,9 +92,11 @@ export const freezeAgent: Fault = {
   async inject(context) {
     const victim = pickRunning(context, context.installation.agents);
     const jobs = await heldJobs(context, victim);
-    freeze(context, victim);
-    await sleep(FREEZE_MS);
-    victim.signal("SIGCONT");
+    await context.record.whileAway(await agentIdOf(context, victim), "frozen", async () => {
+      freeze(context, victim);
+      await sleep(FREEZE_MS);
+      victim.signal("SIGCONT");
+    });
     const since = performance.now();
     await waitUntilWorking(context);
     context.record.addRecovery("frozen agent", performance.now() - since);
@@ -185,7 +189,7 @@ function freeze({ record }: FaultContext, victim: Node): number {
   return performance.now();
 }
 
-async function agentIdOf({ installation }: FaultContext, agent: AgentNode): Promise<AgentId> {
+export async function agentIdOf({ installation }: FaultContext, agent: AgentNode): Promise<AgentId> {
   const agents = await installation.stores.identity.listAgents();
   return agents.find(({ name }) => name === agent.name)!.agentId;
 }

@@ -34,9 +34,11 @@ export const redisOutage: Fault = {
   async inject(context) {
     const { redis } = context.installation;
     context.record.addKill("Redis");
-    await redis!.kill();
-    await sleep(OUTAGE_MS);
-    await redis!.restart();
+    await context.record.whileOut(async () => {
+      await redis!.kill();
+      await sleep(OUTAGE_MS);
+      await redis!.restart();
+    });
     await measure(context, "Redis back");
   },
 };
@@ -59,9 +61,11 @@ export const storeOutage: Fault = {
   async inject(context) {
     const { mongo } = context.installation;
     context.record.addKill("MongoDB");
-    await mongo!.goDown();
-    await sleep(OUTAGE_MS);
-    await mongo!.comeUp();
+    await context.record.whileOut(async () => {
+      await mongo!.goDown();
+      await sleep(OUTAGE_MS);
+      await mongo!.comeUp();
+    });
     await measure(context, "MongoDB back");
   },
 };

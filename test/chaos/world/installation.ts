@@ -6,6 +6,7 @@
 import { join } from "node:path";
 import type { RedisTarget } from "../../../src/redis/connect.ts";
 import { openMongoStores } from "../../../src/stores/mongo/open.ts";
+import { STORED_FORMAT, type StoredFormat } from "../../../src/stores/format/stored-format.ts";
 import { openSqliteStores } from "../../../src/stores/sqlite/open.ts";
 import type { Stores } from "../../../src/stores/ports/stores.ts";
 import { freshDatabase, startTestMongo } from "../../support/mongo.ts";
@@ -33,6 +34,8 @@ export interface Shape {
    * mostly in the middle of its work: the store has saved a change, and the process has not yet read the answer.
    */
   readonly storeDelayMs?: number;
+  /** Disk space of each agent for log lines that it cannot send: less than the step that floods needs. */
+  readonly logBuffer?: string;
 }
 
 /** An agent, and the network between it and its gateway. */
@@ -66,6 +69,8 @@ export class Installation {
   readonly mongoDatabase: { readonly url: string; readonly name: string } | null;
   /** A server that answers with the request's body. */
   readonly mirror: Mirror;
+  /** The format that the newest node of the installation stores. */
+  readonly format: StoredFormat = STORED_FORMAT;
   /** The store, reached without any proxy. */
   readonly stores: Stores;
   /** Path of the file to which steps write their marks. */
@@ -236,6 +241,7 @@ export class Installation {
         MILLRACE_REGISTRATION_TOKEN: REGISTRATION_TOKEN,
         MILLRACE_AGENT_NAME: `agent-${seat}`,
         MILLRACE_AGENT_SLOTS: String(SLOTS),
+        ...(this.shape.logBuffer === undefined ? {} : { MILLRACE_AGENT_LOG_BUFFER: this.shape.logBuffer }),
         MILLRACE_AGENT_LABELS: `seat=${seat},bench=${Math.ceil(seat / 2)}`,
         MILLRACE_DATA_DIR: join(this.#world.folder, `agent-${seat}`),
       },
