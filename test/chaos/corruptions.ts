@@ -39,17 +39,18 @@ export const CORRUPTIONS: readonly Corruption[] = [
   corruption("a cell is lost with all its traces", "lost", (record, random) => {
     const isCell = ({ values, cell }: JobEvidence) => values.length > 0 && cell === null;
     const run = pickRun(record, random, ({ jobs }) => jobs.some(isCell));
-    return withRun(record, withoutJob(run, random.pick(run.jobs.filter(isCell))));
+    return withRun(record, withoutJob(run, random.pick(run.jobs.filter(isCell))), "untraced");
   }),
   corruption("a job is lost with all its traces", "lost", (record, random) => {
     const run = pickRun(record, random, ({ jobs }) => jobs.length > 1);
     const { name } = random.pick(run.jobs);
-    return withRun(record, run.jobs.filter((job) => job.name === name).reduce(withoutJob, run));
+    return withRun(record, run.jobs.filter((job) => job.name === name).reduce(withoutJob, run), "untraced");
   }),
   corruption("a step is lost with all its traces", "lost", (record, random) => {
-    const { run, job, step } = pickStep(record, random, () => true);
+    const { run, job, step } = pickStep(record, random, isPlainSuccess);
     const less = { ...job, steps: job.steps.filter((other) => other !== step) };
-    return withRun(record, withoutActors({ ...run, jobs: replaced(run.jobs, job, less) }, [step.stepRunId]));
+    const lost = withoutActors({ ...run, jobs: replaced(run.jobs, job, less) }, [step.stepRunId]);
+    return withRun(record, lost, "untraced");
   }),
   corruption("a job ran that the definition has not", "wrong", (record, random) => {
     const run = pickRun(record, random, () => true);
@@ -355,8 +356,20 @@ function withLog(
   return { ...record, logs: replaced(record.logs, log, { ...log, seen: change(log.seen) }) };
 }
 
-function withRun(record: Evidence, run: RunEvidence): Evidence {
-  return { ...record, runs: record.runs.map((other) => (other.runId === run.runId ? run : other)) };
+/** `untraced`: steps that the run no longer has left no marks, no log and no secret either. */
+function withRun(record: Evidence, run: RunEvidence, traces: "traced" | "untraced" = "traced"): Evidence {
+  const runs = record.runs.map((other) => (other.runId === run.runId ? run : other));
+  if (traces === "traced") return { ...record, runs };
+  const left = new Set(runs.flatMap(stepIdsOf));
+  const isLeft = ({ stepRunId }: { readonly stepRunId: string }) => left.has(stepRunId);
+  const { marks, logs, secretsGiven } = record;
+  return {
+    ...record,
+    runs,
+    marks: marks.filter(isLeft),
+    logs: logs.filter(isLeft),
+    secretsGiven: secretsGiven.filter(isLeft),
+  };
 }
 
 function withoutJob(run: RunEvidence, job: JobEvidence): RunEvidence {

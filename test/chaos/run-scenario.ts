@@ -83,7 +83,14 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
     const probeJob = { name: "answers", steps: [step(installation.ledger, "answers", { beats: 0 })] };
     await load.addPipeline(PROBE_PIPELINE, { jobs: [probeJob] });
 
-    const context: FaultContext = { installation, load, random: random.fork("faults"), probe, record };
+    const context: FaultContext = {
+      installation,
+      load,
+      random: random.fork("faults"),
+      probe,
+      record,
+      victims: new Set(),
+    };
     await injectAll(context, scenario.faults(random.fork("order")), scenario.isQuiet ? 0 : options.runs);
     await settle(installation, load);
 
@@ -123,7 +130,7 @@ async function injectAll(context: FaultContext, faults: readonly Fault[], runs: 
     await sleep(random.between(PAUSE_BETWEEN_FAULTS_MS.least, PAUSE_BETWEEN_FAULTS_MS.most));
     record.say(fault.name);
     await fault
-      .inject(context)
+      .inject({ ...context, victims: new Set() })
       .catch((error: unknown) => record.addViolation("stuck", `${fault.name}: ${String(error)}`));
   }
   await loading.stop();

@@ -15,6 +15,7 @@ const REQUEUE_BOUND_MS = 40_000;
 export const shortPartition: Fault = {
   name: "an agent cut off for 20 s",
   lastsMs: 35_000,
+  target: "all",
   async inject(context) {
     const seat = context.random.pick(context.installation.agents).seat;
     const { runId, agentName } = await startHeldRun(context, { key: "seat", value: String(seat) }, 240);
@@ -35,6 +36,7 @@ export const shortPartition: Fault = {
 export const longPartition: Fault = {
   name: "an agent cut off for 60 s",
   lastsMs: 70_000,
+  target: "all",
   async inject(context) {
     const bench = Math.ceil(context.random.pick(context.installation.agents).seat / 2);
     const { runId, agentName } = await startHeldRun(context, { key: "bench", value: String(bench) }, 450);

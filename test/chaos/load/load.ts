@@ -82,10 +82,15 @@ export class Load {
   }
 
   /** Triggers one run, even when the call has to be repeated. Answers the run's id once an edge has acknowledged it. */
-  async trigger(pipeline: string, ends: readonly RunStatus[]): Promise<RunId> {
+  trigger(pipeline: string, ends: readonly RunStatus[]): Promise<RunId> {
+    return this.triggerAt(undefined, pipeline, ends);
+  }
+
+  /** As `trigger`, and calls the edge at `url` first. */
+  async triggerAt(url: string | undefined, pipeline: string, ends: readonly RunStatus[]): Promise<RunId> {
     const requestId = `${pipeline}-${++this.#count}`;
     const path = `/pipelines/${this.#pipelines.get(pipeline)!}/trigger`;
-    const { runId } = await this.#client.call<{ runId: RunId }>("POST", path, { requestId });
+    const { runId } = await this.#client.call<{ runId: RunId }>("POST", path, { requestId }, url);
     const unit = EXCLUSIONS[pipeline as LoadKind] ?? null;
     this.acknowledged.push({
       requestId,
