@@ -34,7 +34,7 @@ interface HeadDocument extends Omit<AggregateHead, "rootId"> {
   readonly owes: boolean;
 }
 
-interface AggregateDocument extends HeadDocument {
+export interface AggregateDocument extends HeadDocument {
   readonly actors: Readonly<Record<string, StoredActor>>;
   /** Ids of the actors that the newest version has changed. */
   readonly changed: readonly string[];
@@ -235,7 +235,7 @@ function toDocument({ rootId, ...head }: AggregateHead<RootId>): HeadDocument {
   return { ...head, _id: rootId, owes: head.owed.length > 0 };
 }
 
-function toHead<Root extends RootId = RunId>(document: HeadDocument): AggregateHead<Root> {
+export function toHead<Root extends RootId = RunId>(document: HeadDocument): AggregateHead<Root> {
   const { _id, shard, schema, version, final, settled, eventNumber, nextDueAt, owed, origin } = document;
   // Documents of older versions have no `waits`.
   const summary = { ...document.summary, waits: document.summary.waits ?? null };
