@@ -96,6 +96,7 @@ export async function playScenario(scenario: Scenario, options: PlayOptions): Pr
 
     const evidence = await collect(context, scenario.isQuiet ? [] : await searchAll(context, search));
     addViolations(context, evidence, scenario);
+    for (const text of await installation.verify()) record.addViolation("wrong", `millrace verify: ${text}`);
     for (const text of client.improper) record.addViolation("wrong", text);
     const unreadable = (await probe?.failed()) ?? 0;
     if (unreadable > 0) record.addViolation("wrong", `the owners of the shards could not read ${unreadable} envelopes`);

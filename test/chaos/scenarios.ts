@@ -6,7 +6,7 @@ import { freezeCreator, freezeGateway, freezeGatewayLong, freezeRedis } from "./
 import { fullDisk } from "./faults/full-disk.ts";
 import { nextRelease, wrongClock } from "./faults/guests.ts";
 import { partFromRedis, partFromStore } from "./faults/links.ts";
-import { choosePairs } from "./faults/pairs.ts";
+import { atOnce, choosePairs } from "./faults/pairs.ts";
 import { longPartition, shortPartition } from "./faults/partitions.ts";
 import {
   freezeAgent,
@@ -214,7 +214,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: "pairs",
     about: "two faults at once, which the seed chooses",
     shape: { ...LINKED, workers: 4, storeDelayMs: STORE_DELAY_MS },
-    faults: (random) => choosePairs(random, PAIRS),
+    faults: (random) => choosePairs(random, PAIRS).map(atOnce),
   },
   {
     name: "mix",
@@ -235,8 +235,8 @@ export const SHORT_SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "short-embedded",
-    about: "an embedded node dies by SIGKILL",
+    about: "an embedded node dies by SIGKILL, once with a torn file of its Redis",
     shape: EMBEDDED,
-    faults: always(times(2, killEmbeddedNode)),
+    faults: always([killEmbeddedNode, tearEmbeddedFile]),
   },
 ];

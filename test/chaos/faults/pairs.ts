@@ -12,7 +12,8 @@ import { tearFile } from "./torn-file.ts";
 
 const APART_MS = 3_000;
 
-const PAIRABLE: readonly Fault[] = [
+/** All faults that may come two at once. */
+export const PAIRABLE: readonly Fault[] = [
   killWorker,
   freezeWorker,
   partFromRedis,
@@ -37,16 +38,16 @@ const PAIRABLE: readonly Fault[] = [
   cutStore,
 ];
 
-/** Pairs of faults with different targets. No fault is chosen twice while there are others. */
-export function choosePairs(random: Random, count: number): readonly Fault[] {
-  const pairs: Fault[] = [];
+/** Pairs of faults with different targets, dealt from a deck, so that most faults come before one comes again. */
+export function choosePairs(random: Random, count: number): readonly (readonly [Fault, Fault])[] {
+  const pairs: (readonly [Fault, Fault])[] = [];
   let deck: readonly Fault[] = [];
   while (pairs.length < count) {
     if (deck.every(({ target }) => target === deck[0]!.target)) deck = random.shuffled(PAIRABLE);
     const [first, ...others] = deck as readonly [Fault, ...Fault[]];
     const second = others.find(({ target }) => target !== first.target)!;
     deck = others.filter((fault) => fault !== second);
-    pairs.push(atOnce(first, second));
+    pairs.push([first, second]);
   }
   return pairs;
 }
@@ -55,7 +56,7 @@ export function choosePairs(random: Random, count: number): readonly Fault[] {
  * The second fault begins at a random moment of the first one. The bounds of recoveries hold for one fault at a time;
  * of two at once nothing is promised but that all is served again, and that nothing is lost.
  */
-function atOnce(first: Fault, second: Fault): Fault {
+export function atOnce([first, second]: readonly [Fault, Fault]): Fault {
   return {
     name: `${first.name}; at once: ${second.name}`,
     lastsMs: Math.max(first.lastsMs, second.lastsMs) + APART_MS,

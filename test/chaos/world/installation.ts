@@ -8,6 +8,7 @@ import type { RedisTarget } from "../../../src/redis/connect.ts";
 import { openMongoStores } from "../../../src/stores/mongo/open.ts";
 import { STORED_FORMAT, type StoredFormat } from "../../../src/stores/format/stored-format.ts";
 import { openSqliteStores } from "../../../src/stores/sqlite/open.ts";
+import type { Verification } from "../../../src/app/verification/verify-stores.ts";
 import type { Stores } from "../../../src/stores/ports/stores.ts";
 import { freshDatabase, startTestMongo } from "../../support/mongo.ts";
 import { freePort } from "../../support/ports.ts";
@@ -256,6 +257,19 @@ export class Installation {
     this.#guests.push(guest);
     await guest.start();
     return guest;
+  }
+
+  /** What `millrace verify` finds in the store and in Redis, as sentences; empty when all of it agrees. */
+  async verify(): Promise<readonly string[]> {
+    const verify = this.#world.start(["verify", "--json"], { env: this.#env });
+    const { code } = await verify.exited;
+    try {
+      const { differences, more } = JSON.parse(verify.stdout) as Verification;
+      const texts = differences.map(({ kind, object, text }) => `${kind}: ${object} ${text}`);
+      return more ? [...texts, "more objects differ"] : texts;
+    } catch {
+      return [`it ended with ${code} instead of an answer: ${verify.stdout}${verify.stderr}`];
+    }
   }
 
   /** Every process of the installation once, guests and agents included. */
