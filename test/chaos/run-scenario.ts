@@ -141,11 +141,14 @@ async function injectAll(context: FaultContext, faults: readonly Fault[], runs: 
   );
 }
 
-function addViolations({ installation, record }: FaultContext, evidence: Evidence, { isQuiet }: Scenario): void {
+function addViolations({ installation, record }: FaultContext, evidence: Evidence, { isQuiet, shape }: Scenario): void {
   for (const { name, isRunning } of installation.nodes) {
     if (!isRunning && !name.startsWith("guest")) record.addViolation("wrong", `${name} ended without being killed`);
   }
   for (const { kind, text } of check(evidence)) record.addViolation(kind, text);
+  const hasGap = evidence.logs.some(({ seen }) => seen.some(({ lostThrough }) => lostThrough !== null));
+  if (shape.logBuffer !== undefined && !hasGap)
+    record.addViolation("wrong", "no agent ran out of room for log lines: the scenario showed nothing");
   const examined = countEvidence(evidence);
   if (!isQuiet && Object.values(examined).includes(0)) {
     record.addViolation("lost", `there is no evidence: ${JSON.stringify(examined)}`);

@@ -11,7 +11,7 @@ const REFUSING_MS = 10_000;
 /** A port on which no server listens. */
 const NO_MASTER = ["127.0.0.1", "1"] as const;
 
-/** A folder stands where the snapshot belongs, so that no snapshot can be stored, whoever the user is. */
+/** A folder stands where the snapshot belongs, so that no snapshot can be stored, by root neither. */
 export const cannotSave = refusal("MISCONF", {
   async begin(redis) {
     await mkdir(await snapshotOf(redis), { recursive: true });
