@@ -83,6 +83,7 @@ function validEvidence(): Evidence {
       },
     ],
     pauses: [{ runId: "run-1", resumeSentAt: T0 + 7_900 }],
+    unansweredPauses: [],
     stops: [],
     votes: [],
     runs: [

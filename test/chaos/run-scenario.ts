@@ -217,6 +217,7 @@ async function collect({ installation, load, record }: FaultContext, leaks: read
   return {
     acknowledged: load.acknowledged,
     pauses: load.pauses,
+    unansweredPauses: load.unansweredPauses,
     stops: load.stops,
     votes: load.votes,
     runs: await collectRuns(installation, load.pipelineIds),

@@ -8,7 +8,7 @@ const CLOCK_MS = 250;
 export function checkCommands(evidence: Evidence): readonly Violation[] {
   const pauses = groupBy(evidence.pauses, ({ runId }) => runId);
   return evidence.runs.flatMap((run) => [
-    ...checkPauses(run, pauses.get(run.runId) ?? []),
+    ...checkPauses(run, pauses.get(run.runId) ?? [], evidence.unansweredPauses.includes(run.runId)),
     ...checkStop(run, evidence.stops.includes(run.runId)),
     ...checkVotes(run, evidence),
   ]);
@@ -18,13 +18,17 @@ export function checkCommands(evidence: Evidence): readonly Violation[] {
  * An acknowledged pause has paused the run until the resume was sent: no step was dispatched meanwhile. A run that was
  * never paused has no pause.
  */
-function checkPauses({ runId, events }: RunEvidence, pauses: readonly AcknowledgedPause[]): readonly Violation[] {
+function checkPauses(
+  { runId, events }: RunEvidence,
+  pauses: readonly AcknowledgedPause[],
+  isUnanswered: boolean,
+): readonly Violation[] {
   const found: Violation[] = [];
   const say = (kind: Violation["kind"], text: string) => found.push({ kind, text: `run ${runId}: ${text}` });
   const paused = events.filter(({ lifecycle }) => lifecycle === "paused");
   if (paused.length < pauses.length)
     say("lost", `${pauses.length} pauses were acknowledged, ${paused.length} happened`);
-  if (paused.length > pauses.length)
+  if (paused.length > pauses.length && !isUnanswered)
     say("doubled", `${pauses.length} pauses were acknowledged, ${paused.length} happened`);
   pauses.slice(0, paused.length).forEach(({ resumeSentAt }, at) => {
     const { number, timeMs } = paused[at]!;

@@ -14,6 +14,8 @@ export interface Evidence {
   readonly acknowledged: readonly AcknowledgedTrigger[];
   /** Pauses that were accepted. */
   readonly pauses: readonly AcknowledgedPause[];
+  /** Runs with a pause whose answer the client never got: it may have happened or not. */
+  readonly unansweredPauses: readonly string[];
   /** Runs whose stop was accepted. */
   readonly stops: readonly string[];
   /** Votes that were accepted, each once, however often its call was repeated. */

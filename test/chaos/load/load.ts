@@ -22,6 +22,8 @@ const FINAL: readonly RunStatus[] = ["success", "failed", "cancelled", "partial"
 export class Load {
   readonly acknowledged: AcknowledgedTrigger[] = [];
   readonly pauses: AcknowledgedPause[] = [];
+  /** Runs with a pause whose answer the client never got: it may have happened or not. */
+  readonly unansweredPauses: string[] = [];
   /** Runs whose stop was accepted. */
   readonly stops: string[] = [];
   readonly votes: AcknowledgedVote[] = [];
@@ -196,7 +198,12 @@ export class Load {
    * promised.
    */
   async #pauseAndResume(runId: string): Promise<void> {
-    while (!(await this.#command("paused", runId, "pause"))) {
+    const pause = () =>
+      this.#command("paused", runId, "pause").catch((error: unknown) => {
+        this.unansweredPauses.push(runId);
+        throw error;
+      });
+    while (!(await pause())) {
       if (FINAL.includes((await this.run(runId)).status)) return;
       await sleep(POLL_MS);
     }
