@@ -27,15 +27,17 @@ export const freezeCreator: Fault = {
     const since = freeze(context, victim);
     await victim.links!.redis.comeUp();
     const { aggregates } = installation.stores;
-    await until(
-      "the runs of the frozen edge have ended",
-      async () => (await Promise.all(runIds.map((id) => aggregates.loadHead(id)))).every((head) => head!.final),
-      60_000,
-    ).finally(async () => {
+    const haveEnded = async () => {
+      const heads = await Promise.all(runIds.map((runId) => aggregates.loadHead(runId)));
+      return heads.every((head) => head!.final);
+    };
+    try {
+      await until("the runs of the frozen edge have ended", haveEnded, 60_000);
+    } finally {
       record.addRecovery("frozen creator", performance.now() - since, CREATOR_BOUND_MS);
       await sleep(Math.max(0, FROZEN_MS - (performance.now() - since)));
       victim.signal("SIGCONT");
-    });
+    }
     await measure(context, "creator continues");
   },
 };
