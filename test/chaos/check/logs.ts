@@ -3,7 +3,8 @@ import type { Evidence, JobEvidence, LogEvidence, RunEvidence, StepEvidence, Vio
 
 /** After the end of a step, its last lines may still be on their way to the control plane for this long. */
 const IN_FLIGHT_MS = 10_000;
-const NOT_THE_STEPS_END: readonly string[] = ["agent_lost", "dispatch_failed"];
+/** How the reason of a step begins that did not end by itself. */
+const NOT_ITS_END = /^(agent_lost|dispatch_failed)/;
 
 interface Owner {
   readonly run: RunEvidence;
@@ -77,5 +78,5 @@ function checkWatched(
 
 function endedByItself(step: StepEvidence | undefined): boolean {
   if (step === undefined) return false;
-  return step.status === "success" || (step.status === "failed" && !NOT_THE_STEPS_END.includes(step.reason));
+  return step.status === "success" || (step.status === "failed" && !NOT_ITS_END.test(step.reason));
 }

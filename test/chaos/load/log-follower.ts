@@ -124,7 +124,7 @@ export class LogFollower {
         }
         if (type === "history_done") hasHistory = true;
         if (type === "error") socket.terminate();
-        if (cutMs === null) waitForSilence();
+        if (cutMs === null && hasHistory) waitForSilence();
       });
     });
   }
