@@ -105,15 +105,15 @@ function rawMongo({ url, name }: { readonly url: string; readonly name: string }
   const db = client.db(name);
   const byId = <T extends { readonly _id: string }>(collection: string) => db.collection<T>(collection);
   const runOf = async ({ _id, summary, settled, eventNumber, owed, actors }: RawAggregate): Promise<RawRun> => {
-    const events = await db.collection("events").find({ runId: _id }).sort({ number: 1 }).toArray();
-    const plan = await byId<{ _id: string; text: string }>("plans").findOne({ _id });
-    const graph = plan === null ? null : (JSON.parse(plan.text) as { readonly jobs: readonly unknown[] });
-    const specs: unknown[] = [];
-    for (let index = 0; ; index++) {
-      const spec = await byId<{ _id: string; text: string }>("job_specs").findOne({ _id: `${_id}:${index}` });
-      if (spec === null) break;
-      specs.push(JSON.parse(spec.text));
-    }
+    const texts = byId<{ _id: string; text: string }>;
+    const [events, plan] = await Promise.all([
+      db.collection("events").find({ runId: _id }).sort({ number: 1 }).toArray(),
+      texts("plans").findOne({ _id }),
+    ]);
+    const graph = JSON.parse(plan?.text ?? '{ "jobs": [] }') as { readonly jobs: readonly unknown[] };
+    const specs = await Promise.all(
+      graph.jobs.map((_, index) => texts("job_specs").findOne({ _id: `${_id}:${index}` })),
+    );
     return {
       runId: _id,
       status: summary.status,
@@ -123,7 +123,7 @@ function rawMongo({ url, name }: { readonly url: string; readonly name: string }
       actors: Object.values(actors),
       events: events.map(({ body }) => body as unknown),
       plan: graph,
-      specs,
+      specs: specs.map((spec) => JSON.parse(spec!.text) as unknown),
     };
   };
   return {
@@ -135,15 +135,14 @@ function rawMongo({ url, name }: { readonly url: string; readonly name: string }
       return runs;
     },
     async rowsOf(runId) {
-      const rows: ProjectionRow[] = [];
-      for (const [kind, collection] of Object.entries(PROJECTIONS)) {
+      const lists = Object.entries(PROJECTIONS).map(async ([kind, collection]) => {
         const found = db.collection<Omit<ProjectionRow, "kind" | "id"> & { _id: string }>(collection);
-        for await (const row of found.find({ rootId: runId }).sort({ _id: 1 })) {
-          const { _id, status, attempt, position, jobId, agentId, state } = row;
-          rows.push({ kind, id: _id, status, attempt, position, jobId, agentId, state });
-        }
-      }
-      return rows;
+        const rows = await found.find({ rootId: runId }).sort({ _id: 1 }).toArray();
+        return rows.map(({ _id, status, attempt, position, jobId, agentId, state }): ProjectionRow => {
+          return { kind, id: _id, status, attempt, position, jobId, agentId, state };
+        });
+      });
+      return (await Promise.all(lists)).flat();
     },
     close: () => client.close(),
   };
