@@ -8,8 +8,8 @@ import { TAKEOVER_BOUND_MS } from "./processes.ts";
 const PARTED_MS = 15_000;
 const RUNS = 12;
 const RECOVERY_DEADLINE_MS = 60_000;
-/** A worker that cannot save gives its shards up within its lease, and then another one takes them over. */
-const GIVEN_UP_BOUND_MS = TAKEOVER_BOUND_MS + 3_000;
+/** A worker that cannot save gives its shards up, and then another one takes them over. */
+const GIVEN_UP_BOUND_MS = 10_000;
 
 /** Another worker takes the shards over. The parted worker changes nothing, and comes back by itself. */
 export const partFromRedis: Fault = {
