@@ -35,6 +35,8 @@ export const BOARD_WITNESS = "{board}:generation";
 const KEYS = ["offers", "lanes", "version", "taken", "idle", "served", "lane:", "quota:"].map(
   (name) => `{board}:${name}`,
 );
+/** The hash of offers, and the prefix of the sets of places. */
+export const [OFFERS_KEY, PLACES_PREFIX] = [KEYS[0]!, KEYS[7]!];
 const CHANNEL = "board";
 const DEFAULT_EMPTY_LANE_MS = 60_000;
 /** How long a copy of the lanes without a match counts as up to date, without a call to Redis. */

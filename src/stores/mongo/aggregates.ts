@@ -35,7 +35,7 @@ interface HeadDocument extends Omit<AggregateHead, "rootId"> {
   readonly owes: boolean;
 }
 
-type AggregateDocument = HeadDocument & Contents & PackedFields;
+export type AggregateDocument = HeadDocument & Contents & PackedFields;
 
 const RANK = { run: 0, job: 1, step: 2, approval: 3, group: 4 } as const;
 /** The projection that leaves the actors out. */
@@ -278,7 +278,7 @@ function toDocument({ rootId, ...head }: AggregateHead<RootId>): HeadDocument {
   return { ...head, _id: rootId, owes: head.owed.length > 0 };
 }
 
-function toHead<Root extends RootId = RunId>(document: HeadDocument): AggregateHead<Root> {
+export function toHead<Root extends RootId = RunId>(document: HeadDocument): AggregateHead<Root> {
   const { _id, shard, schema, version, final, settled, eventNumber, nextDueAt, owed, origin } = document;
   // Documents of older versions have no `waits`.
   const summary = { ...document.summary, waits: document.summary.waits ?? null };

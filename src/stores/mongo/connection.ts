@@ -31,6 +31,8 @@ export interface MongoOptions {
   readonly url: string;
   /** Defaults to `millrace`. */
   readonly database?: string;
+  /** The database must have the shape of this version: it is not migrated. The caller only reads. */
+  readonly readOnly?: boolean;
 }
 
 /** How long a call waits for an available server, milliseconds. */

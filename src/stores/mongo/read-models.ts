@@ -17,7 +17,7 @@ import type {
 } from "../ports/aggregates.ts";
 import { type Connection, isDuplicateKey } from "./connection.ts";
 
-interface Row extends ActorIndex {
+export interface Row extends ActorIndex {
   readonly _id: string;
   readonly rootId: RootId;
   readonly shard: number;
@@ -168,7 +168,7 @@ function toStepLocation(row: Row): StepLocation {
   };
 }
 
-function toActor(kind: StoredActor["kind"], row: Row): StoredActor {
+export function toActor(kind: StoredActor["kind"], row: Row): StoredActor {
   const { _id, position, jobId, status, attempt, agentId, approval, state } = row;
   const index = { position, jobId, status, attempt, agentId, ...(approval !== undefined && { approval }) };
   return { kind, id: _id, state, index };

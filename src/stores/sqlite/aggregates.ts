@@ -333,7 +333,7 @@ function toRootIds<Root extends RootId>(rows: readonly Row[]): readonly Root[] {
   return rows.map((row) => row["root_id"] as Root);
 }
 
-function toHead<Root extends RootId = RunId>(row: Row): AggregateHead<Root> {
+export function toHead<Root extends RootId = RunId>(row: Row): AggregateHead<Root> {
   const fields = row as Record<string, never>;
   return {
     rootId: fields["root_id"]!,
@@ -359,7 +359,7 @@ function toHead<Root extends RootId = RunId>(row: Row): AggregateHead<Root> {
   };
 }
 
-function toActor(row: Row): StoredActor {
+export function toActor(row: Row): StoredActor {
   const requestedAt = row["requested_at"] as number | null;
   return {
     kind: row["kind"] as StoredActor["kind"],

@@ -9,7 +9,7 @@ import { dirname } from "node:path";
 import Libsql from "libsql";
 import { MillraceError } from "../../domain/errors.ts";
 import { translateFault } from "./faults.ts";
-import { migrate } from "./migrate.ts";
+import { migrate, refuseOther, storedVersion } from "./migrate.ts";
 import { MIGRATIONS } from "./schema.ts";
 
 type Value = string | number | null;
@@ -47,19 +47,25 @@ export class Database {
   readonly #connection: Libsql.Database;
   readonly #statements = new Map<string, Libsql.Statement>();
   readonly #requested: RequestedWrite[] = [];
-  /** The file descriptor of the write-ahead log, used only to sync it. */
-  readonly #log: number;
+  /** The file descriptor of the write-ahead log, used only to sync it; null for a file that is only read. */
+  readonly #log: number | null;
   /** Committed writes whose callers are answered once the log is on disk. */
   #committed: CommittedWrite[] = [];
   #isSyncing = false;
 
   /**
    * Opens or creates the file and migrates its tables. A file that reaches `limitBytes` takes only what fits into its
-   * free pages; a file that is larger already stays as it is. Throws `unavailable`, and says what to do.
+   * free pages; a file that is larger already stays as it is. With `readOnly` the file must exist with the tables of
+   * this version, and every write rejects. Throws `unavailable`, and says what to do.
    */
-  constructor(path: string, limitBytes: number | null = null) {
+  constructor(path: string, limitBytes: number | null = null, readOnly = false) {
     this.#path = path;
     this.#limitBytes = limitBytes;
+    if (readOnly) {
+      this.#connection = openToRead(path);
+      this.#log = null;
+      return;
+    }
     prepareFolder(path);
     let connection: Libsql.Database | undefined;
     try {
@@ -147,7 +153,7 @@ export class Database {
     this.#commitRequested();
     while (this.#isSyncing) await new Promise((resolve) => setImmediate(resolve));
     this.#connection.close();
-    closeSync(this.#log);
+    if (this.#log !== null) closeSync(this.#log);
   }
 
   /**
@@ -185,7 +191,7 @@ export class Database {
     const synced = this.#committed;
     this.#committed = [];
     this.#isSyncing = true;
-    fdatasync(this.#log, (error) => {
+    fdatasync(this.#log!, (error) => {
       this.#isSyncing = false;
       this.#sync();
       for (const { resolve, reject } of synced) {
@@ -222,6 +228,19 @@ export class Database {
     } catch (error) {
       throw translateFault(error, this.#path, this.#limitBytes);
     }
+  }
+}
+
+function openToRead(path: string): Libsql.Database {
+  let connection: Libsql.Database | undefined;
+  try {
+    connection = new Libsql(path, { readonly: true });
+    connection.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    refuseOther(path, storedVersion(connection), MIGRATIONS.length);
+    return connection;
+  } catch (error) {
+    connection?.close();
+    throw translateFault(error, path);
   }
 }
 

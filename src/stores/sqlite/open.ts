@@ -7,6 +7,7 @@ import { artifactStore } from "./artifacts.ts";
 import { fileBlobStore } from "./blobs.ts";
 import { cacheStore } from "./caches.ts";
 import { Database } from "./database.ts";
+import { inspectionStore } from "./inspection.ts";
 import { SqliteLogStore } from "./logs.ts";
 import { outputStore } from "./outputs.ts";
 import { pluginStore } from "./plugins.ts";
@@ -22,14 +23,16 @@ export interface SqliteOptions {
   readonly path: string;
   /** The maximum size of the file, bytes; null or absent for no bound. The write-ahead log is not included. */
   readonly limitBytes?: number | null;
+  /** The file must exist, nothing in it is changed, and every write rejects. */
+  readonly readOnly?: boolean;
 }
 
 /**
  * Opens or creates the file. Rejects with `unavailable`, and says what to do, when it cannot. While the store is full,
  * writes reject with `unavailable`, and reads still work.
  */
-export async function openSqliteStores({ path, limitBytes = null }: SqliteOptions): Promise<Stores> {
-  const db = new Database(path, limitBytes);
+export async function openSqliteStores({ path, limitBytes = null, readOnly = false }: SqliteOptions): Promise<Stores> {
+  const db = new Database(path, limitBytes, readOnly);
   return {
     // Each actor is a row of its own.
     snapshotBytes: null,
@@ -54,6 +57,7 @@ export async function openSqliteStores({ path, limitBytes = null }: SqliteOption
     reshard: reshard(db),
     removals: removalStore(db),
     retention: retentionStore(db),
+    inspection: inspectionStore(db),
     async ping() {
       await db.get("SELECT 1 AS ok");
     },
