@@ -46,6 +46,7 @@ export class Activation {
   readonly #type: AggregateType;
   readonly #isOpen: () => boolean;
   readonly #onSaved: (actor: LiveActor) => void;
+  readonly #epoch: number;
   readonly #waiting: ActorMessage[] = [];
   #loaded: Loaded | null = null;
   /** Effects that are saved and not yet performed. The next turn begins by performing them. */
@@ -59,7 +60,7 @@ export class Activation {
     context: KernelContext,
     shard: number,
     rootId: RootId,
-    hooks: { readonly isOpen: () => boolean; readonly onSaved: (actor: LiveActor) => void },
+    hooks: { readonly isOpen: () => boolean; readonly onSaved: (actor: LiveActor) => void; readonly epoch: number },
   ) {
     this.#context = context;
     this.#type = context.typeOf(rootId);
@@ -67,6 +68,7 @@ export class Activation {
     this.rootId = rootId;
     this.#isOpen = hooks.isOpen;
     this.#onSaved = hooks.onSaved;
+    this.#epoch = hooks.epoch;
   }
 
   /** Adds a message; `null` is a doorbell: look into the inbox of the aggregate. */
@@ -187,7 +189,7 @@ export class Activation {
     const type = this.#type;
     const now = clock.now();
     const result = await withStepOutputs(this.#context.stores.outputs, (outputs) =>
-      decideTurn(loaded.actors, messages, now, loaded.plan, type, outputs),
+      decideTurn(loaded.actors, messages, now, loaded.plan, type, outputs, this.#epoch),
     );
     counters.turns++;
     counters.decided += result.decided;

@@ -58,8 +58,8 @@ export class Kernel implements ShardHandler {
     return Promise.resolve();
   }
 
-  async open(index: number): Promise<void> {
-    const shard = new Shard(this.#context, this.#watcher, index);
+  async open(index: number, epoch = 0): Promise<void> {
+    const shard = new Shard(this.#context, this.#watcher, index, epoch);
     await shard.start();
     this.#shards.set(index, shard);
   }

@@ -34,6 +34,7 @@ export class Shard {
   readonly #context: KernelContext;
   readonly #watcher: LeaseWatcher;
   readonly #index: number;
+  readonly #epoch: number;
   readonly #entries = new Map<RootId, Entry>();
   /**
    * Aggregates that a newer version has stored. This node leaves them alone; a newer node finds them when it owns the
@@ -47,10 +48,11 @@ export class Shard {
   #parked = 0;
   #roomWaiters: (() => void)[] = [];
 
-  constructor(context: KernelContext, watcher: LeaseWatcher, index: number) {
+  constructor(context: KernelContext, watcher: LeaseWatcher, index: number, epoch: number) {
     this.#context = context;
     this.#watcher = watcher;
     this.#index = index;
+    this.#epoch = epoch;
   }
 
   /**
@@ -140,6 +142,7 @@ export class Shard {
     const activation = new Activation(this.#context, this.#index, rootId, {
       isOpen: () => this.#open,
       onSaved: (actor) => this.#updateWatch(rootId, actor),
+      epoch: this.#epoch,
     });
     const entry: Entry = { activation, running: null, waiters: [], parkTimer: undefined, faults: 0, lastUsedAt: 0 };
     this.#entries.set(rootId, entry);

@@ -42,7 +42,7 @@ const MAX_CHAIN = 200_000;
 
 /**
  * Decides messages one after the other. A message that an actor sends to its own aggregate is decided before the next
- * message, so that the next message meets actors that agree with each other. Throws `MissingOutputs` when a decision
+ * message, so that the next message meets actors that agree with each other. `epoch`: that of the owner. Throws `MissingOutputs` when a decision
  * needs outputs that were not fetched.
  */
 export function decideTurn(
@@ -52,13 +52,14 @@ export function decideTurn(
   plan: RunPlan,
   type: AggregateType,
   outputs: OutputsReader,
+  epoch = 0,
 ): TurnResult {
   const changed = new Map<string, LiveActor>();
   const effects: OwedEffect[] = [];
   const undecided: UndecidedMessage[] = [];
   let decided = 0;
   let late = 0;
-  const peers: Peers = { state: (id) => (changed.get(id) ?? actors.get(id))?.state, outputs };
+  const peers: Peers = { state: (id) => (changed.get(id) ?? actors.get(id))?.state, outputs, epoch };
   for (const message of messages) {
     const chain: ActorMessage[] = [message];
     for (let i = 0; i < chain.length; i++) decideOne(chain[i]!, chain);

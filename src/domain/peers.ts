@@ -5,4 +5,6 @@ export interface Peers {
   /** The state of another actor of the aggregate at this point of the turn; undefined when there is no such actor. */
   state(id: string): unknown;
   readonly outputs: OutputsReader;
+  /** The epoch under which the owner decides; fencing tokens of new grants are above it. Absent: 0. */
+  readonly epoch?: number;
 }

@@ -128,17 +128,18 @@ export function shardStore(connection: Connection): ShardStore {
   const shards = connection.collection<ShardDocument>("shards");
   const settings = connection.collection<{ _id: string; value: string }>("settings");
   return {
-    async takeEpoch(shard) {
+    async takeEpoch(shard, least = 1) {
       const _id = String(shard);
       await insertIfAbsent(shards, { _id, epoch: 0, redis: null });
       // Compare-and-set in place of $inc with its answer: not every server answers with the document as its own update
       // left it.
       for (;;) {
         const { epoch } = (await shards.findOne({ _id }))!;
-        const { matchedCount } = await shards.updateOne({ _id, epoch }, { $set: { epoch: epoch + 1 } });
+        const next = Math.max(epoch + 1, least);
+        const { matchedCount } = await shards.updateOne({ _id, epoch }, { $set: { epoch: next } });
         if (matchedCount === 0) continue;
         // Read after the update: from now on the previous owner cannot record anything.
-        return { epoch: epoch + 1, previous: (await shards.findOne({ _id }))!.redis };
+        return { epoch: next, previous: (await shards.findOne({ _id }))!.redis };
       }
     },
     async recordRedis(shard, epoch, identity) {

@@ -167,6 +167,7 @@ export class Database {
    */
   #commitRequested(): void {
     const batch = this.#requested.splice(0);
+    if (batch.length === 0) return;
     try {
       this.#commit(batch);
     } catch (error) {
@@ -185,6 +186,7 @@ export class Database {
 
   #commit(batch: readonly RequestedWrite[]): void {
     if (this.#sync.failure !== null) throw this.#sync.failure;
+    if (this.#log === null) throw new MillraceError("unavailable", `${this.#path} is open for reading only`);
     const resolvers = this.#within("BEGIN IMMEDIATE", () => batch.map(({ write }) => write()));
     // Also when nothing changed: the answer may rest on an earlier commit that is not yet on disk.
     this.#sync.committed().then(
