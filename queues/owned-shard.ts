@@ -6,6 +6,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Job, Queue } from "bullmq";
+import { systemClock } from "../src/domain/clock.ts";
 import type { Logger } from "../src/domain/logger.ts";
 import type { RedisClient } from "../src/redis/connect.ts";
 import type { JointReader } from "./joint-reader.ts";
@@ -81,7 +82,8 @@ export class OwnedShard {
   /** Takes over the shard. Rejects when the store or Redis fails; then nothing has been fetched. */
   async open(redisRunId: string): Promise<void> {
     const { redis, epochs, handler } = this.#options;
-    const { epoch, previous } = await epochs.takeEpoch(this.shard);
+    // By the time, too: a store that was restored from a backup has forgotten the epochs that were issued since.
+    const { epoch, previous } = await epochs.takeEpoch(this.shard, systemClock.now());
     const found = (await redis.get(this.#keys.generation)) ?? "";
     const redisLost = previous !== null && (previous.generation !== found || previous.redisRunId !== redisRunId);
     this.#epoch = epoch;

@@ -37,6 +37,7 @@ export class Shard {
   readonly #context: KernelContext;
   readonly #watcher: LeaseWatcher;
   readonly #index: number;
+  readonly #epoch: number;
   readonly #entries = new Map<RootId, Entry>();
   /**
    * Aggregates that a newer version has stored. This node leaves them alone; a newer node finds them when it owns the
@@ -51,10 +52,11 @@ export class Shard {
   #parked = 0;
   #roomWaiters: (() => void)[] = [];
 
-  constructor(context: KernelContext, watcher: LeaseWatcher, index: number) {
+  constructor(context: KernelContext, watcher: LeaseWatcher, index: number, epoch: number) {
     this.#context = context;
     this.#watcher = watcher;
     this.#index = index;
+    this.#epoch = epoch;
   }
 
   /**
@@ -169,6 +171,7 @@ export class Shard {
     const activation = new Activation(this.#context, this.#index, rootId, {
       isOpen: () => this.#open,
       onActors: (actors) => this.#updateWatch(rootId, actors),
+      epoch: this.#epoch,
     });
     const entry: Entry = { activation, running: null, waiters: [], cancelPark: undefined, faults: 0, lastUsedAt: 0 };
     this.#entries.set(rootId, entry);

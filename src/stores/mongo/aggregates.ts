@@ -25,7 +25,7 @@ import {
   NO_PIPELINE,
 } from "../ports/aggregates.ts";
 import type { PlanStore } from "../ports/plans.ts";
-import { type Connection, insertIfAbsent, type Keyed } from "./connection.ts";
+import { type Connection, DURABLE, insertIfAbsent, type Keyed } from "./connection.ts";
 import { type Contents, fitted, isSmall, isTooLarge, type PackedFields, unpacked } from "./packed-snapshots.ts";
 import { ReadModels } from "./read-models.ts";
 import { insertEvents, planStore } from "./runtime.ts";
@@ -212,6 +212,10 @@ export class MongoAggregateStore implements AggregateStore {
 
   findStep(stepRunId: StepRunId): Promise<StepLocation | undefined> {
     return this.#readModels.findStep(stepRunId);
+  }
+
+  findDurableStep(stepRunId: StepRunId): Promise<StepLocation | undefined> {
+    return this.#readModels.findStep(stepRunId, DURABLE);
   }
 
   findJob(jobId: JobRunId): Promise<JobLocation | undefined> {

@@ -2,7 +2,7 @@
  * Read models in MongoDB: job runs, step runs and approvals as documents of their own, for look-ups by id and by agent
  * and for lists. They are projections of the snapshots, written after the save and guarded by its version.
  */
-import type { AnyBulkWriteOperation, Collection, Filter } from "mongodb";
+import type { AnyBulkWriteOperation, Collection, Filter, FindOptions } from "mongodb";
 import type { AgentId, JobRunId, RootId, RunId, StepRunId } from "../../domain/ids.ts";
 import type {
   ActorIndex,
@@ -76,8 +76,8 @@ export class ReadModels {
     return row === null ? undefined : toJobLocation(row);
   }
 
-  async findStep(stepRunId: StepRunId): Promise<StepLocation | undefined> {
-    const row = await this.#steps.findOne({ _id: stepRunId });
+  async findStep(stepRunId: StepRunId, options: FindOptions = {}): Promise<StepLocation | undefined> {
+    const row = await this.#steps.findOne({ _id: stepRunId }, options);
     return row === null ? undefined : toStepLocation(row);
   }
 

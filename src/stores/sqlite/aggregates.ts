@@ -203,6 +203,11 @@ export class SqliteAggregateStore implements AggregateStore {
     return row && toStepLocation(row);
   }
 
+  /** Every read answers when what it has read is on disk. */
+  findDurableStep(stepRunId: StepRunId): Promise<StepLocation | undefined> {
+    return this.findStep(stepRunId);
+  }
+
   async findJob(jobId: JobRunId): Promise<JobLocation | undefined> {
     const row = await this.#db.get("SELECT * FROM actors WHERE id = ? AND kind = 'job'", jobId);
     return row && toJobLocation(row);

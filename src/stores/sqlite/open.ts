@@ -6,7 +6,7 @@ import { SqliteAggregateStore } from "./aggregates.ts";
 import { artifactStore } from "./artifacts.ts";
 import { fileBlobStore } from "./blobs.ts";
 import { cacheStore } from "./caches.ts";
-import { Database } from "./database.ts";
+import { Database, type DatabaseOptions } from "./database.ts";
 import { inspectionStore } from "./inspection.ts";
 import { SqliteLogStore } from "./logs.ts";
 import { outputStore } from "./outputs.ts";
@@ -19,20 +19,17 @@ import { runRemoval } from "./run-removal.ts";
 import { deadLetterStore, eventStore, idempotencyStore, inboxStore, planStore, shardStore } from "./runtime.ts";
 import { secretStore } from "./secrets.ts";
 
-export interface SqliteOptions {
+/** The maximum size, `limitBytes`, does not include the write-ahead log. */
+export interface SqliteOptions extends DatabaseOptions {
   readonly path: string;
-  /** The maximum size of the file, bytes; null or absent for no bound. The write-ahead log is not included. */
-  readonly limitBytes?: number | null;
-  /** The file must exist, nothing in it is changed, and every write rejects. */
-  readonly readOnly?: boolean;
 }
 
 /**
  * Opens or creates the file. Rejects with `unavailable`, and says what to do, when it cannot. While the store is full,
  * writes reject with `unavailable`, and reads still work.
  */
-export async function openSqliteStores({ path, limitBytes = null, readOnly = false }: SqliteOptions): Promise<Stores> {
-  const db = new Database(path, limitBytes, readOnly);
+export async function openSqliteStores({ path, ...options }: SqliteOptions): Promise<Stores> {
+  const db = new Database(path, options);
   return {
     // Each actor is a row of its own.
     snapshotBytes: null,
