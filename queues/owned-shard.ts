@@ -130,6 +130,8 @@ export class OwnedShard {
   async release(): Promise<void> {
     const { redis, handler, holder } = this.#options;
     await this.#reader?.close();
+    // The handler knows a shard by its number: this node may own the shard again by now, under a later lease.
+    if (this.#ended) return;
     await handler.drain(this.shard);
     if (this.#ended) return;
     this.#ended = true;
