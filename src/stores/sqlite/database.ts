@@ -8,8 +8,9 @@ import { closeSync, existsSync, fdatasync, fsyncSync, mkdirSync, openSync, statS
 import { dirname } from "node:path";
 import Libsql from "libsql";
 import { MillraceError } from "../../domain/errors.ts";
-import { translateFault } from "./faults.ts";
+import { reserved, translateFault } from "./faults.ts";
 import { migrate } from "./migrate.ts";
+import { isDiskReserved, reserveOf } from "./reserve.ts";
 import { MIGRATIONS } from "./schema.ts";
 
 type Value = string | number | null;
@@ -124,6 +125,15 @@ export class Database {
     });
   }
 
+  /**
+   * A transaction that adds bulk data, such as log lines. Rejects with `unavailable` when only the reserve is left, which
+   * state needs.
+   */
+  bulk<T>(body: () => T): Promise<T> {
+    if (!this.#isReserved()) return this.transaction(body);
+    return Promise.reject(new MillraceError("unavailable", reserved(this.#path, this.#limitBytes)));
+  }
+
   /** All that `body` reads is from one moment, even when another process writes meanwhile. */
   async read<T>(body: () => T): Promise<T> {
     return this.#guard(() => this.#within("BEGIN", body));
@@ -193,6 +203,14 @@ export class Database {
         else reject(new MillraceError("unavailable", `the store ${this.#path} cannot be written: check the disk`));
       }
     });
+  }
+
+  #isReserved(): boolean {
+    if (isDiskReserved(dirname(this.#path))) return true;
+    if (this.#limitBytes === null) return false;
+    const read = (name: string) => this.getNow(`PRAGMA ${name}`)![name] as number;
+    const usedBytes = (read("page_count") - read("freelist_count")) * read("page_size");
+    return this.#limitBytes - usedBytes < reserveOf(this.#limitBytes);
   }
 
   #within<T>(begin: string, body: () => T): T {
