@@ -5,6 +5,7 @@ import { reportRefusedDispatch } from "./actor-messages.ts";
 import { ClaimQueue } from "./claim-queue.ts";
 import type { GatewayPorts } from "./context.ts";
 import { DispatchBuilder } from "./dispatch-builder.ts";
+import { LogLimits } from "./log-limits.ts";
 
 /** A third of the shortest lease, rounded down, so that two heartbeats in a row may be lost. */
 const HEARTBEAT_INTERVAL_MS = 3_000;
@@ -33,6 +34,7 @@ export function gatewayContext(context: AppContext, heartbeatIntervalMs = HEARTB
     builder: new DispatchBuilder({
       stores: context.stores,
       secrets: context.secrets,
+      logLimits: new LogLimits(context),
       onRefused: (step, reason) => reportRefusedDispatch(context, step, reason),
     }),
     claimQueue: new ClaimQueue(context),
