@@ -28,7 +28,7 @@ import { MillraceError, type Problem } from "./domain/errors.ts";
 import { toPointer } from "./domain/json-pointer.ts";
 import type { Labels } from "./domain/labels.ts";
 import type { Quotas } from "./domain/quotas.ts";
-import type { Retention } from "./domain/retention.ts";
+import { type LogLimit, MAX_LOG_LINES, type Retention } from "./domain/retention.ts";
 import { UNBOUNDED } from "./domain/retention-text.ts";
 import type { SettingName } from "./settings.ts";
 
@@ -68,6 +68,8 @@ export interface NodeConfig {
   readonly dataDir: string | null;
   /** The maximum size of the SQLite file, bytes; null for no bound. */
   readonly storeLimit: number | null;
+  /** How much of a step's log is stored, unless its project has a limit of its own. */
+  readonly logLimit: LogLimit;
   readonly artifacts: ArtifactRules;
   /** Must be the same on all gateways and workers. */
   readonly caches: CacheRules;
@@ -166,6 +168,8 @@ const nodeVariables = z
     MILLRACE_GRPC_REFLECTION: z.enum(["on", "off"], { error: "must be on or off" }).default("on"),
     MILLRACE_DATA_DIR: z.string().optional(),
     MILLRACE_STORE_LIMIT: size.optional(),
+    MILLRACE_STEP_LOG_LINES: wholeNumber(1, MAX_LOG_LINES).default(1_000_000),
+    MILLRACE_STEP_LOG_LIMIT: size.default(100 * BYTES_OF_UNIT.MB),
     MILLRACE_ARTIFACT_FILE_LIMIT: size.default(2 * BYTES_OF_UNIT.GB),
     MILLRACE_ARTIFACT_LIMIT: size.default(4 * BYTES_OF_UNIT.GB),
     MILLRACE_ARTIFACTS_PER_RUN_LIMIT: size.default(20 * BYTES_OF_UNIT.GB),
@@ -298,6 +302,7 @@ export function readNodeConfig(environment: Environment): NodeConfig {
     grpcReflection: read.MILLRACE_GRPC_REFLECTION === "on",
     dataDir: read.MILLRACE_DATA_DIR ?? null,
     storeLimit: read.MILLRACE_STORE_LIMIT ?? null,
+    logLimit: { lines: read.MILLRACE_STEP_LOG_LINES, bytes: read.MILLRACE_STEP_LOG_LIMIT },
     artifacts: {
       maxFileBytes: read.MILLRACE_ARTIFACT_FILE_LIMIT,
       maxArtifactBytes: read.MILLRACE_ARTIFACT_LIMIT,

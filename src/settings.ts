@@ -23,6 +23,7 @@ export const SETTING_GROUPS = [
   "TLS of the listeners",
   "Quotas",
   "Retention",
+  "Logs",
   "Artifacts and caches",
   "Nodes and agents",
   "Agents",
@@ -197,6 +198,17 @@ export const SETTINGS = {
     group: "Retention",
     standard: "30d",
     meaning: "The same for request ids, dead letters and other records that belong to no run.",
+  },
+  MILLRACE_STEP_LOG_LINES: {
+    group: "Logs",
+    standard: "1000000",
+    meaning:
+      "How many lines of a step are stored; see [the limit of a log](operations.md#the-limit-of-a-log). The same on all gateways. A project may have a limit of its own.",
+  },
+  MILLRACE_STEP_LOG_LIMIT: {
+    group: "Logs",
+    standard: "100MB",
+    meaning: "How many bytes of a step's lines are stored. The limit that is reached first counts.",
   },
   MILLRACE_ARTIFACT_FILE_LIMIT: {
     group: "Artifacts and caches",

@@ -67,13 +67,18 @@ export class Leases {
    * had already run out is not renewed: the control plane may have given its steps to another agent.
    */
   renew(sentAt: number): void {
-    for (const lease of this.#leases.values()) this.#check(lease);
+    this.check();
     if (sentAt <= this.#contactAt) return;
     this.#contactAt = sentAt;
     for (const lease of this.#leases.values()) {
       if (lease.holders.size === 0 && sentAt - lease.takenAt > UNHELD_MS) this.#close(lease);
       else this.#guard.renew(lease.number, this.#guardedUntil(lease.leaseMs));
     }
+  }
+
+  /** Ends the leases whose time is over. Timers do not notice the end while the machine is suspended. */
+  check(): void {
+    for (const lease of this.#leases.values()) this.#check(lease);
   }
 
   /**

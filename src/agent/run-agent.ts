@@ -7,7 +7,7 @@ import { KEEP_CACHE_MS } from "../domain/caches.ts";
 import type { Clock } from "../domain/clock.ts";
 import { MillraceError } from "../domain/errors.ts";
 import { AfterJobs } from "./after-job.ts";
-import { openAgentClock } from "./agent-clock.ts";
+import { openAgentClock } from "./process/agent-clock.ts";
 import { Backoff } from "./connection/backoff.ts";
 import { ControlStream } from "./connection/control-stream.ts";
 import { type AgentDataDir, claimDataDir } from "./data-dir.ts";
@@ -80,6 +80,11 @@ class Agent {
   #identity: AgentIdentity | undefined;
   #stream: ControlStream | undefined;
   #sequence = 0n;
+  /**
+   * Set while all steps are stopped, until a heartbeat after this one is acknowledged: then the steps that are left are
+   * those that the control plane still counts as this agent's.
+   */
+  #heldAfter: bigint | undefined;
   #isDraining = false;
   #hasSaidGoodbye = false;
   #wasReady = false;
@@ -101,7 +106,7 @@ class Agent {
     };
     const spill = openLogSpill(dataDir.scratchDir);
     this.#shipper = new LogShipper({ ...gateway, spill, diskBytes: options.logBufferBytes, log });
-    this.#launcher = new Launcher(log);
+    this.#launcher = new Launcher(log, (jumpMs) => this.#held(jumpMs));
     this.#leases = new Leases({ folder: dataDir.scratchDir, clock: this.#clock, log });
     this.#workload = new Workload({
       ...dataDir,
@@ -207,6 +212,7 @@ class Agent {
         takesNoJobs: this.#disk.obstacle(),
       }),
       onContact: (sentAt) => this.#leases.renew(sentAt),
+      onHeartbeat: (sequence) => this.#confirmed(sequence),
       onWelcome: (agentId) => this.#welcomed(agentId),
       onInstruction: (instruction) => this.#workload.handleInstruction(instruction),
     });
@@ -219,7 +225,22 @@ class Agent {
     return end;
   }
 
+  /** Time has passed in which nothing of this agent ran, and all steps are stopped. */
+  #held(jumpMs: number): void {
+    this.#options.log.warn({ jumpMs }, "the machine or this agent was stopped, or its clock was set: its steps wait");
+    this.#heldAfter = this.#sequence;
+    this.#leases.check();
+    this.#stream?.beat();
+  }
+
+  #confirmed(sequence: bigint): void {
+    if (this.#heldAfter === undefined || sequence <= this.#heldAfter) return;
+    this.#heldAfter = undefined;
+    this.#launcher.resume();
+  }
+
   #welcomed(agentId: string): void {
+    if (this.#heldAfter !== undefined) this.#stream?.beat();
     if (this.#isDraining) this.#openStream?.send({ $case: "drain", value: { goodbye: false } });
     this.#workload.reportAll();
     if (this.#wasReady) return;

@@ -125,7 +125,11 @@ export class StepExecution {
       const { command, stdin } = prepared;
       const program = { command, cwd: prepared.cwd ?? cwd, env: prepared.env ?? env };
       const input = stdin === undefined ? {} : { stdin };
-      const launched = await launcher.start({ ...program, ...input, ...paths, leaseMark, permitFile });
+      const launch = { ...program, ...input, ...paths, leaseMark, permitFile };
+      const launched = await launcher.start(launch, this.#ending.signal).catch((error: unknown) => {
+        if (this.#cause === undefined) throw error;
+      });
+      if (launched === undefined) return this.#endOf(this.#cause!.phase, -1, this.#cause!.reason, 0n, 0);
       void launched.exited.then(closeWriteEnds);
       const end = await this.#waitForEnd(launched, lease, capture, onStarted);
       const explanation = end.phase === StepPhase.STEP_PHASE_FAILED ? prepared.explain?.(end.exitCode) : undefined;

@@ -20,6 +20,7 @@ import { type Journal, lostReport } from "./journal.ts";
 import type { Launcher } from "./process/launcher.ts";
 import type { HeldLease, Leases } from "./leases.ts";
 import type { LogShipper } from "./logs/log-shipper.ts";
+import type { StepLogLimit } from "./logs/step-log.ts";
 import type { PluginSources } from "./builtins/plugin/plugin-step.ts";
 import { SecretFinder } from "./logs/secret-finder.ts";
 import type { StepEnd } from "./step-end.ts";
@@ -228,7 +229,7 @@ export class Workload {
       launcher,
       pipes,
       lease,
-      output: { shipper, log: shipper.open(held), secrets: new SecretFinder(dispatch.secrets) },
+      output: { shipper, log: shipper.open(held, logLimitOf(dispatch)), secrets: new SecretFinder(dispatch.secrets) },
       gateway,
       plugins,
       afterJobs,
@@ -342,6 +343,13 @@ export class Workload {
   #notifyChange(): void {
     for (const resolve of this.#changeListeners.splice(0)) resolve();
   }
+}
+
+/** Undefined when the control plane is of a version that knows no limit. */
+function logLimitOf({ logLimit }: Dispatch): StepLogLimit | undefined {
+  if (logLimit === undefined) return undefined;
+  const { lines, bytes, tailLines, tailBytes } = logLimit;
+  return { lines: Number(lines), bytes: Number(bytes), tailLines: Number(tailLines), tailBytes: Number(tailBytes) };
 }
 
 /** The report of an end. The reason of a failure mentions a full disk, as the possible cause. */

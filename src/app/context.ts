@@ -7,6 +7,7 @@ import type { Board, Presence } from "../board/board.ts";
 import type { ArtifactRules } from "../domain/artifacts.ts";
 import type { CacheRules } from "../domain/caches.ts";
 import type { Clock } from "../domain/clock.ts";
+import type { LogLimit } from "../domain/retention.ts";
 import type { Logger } from "../domain/logger.ts";
 import type { Feed } from "../feed/feed.ts";
 import type { SecretVault } from "../secrets/vault.ts";
@@ -36,6 +37,8 @@ export interface AppContext {
   readonly eventNamespace: string;
   /** Encrypts the values of secrets, and decrypts them for dispatches. */
   readonly secrets: SecretVault;
+  /** How much of a step's log is stored, unless its project has a limit of its own. */
+  readonly logLimit: LogLimit;
   /** Bounds on the size and the age of artifacts. */
   readonly artifactRules: ArtifactRules;
   /** Bounds on the size and the age of cache entries. */

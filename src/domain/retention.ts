@@ -1,4 +1,4 @@
-/** Retention: which parts of ended runs are kept, and for how long. Pure. */
+/** Retention: which parts of ended runs are kept, and for how long; and how much of a log is kept at all. Pure. */
 import type { RunId } from "./ids.ts";
 
 /** `runs`: a run with everything that belongs to it. The other parts may be removed before the run. */
@@ -66,3 +66,25 @@ export function newestBeyond({ ageMs, oldestKept }: Limits, now: number): number
 export function isBefore(a: RunKey, b: RunKey): boolean {
   return a.createdAt < b.createdAt || (a.createdAt === b.createdAt && a.runId < b.runId);
 }
+
+/** Bounds on the log of one step run. */
+export interface LogLimit {
+  readonly lines: number;
+  /** UTF-8 bytes of the lines, without their ends. */
+  readonly bytes: number;
+}
+
+/**
+ * How much of the end of a log is kept beyond its limit. The agent keeps it in a ring while the step runs, and sends it
+ * after the step's end.
+ */
+export const LOG_TAIL: LogLimit = { lines: 10_000, bytes: 10_000_000 };
+
+/**
+ * What the gateway stores of one log beyond the limit and the tail: what the agent itself says about the step, and
+ * lines that the limit of another moment allowed.
+ */
+export const LOG_SLACK: LogLimit = { lines: 1_000, bytes: 1_000_000 };
+
+/** How many lines the limit of a project may allow at most. Line numbers have 31 bits. */
+export const MAX_LOG_LINES = 999_999_999;

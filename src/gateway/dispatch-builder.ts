@@ -4,6 +4,7 @@ import { jobName, type JobState } from "../../actors/job/state.ts";
 import type { GrantedStep } from "../domain/effects.ts";
 import { MillraceError } from "../domain/errors.ts";
 import type { JobRunId, PipelineId, RunId, StepRunId } from "../domain/ids.ts";
+import type { LogLimit } from "../domain/retention.ts";
 import type { JobSpec, Pairs, RunPlan, Scalar, StepSpec } from "../domain/plan.ts";
 import { DeferredTextError, resolveDeferred, type ResolvedStep, type SecretValues } from "../planner/deferred-texts.ts";
 import { UnreadableSecretError } from "../secrets/sealing.ts";
@@ -13,6 +14,7 @@ import { withStepOutputs } from "../stores/ports/reading-outputs.ts";
 import type { RunOrigin } from "../stores/ports/aggregates.ts";
 import type { Stores } from "../stores/ports/stores.ts";
 import { RecentlyRead } from "../app/recently-read.ts";
+import type { LogLimits } from "./log-limits.ts";
 
 const RUNS_IN_MEMORY = 64;
 const JOBS_IN_MEMORY = 512;
@@ -56,6 +58,7 @@ export interface Dispatch {
   readonly secrets: readonly string[];
   readonly artifacts: ResolvedStep["artifacts"];
   readonly plugin: ResolvedStep["plugin"];
+  readonly logLimit: LogLimit;
 }
 
 interface ResolvedDispatch {
@@ -72,6 +75,7 @@ interface RunDocuments {
 export interface DispatchBuilderOptions {
   readonly stores: Pick<Stores, "aggregates" | "plans" | "outputs">;
   readonly secrets: Pick<SecretVault, "read">;
+  readonly logLimits: Pick<LogLimits, "of">;
   /**
    * Called with a granted step whose dispatch cannot be built, and the reason; may be called again for the same step.
    */
@@ -126,7 +130,10 @@ export class DispatchBuilder {
     if (job === undefined || planned === undefined || stepSpec === undefined) {
       throw missingPlan(`step ${stepIndex} of job ${jobIndex} of run ${runId}`);
     }
-    const { step, matrix, secrets } = await this.#resolve(granted, plan, spec, stepSpec);
+    const [{ step, matrix, secrets }, logLimit] = await Promise.all([
+      this.#resolve(granted, plan, spec, stepSpec),
+      this.#options.logLimits.of(plan.projectId),
+    ]);
     const name = jobName(job, { matrix });
     const dispatch: Dispatch = {
       runId,
@@ -150,6 +157,7 @@ export class DispatchBuilder {
       secrets: Object.values(secrets),
       artifacts: step.artifacts,
       plugin: step.plugin,
+      logLimit,
     };
     refuseLarge(dispatch);
     return dispatch;

@@ -14,6 +14,7 @@ import {
 import type { AgentCaller } from "../app/identity/access.ts";
 import { type EventVerdict, type PushedEvent, takeAgentEvents } from "../gateway/ingest/event-ingest.ts";
 import { listenToRevocation } from "../board/agent-notices.ts";
+import { LogLimits } from "../gateway/log-limits.ts";
 import { agentCaller, tokenRevoked } from "../gateway/registration.ts";
 import type { AppContext } from "../app/context.ts";
 import { type LogBatch, LogIngest } from "../gateway/ingest/log-ingest.ts";
@@ -38,8 +39,9 @@ const VERDICTS: Readonly<Record<EventVerdict["verdict"], VerdictCode>> = {
 };
 
 export function gatewayService(context: StreamContext): GatewayServer {
+  const limits = new LogLimits(context);
   return {
-    pushLogs: duplex(context, (call) => pushLogs(context, call)),
+    pushLogs: duplex(context, (call) => pushLogs(context, limits, call)),
     pushEvents: duplex(context, (call) => pushEvents(context, call)),
     ...artifactCalls(context),
     ...pluginCalls(context),
@@ -51,9 +53,13 @@ export function gatewayService(context: StreamContext): GatewayServer {
  * Takes one batch after the other, so that a slow store holds the agent back. Ends the stream with `unavailable` when the
  * store cannot be reached.
  */
-async function pushLogs(context: AppContext, call: Duplex<PushLogsRequest, PushLogsResponse>): Promise<void> {
+async function pushLogs(
+  context: AppContext,
+  limits: LogLimits,
+  call: Duplex<PushLogsRequest, PushLogsResponse>,
+): Promise<void> {
   const agent = agentCaller(call.caller);
-  const ingest = new LogIngest(context, agent.agentId);
+  const ingest = new LogIngest(context, agent.agentId, limits);
   await answerEach(context, agent, call, (request) => answer(context, ingest, request));
 }
 

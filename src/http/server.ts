@@ -18,6 +18,7 @@ import { refuseUnmatched, translateErrors } from "./errors.ts";
 import { addHealthRoutes } from "./health.ts";
 import { addIdentityRoutes } from "./identity-routes.ts";
 import { createListener } from "./listener.ts";
+import { addLogLimitRoutes } from "./log-limit-routes.ts";
 import { boundRequests, observeRequests, secureAnswers } from "./observe.ts";
 import { addPipelineRoutes } from "./pipeline-routes.ts";
 import { addPluginRoutes } from "./plugin-routes.ts";
@@ -67,6 +68,7 @@ export function createHttpServer(context: ClusterContext, options: HttpServerOpt
   addPluginRoutes(api, context);
   addClusterRoutes(api, context);
   addRetentionRoutes(api, context);
+  addLogLimitRoutes(api, context);
   api.get("/ws", () => {
     throw new MillraceError("malformed_request", "this address speaks WebSocket: send an upgrade request");
   });

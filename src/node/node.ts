@@ -144,6 +144,7 @@ async function startParts(
     artifactRules: config.artifacts,
     retention: config.retention,
     cacheRules: config.caches,
+    logLimit: config.logLimit,
     signingKey: await signingKeyOf(config, dataDir),
     secrets: new SecretVault({ store: stores.secrets, keys: await masterKeysOf(config, dataDir), clock }),
   };

@@ -39,11 +39,15 @@ export class AgentBench {
     return this.start(options);
   }
 
-  /** Starts an agent as a separate process, in a process group of its own. */
-  async spawn(): Promise<ChildProcess> {
+  /**
+   * Starts an agent as a separate process, in a process group of its own. It loads the modules `imports` before all
+   * others, and so does its launcher.
+   */
+  async spawn(imports: readonly string[] = []): Promise<ChildProcess> {
     const hellos = this.gateway.hellos.length;
     const main = fileURLToPath(new URL("agent-main.ts", import.meta.url));
-    const child = spawn(process.execPath, ["--import", "tsx", main, this.gateway.address, this.dataDir], {
+    const loaded = ["tsx", ...imports].flatMap((name) => ["--import", name]);
+    const child = spawn(process.execPath, [...loaded, main, this.gateway.address, this.dataDir], {
       stdio: ["ignore", "ignore", "inherit"],
       detached: true,
     });

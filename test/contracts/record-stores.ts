@@ -165,6 +165,34 @@ export function recordStoresContract(open: () => Stores): void {
       }
     });
 
+    it("extend a gap record by the one that follows, and take no more room for it", async () => {
+      const step = newId("step");
+      await append(step, lines(1, 2));
+      for (const chunk of [gap(3, 9), gap(10, 19), gap(10, 19), gap(15, 29)]) await append(step, [chunk]);
+      expect(await open().logs.storedThrough(step)).to.equal(29);
+      const entries = async () => (await open().logs.read(step, 1, 100)).map(({ line, lost }) => [line, lost]);
+      expect(await entries()).to.deep.equal([
+        [1, 0],
+        [2, 0],
+        [3, 27],
+      ]);
+      expect(await open().logs.size(step)).to.include({ entries: 3 });
+      await append(step, [gap(30, 31), ...lines(32, 32)]);
+      expect(await numbers(step, 12, 100)).to.deep.equal([3, 30, 32]);
+    });
+
+    it("know their size, in which a repeated chunk counts once", async () => {
+      const step = newId("step");
+      expect(await open().logs.size(step)).to.deep.equal({ entries: 0, bytes: 0 });
+      const texts = ["ä", "", "abc"].map((content, at) => ({ ...lines(at + 1, at + 1)[0]!, content }));
+      await Promise.all([append(step, texts), append(step, texts)]);
+      await append(step, texts);
+      await append(step, lines(9, 9));
+      expect(await open().logs.size(step)).to.deep.equal({ entries: 3, bytes: 5 });
+      await append(step, [gap(4, 8)]);
+      expect(await open().logs.size(step)).to.deep.equal({ entries: 4, bytes: 5 });
+    });
+
     it("have neither gaps nor repeats after concurrent chunks", async () => {
       const step = newId("step");
       const chunks = Array.from({ length: 20 }, (_, at) => lines(1 + at, 10 + 2 * at));

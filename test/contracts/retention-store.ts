@@ -337,5 +337,18 @@ export function retentionStoreContract(open: () => Stores): void {
       expect(await pipelines.findProject(project.projectId)).to.deep.equal({ ...project, retention });
       expect(await pipelines.listProjects()).to.deep.include({ ...project, retention });
     });
+
+    it("stay when its log limit is set, and the other way round", async () => {
+      const { pipelines } = open();
+      const project = { projectId: newId("prj"), name: "p", createdAt: 1 };
+      expect(await pipelines.setLogLimit(project.projectId, {})).to.equal(false);
+      await pipelines.createProject(project);
+      const retention = { runs: { ...UNBOUNDED, perPipeline: 3 } };
+      expect(await pipelines.setRetention(project.projectId, retention)).to.equal(true);
+      expect(await pipelines.setLogLimit(project.projectId, { lines: 5, bytes: 1e6 })).to.equal(true);
+      expect(await pipelines.setLogLimit(project.projectId, { lines: 7 })).to.equal(true);
+      const stored = { ...project, retention, logLimit: { lines: 7 } };
+      expect(await pipelines.findProject(project.projectId)).to.deep.equal(stored);
+    });
   });
 }

@@ -30,6 +30,7 @@ const LEFT_OVER = {
   job_specs: "run_id NOT IN (SELECT root_id FROM aggregates)",
   events: "run_id NOT IN (SELECT root_id FROM aggregates)",
   log_heads: "step_run_id NOT IN (SELECT id FROM actors)",
+  log_sizes: "step_run_id NOT IN (SELECT id FROM actors)",
   log_chunks: "step_run_id NOT IN (SELECT id FROM actors)",
   removals: "body IS NOT NULL",
 } as const;

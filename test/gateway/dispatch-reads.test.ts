@@ -9,6 +9,7 @@ import type { Stores } from "../../src/stores/ports/stores.ts";
 import { sampleAggregate } from "../contracts/samples.ts";
 import { jobSpecsOf, planOf, retryOf } from "../support/plans.ts";
 import { AGENT, SimulatedRun } from "../support/simulated-run.ts";
+import { LOG_LIMIT } from "../support/log-limit.ts";
 import { openTestSqlite } from "../support/stores.ts";
 
 const CELLS = 8;
@@ -84,6 +85,7 @@ describe("the dispatch of a step of a large run", () => {
     const builder = new DispatchBuilder({
       stores: { ...opened.stores, aggregates: counted(opened.stores.aggregates) },
       secrets: { read: () => Promise.reject(new Error("no secret is needed")) },
+      logLimits: { of: () => Promise.resolve(LOG_LIMIT) },
       onRefused: (_, reason) => Promise.reject(new Error(reason)),
     });
     return JSON.parse((await builder.build(granted()))!.argsJson).script as string;

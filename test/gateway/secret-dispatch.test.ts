@@ -8,6 +8,7 @@ import { fixedKeys, masterKey } from "../../src/secrets/master-keys.ts";
 import { SecretVault } from "../../src/secrets/vault.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { StoredRun } from "../grpc/stored-run.ts";
+import { LOG_LIMIT } from "../support/log-limit.ts";
 import { openTestSqlite } from "../support/stores.ts";
 
 const OF_PROJECT = { projectId: asId<ProjectId>("default"), pipelineId: null };
@@ -52,6 +53,7 @@ describe("the dispatch of a step with secrets", () => {
     new DispatchBuilder({
       stores,
       secrets,
+      logLimits: { of: () => Promise.resolve(LOG_LIMIT) },
       onRefused: (_, reason) => Promise.resolve(void refused.push(reason)),
     }).build(run.grantedStep());
 

@@ -32,6 +32,7 @@ import { RedisFeed } from "../../src/feed/redis-feed.ts";
 import { createGrpcServer, type GrpcServer, type GrpcServerOptions } from "../../src/grpc/server.ts";
 import { ARTIFACT_RULES } from "../support/artifact-rules.ts";
 import { CACHE_RULES } from "../support/cache-rules.ts";
+import { LOG_LIMIT } from "../support/log-limit.ts";
 import { startTestRedis, type TestRedis } from "../support/redis.ts";
 import { testVault } from "../support/secrets.ts";
 import { openTestSqlite } from "../support/stores.ts";
@@ -87,6 +88,7 @@ export class Gateway {
       secrets: testVault(store.stores),
       artifactRules: ARTIFACT_RULES,
       cacheRules: CACHE_RULES,
+      logLimit: LOG_LIMIT,
       signingKey: new Uint8Array(32),
     };
     this.server = createGrpcServer(this.context, {

@@ -2,6 +2,7 @@ import { status } from "@grpc/grpc-js";
 import { expect } from "chai";
 import type { LogLine, PushLogsRequest, PushLogsResponse } from "../../proto/generated/gateway/v1/gateway.ts";
 import { logChannel } from "../../src/feed/feed.ts";
+import { asId, type ProjectId } from "../../src/domain/ids.ts";
 import type { LogLine as StoredLine } from "../../src/stores/ports/logs.ts";
 import { until } from "../support/until.ts";
 import { Gateway, Stream, type TestAgent } from "./gateway.ts";
@@ -18,7 +19,12 @@ describe("log lines that agents send", () => {
   let stream: Stream<PushLogsRequest, PushLogsResponse>;
   let agents = 0;
 
-  before(async () => (gateway = await Gateway.start()));
+  before(async () => {
+    gateway = await Gateway.start();
+    const projectId = asId<ProjectId>("default");
+    await gateway.stores.pipelines.createProject({ projectId, name: "default", createdAt: 0 });
+    await gateway.stores.pipelines.setLogLimit(projectId, { lines: 2_000 });
+  });
   beforeEach(async () => {
     agent = await gateway.register(`logger-${++agents}`);
     run = await StoredRun.create(gateway.stores);
@@ -122,6 +128,28 @@ describe("log lines that agents send", () => {
     expect(through).to.deep.equal(Array.from({ length: 200 }, (_, n) => (n + 1) * 50));
     const tail = await gateway.stores.logs.read(run.stepRunId(), 9_999, 10);
     expect(tail.map(({ content }) => content)).to.deep.equal(["line 9999", "line 10000"]);
+  });
+
+  it("are replaced by one gap record beyond the limit of the project and the end that it allows", async () => {
+    const fill = async (from: number, to: number, content = "x") => {
+      for (let n = from; n < to; n += 1_000) {
+        const lines = Array.from({ length: 1_000 }, (_, at) => ({ ...line(n + at), content }));
+        expect(await push(lines)).to.deep.equal([STORED, BigInt(n + 999)]);
+      }
+    };
+    const entries = async (from: number) => {
+      const read = await gateway.stores.logs.read(run.stepRunId(), from, 20);
+      return read.map((entry) => (entry.lost === 0 ? entry.line : `${entry.line}+${entry.lost}`));
+    };
+    await fill(1, 15_001);
+    expect(await gateway.stores.logs.storedThrough(run.stepRunId())).to.equal(15_000);
+    expect(await entries(12_999)).to.deep.equal([12_999, 13_000, "13001+2000"]);
+    // Over another stream, as to another gateway: the store knows how much it has.
+    stream.cancel();
+    stream = open(agent);
+    await fill(15_001, 17_001);
+    expect(await entries(12_999)).to.deep.equal([12_999, 13_000, "13001+4000"]);
+    expect(await gateway.stores.logs.size(run.stepRunId())).to.deep.equal({ entries: 13_001, bytes: 13_000 });
   });
 
   it("need an agent's token", async () => {

@@ -141,6 +141,41 @@ describe("an embedded store", function () {
     await higher.close();
   });
 
+  it("that log lines have filled still stores the states of runs, until there is room for lines again", async () => {
+    const limitBytes = 2e6;
+    const stores = await openSqliteStores({ path, limitBytes });
+    const stepRunId = newId("step");
+    const entry = { timeMs: 0, stream: "stdout", level: "info", content: "x".repeat(10_000), lost: 0 } as const;
+    const append = (line: number) => stores.logs.append({ stepRunId, agentId: "a", lines: [{ line, ...entry }] });
+    let stored = 0;
+    const refused = await refusal(
+      (async () => {
+        while (stored < 10_000) expect(await append(stored + 1)).to.equal(++stored);
+      })(),
+    );
+    expect(refused.message)
+      .to.include("is almost full")
+      .and.to.include("MILLRACE_STORE_LIMIT (2 MB)")
+      .and.to.include("kept for the states of runs");
+    expect(stored).to.be.greaterThan(50);
+    expect((await refusal(stores.agentEvents.append([]))).message).to.include("is almost full");
+
+    const aggregate = sampleAggregate();
+    expect(await stores.aggregates.create(aggregate)).to.equal("created");
+    const { head } = aggregate;
+    let version = head.version;
+    for (; version < 200; version++) {
+      const save = { expectedVersion: version, head: { ...head, version: version + 1 }, changed: [], events: [] };
+      expect(await stores.aggregates.save(save)).to.equal("saved");
+    }
+    expect(await stores.logs.storedThrough(stepRunId), "what was acknowledged").to.equal(stored);
+    await refusal(append(stored + 1));
+
+    await stores.retention.dropLogs(newId("run"), [stepRunId]);
+    expect(await append(stored + 1)).to.equal(stored + 1);
+    await stores.close();
+  });
+
   it("shrinks its write-ahead log again after a long read of an old state", async () => {
     const stores = await openSqliteStores({ path });
     const reader = new Libsql(path);

@@ -20,6 +20,7 @@ import type { Role } from "../../src/domain/roles.ts";
 import { attachWebSocketEndpoint } from "../../src/ws/endpoint.ts";
 import { ARTIFACT_RULES } from "./artifact-rules.ts";
 import { CACHE_RULES } from "./cache-rules.ts";
+import { LOG_LIMIT } from "./log-limit.ts";
 import { silentLog } from "./kernel-ports.ts";
 import { startTestRedis, type TestRedis } from "./redis.ts";
 import { testVault } from "./secrets.ts";
@@ -112,6 +113,7 @@ export async function openTestEdge(
     secrets: testVault(store.stores),
     artifactRules: ARTIFACT_RULES,
     cacheRules: CACHE_RULES,
+    logLimit: LOG_LIMIT,
     signingKey: new TextEncoder().encode("k".repeat(32)),
   };
   const { adminToken } = await ensureBootstrap(context);

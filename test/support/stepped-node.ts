@@ -8,6 +8,7 @@ import type { AddressedMessage } from "../../queues/envelope.ts";
 import { ensureBootstrap } from "../../src/app/upkeep/bootstrap.ts";
 import type { AppContext } from "../../src/app/context.ts";
 import { DispatchBuilder } from "../../src/gateway/dispatch-builder.ts";
+import { LogLimits } from "../../src/gateway/log-limits.ts";
 import type { AgentNotice } from "../../src/board/agent-notices.ts";
 import type { Offer } from "../../src/domain/effects.ts";
 import { type AgentId, asId } from "../../src/domain/ids.ts";
@@ -15,6 +16,7 @@ import { agentChannel } from "../../src/feed/feed.ts";
 import type { Stores } from "../../src/stores/ports/stores.ts";
 import { ARTIFACT_RULES } from "./artifact-rules.ts";
 import { CACHE_RULES } from "./cache-rules.ts";
+import { LOG_LIMIT } from "./log-limit.ts";
 import { silentLog } from "./kernel-ports.ts";
 import { testVault } from "./secrets.ts";
 import { reportRefusedDispatch } from "../../src/gateway/actor-messages.ts";
@@ -50,6 +52,7 @@ export class SteppedNode {
       secrets: testVault(stores),
       artifactRules: ARTIFACT_RULES,
       cacheRules: CACHE_RULES,
+      logLimit: LOG_LIMIT,
       signingKey: new Uint8Array(32),
       mailboxes: {
         send: (message) => Promise.resolve(this.#deliver(message)),
@@ -85,6 +88,7 @@ export class SteppedNode {
     this.builder = new DispatchBuilder({
       stores,
       secrets: this.context.secrets,
+      logLimits: new LogLimits(this.context),
       onRefused: (step, reason) => reportRefusedDispatch(this.context, step, reason),
     });
     this.#kernel = new Kernel({

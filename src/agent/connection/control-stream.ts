@@ -37,6 +37,11 @@ export interface ControlStreamOptions {
   readonly held: () => { held: HeldStepRun[]; heldJobIds: string[]; takesNoJobs: string };
   /** The gateway has acknowledged a hello or heartbeat that was sent at `sentAt` (monotonic clock). */
   readonly onContact: (sentAt: number) => void;
+  /**
+   * The gateway has acknowledged this heartbeat. Before that it has refused whatever the heartbeat named and the agent no
+   * longer holds.
+   */
+  readonly onHeartbeat: (sequence: bigint) => void;
   readonly onWelcome: (agentId: string) => void;
   readonly onInstruction: (instruction: Instruction) => void;
 }
@@ -130,6 +135,11 @@ export class ControlStream {
     onWelcome(agentId);
   }
 
+  /** Sends a heartbeat now. The regular ones go on. No effect before the welcome. */
+  beat(): void {
+    if (this.isOpen && !this.#isOver) this.#beat();
+  }
+
   #beat(): void {
     const { bootId, clock, nextSequence, held } = this.#options;
     if (this.#stream.writableLength >= MAX_QUEUED_MESSAGES) return;
@@ -143,6 +153,7 @@ export class ControlStream {
     if (sentAt === undefined) return;
     for (const earlier of this.#sentAt.keys()) if (earlier <= sequence) this.#sentAt.delete(earlier);
     this.#options.onContact(sentAt);
+    this.#options.onHeartbeat(sequence);
   }
 
   #write(message: Message): void {

@@ -6,6 +6,14 @@ export const LINE_BYTES = 16 * 1024;
 const LF = 0x0a;
 const CR = 0x0d;
 
+/** Takes lines in the raw, for a consumer that will read few of them. */
+export interface BlockSink {
+  /** Asked before each line. */
+  takesBlocks(): boolean;
+  /** Takes whole lines, each with its line feed. The bytes are valid during the call. */
+  add(lines: Buffer): void;
+}
+
 /**
  * Splits at line feeds, and removes a carriage return before a line feed. A line is decoded as a whole, so a character
  * may arrive in two chunks. Bytes that are not UTF-8 become U+FFFD. A line of more than {@link LINE_BYTES} ends with `
@@ -13,19 +21,27 @@ const CR = 0x0d;
  */
 export class LineSplitter {
   readonly #emit: (line: string) => void;
+  readonly #blocks: BlockSink | undefined;
   #parts: Buffer[] = [];
   #kept = 0;
   #cut = 0;
   /** The bytes so far end in a carriage return, which belongs to the line unless a line feed follows. */
   #heldReturn = false;
 
-  constructor(emit: (line: string) => void) {
+  constructor(emit: (line: string) => void, blocks?: BlockSink) {
     this.#emit = emit;
+    this.#blocks = blocks;
   }
 
   write(chunk: Buffer): void {
     let from = 0;
     for (let at = chunk.indexOf(LF); at !== -1; at = chunk.indexOf(LF, from)) {
+      if (this.#isBetweenLines && this.#blocks?.takesBlocks() === true) {
+        const end = chunk.lastIndexOf(LF) + 1;
+        this.#blocks.add(chunk.subarray(from, end));
+        from = end;
+        break;
+      }
       this.#take(chunk.subarray(from, at));
       this.#endLine();
       from = at + 1;
@@ -37,6 +53,10 @@ export class LineSplitter {
   end(): void {
     if (this.#heldReturn) this.#keep(Buffer.of(CR));
     if (this.#kept > 0) this.#endLine();
+  }
+
+  get #isBetweenLines(): boolean {
+    return this.#kept === 0 && this.#cut === 0 && !this.#heldReturn;
   }
 
   #take(bytes: Buffer): void {

@@ -15,7 +15,7 @@ import type { Logger } from "../../domain/logger.ts";
 import { Backoff } from "../connection/backoff.ts";
 import type { LogSpill } from "./log-spill.ts";
 import { UNCOMPRESSED } from "../connection/gateway-clients.ts";
-import { type LogOwner, SEGMENT_BYTES, StepLog } from "./step-log.ts";
+import { type LogOwner, SEGMENT_BYTES, StepLog, type StepLogLimit } from "./step-log.ts";
 
 /** Approximate memory for the lines of all logs. Lines beyond it move to the disk. */
 const MEMORY_BYTES = 8 * 1024 * 1024;
@@ -86,9 +86,10 @@ export class LogShipper {
 
   /**
    * Opens the log of a step run. Its lines are kept until the control plane has stored them, even after the step's end.
+   * A log without a limit is sent as a whole.
    */
-  open(owner: LogOwner): StepLog {
-    const log = new StepLog(owner, this.#options.spill);
+  open(owner: LogOwner, limit?: StepLogLimit): StepLog {
+    const log = new StepLog(owner, this.#options.spill, limit);
     this.#logs.set(keyOf(owner), log);
     return log;
   }
@@ -98,14 +99,29 @@ export class LogShipper {
    */
   add(log: StepLog, stream: LogStream, content: string, timeMs: number): void {
     if (this.#logs.get(keyOf(log.owner)) !== log) return;
-    this.#change(log, () => log.add(stream, content, timeMs));
+    this.#change(log, () => log.add(stream, content, timeMs, this.#tailRoom(log)));
     if (this.#bytes > MEMORY_BYTES) this.#makeRoom();
     if (log.unsentBytes >= FULL_BYTES) this.#sendDue();
     else this.#flushTimer ??= setTimeout(() => this.#flush(), this.#untilFlushMs());
   }
 
+  /** Adds whole lines, each with its line feed, to a log that is beyond its limit. */
+  addBlock(log: StepLog, stream: LogStream, bytes: Buffer, timeMs: number): void {
+    if (this.#logs.get(keyOf(log.owner)) !== log) return;
+    this.#change(log, () => log.addBlock(stream, bytes, timeMs, this.#tailRoom(log)));
+  }
+
+  /** The step writes no further output. The newest lines of a log beyond its limit are added now. */
+  endTail(log: StepLog): void {
+    if (!log.isBeyondLimit || this.#logs.get(keyOf(log.owner)) !== log) return;
+    this.#change(log, () => log.endTail());
+    if (this.#bytes > MEMORY_BYTES) this.#makeRoom();
+    this.#sendDue();
+  }
+
   /** The step has ended. Its waiting lines are sent at once, and the log is removed when all its lines are stored. */
   finish(log: StepLog): void {
+    this.endTail(log);
     log.ended = true;
     this.#sendDue();
     if (log.isStored) this.#remove(log);
@@ -144,7 +160,7 @@ export class LogShipper {
   #remove(log: StepLog): void {
     if (!this.#logs.delete(keyOf(log.owner))) return;
     this.#bytes -= log.bytes;
-    this.#spilled -= log.spilledBytes;
+    this.#spilled -= log.spilledBytes + log.tailBytes;
     this.#inFlight -= log.inFlightBytes;
     log.dispose();
     this.#checkEmpty();
@@ -152,14 +168,19 @@ export class LogShipper {
 
   /** Changes one log, and updates the totals over all logs. */
   #change<T>(log: StepLog, change: () => T): T {
-    const { bytes, spilledBytes, inFlightBytes } = log;
+    const { bytes, spilledBytes, tailBytes, inFlightBytes } = log;
     try {
       return change();
     } finally {
       this.#bytes += log.bytes - bytes;
-      this.#spilled += log.spilledBytes - spilledBytes;
+      this.#spilled += log.spilledBytes + log.tailBytes - spilledBytes - tailBytes;
       this.#inFlight += log.inFlightBytes - inFlightBytes;
     }
+  }
+
+  /** How many bytes of disk the newest lines of this log may take. */
+  #tailRoom(log: StepLog): number {
+    return this.#options.diskBytes - this.#spilled + log.tailBytes;
   }
 
   #untilFlushMs(): number {

@@ -6,6 +6,7 @@ import { randomUUID } from "node:crypto";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type LogLine, PushLogsRequest } from "../../../proto/generated/gateway/v1/gateway.ts";
+import { LogTail, type LogTailOptions } from "./log-tail.ts";
 
 export interface Segment {
   readonly file: string;
@@ -23,6 +24,8 @@ export interface LogSpill {
   /** Throws when the file has changed. The caller must remove the segment in any case. */
   read(segment: Segment): LogLine[];
   remove(segment: Segment): void;
+  /** Opens an empty ring for the newest lines of a log. */
+  openTail(bounds: Omit<LogTailOptions, "folder">): LogTail;
 }
 
 /** Keeps segments in `folder`, readable by this user alone. The owner of the folder removes it with all its files. */
@@ -46,6 +49,7 @@ export function openLogSpill(folder: string): LogSpill {
       return lines;
     },
     remove: ({ file }) => rmSync(file, { force: true }),
+    openTail: (bounds) => new LogTail({ folder, ...bounds }),
   };
 }
 

@@ -10,6 +10,14 @@ import type { StepLog } from "./step-log.ts";
 /** How long the pipes are read after the last process of the step has ended. */
 const DRAIN_MS = 1_000;
 
+/**
+ * Beyond the limit of the log, the agent spends at most this share of its time on the output of the step. A step that
+ * writes faster than the agent then reads (tens of megabytes a second) waits.
+ */
+const SHARE_BEYOND_LIMIT = 0.1;
+/** The agent pauses after this much time, because its timers count in milliseconds. */
+const SPELL_MS = 1;
+
 /** The log for the output of a step, and the secrets that must be masked in it. */
 export interface OutputTarget {
   readonly shipper: LogShipper;
@@ -17,11 +25,15 @@ export interface OutputTarget {
   readonly secrets: SecretFinder;
 }
 
-/** Reads both streams until they end, and never lets the process wait. Numbers lines in the order of their arrival. */
+/**
+ * Reads both streams until they end. The process waits only while it floods a log that is beyond its limit. Numbers lines
+ * in the order of their arrival.
+ */
 export class OutputCapture {
   readonly #streams: readonly Readable[];
   readonly #target: OutputTarget;
   readonly #ended: Promise<unknown>;
+  #isDraining = false;
 
   constructor(stdout: Readable, stderr: Readable, target: OutputTarget) {
     this.#target = target;
@@ -37,20 +49,34 @@ export class OutputCapture {
    * stream open. Returns the number of the last line.
    */
   async drain(): Promise<bigint> {
+    this.#isDraining = true;
+    for (const stream of this.#streams) stream.resume();
     const timer = setTimeout(() => this.#streams.forEach((stream) => stream.destroy()), DRAIN_MS);
     await this.#ended;
     clearTimeout(timer);
+    this.#target.shipper.endTail(this.#target.log);
     return this.#target.log.lastLine;
   }
 
   #read(stream: Readable, name: LogStream): Promise<void> {
     const { shipper, log, secrets } = this.#target;
     let timeMs = 0;
-    const lines = new LineSplitter((line) => shipper.add(log, name, line, timeMs));
+    let spentMs = 0;
+    const lines = new LineSplitter((line) => shipper.add(log, name, line, timeMs), {
+      takesBlocks: () => log.isBeyondLimit,
+      add: (block) => shipper.addBlock(log, name, block, timeMs),
+    });
     const mask = new SecretMask(secrets, (bytes) => lines.write(bytes));
     stream.on("data", (chunk: Buffer) => {
       timeMs = Date.now();
+      if (!log.isBeyondLimit || this.#isDraining) return mask.write(chunk);
+      const begunAt = performance.now();
       mask.write(chunk);
+      spentMs += performance.now() - begunAt;
+      if (spentMs < SPELL_MS) return;
+      stream.pause();
+      setTimeout(() => stream.resume(), spentMs / SHARE_BEYOND_LIMIT - spentMs);
+      spentMs = 0;
     });
     stream.on("error", () => {}); // "close" follows.
     return new Promise((resolve) =>

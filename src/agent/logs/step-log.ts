@@ -5,6 +5,7 @@
  * or disk is full.
  */
 import type { LogLine, LogStream } from "../../../proto/generated/gateway/v1/gateway.ts";
+import { countLines, type LogTail } from "./log-tail.ts";
 import { lastLineOf, type LogSpill, type Segment } from "./log-spill.ts";
 
 /** Approximate memory of an entry in addition to its text. */
@@ -12,11 +13,25 @@ const ENTRY_BYTES = 128;
 /** Upper bound of a segment, measured by the memory that its lines took. */
 export const SEGMENT_BYTES = 1024 * 1024;
 
+/**
+ * The greatest number that lines beyond the limit get; the control plane takes no number of more than 31 bits. A step
+ * reaches it only when it writes two thousand million lines. Its further lines are not counted.
+ */
+const LAST_COUNTED = 0x7fff_ffffn - 20_000n;
+
 /** The grant to which the lines belong. */
 export interface LogOwner {
   readonly runId: string;
   readonly stepRunId: string;
   readonly token: bigint;
+}
+
+/** How much of a log is sent, and how much of its end beyond that. */
+export interface StepLogLimit {
+  readonly lines: number;
+  readonly bytes: number;
+  readonly tailLines: number;
+  readonly tailBytes: number;
 }
 
 interface SentBatch {
@@ -50,10 +65,17 @@ export class StepLog {
   #newestBytes = 0;
   #unsentBytes = 0;
   #spilledBytes = 0;
+  /** Undefined for a log without a limit, and once the tail was added. */
+  #limit: StepLogLimit | undefined;
+  #limitedBytes = 0;
+  /** The newest lines beyond the limit, from line `#tailFrom` on. */
+  #tail: LogTail | undefined;
+  #tailFrom = 0n;
 
-  constructor(owner: LogOwner, spill: LogSpill) {
+  constructor(owner: LogOwner, spill: LogSpill, limit?: StepLogLimit) {
     this.owner = owner;
     this.#spill = spill;
+    this.#limit = limit;
   }
 
   /** The number of the last line, including lost lines; 0 when there is none. */
@@ -76,6 +98,16 @@ export class StepLog {
     return this.#spilledBytes;
   }
 
+  /** Size of the files with the newest lines beyond the limit. */
+  get tailBytes(): number {
+    return this.#tail?.diskBytes ?? 0;
+  }
+
+  /** True while further lines are only counted, and the newest of them are kept aside. */
+  get isBeyondLimit(): boolean {
+    return this.#tail !== undefined;
+  }
+
   get hasUnsent(): boolean {
     return this.#unsentBytes > 0 || this.#segments.length > 0;
   }
@@ -90,11 +122,66 @@ export class StepLog {
   }
 
   get isStored(): boolean {
-    return this.#bytes === 0 && this.#segments.length === 0;
+    return this.#bytes === 0 && this.#segments.length === 0 && this.#tail === undefined;
   }
 
-  add(stream: LogStream, content: string, timeMs: number): void {
-    const entry: LogLine = { line: this.#next++, timeMs: BigInt(timeMs), stream, level: "info", content, lost: 0n };
+  /** Adds a line. `diskRoom` is how many bytes the files of the newest lines may take together. */
+  add(stream: LogStream, content: string, timeMs: number, diskRoom = Number.POSITIVE_INFINITY): void {
+    if (this.#limit !== undefined && this.#tail === undefined) this.#checkLimit(this.#limit, content, timeMs);
+    if (this.#tail === undefined) return this.#append({ ...lineOf(stream, content, timeMs), line: this.#next++ });
+    const bytes = Buffer.from(`${content}\n`);
+    this.#countBeyond(1);
+    this.#tail.add({ stream, timeMs, bytes, lines: 1, isCut: true }, diskRoom);
+  }
+
+  /** Adds whole lines, each with its line feed, to a log that is beyond its limit. */
+  addBlock(stream: LogStream, bytes: Buffer, timeMs: number, diskRoom: number): void {
+    const lines = countLines(bytes);
+    this.#countBeyond(lines);
+    this.#tail?.add({ stream, timeMs, bytes, lines }, diskRoom);
+  }
+
+  /**
+   * Adds the newest lines of a log that is beyond its limit, behind a gap record for the lines that were not kept. From
+   * then on the log has no limit. No effect on a log that is within its limit.
+   */
+  endTail(): void {
+    if (this.#tail === undefined) return;
+    const lines = this.#tail.take();
+    this.#tail = undefined;
+    this.#limit = undefined;
+    let line = this.#next - BigInt(lines.length);
+    const first = lines[0] ?? { stream: "LOG_STREAM_STDERR", timeMs: Date.now() };
+    if (line > this.#tailFrom) {
+      const at = { line: this.#tailFrom, timeMs: BigInt(first.timeMs), stream: first.stream };
+      this.#append(gapOf(at, line - this.#tailFrom));
+    }
+    for (const { stream, content, timeMs } of lines) {
+      this.#append({ ...lineOf(stream, content, timeMs), line: line++ });
+    }
+  }
+
+  /** Opens the ring of newest lines when this line is beyond the limit, and says so in the log. */
+  #checkLimit(limit: StepLogLimit, content: string, timeMs: number): void {
+    const bytes = this.#limitedBytes + Buffer.byteLength(content);
+    if (this.#next <= BigInt(limit.lines) && bytes <= limit.bytes) {
+      this.#limitedBytes = bytes;
+      return;
+    }
+    const notice =
+      `millrace: this log has reached its limit of ${limit.lines} lines and ${limit.bytes} bytes: of what follows, ` +
+      `the newest ${limit.tailLines} lines are added when the step has ended`;
+    this.#append({ ...lineOf("LOG_STREAM_STDERR", notice, timeMs), line: this.#next++, level: "warn" });
+    this.#tail = this.#spill.openTail({ lines: limit.tailLines, bytes: limit.tailBytes });
+    this.#tailFrom = this.#next;
+  }
+
+  #countBeyond(lines: number): void {
+    const next = this.#next + BigInt(lines);
+    this.#next = next > LAST_COUNTED ? LAST_COUNTED : next;
+  }
+
+  #append(entry: LogLine): void {
     const cost = costOf(entry);
     this.#bytes += cost;
     this.#unsentBytes += cost;
@@ -206,6 +293,7 @@ export class StepLog {
 
   /** Removes the segments from the disk. The log must not be used afterwards. */
   dispose(): void {
+    this.#tail?.dispose();
     for (const segment of this.#segments.splice(0)) this.#forget(segment);
   }
 
@@ -306,6 +394,10 @@ export class StepLog {
     this.#unsentBytes = this.#bytes;
     for (const batch of this.#inFlight) batch.isValid = false;
   }
+}
+
+function lineOf(stream: LogStream, content: string, timeMs: number): Omit<LogLine, "line"> {
+  return { timeMs: BigInt(timeMs), stream, level: "info", content, lost: 0n };
 }
 
 function gapOf(at: Pick<LogLine, "line" | "timeMs" | "stream">, lost: bigint): LogLine {

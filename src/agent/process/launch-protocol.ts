@@ -32,11 +32,17 @@ export interface ProcessExit {
 export type LauncherRequest =
   | { readonly type: "start"; readonly id: number; readonly launch: Launch }
   | { readonly type: "signal"; readonly id: number; readonly signal: NodeJS.Signals }
-  | { readonly type: "kill"; readonly id: number };
+  | { readonly type: "kill"; readonly id: number }
+  /** The steps that `hold` has stopped may continue. Without effect when a later hold has begun. */
+  | { readonly type: "resume"; readonly hold: number };
 
-/** Answers to each start: `refused`, or `started`, `exited` and `gone` in this order. */
+/**
+ * Answers to each start: `refused`, or `started`, `exited` and `gone` in this order. `held` answers nothing: time has
+ * passed in which the launcher did not run, and it has stopped all steps. No step starts until they are resumed.
+ */
 export type LauncherReport =
   | { readonly type: "refused"; readonly id: number; readonly reason: string }
   | { readonly type: "started"; readonly id: number }
   | { readonly type: "exited"; readonly id: number; readonly exit: ProcessExit }
-  | { readonly type: "gone"; readonly id: number };
+  | { readonly type: "gone"; readonly id: number }
+  | { readonly type: "held"; readonly hold: number; readonly jumpMs: number };

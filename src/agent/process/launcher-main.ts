@@ -4,8 +4,11 @@
  * ends, and its supervisors end with it.
  */
 import { randomUUID } from "node:crypto";
+import { openAgentClock } from "./agent-clock.ts";
 import type { Launch, LauncherRequest, LauncherReport } from "./launch-protocol.ts";
+import { signalMarked } from "./leftover-processes.ts";
 import { SupervisedProcess } from "./supervisor.ts";
+import { JumpWatch, type Moment } from "./time-jump.ts";
 
 /**
  * Most supervisors that wait for a step. A spare can be used only under its own lease; spares of other leases are
@@ -18,10 +21,21 @@ const MAX_SPARES = 2;
  */
 const REPLACE_MS = 20;
 
+/**
+ * While steps run, the launcher looks for jumps of the clocks this often. After a suspension, steps run for this long at
+ * most before they are stopped.
+ */
+const LOOK_MS = 25;
+
 /** Distinguishes the marks of this launcher from those of an earlier launcher. */
 const name = randomUUID();
 const running = new Map<number, SupervisedProcess>();
-const waitingStarts: (() => void)[] = [];
+/** Starts that wait for their turn, by id. */
+const waitingStarts = new Map<number, Launch>();
+const watch = new JumpWatch({ now: momentReader(), everyMs: LOOK_MS, onJump: hold });
+/** Grows by one with each hold. */
+let holds = 0;
+let isHolding = false;
 let hasStarted = false;
 let spares: SupervisedProcess[] = [];
 let made = 0;
@@ -29,12 +43,16 @@ let made = 0;
 process.on("message", (request: LauncherRequest) => {
   switch (request.type) {
     case "start":
-      waitingStarts.push(() => start(request.id, request.launch));
+      waitingStarts.set(request.id, request.launch);
       return startNext();
     case "signal":
       return running.get(request.id)?.signal(request.signal);
     case "kill":
+      if (waitingStarts.delete(request.id))
+        return report({ type: "refused", id: request.id, reason: "it was asked to end before it began" });
       return void running.get(request.id)?.kill();
+    case "resume":
+      return resume(request.hold);
   }
 });
 
@@ -48,13 +66,45 @@ process.on("disconnect", () => {
  * the launcher handles an end, the more it costs.
  */
 function startNext(): void {
-  if (hasStarted || waitingStarts.length === 0) return;
+  if (hasStarted || isHolding || waitingStarts.size === 0) return;
   hasStarted = true;
   setImmediate(() => {
     hasStarted = false;
     startNext();
   });
-  waitingStarts.shift()!();
+  const [id, launch] = waitingStarts.entries().next().value!;
+  waitingStarts.delete(id);
+  start(id, launch);
+}
+
+/**
+ * Stops all steps, because their leases may be over: the control plane may have given them to another agent. The groups
+ * are stopped first, as that is fast; then the processes that have left them.
+ */
+function hold(jumpMs: number): void {
+  isHolding = true;
+  for (const supervised of running.values()) supervised.signal("SIGSTOP");
+  signalSteps("SIGSTOP");
+  // A process may have forked before it was stopped.
+  signalSteps("SIGSTOP");
+  report({ type: "held", hold: ++holds, jumpMs });
+}
+
+function resume(number: number): void {
+  if (!isHolding || number !== holds) return;
+  isHolding = false;
+  for (const supervised of running.values()) supervised.signal("SIGCONT");
+  signalSteps("SIGCONT");
+  startNext();
+}
+
+function signalSteps(signal: "SIGSTOP" | "SIGCONT"): void {
+  signalMarked(`${name}-`, signal, new Set(spares.map(({ group }) => group)));
+}
+
+function momentReader(): () => Moment {
+  const clock = openAgentClock();
+  return () => ({ wallMs: clock.now(), uptimeMs: clock.monotonic() });
 }
 
 function start(id: number, launch: Launch): void {
@@ -66,6 +116,7 @@ function start(id: number, launch: Launch): void {
     return report({ type: "refused", id, reason: (error as Error).message });
   }
   running.set(id, supervised);
+  watch.start();
   report({ type: "started", id });
   const timer = setTimeout(() => makeSpare(launch.leaseMark), REPLACE_MS);
   void supervised.exited.then(async (exit) => {
@@ -73,6 +124,7 @@ function start(id: number, launch: Launch): void {
     report({ type: "exited", id, exit });
     await supervised.kill();
     running.delete(id);
+    if (running.size === 0) watch.stop();
     report({ type: "gone", id });
     makeSpare(launch.leaseMark);
   });

@@ -43,6 +43,9 @@ const KILL_ALL_SCRIPT = `${KILL_MARKED}\nkill_marked "$1"`;
 
 export class Launcher {
   readonly #log: Logger;
+  readonly #onHeld: (jumpMs: number) => void;
+  /** The hold that lasts, by its number; undefined while steps may run. */
+  #hold: number | undefined;
   readonly #launches = new Map<number, Launched>();
   #channel: ChildProcess | undefined;
   /** Resolves when no process of an earlier launcher is left. */
@@ -50,8 +53,13 @@ export class Launcher {
   #started = 0;
   #isClosed = false;
 
-  constructor(log: Logger) {
+  /**
+   * `onHeld` is called when all steps were stopped, because so much time has passed unnoticed that their leases may be
+   * over. They continue with {@link resume}, and no step starts before.
+   */
+  constructor(log: Logger, onHeld: (jumpMs: number) => void = () => {}) {
     this.#log = log;
+    this.#onHeld = onHeld;
     this.#channel = this.#open();
   }
 
@@ -62,17 +70,32 @@ export class Launcher {
 
   /**
    * Starts a process. Rejects with `malformed_request` for arguments and variables that the system cannot pass to a
-   * process, and with `unavailable` when the system refuses to start one.
+   * process, and with `unavailable` when the system refuses to start one, or when `signal` was aborted before the start.
    */
-  async start(launch: Launch): Promise<LaunchedProcess> {
+  async start(launch: Launch, signal?: AbortSignal): Promise<LaunchedProcess> {
     checkLaunch(launch);
     const channel = (this.#channel ??= this.#open());
     const id = ++this.#started;
     return new Promise((resolve, reject) => {
       const send = (request: LauncherRequest) => void (channel.connected && channel.send(request, () => {}));
-      this.#launches.set(id, new Launched(id, launch.leaseMark, send, resolve, reject));
+      const kill = () => send({ type: "kill", id });
+      const started = (process: LaunchedProcess) => {
+        signal?.removeEventListener("abort", kill);
+        resolve(process);
+      };
+      this.#launches.set(id, new Launched(id, launch.leaseMark, send, started, reject));
       send({ type: "start", id, launch });
+      if (signal?.aborted === true) kill();
+      signal?.addEventListener("abort", kill, { once: true });
     });
+  }
+
+  /** Lets the steps continue that the last hold has stopped. */
+  resume(): void {
+    const channel = this.#channel;
+    if (this.#hold !== undefined && channel?.connected === true)
+      channel.send({ type: "resume", hold: this.#hold } satisfies LauncherRequest, () => {});
+    this.#hold = undefined;
   }
 
   /** Ends the launcher, which ends all processes of steps. */
@@ -99,6 +122,10 @@ export class Launcher {
   }
 
   #receive(report: LauncherReport): void {
+    if (report.type === "held") {
+      this.#hold = report.hold;
+      return this.#onHeld(report.jumpMs);
+    }
     const launched = this.#launches.get(report.id);
     if (launched === undefined) return;
     if (report.type === "refused" || report.type === "gone") this.#launches.delete(report.id);
@@ -117,6 +144,7 @@ export class Launcher {
   #died(channel: ChildProcess, ending: string): void {
     if (this.#channel !== channel || this.#isClosed) return;
     this.#channel = undefined;
+    this.#hold = undefined;
     this.#log.warn({ ending, steps: this.#launches.size }, "the launcher of this agent has ended; its steps are lost");
     const orphans = [...this.#launches.values()];
     this.#launches.clear();

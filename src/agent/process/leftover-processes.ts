@@ -62,6 +62,24 @@ export async function killLeftovers(group: number, mark: string, since: PidPosit
   return true;
 }
 
+/** What distinguishes the watcher of a step from the step: its command line. */
+const WATCHER = "/bin/sh\0-s\0millrace-step\0";
+
+/**
+ * Sends a signal to every process whose mark contains `text`, in whatever group, and SIGCONT to the watchers of steps
+ * among them: a watcher that is stopped could not end its step. Spares the groups of `spared`. No effect without /proc.
+ */
+export function signalMarked(text: string, signal: "SIGSTOP" | "SIGCONT", spared: ReadonlySet<number>): void {
+  if (!existsSync("/proc/self/environ")) return;
+  for (const pid of allIds()) {
+    const group = groupOf(pid);
+    if (group === undefined || spared.has(group)) continue;
+    if (read(`/proc/${pid}/environ`)?.includes(text) !== true) continue;
+    const isWatcher = pid !== group && read(`/proc/${pid}/cmdline`)?.toString("latin1").startsWith(WATCHER) === true;
+    signalProcess(pid, isWatcher ? "SIGCONT" : signal);
+  }
+}
+
 /**
  * Kills the marked processes outside of the group. Returns how many processes of the step still exist, those of the
  * group included. With `countUnsure`, a process with an empty environment counts too.
@@ -127,9 +145,9 @@ function read(path: string): Buffer | undefined {
   }
 }
 
-function signalProcess(pid: number): void {
+function signalProcess(pid: number, signal: NodeJS.Signals = "SIGKILL"): void {
   try {
-    process.kill(pid, "SIGKILL");
+    process.kill(pid, signal);
   } catch {
     // The process has ended meanwhile.
   }

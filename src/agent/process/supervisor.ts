@@ -92,6 +92,11 @@ export class SupervisedProcess {
     return this.#running;
   }
 
+  /** The process group of the step. */
+  get group(): number {
+    return this.#pid;
+  }
+
   /** Makes the supervisor the process of a step. Call it once. */
   become(launch: Launch): void {
     this.#startPosition = readPidPosition();

@@ -65,6 +65,8 @@ const USER_OPERATIONS = {
   readCluster: "admin",
   readRetention: "admin",
   writeRetention: "admin",
+  readLogLimit: "admin",
+  writeLogLimit: "admin",
   redriveDeadLetters: "admin",
 } as const satisfies Record<string, Role>;
 

@@ -1,7 +1,9 @@
 /** Stores log lines of agents, and then publishes them to live viewers. */
 import type { AgentId, StepRunId } from "../../domain/ids.ts";
+import { LOG_SLACK, LOG_TAIL } from "../../domain/retention.ts";
 import { logChannel } from "../../feed/feed.ts";
-import { lastLineOf, type LogLine } from "../../stores/ports/logs.ts";
+import { lastLineOf, type LogLine, type LogSize, sizeOfLines } from "../../stores/ports/logs.ts";
+import type { LogLimits } from "../log-limits.ts";
 import type { IngestContext } from "./context.ts";
 import { isGrantOf, type StepState } from "../../../actors/step/state.ts";
 
@@ -29,49 +31,75 @@ export type LogVerdict =
   /** The batch is empty or too large, a number is out of range, or a line does not follow the line before. */
   | { readonly verdict: "invalid" };
 
+/** What the store has of a log after the last batch, and what it takes of that log at most. */
+interface Standing {
+  /** All lines up to this number are stored. */
+  readonly through: number;
+  readonly size: LogSize;
+  readonly most: LogSize;
+}
+
 /** One agent's stream of batches. Calls of {@link push} must not overlap. */
 export class LogIngest {
   readonly #context: IngestContext;
   readonly #agentId: AgentId;
-  /** By step and token: the number up to which the store had all lines after the last batch. */
-  readonly #storedThrough = new Map<string, number>();
+  readonly #limits: Pick<LogLimits, "of">;
+  /** By step and token. */
+  readonly #standings = new Map<string, Standing>();
 
-  constructor(context: IngestContext, agentId: AgentId) {
+  constructor(context: IngestContext, agentId: AgentId, limits: Pick<LogLimits, "of">) {
     this.#context = context;
     this.#agentId = agentId;
+    this.#limits = limits;
   }
 
-  /** Stores a batch. Rejects when the store cannot be reached; then the batch must not be acknowledged. */
+  /**
+   * Stores a batch. Of a log that is beyond its limit, a gap record is stored in place of the lines: an agent that knows
+   * the limit sends no such lines. Rejects when the store cannot be reached; then the batch must not be acknowledged.
+   */
   async push(batch: LogBatch): Promise<LogVerdict> {
-    const { stepRunId, token, lines } = batch;
-    if (!isWellFormed(lines)) return { verdict: "invalid" };
+    const { stepRunId, token } = batch;
+    if (!isWellFormed(batch.lines)) return { verdict: "invalid" };
     const key = `${stepRunId}/${token}`;
-    const before = this.#storedThrough.get(key) ?? (await this.#begin(stepRunId, token));
+    const before = this.#standings.get(key) ?? (await this.#begin(stepRunId, token));
     if (before === undefined) return { verdict: "refused" };
+    const size = sum(before.size, sizeOfLines(batch.lines));
+    const isBeyond = size.entries > before.most.entries || size.bytes > before.most.bytes;
+    const lines = isBeyond ? [gapOver(batch.lines)] : batch.lines;
     const { logs } = this.#context.stores;
-    const storedThrough = await logs.append({ stepRunId, agentId: this.#agentId, lines });
-    this.#remember(key, storedThrough);
-    this.#publish(stepRunId, lines, before, storedThrough);
-    return { verdict: "stored", storedThrough };
+    const through = await logs.append({ stepRunId, agentId: this.#agentId, lines });
+    const isStored = through > before.through && !isBeyond;
+    this.#remember(key, { ...before, through, ...(isStored ? { size } : {}) });
+    // Viewers read a gap record that grows from the store, once a second.
+    if (!isBeyond) this.#publish(stepRunId, lines, before.through, through);
+    return { verdict: "stored", storedThrough: through };
   }
 
   /**
    * Looks up the grant, once for each step run, which is granted only once. A final step still takes lines, which may
    * arrive after its end.
    */
-  async #begin(stepRunId: StepRunId, token: number): Promise<number | undefined> {
+  async #begin(stepRunId: StepRunId, token: number): Promise<Standing | undefined> {
     const { aggregates, logs } = this.#context.stores;
     const location = await aggregates.findStep(stepRunId);
     if (location === undefined || !isGrantOf(location.actor.state as StepState, this.#agentId, token)) return undefined;
-    return logs.storedThrough(stepRunId);
+    const head = await aggregates.loadHead(location.runId);
+    if (head === undefined) return undefined;
+    const limit = await this.#limits.of(head.summary.projectId);
+    return {
+      through: await logs.storedThrough(stepRunId),
+      size: await logs.size(stepRunId),
+      most: {
+        entries: limit.lines + LOG_TAIL.lines + LOG_SLACK.lines,
+        bytes: limit.bytes + LOG_TAIL.bytes + LOG_SLACK.bytes,
+      },
+    };
   }
 
-  #remember(key: string, storedThrough: number): void {
-    this.#storedThrough.delete(key);
-    this.#storedThrough.set(key, storedThrough);
-    if (this.#storedThrough.size > REMEMBERED_STEPS) {
-      this.#storedThrough.delete(this.#storedThrough.keys().next().value!);
-    }
+  #remember(key: string, standing: Standing): void {
+    this.#standings.delete(key);
+    this.#standings.set(key, standing);
+    if (this.#standings.size > REMEMBERED_STEPS) this.#standings.delete(this.#standings.keys().next().value!);
   }
 
   /** Publishes the lines that this batch has added. A viewer that misses them reads the store. */
@@ -82,6 +110,16 @@ export class LogIngest {
       this.#context.log.debug({ stepRunId, error: String(error) }, "log lines could not be published");
     });
   }
+}
+
+function sum(one: LogSize, other: LogSize): LogSize {
+  return { entries: one.entries + other.entries, bytes: one.bytes + other.bytes };
+}
+
+/** A gap record in place of these lines. */
+function gapOver(lines: readonly LogLine[]): LogLine {
+  const { line, timeMs, stream } = lines[0]!;
+  return { line, timeMs, stream, level: "warn", content: "", lost: lastLineOf(lines.at(-1)!) - line + 1 };
 }
 
 function isWellFormed(lines: readonly LogLine[]): boolean {

@@ -18,6 +18,7 @@ import type { AgentHoldings } from "../../gateway/reconciliation.ts";
 import { agentFacts } from "../../gateway/registration.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import { asId, type JobRunId, type StepRunId } from "../../domain/ids.ts";
+import { LOG_TAIL } from "../../domain/retention.ts";
 import { bytesOf, OUTPUT_BOUNDS } from "../../domain/outputs.ts";
 import type { Pairs } from "../../domain/plan.ts";
 import { parseMessage } from "./parse-message.ts";
@@ -132,6 +133,12 @@ export function dispatchMessage(dispatch: Dispatch): DispatchMessage {
       ifMissing: IF_MISSING[ifMissing],
     })),
     plugin: plugin === null ? undefined : { sha256: plugin.sha256, sizeBytes: BigInt(plugin.sizeBytes) },
+    logLimit: {
+      lines: BigInt(dispatch.logLimit.lines),
+      bytes: BigInt(dispatch.logLimit.bytes),
+      tailLines: BigInt(LOG_TAIL.lines),
+      tailBytes: BigInt(LOG_TAIL.bytes),
+    },
   };
 }
 

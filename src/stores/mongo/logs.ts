@@ -1,8 +1,16 @@
 /** The store of log chunks in MongoDB. */
 import type { Collection } from "mongodb";
 import type { StepRunId } from "../../domain/ids.ts";
-import { lastLineOf, type LogChunk, type LogLine, type LogStore } from "../ports/logs.ts";
-import { type Connection, DURABLE, insertIfAbsent } from "./connection.ts";
+import {
+  joinedGap,
+  lastLineOf,
+  type LogChunk,
+  type LogLine,
+  type LogSize,
+  type LogStore,
+  sizeOfLines,
+} from "../ports/logs.ts";
+import { type Connection, DURABLE, insertIfAbsent, isDuplicateKey } from "./connection.ts";
 
 interface Chunk {
   readonly _id: string;
@@ -10,6 +18,14 @@ interface Chunk {
   readonly first: number;
   readonly last: number;
   readonly lines: readonly LogLine[];
+}
+
+interface Head {
+  readonly _id: StepRunId;
+  readonly through: number;
+  /** Absent while only version 0.1 has stored chunks. */
+  readonly entries?: number;
+  readonly bytes?: number;
 }
 
 /**
@@ -20,7 +36,7 @@ const CHUNK_GROWTH = 4;
 
 export class MongoLogStore implements LogStore {
   readonly #chunks: Collection<Chunk>;
-  readonly #heads: Collection<{ _id: StepRunId; through: number }>;
+  readonly #heads: Collection<Head>;
 
   constructor(connection: Connection) {
     this.#chunks = connection.collection("log_chunks");
@@ -33,10 +49,38 @@ export class MongoLogStore implements LogStore {
     const through = await this.storedThrough(stepRunId);
     // A chunk above a gap must not be stored; a chunk without new lines need not be.
     if (first > through + 1 || last <= through) return through;
+    const extended = await this.#gapBefore(stepRunId, through, lines);
+    const from = extended?.first ?? first;
+    const stored = extended === undefined ? lines : [joinedGap(extended.lines, lines)!];
     // The chunk is stored before the head, so that the head never counts lines that are missing.
-    await insertIfAbsent(this.#chunks, { _id: `${stepRunId}:${first}:${last}`, stepRunId, first, last, lines });
-    await this.#heads.updateOne({ _id: stepRunId }, { $max: { through: last } }, { upsert: true });
+    const id = `${stepRunId}:${from}:${last}`;
+    await insertIfAbsent(this.#chunks, { _id: id, stepRunId, first: from, last, lines: stored });
+    await this.#moveHead(stepRunId, last, extended === undefined ? sizeOfLines(lines) : { entries: 0, bytes: 0 });
+    if (extended !== undefined) await this.#chunks.deleteOne({ _id: extended._id });
     return this.storedThrough(stepRunId);
+  }
+
+  async size(stepRunId: StepRunId): Promise<LogSize> {
+    const head = await this.#heads.findOne({ _id: stepRunId });
+    return { entries: head?.entries ?? 0, bytes: head?.bytes ?? 0 };
+  }
+
+  /** The newest chunk, if it and the new lines are one gap record each. */
+  async #gapBefore(stepRunId: StepRunId, through: number, lines: readonly LogLine[]): Promise<Chunk | undefined> {
+    if (lines.length > 1 || lines[0]!.lost === 0) return undefined;
+    const [chunk] = await this.#chunks.find({ stepRunId, last: through }).sort({ first: -1 }).limit(1).toArray();
+    return chunk !== undefined && joinedGap(chunk.lines, lines) !== undefined ? chunk : undefined;
+  }
+
+  /** Several gateways may store one chunk at the same time; it counts once, with the update that moves the head. */
+  async #moveHead(stepRunId: StepRunId, last: number, { entries, bytes }: LogSize): Promise<void> {
+    const update = { $set: { through: last }, $inc: { entries, bytes } };
+    // The head of a new log is inserted by the first update. A head that is there and further on is a duplicate key.
+    await this.#heads
+      .updateOne({ _id: stepRunId, through: { $lt: last } }, update, { upsert: true })
+      .catch((error: unknown) => {
+        if (!isDuplicateKey(error)) throw error;
+      });
   }
 
   async storedThrough(stepRunId: StepRunId): Promise<number> {

@@ -1,7 +1,7 @@
 /** The stores of projects, pipelines, revisions, users, tokens and agents in MongoDB. */
 import type { Collection, Filter } from "mongodb";
 import type { PipelineId, ProjectId, RevisionId } from "../../domain/ids.ts";
-import type { RetentionRules } from "../../domain/retention.ts";
+import type { LogLimit, RetentionRules } from "../../domain/retention.ts";
 import type { Page, PageRequest } from "../ports/aggregates.ts";
 import {
   type Agent,
@@ -61,6 +61,11 @@ export class MongoPipelineStore implements PipelineStore {
 
   async setRetention(projectId: ProjectId, retention: Partial<RetentionRules>): Promise<boolean> {
     const update = { $set: { "body.retention": retention } };
+    return (await this.#projects.updateOne({ _id: projectId }, update)).matchedCount > 0;
+  }
+
+  async setLogLimit(projectId: ProjectId, limit: Partial<LogLimit>): Promise<boolean> {
+    const update = { $set: { "body.logLimit": limit } };
     return (await this.#projects.updateOne({ _id: projectId }, update)).matchedCount > 0;
   }
 

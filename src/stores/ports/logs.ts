@@ -26,16 +26,43 @@ export interface LogChunk {
   readonly lines: readonly LogLine[];
 }
 
+/** What the stored chunks of a log hold together. Lines of chunks that overlap count more than once. */
+export interface LogSize {
+  /** Lines and gap records. */
+  readonly entries: number;
+  /** UTF-8 bytes of the lines, without their ends. */
+  readonly bytes: number;
+}
+
 export interface LogStore {
   /**
    * Stores a chunk and answers the highest line up to which all lines are stored. A chunk that starts above the line
-   * after that one is not stored; the answer says from which line the agent sends again. A repeat changes nothing.
+   * after that one is not stored; the answer says from which line the agent sends again. A repeat changes nothing. A
+   * chunk that is one gap record extends the gap record before it if that one is a chunk of its own, so that a log which
+   * only loses lines takes no more room.
    */
   append(chunk: LogChunk): Promise<number>;
+  /** The size of what is stored of a log. Chunks that version 0.1 stored do not count. */
+  size(stepRunId: StepRunId): Promise<LogSize>;
   /** The highest line up to which all lines are stored; 0 when there is none. */
   storedThrough(stepRunId: StepRunId): Promise<number>;
   /** Lines from `fromLine` (inclusive), ascending, each once, at most `limit` entries. */
   read(stepRunId: StepRunId, fromLine: number, limit: number): Promise<readonly LogLine[]>;
+}
+
+/** What these lines add to the size of a log. */
+export function sizeOfLines(lines: readonly LogLine[]): LogSize {
+  return { entries: lines.length, bytes: lines.reduce((sum, { content }) => sum + Buffer.byteLength(content), 0) };
+}
+
+/**
+ * The chunk of one gap record that stands for `last`, the newest stored chunk of a log, and `next` together. Undefined
+ * when one of them is not a single gap record.
+ */
+export function joinedGap(last: readonly LogLine[], next: readonly LogLine[]): LogLine | undefined {
+  const [before, after] = [last[0]!, next[0]!];
+  if (last.length !== 1 || next.length !== 1 || before.lost === 0 || after.lost === 0) return undefined;
+  return { ...before, lost: lastLineOf(after) - before.line + 1 };
 }
 
 /** The number of the last line that an entry covers. */

@@ -1,7 +1,7 @@
 /** The port of projects, pipelines and the revisions of their definitions. Times are Unix milliseconds. */
 import type { PipelineId, ProjectId, RevisionId } from "../../domain/ids.ts";
 import type { Pairs } from "../../domain/plan.ts";
-import type { RetentionRules } from "../../domain/retention.ts";
+import type { LogLimit, RetentionRules } from "../../domain/retention.ts";
 import type { Page, PageRequest } from "./aggregates.ts";
 
 export interface Project {
@@ -13,6 +13,8 @@ export interface Project {
    * none.
    */
   readonly retention?: Partial<RetentionRules>;
+  /** Bounds on the log of a step, which replace those of the installation one by one; absent while there are none. */
+  readonly logLimit?: Partial<LogLimit>;
 }
 
 export interface Pipeline {
@@ -61,6 +63,8 @@ export interface PipelineStore {
   listProjects(): Promise<readonly Project[]>;
   /** Replaces the retention bounds of a project. False when there is no such project. */
   setRetention(projectId: ProjectId, retention: Partial<RetentionRules>): Promise<boolean>;
+  /** Replaces the project's own bounds on the log of a step. False when there is no such project. */
+  setLogLimit(projectId: ProjectId, limit: Partial<LogLimit>): Promise<boolean>;
 
   /**
    * `nameTaken` when the project has another pipeline of that name. A repeat of the id answers `created` and changes

@@ -6,7 +6,7 @@ import type { Database } from "./database.ts";
 export function agentEventStore(db: Database): AgentEventStore {
   return {
     append: (events) =>
-      db.transaction(() => {
+      db.bulk(() => {
         for (const event of events) {
           db.runNow(
             `INSERT INTO agent_events (agent_id, event_id, owner, received_at, body) VALUES (?, ?, ?, ?, ?)

@@ -13,7 +13,7 @@ export function artifactStore(db: Database): ArtifactStore {
   return {
     begin(record, runBytes) {
       const { artifactId, runId, stepRunId, token, name, state, sizeBytes, fileCount, files } = record;
-      return db.transaction(() => {
+      return db.bulk(() => {
         const known = findNow(artifactId);
         if (known !== undefined) return known;
         const sum = db.getNow("SELECT total(bytes) AS bytes FROM artifacts WHERE run_id = ?", runId);

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { PIECE_BYTES } from "../../domain/artifacts.ts";
 import { MillraceError } from "../../domain/errors.ts";
 import type { BlobStore } from "../ports/blobs.ts";
+import { isDiskReserved } from "./reserve.ts";
 
 const CREATE_IF_MISSING = constants.O_RDWR | constants.O_CREAT;
 
@@ -30,6 +31,7 @@ export function fileBlobStore(folder: string, sync: (path: string) => Promise<vo
     async put(blobId, offset, piece) {
       const path = partFile(blobId);
       if (offset === 0 && (await sizeOf(completeFile(blobId))) !== undefined) return "stored";
+      if (isDiskReserved(dirname(folder))) throw almostFull(folder);
       if (offset === 0) await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       const file = offset === 0 ? await open(path, CREATE_IF_MISSING, 0o600) : await openIfThere(path, "r+");
       if (file === undefined) return "gap";
@@ -125,6 +127,13 @@ async function syncFolder(path: string): Promise<void> {
   } finally {
     await handle?.close();
   }
+}
+
+function almostFull(folder: string): MillraceError {
+  return new MillraceError(
+    "unavailable",
+    `the disk of the folder of artifacts ${folder} is almost full, and the rest is kept for the states of runs: free disk space`,
+  );
 }
 
 async function translated<T>(folder: string, call: Promise<T>): Promise<T> {

@@ -13,7 +13,7 @@ export function cacheStore(db: Database): CacheStore {
   };
   return {
     begin: (record) =>
-      db.transaction(() => {
+      db.bulk(() => {
         const known = findNow(record.cacheId);
         if (known !== undefined) return known;
         db.runNow(

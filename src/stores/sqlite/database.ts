@@ -9,9 +9,10 @@ import { closeSync, existsSync, fdatasyncSync, fsyncSync, mkdirSync, openSync, s
 import { dirname } from "node:path";
 import Libsql from "libsql";
 import { MillraceError } from "../../domain/errors.ts";
-import { isFull, translateFault } from "./faults.ts";
+import { isFull, reserved, translateFault } from "./faults.ts";
 import { LogSync, type LogSyncOptions } from "./log-sync.ts";
 import { migrate, refuseOther, storedVersion } from "./migrate.ts";
+import { isDiskReserved, reserveOf } from "./reserve.ts";
 import { MIGRATIONS } from "./schema.ts";
 
 type Value = string | number | null;
@@ -134,6 +135,15 @@ export class Database {
     });
   }
 
+  /**
+   * A transaction that adds bulk data, such as log lines. Rejects with `unavailable` when only the reserve is left, which
+   * state needs.
+   */
+  bulk<T>(body: () => T): Promise<T> {
+    if (!this.#isReserved()) return this.transaction(body);
+    return Promise.reject(new MillraceError("unavailable", reserved(this.#path, this.#limitBytes)));
+  }
+
   /** All that `body` reads is from one moment, even when another process writes meanwhile. */
   read<T>(body: () => T): Promise<T> {
     return this.#onDisk(() => this.#within("BEGIN", body));
@@ -201,6 +211,14 @@ export class Database {
     const caughtUp = this.#sync.caughtUp();
     if (caughtUp !== null) await caughtUp;
     return found;
+  }
+
+  #isReserved(): boolean {
+    if (isDiskReserved(dirname(this.#path))) return true;
+    if (this.#limitBytes === null) return false;
+    const read = (name: string) => this.getNow(`PRAGMA ${name}`)![name] as number;
+    const usedBytes = (read("page_count") - read("freelist_count")) * read("page_size");
+    return this.#limitBytes - usedBytes < reserveOf(this.#limitBytes);
   }
 
   #within<T>(begin: string, body: () => T): T {

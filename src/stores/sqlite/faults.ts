@@ -25,6 +25,15 @@ export function translateFault(error: unknown, path: string, limitBytes: number 
   return new MillraceError("unavailable", `the store ${path} ${advice}`, { cause: error });
 }
 
+/** Why bulk data is refused while state is still stored. */
+export function reserved(path: string, limitBytes: number | null): string {
+  const limit = limitBytes === null ? "the disk" : `the disk or MILLRACE_STORE_LIMIT (${limitBytes / 1e6} MB)`;
+  return (
+    `the store ${path} is almost full: what ${limit} has left is kept for the states of runs, and log lines, events of ` +
+    `agents, artifacts and caches are refused: raise the limit and start again, free disk space, or keep less`
+  );
+}
+
 /** True when a file could not grow, because the disk is full or because of the file's limit. */
 export function isFull(error: unknown): boolean {
   return primaryCode(error) === FULL;

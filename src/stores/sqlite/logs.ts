@@ -1,6 +1,14 @@
 /** The store of log chunks in SQLite. */
 import type { StepRunId } from "../../domain/ids.ts";
-import { lastLineOf, type LogChunk, type LogLine, type LogStore } from "../ports/logs.ts";
+import {
+  joinedGap,
+  lastLineOf,
+  type LogChunk,
+  type LogLine,
+  type LogSize,
+  type LogStore,
+  sizeOfLines,
+} from "../ports/logs.ts";
 import type { Database } from "./database.ts";
 
 export class SqliteLogStore implements LogStore {
@@ -13,17 +21,27 @@ export class SqliteLogStore implements LogStore {
   append({ stepRunId, lines }: LogChunk): Promise<number> {
     const first = lines[0]!.line;
     const last = lastLineOf(lines.at(-1)!);
-    return this.#db.transaction(() => {
+    const { entries, bytes } = sizeOfLines(lines);
+    return this.#db.bulk(() => {
       const through = this.#throughNow(stepRunId);
       // A chunk above a gap must not be stored; a chunk without new lines need not be.
       if (first > through + 1 || last <= through) return through;
-      this.#db.runNow(
-        "INSERT INTO log_chunks VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        stepRunId,
-        first,
-        last,
-        JSON.stringify(lines),
-      );
+      if (!this.#extendGapNow(stepRunId, through, lines)) {
+        this.#db.runNow(
+          "INSERT INTO log_chunks VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+          stepRunId,
+          first,
+          last,
+          JSON.stringify(lines),
+        );
+        this.#db.runNow(
+          `INSERT INTO log_sizes VALUES (?1, ?2, ?3)
+           ON CONFLICT (step_run_id) DO UPDATE SET entries = entries + ?2, bytes = bytes + ?3`,
+          stepRunId,
+          entries,
+          bytes,
+        );
+      }
       this.#db.runNow(
         "INSERT INTO log_heads VALUES (?, ?) ON CONFLICT (step_run_id) DO UPDATE SET through = excluded.through",
         stepRunId,
@@ -31,6 +49,11 @@ export class SqliteLogStore implements LogStore {
       );
       return last;
     });
+  }
+
+  async size(stepRunId: StepRunId): Promise<LogSize> {
+    const row = await this.#db.get("SELECT entries, bytes FROM log_sizes WHERE step_run_id = ?", stepRunId);
+    return { entries: (row?.["entries"] ?? 0) as number, bytes: (row?.["bytes"] ?? 0) as number };
   }
 
   async storedThrough(stepRunId: StepRunId): Promise<number> {
@@ -58,6 +81,27 @@ export class SqliteLogStore implements LogStore {
         if (found.length === limit) return found;
       }
     }
+  }
+
+  /** Joins a chunk that is one gap record with the gap record before it. False when there is none. */
+  #extendGapNow(stepRunId: StepRunId, through: number, lines: readonly LogLine[]): boolean {
+    if (lines.length > 1 || lines[0]!.lost === 0) return false;
+    const row = this.#db.getNow(
+      "SELECT first_line, body FROM log_chunks WHERE step_run_id = ? AND last_line = ? ORDER BY first_line DESC LIMIT 1",
+      stepRunId,
+      through,
+    );
+    const gap = row && joinedGap(JSON.parse(row["body"] as string) as LogLine[], lines);
+    if (gap === undefined) return false;
+    this.#db.runNow(
+      "UPDATE log_chunks SET last_line = ?, body = ? WHERE step_run_id = ? AND last_line = ? AND first_line = ?",
+      lastLineOf(gap),
+      JSON.stringify([gap]),
+      stepRunId,
+      through,
+      row!["first_line"]!,
+    );
+    return true;
   }
 
   #throughNow(stepRunId: StepRunId): number {

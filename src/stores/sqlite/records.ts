@@ -1,6 +1,6 @@
 /** The stores of projects, pipelines, revisions, users, tokens and agents in SQLite. */
 import type { PipelineId, ProjectId, RevisionId, UserId } from "../../domain/ids.ts";
-import type { RetentionRules } from "../../domain/retention.ts";
+import type { LogLimit, RetentionRules } from "../../domain/retention.ts";
 import type { Page, PageRequest } from "../ports/aggregates.ts";
 import {
   type Agent,
@@ -36,13 +36,17 @@ export class SqlitePipelineStore implements PipelineStore {
     return bodiesOf(await this.#db.all("SELECT body FROM projects ORDER BY project_id"));
   }
 
-  async setRetention(projectId: ProjectId, retention: Partial<RetentionRules>): Promise<boolean> {
-    const updated = await this.#db.run(
-      "UPDATE projects SET body = json_set(body, '$.retention', json(?)) WHERE project_id = ?",
-      JSON.stringify(retention),
-      projectId,
-    );
-    return updated > 0;
+  setRetention(projectId: ProjectId, retention: Partial<RetentionRules>): Promise<boolean> {
+    return this.#setOfProject(projectId, "$.retention", retention);
+  }
+
+  setLogLimit(projectId: ProjectId, limit: Partial<LogLimit>): Promise<boolean> {
+    return this.#setOfProject(projectId, "$.logLimit", limit);
+  }
+
+  async #setOfProject(projectId: ProjectId, path: string, value: object): Promise<boolean> {
+    const sql = "UPDATE projects SET body = json_set(body, ?, json(?)) WHERE project_id = ?";
+    return (await this.#db.run(sql, path, JSON.stringify(value), projectId)) > 0;
   }
 
   create(pipeline: Pipeline): Promise<"created" | "nameTaken"> {

@@ -16,10 +16,11 @@ export function runRemoval(db: Database): RemoveRun {
         db.runNow("DELETE FROM agent_events WHERE owner = ?", runId);
       },
       parts: [eventsOf(db, runId), logChunksOf(db, stepRunIds)],
-      last: () =>
-        void db.runNow(
-          "DELETE FROM log_heads WHERE step_run_id IN (SELECT value FROM json_each(?))",
-          JSON.stringify(stepRunIds),
-        ),
+      last() {
+        for (const table of ["log_heads", "log_sizes"]) {
+          const sql = `DELETE FROM ${table} WHERE step_run_id IN (SELECT value FROM json_each(?))`;
+          db.runNow(sql, JSON.stringify(stepRunIds));
+        }
+      },
     });
 }

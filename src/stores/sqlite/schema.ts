@@ -146,4 +146,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX caches_by_use ON caches (project_id, used_at, bytes) WHERE state = 'stored';
   CREATE INDEX caches_by_expiry ON caches (expires_at, cache_id);
   `,
+  `
+  CREATE TABLE log_sizes (step_run_id TEXT PRIMARY KEY, entries INTEGER NOT NULL, bytes INTEGER NOT NULL) WITHOUT ROWID;
+  `,
 ];

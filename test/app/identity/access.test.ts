@@ -19,6 +19,7 @@ import type { Role } from "../../../src/domain/roles.ts";
 import { testVault } from "../../support/secrets.ts";
 import { ARTIFACT_RULES } from "../../support/artifact-rules.ts";
 import { CACHE_RULES } from "../../support/cache-rules.ts";
+import { LOG_LIMIT } from "../../support/log-limit.ts";
 import { openTestSqlite } from "../../support/stores.ts";
 import { RecordingPorts, silentLog } from "../../support/kernel-ports.ts";
 
@@ -59,6 +60,7 @@ describe("access", () => {
       secrets: testVault(store.stores),
       artifactRules: ARTIFACT_RULES,
       cacheRules: CACHE_RULES,
+      logLimit: LOG_LIMIT,
       signingKey: new TextEncoder().encode("k".repeat(32)),
     };
   });
@@ -203,6 +205,8 @@ describe("access", () => {
       readCluster: "admin",
       readRetention: "admin",
       writeRetention: "admin",
+      readLogLimit: "admin",
+      writeLogLimit: "admin",
       redriveDeadLetters: "admin",
     };
     const RISING: readonly Role[] = ["viewer", "operator", "maintainer", "admin", "owner"];

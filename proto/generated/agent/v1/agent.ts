@@ -418,7 +418,25 @@ export interface Dispatch {
    * The package of the plugin in its exact version, which `uses` names. The agent fetches it with PullPlugin. Absent for
    * builtins, and for plugins that only the agent has, in its plugin folders.
    */
-  plugin: PluginPackage | undefined;
+  plugin:
+    | PluginPackage
+    | undefined;
+  /** How much of the log the agent sends. Absent: all of it. */
+  logLimit: LogLimit | undefined;
+}
+
+/**
+ * At the limit the agent stops sending lines. It goes on numbering them and keeps the newest. When the step has ended, it
+ * sends a gap record for the lines that it has not kept, and then those that it has. The control plane stores a gap record
+ * in place of lines beyond the limit and the tail together.
+ */
+export interface LogLimit {
+  lines: bigint;
+  /** Bytes of the lines in UTF-8, without their ends. The limit that is reached first counts. */
+  bytes: bigint;
+  /** How many of the newest lines beyond the limit are kept, and how many bytes of them. */
+  tailLines: bigint;
+  tailBytes: bigint;
 }
 
 export interface PluginPackage {
@@ -2150,6 +2168,7 @@ function createBaseDispatch(): Dispatch {
     secrets: [],
     artifacts: [],
     plugin: undefined,
+    logLimit: undefined,
   };
 }
 
@@ -2229,6 +2248,9 @@ export const Dispatch: MessageFns<Dispatch> = {
     }
     if (message.plugin !== undefined) {
       PluginPackage.encode(message.plugin, writer.uint32(338).fork()).join();
+    }
+    if (message.logLimit !== undefined) {
+      LogLimit.encode(message.logLimit, writer.uint32(346).fork()).join();
     }
     return writer;
   },
@@ -2414,6 +2436,14 @@ export const Dispatch: MessageFns<Dispatch> = {
             message.plugin = PluginPackage.decode(reader, reader.uint32());
             continue;
           }
+          case 43: {
+            if (tag !== 346) {
+              break;
+            }
+
+            message.logLimit = LogLimit.decode(reader, reader.uint32());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2507,6 +2537,11 @@ export const Dispatch: MessageFns<Dispatch> = {
         ? object.artifacts.map((e: any) => ArtifactRule.fromJSON(e))
         : [],
       plugin: isSet(object.plugin) ? PluginPackage.fromJSON(object.plugin) : undefined,
+      logLimit: isSet(object.logLimit)
+        ? LogLimit.fromJSON(object.logLimit)
+        : isSet(object.log_limit)
+        ? LogLimit.fromJSON(object.log_limit)
+        : undefined,
     };
   },
 
@@ -2575,6 +2610,9 @@ export const Dispatch: MessageFns<Dispatch> = {
     if (message.plugin !== undefined) {
       obj.plugin = PluginPackage.toJSON(message.plugin);
     }
+    if (message.logLimit !== undefined) {
+      obj.logLimit = LogLimit.toJSON(message.logLimit);
+    }
     return obj;
   },
 
@@ -2608,6 +2646,146 @@ export const Dispatch: MessageFns<Dispatch> = {
     message.plugin = (object.plugin !== undefined && object.plugin !== null)
       ? PluginPackage.fromPartial(object.plugin)
       : undefined;
+    message.logLimit = (object.logLimit !== undefined && object.logLimit !== null)
+      ? LogLimit.fromPartial(object.logLimit)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseLogLimit(): LogLimit {
+  return { lines: 0n, bytes: 0n, tailLines: 0n, tailBytes: 0n };
+}
+
+export const LogLimit: MessageFns<LogLimit> = {
+  encode(message: LogLimit, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.lines !== 0n) {
+      if (BigInt.asIntN(64, message.lines) !== message.lines) {
+        throw new globalThis.Error("value provided for field message.lines of type int64 too large");
+      }
+      writer.uint32(8).int64(message.lines);
+    }
+    if (message.bytes !== 0n) {
+      if (BigInt.asIntN(64, message.bytes) !== message.bytes) {
+        throw new globalThis.Error("value provided for field message.bytes of type int64 too large");
+      }
+      writer.uint32(16).int64(message.bytes);
+    }
+    if (message.tailLines !== 0n) {
+      if (BigInt.asIntN(64, message.tailLines) !== message.tailLines) {
+        throw new globalThis.Error("value provided for field message.tailLines of type int64 too large");
+      }
+      writer.uint32(24).int64(message.tailLines);
+    }
+    if (message.tailBytes !== 0n) {
+      if (BigInt.asIntN(64, message.tailBytes) !== message.tailBytes) {
+        throw new globalThis.Error("value provided for field message.tailBytes of type int64 too large");
+      }
+      writer.uint32(32).int64(message.tailBytes);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): LogLimit {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseLogLimit();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.lines = reader.int64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.bytes = reader.int64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.tailLines = reader.int64() as bigint;
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.tailBytes = reader.int64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  fromJSON(object: any): LogLimit {
+    return {
+      lines: isSet(object.lines) ? BigInt(object.lines) : 0n,
+      bytes: isSet(object.bytes) ? BigInt(object.bytes) : 0n,
+      tailLines: isSet(object.tailLines)
+        ? BigInt(object.tailLines)
+        : isSet(object.tail_lines)
+        ? BigInt(object.tail_lines)
+        : 0n,
+      tailBytes: isSet(object.tailBytes)
+        ? BigInt(object.tailBytes)
+        : isSet(object.tail_bytes)
+        ? BigInt(object.tail_bytes)
+        : 0n,
+    };
+  },
+
+  toJSON(message: LogLimit): unknown {
+    const obj: any = {};
+    if (message.lines !== 0n) {
+      obj.lines = message.lines.toString();
+    }
+    if (message.bytes !== 0n) {
+      obj.bytes = message.bytes.toString();
+    }
+    if (message.tailLines !== 0n) {
+      obj.tailLines = message.tailLines.toString();
+    }
+    if (message.tailBytes !== 0n) {
+      obj.tailBytes = message.tailBytes.toString();
+    }
+    return obj;
+  },
+
+  create<I extends Exact<DeepPartial<LogLimit>, I>>(base?: I): LogLimit {
+    return LogLimit.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<LogLimit>, I>>(object: I): LogLimit {
+    const message = createBaseLogLimit();
+    message.lines = (object.lines !== undefined && object.lines !== null) ? BigInt(object.lines) : 0n;
+    message.bytes = (object.bytes !== undefined && object.bytes !== null) ? BigInt(object.bytes) : 0n;
+    message.tailLines = (object.tailLines !== undefined && object.tailLines !== null) ? BigInt(object.tailLines) : 0n;
+    message.tailBytes = (object.tailBytes !== undefined && object.tailBytes !== null) ? BigInt(object.tailBytes) : 0n;
     return message;
   },
 };

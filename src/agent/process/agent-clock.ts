@@ -4,7 +4,7 @@
  * there (CLOCK_BOOTTIME, in steps of 10 ms). On other systems Node's own clock keeps counting.
  */
 import { openSync, readSync } from "node:fs";
-import { type Clock, systemClock } from "../domain/clock.ts";
+import { type Clock, systemClock } from "../../domain/clock.ts";
 
 const UPTIME = "/proc/uptime";
 

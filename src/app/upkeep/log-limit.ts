@@ -1,0 +1,55 @@
+/** How much of a step's log a project keeps, which administrators read and set. */
+import { z } from "zod";
+import { MillraceError } from "../../domain/errors.ts";
+import type { ProjectId } from "../../domain/ids.ts";
+import { type LogLimit, MAX_LOG_LINES } from "../../domain/retention.ts";
+import type { AppContext, WithStores } from "../context.ts";
+import { authoriseUser, type Caller } from "../identity/access.ts";
+
+const BOUNDS = ["lines", "bytes"] as const;
+/** A limit below this would not even hold one long line. */
+const LEAST_BYTES = 100_000;
+
+/** A bound that is absent is that of the installation. */
+export const logLimitBody = z.strictObject({
+  lines: z.number().int().min(1).max(MAX_LOG_LINES).optional(),
+  bytes: z.number().int().min(LEAST_BYTES).optional(),
+});
+
+type LimitContext = Pick<AppContext, "log" | "logLimit"> & WithStores<"pipelines">;
+
+interface LogLimitView extends LogLimit {
+  readonly projectId: ProjectId;
+  /** The bounds that the project has set itself. */
+  readonly own: readonly (keyof LogLimit)[];
+}
+
+/** The limit that applies to the steps of the project. Throws `not_found`. */
+export async function getLogLimit(
+  context: LimitContext,
+  caller: Caller,
+  { projectId }: { readonly projectId: ProjectId },
+): Promise<LogLimitView> {
+  authoriseUser(caller, "readLogLimit");
+  const project = await context.stores.pipelines.findProject(projectId);
+  if (project === undefined) throw noProject(projectId);
+  const own = project.logLimit ?? {};
+  return { projectId, ...context.logLimit, ...own, own: BOUNDS.filter((bound) => own[bound] !== undefined) };
+}
+
+/** Replaces the project's own bounds, which apply to steps that begin from some seconds later on. Throws `not_found`. */
+export async function setLogLimit(
+  context: LimitContext,
+  caller: Caller,
+  { projectId, body }: { readonly projectId: ProjectId; readonly body: z.output<typeof logLimitBody> },
+): Promise<LogLimitView> {
+  const user = authoriseUser(caller, "writeLogLimit");
+  const own = Object.fromEntries(BOUNDS.flatMap((bound) => (body[bound] === undefined ? [] : [[bound, body[bound]]])));
+  if (!(await context.stores.pipelines.setLogLimit(projectId, own))) throw noProject(projectId);
+  context.log.info({ projectId, by: user.name, userId: user.userId, own }, "the log limit of a project was set");
+  return getLogLimit(context, caller, { projectId });
+}
+
+function noProject(projectId: ProjectId): MillraceError {
+  return new MillraceError("not_found", `there is no project ${JSON.stringify(projectId)}`);
+}
