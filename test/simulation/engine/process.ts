@@ -17,12 +17,11 @@ export class Process {
   #alive = true;
   #frozenUntil = 0;
 
-  /** `skewMs`: how much the wall clock of the process is ahead. */
-  constructor(scheduler: Scheduler, trace: Trace, name: string, skewMs = 0) {
+  constructor(scheduler: Scheduler, trace: Trace, name: string) {
     this.#scheduler = scheduler;
     this.#trace = trace;
     this.name = name;
-    this.clock = { now: () => Math.floor(scheduler.now + skewMs), monotonic: () => scheduler.now };
+    this.clock = { now: () => Math.floor(scheduler.now), monotonic: () => scheduler.now };
     this.timers = { after: (ms, run) => this.after(ms, run) };
   }
 

@@ -14,8 +14,6 @@ import { Trace, type Tracing } from "./trace.ts";
 const START = Date.UTC(2026, 0, 1);
 /** A simulation with more events does not end. */
 const MAX_EVENTS = 400_000;
-/** The wall clocks of processes differ by this much at most. */
-const MAX_SKEW_MS = 40;
 
 export interface WorldOptions {
   readonly seed: number;
@@ -52,8 +50,7 @@ export class World {
   }
 
   newProcess(name: string): Process {
-    const skewMs = (this.draws.fraction() - 0.5) * MAX_SKEW_MS;
-    return new Process(this.scheduler, this.trace, this.draws.name(name), skewMs);
+    return new Process(this.scheduler, this.trace, this.draws.name(name));
   }
 
   storesFor(process: Process): SimulatedStores {

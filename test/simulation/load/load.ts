@@ -54,11 +54,11 @@ export function beginLoad(world: World, draws: Draws, clients: Clients, forMs: n
         if (world.store.documents.get(run.runId)?.head.summary.status === "paused") clients.control(run, "resume");
       }
     }
-    if (!clients.triggered.every(isFinal)) scheduler.after(LOOK_MS, look);
+    if (!isCalm || !clients.triggered.every(isFinal)) scheduler.after(LOOK_MS, look);
   };
   const isFinal = ({ runId }: Triggered): boolean => {
     const status = world.store.documents.get(runId)?.head.summary.status;
-    return isCalm && status !== undefined && FINAL_RUN_STATUSES.includes(status);
+    return status !== undefined && FINAL_RUN_STATUSES.includes(status);
   };
   scheduler.after(LOOK_MS, look);
   return { calm: () => (isCalm = true) };
